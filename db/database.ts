@@ -1,0 +1,58 @@
+// The one seam between Parley and its two engines: PGlite and Postgres answer the same calls in the same shapes.
+// Times come as RFC 3339 strings (UTC, milliseconds), bigints as numbers, jsonb parsed.
+import { drizzle, type PgRemoteDatabase } from 'drizzle-orm/pg-proxy'
+
+export interface Statement {
+  text: string
+  params: unknown[]
+  asArrays: boolean
+}
+/** Runs one statement on a connection (or whatever connection is free). */
+export type Run = (statement: Statement) => Promise<unknown[]>
+
+/** What stores speak to: the query builder, or a statement by hand. A transaction and the database look the same. */
+export interface Queries {
+  db: PgRemoteDatabase
+  query<Row>(text: string, params?: unknown[]): Promise<Row[]>
+}
+
+export interface Database extends Queries {
+  engine: 'pglite' | 'postgres'
+  /** Everything in `work` commits together or not at all. It must use the queries that it is given. */
+  transaction<T>(work: (tx: Queries) => Promise<T>, withinMs?: number): Promise<T>
+  /** Hears other instances. `connected` is called at each (re)connect: whatever was said before it may have been missed. */
+  listen(heard: (payload: string) => void, connected: () => void): Promise<void>
+  close(): Promise<void>
+  /** Statements sent so far, for the metrics and for tests that count. */
+  readonly statements: () => number
+}
+
+/** The database did not answer in time; whether a write happened is unknown. */
+export class DatabaseTimeout extends Error {
+  override name = 'DatabaseTimeout'
+}
+
+const ANSWER_WITHIN_MS = 5_000 // postgres-js has no time-out of its own: a frozen server would hold its callers for good
+
+export const queriesOver = (run: Run): Queries => ({
+  db: drizzle(async (text, params, method) => ({ rows: (await run({ text, params, asArrays: method === 'all' })) as never[] }), {
+    casing: 'snake_case',
+  }),
+  query: async <Row>(text: string, params: unknown[] = []) => (await run({ text, params, asArrays: false })) as Row[],
+})
+
+export const withinDeadline = <T>(work: Promise<T>, ms = ANSWER_WITHIN_MS): Promise<T> => {
+  let timer: ReturnType<typeof setTimeout>
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new DatabaseTimeout(`The database did not answer within ${ms} ms.`)), ms)
+  })
+  return Promise.race([work, late]).finally(() => clearTimeout(timer))
+}
+
+/** `2026-11-22 02:29:07.12+00`, as Postgres prints it to a UTC connection, in RFC 3339. */
+export const rfc3339 = (text: string): string => {
+  if (text.length === 26 && text.endsWith('+00')) return `${text.slice(0, 10)}T${text.slice(11, 23)}Z`
+  return new Date(text.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00')).toISOString()
+}
+
+export const OID = { int8: 20, json: 114, jsonb: 3802, timestamptz: 1184 }

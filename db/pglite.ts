@@ -1,0 +1,48 @@
+import { PGlite, type Transaction } from '@electric-sql/pglite'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { OID, queriesOver, rfc3339, withinDeadline, type Database, type Run } from './database.ts'
+
+const asText = (value: unknown) => value as string
+const OPTIONS = {
+  parsers: { [OID.int8]: Number, [OID.timestamptz]: rfc3339 },
+  serializers: { [OID.json]: asText, [OID.jsonb]: asText },
+}
+
+/** Opens the embedded database in `folder`/pg, or in memory. The caller holds the folder's lock (db/lock.ts). */
+export const openPglite = async (folder?: string): Promise<Database> => {
+  const client = await PGlite.create({ ...OPTIONS, ...(folder ? { dataDir: prepared(folder) } : {}) })
+  await client.exec(`set time zone 'UTC'; set jit = off`)
+  if (folder) writeFileSync(join(folder, 'initialised'), '')
+  let sent = 0
+  const over =
+    (connection: PGlite | Transaction): Run =>
+    async ({ text, params, asArrays }) => {
+      sent++
+      return (await connection.query(text, params, { rowMode: asArrays ? 'array' : 'object' })).rows as unknown[]
+    }
+  const run = over(client)
+  return {
+    engine: 'pglite',
+    ...queriesOver((statement) => withinDeadline(run(statement))),
+    transaction: (work, ms) =>
+      withinDeadline(
+        client.transaction((tx) => work(queriesOver(over(tx)))),
+        ms,
+      ),
+    listen: async (heard, connected) => {
+      await client.listen('parley', heard)
+      connected()
+    },
+    close: () => client.close(),
+    statements: () => sent,
+  }
+}
+
+// A process killed while it made the very first database leaves a folder that cannot be opened, and nothing in it worth keeping.
+const prepared = (folder: string) => {
+  const data = join(folder, 'pg')
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  if (existsSync(data) && !existsSync(join(folder, 'initialised'))) rmSync(data, { recursive: true })
+  return data
+}

@@ -1,0 +1,101 @@
+// The environment, read once and checked before anything starts. Each variable is defined here and nowhere else: its default, its
+// check and the sentence that the README's table, the settings page and .env.example show.
+import { z } from 'zod'
+
+const flag = z.enum(['true', 'false', '1', '0']).transform((text) => text === 'true' || text === '1')
+const seconds = z.coerce.number().positive().max(86_400)
+const whole = (min: number, max: number) => z.coerce.number().int().min(min).max(max)
+const httpUrl = z
+  .url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
+  .refine((url) => !/["'`$\\\s]/.test(url), 'must not hold quotes, spaces or $')
+const list = z.string().transform((text) =>
+  text
+    .split(',')
+    .map((item) => item.trim().toLowerCase())
+    .filter(Boolean),
+)
+
+interface Variable {
+  schema: z.ZodType
+  fallback?: string
+  about: string
+  secret?: boolean
+}
+const variable = <S extends z.ZodType, More extends Pick<Variable, 'fallback' | 'secret'>>(
+  schema: S,
+  about: string,
+  more = {} as More,
+) => ({ schema, about, ...more })
+
+export const VARIABLES = {
+  PORT: variable(whole(0, 65_535), 'where it listens; 0 takes any free port and prints it', { fallback: '7423' }),
+  HOST: variable(z.string().min(1), 'the address it listens on; 0.0.0.0 opens it to other machines', { fallback: '127.0.0.1' }),
+  DATABASE_URL: variable(
+    z.string().regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// or postgresql://'),
+    'a Postgres; unset: the embedded database in DATA_DIR',
+    { secret: true },
+  ),
+  DATA_DIR: variable(z.string().min(1), "the embedded database's folder; one process at a time", { fallback: './data' }),
+  MCP_URL: variable(
+    httpUrl,
+    'the link that agents are told; a link saved on the settings page comes first, then this, then the address of the request + /mcp',
+  ),
+  ALLOWED_HOSTS: variable(list, 'further host names under which it may be called, with commas', { fallback: '' }),
+  TRUST_PROXY: variable(flag, 'believe X-Forwarded-Proto, -Host and -For', { fallback: 'false' }),
+  ACCESS_TOKEN: variable(
+    z.string().min(16, 'must have at least 16 characters'),
+    'if set, every call of an agent needs it as Authorization: Bearer, and pages need a signed-in person',
+    { secret: true },
+  ),
+  VIEWER_PASSWORD: variable(
+    z.string().min(8, 'must have at least 8 characters'),
+    'if set, pages and streams are for those who signed in with it (or with the operator key)',
+    { secret: true },
+  ),
+  OPERATOR_KEY: variable(
+    z.string().min(16, 'must have at least 16 characters'),
+    'signs a person in; unset: made at the first start and printed as a link',
+    { secret: true },
+  ),
+  CONVENER_ONLY: variable(z.enum(['conclude', 'metadata', 'both']), 'what only the convener and people may do: conclude, metadata or both'),
+  ONE_SESSION_PER_TEAM: variable(flag, 'refuse to join while a team of that name is active or idle in another session', {
+    fallback: 'false',
+  }),
+  METADATA_MIN_INTERVAL: variable(z.coerce.number().min(0).max(86_400), "seconds between changes of a session's title or description", {
+    fallback: '0',
+  }),
+  RATE_LIMIT: variable(whole(0, 1_000_000), 'requests a minute for each token or address; 0: no limit', { fallback: '0' }),
+  IDLE_AFTER: variable(seconds, 'seconds without a poll until a team is shown as idle', { fallback: '10' }),
+  DISCONNECTED_AFTER: variable(seconds, 'seconds without a poll until a team is shown as disconnected', { fallback: '60' }),
+  IDLE_LIMIT: variable(whole(1, 1_000), 'empty polls after which an agent tells its person that the session is idle', { fallback: '10' }),
+  MAX_WAITS: variable(whole(1, 1_000_000), 'waits held at the same time, all sessions together', { fallback: '20000' }),
+  MAX_STREAMS: variable(whole(1, 1_000_000), 'event streams open at the same time', { fallback: '10000' }),
+  LOG_LEVEL: variable(z.enum(['debug', 'info', 'warn', 'error', 'silent']), 'debug, info, warn, error or silent', { fallback: 'info' }),
+} satisfies Record<string, Variable>
+
+export type VariableName = keyof typeof VARIABLES
+type Value<Name extends VariableName> = z.output<(typeof VARIABLES)[Name]['schema']>
+type Defaulted = { [Name in VariableName]: (typeof VARIABLES)[Name] extends { fallback: string } ? Name : never }[VariableName]
+export type Config = { [Name in VariableName]: Value<Name> | undefined } & { [Name in Defaulted]: Value<Name> }
+
+export class BadConfig extends Error {}
+
+/** Reads the variables from an environment; throws BadConfig with a sentence that names each bad one. An empty value is unset. */
+export const readConfig = (environment: Record<string, string | undefined>): Config => {
+  const wrong: string[] = []
+  const entries = Object.entries(VARIABLES as Record<string, Variable>).map(([name, { schema, fallback }]) => {
+    const text = environment[name] || fallback
+    if (text === undefined) return [name, undefined]
+    const parsed = schema.safeParse(text)
+    if (!parsed.success) wrong.push(`${name}: ${parsed.error.issues[0]!.message}`)
+    return [name, parsed.data]
+  })
+  const config = Object.fromEntries(entries) as Config
+  if (wrong.length === 0 && config.DISCONNECTED_AFTER < config.IDLE_AFTER)
+    wrong.push('DISCONNECTED_AFTER: must not be shorter than IDLE_AFTER')
+  if (wrong.length > 0)
+    throw new BadConfig(
+      `Parley cannot start with this configuration:\n${wrong.map((line) => `  ${line}`).join('\n')}\nCorrect the environment (or .env) and start again.`,
+    )
+  return config
+}

@@ -1,0 +1,51 @@
+/** Every way an operation may refuse, and the HTTP status each one wears (contract, section 4). */
+export const STATUS = {
+  invalid_request: 400,
+  secret_in_text: 400,
+  unauthorized: 401,
+  session_closed: 403,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  version_conflict: 409,
+  idempotency_mismatch: 409,
+  conflict: 409,
+  payload_too_large: 413,
+  rate_limited: 429,
+  internal_error: 500,
+  unavailable: 503,
+} as const
+
+export type ErrorCode = keyof typeof STATUS
+
+export interface ErrorBody {
+  code: ErrorCode
+  message: string
+  details: Record<string, unknown>
+}
+
+/** A refusal that the caller is told in full. `details.retry_after` (seconds) also becomes the Retry-After header. */
+export class Refusal extends Error {
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    readonly details: Record<string, unknown> = {},
+  ) {
+    super(message)
+  }
+
+  get body(): ErrorBody {
+    return { code: this.code, message: this.message, details: this.details }
+  }
+}
+
+export const refuse = (code: ErrorCode, message: string, details?: Record<string, unknown>): never => {
+  throw new Refusal(code, message, details)
+}
+
+// One and the same answer for a missing, unknown, foreign or left team and for a session that does not exist: no oracle.
+export const unauthorized = (): never =>
+  refuse(
+    'unauthorized',
+    'Send the team_id that create_session or join_session gave you for this session, in the X-Team-ID header or as the argument team_id.',
+  )

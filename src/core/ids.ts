@@ -1,0 +1,43 @@
+// Identifiers and credentials. A team's credential is `<handle>.<secret>`: the handle is public, of the secret only a hash is stored.
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+const TOKEN = /^([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.([A-Za-z0-9_-]{32})$/
+
+export interface Token {
+  handle: string
+  secret: string
+}
+
+export const isUuid = (text: string) => UUID.test(text)
+
+export const parseToken = (text: string): Token | undefined => {
+  const [, handle, secret] = TOKEN.exec(text) ?? []
+  return handle && secret ? { handle, secret } : undefined
+}
+
+export const newSecret = () => randomBytes(24).toString('base64url')
+
+/** The secret that belongs to an idempotency key: the same key gives the same token again, and nothing of it need be stored. */
+export const derivedSecret = (serverSecret: string, ...parts: string[]) =>
+  createHmac('sha256', serverSecret).update(parts.join('\n')).digest().subarray(0, 24).toString('base64url')
+
+export const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+
+export const signature = (key: string, text: string) => createHmac('sha256', key).update(text).digest('base64url')
+
+/** Compares in a time that tells nothing of where two strings differ. */
+export const sameText = (a: string, b: string) => {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)]
+  return left.length === right.length && timingSafeEqual(left, right)
+}
+
+/** A UUID that sorts by the time it was made (version 7), so that new rows land at the end of their index. */
+export const uuid7 = (): string => {
+  const bytes = randomBytes(16)
+  bytes.writeUIntBE(Date.now(), 0, 6)
+  bytes[6] = (bytes[6]! & 0x0f) | 0x70
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80
+  const hex = bytes.toString('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+}

@@ -1,0 +1,80 @@
+// Who is polling, in memory; one statement a second writes what changed (stores/presence.ts). A poll costs no write of its own.
+import type { Clock } from './clock.ts'
+
+export interface Seen {
+  sessionId: string
+  teamId: string
+  lastSeenMs: number
+  pollingUntilMs: number | undefined
+  seenCursor: number
+  deliveredCursor: number
+}
+interface Entry extends Seen {
+  polls: number
+  dirty: boolean
+}
+
+export class Presence {
+  #entries = new Map<string, Entry>()
+  constructor(readonly clock: Clock) {}
+
+  /** A wait begins; call what it returns when the wait ends. */
+  poll(sessionId: string, teamId: string, holdMs: number): () => void {
+    const entry = this.#entry(sessionId, teamId)
+    entry.polls++
+    entry.pollingUntilMs = Math.max(entry.pollingUntilMs ?? 0, this.clock.now() + holdMs)
+    this.#touch(entry)
+    return () => {
+      if (--entry.polls === 0) entry.pollingUntilMs = undefined
+      this.#touch(entry)
+    }
+  }
+
+  /** Polls of a team in flight in this process. */
+  polls = (sessionId: string, teamId: string) => this.#entries.get(keyOf(sessionId, teamId))?.polls ?? 0
+
+  /** `seen`: the team said it has read so far. `delivered`: a wait has handed out so far. Only ever forward. */
+  advance(sessionId: string, teamId: string, { seen = 0, delivered = 0 }) {
+    const entry = this.#entry(sessionId, teamId)
+    if (seen <= entry.seenCursor && delivered <= entry.deliveredCursor) return
+    entry.seenCursor = Math.max(entry.seenCursor, seen)
+    entry.deliveredCursor = Math.max(entry.deliveredCursor, seen, delivered)
+    entry.dirty = true
+  }
+
+  /** What this process knows of a team that the database may not know yet. */
+  of = (sessionId: string, teamId: string): Seen | undefined => this.#entries.get(keyOf(sessionId, teamId))
+
+  /** Hands over what changed, to be written; entries that are at rest are forgotten, since the database has them. */
+  drain(): Seen[] {
+    const changed: Seen[] = []
+    for (const [key, entry] of this.#entries) {
+      if (entry.dirty) changed.push({ ...entry })
+      else if (entry.polls === 0) this.#entries.delete(key)
+      entry.dirty = false
+    }
+    return changed
+  }
+
+  /** Writing failed: what was handed over is to be handed over again. */
+  restore(seen: Seen[]) {
+    for (const { sessionId, teamId } of seen) this.#entry(sessionId, teamId).dirty = true
+  }
+
+  #entry(sessionId: string, teamId: string): Entry {
+    const key = keyOf(sessionId, teamId)
+    let entry = this.#entries.get(key)
+    if (!entry) {
+      const fresh = { lastSeenMs: 0, pollingUntilMs: undefined, seenCursor: 0, deliveredCursor: 0, polls: 0, dirty: false }
+      this.#entries.set(key, (entry = { sessionId, teamId, ...fresh }))
+    }
+    return entry
+  }
+
+  #touch(entry: Entry) {
+    entry.lastSeenMs = this.clock.now()
+    entry.dirty = true
+  }
+}
+
+const keyOf = (sessionId: string, teamId: string) => `${sessionId}/${teamId}`

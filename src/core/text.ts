@@ -1,0 +1,41 @@
+// What no text may hold, whichever door it comes through. Everything else is stored as it came.
+import { refuse } from './errors.ts'
+
+// The shapes of a team's token and of our keys; a text with one of them would open a room to whoever reads it.
+const SECRETS = [
+  /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\.[A-Za-z0-9_-]{32}/i,
+  /\bca_(?:full|member|read|agent|sess|run)_[0-9a-f]{32}\b/i,
+  /\bop_[A-Za-z0-9_-]{32}\b/,
+]
+const BIDI_OR_TAG = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/u
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
+
+export const utf8Bytes = (text: string) => Buffer.byteLength(text)
+
+export const holdsSecret = (text: string, own?: string) =>
+  (own !== undefined && text.includes(own)) || SECRETS.some((shape) => shape.test(text))
+
+/** For logs: whatever looks like one of our credentials loses its secret part. */
+export const redacted = (text: string) =>
+  SECRETS.reduce((kept, shape) => kept.replace(new RegExp(shape, 'gi'), (secret) => `${secret.slice(0, 8)}…`), text)
+
+/** Refuses every string in `value` that cannot be stored, or that would give a credential away. `own` is the caller's secret. */
+export const checkTexts = (value: unknown, own?: string, field = ''): void => {
+  if (typeof value === 'string') return checkText(value, own, field)
+  if (typeof value !== 'object' || value === null) return
+  for (const [key, inner] of Object.entries(value)) checkTexts(inner, own, field ? `${field}.${key}` : key)
+}
+
+const checkText = (text: string, own: string | undefined, field: string) => {
+  if (text.includes('\0')) refuse('invalid_request', `${field} holds the character U+0000; leave it out.`, { field })
+  if (!text.isWellFormed()) refuse('invalid_request', `${field} holds half of a surrogate pair; send whole characters.`, { field })
+  if (holdsSecret(text, own)) {
+    refuse('secret_in_text', `${field} holds a token or key, which would open the room to every reader. Send it without.`, { field })
+  }
+}
+
+/** A name that people read: no invisible direction marks or tags that make it look like another. */
+export const nameIsPlain = (name: string) => name.trim() !== '' && !BIDI_OR_TAG.test(name) && !CONTROL.test(name)
+
+/** Two names are the same to a reader when these are equal. */
+export const nameKey = (name: string) => name.normalize('NFKC').trim().toLowerCase()

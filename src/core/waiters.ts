@@ -1,0 +1,56 @@
+// Who waits for news of which session, in this process only. A wake carries no data: the woken caller looks for itself.
+export interface Armed {
+  woken: Promise<void>
+  disarm(): void
+}
+
+export class Waiters {
+  #bySession = new Map<string, Set<() => void>>()
+  #known = new Map<string, number>() // the newest sequence that a session's waiters have been woken for
+  #count = 0
+
+  /** Arm before looking at the feed: an event between the look and the wait would otherwise be missed. */
+  arm(session: string): Armed {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    let waiting = this.#bySession.get(session)
+    if (!waiting) this.#bySession.set(session, (waiting = new Set()))
+    waiting.add(resolve)
+    this.#count++
+    return { woken: promise, disarm: () => this.#remove(session, waiting, resolve) }
+  }
+
+  #remove(session: string, waiting: Set<() => void>, resolve: () => void) {
+    if (!waiting.delete(resolve)) return
+    this.#count--
+    if (waiting.size > 0 || this.#bySession.get(session) !== waiting) return
+    this.#bySession.delete(session)
+    this.#known.delete(session)
+  }
+
+  /** `sequence`: the session's newest event, so that the sweep need not wake for it again. */
+  wake(session: string, sequence = 0) {
+    const waiting = this.#bySession.get(session)
+    if (!waiting) return
+    if (sequence > (this.#known.get(session) ?? 0)) this.#known.set(session, sequence)
+    for (const resolve of [...waiting]) resolve()
+  }
+
+  /** A waiter has seen this much of the session. Others who wait there since before, and were not told, are woken. */
+  saw(session: string, sequence: number) {
+    const known = this.#known.get(session)
+    if (known === undefined) this.#known.set(session, sequence)
+    else if (sequence > known) this.wake(session, sequence)
+  }
+
+  wakeAll() {
+    for (const session of [...this.#bySession.keys()]) this.wake(session)
+  }
+
+  has = (session: string) => this.#bySession.has(session)
+  knows = (session: string) => this.#known.get(session)
+  sessions = () => [...this.#bySession.keys()]
+
+  get size() {
+    return this.#count
+  }
+}

@@ -1,0 +1,89 @@
+// What stands before every handler: nothing behind a guard runs, and nothing is changed, unless the guards agree.
+import type { MiddlewareHandler } from 'hono'
+import { refuse } from '../core/errors.ts'
+import { sameText } from '../core/ids.ts'
+import type { Services } from '../services.ts'
+import { personOf } from './cookies.ts'
+import type { Env, Http } from './http.ts'
+import { addressOf, calledAs, isLoopback } from './origin.ts'
+import { Allowance } from './allowance.ts'
+
+const EXEMPT = new Set(['/healthz', '/readyz'])
+const isApi = (path: string) => path.startsWith('/api/') || path === '/mcp' || path.startsWith('/mcp/')
+
+/** Host, Origin and Sec-Fetch-Site: a web page of somebody else cannot speak to us, not even through a rebound name. */
+export const sameSite =
+  (services: Services): MiddlewareHandler<Env> =>
+  async (c, next) => {
+    if (EXEMPT.has(c.req.path)) return next()
+    const { host } = calledAs(c, services)
+    if (!hostAllowed(services, host))
+      refuse(
+        'forbidden',
+        `This server does not answer to the host ${JSON.stringify(host)}. Add it to ALLOWED_HOSTS, or save the link with it on the settings page.`,
+        { host },
+      )
+    const origin = c.req.header('origin')
+    if (origin !== undefined && !originAllowed(services, origin, host))
+      refuse('forbidden', 'Requests from pages of other sites are refused.', { origin })
+    const pageRead = (c.req.method === 'GET' || c.req.method === 'HEAD') && !isApi(c.req.path)
+    if (c.req.header('sec-fetch-site') === 'cross-site' && !pageRead) refuse('forbidden', 'Requests from pages of other sites are refused.')
+    return next()
+  }
+
+const ours = ({ config, setting }: Services): string[] =>
+  [setting('mcp_url') ?? config.MCP_URL].flatMap((url) => (url ? [new URL(url).host.toLowerCase()] : [])).concat(config.ALLOWED_HOSTS)
+
+const nameOf = (host: string) => host.replace(/:\d+$/, '')
+
+const hostAllowed = (services: Services, host: string) => {
+  const { HOST, ALLOWED_HOSTS } = services.config
+  if (!isLoopback(HOST) && ALLOWED_HOSTS.length === 0) return host !== ''
+  return isLoopback(nameOf(host)) || ours(services).some((own) => own === host || nameOf(own) === nameOf(host))
+}
+
+const originAllowed = (services: Services, origin: string, host: string) => {
+  if (!URL.canParse(origin)) return false
+  const from = new URL(origin).host.toLowerCase()
+  const port = (name: string) => /:(\d+)$/.exec(name)?.[1]
+  const loopbackTwin = isLoopback(nameOf(from)) && isLoopback(nameOf(host)) && port(from) === port(host)
+  return from === host || loopbackTwin || ours(services).includes(from)
+}
+
+/** RATE_LIMIT: so many requests a minute for each token, or address where there is none. */
+export const rateLimit = (services: Services): MiddlewareHandler<Env> => {
+  const allowance = new Allowance(services.config.RATE_LIMIT)
+  return async (c, next) => {
+    if (services.config.RATE_LIMIT === 0 || EXEMPT.has(c.req.path)) return next()
+    const retry_after = allowance.take(c.req.header('x-team-id') ?? addressOf(c, services))
+    if (retry_after > 0)
+      refuse('rate_limited', `More than ${services.config.RATE_LIMIT} requests in a minute. Try again in ${retry_after} s.`, {
+        retry_after,
+      })
+    return next()
+  }
+}
+
+const bearerOf = (c: Http) => /^Bearer\s+(\S+)\s*$/i.exec(c.req.header('authorization') ?? '')?.[1]
+
+const holdsAccessToken = (c: Http, { config }: Services) => {
+  const bearer = bearerOf(c)
+  return config.ACCESS_TOKEN !== undefined && bearer !== undefined && sameText(bearer, config.ACCESS_TOKEN)
+}
+
+/** ACCESS_TOKEN: agents need it for everything; a signed-in person's page may call REST with its cookie. */
+export const accessToken =
+  (services: Services): MiddlewareHandler<Env> =>
+  async (c, next) => {
+    if (services.config.ACCESS_TOKEN === undefined || !isApi(c.req.path) || holdsAccessToken(c, services)) return next()
+    if (c.req.path.startsWith('/api/') && personOf(c, services) !== undefined) return next()
+    return refuse('unauthorized', 'This server needs its access token: send Authorization: Bearer <token>. Ask the operator for it.')
+  }
+
+/** May this request read what the pages show? Everybody, unless a password or token was set. */
+export const mayRead = (c: Http, services: Services): boolean => {
+  const { ACCESS_TOKEN, VIEWER_PASSWORD } = services.config
+  return (
+    (ACCESS_TOKEN === undefined && VIEWER_PASSWORD === undefined) || holdsAccessToken(c, services) || personOf(c, services) !== undefined
+  )
+}

@@ -1,0 +1,63 @@
+// What every door does with HTTP: bodies within their limit, answers and errors in JSON, and who is calling from where.
+import type { Context as HonoContext } from 'hono'
+import { refuse, STATUS, type ErrorBody } from '../core/errors.ts'
+
+/** What the runtime tells of a request (src/server.ts); other runtimes may tell nothing. */
+export interface Runtime {
+  address?: string
+  /** Lifts the runtime's limit on quiet connections for this request: for waits and streams. */
+  untimed?: () => void
+}
+export type Env = { Bindings: Runtime }
+export type Http = HonoContext<Env>
+
+const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' }
+
+export const json = (body: unknown, status = 200, headers: Record<string, string> = {}) =>
+  new Response(typeof body === 'string' ? body : JSON.stringify(body), { status, headers: { ...JSON_TYPE, ...headers } })
+
+export const errorAnswer = (error: ErrorBody, headers: Record<string, string> = {}) => {
+  const { retry_after } = error.details
+  const more: Record<string, string> = { ...headers }
+  if (typeof retry_after === 'number') more['retry-after'] = String(retry_after)
+  if (error.code === 'unauthorized') more['www-authenticate'] = 'Bearer'
+  return json({ error }, STATUS[error.code], more)
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+/** The body as text, if it keeps within `limit` bytes and is UTF-8. A body without a length is counted as it comes. */
+export const bodyText = async (request: Request, limit: number): Promise<string> => {
+  const announced = request.headers.get('content-length')
+  if (announced !== null && Number(announced) > limit) tooLarge(limit)
+  const bytes = announced === null ? await counted(request, limit) : new Uint8Array(await request.arrayBuffer())
+  if (bytes.length > limit) tooLarge(limit)
+  try {
+    return decoder.decode(bytes)
+  } catch {
+    return refuse('invalid_request', 'The body is not UTF-8.')
+  }
+}
+
+const tooLarge = (limit: number): never =>
+  refuse('payload_too_large', `The body may have at most ${limit} bytes here.`, { limit_bytes: limit })
+
+const counted = async (request: Request, limit: number): Promise<Uint8Array> => {
+  if (!request.body) return new Uint8Array()
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
+    size += chunk.length
+    if (size > limit) tooLarge(limit)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+export const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return refuse('invalid_request', 'The body is not JSON. Quote it for your shell, or send it from a file: curl -d @body.json.')
+  }
+}

@@ -1,0 +1,65 @@
+// What tells others about this server: configuration for agents, descriptions, health and metrics.
+import { Hono } from 'hono'
+import { refuse } from '../core/errors.ts'
+import type { AnyOperation } from '../core/operation.ts'
+import type { Context } from '../gate.ts'
+import type { Services } from '../services.ts'
+import agents from '../../AGENTS.md' with { type: 'text' }
+import { mayRead } from './guards.ts'
+import { json, type Env, type Http } from './http.ts'
+import { openapi } from './openapi.ts'
+import { baseUrl, linkInForce } from './origin.ts'
+
+const IN_AGENTS_MD = 'http://127.0.0.1:7423' // what the file says where no server fills in its own
+
+export const metaRoutes = (operations: readonly AnyOperation<Context>[], services: Services) => {
+  const { config, database, metrics } = services
+  metrics.gauge('waits_held', 'Waits held now', () => services.waits.held)
+  metrics.gauge('streams_open', 'Event streams open now', () => services.streams.open)
+  metrics.gauge('waiters', 'Callers armed for news', () => services.waiters.size)
+  metrics.gauge('batches', 'Group commits since the start', () => services.appender.batches)
+  metrics.gauge('database_statements', 'Statements sent since the start', database.statements)
+  metrics.gauge('resident_bytes', 'Memory of this process', () => process.memoryUsage.rss())
+
+  const live = (c: Http) =>
+    (agents as unknown as string)
+      .replaceAll(`${IN_AGENTS_MD}/mcp`, linkInForce(c, services).url)
+      .replaceAll(IN_AGENTS_MD, baseUrl(c, services))
+  const ready = async () => {
+    try {
+      await database.query('select 1')
+      return json({ ready: true })
+    } catch {
+      return json({ ready: false, reason: 'The database does not answer.' }, 503, { 'retry-after': '1' })
+    }
+  }
+  return new Hono<Env>()
+    .get('/api/config', (c) =>
+      json({
+        mcp_url: linkInForce(c, services).url,
+        idle_limit: config.IDLE_LIMIT,
+        idle_after: config.IDLE_AFTER,
+        disconnected_after: config.DISCONNECTED_AFTER,
+        agents_md: `${baseUrl(c, services)}/AGENTS.md`,
+      }),
+    )
+    .get('/api/openapi.json', (c) => json(openapi(operations, baseUrl(c, services))))
+    .get('/AGENTS.md', (c) => text(live(c), 'text/markdown'))
+    .get('/llms.txt', (c) => {
+      const base = baseUrl(c, services)
+      return text(
+        `# Parley\n\n> The meeting room for teams of AI agents: sessions, a feed to follow with one blocking call, a shared document, a conclusion.\n\n- [How an agent takes part](${base}/AGENTS.md)\n- [REST, described](${base}/api/openapi.json)\n- [The MCP link in force](${base}/api/config)\n`,
+        'text/plain',
+      )
+    })
+    .get('/healthz', () => json({ alive: true }))
+    .get('/readyz', ready)
+    .get('/metrics', (c) =>
+      mayRead(c, services)
+        ? text(metrics.text(), 'text/plain; version=0.0.4')
+        : refuse('unauthorized', 'Metrics are for those who may read: sign in or send the access token.'),
+    )
+}
+
+const text = (body: string, type: string) =>
+  new Response(body, { headers: { 'content-type': `${type}; charset=utf-8`, 'cache-control': 'no-store' } })

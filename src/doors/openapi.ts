@@ -1,0 +1,88 @@
+import { z } from 'zod'
+import { STATUS } from '../core/errors.ts'
+import type { AnyOperation } from '../core/operation.ts'
+import type { Context } from '../gate.ts'
+import { inputSchema } from './schemas.ts'
+import about from '../../package.json' with { type: 'json' }
+
+const CREDENTIAL = {
+  in: 'header',
+  name: 'X-Team-ID',
+  schema: { type: 'string' },
+  description: 'The team_id that create_session or join_session answered with.',
+}
+const KEY = {
+  in: 'header',
+  name: 'Idempotency-Key',
+  schema: { type: 'string' },
+  description: 'A retry with the same key does nothing twice.',
+}
+
+/** The OpenAPI 3.1 description of all operations, from their own definitions. */
+export const openapi = (operations: readonly AnyOperation<Context>[], server: string) => {
+  const paths: Record<string, Record<string, object>> = {}
+  for (const operation of operations) {
+    for (const [method, path] of [operation.route, ...(operation.aliases ?? [])]) {
+      const key = `/api${path.replace(/:(\w+)/g, '{$1}')}`
+      paths[key] = { ...paths[key], [method.toLowerCase()]: entry(operation, method, path) }
+    }
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Parley', version: about.version, description: about.description },
+    servers: [{ url: server }],
+    paths,
+  }
+}
+
+const entry = (operation: AnyOperation<Context>, method: string, path: string) => {
+  const { properties, required = [] } = inputSchema(operation.input)
+  const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!)
+  const rest = Object.entries(properties).filter(([name]) => !inPath.includes(name) && !(method === 'GET' && name === 'team_id'))
+  const parameters: object[] = inPath.map((name) => ({ in: 'path', name, required: true, schema: properties[name] }))
+  if (operation.access !== 'open') parameters.push(CREDENTIAL)
+  if (operation.effect !== 'read') parameters.push(KEY)
+  if (method === 'GET') parameters.push(...rest.map(([name, schema]) => ({ in: 'query', name, required: required.includes(name), schema })))
+  const body = {
+    type: 'object',
+    properties: Object.fromEntries(rest),
+    required: required.filter((name) => !inPath.includes(name)),
+    additionalProperties: false,
+  }
+  const { $schema: _, ...output } = z.toJSONSchema(operation.output, { unrepresentable: 'any' })
+  return {
+    operationId: method === operation.route[0] ? operation.name : `${operation.name}_${method.toLowerCase()}`,
+    summary: operation.summary,
+    parameters,
+    ...(method !== 'GET' && { requestBody: { required: body.required.length > 0, content: { 'application/json': { schema: body } } } }),
+    responses: { 200: { description: 'OK', content: { 'application/json': { schema: output } } }, ...refusals(operation) },
+  }
+}
+
+const ERROR = {
+  type: 'object',
+  required: ['error'],
+  properties: {
+    error: {
+      type: 'object',
+      required: ['code', 'message', 'details'],
+      properties: { code: { type: 'string' }, message: { type: 'string' }, details: { type: 'object' } },
+    },
+  },
+}
+
+const refusals = ({ refuses, access }: AnyOperation<Context>) => {
+  const codes = [
+    ...new Set([
+      ...refuses,
+      'invalid_request' as const,
+      'internal_error' as const,
+      'unavailable' as const,
+      ...(access === 'open' ? [] : ['unauthorized' as const]),
+    ]),
+  ]
+  const byStatus = Map.groupBy(codes, (code) => STATUS[code])
+  return Object.fromEntries(
+    [...byStatus].map(([status, names]) => [status, { description: names.join(', '), content: { 'application/json': { schema: ERROR } } }]),
+  )
+}

@@ -1,0 +1,34 @@
+// Under which address we were called, and which link agents are told.
+import type { Services } from '../services.ts'
+import type { Http } from './http.ts'
+
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|::1)$/
+export const isLoopback = (name: string) => LOOPBACK.test(name)
+
+const lastOf = (header: string | undefined) => header?.split(',').at(-1)?.trim()
+
+/** host[:port] and scheme as the client sees them: a trusted proxy's word counts. */
+export const calledAs = (c: Http, { config }: Services): { protocol: string; host: string } => {
+  const forwarded = config.TRUST_PROXY
+    ? { host: lastOf(c.req.header('x-forwarded-host')), protocol: lastOf(c.req.header('x-forwarded-proto')) }
+    : {}
+  return {
+    protocol: forwarded.protocol ?? new URL(c.req.url).protocol.replace(':', ''),
+    host: (forwarded.host ?? c.req.header('host') ?? '').toLowerCase(),
+  }
+}
+
+export const addressOf = (c: Http, { config }: Services): string =>
+  (config.TRUST_PROXY && lastOf(c.req.header('x-forwarded-for'))) || (c.env?.address ?? 'unknown')
+
+/** The link in force and where it comes from: saved on the settings page, else MCP_URL, else the address of this request. */
+export const linkInForce = (c: Http, services: Services): { url: string; source: 'saved' | 'environment' | 'request' } => {
+  const saved = services.setting('mcp_url')
+  if (saved) return { url: saved, source: 'saved' }
+  if (services.config.MCP_URL) return { url: services.config.MCP_URL, source: 'environment' }
+  const { protocol, host } = calledAs(c, services)
+  return { url: `${protocol}://${host}/mcp`, source: 'request' }
+}
+
+/** The server's own address, from the link in force. */
+export const baseUrl = (c: Http, services: Services): string => linkInForce(c, services).url.replace(/\/(api\/)?mcp\/?$/, '')

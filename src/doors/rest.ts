@@ -1,0 +1,121 @@
+// REST: a route for each operation. Reading is GET, writing is POST; bodies are JSON whatever their content type says.
+import { Hono } from 'hono'
+import { refuse } from '../core/errors.ts'
+import type { AnyOperation } from '../core/operation.ts'
+import { perform, type Call, type Context, type Outcome } from '../gate.ts'
+import type { Services } from '../services.ts'
+import { actorOf } from './cookies.ts'
+import { mayRead } from './guards.ts'
+import { bodyText, errorAnswer, json, parseJson, type Env, type Http } from './http.ts'
+import { inputSchema } from './schemas.ts'
+
+const BODY_LIMIT = 1024 * 1024
+const KEEP_ALIVE_MS = 15_000
+
+export const restRoutes = (operations: readonly AnyOperation<Context>[], services: Services) => {
+  const app = new Hono<Env>()
+  const methods = new Map<string, string[]>()
+  for (const operation of operations) {
+    const typed = queryTyper(operation)
+    for (const [method, path] of [operation.route, ...(operation.aliases ?? [])]) {
+      methods.set(path, [...(methods.get(path) ?? []), method])
+      app.on(method, path, async (c) => answer(c, operation, services, await rawInput(c, operation, typed)))
+    }
+  }
+  for (const [path, allowed] of methods) app.all(path, () => methodNotAllowed(allowed))
+  return app
+}
+
+export const methodNotAllowed = (allowed: string[]) => {
+  const allow = allowed.includes('GET') ? [...allowed, 'HEAD'] : allowed
+  return errorAnswer(
+    { code: 'method_not_allowed', message: `Use ${allowed.join(' or ')} here.`, details: { allow } },
+    { allow: allow.join(', ') },
+  )
+}
+
+/** The caller as the request's headers and cookie show it. */
+export const callOf = (c: Http, services: Services): Call => ({
+  token: c.req.header('x-team-id'),
+  person: actorOf(c, services),
+  reader: mayRead(c, services),
+  key: c.req.header('idempotency-key'),
+  signal: c.req.raw.signal,
+})
+
+const answer = async (c: Http, operation: AnyOperation<Context>, services: Services, input: object) => {
+  if (!operation.held) return format(await perform(operation, services, callOf(c, services), input))
+  c.env?.untimed?.()
+  const pending = perform(operation, services, callOf(c, services), input)
+  return c.req.header('accept')?.includes('text/event-stream') ? oneEvent(pending) : format(await pending)
+}
+
+const format = (outcome: Outcome) =>
+  outcome.ok ? json(outcome.data, 200, outcome.replayed ? { 'idempotency-replayed': 'true' } : {}) : errorAnswer(outcome.error)
+
+// The same object as one event, with comments while it is awaited.
+const oneEvent = (pending: Promise<Outcome>) => {
+  const encoder = new TextEncoder()
+  let timer: ReturnType<typeof setInterval>
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      controller.enqueue(encoder.encode(': waiting\n\n'))
+      timer = setInterval(() => controller.enqueue(encoder.encode(': still waiting\n\n')), KEEP_ALIVE_MS)
+      void pending
+        .then((outcome) => {
+          clearInterval(timer)
+          const [event, data] = outcome.ok ? ['message', outcome.data] : ['error', { error: outcome.error }]
+          controller.enqueue(encoder.encode(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`))
+          controller.close()
+        })
+        .catch(() => {}) // the reader has gone
+    },
+    cancel: () => clearInterval(timer),
+  })
+  return new Response(body, { headers: SSE_HEADERS })
+}
+
+export const SSE_HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache, no-transform',
+  'x-accel-buffering': 'no',
+}
+
+const rawInput = async (c: Http, operation: AnyOperation<Context>, typed: (query: Record<string, string[]>) => object): Promise<object> => {
+  const query = typed(c.req.queries())
+  if ('team_id' in query)
+    refuse('invalid_request', 'A team_id in the address would end up in logs. Send it in the X-Team-ID header.', { field: 'team_id' })
+  const body = c.req.method === 'GET' || c.req.method === 'HEAD' ? {} : await bodyOf(c, operation)
+  const path = c.req.param() as Record<string, string>
+  for (const [name, value] of Object.entries(path)) {
+    if (name in body && (body as Record<string, unknown>)[name] !== value)
+      refuse('invalid_request', `${name} in the body is not the one in the address.`, { field: name })
+  }
+  return { ...query, ...body, ...path }
+}
+
+const bodyOf = async (c: Http, operation: AnyOperation<Context>): Promise<object> => {
+  const text = await bodyText(c.req.raw, operation.bodyLimit ?? BODY_LIMIT)
+  if (text.trim() === '') return {}
+  if (operation.name === 'post_message' && !text.trimStart().startsWith('{') && !c.req.header('content-type')?.includes('json'))
+    return { content: text }
+  const body = parseJson(text)
+  return typeof body === 'object' && body !== null && !Array.isArray(body)
+    ? body
+    : refuse('invalid_request', 'The body must be a JSON object.')
+}
+
+// A query carries no types: each value gets the one its schema asks for, and the schema still has the last word.
+const queryTyper = ({ input }: AnyOperation<Context>) => {
+  const { properties } = inputSchema(input)
+  return (query: Record<string, string[]>): object =>
+    Object.fromEntries(Object.entries(query).map(([name, texts]) => [name, typedAs(properties[name]?.type, texts)]))
+}
+
+const typedAs = (type: string | undefined, texts: string[]): unknown => {
+  if (type === 'array') return texts
+  const text = texts.at(-1)!
+  if ((type === 'integer' || type === 'number') && /^-?\d+(\.\d+)?$/.test(text)) return Number(text)
+  if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
+  return texts.length > 1 ? texts : text
+}

@@ -1,0 +1,20 @@
+// The key that signs a person in. Made at the first start, shown once, stored as a hash.
+import { newSecret, sha256 } from './core/ids.ts'
+import type { Services } from './services.ts'
+import { offerSetting } from './stores/settings.ts'
+
+const made = () => `op_${newSecret()}`
+
+/** A key at the first start of all; undefined when there is one already. */
+export const firstOperatorKey = async ({ database, config }: Services): Promise<string | undefined> => {
+  if (config.OPERATOR_KEY) return undefined
+  const key = made()
+  return (await offerSetting(database, 'operator_key_hash', sha256(key))) ? key : undefined
+}
+
+/** A new key in place of the old one; everybody who signed in with that has to sign in again. */
+export const newOperatorKey = async ({ changeSetting }: Services): Promise<string> => {
+  const key = made()
+  await changeSetting('operator_key_hash', sha256(key))
+  return key
+}

@@ -1,0 +1,60 @@
+// Follows one session's log from a cursor: the loop behind waits and streams alike.
+import type { Armed } from '../core/waiters.ts'
+import type { Services } from '../services.ts'
+import type { Page } from '../stores/events.ts'
+
+const NOTHING: Page = { events: [], hasMore: false }
+
+export class Follower {
+  #armed: Armed
+  #look: boolean
+
+  /** `armed`: when the caller had to arm before it looked at the session. `newest`: the newest sequence it saw then, if it looked. */
+  constructor(
+    readonly services: Services,
+    readonly sessionId: string,
+    public cursor: number,
+    readonly trace: boolean,
+    { armed = services.waiters.arm(sessionId), newest = Number.MAX_SAFE_INTEGER }: { armed?: Armed | undefined; newest?: number } = {},
+  ) {
+    this.#armed = armed
+    this.#look = newest > cursor
+  }
+
+  /** The next events, or none after `withinMs`, when `signal` says that nobody listens any more, or when the server stops. */
+  async next(withinMs: number, signal?: AbortSignal): Promise<Page> {
+    if (this.#look) {
+      const page = await this.#read()
+      if (page.events.length > 0 || withinMs === 0) return page
+    }
+    if (withinMs === 0) return NOTHING
+    const over = Promise.withResolvers<'over'>()
+    const gone = () => over.resolve('over')
+    const timer = setTimeout(gone, withinMs)
+    signal?.addEventListener('abort', gone, { once: true })
+    try {
+      while (!signal?.aborted && !this.services.stopping.aborted) {
+        if ((await Promise.race([this.#armed.woken, over.promise])) === 'over' || this.services.stopping.aborted) break
+        this.#armed.disarm()
+        this.#armed = this.services.waiters.arm(this.sessionId) // before reading, or what lands in between is missed
+        const page = await this.#read()
+        if (page.events.length > 0) return page
+      }
+      return NOTHING
+    } finally {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', gone)
+    }
+  }
+
+  async #read(): Promise<Page> {
+    const page = await this.services.after(this.sessionId, this.cursor, this.trace)
+    this.cursor = page.events.at(-1)?.sequence ?? this.cursor
+    this.#look = page.hasMore
+    return page
+  }
+
+  close() {
+    this.#armed.disarm()
+  }
+}

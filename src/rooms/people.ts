@@ -1,0 +1,29 @@
+// Who is calling, in the words the log uses; and what a caller may do.
+import { refuse } from '../core/errors.ts'
+import type { Context } from '../gate.ts'
+import type { Author } from '../stores/documents.ts'
+import type { Session } from '../stores/sessions.ts'
+
+export const authorOf = ({ caller }: Context): Author => {
+  if (caller.kind === 'team') return { teamId: caller.member.teamId, name: caller.member.teamName }
+  return { teamId: undefined, name: caller.kind === 'person' ? caller.name : 'somebody' }
+}
+
+export const isConvener = ({ caller }: Context, session: Session) =>
+  caller.kind === 'team' && caller.member.teamId === session.createdByTeamId
+
+/** The open session of a write; refuses when it is closed. */
+export const openSession = ({ session }: Context): Session => {
+  if (session!.status === 'closed') refuseClosed()
+  return session!
+}
+
+export const refuseClosed = (): never =>
+  refuse('session_closed', 'This session is concluded and takes no more. Read on, or go on in a new one: create_session with resume_from.')
+
+export const conveners = (context: Context, session: Session, what: 'conclude' | 'metadata') => {
+  const rule = context.services.config.CONVENER_ONLY
+  if (rule !== what && rule !== 'both') return
+  if (context.caller.kind === 'person' || isConvener(context, session)) return
+  refuse('forbidden', `Here only the convener and people may do this (CONVENER_ONLY=${rule}). Ask the convener in the feed.`)
+}

@@ -1,0 +1,71 @@
+// The pieces that the room's operations are made of: inputs with their limits (contract, section 4), and answers.
+import { z } from 'zod'
+import { nameIsPlain, utf8Bytes } from '../core/text.ts'
+import { operationsFor } from '../core/operation.ts'
+import type { Context } from '../gate.ts'
+
+export const op = operationsFor<Context>()
+
+const KIB = 1024
+
+/** Limited in characters as people count them, not in UTF-16 units. */
+const characters = (min: number, max: number) =>
+  z
+    .string()
+    .refine((text) => [...text].length <= max, `must have at most ${max} characters`)
+    .refine((text) => min === 0 || text.trim() !== '', 'must not be blank')
+    .meta({ minLength: min, maxLength: max })
+
+/** Limited in UTF-8 bytes. */
+const kibibytes = (max: number, min = 0) =>
+  z
+    .string()
+    .min(min, 'must not be empty')
+    .refine((text) => utf8Bytes(text) <= max * KIB, `must have at most ${max} KiB`)
+
+export const sessionId = z.string().min(1).max(64)
+export const title = characters(1, 200)
+export const description = characters(0, 10_000)
+export const reason = characters(1, 2_000)
+export const teamName = characters(1, 100).refine(nameIsPlain, 'must not hold control, direction or tag characters')
+export const docContent = kibibytes(512)
+export const section = kibibytes(64)
+export const DOC_LIMIT_BYTES = 512 * KIB
+
+/** A position in the log: a number, or its digits. */
+export const cursor = z
+  .union(
+    [
+      z.int().min(0),
+      z
+        .string()
+        .regex(/^\d{1,15}$/)
+        .transform(Number),
+    ],
+    { error: 'must be a whole number, 0 or more' },
+  )
+  .meta({ type: 'integer', minimum: 0 })
+
+/** `{ text }`, or the text itself. */
+export const messageContent = z
+  .union([z.strictObject({ text: kibibytes(32, 1) }), kibibytes(32, 1).transform((text) => ({ text }))], {
+    error: 'must be { "text": "…" } with 1 character to 32 KiB',
+  })
+  .meta({ type: 'object', properties: { text: { type: 'string' } }, required: ['text'] })
+
+export const event = z.looseObject({ id: z.string(), sequence: z.int(), type: z.string(), at: z.iso.datetime() })
+
+export const participant = z.object({
+  team_id: z.uuid(),
+  team_name: z.string(),
+  joined_at: z.iso.datetime(),
+  last_seen_at: z.iso.datetime(),
+  left_at: z.iso.datetime().nullable(),
+  status: z.enum(['active', 'idle', 'disconnected']),
+  is_self: z.boolean(),
+  is_convener: z.boolean(),
+  last_seen_cursor: z.int(),
+})
+
+export const version = z.int().min(0)
+export const time = z.iso.datetime()

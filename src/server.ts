@@ -1,0 +1,136 @@
+// The one file that knows Bun: reads the configuration, opens the database, serves, and stops in good order.
+//   bun src/server.ts                serves
+//   bun src/server.ts migrate        brings the database up to date and ends
+//   bun src/server.ts operator-key   makes a new sign-in key and ends
+import { alive, FolderInUse, readHolder } from '../db/lock.ts'
+import { migrate } from '../db/migrate.ts'
+import { CannotOpen, openDatabase, type Opened } from '../db/open.ts'
+import { createApp } from './app.ts'
+import { BadConfig, readConfig, type Config } from './config.ts'
+import { newSecret } from './core/ids.ts'
+import { createLog, describeError, type Log } from './core/log.ts'
+import { isLoopback } from './doors/origin.ts'
+import { firstOperatorKey, newOperatorKey } from './operator-key.ts'
+import { createServices, type Services } from './services.ts'
+
+const QUIET_S = 12 // a connection that says nothing for so long is closed, while a request is being read; waits and streams are exempt
+const STOP_WITHIN_MS = 10_000
+const LARGEST_BODY = 64 * 1024 * 1024 // above every door's own limit, which answers in JSON
+
+const main = async (command: string | undefined) => {
+  const config = readConfig(process.env)
+  const log = createLog(config.LOG_LEVEL, (line) => process.stdout.write(`${line}\n`), process.stdout.isTTY)
+  if (command === undefined) return serve(config, log)
+  if (command === 'migrate')
+    return once(config, log, async (_, ran) => console.log(ran === 0 ? 'The database is up to date.' : `Applied ${ran} migration(s).`))
+  if (command === 'operator-key') return operatorKey(config, log)
+  throw new BadConfig(`There is no command ${command}. Use migrate or operator-key, or none to serve.`)
+}
+
+const serve = async (config: Config, log: Log) => {
+  const opened = await openDatabase(config)
+  try {
+    await migrate(opened.database)
+    const services = await createServices(opened.database, config, log)
+    const commandSecret = opened.lock ? newSecret() : undefined
+    const app = await createApp(services, commandSecret ? { commandSecret } : {})
+    const server = listen(config, app.fetch)
+    const url = `http://${config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST === '0.0.0.0' ? '127.0.0.1' : config.HOST}:${server.port}`
+    if (commandSecret) opened.lock!.announce(url, commandSecret)
+    greet(services, url, await firstOperatorKey(services))
+    stopInGoodOrder(server, services, opened, log)
+  } catch (error) {
+    opened.lock?.release()
+    throw error
+  }
+}
+
+type App = Awaited<ReturnType<typeof createApp>>
+
+const listen = ({ PORT, HOST }: Config, answer: App['fetch']) => {
+  try {
+    return Bun.serve({
+      port: PORT,
+      hostname: HOST,
+      idleTimeout: QUIET_S,
+      maxRequestBodySize: LARGEST_BODY,
+      fetch: (request, server) =>
+        answer(request, {
+          get address() {
+            return server.requestIP(request)?.address
+          },
+          untimed: () => server.timeout(request, 0),
+        }),
+    })
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'EADDRINUSE') throw error
+    throw new CannotOpen(`Port ${PORT} on ${HOST} is taken. Stop what listens there, or set PORT to another (0 takes any free one).`)
+  }
+}
+
+const greet = ({ config, setting, database }: Services, url: string, key: string | undefined) => {
+  const link = setting('mcp_url') ?? config.MCP_URL
+  const lines = [
+    `Parley is open at ${url}`,
+    `  for agents   ${link ?? `${url}/mcp`}${setting('mcp_url') ? ' (saved on the settings page)' : link ? ' (MCP_URL)' : ''}`,
+    key ? `  sign in      ${url}/sign-in?key=${key}` : '  sign in      with your key; `bun run operator-key` makes a new one',
+    `  data         ${database.engine === 'pglite' ? `embedded, in ${config.DATA_DIR}` : 'Postgres (DATABASE_URL)'}`,
+  ]
+  if (!isLoopback(config.HOST) && !config.ACCESS_TOKEN)
+    lines.push('', '  WARNING: open to other machines without ACCESS_TOKEN: whoever reaches this port can create, join and read sessions.')
+  console.log(`\n${lines.join('\n')}\n`)
+}
+
+const stopInGoodOrder = (server: ReturnType<typeof listen>, services: Services, { lock }: Opened, log: Log) => {
+  let stopping = false
+  const stop = async (signal: string) => {
+    if (stopping) process.exit(1) // asked twice: at once
+    stopping = true
+    log('info', 'stopping', { signal })
+    setTimeout(() => void server.stop(true), STOP_WITHIN_MS - 2_000)
+    setTimeout(() => process.exit(1), STOP_WITHIN_MS)
+    services.drain()
+    await server.stop()
+    await services.close()
+    lock?.release()
+    process.exit(0)
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+  process.on('unhandledRejection', (error) => log('error', 'a promise was rejected and nobody looked', describeError(error)))
+}
+
+/** Opens the database, does one thing and closes it. */
+const once = async (config: Config, log: Log, work: (services: Services, migrationsRun: number) => Promise<void>) => {
+  const { database, lock } = await openDatabase(config)
+  try {
+    const ran = await migrate(database)
+    const services = await createServices(database, config, log)
+    await work(services, ran)
+    await services.close()
+  } finally {
+    lock?.release()
+  }
+  process.exit(0)
+}
+
+const operatorKey = async (config: Config, log: Log) => {
+  if (config.OPERATOR_KEY) throw new BadConfig('OPERATOR_KEY is set in the environment and is the key in force. Change it there.')
+  const holder = config.DATABASE_URL ? undefined : readHolder(config.DATA_DIR)
+  if (!holder?.url || !alive(holder)) return once(config, log, async (services) => console.log(await newOperatorKey(services)))
+  const response = await fetch(`${holder.url}/api/commands/operator-key`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${holder.secret}` },
+  })
+  const answer = (await response.json()) as { key?: string; error?: { message: string } }
+  if (!answer.key) throw new CannotOpen(`The server at ${holder.url} refused: ${answer.error?.message}`)
+  console.log(`${holder.url}/sign-in?key=${answer.key}`)
+}
+
+try {
+  await main(process.argv[2])
+} catch (error) {
+  const known = error instanceof BadConfig || error instanceof CannotOpen || error instanceof FolderInUse
+  console.error(known ? error.message : error)
+  process.exit(1)
+}

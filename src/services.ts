@@ -1,0 +1,177 @@
+// What one process has: the database, its memory of who waits and who polls, and the work that goes on in the background.
+import type { Database } from '../db/database.ts'
+import type { Config } from './config.ts'
+import { Clock } from './core/clock.ts'
+import { combine } from './core/combine.ts'
+import { newSecret } from './core/ids.ts'
+import { describeError, type Log } from './core/log.ts'
+import { Metrics } from './core/metrics.ts'
+import { Presence } from './core/presence.ts'
+import { Tail } from './core/tail.ts'
+import { Waiters } from './core/waiters.ts'
+import type { Appended, Draft } from './stores/append.ts'
+import { Appender } from './stores/appender.ts'
+import { eventsAfter, pageOf, type Event, type Page } from './stores/events.ts'
+import { findMembers, type MemberKey } from './stores/members.ts'
+import { writePresence } from './stores/presence.ts'
+import { newestSequences } from './stores/sessions.ts'
+import { forgetSetting, offerSetting, readSettings, saveSetting, type SettingName } from './stores/settings.ts'
+
+const PRESENCE_EVERY_MS = 1_000
+const SWEEP_EVERY_MS = 4_500 // wake-ups are a hint; nobody waits longer than this and a read for what a lost one announced
+const SETTINGS = 'settings' // the notification that says so, in place of sequences
+
+export type Services = Awaited<ReturnType<typeof createServices>>
+
+export const createServices = async (database: Database, config: Config, log: Log) => {
+  const clock = new Clock()
+  const waiters = new Waiters()
+  const tail = new Tail<Event>()
+  const presence = new Presence(clock)
+  const metrics = new Metrics()
+  const instance = database.engine === 'postgres' ? newSecret().slice(0, 8) : undefined
+  const stopping = new AbortController()
+  await offerSetting(database, 'server_secret', newSecret()) // tokens of idempotent calls and cookies hang on it
+  let settings = await readSettings(database)
+
+  const committed = (drafts: Draft[], answers: Appended[]) => {
+    const bySession = Map.groupBy(
+      answers.flatMap((answer, i) => (answer.outcome === 'appended' ? [{ session: drafts[i]!.sessionId, event: answer.event }] : [])),
+      ({ session }) => session,
+    )
+    for (const [session, items] of bySession)
+      publish(
+        session,
+        items.map(({ event }) => event),
+      )
+  }
+  const publish = (session: string, events: Event[]) => {
+    metrics.add('events_appended', events.length)
+    if (!waiters.has(session)) return
+    tail.extend(session, events)
+    waiters.wake(session, events.at(-1)!.sequence)
+  }
+  const appender = new Appender(database, instance, committed)
+
+  const readCombined = sharedReads(database)
+  const after = (session: string, cursor: number, trace: boolean): Promise<Page> | Page => {
+    const held = tail.after(session, cursor)
+    if (!held) return readCombined(session, cursor, trace)
+    return pageOf(trace ? held : held.filter(({ type }) => isConversation(type)))
+  }
+
+  const heard = (payload: string) => {
+    const [from, said = ''] = payload.split('|')
+    if (from === instance) return
+    if (said === SETTINGS) return void reloadSettings()
+    for (const news of said.split(',')) waiters.wake(news.slice(0, 36), Number(news.slice(37)))
+  }
+  const reloadSettings = async () => {
+    settings = await readSettings(database)
+  }
+  const changeSetting = async (name: SettingName, value: string | undefined) => {
+    await database.transaction(async (tx) => {
+      await (value === undefined ? forgetSetting(tx, name) : saveSetting(tx, name, value))
+      if (instance) await tx.query('select pg_notify($1, $2)', ['parley', `${instance}|${SETTINGS}`])
+    })
+    await reloadSettings()
+  }
+
+  const sweep = async () => {
+    const waited = waiters.sessions()
+    if (waited.length === 0) return
+    for (const { id, last_sequence } of await newestSequences(database, waited)) {
+      const known = waiters.knows(id)
+      if (known !== undefined && last_sequence > known) waiters.wake(id, last_sequence)
+    }
+  }
+  const flushPresence = async () => {
+    const seen = presence.drain()
+    if (seen.length === 0) return
+    try {
+      clock.set(await writePresence(database, seen))
+    } catch (error) {
+      presence.restore(seen)
+      throw error
+    }
+  }
+
+  clock.set(await writePresence(database, []))
+  await database.listen(heard, () => {
+    waiters.wakeAll()
+    void reloadSettings().catch(() => {})
+  })
+  const background = [repeat(flushPresence, PRESENCE_EVERY_MS, log), repeat(sweep, SWEEP_EVERY_MS, log)]
+
+  return {
+    database,
+    config,
+    log,
+    clock,
+    waiters,
+    presence,
+    metrics,
+    instance,
+    stopping: stopping.signal,
+    appender,
+    publish,
+    after,
+    members: combine((keys: MemberKey[]) => findMembers(database, keys)),
+    setting: (name: SettingName) => settings.get(name),
+    changeSetting,
+    waits: { held: 0 },
+    streams: { open: 0 },
+    /** Ends every held wait and stream (they answer what they have), before the server stops listening. */
+    drain() {
+      stopping.abort()
+      waiters.wakeAll()
+    },
+    async close() {
+      stopping.abort()
+      await Promise.all(background.map((stop) => stop()))
+      await flushPresence().catch(() => {})
+      await database.close()
+    },
+  }
+}
+
+const isConversation = (type: string) => type === 'chat' || type === 'system' || type === 'user_input'
+
+// The woken readers of a session mostly stand at the same cursor: they share one read. Never one that began before they asked.
+const sharedReads = (database: Database) => {
+  const asked = new Map<string, Promise<Page>>()
+  return (session: string, cursor: number, trace: boolean): Promise<Page> => {
+    const key = `${session}/${cursor}/${trace}`
+    const shared = asked.get(key)
+    if (shared) return shared
+    const read = Promise.resolve().then(() => {
+      asked.delete(key)
+      return eventsAfter(database, session, cursor, trace)
+    })
+    asked.set(key, read)
+    return read
+  }
+}
+
+// Runs `work` again and again with a pause between; a failure is logged once until it works again.
+const repeat = (work: () => Promise<void>, everyMs: number, log: Log) => {
+  let stopped = false
+  let failing = false
+  let timer: ReturnType<typeof setTimeout>
+  let running = Promise.resolve()
+  const turn = () => {
+    running = work()
+      .then(() => void (failing = false))
+      .catch((error) => {
+        if (!failing && !stopped) log('warn', `${work.name} failed; it will be tried again`, describeError(error))
+        failing = true
+      })
+      .finally(() => void (stopped || (timer = setTimeout(turn, everyMs))))
+  }
+  timer = setTimeout(turn, everyMs)
+  return () => {
+    stopped = true
+    clearTimeout(timer)
+    return running
+  }
+}

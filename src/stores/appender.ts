@@ -1,0 +1,75 @@
+// Group commit: while one batch is being written, posts gather; the next batch takes them all. One commit serves many posts.
+import type { Database } from '../../db/database.ts'
+import { appendEvents, type Appended, type Draft } from './append.ts'
+import { isAway } from './failures.ts'
+
+const BATCH = 500
+
+interface Pending {
+  draft: Draft
+  resolve(answer: Appended): void
+  reject(error: unknown): void
+}
+
+export class Appender {
+  #queue: Pending[] = []
+  #flushing = false
+  batches = 0
+
+  /** `committed` hears of every batch once it is durable, before its posters do. */
+  constructor(
+    readonly database: Database,
+    readonly instance: string | undefined,
+    readonly committed: (drafts: Draft[], answers: Appended[]) => void,
+  ) {}
+
+  /** Resolves when the event is committed; rejects when the database refuses it or is away. */
+  post(draft: Draft): Promise<Appended> {
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ draft, resolve, reject })
+      if (!this.#flushing) {
+        this.#flushing = true
+        queueMicrotask(() => void this.#flush())
+      }
+    })
+  }
+
+  async #flush() {
+    while (this.#queue.length > 0) await this.#write(this.#takeBatch())
+    this.#flushing = false
+  }
+
+  // Two posts with one idempotency key cannot share a statement, which would not see the first: the second waits its turn.
+  #takeBatch(): Pending[] {
+    const keys = new Set<string>()
+    const batch: Pending[] = []
+    const later: Pending[] = []
+    for (const pending of this.#queue) {
+      const { key, sessionId } = pending.draft
+      const name = key && `${sessionId}/${key.caller}/${key.keyHash}`
+      if (batch.length === BATCH || (name && keys.has(name))) later.push(pending)
+      else batch.push(pending)
+      if (name) keys.add(name)
+    }
+    this.#queue = later
+    return batch
+  }
+
+  async #write(batch: Pending[], retried = false): Promise<void> {
+    const drafts = batch.map(({ draft }) => draft)
+    try {
+      const answers = await appendEvents(this.database, drafts, this.instance)
+      this.batches++
+      this.committed(drafts, answers)
+      batch.forEach(({ resolve }, i) => resolve(answers[i]!))
+    } catch (error) {
+      // Unknown whether it was written: only the posters can decide to try again, with their keys.
+      if (isAway(error)) batch.forEach(({ reject }) => reject(error))
+      // Nothing of the batch was written. One by one, so that what cannot be stored fails alone; twice, for a deadlock or a key
+      // that another instance used in between.
+      else if (batch.length > 1) for (const pending of batch) await this.#write([pending])
+      else if (!retried) await this.#write(batch, true)
+      else batch[0]!.reject(error)
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import { and, desc, eq, lt, sql } from 'drizzle-orm'
+import type { Queries } from '../../db/database.ts'
+import { sessionDocHistory, sessionDocs } from '../../db/schema.ts'
+
+export interface Author {
+  teamId: string | undefined
+  name: string
+}
+
+export const createDocument = async (queries: Queries, sessionId: string, content: string, by: Author): Promise<void> => {
+  await queries.db.insert(sessionDocs).values({ sessionId })
+  if (content !== '') await writeDocument(queries, sessionId, content, by)
+}
+
+export const readDocument = async ({ db }: Queries, sessionId: string): Promise<{ content: string; version: number }> => {
+  const [row] = await db
+    .select({ content: sessionDocs.content, version: sessionDocs.version })
+    .from(sessionDocs)
+    .where(eq(sessionDocs.sessionId, sessionId))
+  return row ?? { content: '', version: 0 }
+}
+
+export const documentVersion = async ({ db }: Queries, sessionId: string): Promise<number> => {
+  const [row] = await db.select({ version: sessionDocs.version }).from(sessionDocs).where(eq(sessionDocs.sessionId, sessionId))
+  return row?.version ?? 0
+}
+
+export const readVersion = async (
+  { db }: Queries,
+  sessionId: string,
+  version: number,
+): Promise<{ content: string; version: number } | undefined> => {
+  if (version === 0) return { content: '', version: 0 }
+  const [row] = await db
+    .select({ content: sessionDocHistory.content, version: sessionDocHistory.version })
+    .from(sessionDocHistory)
+    .where(and(eq(sessionDocHistory.sessionId, sessionId), eq(sessionDocHistory.version, version)))
+  return row
+}
+
+/** A new version with its history row. The caller holds the session's lock and has compared versions. */
+export const writeDocument = async (
+  { db }: Queries,
+  sessionId: string,
+  content: string,
+  by: Author,
+): Promise<{ version: number; at: string }> => {
+  const [doc] = await db
+    .update(sessionDocs)
+    .set({ content, version: sql`${sessionDocs.version} + 1` })
+    .where(eq(sessionDocs.sessionId, sessionId))
+    .returning({ version: sessionDocs.version })
+  const { version } = doc!
+  const [row] = await db
+    .insert(sessionDocHistory)
+    .values({ sessionId, version, content, writtenByTeamId: by.teamId ?? null, writtenBy: by.name, writtenAt: sql`clock_timestamp()` })
+    .returning({ at: sessionDocHistory.writtenAt })
+  return { version, at: row!.at }
+}
+
+/** Versions before `before` (or from the newest), newest first. */
+export const documentVersions = ({ db }: Queries, sessionId: string, before: number | undefined, limit: number) =>
+  db
+    .select({
+      version: sessionDocHistory.version,
+      at: sessionDocHistory.writtenAt,
+      teamId: sessionDocHistory.writtenByTeamId,
+      by: sessionDocHistory.writtenBy,
+      bytes: sql<number>`octet_length(${sessionDocHistory.content})`,
+    })
+    .from(sessionDocHistory)
+    .where(and(eq(sessionDocHistory.sessionId, sessionId), before === undefined ? undefined : lt(sessionDocHistory.version, before)))
+    .orderBy(desc(sessionDocHistory.version))
+    .limit(limit)

@@ -1,0 +1,101 @@
+// Reading the log. The primary key (session_id, sequence) is the cursor's index; every read is one range of it.
+import type { Queries } from '../../db/database.ts'
+
+/** An event as every door shows it: the same for all readers, so it can be encoded once (specification 1's message). */
+export interface Event {
+  id: string
+  sequence: number
+  type: string
+  at: string
+  [field: string]: unknown
+}
+
+export interface Row {
+  id: string
+  sequence: number
+  type: string
+  author: string
+  author_name: string | null
+  posted_by_team_id: string | null
+  content: Record<string, unknown>
+  reply_to: string | null
+  to_team_ids: string[] | null
+  task_id?: string | null
+  turn: number
+  tool_name?: string | null
+  model?: string | null
+  at: string
+}
+
+export interface Page {
+  events: Event[]
+  hasMore: boolean
+}
+
+const COLUMNS =
+  'id, sequence, type, author, author_name, posted_by_team_id, content, reply_to, to_team_ids, task_id, turn, tool_name, model, at'
+export const CONVERSATION = `type in ('chat', 'system', 'user_input')` // as the partial index has it
+const PAGE_BYTES = 256 * 1024
+
+/** A page of what follows `cursor`, ascending: at most `limit` events or 256 KiB of text, the first one always. */
+export const eventsAfter = (queries: Queries, sessionId: string, cursor: number, trace: boolean, limit = 500): Promise<Page> =>
+  page(queries, `session_id = $1 and sequence > $2${trace ? '' : ` and ${CONVERSATION}`}`, 'asc', [sessionId, cursor], limit)
+
+/** The page before `cursor` (or the newest), ascending too, with the same budget counted from its end. */
+export const eventsBefore = async (
+  queries: Queries,
+  sessionId: string,
+  cursor: number | undefined,
+  trace: boolean,
+  limit: number,
+): Promise<Page> => {
+  const where = `session_id = $1 and sequence < $2${trace ? '' : ` and ${CONVERSATION}`}`
+  const { events, hasMore } = await page(queries, where, 'desc', [sessionId, cursor ?? Number.MAX_SAFE_INTEGER], limit)
+  return { events: events.reverse(), hasMore }
+}
+
+export const eventById = async ({ query }: Queries, sessionId: string, id: string): Promise<Event | undefined> => {
+  const [row] = await query<Row>(`select ${COLUMNS} from events where session_id = $1 and id = $2`, [sessionId, id])
+  return row && eventOf(row)
+}
+
+// One row more than asked for tells whether there is more; the running sum keeps a page of large texts within its budget.
+const page = async ({ query }: Queries, where: string, order: 'asc' | 'desc', params: unknown[], limit: number): Promise<Page> => {
+  const rows = await query<Row & { before: number }>(
+    `select ${COLUMNS}, (sum(size) over (order by sequence ${order}) - size)::int8 as before
+     from (select * from events where ${where} order by sequence ${order} limit ${limit + 1}) newest
+     order by sequence ${order}`,
+    params,
+  )
+  const within = rows.slice(0, limit).filter(({ before }, i) => i === 0 || before < PAGE_BYTES)
+  return { events: within.map(eventOf), hasMore: within.length < rows.length }
+}
+
+/** Cuts what is at hand already to a page, as the database would. */
+export const pageOf = (events: Event[], limit = 500): Page => {
+  let bytes = 0
+  const end = events.findIndex((event, i) => i === limit || (i > 0 && (bytes += sizeOf(events[i - 1]!)) >= PAGE_BYTES))
+  return end < 0 ? { events, hasMore: false } : { events: events.slice(0, end), hasMore: true }
+}
+
+const sizeOf = ({ content, ...rest }: Event) => Buffer.byteLength(JSON.stringify(content ?? rest))
+
+export const eventOf = (row: Row): Event => {
+  const { id, sequence, type, at } = row
+  if (type === 'system') return { id, sequence, type, ...row.content, at } as Event
+  return {
+    id,
+    sequence,
+    type,
+    author: row.author,
+    team: row.author_name,
+    posted_by_team_id: row.posted_by_team_id,
+    content: row.content,
+    at,
+    ...(row.reply_to && { reply_to: row.reply_to }),
+    ...(row.to_team_ids && { to: row.to_team_ids }),
+    ...(row.task_id && { task_id: row.task_id }),
+    ...(row.tool_name && { tool_name: row.tool_name }),
+    ...(row.model && { model: row.model }),
+  }
+}

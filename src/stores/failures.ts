@@ -1,0 +1,20 @@
+import { DatabaseTimeout } from '../../db/database.ts'
+
+const sqlStateOf = (error: unknown): string => {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    const { code } = cause as Error & { code?: unknown }
+    if (typeof code === 'string') return code
+  }
+  return ''
+}
+
+/** The connection was refused, cut or never made: the server is away, starting, stopping, full, or read-only. */
+export const isAway = (error: unknown): boolean =>
+  /^(08|53|57P|58|25006|ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|CONNECT|CONNECTION_)/.test(sqlStateOf(error)) ||
+  sqlStateOf(error) === '57014' ||
+  timedOut(error)
+
+/** Two transactions got in each other's way, and this one was undone whole: it can be tried again. */
+export const isCollision = (error: unknown): boolean => ['40P01', '40001', '23505'].includes(sqlStateOf(error))
+
+const timedOut = (error: unknown): boolean => error instanceof DatabaseTimeout || (error instanceof Error && timedOut(error.cause))

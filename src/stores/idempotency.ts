@@ -1,0 +1,21 @@
+import { and, eq } from 'drizzle-orm'
+import type { Queries } from '../../db/database.ts'
+import { idempotency } from '../../db/schema.ts'
+
+export type Remembered = typeof idempotency.$inferSelect
+export type KeyOf = Pick<Remembered, 'scope' | 'caller' | 'keyHash'>
+
+export const findAnswer = async ({ db }: Queries, { scope, caller, keyHash }: KeyOf): Promise<Remembered | undefined> => {
+  const [row] = await db
+    .select()
+    .from(idempotency)
+    .where(and(eq(idempotency.scope, scope), eq(idempotency.caller, caller), eq(idempotency.keyHash, keyHash)))
+  return row
+}
+
+export const remember = async ({ db }: Queries, row: typeof idempotency.$inferInsert): Promise<void> =>
+  void (await db.insert(idempotency).values(row))
+
+/** One holder of this key at a time, until the transaction ends: for keys that no session's lock guards. */
+export const lockKey = ({ query }: Queries, keyHash: string) =>
+  query('select pg_advisory_xact_lock($1::bigint)', [BigInt.asIntN(64, BigInt(`0x${keyHash.slice(0, 16)}`)).toString()])

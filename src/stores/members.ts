@@ -1,0 +1,107 @@
+// Who belongs to a session: the look-up behind every call of a team, and the roster.
+import { and, asc, eq, gt, isNull, sql } from 'drizzle-orm'
+import type { Queries } from '../../db/database.ts'
+import { participants, sessions } from '../../db/schema.ts'
+
+/** What a wait and a read must know of a session before they begin. */
+export interface Head {
+  id: string
+  closed: boolean
+  lastSequence: number
+  lastConversationSequence: number
+}
+
+export interface Member {
+  session: Head
+  teamId: string
+  tokenHash: string
+  teamName: string
+  left: boolean
+  deliveredCursor: number
+}
+
+export interface MemberKey {
+  sessionId: string
+  teamId: string
+}
+
+export type Participant = typeof participants.$inferSelect
+
+interface Found {
+  ord: number
+  id: string
+  status: string
+  last_sequence: number
+  last_conversation_sequence: number
+  team_id: string
+  token_hash: string
+  team_name: string
+  left: boolean
+  delivered_cursor: number
+}
+
+// By hand, because every call of every team goes through it: one statement for all that ask at the same time (core/combine.ts).
+const MEMBERS = `
+select k.ord, s.id, s.status, s.last_sequence, s.last_conversation_sequence,
+  p.team_id, p.token_hash, p.team_name, p.left_at is not null as left, p.delivered_cursor
+from json_to_recordset($1::json) as k(ord int, session_id uuid, team_id uuid)
+join participants p on p.session_id = k.session_id and p.team_id = k.team_id
+join sessions s on s.id = k.session_id`
+
+export const findMembers = async ({ query }: Queries, keys: MemberKey[]): Promise<(Member | undefined)[]> => {
+  const asked = keys.map(({ sessionId, teamId }, ord) => ({ ord, session_id: sessionId, team_id: teamId }))
+  const members: (Member | undefined)[] = keys.map(() => undefined)
+  for (const row of await query<Found>(MEMBERS, [JSON.stringify(asked)])) members[row.ord] = memberOf(row)
+  return members
+}
+
+const memberOf = (row: Found): Member => ({
+  session: {
+    id: row.id,
+    closed: row.status === 'closed',
+    lastSequence: row.last_sequence,
+    lastConversationSequence: row.last_conversation_sequence,
+  },
+  teamId: row.team_id,
+  tokenHash: row.token_hash,
+  teamName: row.team_name,
+  left: row.left,
+  deliveredCursor: row.delivered_cursor,
+})
+
+export const roster = ({ db }: Queries, sessionId: string): Promise<Participant[]> =>
+  db.select().from(participants).where(eq(participants.sessionId, sessionId)).orderBy(asc(participants.joinedAt), asc(participants.teamId))
+
+export const addParticipant = async ({ db }: Queries, values: typeof participants.$inferInsert): Promise<Participant> => {
+  const [row] = await db.insert(participants).values(values).returning()
+  return row!
+}
+
+/** Ends a team's presence; undefined if it had left before. */
+export const markLeft = async ({ db }: Queries, sessionId: string, teamId: string): Promise<string | undefined> => {
+  const [row] = await db
+    .update(participants)
+    .set({ leftAt: sql`clock_timestamp()` })
+    .where(and(eq(participants.sessionId, sessionId), eq(participants.teamId, teamId), isNull(participants.leftAt)))
+    .returning({ leftAt: participants.leftAt })
+  return row?.leftAt ?? undefined
+}
+
+/** Present teams of that name in other sessions that are still open, seen (or polling) after `since`. */
+export const activeElsewhere = async ({ db }: Queries, sessionId: string, nameKey: string, since: string): Promise<boolean> => {
+  const [row] = await db
+    .select({ id: participants.teamId })
+    .from(participants)
+    .innerJoin(sessions, eq(sessions.id, participants.sessionId))
+    .where(
+      and(
+        sql`lower(normalize(trim(${participants.teamName}), NFKC)) = ${nameKey}`,
+        sql`${participants.sessionId} <> ${sessionId}`,
+        isNull(participants.leftAt),
+        eq(sessions.status, 'active'),
+        gt(sql`greatest(${participants.lastSeenAt}, ${participants.pollingUntil})`, since),
+      ),
+    )
+    .limit(1)
+  return row !== undefined
+}

@@ -1,0 +1,99 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { findChromium, installChromium } from './support/browser.ts'
+import { startPostgres, type TestPostgres } from './support/postgres.ts'
+
+type Part = { name: string; seconds: string; failed: boolean }
+
+const SIGNALS = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 }
+
+const only = process.argv.slice(2)
+const started = performance.now()
+const parts: Part[] = []
+let running: ChildProcess | undefined
+let interrupted: keyof typeof SIGNALS | undefined
+
+const main = async (): Promise<void> => {
+  const browser = hasBrowserTests() ? await timed('browser', ensureBrowser) : undefined
+  if (!interrupted) await withPostgres((database) => runAll(database, browser))
+}
+
+const hasBrowserTests = (): boolean => {
+  const folder = join(import.meta.dir, 'browser')
+  return existsSync(folder) && readdirSync(folder, { recursive: true }).some((name) => /\.test\.tsx?$/.test(String(name)))
+}
+
+const ensureBrowser = async (): Promise<string> => {
+  // A CHROMIUM_PATH that is wrong is for its owner to mend, not a reason to install another browser.
+  const path = process.env.CHROMIUM_PATH ? await findChromium() : await findChromium().catch(installChromium)
+  console.log(`Browser: ${path}`)
+  return path
+}
+
+const withPostgres = async (run: (database: TestPostgres) => Promise<void>): Promise<void> => {
+  const database = await timed('postgres', () => startPostgres())
+  console.log(`PostgreSQL ${database.version} from ${database.origin}`)
+  try {
+    await run(database)
+  } finally {
+    await database.stop()
+  }
+}
+
+const runAll = async (database: TestPostgres, browser: string | undefined): Promise<void> => {
+  if (only.length === 0) await step('static checks', ['tests/check.ts', '--static'], {})
+  await step('bun test', ['test', '--timeout', '120000', ...only], testEnv(database, browser))
+}
+
+const testEnv = ({ url, pid, dir, port }: TestPostgres, browser: string | undefined): Record<string, string> => ({
+  TEST_DATABASE_URL: url,
+  ...(pid ? { PARLEY_TEST_POSTGRES: JSON.stringify({ pid, dir, port }) } : {}),
+  ...(browser ? { CHROMIUM_PATH: browser } : {}),
+})
+
+const step = async (name: string, args: string[], env: Record<string, string>): Promise<void> => {
+  if (interrupted) return
+  await timed(name, () => bun(args, env)).catch(() => {})
+}
+
+const bun = (args: string[], env: Record<string, string>): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const options = { cwd: join(import.meta.dir, '..'), env: { ...process.env, ...env }, stdio: 'inherit' as const }
+    const end = (code: number | null) => (code === 0 ? resolve() : reject(new Error(`ended with ${code}`)))
+    running = spawn(process.execPath, args, options).once('error', reject).once('exit', end)
+  })
+
+const timed = async <T>(name: string, run: () => Promise<T>): Promise<T> => {
+  const from = performance.now()
+  const part: Part = { name, seconds: '', failed: true }
+  parts.push(part)
+  try {
+    const result = await run()
+    part.failed = false
+    return result
+  } finally {
+    part.seconds = secondsSince(from)
+  }
+}
+
+const secondsSince = (from: number): string => `${((performance.now() - from) / 1000).toFixed(1)} s`
+
+const summary = (): string => {
+  const times = parts.map(({ name, seconds, failed }) => `${name} ${seconds}${failed ? ' FAILED' : ''}`)
+  return [...times, `total ${secondsSince(started)}`].join(', ')
+}
+
+const interrupt = (signal: keyof typeof SIGNALS): void => {
+  interrupted = signal
+  running?.kill(signal)
+}
+
+for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.on(signal, () => interrupt(signal))
+
+await main().catch((error) => {
+  console.error(error)
+  if (parts.every(({ failed }) => !failed)) parts.push({ name: 'clean-up', seconds: '', failed: true })
+})
+console.log(summary())
+process.exit(interrupted ? SIGNALS[interrupted] : parts.some(({ failed }) => failed) ? 1 : 0)

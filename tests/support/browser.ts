@@ -1,0 +1,61 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { chromium } from 'playwright'
+
+/** The path of a Chromium or Chrome that runs. */
+export const findChromium = async (): Promise<string> => {
+  const given = process.env.CHROMIUM_PATH
+  if (given && !runs(given)) throw new Error(`CHROMIUM_PATH=${given} is no browser that runs.`)
+  const found = given ?? candidates().find(runs)
+  if (!found) throw new Error('No Chromium was found. `bun run test` installs one, or set CHROMIUM_PATH to a Chromium or Chrome.')
+  return found
+}
+
+/** Tries one way after the other until a browser runs. */
+export const installChromium = async (): Promise<string> => {
+  for (const commands of waysToInstall()) {
+    const done = commands.every((command) => succeeds(command))
+    const found = done && candidates().find(runs)
+    if (found) return found
+  }
+  throw new Error('Chromium could not be installed. Install Chromium or Chrome yourself and set CHROMIUM_PATH to it.')
+}
+
+export const launchArgs = [
+  // As root Chromium starts only without its sandbox.
+  ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--no-first-run',
+  '--disable-gpu',
+]
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
+
+const MACOS = ['/Applications/Google Chrome.app/Contents/MacOS/Google Chrome', '/Applications/Chromium.app/Contents/MacOS/Chromium']
+
+const TEN_MINUTES = 600_000
+
+const candidates = (): string[] => {
+  const onPath = NAMES.flatMap((name) => Bun.which(name) ?? [])
+  return [chromium.executablePath(), ...onPath, ...MACOS].filter((path) => existsSync(path))
+}
+
+/** A file alone proves nothing: it may miss libraries, or be Ubuntu's stub that only names a snap. */
+const runs = (path: string): boolean => spawnSync(path, ['--version'], { stdio: 'ignore', timeout: 30_000 }).status === 0
+
+const waysToInstall = (): string[][][] => {
+  // Without --no-install it would quietly fetch the newest playwright, whose browser is not the one ours looks for.
+  const playwright = [process.execPath, 'x', '--no-install', 'playwright']
+  const download = [[...playwright, 'install', 'chromium']]
+  if (process.getuid?.() !== 0 || !Bun.which('apt-get')) return [download]
+  const update = ['apt-get', 'update']
+  return [download, [update, ['apt-get', 'install', '-y', 'chromium']], [[...playwright, 'install-deps', 'chromium']]]
+}
+
+const succeeds = ([command = '', ...args]: string[]): boolean => {
+  console.log(`$ ${[command, ...args].join(' ')}`)
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  return spawnSync(command, args, { cwd: import.meta.dir, stdio: ['ignore', 'inherit', 'inherit'], env, timeout: TEN_MINUTES }).status === 0
+}
