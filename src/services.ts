@@ -3,7 +3,7 @@ import type { Database } from '../db/database.ts'
 import type { Config } from './config.ts'
 import { Clock } from './core/clock.ts'
 import { combine } from './core/combine.ts'
-import { newSecret } from './core/ids.ts'
+import { isUuid, newSecret, sameText, sha256, type Token } from './core/ids.ts'
 import { describeError, type Log } from './core/log.ts'
 import { Metrics } from './core/metrics.ts'
 import { Presence } from './core/presence.ts'
@@ -12,7 +12,7 @@ import { Waiters } from './core/waiters.ts'
 import type { Appended, Draft } from './stores/append.ts'
 import { Appender } from './stores/appender.ts'
 import { eventsAfter, pageOf, type Event, type Page } from './stores/events.ts'
-import { findMembers, type MemberKey } from './stores/members.ts'
+import { findMembers, type Member, type MemberKey } from './stores/members.ts'
 import { writePresence } from './stores/presence.ts'
 import { newestSequences } from './stores/sessions.ts'
 import { forgetSetting, offerSetting, readSettings, saveSetting, type SettingName } from './stores/settings.ts'
@@ -58,6 +58,14 @@ export const createServices = async (database: Database, config: Config, log: Lo
     const held = tail.after(session, cursor)
     if (!held) return readCombined(session, cursor, trace)
     return pageOf(trace ? held : held.filter(({ type }) => isConversation(type)))
+  }
+
+  const members = combine((keys: MemberKey[]) => findMembers(database, keys))
+  /** The team of this session that a token proves, gone or present; undefined for any other token and any other session. */
+  const memberOf = async (sessionId: string, { handle, secret }: Token): Promise<Member | undefined> => {
+    if (!isUuid(sessionId)) return undefined
+    const member = await members({ sessionId, teamId: handle })
+    return member && sameText(member.tokenHash, sha256(secret)) ? member : undefined
   }
 
   const heard = (payload: string) => {
@@ -116,7 +124,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
     appender,
     publish,
     after,
-    members: combine((keys: MemberKey[]) => findMembers(database, keys)),
+    memberOf,
     setting: (name: SettingName) => settings.get(name),
     changeSetting,
     waits: { held: 0 },

@@ -1,6 +1,5 @@
 // The toolsets as data: which operations an agent finds under which path. All of them are served over REST as well.
-import type { AnyOperation } from './core/operation.ts'
-import type { Context } from './gate.ts'
+import type { AnyOp } from './context.ts'
 import { appendToSessionDoc, getDocHistory, readSessionDoc, updateSessionDoc } from './rooms/document.ts'
 import { ackMessages, getHistory, postMessage, waitForMessages } from './rooms/feed.ts'
 import { joinSession, leaveSession, listParticipants } from './rooms/roster.ts'
@@ -9,7 +8,7 @@ import { concludeSession, createSession, getSession, reopenSession, updateSessio
 export interface Toolset {
   name: string
   instructions: string
-  operations: readonly AnyOperation<Context>[]
+  operations: readonly AnyOp[]
 }
 
 export const rooms: Toolset = {

@@ -10,8 +10,8 @@ import {
   type JSONRPCMessage,
   type JSONRPCRequest,
 } from '@modelcontextprotocol/sdk/types.js'
-import type { AnyOperation } from '../core/operation.ts'
-import { perform, type Call, type Context, type Outcome } from '../gate.ts'
+import type { AnyOp, Call, Outcome } from '../context.ts'
+import { perform } from '../gate.ts'
 import type { Services } from '../services.ts'
 import type { Toolset } from '../toolsets.ts'
 import { exchangeWith, type Exchange } from './exchange.ts'
@@ -26,7 +26,7 @@ const PARSE_ERROR = ErrorCode.ParseError
 
 export interface Endpoint {
   answer(c: Http): Promise<Response>
-  operations: Map<string, AnyOperation<Context>>
+  operations: Map<string, AnyOp>
 }
 
 /** One endpoint for one or several toolsets. A name that two share stays plain in the first and gets its toolset's prefix in the others. */
@@ -37,7 +37,7 @@ export const mcpEndpoint = async (toolsets: readonly Toolset[], services: Servic
 }
 
 export const toolNames = (toolsets: readonly Toolset[]) => {
-  const named = new Map<string, AnyOperation<Context>>()
+  const named = new Map<string, AnyOp>()
   for (const { name: prefix, operations } of toolsets) {
     for (const operation of operations)
       if (!operation.restOnly) named.set(named.has(operation.name) ? `${prefix}_${operation.name}` : operation.name, operation)
@@ -45,7 +45,7 @@ export const toolNames = (toolsets: readonly Toolset[]) => {
   return named
 }
 
-export const toolOf = (name: string, { summary, effect, destructive, input }: AnyOperation<Context>) => ({
+export const toolOf = (name: string, { summary, effect, destructive, input }: AnyOp) => ({
   name,
   description: summary,
   inputSchema: inputSchema(input),
@@ -56,12 +56,7 @@ export const toolOf = (name: string, { summary, effect, destructive, input }: An
   },
 })
 
-const serverOf = (
-  exchange: Exchange<Call>,
-  operations: Map<string, AnyOperation<Context>>,
-  toolsets: readonly Toolset[],
-  services: Services,
-) => {
+const serverOf = (exchange: Exchange<Call>, operations: Map<string, AnyOp>, toolsets: readonly Toolset[], services: Services) => {
   const tools = [...operations].map(([name, operation]) => toolOf(name, operation))
   const instructions = toolsets.map((toolset) => toolset.instructions).join('\n\n')
   const server = new Server({ name: 'parley', title: 'Parley', version: version.version }, { capabilities: { tools: {} }, instructions })
@@ -84,7 +79,7 @@ const resultOf = (outcome: Outcome) => {
   }
 }
 
-const receive = async (c: Http, exchange: Exchange<Call>, operations: Map<string, AnyOperation<Context>>): Promise<Response> => {
+const receive = async (c: Http, exchange: Exchange<Call>, operations: Map<string, AnyOp>): Promise<Response> => {
   if (c.req.method !== 'POST') return methodNotAllowed(['POST'])
   const revision = c.req.header('mcp-protocol-version')
   if (revision !== undefined && !SUPPORTED_PROTOCOL_VERSIONS.includes(revision))
@@ -97,12 +92,7 @@ const receive = async (c: Http, exchange: Exchange<Call>, operations: Map<string
   return answers.length > 0 ? json(answers) : new Response(null, { status: 202 })
 }
 
-const one = async (
-  c: Http,
-  message: unknown,
-  exchange: Exchange<Call>,
-  operations: Map<string, AnyOperation<Context>>,
-): Promise<Response> => {
+const one = async (c: Http, message: unknown, exchange: Exchange<Call>, operations: Map<string, AnyOp>): Promise<Response> => {
   if (!isRequest(message)) {
     const other =
       typeof message === 'object' &&

@@ -1,8 +1,7 @@
 // What tells others about this server: configuration for agents, descriptions, health and metrics.
 import { Hono } from 'hono'
 import { refuse } from '../core/errors.ts'
-import type { AnyOperation } from '../core/operation.ts'
-import type { Context } from '../gate.ts'
+import type { AnyOp } from '../context.ts'
 import type { Services } from '../services.ts'
 import agents from '../../AGENTS.md' with { type: 'text' }
 import { mayRead } from './guards.ts'
@@ -12,7 +11,7 @@ import { baseUrl, linkInForce } from './origin.ts'
 
 const IN_AGENTS_MD = 'http://127.0.0.1:7423' // what the file says where no server fills in its own
 
-export const metaRoutes = (operations: readonly AnyOperation<Context>[], services: Services) => {
+export const metaRoutes = (operations: readonly AnyOp[], services: Services) => {
   const { config, database, metrics } = services
   metrics.gauge('waits_held', 'Waits held now', () => services.waits.held)
   metrics.gauge('streams_open', 'Event streams open now', () => services.streams.open)

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { STATUS } from '../core/errors.ts'
-import type { AnyOperation } from '../core/operation.ts'
-import type { Context } from '../gate.ts'
+import type { AnyOp } from '../context.ts'
 import { inputSchema } from './schemas.ts'
 import about from '../../package.json' with { type: 'json' }
 
@@ -19,7 +18,7 @@ const KEY = {
 }
 
 /** The OpenAPI 3.1 description of all operations, from their own definitions. */
-export const openapi = (operations: readonly AnyOperation<Context>[], server: string) => {
+export const openapi = (operations: readonly AnyOp[], server: string) => {
   const paths: Record<string, Record<string, object>> = {}
   for (const operation of operations) {
     for (const [method, path] of [operation.route, ...(operation.aliases ?? [])]) {
@@ -35,7 +34,7 @@ export const openapi = (operations: readonly AnyOperation<Context>[], server: st
   }
 }
 
-const entry = (operation: AnyOperation<Context>, method: string, path: string) => {
+const entry = (operation: AnyOp, method: string, path: string) => {
   const { properties, required = [] } = inputSchema(operation.input)
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!)
   const rest = Object.entries(properties).filter(([name]) => !inPath.includes(name) && !(method === 'GET' && name === 'team_id'))
@@ -71,7 +70,7 @@ const ERROR = {
   },
 }
 
-const refusals = ({ refuses, access }: AnyOperation<Context>) => {
+const refusals = ({ refuses, access }: AnyOp) => {
   const codes = [
     ...new Set([
       ...refuses,

@@ -1,8 +1,8 @@
 // REST: a route for each operation. Reading is GET, writing is POST; bodies are JSON whatever their content type says.
 import { Hono } from 'hono'
 import { refuse } from '../core/errors.ts'
-import type { AnyOperation } from '../core/operation.ts'
-import { perform, type Call, type Context, type Outcome } from '../gate.ts'
+import type { AnyOp, Call, Outcome } from '../context.ts'
+import { perform } from '../gate.ts'
 import type { Services } from '../services.ts'
 import { actorOf } from './cookies.ts'
 import { mayRead } from './guards.ts'
@@ -12,7 +12,7 @@ import { inputSchema } from './schemas.ts'
 const BODY_LIMIT = 1024 * 1024
 const KEEP_ALIVE_MS = 15_000
 
-export const restRoutes = (operations: readonly AnyOperation<Context>[], services: Services) => {
+export const restRoutes = (operations: readonly AnyOp[], services: Services) => {
   const app = new Hono<Env>()
   const methods = new Map<string, string[]>()
   for (const operation of operations) {
@@ -43,7 +43,7 @@ export const callOf = (c: Http, services: Services): Call => ({
   signal: c.req.raw.signal,
 })
 
-const answer = async (c: Http, operation: AnyOperation<Context>, services: Services, input: object) => {
+const answer = async (c: Http, operation: AnyOp, services: Services, input: object) => {
   if (!operation.held) return format(await perform(operation, services, callOf(c, services), input))
   c.env?.untimed?.()
   const pending = perform(operation, services, callOf(c, services), input)
@@ -81,7 +81,7 @@ export const SSE_HEADERS = {
   'x-accel-buffering': 'no',
 }
 
-const rawInput = async (c: Http, operation: AnyOperation<Context>, typed: (query: Record<string, string[]>) => object): Promise<object> => {
+const rawInput = async (c: Http, operation: AnyOp, typed: (query: Record<string, string[]>) => object): Promise<object> => {
   const query = typed(c.req.queries())
   if ('team_id' in query)
     refuse('invalid_request', 'A team_id in the address would end up in logs. Send it in the X-Team-ID header.', { field: 'team_id' })
@@ -94,7 +94,7 @@ const rawInput = async (c: Http, operation: AnyOperation<Context>, typed: (query
   return { ...query, ...body, ...path }
 }
 
-const bodyOf = async (c: Http, operation: AnyOperation<Context>): Promise<object> => {
+const bodyOf = async (c: Http, operation: AnyOp): Promise<object> => {
   const text = await bodyText(c.req.raw, operation.bodyLimit ?? BODY_LIMIT)
   if (text.trim() === '') return {}
   if (operation.name === 'post_message' && !text.trimStart().startsWith('{') && !c.req.header('content-type')?.includes('json'))
@@ -106,7 +106,7 @@ const bodyOf = async (c: Http, operation: AnyOperation<Context>): Promise<object
 }
 
 // A query carries no types: each value gets the one its schema asks for, and the schema still has the last word.
-const queryTyper = ({ input }: AnyOperation<Context>) => {
+const queryTyper = ({ input }: AnyOp) => {
   const { properties } = inputSchema(input)
   return (query: Record<string, string[]>): object =>
     Object.fromEntries(Object.entries(query).map(([name, texts]) => [name, typedAs(properties[name]?.type, texts)]))

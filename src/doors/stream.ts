@@ -2,7 +2,6 @@
 import { Hono } from 'hono'
 import { refuse } from '../core/errors.ts'
 import { isUuid, parseToken } from '../core/ids.ts'
-import { memberOf } from '../gate.ts'
 import { closedBy } from '../rooms/feed.ts'
 import { Follower } from '../rooms/follower.ts'
 import { beyondTheEnd, existingSession } from '../rooms/roster.ts'
@@ -46,7 +45,7 @@ export const streamRoute = (services: Services) =>
 
 const isMember = async (c: Http, services: Services, id: string) => {
   const token = parseToken(c.req.header('x-team-id') ?? '')
-  const member = token && (await memberOf(services, id, token))
+  const member = token && (await services.memberOf(id, token))
   return member !== undefined && !member.left
 }
 

@@ -3,7 +3,8 @@ import { z } from 'zod'
 import { refuse, unauthorized } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
 import { nameKey } from '../core/text.ts'
-import { assertSameBody, type Context } from '../gate.ts'
+import { teamOf, type Context } from '../context.ts'
+import { assertSameUse } from '../keys.ts'
 import { eventById, eventsBefore, type Event, type Page } from '../stores/events.ts'
 import { roster } from '../stores/members.ts'
 import { acknowledge, acksOf } from '../stores/sessions.ts'
@@ -39,7 +40,7 @@ export const waitForMessages = op({
   refuses: ['rate_limited', 'unavailable'],
   async run(context, { session_id, since_cursor, timeout, include_trace }) {
     const { presence } = context.services
-    const { member } = context.caller as Extract<Context['caller'], { kind: 'team' }>
+    const member = teamOf(context)
     const { teamId, session } = member
     const delivered = Math.max(member.deliveredCursor, presence.of(session_id, teamId)?.deliveredCursor ?? 0)
     const since = since_cursor ?? Math.min(delivered, session.lastSequence)
@@ -52,7 +53,7 @@ export const waitForMessages = op({
     try {
       const { events, hasMore } = await nextPage(context, since, timeout, include_trace)
       const next_cursor = events.at(-1)?.sequence ?? since
-      if (!context.signal.aborted) presence.advance(session_id, teamId, { delivered: next_cursor })
+      if (!context.call.signal.aborted) presence.advance(session_id, teamId, { delivered: next_cursor })
       const closed = closedBy(events) ?? session.closed
       return { messages: events, next_cursor, session_closed: closed && !hasMore, has_more: hasMore }
     } finally {
@@ -62,8 +63,9 @@ export const waitForMessages = op({
 })
 
 // Ends on four causes: news, a closed session, the time, or a caller (or server) that goes away.
-const nextPage = async ({ services, signal, caller, armed }: Context, since: number, timeout: number, trace: boolean): Promise<Page> => {
-  const { session } = (caller as Extract<Context['caller'], { kind: 'team' }>).member
+const nextPage = async (context: Context, since: number, timeout: number, trace: boolean): Promise<Page> => {
+  const { services, call, armed } = context
+  const { session } = teamOf(context)
   const newest = trace ? session.lastSequence : session.lastConversationSequence
   const holds = newest <= since && !session.closed && timeout > 0
   if (holds && services.waits.held >= services.config.MAX_WAITS) {
@@ -73,7 +75,7 @@ const nextPage = async ({ services, signal, caller, armed }: Context, since: num
   const follower = new Follower(services, session.id, since, trace, { armed, newest })
   if (holds) services.waits.held++
   try {
-    return await follower.next(session.closed ? 0 : timeout * 1000, signal)
+    return await follower.next(session.closed ? 0 : timeout * 1000, call.signal)
   } finally {
     follower.close()
     if (holds) services.waits.held--
@@ -126,7 +128,7 @@ export const postMessage = op({
       case 'closed':
         return refuseClosed()
       case 'replayed':
-        assertSameBody(appendKey!, answer)
+        assertSameUse(appendKey!, answer)
         context.replayed()
         return answer.answer as { message_id: string; cursor: number; at: string }
       case 'appended':
@@ -203,9 +205,10 @@ export const ackMessages = op({
   input: z.strictObject({ session_id: sessionId, cursor }),
   output: z.object({ cursor: z.int(), at: time }),
   refuses: [],
-  async run({ queries, session, caller }, input) {
+  async run(context, input) {
+    const { queries, session } = context
     if (input.cursor > session!.lastSequence) beyondTheEnd('cursor', session!.lastSequence)
-    const { teamId } = (caller as Extract<Context['caller'], { kind: 'team' }>).member
+    const { teamId } = teamOf(context)
     return acknowledge(queries, session!.id, teamId, input.cursor)
   },
 })

@@ -1,6 +1,6 @@
 // Who is calling, in the words the log uses; and what a caller may do.
 import { refuse } from '../core/errors.ts'
-import type { Context } from '../gate.ts'
+import type { Context } from '../context.ts'
 import type { Author } from '../stores/documents.ts'
 import type { Session } from '../stores/sessions.ts'
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
 import { isUuid, parseToken, sha256 } from '../core/ids.ts'
 import { nameKey } from '../core/text.ts'
-import { memberOf, type Context } from '../gate.ts'
+import { teamOf, type Context } from '../context.ts'
 import type { Services } from '../services.ts'
 import { activeElsewhere, addParticipant, markLeft, roster, type Participant } from '../stores/members.ts'
 import { sessionById, type Session } from '../stores/sessions.ts'
@@ -37,7 +37,7 @@ export const joinSession = op({
     if (!session) return refuse('not_found', 'There is no such session. Ask whoever invited you for its id.', { session_id })
     if (replay_from !== undefined && replay_from > session.lastSequence) beyondTheEnd('replay_from', session.lastSequence)
     const token = call.token ? parseToken(call.token) : undefined
-    const member = token && (await memberOf(context.services, session_id, token))
+    const member = token && (await context.services.memberOf(session_id, token))
     const self = member && !member.left ? member.teamId : undefined
     const teams = await roster(context.queries, session_id)
     const known = teams.find(({ teamId }) => teamId === self)
@@ -121,7 +121,7 @@ export const leaveSession = op({
   output: z.object({ left_at: time }),
   refuses: [],
   async run(context, { session_id }) {
-    const { member } = context.caller as Extract<Context['caller'], { kind: 'team' }>
+    const member = teamOf(context)
     const leftAt = await markLeft(context.queries, session_id, member.teamId)
     if (context.session!.status === 'active') await context.append(announcement(session_id, 'team_left', member.teamName, member.teamId))
     return { left_at: leftAt! }

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
 import { isUuid, parseToken, sha256 } from '../core/ids.ts'
-import { memberOf, type Context } from '../gate.ts'
+import type { Context } from '../context.ts'
 import { createDocument, documentVersion, readDocument, writeDocument } from '../stores/documents.ts'
 import { addParticipant, roster } from '../stores/members.ts'
 import { insertSession, sessionById, setClosed, setMetadata, type Session } from '../stores/sessions.ts'
@@ -79,7 +79,7 @@ const resumable = async (context: Context, id: string): Promise<Before> => {
 // What a viewer's password keeps from strangers, a new session must not tell them.
 const mayRead = async ({ services, call }: Context, id: string) => {
   const token = call.token ? parseToken(call.token) : undefined
-  return call.reader || (token !== undefined && (await memberOf(services, id, token)) !== undefined)
+  return call.reader || (token !== undefined && (await services.memberOf(id, token)) !== undefined)
 }
 
 const opening = (title: string, { session, doc }: Before) =>

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { nameIsPlain, utf8Bytes } from '../core/text.ts'
 import { operationsFor } from '../core/operation.ts'
-import type { Context } from '../gate.ts'
+import type { Context } from '../context.ts'
 
 export const op = operationsFor<Context>()
 

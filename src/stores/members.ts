@@ -77,6 +77,12 @@ export const addParticipant = async ({ db }: Queries, values: typeof participant
   return row!
 }
 
+/** Decided under the session's lock: the team may have left on another connection since it was looked up. */
+export const isPresent = async ({ db }: Queries, sessionId: string, teamId: string): Promise<boolean> => {
+  const mine = and(eq(participants.sessionId, sessionId), eq(participants.teamId, teamId), isNull(participants.leftAt))
+  return (await db.select({ teamId: participants.teamId }).from(participants).where(mine)).length > 0
+}
+
 /** Ends a team's presence; undefined if it had left before. */
 export const markLeft = async ({ db }: Queries, sessionId: string, teamId: string): Promise<string | undefined> => {
   const [row] = await db

@@ -1,0 +1,79 @@
+// What an operation is given to work with, whichever door it was called through.
+import type { ErrorBody } from './core/errors.ts'
+import type { Token } from './core/ids.ts'
+import type { AnyOperation } from './core/operation.ts'
+import type { Armed } from './core/waiters.ts'
+import type { Queries } from '../db/database.ts'
+import type { Services } from './services.ts'
+import type { AppendKey, Draft } from './stores/append.ts'
+import type { Event } from './stores/events.ts'
+import type { Member } from './stores/members.ts'
+import type { Session } from './stores/sessions.ts'
+
+/** What the door found in the request, before any of it is believed. */
+export interface Call {
+  token?: string | undefined // X-Team-ID; the argument team_id wins over it
+  person?: string | undefined // the name in a signed-in person's cookie, which the door has checked
+  reader?: boolean | undefined // may read what the pages show
+  key?: string | undefined // Idempotency-Key; the argument idempotency_key wins over it
+  signal: AbortSignal
+}
+
+export type TeamCaller = { kind: 'team'; member: Member; token: Token }
+export type Caller = { kind: 'anyone' } | TeamCaller | { kind: 'person'; name: string }
+
+export interface Context {
+  services: Services
+  caller: Caller
+  call: Call
+  /** The transaction of a write; the database itself for a read. */
+  queries: Queries
+  /** The session a write holds. */
+  session: Session | undefined
+  /** Writes an event in this transaction; readers hear of it once it is committed. */
+  append(draft: Draft): Promise<Event>
+  /** The new team's secret, the same at each call: derived from the idempotency key when there is one. */
+  secretFor(handle: string): string
+  /** For waits: armed before the caller's session was looked at. */
+  armed: Armed | undefined
+  /** For appends, which keep their key themselves. */
+  appendKey: AppendKey | undefined
+  replayed(): void
+}
+
+export type AnyOp = AnyOperation<Context>
+
+/** One call of an operation, its shape and caller checked. */
+export interface Request {
+  operation: AnyOp
+  services: Services
+  call: Call
+  caller: Caller
+  input: Record<string, any>
+}
+
+export type Outcome = { ok: true; data: Record<string, unknown>; replayed: boolean } | { ok: false; error: ErrorBody }
+
+export const contextOf = ({ services, call, caller }: Request, more: Partial<Context>): Context => ({
+  services,
+  caller,
+  call,
+  queries: services.database,
+  session: undefined,
+  append: outsideWrite,
+  secretFor: outsideWrite,
+  armed: undefined,
+  appendKey: undefined,
+  replayed: () => {},
+  ...more,
+})
+
+const outsideWrite = (): never => {
+  throw new Error('only an operation with effect: write may do this')
+}
+
+/** The team of a call to an operation with access: team. */
+export const teamOf = ({ caller }: Context): Member => {
+  if (caller.kind !== 'team') throw new Error('the gate lets only teams through to here')
+  return caller.member
+}

@@ -1,0 +1,69 @@
+// A write: one transaction that holds the session, looks up its idempotency key, does the work and remembers the answer.
+import type { Queries } from '../db/database.ts'
+import { contextOf, type Outcome, type Request } from './context.ts'
+import { refuse, unauthorized } from './core/errors.ts'
+import { derivedSecret, isUuid, newSecret, parseToken } from './core/ids.ts'
+import { assertSameUse, type Key } from './keys.ts'
+import { appendEvents, type Draft } from './stores/append.ts'
+import type { Event } from './stores/events.ts'
+import { isCollision } from './stores/failures.ts'
+import { findAnswer, lockKey, remember, type Remembered } from './stores/idempotency.ts'
+import { isPresent } from './stores/members.ts'
+import { lockSession } from './stores/sessions.ts'
+
+const TRIES = 4 // a transaction that collided with another was undone whole
+
+export const write = async (request: Request, key: Key | undefined): Promise<Outcome> => {
+  for (let tried = 1; ; tried++) {
+    const appended: Event[] = []
+    try {
+      const outcome = await request.services.database.transaction((tx) => writeOnce(tx, request, key, appended))
+      if (appended.length > 0) request.services.publish(request.input.session_id, appended)
+      return outcome
+    } catch (error) {
+      if (!isCollision(error) || tried === TRIES) throw error
+    }
+  }
+}
+
+// The order of the contract: the key's earlier answer first, then the caller's presence, then state and role (the operation's own).
+const writeOnce = async (tx: Queries, request: Request, key: Key | undefined, appended: Event[]): Promise<Outcome> => {
+  const { operation, services, caller, input } = request
+  const session = isUuid(input.session_id ?? '') ? await lockSession(tx, input.session_id) : undefined
+  if (operation.access !== 'open' && !session) refuse('not_found', 'There is no such session.', { session_id: input.session_id })
+  if (key?.scope === 'open') await lockKey(tx, key.keyHash)
+  const before = key && (await findAnswer(tx, key))
+  if (before) return { ok: true, data: replay(request, key, before), replayed: true }
+  if (caller.kind === 'team' && !(await isPresent(tx, input.session_id, caller.member.teamId))) unauthorized()
+  const append = async (draft: Draft) => {
+    const event = await appendOne(tx, draft, services.instance)
+    appended.push(event)
+    return event
+  }
+  const fresh = newSecret()
+  const secretFor = (handle: string) => (key ? secretOf(request, key, handle) : fresh)
+  const data = await operation.run(contextOf(request, { queries: tx, session, append, secretFor }), input)
+  if (key) await remember(tx, { ...kept(key), answer: operation.issues ? { ...data, team_id: undefined } : data })
+  return { ok: true, data, replayed: false }
+}
+
+const appendOne = async (tx: Queries, draft: Draft, instance: string | undefined): Promise<Event> => {
+  const [answer] = await appendEvents(tx, [draft], instance)
+  if (answer?.outcome !== 'appended') throw new Error(`an event was ${answer?.outcome} inside its own transaction`)
+  return answer.event
+}
+
+const kept = ({ text: _, ...stored }: Key) => stored
+
+const secretOf = ({ services, operation }: Request, key: Key, handle: string) =>
+  derivedSecret(services.setting('server_secret')!, operation.name, key.text, handle)
+
+/** The answer that a key had before. Of a credential only its making is known, so it is made again. */
+const replay = (request: Request, key: Key, before: Remembered) => {
+  assertSameUse(key, before)
+  if (!request.operation.issues) return before.answer
+  const handle = String(before.answer.handle)
+  const { token } = request.call
+  const own = token !== undefined && parseToken(token)?.handle === handle ? token : undefined
+  return { ...before.answer, team_id: own ?? `${handle}.${secretOf(request, key, handle)}` }
+}
