@@ -10,6 +10,7 @@ import { Presence } from './core/presence.ts'
 import { Tail } from './core/tail.ts'
 import { Waiters } from './core/waiters.ts'
 import type { Appended, Draft } from './stores/append.ts'
+import { Announcer } from './stores/announcer.ts'
 import { Appender } from './stores/appender.ts'
 import { eventsAfter, pageOf, type Event, type Page } from './stores/events.ts'
 import { findMembers, type Member, type MemberKey } from './stores/members.ts'
@@ -46,12 +47,16 @@ export const createServices = async (database: Database, config: Config, log: Lo
       )
   }
   const publish = (session: string, events: Event[]) => {
+    const newest = events.at(-1)!.sequence
     metrics.add('events_appended', events.length)
-    if (!waiters.has(session)) return
-    tail.extend(session, events)
-    waiters.wake(session, events.at(-1)!.sequence)
+    if (waiters.has(session)) {
+      tail.extend(session, events)
+      waiters.wake(session, newest)
+    }
+    announcer?.announce(session, newest)
   }
-  const appender = new Appender(database, instance, committed)
+  const announcer = instance === undefined ? undefined : new Announcer(database, instance)
+  const appender = new Appender(database, committed)
 
   const readCombined = sharedReads(database)
   const after = (session: string, cursor: number, trace: boolean): Promise<Page> | Page => {

@@ -28,7 +28,7 @@ export const write = async (request: Request, key: Key | undefined): Promise<Out
 
 // The order of the contract: the key's earlier answer first, then the caller's presence, then state and role (the operation's own).
 const writeOnce = async (tx: Queries, request: Request, key: Key | undefined, appended: Event[]): Promise<Outcome> => {
-  const { operation, services, caller, input } = request
+  const { operation, caller, input } = request
   const session = isUuid(input.session_id ?? '') ? await lockSession(tx, input.session_id) : undefined
   if (operation.access !== 'open' && !session) refuse('not_found', 'There is no such session.', { session_id: input.session_id })
   if (key?.scope === 'open') await lockKey(tx, key.keyHash)
@@ -36,7 +36,7 @@ const writeOnce = async (tx: Queries, request: Request, key: Key | undefined, ap
   if (before) return { ok: true, data: replay(request, key, before), replayed: true }
   if (caller.kind === 'team' && !(await isPresent(tx, input.session_id, caller.member.teamId))) unauthorized()
   const append = async (draft: Draft) => {
-    const event = await appendOne(tx, draft, services.instance)
+    const event = await appendOne(tx, draft)
     appended.push(event)
     return event
   }
@@ -47,8 +47,8 @@ const writeOnce = async (tx: Queries, request: Request, key: Key | undefined, ap
   return { ok: true, data, replayed: false }
 }
 
-const appendOne = async (tx: Queries, draft: Draft, instance: string | undefined): Promise<Event> => {
-  const [answer] = await appendEvents(tx, [draft], instance)
+const appendOne = async (tx: Queries, draft: Draft): Promise<Event> => {
+  const [answer] = await appendEvents(tx, [draft])
   if (answer?.outcome !== 'appended') throw new Error(`an event was ${answer?.outcome} inside its own transaction`)
   return answer.event
 }

@@ -34,6 +34,7 @@ export type Appended =
 
 interface Answered {
   ord: number
+  id: string
   outcome: 'appended' | 'unauthorized' | 'closed' | 'replayed'
   name: string | null
   used_for: string
@@ -45,74 +46,104 @@ interface Answered {
   at: string
 }
 
-/** Numbers and writes all drafts in one statement, whichever sessions they belong to, and tells other instances (`instance` is
- *  this one's name; undefined: nobody else listens). A draft that may not be written is told so and leaves no number unused. */
-export const appendEvents = async ({ query }: Queries, drafts: Draft[], instance: string | undefined): Promise<Appended[]> => {
-  const posts = drafts.map(recordOf)
-  const rows = await query<Answered>(APPEND, [JSON.stringify(posts), instance ?? null])
+/** Numbers and writes all drafts in one statement, whichever sessions they belong to. A draft that may not be written is told so
+ *  and leaves no number unused. A system event comes alone: it takes no turn, and what follows it in a statement could not see whose
+ *  turn it is. Whoever calls this tells the waiters, once it is committed (publish, src/services.ts). */
+export const appendEvents = async ({ query }: Queries, drafts: Draft[]): Promise<Appended[]> => {
+  if (drafts.length > 1 && drafts.some(({ holder }) => holder === undefined)) throw new Error('a system event must be appended alone')
+  const posts = drafts.map(postOf)
+  const rows = await query<Answered>(
+    APPEND,
+    COLUMNS.map((name) => arrayText(posts.map((post) => post[name]))),
+  )
   const answers: Appended[] = []
-  for (const row of rows) answers[row.ord] = appendedOf(row, posts[row.ord]!)
+  for (const row of rows) answers[row.ord] = appendedOf(row, drafts[row.ord]!)
   return answers
 }
 
-const recordOf = (draft: Draft, ord: number) => ({
-  ord,
-  id: uuid7(),
-  session_id: draft.sessionId,
-  team_id: draft.teamId,
-  author: draft.author,
-  author_name: draft.authorName,
-  holder: draft.holder,
-  type: draft.type,
-  content: draft.content,
-  size: utf8Bytes(JSON.stringify(draft.content)),
-  reply_to: draft.replyTo,
-  to_team_ids: draft.to,
-  even_closed: draft.evenClosed ?? false,
-  caller: draft.key?.caller,
-  key_hash: draft.key?.keyHash,
-  operation: draft.key?.operation,
-  body_hash: draft.key?.bodyHash,
-})
+// In the order of the statement's parameters.
+const COLUMNS = [
+  'ord',
+  'id',
+  'session',
+  'team',
+  'author',
+  'authorName',
+  'holder',
+  'type',
+  'content',
+  'size',
+  'replyTo',
+  'to',
+  'evenClosed',
+  'caller',
+  'keyHash',
+  'operation',
+  'bodyHash',
+] as const
 
-const appendedOf = (row: Answered, post: ReturnType<typeof recordOf>): Appended => {
-  if (row.outcome === 'replayed') return { outcome: 'replayed', operation: row.used_for, bodyHash: row.used_with, answer: row.answer }
-  if (row.outcome !== 'appended') return { outcome: row.outcome }
-  const { id, type, author, content } = post
-  const { sequence, turn, ordinal, at } = row
-  const links = { reply_to: post.reply_to ?? null, to_team_ids: post.to_team_ids ?? null }
-  const event = eventOf({
-    id,
-    sequence,
-    type,
+const postOf = (draft: Draft, ord: number) => {
+  const { sessionId: session, teamId: team, author, authorName, holder, type, replyTo, evenClosed = false, key } = draft
+  const content = JSON.stringify(draft.content)
+  const to = draft.to && arrayText(draft.to)
+  return {
+    ord,
+    id: uuid7(),
+    session,
+    team,
     author,
-    author_name: row.name,
-    posted_by_team_id: post.team_id ?? null,
+    authorName,
+    holder,
+    type,
     content,
+    size: utf8Bytes(content),
+    replyTo,
+    to,
+    evenClosed,
+    ...NO_KEY,
+    ...key,
+  }
+}
+const NO_KEY = { caller: undefined, keyHash: undefined, operation: undefined, bodyHash: undefined }
+
+// Postgres' own notation, which both drivers pass on as it is.
+const arrayText = (values: (string | number | boolean | undefined)[]) => `{${values.map(elementText).join(',')}}`
+const elementText = (value: string | number | boolean | undefined) =>
+  value === undefined ? 'NULL' : typeof value === 'string' ? `"${value.replace(/["\\]/g, '\\$&')}"` : value
+
+const appendedOf = (row: Answered, draft: Draft): Appended => {
+  const { outcome, turn, ordinal } = row
+  if (outcome === 'replayed') return { outcome, operation: row.used_for, bodyHash: row.used_with, answer: row.answer }
+  if (outcome !== 'appended') return { outcome }
+  const { id, sequence, at, name: author_name } = row
+  const { type, author, content, teamId: posted_by_team_id = null, replyTo: reply_to = null, to: to_team_ids = null } = draft
+  return {
+    outcome,
+    event: eventOf({ id, sequence, type, author, author_name, posted_by_team_id, content, reply_to, to_team_ids, turn, at }),
     turn,
-    at,
-    ...links,
-  })
-  return { outcome: 'appended', event, turn, ordinal }
+    ordinal,
+  }
 }
 
 // By hand, because it is the hot path and one round trip: bench/post has the figures. Read it top down:
-//   heads     locks the sessions in id order (no deadlock between batches) and sees their newest counters
+//   heads     locks the sessions in id order (no deadlock between batches); counters and clock are read once the lock is held
 //   judged    decides what becomes of each post: replays first, then the team's presence, then a closed session
-//   spoken    who held the turn before each post that can take it
 //   opened    a turn opens with the log, with each prompt, and with each chat of another author than the one who holds it
 //   numbered  sequence, turn and ordinal; a system event falls into the open turn
-// `at` is read after the lock and never runs against the sequence. The notification carries numbers, never content.
+// Arrays, no JSON, and no join between the steps: the planner knows nothing of their sizes and would choose nested loops.
 const APPEND = `
 with posts as (
-  select * from json_to_recordset($1::json) as p(ord int, id uuid, session_id uuid, team_id uuid, author text, author_name text,
-    holder text, type text, content jsonb, size int, reply_to uuid, to_team_ids uuid[], even_closed boolean,
-    caller text, key_hash text, operation text, body_hash text)
+  select * from unnest($1::int[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::int[],
+    $11::uuid[], $12::text[], $13::bool[], $14::text[], $15::text[], $16::text[], $17::text[])
+  as p(ord, id, session_id, team_id, author, author_name, holder, type, content, size, reply_to, to_team_ids, even_closed,
+    caller, key_hash, operation, body_hash)
 ), heads as materialized (
-  select id, status, last_sequence, turn, turn_holder, turn_events
-  from sessions where id in (select session_id from posts) order by id for no key update
+  select *, greatest(last_event_at, clock_timestamp())::timestamptz(3) as at from (
+    select id, status, last_sequence, turn, turn_holder, turn_events, last_event_at
+    from sessions where id in (select session_id from posts) order by id for no key update
+  ) locked
 ), judged as (
-  select p.*, h.last_sequence, h.turn as open_turn, h.turn_holder, h.turn_events, coalesce(p.author_name, m.team_name) as name,
+  select p.*, h.last_sequence, h.turn as open_turn, h.turn_holder, h.turn_events, h.at, coalesce(p.author_name, m.team_name) as name,
     i.operation as used_for, i.body_hash as used_with, i.answer,
     case when h.id is null then 'unauthorized'
       when i.key_hash is not null then 'replayed'
@@ -123,46 +154,27 @@ with posts as (
   left join heads h on h.id = p.session_id
   left join participants m on m.session_id = p.session_id and m.team_id = p.team_id
   left join idempotency i on i.scope = p.session_id::text and i.caller = p.caller and i.key_hash = p.key_hash
-), spoken as (
-  select ord, coalesce(lag(holder) over (partition by session_id order by ord), turn_holder) as before
-  from judged where outcome = 'appended' and holder is not null
 ), opened as (
-  select j.*, row_number() over one as n,
-    case when j.open_turn = 0 and row_number() over one = 1 then 1
-      when j.type = 'user_input' then 1
-      when j.type = 'chat' and s.before <> j.holder then 1
-      else 0 end as opens
-  from judged j left join spoken s using (ord) where j.outcome = 'appended'
-  window one as (partition by j.session_id order by j.ord)
-), turned as (
-  select *, (open_turn + sum(opens) over (partition by session_id order by ord))::int as turn from opened
-), numbered as (
-  select *, last_sequence + n as sequence,
-    (row_number() over (partition by session_id, turn order by ord) + case when turn = open_turn then turn_events else 0 end)::int as ordinal
-  from turned
+  select *, row_number() over one as n, row_number() over one = count(*) over (partition by session_id, outcome) as newest,
+    (open_turn = 0 and row_number() over one = 1) or type = 'user_input'
+      or (type = 'chat' and coalesce(lag(holder) over one, turn_holder) <> holder) as opens
+  from judged window one as (partition by session_id, outcome order by ord)
+), numbered as materialized (
+  select *, last_sequence + n as sequence, (open_turn + count(*) filter (where opens) over one)::int as turn,
+    (n - coalesce(max(n) filter (where opens) over one - 1, -turn_events))::int as ordinal
+  from opened window one as (partition by session_id, outcome order by ord)
 ), advanced as (
   update sessions s set last_sequence = a.sequence, last_conversation_sequence = a.sequence, turn = a.turn, turn_events = a.ordinal,
-    turn_holder = coalesce(a.holder, s.turn_holder), last_event_at = greatest(s.last_event_at, clock_timestamp())
-  from (
-    select session_id, max(sequence) as sequence, max(turn) as turn, (array_agg(ordinal order by ord desc))[1] as ordinal,
-      (array_agg(holder order by ord desc) filter (where holder is not null))[1] as holder
-    from numbered group by session_id
-  ) a where s.id = a.session_id
-  returning s.id, s.last_event_at as at, s.last_sequence
+    turn_holder = coalesce(a.holder, s.turn_holder), last_event_at = a.at
+  from numbered a where a.newest and a.outcome = 'appended' and s.id = a.session_id
 ), written as (
   insert into events (session_id, sequence, id, turn, ordinal, type, author, author_name, posted_by_team_id, content, size, reply_to, to_team_ids, at)
-  select n.session_id, n.sequence, n.id, n.turn, n.ordinal, n.type, n.author, n.name, n.team_id, n.content, n.size, n.reply_to, n.to_team_ids, a.at
-  from numbered n join advanced a on a.id = n.session_id
+  select session_id, sequence, id, turn, ordinal, type, author, name, team_id, content::jsonb, size, reply_to, to_team_ids::uuid[], at
+  from numbered where outcome = 'appended'
 ), remembered as (
   insert into idempotency (scope, caller, key_hash, operation, body_hash, answer)
-  select n.session_id::text, n.caller, n.key_hash, n.operation, n.body_hash, jsonb_build_object('message_id', n.id, 'cursor', n.sequence,
-    'at', to_char(a.at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
-  from numbered n join advanced a on a.id = n.session_id where n.key_hash is not null
-), told as (
-  select count(pg_notify('parley', $2 || '|' || sessions)) as n from (
-    select string_agg(id || ':' || last_sequence, ',') as sessions
-    from (select id, last_sequence, (row_number() over () - 1) / 120 as part from advanced where $2::text is not null) parts group by part
-  ) chunks
+  select session_id::text, caller, key_hash, operation, body_hash, jsonb_build_object('message_id', id, 'cursor', sequence,
+    'at', to_char(at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+  from numbered where outcome = 'appended' and key_hash is not null
 )
-select j.ord, j.outcome, j.name, j.used_for, j.used_with, j.answer, n.sequence, n.turn, n.ordinal, a.at
-from judged j left join numbered n using (ord) left join advanced a on a.id = n.session_id cross join told`
+select ord, id, outcome, name, used_for, used_with, answer, sequence, turn, ordinal, at from numbered`

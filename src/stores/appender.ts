@@ -4,6 +4,7 @@ import { appendEvents, type Appended, type Draft } from './append.ts'
 import { isAway } from './failures.ts'
 
 const BATCH = 500
+const AT_ONCE = 2 // while one batch is being written, the next is already under way: both sides of the connection stay busy
 
 interface Pending {
   draft: Draft
@@ -13,13 +14,12 @@ interface Pending {
 
 export class Appender {
   #queue: Pending[] = []
-  #flushing = false
+  #flushing = 0
   batches = 0
 
   /** `committed` hears of every batch once it is durable, before its posters do. */
   constructor(
     readonly database: Database,
-    readonly instance: string | undefined,
     readonly committed: (drafts: Draft[], answers: Appended[]) => void,
   ) {}
 
@@ -27,16 +27,15 @@ export class Appender {
   post(draft: Draft): Promise<Appended> {
     return new Promise((resolve, reject) => {
       this.#queue.push({ draft, resolve, reject })
-      if (!this.#flushing) {
-        this.#flushing = true
-        queueMicrotask(() => void this.#flush())
-      }
+      if (this.#flushing < AT_ONCE) queueMicrotask(() => void this.#flush())
     })
   }
 
   async #flush() {
+    if (this.#flushing === AT_ONCE) return
+    this.#flushing++
     while (this.#queue.length > 0) await this.#write(this.#takeBatch())
-    this.#flushing = false
+    this.#flushing--
   }
 
   // Two posts with one idempotency key cannot share a statement, which would not see the first: the second waits its turn.
@@ -58,7 +57,7 @@ export class Appender {
   async #write(batch: Pending[], retried = false): Promise<void> {
     const drafts = batch.map(({ draft }) => draft)
     try {
-      const answers = await appendEvents(this.database, drafts, this.instance)
+      const answers = await appendEvents(this.database, drafts)
       this.batches++
       this.committed(drafts, answers)
       batch.forEach(({ resolve }, i) => resolve(answers[i]!))

@@ -1,0 +1,72 @@
+// How every benchmark here measures: warmed up, variants in turn within one run, percentiles and ratios, never a verdict by time alone.
+import { startPostgres, freshDatabase } from '../tests/support/postgres.ts'
+import { migrate } from '../db/migrate.ts'
+import { openPostgres } from '../db/postgres.ts'
+import { createApp } from '../src/app.ts'
+import { readConfig } from '../src/config.ts'
+import { silent } from '../src/core/log.ts'
+import { createServices } from '../src/services.ts'
+import { loadavg } from 'node:os'
+
+export const sorted = (samples: number[]) => samples.toSorted((a, b) => a - b)
+export const percentile = (samples: number[], part: number) => sorted(samples)[Math.min(samples.length - 1, Math.floor(samples.length * part))]!
+export const median = (samples: number[]) => percentile(samples, 0.5)
+export const spread = (samples: number[], digits = 2) =>
+  [0.5, 0.95, 0.99].map((part) => `p${part * 100} ${percentile(samples, part).toFixed(digits)}`).join('  ')
+
+export const row = (name: string, text: string) => console.log(`${name.padEnd(44)} ${text}`)
+export const load = () => row('load of the machine (1 min)', loadavg()[0]!.toFixed(1))
+
+/** A fresh database on a real Postgres of its own, with a server in this process on any free port. */
+export const bench = async (work: (at: { url: string; databaseUrl: string; services: Services; app: App }) => Promise<void>) => {
+  const postgres = await startPostgres()
+  const { url: databaseUrl, drop } = await freshDatabase(postgres.url)
+  const database = await openPostgres(databaseUrl)
+  await migrate(database)
+  const services = await createServices(database, readConfig({ DATABASE_URL: databaseUrl }), silent)
+  const app = await createApp(services)
+  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', idleTimeout: 60, fetch: (request, own) => app.fetch(request, { untimed: () => own.timeout(request, 0) }) })
+  console.log(`Bun ${Bun.version}, PostgreSQL ${postgres.version}`)
+  load()
+  try {
+    await work({ url: `http://127.0.0.1:${server.port}`, databaseUrl, services, app })
+  } finally {
+    load()
+    services.drain()
+    await server.stop(true)
+    await services.close()
+    await drop()
+    await postgres.stop()
+  }
+  process.exit(0)
+}
+type Services = Awaited<ReturnType<typeof createServices>>
+type App = Awaited<ReturnType<typeof createApp>>
+
+export interface Room {
+  session_id: string
+  team_id: string
+  handle: string
+}
+
+export const newRoom = async (url: string): Promise<Room> => {
+  const body = JSON.stringify({ title: 'Bench', description: '', creator_team_name: "Alex's Team" })
+  return (await (await fetch(`${url}/api/sessions`, { method: 'POST', body })).json()) as Room
+}
+
+/** Calls `work` from `callers` loops until the time is up; answers per second, and each one's milliseconds. */
+export const throughput = async (callers: number, seconds: number, work: (caller: number) => Promise<unknown>) => {
+  const took: number[] = []
+  const begin = performance.now()
+  const end = begin + seconds * 1000
+  await Promise.all(
+    Array.from({ length: callers }, async (_, caller) => {
+      while (performance.now() < end) {
+        const start = performance.now()
+        await work(caller)
+        took.push(performance.now() - start)
+      }
+    }),
+  )
+  return { perSecond: (took.length / (performance.now() - begin)) * 1000, took }
+}

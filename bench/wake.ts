@@ -1,0 +1,75 @@
+// From the call of a post to the answer of a wait that was held for it, over REST, against the same work done raw: one INSERT with
+// NOTIFY by postgres-js, heard by a postgres-js listener. One at a time, in turn. `bun bench/wake.ts`
+import postgres from 'postgres'
+import { openPostgres } from '../db/postgres.ts'
+import { createApp } from '../src/app.ts'
+import { readConfig } from '../src/config.ts'
+import { silent } from '../src/core/log.ts'
+import { createServices } from '../src/services.ts'
+import { bench, median, newRoom, row, spread } from './support.ts'
+
+const ROUNDS = 600
+const WARM_UP = 100
+
+await bench(async ({ url, databaseUrl }) => {
+  const raw = await rawWake(databaseUrl)
+  const room = await newRoom(url)
+  const headers = { 'x-team-id': room.team_id }
+  const other = await secondInstance(databaseUrl)
+  const wake = async (waitUrl: string) => {
+    const waiting = fetch(`${waitUrl}/api/sessions/${room.session_id}/wait?since_cursor=${cursor}`, { headers }).then((response) => response.json())
+    await Bun.sleep(4)
+    const start = performance.now()
+    const posted = fetch(`${url}/api/sessions/${room.session_id}/messages`, { method: 'POST', headers, body: JSON.stringify({ content: { text: 'x'.repeat(280) } }) })
+    const { next_cursor } = (await waiting) as { next_cursor: number }
+    const ms = performance.now() - start
+    cursor = next_cursor
+    await (await posted).json()
+    return ms
+  }
+  let cursor = 0
+  const samples = { raw: [] as number[], here: [] as number[], there: [] as number[] }
+  for (let round = 0; round < ROUNDS + WARM_UP; round++) {
+    const taken = { raw: await raw.once(), here: await wake(url), there: await wake(other.url) }
+    if (round < WARM_UP) continue
+    for (const name of ['raw', 'here', 'there'] as const) samples[name].push(taken[name])
+  }
+  row('raw INSERT with NOTIFY to a raw listener, ms', spread(samples.raw))
+  row('post to a wait on the same instance, ms', spread(samples.here))
+  row('post to a wait on another instance, ms', spread(samples.there))
+  row('ratio of the medians, same instance', `${(median(samples.here) / median(samples.raw)).toFixed(2)}  (aim: at most 1.5)`)
+  row('ratio of the medians, another instance', (median(samples.there) / median(samples.raw)).toFixed(2))
+  await other.close()
+  await raw.close()
+})
+
+async function rawWake(databaseUrl: string) {
+  const [writer, listener] = [postgres(databaseUrl, { max: 1, onnotice() {} }), postgres(databaseUrl, { max: 1, onnotice() {} })]
+  await writer`create table raw_feed (id bigint generated always as identity primary key, body jsonb not null, at timestamptz not null default now())`
+  let heard = () => {}
+  await listener.listen('raw_feed', () => heard())
+  const once = async () => {
+    const woken = new Promise<void>((resolve) => (heard = resolve))
+    await Bun.sleep(4)
+    const start = performance.now()
+    const inserted = writer.unsafe(`with e as (insert into raw_feed (body) values ($1::text::jsonb) returning id) select pg_notify('raw_feed', id::text) from e`, [JSON.stringify({ text: 'x'.repeat(280) })], { prepare: true })
+    inserted.catch(() => {})
+    await woken
+    const ms = performance.now() - start
+    await inserted
+    return ms
+  }
+  return { once, close: () => Promise.all([writer.end(), listener.end()]) }
+}
+
+async function secondInstance(databaseUrl: string) {
+  const services = await createServices(await openPostgres(databaseUrl), readConfig({ DATABASE_URL: databaseUrl }), silent)
+  const app = await createApp(services)
+  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', idleTimeout: 60, fetch: (request, own) => app.fetch(request, { untimed: () => own.timeout(request, 0) }) })
+  const close = async () => {
+    services.drain()
+    await server.stop(true)
+    await services.close()
+  }
+  return { url: `http://127.0.0.1:${server.port}`, close }
+}

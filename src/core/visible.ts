@@ -1,0 +1,7 @@
+const INVISIBLE = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/gu
+
+const nameOf = (character: string) => `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`
+
+/** Text with what would turn its direction or hide in it (bidi controls, tag characters) spelt out, so that it reads as it is. */
+export const visible = (text: string, mark: (name: string) => string = (name) => `⟨${name}⟩`): string =>
+  text.replace(INVISIBLE, (character) => mark(nameOf(character)))
