@@ -1,6 +1,8 @@
 // Acknowledged posts a second, each durable when it is acknowledged, against one-row-per-commit INSERTs by 10 connections of
-// postgres-js. Variants take turns. `bun bench/post.ts`
+// postgres-js. The rows carry what a message must: session, number, id,
+// team, text and time, with both keys indexed. Variants take turns. `bun bench/post.ts`
 import postgres from 'postgres'
+import { loadFrom } from './client.ts'
 import { bench, median, newRoom, percentile, row, throughput } from './support.ts'
 
 const ROUNDS = 5
@@ -10,21 +12,42 @@ const TEXT = 'We split the task: Alex takes the parser, Bea the storage layer. '
 
 await bench(async ({ url, databaseUrl, services }) => {
   const sql = postgres(databaseUrl, { max: 10, onnotice() {} })
-  await sql`create table raw_posts (id bigint generated always as identity primary key, session_id uuid not null, content jsonb not null, at timestamptz not null default now())`
+  await sql`create table raw_posts (session_id uuid not null, sequence bigint generated always as identity, id uuid not null unique default gen_random_uuid(),
+    team_id uuid not null, content jsonb not null, at timestamptz not null default now(), primary key (session_id, sequence))`
   const rooms = await Promise.all(Array.from({ length: POSTERS }, () => newRoom(url)))
   const content = { text: TEXT }
-  const raw = (caller: number) => sql.unsafe('insert into raw_posts (session_id, content) values ($1, $2::text::jsonb) returning id', [rooms[caller]!.session_id, JSON.stringify(content)], { prepare: true })
+  const raw = (caller: number) =>
+    sql.unsafe(
+      'insert into raw_posts (session_id, team_id, content) values ($1, $2, $3::text::jsonb) returning id, sequence, at',
+      [rooms[caller]!.session_id, rooms[caller]!.handle, JSON.stringify(content)],
+      { prepare: true },
+    )
   const inProcess = (caller: number, { session_id, handle } = rooms[caller]!) =>
     services.appender.post({ sessionId: session_id, type: 'chat', author: 'team', teamId: handle, holder: handle, content })
-  const rest = (caller: number, { session_id, team_id } = rooms[caller]!) =>
-    fetch(`${url}/api/sessions/${session_id}/messages`, { method: 'POST', headers: { 'x-team-id': team_id }, body: JSON.stringify({ content }) }).then((response) => response.json())
+  const rest = (seconds: number) =>
+    loadFrom({
+      url,
+      connections: POSTERS,
+      seconds,
+      requests: rooms.map(({ session_id, team_id }) => ({
+        method: 'POST',
+        path: `/api/sessions/${session_id}/messages`,
+        headers: { 'x-team-id': team_id },
+        body: JSON.stringify({ content }),
+      })),
+    })
   const one = (_: number) => inProcess(0)
-  const variants = { raw: { callers: 10, work: raw }, 'in process, 100 rooms': { callers: POSTERS, work: inProcess }, 'in process, 1 room': { callers: POSTERS, work: one }, 'through REST, 100 rooms': { callers: POSTERS, work: rest } }
+  const variants: Record<string, (seconds: number) => Promise<{ perSecond: number; took: number[] }>> = {
+    raw: (seconds) => throughput(10, seconds, raw),
+    'in process, 100 rooms': (seconds) => throughput(POSTERS, seconds, inProcess),
+    'in process, 1 room': (seconds) => throughput(POSTERS, seconds, one),
+    'through REST, 100 rooms': rest,
+  }
   const rates: Record<string, number[]> = {}
   const times: Record<string, number[]> = {}
   for (let round = -1; round < ROUNDS; round++) {
-    for (const [name, { callers, work }] of Object.entries(variants)) {
-      const { perSecond, took } = await throughput(callers, round < 0 ? 1 : SECONDS, work)
+    for (const [name, run] of Object.entries(variants)) {
+      const { perSecond, took } = await run(round < 0 ? 1 : SECONDS)
       if (round < 0) continue
       ;(rates[name] ??= []).push(perSecond)
       ;(times[name] ??= []).push(...took)
@@ -32,7 +55,10 @@ await bench(async ({ url, databaseUrl, services }) => {
   }
   for (const name of Object.keys(variants)) {
     const ratios = rates[name]!.map((rate, i) => rate / rates.raw![i]!)
-    row(name, `${median(rates[name]!).toFixed(0).padStart(7)}/s  ratio ${median(ratios).toFixed(2)}  p50 ${percentile(times[name]!, 0.5).toFixed(2)}  p95 ${percentile(times[name]!, 0.95).toFixed(2)}  p99 ${percentile(times[name]!, 0.99).toFixed(2)} ms`)
+    row(
+      name,
+      `${median(rates[name]!).toFixed(0).padStart(7)}/s  ratio ${median(ratios).toFixed(2)}  p50 ${percentile(times[name]!, 0.5).toFixed(2)}  p95 ${percentile(times[name]!, 0.95).toFixed(2)}  p99 ${percentile(times[name]!, 0.99).toFixed(2)} ms`,
+    )
   }
   console.log('aims: in process at least 4 × raw, through REST at least 1.5 ×')
   await sql.end()

@@ -9,7 +9,8 @@ import { createServices } from '../src/services.ts'
 import { loadavg } from 'node:os'
 
 export const sorted = (samples: number[]) => samples.toSorted((a, b) => a - b)
-export const percentile = (samples: number[], part: number) => sorted(samples)[Math.min(samples.length - 1, Math.floor(samples.length * part))]!
+export const percentile = (samples: number[], part: number) =>
+  sorted(samples)[Math.min(samples.length - 1, Math.floor(samples.length * part))]!
 export const median = (samples: number[]) => percentile(samples, 0.5)
 export const spread = (samples: number[], digits = 2) =>
   [0.5, 0.95, 0.99].map((part) => `p${part * 100} ${percentile(samples, part).toFixed(digits)}`).join('  ')
@@ -25,7 +26,12 @@ export const bench = async (work: (at: { url: string; databaseUrl: string; servi
   await migrate(database)
   const services = await createServices(database, readConfig({ DATABASE_URL: databaseUrl }), silent)
   const app = await createApp(services)
-  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', idleTimeout: 60, fetch: (request, own) => app.fetch(request, { untimed: () => own.timeout(request, 0) }) })
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    idleTimeout: 60,
+    fetch: (request, own) => app.fetch(request, { untimed: () => own.timeout(request, 0) }),
+  })
   console.log(`Bun ${Bun.version}, PostgreSQL ${postgres.version}`)
   load()
   try {

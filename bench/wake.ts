@@ -17,10 +17,16 @@ await bench(async ({ url, databaseUrl }) => {
   const headers = { 'x-team-id': room.team_id }
   const other = await secondInstance(databaseUrl)
   const wake = async (waitUrl: string) => {
-    const waiting = fetch(`${waitUrl}/api/sessions/${room.session_id}/wait?since_cursor=${cursor}`, { headers }).then((response) => response.json())
+    const waiting = fetch(`${waitUrl}/api/sessions/${room.session_id}/wait?since_cursor=${cursor}`, { headers }).then((response) =>
+      response.json(),
+    )
     await Bun.sleep(4)
     const start = performance.now()
-    const posted = fetch(`${url}/api/sessions/${room.session_id}/messages`, { method: 'POST', headers, body: JSON.stringify({ content: { text: 'x'.repeat(280) } }) })
+    const posted = fetch(`${url}/api/sessions/${room.session_id}/messages`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ content: { text: 'x'.repeat(280) } }),
+    })
     const { next_cursor } = (await waiting) as { next_cursor: number }
     const ms = performance.now() - start
     cursor = next_cursor
@@ -52,7 +58,11 @@ async function rawWake(databaseUrl: string) {
     const woken = new Promise<void>((resolve) => (heard = resolve))
     await Bun.sleep(4)
     const start = performance.now()
-    const inserted = writer.unsafe(`with e as (insert into raw_feed (body) values ($1::text::jsonb) returning id) select pg_notify('raw_feed', id::text) from e`, [JSON.stringify({ text: 'x'.repeat(280) })], { prepare: true })
+    const inserted = writer.unsafe(
+      `with e as (insert into raw_feed (body) values ($1::text::jsonb) returning id) select pg_notify('raw_feed', id::text) from e`,
+      [JSON.stringify({ text: 'x'.repeat(280) })],
+      { prepare: true },
+    )
     inserted.catch(() => {})
     await woken
     const ms = performance.now() - start
@@ -65,7 +75,12 @@ async function rawWake(databaseUrl: string) {
 async function secondInstance(databaseUrl: string) {
   const services = await createServices(await openPostgres(databaseUrl), readConfig({ DATABASE_URL: databaseUrl }), silent)
   const app = await createApp(services)
-  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', idleTimeout: 60, fetch: (request, own) => app.fetch(request, { untimed: () => own.timeout(request, 0) }) })
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    idleTimeout: 60,
+    fetch: (request, own) => app.fetch(request, { untimed: () => own.timeout(request, 0) }),
+  })
   const close = async () => {
     services.drain()
     await server.stop(true)

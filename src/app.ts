@@ -3,10 +3,12 @@ import { Hono } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { Refusal, refuse } from './core/errors.ts'
 import { commandRoutes } from './doors/commands.ts'
-import { errorAnswer, type Env } from './doors/http.ts'
+import type { Env } from './doors/http.ts'
 import { accessToken, rateLimit, sameSite } from './doors/guards.ts'
 import { mcpEndpoint, type Endpoint } from './doors/mcp.ts'
 import { metaRoutes } from './doors/meta.ts'
+import { browserHeaders, errorFor, linkInBrowser, pageRoutes } from './doors/pages.tsx'
+import { readAssets, type ReadAsset } from './doors/pages/assets.ts'
 import { methodNotAllowed, restRoutes } from './doors/rest.ts'
 import { streamRoute } from './doors/stream.ts'
 import { errorBody } from './gate.ts'
@@ -17,24 +19,31 @@ export interface Parts {
   toolsets?: readonly Toolset[]
   /** Opens the commands of doors/commands.ts to whoever knows it. */
   commandSecret?: string
+  /** Reads what lies in public/. */
+  asset?: ReadAsset
 }
 
-export const createApp = async (services: Services, { toolsets = all, commandSecret }: Parts = {}) => {
+export const createApp = async (services: Services, { toolsets = all, commandSecret, asset }: Parts = {}) => {
   const operations = toolsets.flatMap((toolset) => toolset.operations)
   const app = new Hono<Env>()
-  app.onError((error) => {
-    if (error instanceof Refusal) return errorAnswer(error.body)
-    if (error instanceof HTTPException) return errorAnswer({ code: 'invalid_request', message: error.message, details: {} })
-    return errorAnswer(errorBody(REQUEST, services, error))
+  const site = { services, assets: await readAssets(asset) }
+  app.onError((error, c) => {
+    if (error instanceof Refusal) return errorFor(c, site, error.body)
+    if (error instanceof HTTPException) return errorFor(c, site, { code: 'invalid_request', message: error.message, details: {} })
+    return errorFor(c, site, errorBody(REQUEST, services, error))
   })
   app.notFound((c) =>
-    errorAnswer({
+    errorFor(c, site, {
       code: 'not_found',
       message: `There is nothing at ${c.req.path}. /AGENTS.md and /api/openapi.json tell what there is.`,
       details: {},
     }),
   )
-  app.use(sameSite(services), rateLimit(services), accessToken(services))
+  app.use(browserHeaders(site), sameSite(services))
+  if (services.config.RATE_LIMIT > 0) app.use(rateLimit(services))
+  app.on('GET', ['/mcp', '/api/mcp', '/mcp/:toolset'], linkInBrowser)
+  if (services.config.ACCESS_TOKEN !== undefined) app.use(accessToken(services))
+  app.route('/', pageRoutes(site))
   app.route('/', metaRoutes(operations, services))
   if (commandSecret) app.route('/api', commandRoutes(services, commandSecret))
   app.route('/api', streamRoute(services))

@@ -13,8 +13,8 @@ import type { Session } from './stores/sessions.ts'
 /** What the door found in the request, before any of it is believed. */
 export interface Call {
   token?: string | undefined // X-Team-ID; the argument team_id wins over it
-  person?: string | undefined // the name in a signed-in person's cookie, which the door has checked
-  reader?: boolean | undefined // may read what the pages show
+  person?: () => string | undefined // the name in a signed-in person's cookie, which the door has checked
+  reader?: () => boolean // may read what the pages show
   key?: string | undefined // Idempotency-Key; the argument idempotency_key wins over it
   signal: AbortSignal
 }

@@ -17,7 +17,7 @@ export const perform = async (operation: AnyOp, services: Services, call: Call, 
     ok: false,
     error: errorBody(operation, services, error),
   }))
-  services.metrics.add('calls', 1, { operation: operation.name, outcome: outcome.ok ? 'ok' : outcome.error.code })
+  services.metrics.add('calls', 1, `operation="${operation.name}",outcome="${outcome.ok ? 'ok' : outcome.error.code}"`)
   return outcome
 }
 
@@ -25,7 +25,8 @@ const attempt = async (operation: AnyOp, services: Services, call: Call, raw: un
   const { access, held } = operation
   const given = (typeof raw === 'object' && raw !== null ? raw : {}) as Record<string, unknown>
   const credential = given.team_id ?? call.token
-  if (access !== 'open' && credential === undefined && !(access === 'room' && call.person !== undefined)) unauthorized()
+  const person = access === 'room' && credential === undefined ? call.person?.() : undefined
+  if (access !== 'open' && credential === undefined && person === undefined) unauthorized()
   const { team_id: _, idempotency_key: argumentKey, ...input } = parsed(operation, raw)
   const token = typeof credential === 'string' ? parseToken(credential) : undefined
   checkTexts(input, token?.secret)
@@ -33,7 +34,7 @@ const attempt = async (operation: AnyOp, services: Services, call: Call, raw: un
   const armed = held && isUuid(input.session_id) ? services.waiters.arm(input.session_id) : undefined
   try {
     const believed = { ...call, token: typeof credential === 'string' ? credential : undefined }
-    const caller = await callerOf(operation, services, believed, token, input.session_id)
+    const caller = await callerOf(operation, services, person, token, input.session_id)
     return await admit({ operation, services, call: believed, caller, input }, argumentKey ?? call.key, armed)
   } finally {
     armed?.disarm()
@@ -67,12 +68,12 @@ const fieldOf = (issue: z.core.$ZodIssue) =>
 const callerOf = async (
   { access }: AnyOp,
   services: Services,
-  call: Call,
+  person: string | undefined,
   token: Token | undefined,
   sessionId: string,
 ): Promise<Caller> => {
   if (access === 'open') return { kind: 'anyone' }
-  if (call.token === undefined && call.person !== undefined) return { kind: 'person', name: call.person }
+  if (person !== undefined) return { kind: 'person', name: person }
   const member = token && (await services.memberOf(sessionId, token))
   return member ? { kind: 'team', member, token } : unauthorized()
 }

@@ -33,7 +33,7 @@ const serve = async (config: Config, log: Log) => {
     await migrate(opened.database)
     const services = await createServices(opened.database, config, log)
     const commandSecret = opened.lock ? newSecret() : undefined
-    const app = await createApp(services, commandSecret ? { commandSecret } : {})
+    const app = await createApp(services, { asset, ...(commandSecret && { commandSecret }) })
     const server = listen(config, app.fetch)
     const url = `http://${config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST === '0.0.0.0' ? '127.0.0.1' : config.HOST}:${server.port}`
     if (commandSecret) opened.lock!.announce(url, commandSecret)
@@ -43,6 +43,13 @@ const serve = async (config: Config, log: Log) => {
     opened.lock?.release()
     throw error
   }
+}
+
+const PUBLIC = new URL('../public/', import.meta.url)
+
+const asset = async (path: string): Promise<Response | undefined> => {
+  const file = Bun.file(new URL(path, PUBLIC))
+  return (await file.exists()) ? new Response(file) : undefined
 }
 
 type App = Awaited<ReturnType<typeof createApp>>

@@ -27,7 +27,7 @@ export type Services = Awaited<ReturnType<typeof createServices>>
 export const createServices = async (database: Database, config: Config, log: Log) => {
   const clock = new Clock()
   const waiters = new Waiters()
-  const tail = new Tail<Event>()
+  const tail = new Tail<Event>(lengthOf)
   const presence = new Presence(clock)
   const metrics = new Metrics()
   const instance = database.engine === 'postgres' ? newSecret().slice(0, 8) : undefined
@@ -49,23 +49,24 @@ export const createServices = async (database: Database, config: Config, log: Lo
   const publish = (session: string, events: Event[]) => {
     const newest = events.at(-1)!.sequence
     metrics.add('events_appended', events.length)
-    if (waiters.has(session)) {
-      tail.extend(session, events)
-      waiters.wake(session, newest)
-    }
+    tail.extend(session, events)
+    waiters.wake(session, newest)
     announcer?.announce(session, newest)
   }
   const announcer = instance === undefined ? undefined : new Announcer(database, instance)
   const appender = new Appender(database, committed)
 
-  const readCombined = sharedReads(database)
-  const after = (session: string, cursor: number, trace: boolean): Promise<Page> | Page => {
-    const held = tail.after(session, cursor)
-    if (!held) return readCombined(session, cursor, trace)
-    return pageOf(trace ? held : held.filter(({ type }) => isConversation(type)))
+  const read = sharedReads(database)
+  /** A page of what follows `cursor`, as of now or later; `newest`: what the caller knows to be committed. */
+  const after = async (session: string, cursor: number, trace: boolean, newest: number): Promise<Page> => {
+    const held = tail.after(session, cursor, newest)
+    if (held) return pageOf(trace ? held : held.filter(({ type }) => isConversation(type)))
+    const page = await read(session, cursor, trace)
+    if (isWithoutGap(page.events, cursor)) tail.extend(session, page.events)
+    return page
   }
 
-  const members = combine((keys: MemberKey[]) => findMembers(database, keys))
+  const members = combine((keys: MemberKey[]) => findMembers(database, keys), { atOnce: 1 })
   /** The team of this session that a token proves, gone or present; undefined for any other token and any other session. */
   const memberOf = async (sessionId: string, { handle, secret }: Token): Promise<Member | undefined> => {
     if (!isUuid(sessionId)) return undefined
@@ -147,6 +148,11 @@ export const createServices = async (database: Database, config: Config, log: Lo
     },
   }
 }
+
+// Near enough, and without encoding anything: a text's length.
+const lengthOf = ({ content }: Event) => 300 + ((content as { text?: string } | undefined)?.text?.length ?? 0)
+
+const isWithoutGap = (events: Event[], cursor: number) => events.length > 0 && events.at(-1)!.sequence === cursor + events.length
 
 const isConversation = (type: string) => type === 'chat' || type === 'system' || type === 'user_input'
 

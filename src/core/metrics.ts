@@ -3,13 +3,11 @@ export class Metrics {
   #counters = new Map<string, Map<string, number>>()
   #gauges: { name: string; help: string; read: () => number }[] = []
 
-  add(name: string, by = 1, labels: Record<string, string | number> = {}) {
+  /** `labels` as Prometheus writes them: `operation="post_message",outcome="ok"`. */
+  add(name: string, by = 1, labels = '') {
     let series = this.#counters.get(name)
     if (!series) this.#counters.set(name, (series = new Map()))
-    const key = Object.entries(labels)
-      .map(([label, value]) => `${label}="${value}"`)
-      .join(',')
-    series.set(key, (series.get(key) ?? 0) + by)
+    series.set(labels, (series.get(labels) ?? 0) + by)
   }
 
   /** `read` is called whenever somebody looks. */

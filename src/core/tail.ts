@@ -1,27 +1,48 @@
-/** The newest events of the sessions that somebody follows here, straight from the commit: most wakes need no read at all.
- *  What it holds of a session is without a gap; what it does not hold, the database does. */
+/** The newest events of the sessions that are read and written now: most wakes and polls need no read of the log at all.
+ *  What it holds of a session is committed and without a gap; what it does not hold, the database does. */
 export class Tail<Event extends { sequence: number }> {
-  #bySession = new Map<string, Event[]>()
+  #bySession = new Map<string, { events: Event[]; bytes: number }>()
 
-  /** Committed events of one session, ascending. A gap before them (another instance wrote) makes what was held useless. */
+  /** `sizeOf`: about how many bytes an event takes; asked twice for each event at the most. */
+  constructor(readonly sizeOf: (event: Event) => number) {}
+
+  /** Committed events of one session, ascending, none left out between them. A gap before them makes what was held useless. */
   extend(session: string, events: readonly Event[]) {
-    const held = this.#bySession.get(session)
-    const first = events[0]?.sequence ?? 0
-    const last = held?.at(-1)?.sequence ?? 0
-    if (held && first <= last) return // commits of this process can be reported out of order; the database has it
-    const kept = held && first === last + 1 ? [...held, ...events].slice(-EVENTS_HELD) : events.slice(-EVENTS_HELD)
-    this.#bySession.delete(session)
-    this.#bySession.set(session, kept)
-    if (this.#bySession.size > SESSIONS_HELD) this.#bySession.delete(this.#bySession.keys().next().value!)
+    if (events.length === 0) return
+    let held = this.#bySession.get(session)
+    const last = held?.events.at(-1)?.sequence ?? 0
+    if (held && events.at(-1)!.sequence <= last) return // commits can be reported out of order
+    if (!held || events[0]!.sequence > last + 1) this.#put(session, (held = { events: [], bytes: 0 }))
+    for (const event of events) {
+      if (held.events.length > 0 && event.sequence <= last) continue
+      held.events.push(event)
+      held.bytes += this.sizeOf(event)
+    }
+    if (held.events.length > 2 * EVENTS_KEPT || held.bytes > 2 * BYTES_KEPT) this.#trim(held)
   }
 
-  /** Everything after `cursor`, or undefined when only the database can tell. */
-  after(session: string, cursor: number): Event[] | undefined {
-    const held = this.#bySession.get(session)
-    if (!held?.length || held[0]!.sequence > cursor + 1 || held.at(-1)!.sequence <= cursor) return undefined
-    return held.slice(cursor + 1 - held[0]!.sequence)
+  /** Everything after `cursor` up to `newest` or later, or undefined when only the database can tell. */
+  after(session: string, cursor: number, newest: number): Event[] | undefined {
+    const events = this.#bySession.get(session)?.events
+    if (!events?.length || events[0]!.sequence > cursor + 1 || events.at(-1)!.sequence < Math.max(newest, cursor + 1)) return undefined
+    return events.slice(cursor + 1 - events[0]!.sequence)
+  }
+
+  #put(session: string, held: { events: Event[]; bytes: number }) {
+    this.#bySession.delete(session)
+    this.#bySession.set(session, held)
+    if (this.#bySession.size > SESSIONS_KEPT) this.#bySession.delete(this.#bySession.keys().next().value!)
+  }
+
+  // Down to half of what is allowed, so that it is not done at each event.
+  #trim(held: { events: Event[]; bytes: number }) {
+    let drop = Math.max(0, held.events.length - EVENTS_KEPT)
+    for (const event of held.events.slice(0, drop)) held.bytes -= this.sizeOf(event)
+    while (held.bytes > BYTES_KEPT && drop < held.events.length) held.bytes -= this.sizeOf(held.events[drop++]!)
+    held.events.splice(0, drop)
   }
 }
 
-const EVENTS_HELD = 64 // of 32 KiB each at the most: 2 MiB a session
-const SESSIONS_HELD = 256
+const SESSIONS_KEPT = 256
+const EVENTS_KEPT = 128
+const BYTES_KEPT = 128 * 1024 // up to twice that for each session: 64 MiB at the most, all together

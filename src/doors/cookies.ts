@@ -4,7 +4,7 @@ import { sameText, sha256, signature } from '../core/ids.ts'
 import { nameIsPlain } from '../core/text.ts'
 import type { Services } from '../services.ts'
 import type { Http } from './http.ts'
-import { calledAs } from './origin.ts'
+import { calledScheme } from './origin.ts'
 
 const COOKIE = 'parley_person'
 const LASTS_S = 30 * 24 * 60 * 60
@@ -53,6 +53,6 @@ const options = (c: Http, services: Services, maxAge: number) => ({
   path: '/',
   httpOnly: true,
   sameSite: 'Strict' as const,
-  secure: calledAs(c, services).protocol === 'https',
+  secure: calledScheme(c, services) === 'https',
   maxAge,
 })

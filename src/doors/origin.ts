@@ -7,16 +7,13 @@ export const isLoopback = (name: string) => LOOPBACK.test(name)
 
 const lastOf = (header: string | undefined) => header?.split(',').at(-1)?.trim()
 
-/** host[:port] and scheme as the client sees them: a trusted proxy's word counts. */
-export const calledAs = (c: Http, { config }: Services): { protocol: string; host: string } => {
-  const forwarded = config.TRUST_PROXY
-    ? { host: lastOf(c.req.header('x-forwarded-host')), protocol: lastOf(c.req.header('x-forwarded-proto')) }
-    : {}
-  return {
-    protocol: forwarded.protocol ?? new URL(c.req.url).protocol.replace(':', ''),
-    host: (forwarded.host ?? c.req.header('host') ?? '').toLowerCase(),
-  }
-}
+/** host[:port] as the client called it; a trusted proxy's word counts. */
+export const calledHost = (c: Http, { config }: Services): string =>
+  ((config.TRUST_PROXY && lastOf(c.req.header('x-forwarded-host'))) || (c.req.header('host') ?? '')).toLowerCase()
+
+/** http or https, likewise. */
+export const calledScheme = (c: Http, { config }: Services): string =>
+  (config.TRUST_PROXY && lastOf(c.req.header('x-forwarded-proto'))) || new URL(c.req.url).protocol.replace(':', '')
 
 export const addressOf = (c: Http, { config }: Services): string =>
   (config.TRUST_PROXY && lastOf(c.req.header('x-forwarded-for'))) || (c.env?.address ?? 'unknown')
@@ -26,8 +23,7 @@ export const linkInForce = (c: Http, services: Services): { url: string; source:
   const saved = services.setting('mcp_url')
   if (saved) return { url: saved, source: 'saved' }
   if (services.config.MCP_URL) return { url: services.config.MCP_URL, source: 'environment' }
-  const { protocol, host } = calledAs(c, services)
-  return { url: `${protocol}://${host}/mcp`, source: 'request' }
+  return { url: `${calledScheme(c, services)}://${calledHost(c, services)}/mcp`, source: 'request' }
 }
 
 /** The server's own address, from the link in force. */

@@ -37,8 +37,8 @@ export const methodNotAllowed = (allowed: string[]) => {
 /** The caller as the request's headers and cookie show it. */
 export const callOf = (c: Http, services: Services): Call => ({
   token: c.req.header('x-team-id'),
-  person: actorOf(c, services),
-  reader: mayRead(c, services),
+  person: () => actorOf(c, services),
+  reader: () => mayRead(c, services),
   key: c.req.header('idempotency-key'),
   signal: c.req.raw.signal,
 })

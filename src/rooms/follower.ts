@@ -8,6 +8,7 @@ const NOTHING: Page = { events: [], hasMore: false }
 export class Follower {
   #armed: Armed
   #look: boolean
+  #newest: number
 
   /** `armed`: when the caller had to arm before it looked at the session. `newest`: the newest sequence it saw then, if it looked. */
   constructor(
@@ -19,6 +20,7 @@ export class Follower {
   ) {
     this.#armed = armed
     this.#look = newest > cursor
+    this.#newest = newest
   }
 
   /** The next events, or none after `withinMs`, when `signal` says that nobody listens any more, or when the server stops. */
@@ -35,6 +37,7 @@ export class Follower {
     try {
       while (!signal?.aborted && !this.services.stopping.aborted) {
         if ((await Promise.race([this.#armed.woken, over.promise])) === 'over' || this.services.stopping.aborted) break
+        this.#newest = Math.max(this.#newest, this.services.waiters.knows(this.sessionId) ?? 0)
         this.#armed.disarm()
         this.#armed = this.services.waiters.arm(this.sessionId) // before reading, or what lands in between is missed
         const page = await this.#read()
@@ -48,9 +51,10 @@ export class Follower {
   }
 
   async #read(): Promise<Page> {
-    const page = await this.services.after(this.sessionId, this.cursor, this.trace)
+    const page = await this.services.after(this.sessionId, this.cursor, this.trace, this.#newest)
     this.cursor = page.events.at(-1)?.sequence ?? this.cursor
     this.#look = page.hasMore
+    this.#newest = this.cursor
     return page
   }
 

@@ -79,7 +79,7 @@ const resumable = async (context: Context, id: string): Promise<Before> => {
 // What a viewer's password keeps from strangers, a new session must not tell them.
 const mayRead = async ({ services, call }: Context, id: string) => {
   const token = call.token ? parseToken(call.token) : undefined
-  return call.reader || (token !== undefined && (await services.memberOf(id, token)) !== undefined)
+  return call.reader?.() || (token !== undefined && (await services.memberOf(id, token)) !== undefined)
 }
 
 const opening = (title: string, { session, doc }: Before) =>

@@ -1,0 +1,68 @@
+// A load generator in a process of its own, so that its work is not counted as the server's: keep-alive connections over raw sockets,
+// one request at a time on each. Reads a plan as JSON from its arguments, prints { perSecond, took } as JSON.
+import { connect, type Socket } from 'node:net'
+
+export interface Plan {
+  url: string
+  requests: { method: string; path: string; headers?: Record<string, string>; body?: string }[] // connection n sends requests[n % length]
+  connections: number
+  seconds: number
+}
+
+const textOf = ({ method, path, headers = {}, body = '' }: Plan['requests'][number], host: string) => {
+  const lines = Object.entries({ host, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body), ...headers })
+  return `${method} ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}`).join('\r\n')}\r\n\r\n${body}`
+}
+
+const run = async ({ url, requests, connections, seconds }: Plan) => {
+  const { hostname, port, host } = new URL(url)
+  const took: number[] = []
+  let failed = 0
+  const begin = performance.now()
+  const end = begin + seconds * 1000
+  const one = (text: string) =>
+    new Promise<void>((resolve, reject) => {
+      let start = 0
+      let left = -1 // bytes of the answer still to come; -1: its head is not complete yet
+      let held = ''
+      const socket: Socket = connect({ host: hostname, port: Number(port), noDelay: true })
+      const send = () => {
+        start = performance.now()
+        socket.write(text)
+      }
+      socket.on('connect', send)
+      socket.on('error', reject)
+      socket.on('data', (data) => {
+        if (left < 0) {
+          held += data.toString('latin1')
+          const head = held.indexOf('\r\n\r\n')
+          if (head < 0) return
+          if (!held.startsWith('HTTP/1.1 200')) failed++
+          left = Number(/content-length: (\d+)/i.exec(held)![1]) - (held.length - head - 4)
+          held = ''
+        } else left -= data.length
+        if (left > 0) return
+        left = -1
+        const now = performance.now()
+        took.push(now - start)
+        if (now < end) send()
+        else resolve(void socket.end())
+      })
+    })
+  await Promise.all(Array.from({ length: connections }, (_, n) => one(textOf(requests[n % requests.length]!, host))))
+  return { perSecond: (took.length / (performance.now() - begin)) * 1000, took, failed }
+}
+
+/** Runs a plan in a child process. */
+export const loadFrom = async (plan: Plan): Promise<{ perSecond: number; took: number[] }> => {
+  const child = Bun.spawn([process.execPath, import.meta.path], {
+    stdin: new Blob([JSON.stringify(plan)]),
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  const result = (await new Response(child.stdout).json()) as Awaited<ReturnType<typeof run>>
+  if (result.failed > 0) throw new Error(`${result.failed} requests to ${plan.requests[0]!.path} were not answered with 200`)
+  return result
+}
+
+if (import.meta.main) console.log(JSON.stringify(await run(await Bun.stdin.json())))

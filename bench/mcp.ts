@@ -1,0 +1,64 @@
+// A read through each door (wait_for_messages that answers at once, the call that agents make most) against a bare Hono handler that
+// parses a JSON POST and answers with JSON of the same size. One load generator, variants in turn. `bun bench/mcp.ts`
+import { Hono } from 'hono'
+import { loadFrom } from './client.ts'
+import { bench, median, newRoom, percentile, row } from './support.ts'
+
+const ROUNDS = 5
+const SECONDS = 2
+const CONNECTIONS = 32
+
+await bench(async ({ url }) => {
+  const { session_id, team_id } = await newRoom(url)
+  const headers = { 'x-team-id': team_id, accept: 'application/json' }
+  await fetch(`${url}/api/sessions/${session_id}/messages`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ content: { text: 'x'.repeat(280) } }),
+  })
+  const path = `/api/sessions/${session_id}/wait?since_cursor=0&timeout=0`
+  const answer = (await (await fetch(url + path, { headers })).json()) as object
+  const app = new Hono().post('/bare', async (c) => c.json({ asked: await c.req.json(), ...answer }))
+  const bare = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: app.fetch })
+  const call = JSON.stringify({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'tools/call',
+    params: { name: 'wait_for_messages', arguments: { session_id, since_cursor: 0, timeout: 0 } },
+  })
+  const get = { method: 'GET', path, headers }
+  const variants = {
+    'bare Hono JSON POST': {
+      url: `http://127.0.0.1:${bare.port}`,
+      request: { method: 'POST', path: '/bare', headers, body: JSON.stringify({ session_id, since_cursor: 0, timeout: 0 }) },
+    },
+    'REST, a read': { url, request: get },
+    'REST, get_session': { url, request: { ...get, path: `/api/sessions/${session_id}` } },
+    'MCP, tools/call of the read': { url, request: { method: 'POST', path: '/mcp', headers, body: call } },
+    'no database: /healthz': { url, request: { ...get, path: '/healthz' } },
+  }
+  const rates: Record<string, number[]> = {}
+  const times: Record<string, number[]> = {}
+  for (let round = -1; round < ROUNDS; round++) {
+    for (const [name, { url: to, request }] of Object.entries(variants)) {
+      const { perSecond, took } = await loadFrom({
+        url: to,
+        connections: CONNECTIONS,
+        seconds: round < 0 ? 1 : SECONDS,
+        requests: [request],
+      })
+      if (round < 0) continue
+      ;(rates[name] ??= []).push(perSecond)
+      ;(times[name] ??= []).push(...took)
+    }
+  }
+  for (const name of Object.keys(variants)) {
+    const ratios = rates[name]!.map((rate, i) => rate / rates['bare Hono JSON POST']![i]!)
+    row(
+      name,
+      `${median(rates[name]!).toFixed(0).padStart(7)}/s  ratio ${median(ratios).toFixed(2)}  p50 ${percentile(times[name]!, 0.5).toFixed(2)}  p95 ${percentile(times[name]!, 0.95).toFixed(2)}  p99 ${percentile(times[name]!, 0.99).toFixed(2)} ms`,
+    )
+  }
+  console.log('aims: REST at least 0.6 × bare, MCP at least 0.3 ×')
+  await bare.stop(true)
+})
