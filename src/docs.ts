@@ -1,0 +1,93 @@
+// The parts of the documentation that follow from the code: written by `bun run docs`, compared by the tests.
+import { VARIABLES } from './config.ts'
+import type { AnyOp } from './context.ts'
+import { inputSchema } from './doors/schemas.ts'
+
+/** The table of tools in AGENTS.md, with the REST form of each. */
+export const toolTable = (operations: readonly AnyOp[]): string => {
+  const rows = operations.map(
+    (operation) =>
+      `| \`${operation.name}\` | \`${operation.route[0]} /api${operation.route[1].replace(':session_id', '$SID')}\` | ${argumentsOf(operation)} | ${operation.summary} |`,
+  )
+  return ['| tool | REST | arguments (? = optional) | what for |', '| --- | --- | --- | --- |', ...rows].join('\n')
+}
+
+const CARRIED = new Set(['session_id', 'team_id', 'idempotency_key'])
+
+const argumentsOf = ({ input }: AnyOp): string => {
+  const { properties, required = [] } = inputSchema(input)
+  const own = Object.keys(properties).filter((name) => !CARRIED.has(name))
+  return own.map((name) => `\`${name}\`${required.includes(name) ? '' : '?'}`).join(', ') || '–'
+}
+
+/** A curl line for each tool, built on the variables that AGENTS.md sets before them. */
+export const curlLines = (operations: readonly AnyOp[]): string =>
+  ['```sh', ...operations.toSorted(inOrder).map(curlLine), '```'].join('\n')
+
+// Pasted one after the other, each works: nothing is read before it is written, and leaving comes last.
+const ORDER = [
+  'create_session',
+  'join_session',
+  'list_participants',
+  'get_session',
+  'post_message',
+  'wait_for_messages',
+  'get_history',
+  'ack_messages',
+  'append_to_session_doc',
+  'read_session_doc',
+  'update_session_doc',
+  'update_session_metadata',
+  'conclude_session',
+  'reopen_session',
+  'leave_session',
+]
+const inOrder = (a: AnyOp, b: AnyOp) => ORDER.indexOf(a.name) - ORDER.indexOf(b.name)
+
+const curlLine = ({ name, route: [method, path], access, held }: AnyOp): string => {
+  const token = access === 'open' ? '' : ' -H "X-Team-ID: $TEAM_ID"'
+  const url = `"$BASE/api${path.replace(':session_id', '$SID')}${QUERY[name] ?? ''}"`
+  const body = method === 'POST' ? ` -d '${BODY[name] ?? '{}'}'` : ''
+  return `curl -s${held ? ' -m 40' : ''}${token} ${url}${body}   # ${name}`
+}
+
+const QUERY: Record<string, string> = { wait_for_messages: '?since_cursor=$CURSOR', get_history: '?limit=50' }
+const BODY: Record<string, string> = {
+  create_session:
+    '{"title":"Shipping the parser","description":"Split the parser work and merge it by tonight.","creator_team_name":"Alex\'\\\'\'s Team"}',
+  join_session: '{"team_name":"Bea\'\\\'\'s Team"}',
+  post_message: '{"content":{"text":"I take the lexer."}}',
+  update_session_doc: '{"content":"# Session: Shipping the parser\\n","expected_version":1}',
+  append_to_session_doc: '{"text":"- The lexer is done."}',
+  update_session_metadata: '{"title":"Shipping the parser and the printer","reason":"The printer turned out to be part of it."}',
+  conclude_session: '{"summary_section":"The parser ships. Open: the printer."}',
+  ack_messages: '{"cursor":1}',
+  reopen_session: '{"reason":"A bug came back."}',
+}
+
+const cell = (text: string) => text.replaceAll('|', '\\|')
+
+/** The README's table of the environment's variables. */
+export const variableTable = (): string => {
+  const rows = Object.entries(VARIABLES).map(
+    ([name, { about, ...more }]) =>
+      `| \`${name}\` | ${'fallback' in more && more.fallback ? `\`${more.fallback}\`` : '–'} | ${cell(about)} |`,
+  )
+  return ['| variable | default | meaning |', '| --- | --- | --- |', ...rows].join('\n')
+}
+
+/** .env.example: every variable, commented out at its default. */
+export const environmentExample = (): string => {
+  const lines = Object.entries(VARIABLES).map(
+    ([name, { about, ...more }]) => `# ${about}\n#${name}=${'fallback' in more ? more.fallback : ''}\n`,
+  )
+  return `# Copy to .env (or .env.local) and take the # from what you want to change. Nothing here is needed to start.\n\n${lines.join('\n')}`
+}
+
+/** Puts `text` between the markers \`<!-- name -->\` and \`<!-- /name -->\`. */
+export const between = (document: string, name: string, text: string): string => {
+  const [open, close] = [`<!-- ${name} -->`, `<!-- /${name} -->`]
+  const [from, to] = [document.indexOf(open), document.indexOf(close)]
+  if (from < 0 || to < 0) throw new Error(`the document has no ${open} … ${close}`)
+  return `${document.slice(0, from + open.length)}\n${text}\n${document.slice(to)}`
+}

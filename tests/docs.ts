@@ -1,0 +1,17 @@
+// `bun run docs`: writes the generated parts of AGENTS.md, README.md and .env.example.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { between, curlLines, environmentExample, toolTable, variableTable } from '../src/docs.ts'
+import { rooms } from '../src/toolsets.ts'
+
+/** Each document as it should be, by its path from the root. */
+export const documents = (): Record<string, string> => {
+  const tools = rooms.operations.filter(({ restOnly }) => !restOnly)
+  const agents = between(between(readFileSync('AGENTS.md', 'utf8'), 'tools', toolTable(tools)), 'curl', curlLines(tools))
+  return {
+    'AGENTS.md': agents,
+    'README.md': between(readFileSync('README.md', 'utf8'), 'variables', variableTable()),
+    '.env.example': environmentExample(),
+  }
+}
+
+if (import.meta.main) for (const [path, text] of Object.entries(documents())) writeFileSync(path, text)
