@@ -44,7 +44,8 @@ const attempt = async (operation: AnyOp, services: Services, call: Call, raw: un
 const admit = async (request: Request, keyText: string | undefined, armed: Armed | undefined): Promise<Outcome> => {
   const { operation, caller, input } = request
   const key = keyOf(operation, caller, keyText, input)
-  if (caller.kind === 'team' && caller.member.left && !key) unauthorized() // with a key it may be a replay
+  const decidesItself = operation.effect === 'append' || key !== undefined // under the lock; with a key it may be a replay
+  if (caller.kind === 'team' && caller.member.left && !decidesItself) unauthorized()
   if (operation.effect === 'write') return write(request, key)
   let replayed = false
   const context = contextOf(request, { armed, appendKey: key, replayed: () => void (replayed = true) })
@@ -66,7 +67,7 @@ const fieldOf = (issue: z.core.$ZodIssue) =>
   [...issue.path, ...(issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [])].join('.')
 
 const callerOf = async (
-  { access }: AnyOp,
+  { access, effect }: AnyOp,
   services: Services,
   person: string | undefined,
   token: Token | undefined,
@@ -74,7 +75,7 @@ const callerOf = async (
 ): Promise<Caller> => {
   if (access === 'open') return { kind: 'anyone' }
   if (person !== undefined) return { kind: 'person', name: person }
-  const member = token && (await services.memberOf(sessionId, token))
+  const member = token && (await services.memberOf(sessionId, token, { lasting: effect === 'append' }))
   return member ? { kind: 'team', member, token } : unauthorized()
 }
 

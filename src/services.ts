@@ -20,6 +20,7 @@ import { forgetSetting, offerSetting, readSettings, saveSetting, type SettingNam
 
 const PRESENCE_EVERY_MS = 1_000
 const SWEEP_EVERY_MS = 4_500 // wake-ups are a hint; nobody waits longer than this and a read for what a lost one announced
+const PROVEN_KEPT = 10_000 // teams whose tokens are remembered as good
 const SETTINGS = 'settings' // the notification that says so, in place of sequences
 
 export type Services = Awaited<ReturnType<typeof createServices>>
@@ -67,11 +68,18 @@ export const createServices = async (database: Database, config: Config, log: Lo
   }
 
   const members = combine((keys: MemberKey[]) => findMembers(database, keys), { atOnce: 1 })
-  /** The team of this session that a token proves, gone or present; undefined for any other token and any other session. */
-  const memberOf = async (sessionId: string, { handle, secret }: Token): Promise<Member | undefined> => {
+  const proven = new Map<string, Member>()
+  /** The team of this session that a token proves, gone or present; undefined for any other token and any other session. A token's
+   *  meaning never changes, so whoever looks at the session itself later (`lasting`: an append does, under its lock) may be given
+   *  what was found earlier: its head and presence are then of that time. */
+  const memberOf = async (sessionId: string, { handle, secret }: Token, { lasting = false } = {}): Promise<Member | undefined> => {
     if (!isUuid(sessionId)) return undefined
-    const member = await members({ sessionId, teamId: handle })
-    return member && sameText(member.tokenHash, sha256(secret)) ? member : undefined
+    const key = `${sessionId}/${handle}`
+    const member = (lasting ? proven.get(key) : undefined) ?? (await members({ sessionId, teamId: handle }))
+    if (!member || !sameText(member.tokenHash, sha256(secret))) return undefined
+    if (proven.size >= PROVEN_KEPT) proven.delete(proven.keys().next().value!)
+    proven.set(key, member)
+    return member
   }
 
   const heard = (payload: string) => {

@@ -3,9 +3,9 @@ import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
 import { isUuid, parseToken, sha256 } from '../core/ids.ts'
 import type { Context } from '../context.ts'
-import { createDocument, documentVersion, readDocument, writeDocument } from '../stores/documents.ts'
-import { addParticipant, roster } from '../stores/members.ts'
-import { insertSession, sessionById, setClosed, setMetadata, type Session } from '../stores/sessions.ts'
+import { createDocument, readDocument, writeDocument } from '../stores/documents.ts'
+import { addParticipant } from '../stores/members.ts'
+import { insertSession, overviewOf, sessionById, setClosed, setMetadata, type Session } from '../stores/sessions.ts'
 import { conclusionOf, withConclusion } from './conclusion.ts'
 import { authorOf, conveners, isConvener, openSession } from './people.ts'
 import { existingSession, freeHue } from './roster.ts'
@@ -119,12 +119,9 @@ export const getSession = op({
   }),
   refuses: ['not_found'],
   async run({ queries }, { session_id }) {
-    const [session, docVersion, teams] = await Promise.all([
-      existingSession(queries, session_id),
-      documentVersion(queries, session_id),
-      roster(queries, session_id),
-    ])
-    const convener = teams.find(({ teamId }) => teamId === session.createdByTeamId)
+    const overview = isUuid(session_id) ? await overviewOf(queries, session_id) : undefined
+    if (!overview) return refuse('not_found', 'There is no such session.', { session_id })
+    const { session, docVersion, convener } = overview
     return {
       session_id,
       title: session.title,

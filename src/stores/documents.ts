@@ -20,11 +20,6 @@ export const readDocument = async ({ db }: Queries, sessionId: string): Promise<
   return row ?? { content: '', version: 0 }
 }
 
-export const documentVersion = async ({ db }: Queries, sessionId: string): Promise<number> => {
-  const [row] = await db.select({ version: sessionDocs.version }).from(sessionDocs).where(eq(sessionDocs.sessionId, sessionId))
-  return row?.version ?? 0
-}
-
 export const readVersion = async (
   { db }: Queries,
   sessionId: string,

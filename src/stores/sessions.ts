@@ -1,6 +1,6 @@
 import { and, count, desc, eq, ilike, or, sql } from 'drizzle-orm'
 import type { Queries } from '../../db/database.ts'
-import { acks, sessions } from '../../db/schema.ts'
+import { acks, participants, sessionDocs, sessions } from '../../db/schema.ts'
 import type { Head } from './members.ts'
 
 export type Session = typeof sessions.$inferSelect
@@ -12,6 +12,24 @@ export const insertSession = async ({ db }: Queries, values: typeof sessions.$in
 
 export const sessionById = async ({ db }: Queries, id: string): Promise<Session | undefined> => {
   const [row] = await db.select().from(sessions).where(eq(sessions.id, id))
+  return row
+}
+
+export interface Overview {
+  session: Session
+  docVersion: number
+  convener: { teamId: string; teamName: string; leftAt: string | null } | null
+}
+
+/** A session with its doc's version and its convener, in one read. */
+export const overviewOf = async ({ db }: Queries, id: string): Promise<Overview | undefined> => {
+  const { teamId, teamName, leftAt } = participants
+  const [row] = await db
+    .select({ session: sessions, docVersion: sql<number>`coalesce(${sessionDocs.version}, 0)`, convener: { teamId, teamName, leftAt } })
+    .from(sessions)
+    .leftJoin(sessionDocs, eq(sessionDocs.sessionId, sessions.id))
+    .leftJoin(participants, and(eq(participants.sessionId, sessions.id), eq(participants.teamId, sessions.createdByTeamId)))
+    .where(eq(sessions.id, id))
   return row
 }
 

@@ -1,0 +1,78 @@
+// A page as a response: rendered, with the headers that let nothing into it but our own, and compressed for those who can take that.
+import { getCookie } from 'hono/cookie'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import type { ReactElement } from 'react'
+import { renderToStaticMarkup } from 'react-dom/server'
+import type { Frame } from '../../../components/shell.tsx'
+import { THEMES } from '../../../components/theme.ts'
+import type { Services } from '../../services.ts'
+import { personOf } from '../cookies.ts'
+import type { Http } from '../http.ts'
+import { calledScheme } from '../origin.ts'
+import { hrefOf, type Assets } from './assets.ts'
+
+export const THEME_COOKIE = 'parley_theme'
+
+/** What the pages have: the server, and what lies in public/. */
+export interface Site {
+  services: Services
+  assets: Assets
+}
+
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+
+const PAGE_HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  'cache-control': 'no-store',
+  'content-security-policy': POLICY,
+  'cross-origin-opener-policy': 'same-origin',
+  vary: 'accept-encoding, cookie',
+}
+const SMALL = 1_400 // fits into one packet as it is
+
+const packed = promisify(gzip)
+
+/** Renders a page. `headers` come on top. */
+export const page = async (c: Http, element: ReactElement, status = 200, headers: Record<string, string> = {}): Promise<Response> => {
+  const html = `<!doctype html>${renderToStaticMarkup(element)}`
+  const small = html.length < SMALL || !/\bgzip\b/.test(c.req.header('accept-encoding') ?? '')
+  const body = small ? html : new Uint8Array(await packed(html, { level: 5 }))
+  return new Response(body, { status, headers: { ...PAGE_HEADERS, ...(!small && { 'content-encoding': 'gzip' }), ...headers } })
+}
+
+/** What every answer says to browsers, whatever it is; pages say more. */
+export const guarded = (c: Http, services: Services) => {
+  const { headers } = c.res
+  headers.set('x-content-type-options', 'nosniff')
+  headers.set('referrer-policy', 'no-referrer')
+  headers.set('cross-origin-resource-policy', 'same-origin')
+  if (!headers.has('content-security-policy')) headers.set('content-security-policy', "default-src 'none'; frame-ancestors 'none'")
+  if (calledScheme(c, services) === 'https') headers.set('strict-transport-security', 'max-age=31536000')
+}
+
+export const frameOf = (c: Http, { services, assets }: Site): Frame => {
+  const theme = getCookie(c, THEME_COOKIE)
+  const { pathname, search } = new URL(c.req.url)
+  return {
+    theme: THEMES.find((name) => name === theme) ?? 'system',
+    person: personOf(c, services),
+    path: c.req.method === 'GET' ? localPath(pathname + search) : '/',
+    styles: hrefOf(assets, 'app.css'),
+    script: hrefOf(assets, 'parley.js'),
+  }
+}
+
+/** A path of ours, or `/`: what comes from outside must not lead elsewhere. */
+export const localPath = (wished: string | undefined): string =>
+  wished && /^\/(?![/\\])[^\\\s\p{Cc}]*$/u.test(wished) && !wished.startsWith('/sign-in') ? wished : '/'
+
+/** To another page, after something was done or because it is not for this reader. */
+export const seeOther = (c: Http, path: string) => c.body(null, 303, { location: path, 'cache-control': 'no-store' })
+
+/** What agents and programs call: they get JSON, whatever they say they accept. */
+export const isApi = (path: string): boolean => /^\/(api|mcp)(\/|$)/.test(path)
+
+/** Does a person's browser ask, and not a program? */
+export const wantsPage = (c: Http): boolean => (c.req.header('accept') ?? '').includes('text/html') && !isApi(c.req.path)

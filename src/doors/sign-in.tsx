@@ -1,0 +1,59 @@
+// Signing in: by the link that was printed at the first start, or by the form. The cookie is doors/cookies.ts's.
+import { Hono } from 'hono'
+import { SignedInPage, SignInPage } from '../../components/sign-in-page.tsx'
+import { Allowance } from './allowance.ts'
+import { personName, personOf, roleOf, signIn, signOut } from './cookies.ts'
+import type { Env, Http } from './http.ts'
+import { addressOf } from './origin.ts'
+import { frameOf, localPath, page, seeOther, type Site } from './pages/answer.tsx'
+import { formOf } from './pages/form.ts'
+
+const TRIES_A_MINUTE = 10
+
+export const signInRoutes = (site: Site) => {
+  const { services } = site
+  const tries = new Allowance(TRIES_A_MINUTE)
+
+  const form = (c: Http, next: string, problem?: { status: number; text: string; retryAfter?: number }, name = '') => {
+    const readers = services.config.VIEWER_PASSWORD !== undefined
+    const frame = { ...frameOf(c, site), path: '/' }
+    const headers = problem?.retryAfter ? { 'retry-after': String(problem.retryAfter) } : {}
+    return page(c, <SignInPage {...{ frame, next, name, readers }} problem={problem?.text} />, problem?.status, headers)
+  }
+
+  const enter = (c: Http, key: string, name: string | undefined, next: string) => {
+    const retryAfter = tries.take(addressOf(c, services))
+    if (retryAfter > 0) return form(c, next, { status: 429, text: `Too many tries. Try again in ${retryAfter} s.`, retryAfter }, name)
+    const role = roleOf(services, key)
+    if (!role) return form(c, next, { status: 401, text: 'This key does not open anything here.' }, name)
+    signIn(c, services, { name: personName(name), role })
+    return seeOther(c, next)
+  }
+
+  return new Hono<Env>()
+    .get('/sign-in', async (c) => {
+      const next = localPath(c.req.query('next'))
+      const key = c.req.query('key')
+      if (key !== undefined) {
+        const answer = await enter(c, key, c.req.query('name'), next)
+        return answer.status === 303 && c.req.header('sec-fetch-site') === 'cross-site' ? arrived(c, next) : answer
+      }
+      return personOf(c, services) ? seeOther(c, next) : form(c, next)
+    })
+    .post('/sign-in', async (c) => {
+      const fields = await formOf(c)
+      return enter(c, fields.get('key') ?? '', fields.get('name') ?? undefined, localPath(fields.get('next') ?? undefined))
+    })
+    .post('/sign-out', (c) => {
+      signOut(c, services)
+      return seeOther(c, '/')
+    })
+
+  // Our cookie is strict: a redirect that began on another site's page would go on without it.
+  async function arrived(c: Http, next: string) {
+    const cookies = c.res.headers.getSetCookie()
+    const answer = await page(c, <SignedInPage frame={frameOf(c, site)} next={next} />, 200, { refresh: `0; url=${next}` })
+    for (const cookie of cookies) answer.headers.append('set-cookie', cookie)
+    return answer
+  }
+}
