@@ -17,6 +17,7 @@ export interface Call {
   reader?: () => boolean // may read what the pages show
   key?: string | undefined // Idempotency-Key; the argument idempotency_key wins over it
   signal: AbortSignal
+  held?: () => void // told when the answer is held back, and was not refused at once
 }
 
 export type TeamCaller = { kind: 'team'; member: Member; token: Token }

@@ -3,7 +3,7 @@ import type { Database } from '../db/database.ts'
 import type { Config } from './config.ts'
 import { Clock } from './core/clock.ts'
 import { combine } from './core/combine.ts'
-import { isUuid, newSecret, sameText, sha256, type Token } from './core/ids.ts'
+import { isUuid, newSecret, type Token } from './core/ids.ts'
 import { describeError, type Log } from './core/log.ts'
 import { Metrics } from './core/metrics.ts'
 import { Presence } from './core/presence.ts'
@@ -13,7 +13,7 @@ import type { Appended, Draft } from './stores/append.ts'
 import { Announcer } from './stores/announcer.ts'
 import { Appender } from './stores/appender.ts'
 import { eventsAfter, pageOf, type Event, type Page } from './stores/events.ts'
-import { findMembers, type Member, type MemberKey } from './stores/members.ts'
+import { findMembers, proves, type Member, type MemberKey } from './stores/members.ts'
 import { writePresence } from './stores/presence.ts'
 import { newestSequences } from './stores/sessions.ts'
 import { forgetSetting, offerSetting, readSettings, saveSetting, type SettingName } from './stores/settings.ts'
@@ -72,11 +72,11 @@ export const createServices = async (database: Database, config: Config, log: Lo
   /** The team of this session that a token proves, gone or present; undefined for any other token and any other session. A token's
    *  meaning never changes, so whoever looks at the session itself later (`lasting`: an append does, under its lock) may be given
    *  what was found earlier: its head and presence are then of that time. */
-  const memberOf = async (sessionId: string, { handle, secret }: Token, { lasting = false } = {}): Promise<Member | undefined> => {
+  const memberOf = async (sessionId: string, token: Token, { lasting = false } = {}): Promise<Member | undefined> => {
     if (!isUuid(sessionId)) return undefined
-    const key = `${sessionId}/${handle}`
-    const member = (lasting ? proven.get(key) : undefined) ?? (await members({ sessionId, teamId: handle }))
-    if (!member || !sameText(member.tokenHash, sha256(secret))) return undefined
+    const key = `${sessionId}/${token.handle}`
+    const member = (lasting ? proven.get(key) : undefined) ?? (await members({ sessionId, teamId: token.handle }))
+    if (!member || !proves(token, member)) return undefined
     if (proven.size >= PROVEN_KEPT) proven.delete(proven.keys().next().value!)
     proven.set(key, member)
     return member
@@ -85,11 +85,14 @@ export const createServices = async (database: Database, config: Config, log: Lo
   const heard = (payload: string) => {
     const [from, said = ''] = payload.split('|')
     if (from === instance) return
-    if (said === SETTINGS) return void reloadSettings()
+    if (said === SETTINGS) return void reloadSettings().catch(() => {})
     for (const news of said.split(',')) waiters.wake(news.slice(0, 36), Number(news.slice(37)))
   }
-  const reloadSettings = async () => {
-    settings = await readSettings(database)
+  // One after the other: an older read must not come in after a newer one.
+  let reloading = Promise.resolve()
+  const reloadSettings = () => {
+    reloading = reloading.catch(() => {}).then(async () => void (settings = await readSettings(database)))
+    return reloading
   }
   const changeSetting = async (name: SettingName, value: string | undefined) => {
     await database.transaction(async (tx) => {

@@ -8,7 +8,7 @@ import { appendEvents, type Draft } from './stores/append.ts'
 import type { Event } from './stores/events.ts'
 import { isCollision } from './stores/failures.ts'
 import { findAnswer, lockKey, remember, type Remembered } from './stores/idempotency.ts'
-import { isPresent } from './stores/members.ts'
+import { isPresent, memberByToken } from './stores/members.ts'
 import { lockSession } from './stores/sessions.ts'
 
 const TRIES = 4 // a transaction that collided with another was undone whole
@@ -33,7 +33,7 @@ const writeOnce = async (tx: Queries, request: Request, key: Key | undefined, ap
   if (operation.access !== 'open' && !session) refuse('not_found', 'There is no such session.', { session_id: input.session_id })
   if (key?.scope === 'open') await lockKey(tx, key.keyHash)
   const before = key && (await findAnswer(tx, key))
-  if (before) return { ok: true, data: replay(request, key, before), replayed: true }
+  if (before) return { ok: true, data: await replay(tx, request, key, before), replayed: true }
   if (caller.kind === 'team' && !(await isPresent(tx, input.session_id, caller.member.teamId))) unauthorized()
   const append = async (draft: Draft) => {
     const event = await appendOne(tx, draft)
@@ -43,7 +43,7 @@ const writeOnce = async (tx: Queries, request: Request, key: Key | undefined, ap
   const fresh = newSecret()
   const secretFor = (handle: string) => (key ? secretOf(request, key, handle) : fresh)
   const data = await operation.run(contextOf(request, { queries: tx, session, append, secretFor }), input)
-  if (key) await remember(tx, { ...kept(key), answer: operation.issues ? { ...data, team_id: undefined } : data })
+  if (key) await remember(tx, { ...kept(key), answer: operation.issues ? withoutToken(request, key, data) : data })
   return { ok: true, data, replayed: false }
 }
 
@@ -58,12 +58,20 @@ const kept = ({ text: _, ...stored }: Key) => stored
 const secretOf = ({ services, operation }: Request, key: Key, handle: string) =>
   derivedSecret(services.setting('server_secret')!, operation.name, key.text, handle)
 
-/** The answer that a key had before. Of a credential only its making is known, so it is made again. */
-const replay = (request: Request, key: Key, before: Remembered) => {
+// A token made from the key can be made again. One that the caller brought along is not ours to keep: null says so.
+const withoutToken = (request: Request, key: Key, data: Record<string, unknown>) => {
+  const made = data.team_id === `${data.handle}.${secretOf(request, key, String(data.handle))}`
+  return { ...data, team_id: made ? undefined : null }
+}
+
+/** The answer that a key had before, with the credential that went with it. */
+const replay = async (tx: Queries, request: Request, key: Key, before: Remembered) => {
   assertSameUse(key, before)
-  if (!request.operation.issues) return before.answer
-  const handle = String(before.answer.handle)
-  const { token } = request.call
-  const own = token !== undefined && parseToken(token)?.handle === handle ? token : undefined
-  return { ...before.answer, team_id: own ?? `${handle}.${secretOf(request, key, handle)}` }
+  const { answer } = before
+  if (!request.operation.issues) return answer
+  const handle = String(answer.handle)
+  if (answer.team_id === undefined) return { ...answer, team_id: `${handle}.${secretOf(request, key, handle)}` }
+  const token = parseToken(request.call.token ?? '')
+  const own = token && (await memberByToken(tx, String(answer.session_id), token))
+  return own?.teamId === handle ? { ...answer, team_id: request.call.token } : unauthorized()
 }

@@ -25,10 +25,18 @@ export const describeError = (error: unknown): Record<string, unknown> => {
     error: error.name,
     reason: message,
     ...(code !== undefined && { code }),
-    stack: error.stack?.split('\n').slice(1, 6).join('\n'),
+    stack: framesOf(error),
     ...(error.cause !== undefined && { cause: describeError(error.cause) }),
   }
 }
+
+// Bun repeats a message of several lines, values and all, before the frames.
+const framesOf = ({ stack = '' }: Error) =>
+  stack
+    .split('\n')
+    .filter((line) => /^\s+at /.test(line))
+    .slice(0, 6)
+    .join('\n')
 
 const prettyLine = ({ at, level, message, ...fields }: { at: string; level: string; message: string }) => {
   const rest = Object.keys(fields).length > 0 ? ` ${JSON.stringify(fields)}` : ''

@@ -81,10 +81,7 @@ const marked = new Marked({
 })
 
 const ALLOWED: sanitizeHtml.IOptions = {
-  allowedTags: [
-    ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'p', 'br', 'hr', 'blockquote', 'pre', 'code', 'em', 'strong', 'del', 'a', 'span'],
-    ...['ul', 'ol', 'li', 'table', 'thead', 'tbody', 'tr', 'th', 'td'],
-  ],
+  allowedTags: 'h1 h2 h3 h4 h5 h6 p br hr blockquote pre code em strong del a span ul ol li table thead tbody tr th td'.split(' '),
   allowedAttributes: {
     a: ['href', 'title', 'rel', 'target'],
     pre: ['tabindex'],

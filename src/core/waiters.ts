@@ -32,7 +32,7 @@ export class Waiters {
     const waiting = this.#bySession.get(session)
     if (!waiting) return
     if (sequence > (this.#known.get(session) ?? 0)) this.#known.set(session, sequence)
-    for (const resolve of [...waiting]) resolve()
+    for (const resolve of waiting) resolve() // the woken run later, so the set does not change meanwhile
   }
 
   /** A waiter has seen this much of the session. Others who wait there since before, and were not told, are woken. */
@@ -43,7 +43,7 @@ export class Waiters {
   }
 
   wakeAll() {
-    for (const session of [...this.#bySession.keys()]) this.wake(session)
+    for (const session of this.#bySession.keys()) this.wake(session)
   }
 
   has = (session: string) => this.#bySession.has(session)

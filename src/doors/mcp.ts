@@ -3,11 +3,12 @@ import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import {
   CallToolRequestSchema,
   ErrorCode,
+  JSONRPCNotificationSchema,
   JSONRPCRequestSchema,
+  JSONRPCResponseSchema,
   ListToolsRequestSchema,
   McpError,
   SUPPORTED_PROTOCOL_VERSIONS,
-  type JSONRPCMessage,
   type JSONRPCRequest,
 } from '@modelcontextprotocol/sdk/types.js'
 import type { AnyOp, Call, Outcome } from '../context.ts'
@@ -15,6 +16,7 @@ import { perform } from '../gate.ts'
 import type { Services } from '../services.ts'
 import type { Toolset } from '../toolsets.ts'
 import { exchangeWith, type Exchange } from './exchange.ts'
+import { mayRead } from './guards.ts'
 import { bodyText, json, type Http } from './http.ts'
 import { methodNotAllowed, SSE_HEADERS } from './rest.ts'
 import { inputSchema } from './schemas.ts'
@@ -22,7 +24,6 @@ import version from '../../package.json' with { type: 'json' }
 
 const BODY_LIMIT = 4 * 1024 * 1024
 const PROGRESS_MS = 10_000 // also keeps the connection from being quiet
-const PARSE_ERROR = ErrorCode.ParseError
 
 export interface Endpoint {
   answer(c: Http): Promise<Response>
@@ -33,7 +34,7 @@ export interface Endpoint {
 export const mcpEndpoint = async (toolsets: readonly Toolset[], services: Services): Promise<Endpoint> => {
   const operations = toolNames(toolsets)
   const exchange = await exchangeWith<Call>((own) => serverOf(own, operations, toolsets, services))
-  return { operations, answer: (c) => receive(c, exchange, operations) }
+  return { operations, answer: (c) => receive(c, services, exchange, operations) }
 }
 
 export const toolNames = (toolsets: readonly Toolset[]) => {
@@ -79,37 +80,40 @@ const resultOf = (outcome: Outcome) => {
   }
 }
 
-const receive = async (c: Http, exchange: Exchange<Call>, operations: Map<string, AnyOp>): Promise<Response> => {
+const receive = async (c: Http, services: Services, exchange: Exchange<Call>, operations: Map<string, AnyOp>): Promise<Response> => {
   if (c.req.method !== 'POST') return methodNotAllowed(['POST'])
   const revision = c.req.header('mcp-protocol-version')
-  if (revision !== undefined && !SUPPORTED_PROTOCOL_VERSIONS.includes(revision))
-    return broken(ErrorCode.InvalidRequest, `This server speaks MCP ${SUPPORTED_PROTOCOL_VERSIONS.join(', ')}.`)
-  const message = parse(await bodyText(c.req.raw, BODY_LIMIT))
-  if (message === undefined) return broken(PARSE_ERROR, 'The body is not JSON.')
-  if (!Array.isArray(message)) return one(c, message, exchange, operations)
-  if (message.length === 0 || message.length > 100) return broken(ErrorCode.InvalidRequest, 'A batch has 1 to 100 messages.')
-  const answers = await Promise.all(message.filter(isRequest).map((request) => exchange.ask(request, callOf(c))))
-  return answers.length > 0 ? json(answers) : new Response(null, { status: 202 })
-}
-
-const one = async (c: Http, message: unknown, exchange: Exchange<Call>, operations: Map<string, AnyOp>): Promise<Response> => {
-  if (!isRequest(message)) {
-    const other =
-      typeof message === 'object' &&
-      message !== null &&
-      (message as JSONRPCMessage).jsonrpc === '2.0' &&
-      ('method' in message || 'result' in message || 'error' in message)
-    return other && !('id' in message && 'method' in message)
-      ? new Response(null, { status: 202 })
-      : broken(ErrorCode.InvalidRequest, 'The body is not a JSON-RPC 2.0 message.')
+  if (revision !== undefined && !SUPPORTED_PROTOCOL_VERSIONS.includes(revision)) {
+    return json(broken(ErrorCode.InvalidRequest, `This server speaks MCP ${SUPPORTED_PROTOCOL_VERSIONS.join(', ')}.`), 400)
   }
+  const message = parse(await bodyText(c.req.raw, BODY_LIMIT))
+  const call = callOf(c, services)
+  if (message === undefined) return json(broken(ErrorCode.ParseError, 'The body is not JSON.'), 400)
+  if (Array.isArray(message)) return batch(message, exchange, call)
+  if (!isRequest(message)) return isOneWay(message) ? accepted() : json(broken(ErrorCode.InvalidRequest, NOT_JSON_RPC), 400)
   const { method, params } = message
   const held = method === 'tools/call' && operations.get(String(params?.name))?.held
-  const streams = c.req.header('accept')?.includes('text/event-stream') === true
-  if (!held && !(streams && params?._meta?.progressToken !== undefined)) return json(await exchange.ask(message, callOf(c)))
-  c.env?.untimed?.()
-  return streams ? streamed(c, message, exchange) : json(await exchange.ask(message, callOf(c)))
+  if (held) c.env?.untimed?.()
+  const streams = c.req.header('accept')?.includes('text/event-stream') && (held || params?._meta?.progressToken !== undefined)
+  return streams ? streamed(message, exchange, call) : json(await exchange.ask(message, call))
 }
+
+// Revision 2025-03-26 knew batches; later ones do not send them.
+const batch = async (messages: unknown[], exchange: Exchange<Call>, call: Call): Promise<Response> => {
+  if (messages.length === 0 || messages.length > 100) return json(broken(ErrorCode.InvalidRequest, 'A batch has 1 to 100 messages.'), 400)
+  const asked = messages.filter((message) => !isOneWay(message))
+  const answers = asked.map((message) =>
+    isRequest(message) ? exchange.ask(message, call) : broken(ErrorCode.InvalidRequest, NOT_JSON_RPC),
+  )
+  return answers.length > 0 ? json(await Promise.all(answers)) : accepted()
+}
+
+const NOT_JSON_RPC = 'This is not a JSON-RPC 2.0 message.'
+const accepted = () => new Response(null, { status: 202 })
+
+// A notification or a response: nothing that a client sends so is used here.
+const isOneWay = (message: unknown) =>
+  JSONRPCNotificationSchema.safeParse(message).success || JSONRPCResponseSchema.safeParse(message).success
 
 const isRequest = (message: unknown): message is JSONRPCRequest => JSONRPCRequestSchema.safeParse(message).success
 
@@ -121,17 +125,18 @@ const parse = (text: string): unknown => {
   }
 }
 
-const broken = (code: number, message: string) => json({ jsonrpc: '2.0', id: null, error: { code, message } }, 400)
+const broken = (code: number, message: string) => ({ jsonrpc: '2.0', id: null, error: { code, message } })
 
-const callOf = (c: Http, signal = c.req.raw.signal): Call => ({
+const callOf = (c: Http, services: Services): Call => ({
   token: c.req.header('x-team-id'),
+  reader: () => mayRead(c, services),
   key: c.req.header('idempotency-key'),
-  signal,
+  signal: c.req.raw.signal,
 })
 
 // The answer as one event. Until then, progress for a client that asked for it and comments for one that did not: no proxy on the
 // way sees a quiet connection.
-const streamed = (c: Http, request: JSONRPCRequest, exchange: Exchange<Call>): Response => {
+const streamed = (request: JSONRPCRequest, exchange: Exchange<Call>, call: Call): Response => {
   const encoder = new TextEncoder()
   const gone = new AbortController()
   const progressToken = request.params?._meta?.progressToken
@@ -151,7 +156,7 @@ const streamed = (c: Http, request: JSONRPCRequest, exchange: Exchange<Call>): R
       timer = setInterval(() => controller.enqueue(encoder.encode(beat())), PROGRESS_MS)
       // The SDK's own signal stays quiet when a stateless caller hangs up (sdk 1.32): the request's does not.
       void exchange
-        .ask(request, callOf(c, AbortSignal.any([c.req.raw.signal, gone.signal])))
+        .ask(request, { ...call, signal: AbortSignal.any([call.signal, gone.signal]) })
         .then((answer) => {
           clearInterval(timer)
           if (gone.signal.aborted) return

@@ -19,7 +19,7 @@ const KEY = {
 
 /** The OpenAPI 3.1 description of all operations, from their own definitions. */
 export const openapi = (operations: readonly AnyOp[], server: string) => {
-  const paths: Record<string, Record<string, object>> = {}
+  const paths: Record<string, Record<string, object>> = { '/api/sessions/{session_id}/stream': { get: STREAM } }
   for (const operation of operations) {
     for (const [method, path] of [operation.route, ...(operation.aliases ?? [])]) {
       const key = `/api${path.replace(/:(\w+)/g, '{$1}')}`
@@ -32,6 +32,21 @@ export const openapi = (operations: readonly AnyOp[], server: string) => {
     servers: [{ url: server }],
     paths,
   }
+}
+
+const STREAM = {
+  operationId: 'stream_session',
+  summary: 'Follow the session as server-sent events: one event of the log each, its sequence as the id, so that Last-Event-ID resumes.',
+  parameters: [
+    { in: 'path', name: 'session_id', required: true, schema: { type: 'string' } },
+    { in: 'query', name: 'after', schema: { type: 'integer', minimum: 0 } },
+    { in: 'query', name: 'include_trace', schema: { type: 'boolean' } },
+    { in: 'header', name: 'Last-Event-ID', schema: { type: 'integer', minimum: 0 } },
+  ],
+  responses: {
+    200: { description: 'the events; `closed` after the last one of a closed session', content: { 'text/event-stream': {} } },
+    204: { description: 'resumed at the end of a closed session: nothing more will come' },
+  },
 }
 
 const entry = (operation: AnyOp, method: string, path: string) => {

@@ -44,10 +44,14 @@ export const callOf = (c: Http, services: Services): Call => ({
 })
 
 const answer = async (c: Http, operation: AnyOp, services: Services, input: object) => {
-  if (!operation.held) return format(await perform(operation, services, callOf(c, services), input))
+  const call = callOf(c, services)
+  if (!operation.held) return format(await perform(operation, services, call, input))
   c.env?.untimed?.()
-  const pending = perform(operation, services, callOf(c, services), input)
-  return c.req.header('accept')?.includes('text/event-stream') ? oneEvent(pending) : format(await pending)
+  if (!c.req.header('accept')?.includes('text/event-stream')) return format(await perform(operation, services, call, input))
+  const held = Promise.withResolvers<'held'>()
+  const pending = perform(operation, services, { ...call, held: () => held.resolve('held') }, input)
+  const first = await Promise.race([pending, held.promise])
+  return first !== 'held' && !first.ok ? format(first) : oneEvent(pending)
 }
 
 const format = (outcome: Outcome) =>
@@ -112,10 +116,11 @@ const queryTyper = ({ input }: AnyOp) => {
     Object.fromEntries(Object.entries(query).map(([name, texts]) => [name, typedAs(properties[name]?.type, texts)]))
 }
 
+// One value of a number or boolean, in its only spelling; whatever else it is, the schema refuses as text or as a list.
 const typedAs = (type: string | undefined, texts: string[]): unknown => {
   if (type === 'array') return texts
-  const text = texts.at(-1)!
-  if ((type === 'integer' || type === 'number') && /^-?\d+(\.\d+)?$/.test(text)) return Number(text)
-  if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
-  return texts.length > 1 ? texts : text
+  const [text = '', ...more] = texts
+  if (more.length > 0) return texts
+  if ((type === 'integer' || type === 'number') && String(Number(text)) === text) return Number(text)
+  return type === 'boolean' && (text === 'true' || text === 'false') ? text === 'true' : text
 }

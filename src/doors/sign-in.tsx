@@ -14,35 +14,33 @@ export const signInRoutes = (site: Site) => {
   const { services } = site
   const tries = new Allowance(TRIES_A_MINUTE)
 
-  const form = (c: Http, next: string, problem?: { status: number; text: string; retryAfter?: number }, name = '') => {
+  const form = (c: Http, next: string, problem?: { status: 401 | 429; text: string; retryAfter?: number }, name = '') => {
     const readers = services.config.VIEWER_PASSWORD !== undefined
     const frame = { ...frameOf(c, site), path: '/' }
     const headers = problem?.retryAfter ? { 'retry-after': String(problem.retryAfter) } : {}
     return page(c, <SignInPage {...{ frame, next, name, readers }} problem={problem?.text} />, problem?.status, headers)
   }
 
-  const enter = (c: Http, key: string, name: string | undefined, next: string) => {
+  const enter = (c: Http, key: string, name: string | undefined, next: string, entered: () => Response | Promise<Response>) => {
     const retryAfter = tries.take(addressOf(c, services))
     if (retryAfter > 0) return form(c, next, { status: 429, text: `Too many tries. Try again in ${retryAfter} s.`, retryAfter }, name)
     const role = roleOf(services, key)
     if (!role) return form(c, next, { status: 401, text: 'This key does not open anything here.' }, name)
     signIn(c, services, { name: personName(name), role })
-    return seeOther(c, next)
+    return entered()
   }
 
   return new Hono<Env>()
     .get('/sign-in', async (c) => {
       const next = localPath(c.req.query('next'))
       const key = c.req.query('key')
-      if (key !== undefined) {
-        const answer = await enter(c, key, c.req.query('name'), next)
-        return answer.status === 303 && c.req.header('sec-fetch-site') === 'cross-site' ? arrived(c, next) : answer
-      }
+      if (key !== undefined) return enter(c, key, c.req.query('name'), next, () => arrived(c, next))
       return personOf(c, services) ? seeOther(c, next) : form(c, next)
     })
     .post('/sign-in', async (c) => {
       const fields = await formOf(c)
-      return enter(c, fields.get('key') ?? '', fields.get('name') ?? undefined, localPath(fields.get('next') ?? undefined))
+      const next = localPath(fields.get('next') ?? undefined)
+      return enter(c, fields.get('key') ?? '', fields.get('name') ?? undefined, next, () => seeOther(c, next))
     })
     .post('/sign-out', (c) => {
       signOut(c, services)
@@ -50,10 +48,8 @@ export const signInRoutes = (site: Site) => {
     })
 
   // Our cookie is strict: a redirect that began on another site's page would go on without it.
-  async function arrived(c: Http, next: string) {
-    const cookies = c.res.headers.getSetCookie()
-    const answer = await page(c, <SignedInPage frame={frameOf(c, site)} next={next} />, 200, { refresh: `0; url=${next}` })
-    for (const cookie of cookies) answer.headers.append('set-cookie', cookie)
-    return answer
+  function arrived(c: Http, next: string) {
+    if (c.req.header('sec-fetch-site') !== 'cross-site') return seeOther(c, next)
+    return page(c, <SignedInPage frame={frameOf(c, site)} next={next} />, 200, { refresh: `0; url=${next}` })
   }
 }

@@ -5,6 +5,7 @@ const UNDERLINE = /^ {0,3}(=+|-+)[ \t]*$/
 
 interface Heading {
   line: number
+  next: number // the line after it: an underlined heading takes two
   level: number
   text: string
 }
@@ -23,31 +24,25 @@ export const withConclusion = (doc: string, summary: string): string => {
 /** What the conclusion says, without its heading; undefined when the doc has none. */
 export const conclusionOf = (doc: string): string | undefined => {
   const found = conclusionLines(doc)
-  const text =
-    found &&
-    doc
-      .split('\n')
-      .slice(found.from + 1, found.to)
-      .join('\n')
-      .trim()
-  return text || undefined
+  const lines = found && doc.split('\n').slice(found.text, found.to)
+  return lines?.join('\n').trim() || undefined
 }
 
 const withoutHeading = (summary: string): string => {
   const text = summary.trimStart()
-  const end = text.indexOf('\n')
-  const first = end < 0 ? text : text.slice(0, end)
-  return isConclusion(HEADING.exec(first)) ? (end < 0 ? '' : text.slice(end + 1)) : text
+  const [first] = headingsOf(text)
+  return first?.line === 0 && isConclusion(first) ? text.split('\n').slice(first.next).join('\n') : text
 }
 
-const isConclusion = (match: RegExpExecArray | null) => match?.[1] === '##' && match[2]?.trim().toLowerCase() === 'conclusion'
+const isConclusion = ({ level, text }: Heading) => level === 2 && text.toLowerCase() === 'conclusion'
 
-const conclusionLines = (doc: string): { from: number; to: number } | undefined => {
+const conclusionLines = (doc: string): { from: number; text: number; to: number } | undefined => {
   const headings = headingsOf(doc)
-  const at = headings.findIndex(({ level, text }) => level === 2 && text.toLowerCase() === 'conclusion')
+  const at = headings.findIndex(isConclusion)
   if (at < 0) return undefined
-  const next = headings.slice(at + 1).find(({ level }) => level <= 2)
-  return { from: headings[at]!.line, to: next?.line ?? doc.split('\n').length }
+  const { line, next } = headings[at]!
+  const end = headings.slice(at + 1).find(({ level }) => level <= 2)
+  return { from: line, text: next, to: end?.line ?? doc.split('\n').length }
 }
 
 // Line by line and linear in the doc's size: a markdown parser costs tens of milliseconds on 512 KiB, and more on a hostile text.
@@ -65,8 +60,8 @@ const headingsOf = (doc: string): Heading[] => {
     const atx = HEADING.exec(text)
     const underline = paragraph && UNDERLINE.exec(text)
     if (mark) fence = mark
-    else if (atx) headings.push({ line, level: atx[1]!.length, text: (atx[2] ?? '').trim() })
-    else if (underline) headings.push({ line: line - 1, level: underline[1]![0] === '=' ? 1 : 2, text: paragraph })
+    else if (atx) headings.push({ line, next: line + 1, level: atx[1]!.length, text: (atx[2] ?? '').trim() })
+    else if (underline) headings.push({ line: line - 1, next: line + 1, level: underline[1]![0] === '=' ? 1 : 2, text: paragraph })
     paragraph = mark || atx || underline || /^( {4}|\t| {0,3}([>]|[-*+] |\d+[.)] ))/.test(text) ? '' : text.trim()
   })
   return headings

@@ -73,7 +73,10 @@ const nextPage = async (context: Context, since: number, timeout: number, trace:
   }
   services.waiters.saw(session.id, session.lastSequence)
   const follower = new Follower(services, session.id, since, trace, { armed, newest })
-  if (holds) services.waits.held++
+  if (holds) {
+    services.waits.held++
+    call.held?.()
+  }
   try {
     return await follower.next(session.closed ? 0 : timeout * 1000, call.signal)
   } finally {

@@ -5,7 +5,7 @@ import { isUuid, parseToken, sha256 } from '../core/ids.ts'
 import { nameKey } from '../core/text.ts'
 import { teamOf, type Context } from '../context.ts'
 import type { Services } from '../services.ts'
-import { activeElsewhere, addParticipant, markLeft, roster, type Participant } from '../stores/members.ts'
+import { activeElsewhere, addParticipant, markLeft, memberByToken, roster, type Participant } from '../stores/members.ts'
 import { sessionById, type Session } from '../stores/sessions.ts'
 import { cursor, op, participant, sessionId, teamName, time } from './shapes.ts'
 
@@ -37,7 +37,7 @@ export const joinSession = op({
     if (!session) return refuse('not_found', 'There is no such session. Ask whoever invited you for its id.', { session_id })
     if (replay_from !== undefined && replay_from > session.lastSequence) beyondTheEnd('replay_from', session.lastSequence)
     const token = call.token ? parseToken(call.token) : undefined
-    const member = token && (await context.services.memberOf(session_id, token))
+    const member = token && (await memberByToken(context.queries, session_id, token))
     const self = member && !member.left ? member.teamId : undefined
     const teams = await roster(context.queries, session_id)
     const known = teams.find(({ teamId }) => teamId === self)

@@ -4,7 +4,7 @@ import { refuse } from '../core/errors.ts'
 import { isUuid, parseToken, sha256 } from '../core/ids.ts'
 import type { Context } from '../context.ts'
 import { createDocument, readDocument, writeDocument } from '../stores/documents.ts'
-import { addParticipant } from '../stores/members.ts'
+import { addParticipant, memberByToken } from '../stores/members.ts'
 import { insertSession, overviewOf, sessionById, setClosed, setMetadata, type Session } from '../stores/sessions.ts'
 import { conclusionOf, withConclusion } from './conclusion.ts'
 import { authorOf, conveners, isConvener, openSession } from './people.ts'
@@ -77,9 +77,9 @@ const resumable = async (context: Context, id: string): Promise<Before> => {
 }
 
 // What a viewer's password keeps from strangers, a new session must not tell them.
-const mayRead = async ({ services, call }: Context, id: string) => {
+const mayRead = async ({ queries, call }: Context, id: string) => {
   const token = call.token ? parseToken(call.token) : undefined
-  return call.reader?.() || (token !== undefined && (await services.memberOf(id, token)) !== undefined)
+  return call.reader?.() || (token !== undefined && (await memberByToken(queries, id, token)) !== undefined)
 }
 
 const opening = (title: string, { session, doc }: Before) =>

@@ -2,6 +2,7 @@
 import { and, asc, eq, gt, isNull, sql } from 'drizzle-orm'
 import type { Queries } from '../../db/database.ts'
 import { participants, sessions } from '../../db/schema.ts'
+import { sameText, sha256, type Token } from '../core/ids.ts'
 
 /** What a wait and a read must know of a session before they begin. */
 export interface Head {
@@ -54,6 +55,14 @@ export const findMembers = async ({ query }: Queries, keys: MemberKey[]): Promis
   for (const row of await query<Found>(MEMBERS, [JSON.stringify(asked)])) members[row.ord] = memberOf(row)
   return members
 }
+
+/** The team of this session that a token proves, gone or present, as this transaction sees it. */
+export const memberByToken = async (queries: Queries, sessionId: string, token: Token): Promise<Member | undefined> => {
+  const [member] = await findMembers(queries, [{ sessionId, teamId: token.handle }])
+  return member && proves(token, member) ? member : undefined
+}
+
+export const proves = ({ secret }: Token, { tokenHash }: Member) => sameText(tokenHash, sha256(secret))
 
 const memberOf = (row: Found): Member => ({
   session: {

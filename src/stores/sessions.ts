@@ -1,7 +1,6 @@
-import { and, count, desc, eq, ilike, or, sql } from 'drizzle-orm'
+import { and, desc, eq, ilike, or, sql } from 'drizzle-orm'
 import type { Queries } from '../../db/database.ts'
 import { acks, participants, sessionDocs, sessions } from '../../db/schema.ts'
-import type { Head } from './members.ts'
 
 export type Session = typeof sessions.$inferSelect
 
@@ -38,13 +37,6 @@ export const lockSession = async ({ db }: Queries, id: string): Promise<Session 
   const [row] = await db.select().from(sessions).where(eq(sessions.id, id)).for('no key update')
   return row
 }
-
-export const headOf = ({ id, status, lastSequence, lastConversationSequence }: Session): Head => ({
-  id,
-  closed: status === 'closed',
-  lastSequence,
-  lastConversationSequence,
-})
 
 export const setMetadata = async ({ db }: Queries, id: string, values: { title: string; description: string }): Promise<string> => {
   const [row] = await db
@@ -95,5 +87,3 @@ export const listSessions = (
     .orderBy(desc(activity), desc(sessions.id))
     .limit(limit)
 }
-
-export const countSessions = async ({ db }: Queries): Promise<number> => (await db.select({ n: count() }).from(sessions))[0]!.n

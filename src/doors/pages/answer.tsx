@@ -1,5 +1,6 @@
 // A page as a response: rendered, with the headers that let nothing into it but our own, and compressed for those who can take that.
 import { getCookie } from 'hono/cookie'
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { ReactElement } from 'react'
@@ -35,11 +36,16 @@ const SMALL = 1_400 // fits into one packet as it is
 const packed = promisify(gzip)
 
 /** Renders a page. `headers` come on top. */
-export const page = async (c: Http, element: ReactElement, status = 200, headers: Record<string, string> = {}): Promise<Response> => {
+export const page = async (
+  c: Http,
+  element: ReactElement,
+  status: ContentfulStatusCode = 200,
+  headers: Record<string, string> = {},
+): Promise<Response> => {
   const html = `<!doctype html>${renderToStaticMarkup(element)}`
   const small = html.length < SMALL || !/\bgzip\b/.test(c.req.header('accept-encoding') ?? '')
   const body = small ? html : new Uint8Array(await packed(html, { level: 5 }))
-  return new Response(body, { status, headers: { ...PAGE_HEADERS, ...(!small && { 'content-encoding': 'gzip' }), ...headers } })
+  return c.body(body, status, { ...PAGE_HEADERS, ...(!small && { 'content-encoding': 'gzip' }), ...headers })
 }
 
 /** What every answer says to browsers, whatever it is; pages say more. */

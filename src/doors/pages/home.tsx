@@ -1,5 +1,6 @@
-import { FILTERS, HomePage, type Counts, type Filter } from '../../../components/home-page.tsx'
+import { HomePage, type Counts } from '../../../components/home-page.tsx'
 import type { SessionSummary } from '../../../components/session-row.tsx'
+import { FILTERS, type Filter } from '../../../components/session-search.tsx'
 import { ago } from '../../../components/time.ts'
 import { participantOf } from '../../rooms/roster.ts'
 import type { Services } from '../../services.ts'
@@ -7,7 +8,7 @@ import { listSessions, type Session } from '../../stores/sessions.ts'
 import type { Http } from '../http.ts'
 import { frameOf, page, type Site } from './answer.tsx'
 import { linkOf } from './link.ts'
-import { lastEventsOf, messageCounts, presentTeams, rostersOf, totals } from './overview.ts'
+import { lastEventsOf, messageCounts, presentTeams, rostersOf, totals } from '../../stores/overview.ts'
 
 const SHOWN = 100
 const STATUS: Record<Filter, { status?: 'active' | 'closed' }> = { all: {}, live: { status: 'active' }, concluded: { status: 'closed' } }

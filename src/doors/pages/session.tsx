@@ -1,6 +1,7 @@
 import { ago } from '../../../components/time.ts'
 import type { RosterTeam } from '../../../components/roster.tsx'
-import { SessionPage, type SessionView } from '../../../components/session-page.tsx'
+import { SessionPage } from '../../../components/session-page.tsx'
+import type { SessionView } from '../../../components/session-view.ts'
 import { awaited, existingSession, participantOf } from '../../rooms/roster.ts'
 import type { Services } from '../../services.ts'
 import { documentVersions, readDocument } from '../../stores/documents.ts'

@@ -53,7 +53,7 @@ export const saveTheme = async (c: Http, { services }: Site): Promise<Response> 
   return seeOther(c, localPath(form.get('back') ?? undefined))
 }
 
-const settings = (c: Http, site: Site, notice: { ok: boolean; text: string } | undefined, typed?: string, status = 200) => {
+const settings = (c: Http, site: Site, notice: { ok: boolean; text: string } | undefined, typed?: string, status: 200 | 400 = 200) => {
   const { services } = site
   const [protocol, host] = [calledScheme(c, services), calledHost(c, services)]
   const otherwise = services.config.MCP_URL ?? `${protocol}://${host}/mcp`

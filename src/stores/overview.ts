@@ -1,8 +1,7 @@
 // What the home page reads beside the sessions themselves: four statements, however many sessions there are.
 import { and, count, desc, eq, gt, inArray, isNull, max, sql } from 'drizzle-orm'
-import type { Queries } from '../../../db/database.ts'
-import { events, participants, sessions } from '../../../db/schema.ts'
-import { CONVERSATION_TYPES } from '../../../db/schema.ts'
+import type { Queries } from '../../db/database.ts'
+import { CONVERSATION_TYPES, events, participants, sessions } from '../../db/schema.ts'
 
 export const rostersOf = ({ db }: Queries, ids: string[]) =>
   ids.length === 0 ? [] : db.select().from(participants).where(inArray(participants.sessionId, ids)).orderBy(participants.joinedAt)

@@ -1,0 +1,67 @@
+import type { ReactNode } from 'react'
+import { Shell, type Frame } from './shell.tsx'
+import { Snippet } from './snippet.tsx'
+import { claude, codex, codexConfig, curlCreate, curlFollow, curlPost, gemini, mcpJson, opencode, type Link } from './snippets.ts'
+import { Card, CardContent, CardDescription, CardHeader, CardTitle } from './ui/card.tsx'
+
+export const ConnectPage = ({ frame, link }: { frame: Frame; link: Link }) => (
+  <Shell frame={frame} title="Connect an agent · Parley" crumbs={[{ label: 'Connect' }]}>
+    <main id="main" className="mx-auto grid w-full max-w-4xl grid-cols-[minmax(0,1fr)] gap-6 px-4 py-7 sm:px-6">
+      <div>
+        <h1 className="text-xl font-semibold tracking-[-0.02em]">Connect an agent</h1>
+        <p className="mt-0.5 text-[13px] text-muted-foreground">
+          Parley speaks MCP (Streamable HTTP) at <code className="font-mono text-[12.5px] break-all text-foreground">{link.url}</code>. Any
+          agent that speaks MCP, or can run curl, takes part.
+        </p>
+        {link.token && (
+          <p className="mt-2 text-[13px] text-muted-foreground">
+            This server wants its access token with every call: put it into the variable{' '}
+            <code className="font-mono text-[12.5px]">PARLEY_TOKEN</code> first. The operator has it.
+          </p>
+        )}
+      </div>
+      <Step title="1. Give the agent the link" about="Once for each machine or project; whichever client it is.">
+        <Snippet label="Claude CLI" code={claude(link)} className="lg:col-span-2" />
+        <Snippet label="Codex" code={codex(link)} />
+        <Snippet label="Gemini CLI" code={gemini(link)} />
+        <Snippet label="Codex, config.toml" code={codexConfig(link)} />
+        <Snippet label="opencode.json" code={opencode(link)} />
+        <Snippet label=".mcp.json, for most other clients" code={mcpJson(link)} className="lg:col-span-2" />
+      </Step>
+      <Step title="2. Tell it what to do" about="The first team convenes; it tells you the session's id, which the others need.">
+        <Snippet
+          label="To the first"
+          code={'Convene a Parley session about <subject>, tell me its id,\nand follow it until it is concluded.'}
+        />
+        <Snippet label="To the others" code={'Join the Parley session <id> as <team name>\nand follow it until it is concluded.'} />
+        <p className="text-[13px] text-muted-foreground lg:col-span-2">
+          How an agent takes part, for the agent to read:{' '}
+          <a href="/AGENTS.md" className="text-foreground underline underline-offset-2">
+            AGENTS.md
+          </a>
+        </p>
+      </Step>
+      <Step title="Without MCP" about="Everything works with curl as well. The first call's answer holds session_id and team_id.">
+        <Snippet label="Convene" code={curlCreate(link)} className="lg:col-span-2" />
+        <Snippet label="Speak" code={curlPost(link)} />
+        <Snippet label="Follow: answers when something happens" code={curlFollow(link)} />
+        <p className="text-[13px] text-muted-foreground lg:col-span-2">
+          Every call is described in{' '}
+          <a href="/api/openapi.json" className="text-foreground underline underline-offset-2">
+            openapi.json
+          </a>
+        </p>
+      </Step>
+    </main>
+  </Shell>
+)
+
+const Step = ({ title, about, children }: { title: string; about: string; children: ReactNode }) => (
+  <Card aria-label={title}>
+    <CardHeader>
+      <CardTitle>{title}</CardTitle>
+      <CardDescription>{about}</CardDescription>
+    </CardHeader>
+    <CardContent className="grid grid-cols-[minmax(0,1fr)] gap-3 lg:grid-cols-2">{children}</CardContent>
+  </Card>
+)

@@ -1,0 +1,96 @@
+import type { Frame } from './shell.tsx'
+import { Snippet } from './snippet.tsx'
+import { claude, codexConfig, curlCreate, type Link } from './snippets.ts'
+import { Alert } from './ui/alert.tsx'
+import { Badge } from './ui/badge.tsx'
+import { Button } from './ui/button.tsx'
+import { Card, CardContent, CardDescription, CardHeader, CardTitle } from './ui/card.tsx'
+import { Input } from './ui/input.tsx'
+import { Label } from './ui/label.tsx'
+
+export interface McpLink extends Link {
+  source: 'saved' | 'environment' | 'request'
+  /** What holds once the saved link is forgotten. */
+  otherwise: string
+}
+
+interface Props {
+  frame: Frame
+  link: McpLink
+  /** What became of the last try to save. */
+  notice: { ok: boolean; text: string } | undefined
+  /** What was typed and not taken. */
+  typed: string | undefined
+}
+
+const SOURCES = { saved: 'saved on this page', environment: 'from MCP_URL', request: 'from the address you called' }
+
+/** The link in force, where it comes from, and the form to save another. */
+export const LinkCard = ({ frame, link, notice, typed }: Props) => (
+  <Card id="link" aria-label="MCP link">
+    <CardHeader>
+      <CardTitle>MCP link</CardTitle>
+      <CardDescription>
+        What agents are told to connect to. Another one holds at once; snippets and the agents' guide follow.
+      </CardDescription>
+    </CardHeader>
+    <CardContent className="grid gap-3">
+      <p className="flex flex-wrap items-center gap-x-2 gap-y-1 text-[13px]">
+        <code className="font-mono text-[12.5px] break-all">{link.url}</code>
+        <Badge variant={link.source === 'saved' ? 'live' : 'secondary'}>{SOURCES[link.source]}</Badge>
+      </p>
+      {notice && <Alert variant={notice.ok ? 'ok' : 'destructive'}>{notice.text}</Alert>}
+      <ChangeLink frame={frame} link={link} typed={typed} />
+      <div className="grid gap-3 lg:grid-cols-2">
+        <Snippet label="Claude CLI" code={claude(link)} />
+        <Snippet label="Codex (config.toml)" code={codexConfig(link)} />
+        <Snippet label="curl" code={curlCreate(link)} className="lg:col-span-2" />
+      </div>
+    </CardContent>
+  </Card>
+)
+
+const ChangeLink = ({ frame, link, typed }: Omit<Props, 'notice'>) => {
+  if (frame.person?.role === 'reader')
+    return <p className="text-[13px] text-muted-foreground">You came in with the viewer's password, which reads and changes nothing.</p>
+  if (!frame.person) {
+    return (
+      <p className="text-[13px] text-muted-foreground">
+        <a href="/sign-in?next=/settings" className="text-foreground underline underline-offset-2">
+          Sign in to change this
+        </a>
+        .
+      </p>
+    )
+  }
+  return (
+    <>
+      <form method="post" action="/settings/mcp-url" className="grid gap-1.5">
+        <Label htmlFor="mcp_url">Another link</Label>
+        <div className="flex gap-2">
+          <Input
+            id="mcp_url"
+            name="mcp_url"
+            type="url"
+            required
+            maxLength={2_000}
+            defaultValue={typed ?? link.url}
+            aria-invalid={typed !== undefined}
+            className="font-mono text-[12.5px]"
+          />
+          <Button type="submit" className="max-sm:h-9">
+            Save
+          </Button>
+        </div>
+      </form>
+      {link.source === 'saved' && (
+        <form method="post" action="/settings/mcp-url" className="flex flex-wrap items-center gap-2 text-[12.5px] text-muted-foreground">
+          <Button type="submit" variant="outline" size="sm" name="reset" value="1">
+            Back to the environment's
+          </Button>
+          <span className="break-all">{link.otherwise}</span>
+        </form>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,62 @@
+import { visible } from '../src/core/visible.ts'
+import { StatusDot, type Status } from './status-dot.tsx'
+import { TeamMark, type Team } from './team.tsx'
+import { Badge } from './ui/badge.tsx'
+
+export interface SessionSummary {
+  id: string
+  title: string
+  concluded: boolean
+  status: Status
+  lastLine: string
+  teams: Team[]
+  /** How long ago something happened. */
+  age: string
+  messages: number
+}
+
+const MARKS = 4
+
+/** A session in the list: the whole row is its link. */
+export const SessionRow = ({ session }: { session: SessionSummary }) => (
+  <li className="relative flex items-center gap-4 px-4 py-3 hover:bg-accent/50 has-focus-visible:bg-accent/60">
+    <StatusDot status={session.status} className="size-2.25" />
+    <div className="min-w-0 flex-1">
+      <div className="flex items-center gap-2">
+        <a
+          href={`/sessions/${session.id}`}
+          className="truncate text-[14px] font-medium tracking-[-0.005em] after:absolute after:inset-0 focus-visible:outline-none after:focus-visible:outline-2 after:focus-visible:-outline-offset-2 after:focus-visible:outline-ring"
+        >
+          {visible(session.title)}
+        </a>
+        {session.concluded && (
+          <Badge variant="concluded" className="max-sm:hidden">
+            Concluded
+          </Badge>
+        )}
+      </div>
+      <p className="mt-0.5 truncate text-[12.5px] text-muted-foreground">{visible(session.lastLine)}</p>
+    </div>
+    <Marks teams={session.teams} />
+    <span className="w-14 shrink-0 text-right text-[12px] text-muted-foreground tabular-nums">
+      <span className="block text-foreground">{session.age}</span>
+      <span className="block text-[11px]">{session.messages.toLocaleString('en')} msg</span>
+    </span>
+  </li>
+)
+
+const Marks = ({ teams }: { teams: Team[] }) => (
+  <span className="flex gap-0.5 max-sm:hidden">
+    {teams.slice(0, MARKS).map((team, i) => (
+      <span key={i} title={visible(team.name)} className="relative">
+        <TeamMark team={team} size="small" />
+        <span className="sr-only">{visible(team.name)}</span>
+      </span>
+    ))}
+    {teams.length > MARKS && (
+      <span className="grid size-6 place-items-center rounded-md bg-secondary text-[9px] font-medium text-secondary-foreground">
+        +{teams.length - MARKS}
+      </span>
+    )}
+  </span>
+)

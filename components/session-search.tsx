@@ -1,0 +1,51 @@
+import { cn } from './cn.ts'
+import { Icon } from './icon.tsx'
+import { Button } from './ui/button.tsx'
+import { Input } from './ui/input.tsx'
+
+export const FILTERS = ['all', 'live', 'concluded'] as const
+export type Filter = (typeof FILTERS)[number]
+
+const LABELS = { all: 'All', live: 'Live', concluded: 'Concluded' }
+
+/** A form and links: the address says what is shown. */
+export const SessionSearch = ({ search, filter }: { search: string; filter: Filter }) => (
+  <div className="mt-5 flex flex-wrap items-center gap-2">
+    <form method="get" action="/" role="search" className="relative flex min-w-0 flex-1 basis-60 gap-2">
+      <Icon name="search" className="pointer-events-none absolute top-2.25 left-2.5 size-3.5 text-muted-foreground max-sm:top-2.75" />
+      <Input
+        type="search"
+        name="q"
+        defaultValue={search}
+        maxLength={200}
+        aria-label="Search titles and descriptions"
+        placeholder="Search titles and descriptions"
+        className="pl-8"
+      />
+      {filter !== 'all' && <input type="hidden" name="status" value={filter} />}
+      <Button type="submit" variant="outline" className="max-sm:h-9">
+        Search
+      </Button>
+    </form>
+    <nav aria-label="Status" className="flex gap-0.5 rounded-md border bg-card p-0.5 shadow-xs">
+      {FILTERS.map((name) => (
+        <a
+          key={name}
+          href={hrefOf(search, name)}
+          aria-current={name === filter ? 'true' : undefined}
+          className={cn(
+            'flex h-6.5 items-center rounded px-2.5 text-[12.5px] text-muted-foreground hover:text-foreground',
+            name === filter && 'bg-secondary font-medium text-secondary-foreground',
+          )}
+        >
+          {LABELS[name]}
+        </a>
+      ))}
+    </nav>
+  </div>
+)
+
+const hrefOf = (search: string, filter: Filter): string => {
+  const query = new URLSearchParams({ ...(search && { q: search }), ...(filter !== 'all' && { status: filter }) }).toString()
+  return query ? `/?${query}` : '/'
+}

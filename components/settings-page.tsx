@@ -1,0 +1,92 @@
+import { cn } from './cn.ts'
+import { Icon } from './icon.tsx'
+import { LinkCard, type McpLink } from './link-card.tsx'
+import { Shell, type Frame } from './shell.tsx'
+import { THEMES } from './theme.ts'
+import { Button } from './ui/button.tsx'
+import { Card, CardContent, CardDescription, CardHeader, CardTitle } from './ui/card.tsx'
+import { VariablesTable, type VariableRow } from './variables-table.tsx'
+
+interface Props {
+  frame: Frame
+  link: McpLink
+  variables: VariableRow[]
+  /** What became of the last try to save. */
+  notice: { ok: boolean; text: string } | undefined
+  /** What was typed and not taken. */
+  typed: string | undefined
+}
+
+const PARTS = [
+  ['link', 'MCP link'],
+  ['variables', 'Configuration'],
+  ['theme', 'Theme'],
+] as const
+
+export const SettingsPage = ({ frame, link, variables, notice, typed }: Props) => (
+  <Shell frame={frame} title="Settings · Parley" crumbs={[{ label: 'Settings' }]}>
+    <main id="main" className="mx-auto grid w-full max-w-5xl gap-x-8 gap-y-5 px-4 py-7 sm:px-6 md:grid-cols-[10rem_minmax(0,1fr)]">
+      <nav
+        aria-label="Parts of the settings"
+        className="flex gap-0.5 overflow-x-auto text-[13px] md:sticky md:top-7 md:flex-col md:self-start"
+      >
+        {PARTS.map(([id, label]) => (
+          <a
+            key={id}
+            href={`#${id}`}
+            className="shrink-0 rounded-md px-2.5 py-1.5 text-muted-foreground hover:bg-secondary hover:text-foreground"
+          >
+            {label}
+          </a>
+        ))}
+      </nav>
+      <div className="grid min-w-0 gap-6">
+        <h1 className="text-xl font-semibold tracking-[-0.02em]">Settings</h1>
+        <LinkCard frame={frame} link={link} notice={notice} typed={typed} />
+        <Card id="variables" aria-label="Configuration">
+          <CardHeader>
+            <CardTitle>Configuration</CardTitle>
+            <CardDescription>
+              What the environment (or .env) said when this server started. To change it, set the variable and start again.
+            </CardDescription>
+          </CardHeader>
+          <CardContent className="px-0 pb-1">
+            <VariablesTable variables={variables} />
+          </CardContent>
+        </Card>
+        <ThemeCard frame={frame} />
+      </div>
+    </main>
+  </Shell>
+)
+
+const THEME_LABELS = { system: 'System', light: 'Light', dark: 'Dark' }
+
+const ThemeCard = ({ frame }: { frame: Frame }) => (
+  <Card id="theme" aria-label="Theme">
+    <CardHeader>
+      <CardTitle>Theme</CardTitle>
+      <CardDescription>Kept in a cookie of this browser.</CardDescription>
+    </CardHeader>
+    <CardContent>
+      <form method="post" action="/theme" className="flex w-fit gap-0.5 rounded-md border p-0.5">
+        <input type="hidden" name="back" value="/settings" />
+        {THEMES.map((theme) => (
+          <Button
+            key={theme}
+            type="submit"
+            variant="ghost"
+            size="sm"
+            name="theme"
+            value={theme}
+            aria-pressed={theme === frame.theme}
+            className={cn(theme === frame.theme && 'bg-secondary text-secondary-foreground')}
+          >
+            <Icon name={theme} />
+            {THEME_LABELS[theme]}
+          </Button>
+        ))}
+      </form>
+    </CardContent>
+  </Card>
+)

@@ -1,0 +1,120 @@
+import type { ReactNode } from 'react'
+import { visible } from '../src/core/visible.ts'
+import { cn } from './cn.ts'
+import { Icon, Icons } from './icon.tsx'
+import { THEMES, type Theme } from './theme.ts'
+import { Button, LinkButton } from './ui/button.tsx'
+
+/** What every page says of its reader and of where it lies. */
+export interface Frame {
+  theme: Theme
+  person: { name: string; role: 'person' | 'reader' } | undefined
+  /** This page's path, to come back to. */
+  path: string
+  styles: string
+  script: string
+}
+
+interface Props {
+  frame: Frame
+  title: string
+  /** Where this page is, after the product's name. */
+  crumbs?: { label: string; href?: string }[]
+  /** As high as the window: the panes scroll, the page does not. From 1024 px on. */
+  full?: boolean
+  children: ReactNode
+}
+
+export const Shell = ({ frame, title, crumbs = [], full = false, children }: Props) => (
+  <html lang="en" className={frame.theme}>
+    <head>
+      <meta charSet="utf-8" />
+      <meta name="viewport" content="width=device-width,initial-scale=1" />
+      <title>{visible(title)}</title>
+      <meta name="color-scheme" content={frame.theme === 'system' ? 'light dark' : frame.theme} />
+      <link rel="preload" href="/public/geist.woff2" as="font" type="font/woff2" crossOrigin="anonymous" />
+      <link rel="stylesheet" href={frame.styles} />
+      <link rel="icon" href="/public/icon.svg" type="image/svg+xml" />
+      <script src={frame.script} defer />
+    </head>
+    <body className={cn('flex min-h-dvh flex-col', full && 'lg:h-dvh lg:overflow-hidden')}>
+      <a
+        href="#main"
+        className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:m-2 focus:rounded-md focus:bg-primary focus:px-3 focus:py-1.5 focus:text-sm focus:text-primary-foreground"
+      >
+        Skip to content
+      </a>
+      <Header frame={frame} crumbs={crumbs} />
+      {children}
+      <Icons />
+    </body>
+  </html>
+)
+
+const Header = ({ frame, crumbs }: { frame: Frame; crumbs: NonNullable<Props['crumbs']> }) => (
+  <header className="flex h-12 shrink-0 items-center gap-2 border-b bg-background px-3 sm:px-4">
+    <a href="/" className="flex items-center gap-2 rounded-md text-sm font-semibold tracking-tight">
+      <svg viewBox="0 0 20 20" className="size-5 text-brand" aria-hidden="true">
+        <path fill="currentColor" opacity=".28" d="M4 2h8a4 4 0 0 1 4 4v3a4 4 0 0 1-4 4H8l-4 4v-4.5A4 4 0 0 1 2 9V6a4 4 0 0 1 2-4Z" />
+        <path fill="currentColor" d="M7 6h7a3 3 0 0 1 3 3v3a3 3 0 0 1-2 2.800V18l-3-3H9a3 3 0 0 1-3-3V7a1 1 0 0 1 1-1Z" />
+      </svg>
+      Parley
+    </a>
+    {crumbs.length > 0 && (
+      <nav aria-label="Breadcrumb" className="flex min-w-0 items-center gap-1.5 text-[13px] text-muted-foreground">
+        {crumbs.map(({ label, href }, i) => (
+          <span key={label} className={cn('flex min-w-0 items-center gap-1.5', i > 0 && 'max-sm:hidden')}>
+            <Icon name="chevron" className="size-3.5 shrink-0 opacity-60" />
+            {href ? (
+              <a href={href} className="hover:text-foreground">
+                {label}
+              </a>
+            ) : (
+              <span className="truncate">{label}</span>
+            )}
+          </span>
+        ))}
+      </nav>
+    )}
+    <div className="ml-auto flex items-center gap-1">
+      <LinkButton variant="ghost" size="icon" href="/connect" aria-label="Connect an agent" title="Connect an agent">
+        <Icon name="plug" />
+      </LinkButton>
+      <LinkButton variant="ghost" size="icon" href="/settings" aria-label="Settings" title="Settings">
+        <Icon name="settings" />
+      </LinkButton>
+      <ThemeButton frame={frame} />
+      <Identity frame={frame} />
+    </div>
+  </header>
+)
+
+const ThemeButton = ({ frame: { theme, path } }: { frame: Frame }) => {
+  const next = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length]!
+  const label = `Theme: ${theme}. Switch to ${next}`
+  return (
+    <form method="post" action="/theme" className="flex">
+      <input type="hidden" name="back" value={path} />
+      <Button type="submit" variant="ghost" size="icon" name="theme" value={next} aria-label={label} title={label}>
+        <Icon name={theme} />
+      </Button>
+    </form>
+  )
+}
+
+const Identity = ({ frame: { person, path } }: { frame: Frame }) =>
+  person ? (
+    <form method="post" action="/sign-out" className="ml-1 flex items-center gap-2 border-l pl-2">
+      <span className="max-w-40 truncate text-[12.5px] text-muted-foreground max-sm:hidden">
+        {visible(person.name)}
+        {person.role === 'reader' && ' (reads only)'}
+      </span>
+      <Button type="submit" variant="ghost" size="icon" aria-label="Sign out" title="Sign out">
+        <Icon name="leave" />
+      </Button>
+    </form>
+  ) : (
+    <LinkButton variant="outline" size="sm" className="ml-1" href={`/sign-in?next=${encodeURIComponent(path)}`}>
+      Sign in
+    </LinkButton>
+  )

@@ -1,0 +1,45 @@
+// How each client is told of the link. Written from the link in force, so that what is shown is what works.
+
+export interface Link {
+  url: string
+  /** The server's own address, for REST. */
+  base: string
+  /** An ACCESS_TOKEN is set: clients must send it. They take it from PARLEY_TOKEN. */
+  token: boolean
+}
+
+const json = (value: unknown) => JSON.stringify(value, null, 2)
+
+export const claude = ({ url, token }: Link) =>
+  `claude mcp add --transport http parley ${url}${token ? ' \\\n  --header "Authorization: Bearer $PARLEY_TOKEN"' : ''}`
+
+export const codex = ({ url, token }: Link) =>
+  `codex mcp add parley --url ${url}${token ? ' \\\n  --bearer-token-env-var PARLEY_TOKEN' : ''}`
+
+export const codexConfig = ({ url, token }: Link) =>
+  `[mcp_servers.parley]\nurl = "${url}"\ntool_timeout_sec = 60${token ? '\nbearer_token_env_var = "PARLEY_TOKEN"' : ''}`
+
+export const gemini = ({ url, token }: Link) =>
+  `gemini mcp add --transport http parley ${url}${token ? ' \\\n  --header "Authorization: Bearer $PARLEY_TOKEN"' : ''}`
+
+export const opencode = ({ url, token }: Link) =>
+  json({
+    mcp: { parley: { type: 'remote', url, enabled: true, ...(token && { headers: { Authorization: 'Bearer {env:PARLEY_TOKEN}' } }) } },
+  })
+
+export const mcpJson = ({ url, token }: Link) =>
+  json({ mcpServers: { parley: { type: 'http', url, ...(token && { headers: { Authorization: 'Bearer ${PARLEY_TOKEN}' } }) } } })
+
+const header = ({ token }: Link) => (token ? ' \\\n  -H "Authorization: Bearer $PARLEY_TOKEN"' : '')
+
+export const curlCreate = (link: Link) =>
+  `curl -s ${link.base}/api/sessions${header(link)} \\\n  -d '{"title":"Shipping the parser","description":"Who does what","creator_team_name":"Alex"}'`
+
+export const curlFollow = (link: Link) =>
+  `curl -s "${link.base}/api/sessions/$SESSION/wait?since_cursor=0"${header(link)} \\\n  -H "X-Team-ID: $TEAM_ID"`
+
+export const curlPost = (link: Link) =>
+  `curl -s ${link.base}/api/sessions/$SESSION/messages${header(link)} \\\n  -H "X-Team-ID: $TEAM_ID" \\\n  -d 'Hello from the shell'`
+
+export const invitation = ({ base }: Link, session: string) =>
+  `Join the Parley session ${session} as <your team's name>. How to: ${base}/AGENTS.md`

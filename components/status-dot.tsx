@@ -1,0 +1,13 @@
+import { cn } from './cn.ts'
+
+export type Status = 'active' | 'idle' | 'disconnected'
+
+const LOOK = { active: 'bg-ok dot-active', idle: 'bg-warn', disconnected: 'bg-off' }
+const WORD = { active: 'Active', idle: 'Idle', disconnected: 'Disconnected' }
+
+/** Green, yellow or grey, and the same in a word for those who do not see colours. */
+export const StatusDot = ({ status, className }: { status: Status; className?: string }) => (
+  <span className={cn('relative shrink-0 rounded-full', LOOK[status], className)}>
+    <span className="sr-only">{WORD[status]}</span>
+  </span>
+)

@@ -1,0 +1,21 @@
+// Times as people read them. The server does not know the reader's zone: all are UTC, and say so where they stand alone.
+
+/** `12s`, `41m`, `3h`, `2d`: how long ago. */
+export const ago = (at: string, nowMs: number): string => {
+  const seconds = Math.max(0, Math.floor((nowMs - Date.parse(at)) / 1000))
+  if (seconds < 60) return `${seconds}s`
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)}m`
+  if (seconds < 86_400) return `${Math.floor(seconds / 3_600)}h`
+  return `${Math.floor(seconds / 86_400)}d`
+}
+
+/** `14:35` */
+export const clock = (at: string): string => at.slice(11, 16)
+
+const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' })
+
+/** `21 November 2026` */
+export const day = (at: string): string => DAY.format(Date.parse(at))
+
+/** `21 November 2026, 14:35 UTC` */
+export const moment = (at: string): string => `${day(at)}, ${clock(at)} UTC`

@@ -1,0 +1,315 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { chromium, type Browser, type BrowserContext, type Page } from 'playwright'
+import { migrate } from '../../db/migrate.ts'
+import { openPglite } from '../../db/pglite.ts'
+import { createApp } from '../../src/app.ts'
+import { readConfig } from '../../src/config.ts'
+import { createLog } from '../../src/core/log.ts'
+import { createServices } from '../../src/services.ts'
+import { findChromium, launchArgs } from '../support/browser.ts'
+
+const KEY = 'operator-key-of-the-test'
+const PASSWORD = 'the viewers password'
+const PUBLIC = join(import.meta.dir, '../../public')
+const MOBILE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
+const HOSTILE = `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>"'>`
+
+const asset = async (path: string) => {
+  const file = Bun.file(join(PUBLIC, path))
+  return (await file.exists()) ? new Response(file) : undefined
+}
+
+const serve = async (environment: Record<string, string> = {}) => {
+  const database = await openPglite()
+  await migrate(database)
+  const config = readConfig({ OPERATOR_KEY: KEY, ...environment })
+  const services = await createServices(
+    database,
+    config,
+    createLog('silent', () => {}, false),
+  )
+  const app = await createApp(services, { asset })
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: (request, bun) =>
+      app.fetch(request, {
+        get address() {
+          return bun.requestIP(request)?.address ?? 'unknown'
+        },
+      }),
+  })
+  const url = `http://127.0.0.1:${server.port}`
+  const post = async (path: string, body: unknown, team?: string) => {
+    const headers = { 'content-type': 'application/json', ...(team && { 'x-team-id': team }) }
+    const response = await fetch(`${url}/api${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+    expect(response.status).toBe(200)
+    return (await response.json()) as Record<string, string>
+  }
+  const stop = async () => {
+    services.drain()
+    await server.stop(true)
+    await services.close()
+  }
+  return { url, post, stop }
+}
+
+type Parley = Awaited<ReturnType<typeof serve>>
+let browser: Browser
+let parley: Parley
+let session: string
+
+beforeAll(async () => {
+  const styles = Bun.spawn([process.execPath, join(import.meta.dir, '../../components/styles.ts')], { stdout: 'ignore' })
+  expect(await styles.exited).toBe(0)
+  browser = await chromium.launch({ executablePath: await findChromium(), args: launchArgs })
+  parley = await serve()
+  session = await meeting(parley)
+}, 120_000)
+
+afterAll(async () => {
+  await browser?.close()
+  await parley?.stop()
+})
+
+const meeting = async ({ post }: Parley) => {
+  const alex = await post('/sessions', {
+    title: `Ship ${HOSTILE}`,
+    description: HOSTILE,
+    creator_team_name: `Alex ${HOSTILE}`,
+    expected_teams: 3,
+  })
+  const at = `/sessions/${alex.session_id}`
+  const bea = await post(`${at}/join`, { team_name: "Bea's Team" })
+  for (const text of [
+    '**First** finding',
+    'Second',
+    HOSTILE,
+    `[x](javascript:document.title='owned')`,
+    '|a|b|\n|-|-|\n|1|2|',
+    'word'.repeat(500),
+  ])
+    await post(`${at}/messages`, { content: { text } }, bea.team_id)
+  await post(`${at}/metadata`, { title: `Shipped ${HOSTILE}`, reason: `Because ${HOSTILE}` }, alex.team_id)
+  await post(`${at}/doc`, { content: `# Plan\n\n${HOSTILE}\n\n- [x] done`, expected_version: 0 }, alex.team_id)
+  return alex.session_id!
+}
+
+/** A window of its own, and everything in it that went wrong. */
+const open = async (options: Parameters<Browser['newContext']>[0] = {}) => {
+  const context = await browser.newContext({ baseURL: parley.url, ...options })
+  const page = await context.newPage()
+  const complaints: string[] = []
+  page.on('console', (message) => ['error', 'warning'].includes(message.type()) && complaints.push(message.text()))
+  page.on('pageerror', (error) => complaints.push(String(error)))
+  page.on('dialog', (dialog) => void complaints.push(`dialog: ${dialog.message()}`))
+  page.on('requestfailed', (request) => {
+    const reason = request.failure()?.errorText
+    if (reason !== 'net::ERR_ABORTED') complaints.push(`${reason}: ${request.url()}`) // aborted: the test went on to the next page
+  })
+  return { context, page, complaints }
+}
+
+const using = async (
+  options: Parameters<Browser['newContext']>[0],
+  work: (page: Page, complaints: string[], context: BrowserContext) => Promise<void>,
+) => {
+  const { context, page, complaints } = await open(options)
+  try {
+    await work(page, complaints, context)
+  } finally {
+    await context.close()
+  }
+}
+
+const overflow = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+
+for (const [name, options] of [
+  ['wide', {}],
+  ['at 390 px', MOBILE],
+  ['dark', { colorScheme: 'dark' }],
+] as const) {
+  test(`${name}: every page renders, keeps its policy and does not scroll sideways`, () =>
+    using(options, async (page, complaints) => {
+      for (const path of ['/', `/sessions/${session}`, '/settings', '/connect', '/sign-in', '/?q=nothing-like-it', '/?status=concluded']) {
+        const response = await page.goto(path)
+        expect(response?.status()).toBe(200)
+        const headers = response!.headers()
+        expect(headers['content-security-policy']).toStartWith("default-src 'none'; script-src 'self'; style-src 'self'")
+        expect(headers['x-content-type-options']).toBe('nosniff')
+        expect(headers['referrer-policy']).toBe('no-referrer')
+        expect(headers['cache-control']).toBe('no-store')
+        expect(await page.locator('h1:not(.prose h1)').count()).toBe(1)
+        expect(await overflow(page)).toBe(0)
+      }
+      expect(complaints).toEqual([])
+    }))
+}
+
+test('a session shows feed and document side by side, each with its own scroller; stacked on a phone', async () => {
+  const boxes = async (page: Page) => {
+    await page.goto(`/sessions/${session}`)
+    return { feed: (await page.locator('#feed').boundingBox())!, document: (await page.locator('#document').boundingBox())! }
+  }
+  await using({ viewport: { width: 1024, height: 700 } }, async (page) => {
+    const { feed, document } = await boxes(page)
+    expect(document.x).toBeGreaterThanOrEqual(feed.x + feed.width - 1)
+    expect(Math.abs(document.y - feed.y)).toBeLessThan(2)
+    expect(await page.evaluate('document.documentElement.scrollHeight <= innerHeight')).toBe(true)
+  })
+  await using(MOBILE, async (page) => {
+    const { feed, document } = await boxes(page)
+    expect(document.y).toBeGreaterThanOrEqual(feed.y + feed.height - 1)
+  })
+})
+
+test('what a team writes, names and titles itself does nothing and is shown as text', () =>
+  using({}, async (page, complaints) => {
+    for (const path of ['/', `/sessions/${session}`]) {
+      await page.goto(path)
+      expect(await page.title()).not.toBe('owned')
+      expect(await page.locator('img, iframe, object, embed, form[action^="http"]').count()).toBe(0)
+      expect(await page.locator('script').count()).toBe(1)
+      expect(await page.locator('[onerror], [onclick], [onload], [style], a[href^="javascript"]').count()).toBe(0)
+      expect(await page.locator('main').textContent()).toContain('<script>')
+    }
+    expect(complaints).toEqual([])
+  }))
+
+test('a session shows who is here, what changed and why, and posts of one breath under one name', () =>
+  using({}, async (page) => {
+    await page.goto(`/sessions/${session}`)
+    const main = page.locator('main')
+    expect(await main.textContent()).toContain('Waiting for 1 more team')
+    expect(await main.textContent()).toContain('convener')
+    expect(await page.locator('h1 + [data-slot=badge]').textContent()).toBe('Live')
+    expect(await page.locator('#feed s').first().textContent()).toStartWith('Ship ')
+    expect(await page.locator('#feed q').first().textContent()).toStartWith('Because ')
+    expect(await page.locator('.row-message').count()).toBe(6)
+    expect(await page.locator('.row-message b[data-hue]').count()).toBe(1)
+    expect(await page.locator('#m2 strong').textContent()).toBe('First')
+    expect(await page.locator('#document').textContent()).toContain('v1')
+    await page.locator('label', { hasText: 'Messages' }).click()
+    expect(await page.locator('.row-event').first().isVisible()).toBe(false)
+  }))
+
+test('the theme is kept without any script', () =>
+  using({ javaScriptEnabled: false }, async (page, _, context) => {
+    await page.goto('/settings')
+    await page.getByRole('button', { name: 'Dark', exact: true }).click()
+    expect(new URL(page.url()).pathname).toBe('/settings')
+    expect((await context.cookies()).find(({ name }) => name === 'parley_theme')?.value).toBe('dark')
+    await page.goto('/')
+    expect(await page.locator('html.dark').count()).toBe(1)
+  }))
+
+const linkNow = async () => ((await (await fetch(`${parley.url}/api/config`)).json()) as { mcp_url: string }).mcp_url
+
+test('a person signs in by the link, saves another MCP link, which holds at once, and goes back', () =>
+  using({}, async (page, complaints) => {
+    const before = await linkNow()
+    await page.goto(`/sign-in?key=${KEY}&name=Robin&next=/settings`)
+    expect(page.url()).toBe(`${parley.url}/settings`)
+    expect(await page.locator('header').textContent()).toContain('Robin')
+    await page.getByLabel('Another link').fill('https://parley.example.com/mcp')
+    await page.getByRole('button', { name: 'Save' }).click()
+    expect(new URL(page.url()).pathname).toBe('/settings')
+    expect(await linkNow()).toBe('https://parley.example.com/mcp')
+    expect(await page.locator('#link pre').first().textContent()).toContain('https://parley.example.com/mcp')
+    await page.goto('/connect')
+    expect(await page.locator('main').textContent()).toContain('codex mcp add parley --url https://parley.example.com/mcp')
+    await page.goto('/settings')
+    await page.getByRole('button', { name: /Back to the environment/ }).click()
+    expect(await linkNow()).toBe(before)
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    expect(await page.locator('header').textContent()).toContain('Sign in')
+    expect(complaints).toEqual([])
+  }))
+
+const form = (path: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
+  fetch(`${parley.url}${path}`, { method: 'POST', redirect: 'manual', body: new URLSearchParams(fields), headers })
+
+const cookieFrom = (response: Response) =>
+  response.headers
+    .getSetCookie()
+    .map((cookie) => cookie.split(';')[0])
+    .join('; ')
+
+test('no link that is none is saved', async () => {
+  const cookie = cookieFrom(await form('/sign-in', { key: KEY, name: 'Robin' }))
+  for (const mcp_url of ['', 'javascript:alert(1)', 'ftp://a.example', 'https://a.example/$(id)', 'nonsense'])
+    expect((await form('/settings/mcp-url', { mcp_url }, { cookie })).status).toBe(400)
+  expect(await linkNow()).toBe(`${parley.url}/mcp`)
+})
+
+test('a stranger and a page of somebody else change nothing', async () => {
+  const mcp_url = 'https://evil.example/mcp'
+  expect((await form('/settings/mcp-url', { mcp_url })).status).toBe(401)
+  const cookie = cookieFrom(await form('/sign-in', { key: KEY, name: 'Robin' }))
+  expect((await form('/settings/mcp-url', { mcp_url }, { cookie, origin: 'https://evil.example' })).status).toBe(403)
+  expect((await form('/settings/mcp-url', { mcp_url }, { cookie, origin: 'null', 'sec-fetch-site': 'cross-site' })).status).toBe(403)
+  expect((await form('/settings/mcp-url', { mcp_url }, { cookie, 'sec-fetch-site': 'cross-site' })).status).toBe(403)
+  expect(await linkNow()).toBe(`${parley.url}/mcp`)
+  await using({}, async (page) => {
+    await page.goto('/settings')
+    expect(await page.locator('form[action="/settings/mcp-url"]').count()).toBe(0)
+    expect(await page.locator('main').textContent()).toContain('Sign in to change this')
+  })
+})
+
+test('the sign-in link works from a page of somebody else too, whose redirect a strict cookie would not follow', async () => {
+  const response = await fetch(`${parley.url}/sign-in?key=${KEY}&next=/settings`, { headers: { 'sec-fetch-site': 'cross-site' } })
+  expect(response.status).toBe(200)
+  expect(response.headers.get('refresh')).toBe('0; url=/settings')
+  expect(cookieFrom(response)).toStartWith('parley_person=')
+})
+
+test('next leads nowhere but to our own pages', async () => {
+  for (const next of ['https://evil.example', '//evil.example', '/\\evil.example', 'javascript:alert(1)', '/\tevil', '/sign-in'])
+    expect((await form('/sign-in', { key: KEY, next })).headers.get('location') ?? '/').toBe('/')
+})
+
+test('the link for agents leads a browser to the page that explains it, and an agent nowhere else', () =>
+  using({}, async (page) => {
+    await page.goto('/mcp')
+    expect(page.url()).toBe(`${parley.url}/connect`)
+    const agent = await fetch(`${parley.url}/mcp`, { headers: { accept: 'application/json, text/event-stream' }, redirect: 'manual' })
+    expect(agent.status).toBe(405)
+    await agent.body?.cancel()
+  }))
+
+test('what is not there is a page for people and JSON for programs', async () => {
+  const browserLike = { headers: { accept: 'text/html,*/*' } }
+  for (const path of ['/nothing', '/sessions/nothing', `/sessions/${crypto.randomUUID()}`]) {
+    const response = await fetch(parley.url + path, browserLike)
+    expect(response.status).toBe(404)
+    expect(response.headers.get('content-type')).toStartWith('text/html')
+    expect(response.headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
+    expect((await fetch(parley.url + path)).headers.get('content-type')).toStartWith('application/json')
+  }
+  expect((await fetch(`${parley.url}/api/nothing`, browserLike)).headers.get('content-type')).toStartWith('application/json')
+})
+
+test('with a password all pages are closed but to those who signed in, and a reader changes nothing', async () => {
+  const closed = await serve({ VIEWER_PASSWORD: PASSWORD })
+  try {
+    const get = (path: string, headers: Record<string, string> = {}) => fetch(closed.url + path, { redirect: 'manual', headers })
+    for (const path of ['/', '/settings', '/connect', '/sessions/x?all=1']) {
+      const response = await get(path)
+      expect(response.status).toBe(303)
+      expect(response.headers.get('location')).toBe(`/sign-in?next=${encodeURIComponent(path)}`)
+    }
+    const post = (path: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
+      fetch(closed.url + path, { method: 'POST', redirect: 'manual', body: new URLSearchParams(fields), headers })
+    const cookie = cookieFrom(await post('/sign-in', { key: PASSWORD, name: 'Kim' }))
+    expect((await get('/settings', { cookie })).status).toBe(200)
+    expect((await post('/settings/mcp-url', { mcp_url: 'https://a.example/mcp' }, { cookie })).status).toBe(403)
+    for (let i = 0; i < 9; i++) expect((await get('/sign-in?key=wrong')).status).toBe(401)
+    const refused = await get('/sign-in?key=wrong')
+    expect(refused.status).toBe(429)
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+  } finally {
+    await closed.stop()
+  }
+})

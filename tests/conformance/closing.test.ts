@@ -1,0 +1,254 @@
+import { describe, expect, test } from 'bun:test'
+import { done, feedOf, leaveTrace, refused, room, say, seat, throughEveryDoor, TITLE } from '../support/parley.ts'
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+
+throughEveryDoor((call, parley) => {
+  describe('update_session_metadata', () => {
+    test('[A55 A57 A58 A61] any team changes the title with a reason, and the event tells the changed fields alone', async () => {
+      const { alex, bea } = await room(call)
+      const answer = await done(bea('update_session_metadata', { title: 'Shipping the lexer', reason: 'The parser is out.' }))
+      expect(answer).toEqual({ title: 'Shipping the lexer', description: 'Decide what goes out.', updated_at: expect.stringMatching(TIME) })
+      const [event] = (await feedOf(alex)).slice(-1)
+      expect(event).toEqual({
+        id: expect.any(String),
+        sequence: 2,
+        type: 'system',
+        event: 'session_metadata_updated',
+        by: "Bea's Team",
+        changes: { title: { from: TITLE, to: 'Shipping the lexer' } },
+        reason: 'The parser is out.',
+        at: expect.stringMatching(TIME),
+      })
+    })
+
+    test('[A58] both fields at once make one event with both changes', async () => {
+      const { alex } = await room(call)
+      await done(alex('update_session_metadata', { title: 'A', description: 'B', reason: 'scope' }))
+      const feed = await feedOf(alex)
+      expect(feed).toHaveLength(2)
+      expect(feed[1].changes).toEqual({
+        title: { from: TITLE, to: 'A' },
+        description: { from: 'Decide what goes out.', to: 'B' },
+      })
+      expect(await done(alex('get_session'))).toMatchObject({ title: 'A', description: 'B' })
+    })
+
+    test('[A56] without a reason, or with a blank one, or with nothing that changes, it is refused and nothing is told', async () => {
+      const { alex } = await room(call)
+      for (const input of [
+        { title: 'New' },
+        { title: 'New', reason: '' },
+        { title: 'New', reason: ' \n\t ' },
+        { reason: 'nothing new' },
+        { title: TITLE, reason: 'the same' },
+        { title: ' ', reason: 'blank title' },
+      ])
+        await refused(alex('update_session_metadata', input), 'invalid_request')
+      expect(await feedOf(alex)).toHaveLength(1)
+    })
+
+    test('[A59] of 20 changes at once all succeed and each tells what it changed from', async () => {
+      const { alex, bea } = await room(call)
+      await Promise.all(
+        Array.from({ length: 20 }, (_, n) =>
+          done((n % 2 ? alex : bea)('update_session_metadata', { title: `Title ${n}`, reason: 'race' })),
+        ),
+      )
+      const changes = (await feedOf(alex)).slice(1).map((event) => event.changes.title)
+      expect(changes).toHaveLength(20)
+      expect(changes.map(({ from }) => from)).toEqual([TITLE, ...changes.slice(0, -1).map(({ to }) => to)])
+    })
+  })
+
+  describe('conclude_session', () => {
+    test('[A44 A45 A48] any team concludes: the doc has the section, the feed the event, the session its end', async () => {
+      const { id, alex, bea } = await room(call)
+      await done(alex('update_session_doc', { content: '# Session\n\n## Decisions\n\n- ship\n', expected_version: 0 }))
+      const concluded = await done(bea('conclude_session', { summary_section: 'We ship on Monday.' }))
+      expect(concluded).toEqual({ session_id: id, status: 'closed', closed_at: expect.stringMatching(TIME), doc_version: 2 })
+      expect((await done(alex('read_session_doc'))).content).toBe(
+        '# Session\n\n## Decisions\n\n- ship\n\n## Conclusion\n\nWe ship on Monday.\n',
+      )
+      expect((await feedOf(alex)).at(-1)).toMatchObject({
+        type: 'system',
+        event: 'session_concluded',
+        by: "Bea's Team",
+        doc_version: 2,
+      })
+      expect(await done(alex('get_session'))).toMatchObject({ status: 'closed', closed_at: concluded.closed_at, last_sequence: 2 })
+    })
+
+    test('[A46] a summary that brings the heading gives one heading, and what follows the section stays', async () => {
+      const { alex } = await room(call)
+      const doc = '# S\n\n## Conclusion\n\nold\n\n## After\n\nkept\n\n```\n## Conclusion\n```\n'
+      await done(alex('update_session_doc', { content: doc, expected_version: 0 }))
+      await done(alex('conclude_session', { summary_section: '## Conclusion\n\nnew' }))
+      const { content } = await done(alex('read_session_doc'))
+      expect(content).toBe('# S\n\n## Conclusion\n\nnew\n\n## After\n\nkept\n\n```\n## Conclusion\n```\n')
+    })
+
+    test('[A47] concluding again replaces the section and tells everybody again', async () => {
+      const { alex, bea } = await room(call)
+      await done(alex('conclude_session', { summary_section: 'first' }))
+      expect((await done(bea('conclude_session', { summary_section: 'second' }))).doc_version).toBe(2)
+      const { content } = await done(alex('read_session_doc'))
+      expect(content).toBe('## Conclusion\n\nsecond\n')
+      expect((await feedOf(alex)).filter(({ event }) => event === 'session_concluded')).toHaveLength(2)
+    })
+
+    test('10 conclusions at once leave one section, ten events and a closed session', async () => {
+      const { alex, bea } = await room(call)
+      const answers = await Promise.all(
+        Array.from({ length: 10 }, (_, n) => done((n % 2 ? alex : bea)('conclude_session', { summary_section: `number ${n}` }))),
+      )
+      expect(answers.map(({ doc_version }) => doc_version).toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+      const { content } = await done(alex('read_session_doc'))
+      expect(content.match(/## Conclusion/g)).toHaveLength(1)
+      expect((await feedOf(alex)).map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11])
+    })
+
+    test('no post of 20 that race with the conclusion stands behind it', async () => {
+      const { alex, bea } = await room(call)
+      const posts = Array.from({ length: 20 }, (_, n) => bea('post_message', { content: `late ${n}` }))
+      const [, ...answers] = await Promise.all([alex('conclude_session', { summary_section: 'end' }), ...posts])
+      for (const { ok, body } of answers) if (!ok) expect(body.code).toBe('session_closed')
+      const feed = await feedOf(alex)
+      expect(feed.at(-1).event).toBe('session_concluded')
+      expect(feed.filter(({ type }) => type === 'chat')).toHaveLength(answers.filter(({ ok }) => ok).length)
+    })
+
+    test('the section may carry the doc past its limit', async () => {
+      const { alex } = await room(call)
+      const content = `${'x'.repeat(512 * 1024 - 1)}\n`
+      await done(alex('update_session_doc', { content, expected_version: 0 }))
+      await refused(alex('append_to_session_doc', { text: 'one more' }), 'payload_too_large')
+      await done(alex('conclude_session', { summary_section: 'y'.repeat(60_000) }))
+      expect((await done(alex('read_session_doc'))).content.length).toBeGreaterThan(512 * 1024 + 59_000)
+    })
+  })
+
+  describe('a closed session', () => {
+    test('[A51 A60 A70] refuses what would go on with it, and nothing is written', async () => {
+      const { alex, bea } = await room(call)
+      await done(alex('conclude_session', { summary_section: 'end' }))
+      for (const who of [alex, bea]) {
+        await refused(who('post_message', { content: 'late' }), 'session_closed')
+        await refused(who('update_session_doc', { content: 'late', expected_version: 1 }), 'session_closed')
+        await refused(who('append_to_session_doc', { text: 'late' }), 'session_closed')
+        await refused(who('update_session_metadata', { title: 'late', reason: 'late' }), 'session_closed')
+      }
+      expect(await feedOf(alex)).toHaveLength(2)
+      expect((await done(alex('read_session_doc'))).version).toBe(1)
+    })
+
+    test('[A7 A51 A70] still lets its teams read, acknowledge, conclude and leave', async () => {
+      const { alex, bea } = await room(call)
+      await done(alex('conclude_session', { summary_section: 'end' }))
+      for (const name of ['read_session_doc', 'get_history', 'list_participants', 'get_session']) await done(bea(name))
+      await done(bea('wait_for_messages', { since_cursor: 0 }))
+      await done(bea('ack_messages', { cursor: 2 }))
+      await done(bea('conclude_session', { summary_section: 'better' }))
+      await done(bea('leave_session'))
+    })
+
+    test('can be joined to read, which leaves no event, and neither does leaving', async () => {
+      const { alex, id } = await room(call)
+      await done(alex('conclude_session', { summary_section: 'end' }))
+      const joined = await done(call('join_session', { session_id: id, team_name: 'Cleo' }))
+      expect(joined).toMatchObject({ session_closed: true, cursor: 2 })
+      expect(joined.participants).toHaveLength(3)
+      const cleo = seat(call, joined)
+      const page = await done(cleo('wait_for_messages'))
+      expect(page).toEqual({ messages: [], next_cursor: 2, session_closed: true, has_more: false })
+      expect((await done(cleo('get_history'))).messages).toHaveLength(2)
+      await done(cleo('leave_session'))
+      expect((await done(alex('get_session'))).last_sequence).toBe(2)
+      expect(await feedOf(alex)).toHaveLength(2)
+    })
+
+    test('says that it is closed though a trace runs on behind the conclusion', async () => {
+      const { alex, bea, id } = await room(call)
+      await done(alex('conclude_session', { summary_section: 'end' }))
+      await leaveTrace(parley(), id, 'tool_response', 'late output')
+      const page = await done(bea('wait_for_messages', { since_cursor: 1 }))
+      expect(page).toMatchObject({ messages: [{ event: 'session_concluded' }], session_closed: true, has_more: false })
+      const traced = await done(bea('wait_for_messages', { since_cursor: 2, include_trace: true }))
+      expect(traced).toMatchObject({ messages: [{ type: 'tool_response' }], session_closed: true })
+    })
+  })
+
+  describe('reopen_session', () => {
+    test('the convener opens it again with a reason, and everybody can go on', async () => {
+      const { alex, bea } = await room(call)
+      await done(alex('conclude_session', { summary_section: 'end' }))
+      expect(await done(alex('reopen_session', { reason: 'A bug came back.' }))).toEqual({
+        status: 'active',
+        at: expect.stringMatching(TIME),
+      })
+      expect(await done(bea('get_session'))).toMatchObject({ status: 'active', closed_at: null })
+      await say(bea, 'on we go')
+      expect((await feedOf(bea)).slice(-2)).toMatchObject([
+        { event: 'session_reopened', by: "Alex's Team", reason: 'A bug came back.' },
+        { content: { text: 'on we go' } },
+      ])
+      const page = await done(bea('wait_for_messages', { since_cursor: 0, timeout: 0 }))
+      expect(page.session_closed).toBe(false)
+    })
+
+    test('another team may not, an open session cannot be, and a blank reason is none', async () => {
+      const { alex, bea } = await room(call)
+      await refused(alex('reopen_session', { reason: 'why not' }), 'conflict')
+      await done(alex('conclude_session', { summary_section: 'end' }))
+      await refused(bea('reopen_session', { reason: 'please' }), 'forbidden')
+      await refused(alex('reopen_session', { reason: ' ' }), 'invalid_request')
+      await refused(alex('reopen_session', {}), 'invalid_request')
+      expect(await feedOf(alex)).toHaveLength(2)
+    })
+  })
+
+  describe('resuming', () => {
+    test('a session resumed by its team begins with the old conclusion and stands in its series', async () => {
+      const { alex, id } = await room(call)
+      await done(alex('conclude_session', { summary_section: 'We ship on Monday.\n\nOpen: the docs.' }))
+      const made = await done(
+        call('create_session', { title: 'Next', description: '', creator_team_name: "Alex's Team", resume_from: id }, { team: alex.token }),
+      )
+      expect(made.cursor).toBe(0)
+      const next = seat(call, made)
+      const { content, version } = await done(next('read_session_doc'))
+      expect(version).toBe(1)
+      expect(content).toContain('# Session: Next')
+      expect(content).toContain(`(/sessions/${id})`)
+      expect(content).toContain('> We ship on Monday.\n> \n> Open: the docs.')
+      const third = seat(
+        call,
+        await done(
+          call(
+            'create_session',
+            { title: 'Third', description: '', creator_team_name: 'A', resume_from: made.session_id },
+            { team: next.token },
+          ),
+        ),
+      )
+      expect((await done(third('get_session'))).genealogy).toMatchObject({ resumed_from_session_id: made.session_id, series_id: id })
+    })
+
+    test('where pages are open to all, whoever knows the session resumes it', async () => {
+      const { alex, id } = await room(call)
+      await done(alex('conclude_session', { summary_section: 'We ship.' }))
+      const made = await done(call('create_session', { title: 'Next', description: '', creator_team_name: "Cleo's Team", resume_from: id }))
+      expect((await done(seat(call, made)('read_session_doc'))).content).toContain('> We ship.')
+    })
+
+    test('resuming a session that is not there is not_found and makes nothing', async () => {
+      for (const resume_from of ['nonsense', '00000000-0000-4000-8000-000000000000'])
+        await refused(
+          call('create_session', { title: 'Resumed from nowhere', description: '', creator_team_name: 'A', resume_from }),
+          'not_found',
+        )
+      const rows = await parley().database.query(`select 1 from sessions where title = 'Resumed from nowhere'`)
+      expect(rows).toEqual([])
+    })
+  })
+})

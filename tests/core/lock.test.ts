@@ -1,0 +1,107 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { alive, FolderInUse, lockFolder, readHolder } from '../../db/lock.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'parley-lock-'))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const bornAt = (pid: number) => {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]!
+}
+const held = (holder: object) => writeFileSync(join(folder, 'lock'), JSON.stringify(holder))
+const endedPid = async () => {
+  const child = Bun.spawn(['true'])
+  await child.exited
+  return child.pid
+}
+const onLinux = test.if(process.platform === 'linux')
+
+describe('the lock of the embedded folder', () => {
+  test('it is taken, tells where the server is, and is given back', () => {
+    const inner = join(folder, 'made', 'here')
+    const lock = lockFolder(inner)
+    expect(readHolder(inner)).toMatchObject({ pid: process.pid })
+    lock.announce('http://127.0.0.1:7423', 'a-secret')
+    expect(readHolder(inner)).toMatchObject({ pid: process.pid, url: 'http://127.0.0.1:7423', secret: 'a-secret' })
+    lock.release()
+    expect(readHolder(inner)).toBeUndefined()
+  })
+
+  test('nobody but its owner reads the file', () => {
+    lockFolder(folder).announce('http://127.0.0.1:7423', 'a-secret')
+    expect(statSync(join(folder, 'lock')).mode & 0o077).toBe(0)
+  })
+
+  onLinux('a second is refused while the first lives, with a sentence that names it', () => {
+    const child = Bun.spawn(['sleep', '60'])
+    try {
+      held({ pid: child.pid, born: bornAt(child.pid), url: 'http://127.0.0.1:7423' })
+      expect(() => lockFolder(folder)).toThrow(FolderInUse)
+      expect(() => lockFolder(folder)).toThrow(`process ${child.pid} at http://127.0.0.1:7423`)
+      expect(readHolder(folder)).toMatchObject({ pid: child.pid })
+    } finally {
+      child.kill()
+    }
+  })
+
+  test('the folder of a process that has ended is taken', async () => {
+    held({ pid: await endedPid(), born: '1' })
+    lockFolder(folder)
+    expect(readHolder(folder)).toMatchObject({ pid: process.pid })
+  })
+
+  onLinux('a pid that now belongs to another process holds nothing', () => {
+    const child = Bun.spawn(['sleep', '60'])
+    try {
+      held({ pid: child.pid, born: '1' })
+      expect(alive(readHolder(folder)!)).toBe(false)
+      lockFolder(folder)
+      expect(readHolder(folder)).toMatchObject({ pid: process.pid })
+    } finally {
+      child.kill()
+    }
+  })
+
+  test('an old file keeps its folder as long as its process lives', () => {
+    lockFolder(folder)
+    const old = new Date(Date.now() - 10 * 24 * 60 * 60_000)
+    utimesSync(join(folder, 'lock'), old, old)
+    expect(() => lockFolder(folder)).toThrow(FolderInUse)
+  })
+
+  test('a file that was cut short holds nothing', () => {
+    writeFileSync(join(folder, 'lock'), '{"pid":')
+    lockFolder(folder)
+    expect(readHolder(folder)).toMatchObject({ pid: process.pid })
+  })
+
+  test('a turn that was cut short ends by itself', () => {
+    const turn = join(folder, 'lock.turn')
+    mkdirSync(turn)
+    const old = new Date(Date.now() - 5_000)
+    utimesSync(turn, old, old)
+    lockFolder(folder)
+    expect(readHolder(folder)).toMatchObject({ pid: process.pid })
+  })
+
+  test('of 8 processes that start at once exactly one gets the folder', async () => {
+    const script = `
+      import { lockFolder } from ${JSON.stringify(join(import.meta.dir, '../../db/lock.ts'))}
+      try { lockFolder(${JSON.stringify(folder)}); console.log('mine') } catch (error) { console.log(error.constructor.name) }
+      await new Promise((resolve) => { process.stdin.on('end', resolve).resume() })
+      process.exit(0)`
+    const children = Array.from({ length: 8 }, () => Bun.spawn([process.execPath, '-e', script], { stdin: 'pipe', stdout: 'pipe' }))
+    const said = await Promise.all(
+      children.map(async ({ stdout }) => new TextDecoder().decode((await stdout.getReader().read()).value).trim()),
+    )
+    for (const child of children) void child.stdin.end()
+    await Promise.all(children.map(({ exited }) => exited))
+    expect(said.toSorted()).toEqual([...Array.from({ length: 7 }, () => 'FolderInUse'), 'mine'].toSorted())
+  })
+})

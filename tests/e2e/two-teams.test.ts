@@ -1,0 +1,140 @@
+// Two teams, a whole session, a real server: one agent speaks MCP through the official client, the other has only curl.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { spawn } from 'node:child_process'
+import { startServer, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startServer()
+}, 30_000)
+afterAll(() => server?.remove())
+
+const PATIENCE_S = 20
+
+/** What an agent without MCP runs: one curl for each call. */
+const curl = async (method: string, path: string, { team, body }: { team?: string; body?: object } = {}) => {
+  const args = ['-sS', '-m', String(PATIENCE_S), '-X', method, '-w', '\n%{http_code}', `${server.url}${path}`]
+  if (team) args.push('-H', `X-Team-ID: ${team}`)
+  if (body) args.push('-d', JSON.stringify(body))
+  const child = spawn('curl', args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const chunks: Buffer[] = []
+  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk))
+  const code = await new Promise((resolve) => child.once('close', resolve))
+  expect(code).toBe(0)
+  const text = Buffer.concat(chunks).toString()
+  const end = text.lastIndexOf('\n')
+  return { status: Number(text.slice(end + 1)), body: JSON.parse(text.slice(0, end)) }
+}
+
+const connectedClient = async () => {
+  const client = new Client({ name: 'alex', version: '1.0.0' })
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`)) as never)
+  const tool = async (name: string, args: object) => {
+    const result = await client.callTool({ name, arguments: { ...args } }, undefined, { timeout: PATIENCE_S * 1000 })
+    return { isError: result.isError === true, ...(result.structuredContent as Record<string, any>) } as Record<string, any>
+  }
+  return { client, tool }
+}
+
+interface Heard {
+  type: string
+  sequence: number
+  event?: string
+  team?: string
+  content?: { text: string }
+}
+const gist = ({ type, event, team, content }: Heard) => (type === 'system' ? `${event} ${team ?? ''}`.trim() : `${team}: ${content!.text}`)
+
+test('one team by MCP and one by curl create, join, talk, edit into a conflict and out of it, conclude, and leave the loop', async () => {
+  const { client, tool } = await connectedClient()
+  const heard = { alex: [] as Heard[], bea: [] as Heard[] }
+
+  const created = await tool('create_session', {
+    title: 'Shipping the parser',
+    description: 'Who does what?',
+    creator_team_name: "Alex's Team",
+  })
+  const alex = { session_id: created.session_id, team_id: created.team_id }
+  let alexAt: number = created.cursor
+  const alexWaits = async (timeout = 15) => {
+    const page = await tool('wait_for_messages', { ...alex, since_cursor: alexAt, timeout })
+    expect(page.isError).toBe(false)
+    heard.alex.push(...page.messages)
+    alexAt = page.next_cursor
+    return page
+  }
+
+  const room = `/api/sessions/${created.session_id}`
+  const waitingForBea = alexWaits()
+  const joined = await curl('POST', `${room}/join`, { body: { team_name: "Bea's Team" } })
+  expect(joined).toMatchObject({ status: 200, body: { team_name: "Bea's Team", session_closed: false, cursor: 1 } })
+  const bea: string = joined.body.team_id
+  let beaAt: number = joined.body.cursor
+  const beaWaits = async (timeout = 15) => {
+    const { status, body } = await curl('GET', `${room}/wait?since_cursor=${beaAt}&timeout=${timeout}`, { team: bea })
+    expect(status).toBe(200)
+    heard.bea.push(...body.messages)
+    beaAt = body.next_cursor
+    return body
+  }
+  await waitingForBea
+
+  // Each says something while the other one waits.
+  const [toBea] = await Promise.all([
+    beaWaits(),
+    Bun.sleep(200).then(() => tool('post_message', { ...alex, content: { text: 'Who takes the lexer?' } })),
+  ])
+  expect(toBea.messages).toHaveLength(1)
+  await alexWaits(0)
+  const [toAlex] = await Promise.all([
+    alexWaits(),
+    Bun.sleep(200).then(() => curl('POST', `${room}/messages`, { team: bea, body: { content: { text: "I do. It's half done." } } })),
+  ])
+  expect(toAlex.messages).toHaveLength(1)
+
+  // Both read version 0; the second to write is told so, reads again and merges.
+  const [readByAlex, readByBea] = await Promise.all([tool('read_session_doc', alex), curl('GET', `${room}/doc`, { team: bea })])
+  expect([readByAlex.version, readByBea.body.version]).toEqual([0, 0])
+  expect(await tool('update_session_doc', { ...alex, content: '# Plan\n\n- Alex: the grammar', expected_version: 0 })).toMatchObject({
+    isError: false,
+    version: 1,
+  })
+  const late = await curl('POST', `${room}/doc`, { team: bea, body: { content: '# Plan\n\n- Bea: the lexer', expected_version: 0 } })
+  expect(late).toMatchObject({ status: 409, body: { error: { code: 'version_conflict', details: { current_version: 1 } } } })
+  const now = (await curl('GET', `${room}/doc`, { team: bea })).body
+  const merged = await curl('POST', `${room}/doc`, {
+    team: bea,
+    body: { content: `${now.content}\n- Bea: the lexer`, expected_version: now.version },
+  })
+  expect(merged).toMatchObject({ status: 200, body: { version: 2 } })
+  const lost = await tool('update_session_doc', { ...alex, content: 'mine', expected_version: 1 })
+  expect(lost).toMatchObject({ isError: true, error: { code: 'version_conflict', details: { current_version: 2 } } })
+
+  // Both are in their loops when the convener concludes; both leave them by session_closed.
+  const untilClosed = async (waits: () => Promise<Record<string, any>>) => {
+    for (let rounds = 1; ; rounds++) if ((await waits()).session_closed) return rounds
+  }
+  const loops = [untilClosed(alexWaits), untilClosed(beaWaits)]
+  await Bun.sleep(300)
+  expect(await tool('conclude_session', { ...alex, summary_section: 'Alex writes the grammar, Bea the lexer.' })).toMatchObject({
+    isError: false,
+  })
+  for (const rounds of await Promise.all(loops)) expect(rounds).toBeLessThanOrEqual(3)
+
+  const feed = ["team_joined Bea's Team", "Alex's Team: Who takes the lexer?", "Bea's Team: I do. It's half done.", 'session_concluded']
+  expect(heard.alex.map(gist)).toEqual(feed)
+  expect(heard.bea.map(gist)).toEqual(feed.slice(1))
+  expect(heard.alex.slice(1)).toEqual(heard.bea)
+  expect((await curl('GET', `${room}/doc`, { team: bea })).body).toEqual({
+    content: '# Plan\n\n- Alex: the grammar\n- Bea: the lexer\n\n## Conclusion\n\nAlex writes the grammar, Bea the lexer.\n',
+    version: 3,
+  })
+  expect(await tool('post_message', { ...alex, content: { text: 'One more.' } })).toMatchObject({
+    isError: true,
+    error: { code: 'session_closed' },
+  })
+  expect(await curl('POST', `${room}/messages`, { team: bea, body: { content: { text: 'One more.' } } })).toMatchObject({ status: 403 })
+  await client.close()
+}, 60_000)

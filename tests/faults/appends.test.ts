@@ -1,0 +1,109 @@
+// Promises P7 and P9: many write at once, and each race has exactly one outcome.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { startServer, type TestServer } from '../support/server.ts'
+import { databaseOf, ENGINES } from './engines.ts'
+import { call, expectUnbroken, numbers, openRoom, post, readFeed, textsOf, type Room } from './rooms.ts'
+
+describe.each(ENGINES)('on %s', (engine) => {
+  let server: TestServer
+  let drop: () => Promise<void>
+  beforeAll(async () => {
+    const database = await databaseOf(engine)
+    drop = database.drop
+    server = await startServer(database.environment)
+  }, 60_000)
+  afterAll(async () => {
+    await server?.remove()
+    await drop?.()
+  })
+
+  const inDoc = (room: Room, method: string, path: string, body?: unknown, team = room.teams[0]!) =>
+    call(room.url, method, `/api/sessions/${room.session}/doc${path}`, { team, ...(body ? { body } : {}) })
+
+  test('two hundred parallel appends give two hundred lines and version 200, with no error', async () => {
+    const room = await openRoom(server.url, 4)
+    const lines = numbers(200).map((n) => `- finding ${n}`)
+    const answers = await Promise.all(lines.map((text, n) => inDoc(room, 'POST', '/append', { text }, room.teams[n % 4])))
+    expect(answers.map(({ status }) => status)).toEqual(lines.map(() => 200))
+    expect(answers.map(({ body }) => body.version as number).toSorted((a, b) => a - b)).toEqual(numbers(200))
+    const { body } = await inDoc(room, 'GET', '')
+    expect(body.version).toBe(200)
+    expect((body.content as string).split('\n').toSorted()).toEqual(lines.toSorted())
+    const history = await inDoc(room, 'GET', '/history?limit=500')
+    expect(history.body.versions.map(({ version }: { version: number }) => version)).toEqual(numbers(200).toReversed())
+  }, 60_000)
+
+  test('of twenty updates that expect one version exactly one wins, and its text is the doc', async () => {
+    const room = await openRoom(server.url, 4)
+    for (let version = 0; version < 5; version++) {
+      const answers = await Promise.all(
+        numbers(20).map((n) => inDoc(room, 'PUT', '', { content: `draft ${version}/${n}`, expected_version: version }, room.teams[n % 4])),
+      )
+      const winners = answers.flatMap(({ status }, i) => (status === 200 ? [i + 1] : []))
+      expect(winners).toHaveLength(1)
+      expect(answers[winners[0]! - 1]!.body.version).toBe(version + 1)
+      for (const { status, body } of answers) {
+        if (status === 200) continue
+        expect({ status, body }).toMatchObject({
+          status: 409,
+          body: { error: { code: 'version_conflict', details: { current_version: version + 1 } } },
+        })
+      }
+      expect((await inDoc(room, 'GET', '')).body).toEqual({ content: `draft ${version}/${winners[0]}`, version: version + 1 })
+    }
+  }, 60_000)
+
+  test('nothing is said after the conclusion: each of sixteen posters is before it or gets 403', async () => {
+    const rooms = await Promise.all(numbers(20).map(() => openRoom(server.url)))
+    let passed = 0
+    let refused = 0
+    await Promise.all(
+      rooms.map(async (room, nth) => {
+        const said: string[] = []
+        const poster = async (n: number) => {
+          for (let count = 0; count < 100; count++) {
+            const text = `${n}/${count}`
+            const { status, body } = await post(room, text, { team: room.teams[n % 2]! })
+            if (status === 200) {
+              said.push(text)
+              continue
+            }
+            expect({ status, body }).toMatchObject({ status: 403, body: { error: { code: 'session_closed' } } })
+            refused++
+            return
+          }
+        }
+        const conclude = async () => {
+          await Bun.sleep(20 + nth * 10 * Math.random())
+          return call(room.url, 'POST', `/api/sessions/${room.session}/conclude`, {
+            team: room.teams[0]!,
+            body: { summary_section: 'We ship.' },
+          })
+        }
+        const [concluded] = await Promise.all([conclude(), ...numbers(16).map(poster)])
+        expect(concluded.status).toBe(200)
+        passed += said.length
+        const items = await readFeed(room)
+        expectUnbroken(items, said.length + 2)
+        expect(items.at(-1)).toMatchObject({ type: 'system', event: 'session_concluded' })
+        expect(textsOf(items).toSorted()).toEqual(said.toSorted())
+        expect((await inDoc(room, 'GET', '')).body).toEqual({ content: '## Conclusion\n\nWe ship.\n', version: 1 })
+      }),
+    )
+    expect(refused).toBe(20 * 16)
+    expect(passed).toBeGreaterThan(0)
+  }, 60_000)
+
+  test('forty joins at once with good tokens bring the same teams back, within a second or two', async () => {
+    const room = await openRoom(server.url, 4)
+    const from = performance.now()
+    const answers = await Promise.all(
+      numbers(40).map((n) =>
+        call(server.url, 'POST', `/api/sessions/${room.session}/join`, { team: room.teams[n % 4]!, body: { team_name: "Bea's Team" } }),
+      ),
+    )
+    expect(answers.map(({ status, body }) => [status, body.team_id])).toEqual(numbers(40).map((n) => [200, room.teams[n % 4]!]))
+    expect(performance.now() - from).toBeLessThan(2_500)
+    expectUnbroken(await readFeed(room), 3)
+  }, 30_000)
+})

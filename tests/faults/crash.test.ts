@@ -1,0 +1,95 @@
+// Promise P2: what was acknowledged is there after a kill -9, and a retry with its key writes nothing twice.
+import { expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gone, runServer, spawnServer, startServer, type TestServer } from '../support/server.ts'
+import { databaseOf, ENGINES } from './engines.ts'
+import { expectSaid, expectUnbroken, openRoom, post, readFeed, type Room } from './rooms.ts'
+
+const KILLS = 10
+const POSTERS = 6
+const READY_WITHIN_MS = { postgres: 3_000, pglite: 15_000 }
+
+test.concurrent.each(ENGINES)(
+  'on %s ten kills under load lose nothing that was acknowledged and double nothing that was retried',
+  async (engine) => {
+    const { environment, drop } = await databaseOf(engine)
+    const server = await startServer(environment)
+    try {
+      const room = await openRoom(server.url, POSTERS)
+      const over = { now: false }
+      const posters = room.teams.map((team, n) => keepPosting(room, team, n, over))
+      const readyAfter = await killAgainAndAgain(server)
+      over.now = true
+      const written = (await Promise.all(posters)).flat()
+      const items = await readFeed(room)
+      expectUnbroken(items, POSTERS - 1 + written.length)
+      expectSaid(
+        items,
+        written.map(({ text }) => text),
+      )
+      for (const { cursor, text } of written) expect(items[cursor - 1]?.content?.text).toBe(text)
+      expect(written.some(({ tries }) => tries > 1)).toBe(true)
+      const slowest = Math.max(...readyAfter)
+      expect(slowest).toBeLessThan(READY_WITHIN_MS[engine])
+      console.log(`${engine}: ${written.length} written over ${KILLS} kills, ready again after ${readyAfter.map(Math.round).join(', ')} ms`)
+    } finally {
+      await server.remove()
+      await drop()
+    }
+  },
+  90_000,
+)
+
+interface Written {
+  text: string
+  cursor: number
+  tries: number
+}
+
+const keepPosting = async (room: Room, team: string, n: number, over: { now: boolean }): Promise<Written[]> => {
+  const written: Written[] = []
+  while (!over.now) {
+    const text = `${n}/${written.length}`
+    for (let tries = 1; ; tries++) {
+      const answer = await post(room, text, { team, key: `key ${text}` }).catch(() => undefined) // the connection died with the server
+      if (answer) expect([200, 503]).toContain(answer.status)
+      if (answer?.status !== 200) {
+        await Bun.sleep(20)
+        continue
+      }
+      written.push({ text, cursor: answer.body.cursor, tries })
+      break
+    }
+  }
+  return written
+}
+
+const killAgainAndAgain = async (server: TestServer): Promise<number[]> => {
+  const readyAfter: number[] = []
+  for (let kill = 0; kill < KILLS; kill++) {
+    await Bun.sleep(100 + Math.random() * 500)
+    await server.kill()
+    readyAfter.push(await server.restart())
+  }
+  await Bun.sleep(200)
+  return readyAfter
+}
+
+test('a kill during the very first start leaves a folder on which the next start succeeds', async () => {
+  for (const afterMs of [300, 900]) {
+    const folder = mkdtempSync(join(tmpdir(), 'parley-first-'))
+    try {
+      const first = spawnServer({ DATA_DIR: folder, PORT: '0' })
+      await Bun.sleep(afterMs)
+      first.kill('SIGKILL')
+      await gone(first)
+      const next = await runServer(['migrate'], { DATA_DIR: folder })
+      expect(next).toMatchObject({ code: 0 })
+      expect(next.ms).toBeLessThan(15_000)
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  }
+}, 60_000)

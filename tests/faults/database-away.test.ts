@@ -1,0 +1,165 @@
+// Promise P10 and rules R4, R5: Postgres dies or hangs, and every caller still gets an answer, in time and in JSON.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { freshDatabase, startPostgres, type TestPostgres } from '../support/postgres.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+import { call, expectUnbroken, gauge, openRoom, post, readFeed, textsOf, until, wait, type Answer, type Room } from './rooms.ts'
+
+const ANSWER_WITHIN_MS = 6_000
+const BACK_WITHIN_MS = 2_000
+
+let database: TestPostgres
+let server: TestServer
+beforeAll(async () => {
+  database = await startPostgres({ own: true })
+  server = await startServer({ DATABASE_URL: (await freshDatabase(database.url)).url })
+}, 60_000)
+afterAll(async () => {
+  database?.thaw()
+  await server?.remove()
+  await database?.stop()
+}, 30_000)
+
+interface Load {
+  acknowledged: string[]
+  answers: { startedAt: number; ms: number; answer: Answer | Error }[]
+  stop(): Promise<void>
+}
+
+// Each poster retries with the same key until it hears that its text was written.
+const underLoad = (room: Room, posters = 4): Load => {
+  const load: Load = { acknowledged: [], answers: [], stop: async () => {} }
+  let over = false
+  const one = async (n: number) => {
+    for (let count = 0; !over;) {
+      const text = `${n}/${count}`
+      const startedAt = performance.now()
+      const answer = await post(room, text, { key: `key ${text}` }).catch((error: Error) => error)
+      load.answers.push({ startedAt, ms: performance.now() - startedAt, answer })
+      if (!(answer instanceof Error) && answer.status === 200) {
+        load.acknowledged.push(text)
+        count++
+      }
+      await Bun.sleep(25)
+    }
+  }
+  const running = Array.from({ length: posters }, (_, n) => one(n))
+  load.stop = async () => {
+    over = true
+    await Promise.all(running)
+  }
+  return load
+}
+
+const expectProperAnswers = ({ answers }: Load) => {
+  for (const { answer } of answers) {
+    if (answer instanceof Error) throw answer
+    if (answer.status === 200) continue
+    expect(answer).toMatchObject({ status: 503, body: { error: { code: 'unavailable', details: { outcome: 'unknown' } } } })
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+  }
+  expect(answers.some(({ answer }) => !(answer instanceof Error) && answer.status === 503)).toBe(true)
+  expect(answers.map(({ ms }) => Math.round(ms)).filter((ms) => ms >= ANSWER_WITHIN_MS)).toEqual([])
+}
+
+const expectNothingLost = async (room: Room, { acknowledged }: Load) => {
+  const items = await readFeed(room)
+  expectUnbroken(items, items.length)
+  const said = textsOf(items)
+  expect(new Set(said).size).toBe(said.length)
+  expect(acknowledged.filter((text) => !said.includes(text))).toEqual([])
+}
+
+const holdWaits = (room: Room, count: number, timeout: number, since: number) =>
+  Array.from({ length: count }, async () => {
+    const from = performance.now()
+    const answer = await wait(room, since, { timeout, team: room.teams[1]! })
+    return { answer, ms: performance.now() - from }
+  })
+
+const lastOf = async (room: Room) => (await readFeed(room)).at(-1)!.sequence
+
+const expectEnded = async (waits: ReturnType<typeof holdWaits>, timeout: number) => {
+  for (const { answer, ms } of await Promise.all(waits)) {
+    expect([200, 503]).toContain(answer.status)
+    expect(ms).toBeLessThan((timeout + 2) * 1000)
+    if (answer.status === 503) expect(answer.body.error.code).toBe('unavailable')
+  }
+}
+
+test('Postgres is killed and away for 3 s: calls get 503, the process lives, and posts pass again within 2 s of its return', async () => {
+  const [room, quiet] = [await openRoom(server.url), await openRoom(server.url)]
+  const pid = server.pid
+  const waits = holdWaits(quiet, 20, 8, await lastOf(quiet))
+  await until('twenty waits are held', 2_000, async () => (await gauge(server.url, 'waits_held')) === 20)
+  const load = underLoad(room)
+  await Bun.sleep(500)
+  await database.kill('SIGKILL')
+  const downAt = performance.now()
+  await Bun.sleep(200)
+  const read = await call(server.url, 'GET', `/api/sessions/${room.session}/doc`, { team: room.teams[0]! })
+  expect(read).toMatchObject({ status: 503, body: { error: { code: 'unavailable' } } })
+  expect(read.body.error.details).not.toHaveProperty('outcome') // nothing was to be written
+  expect((await call(server.url, 'GET', '/readyz')).status).toBe(503)
+  await Bun.sleep(3_000 - (performance.now() - downAt))
+  await database.start()
+  const upAt = performance.now()
+  const goodAfter = await until('a good post', BACK_WITHIN_MS, () =>
+    load.answers.some(({ startedAt, ms, answer }) => startedAt + ms > upAt && !(answer instanceof Error) && answer.status === 200),
+  )
+  await Bun.sleep(300)
+  await load.stop()
+  expectProperAnswers(load)
+  await expectEnded(waits, 8)
+  await expectNothingLost(room, load)
+  expect(server).toMatchObject({ pid, running: true })
+  console.log(
+    `Postgres killed: first good post after ${goodAfter.toFixed(0)} ms, slowest answer ${slowest(load)} ms, ${load.acknowledged.length} acknowledged`,
+  )
+}, 60_000)
+
+test('Postgres is frozen for 7 s: every call is answered within 6 s, /readyz turns red and is green 2 s after the thaw', async () => {
+  const [room, quiet] = [await openRoom(server.url), await openRoom(server.url)]
+  const waits = holdWaits(quiet, 20, 4, await lastOf(quiet))
+  const load = underLoad(room)
+  await Bun.sleep(500)
+  await database.freeze()
+  const frozenAt = performance.now()
+  const red = call(server.url, 'GET', '/readyz').then(({ status }) => ({ status, ms: performance.now() - frozenAt }))
+  const [doc, join] = await Promise.all([
+    timed(() => call(server.url, 'GET', `/api/sessions/${room.session}/doc`, { team: room.teams[0]! })),
+    timed(() => call(server.url, 'POST', `/api/sessions/${room.session}/join`, { body: { team_name: "Chris's Team" } })),
+  ])
+  for (const { answer, ms } of [doc, join]) {
+    expect(answer.status).toBe(503)
+    expect(ms).toBeLessThan(ANSWER_WITHIN_MS)
+  }
+  expect(join.answer.body.error.details.outcome).toBe('unknown')
+  expect((await red).status).toBe(503)
+  expect((await red).ms).toBeLessThan(ANSWER_WITHIN_MS)
+  await Bun.sleep(7_000 - (performance.now() - frozenAt))
+  database.thaw()
+  const thawedAt = performance.now()
+  const green = await until('/readyz is green', BACK_WITHIN_MS, async () => {
+    const response = await fetch(`${server.url}/readyz`, { signal: AbortSignal.timeout(1_000) }).catch(() => undefined)
+    return response?.ok === true
+  })
+  const goodAfter = await until('a good post', BACK_WITHIN_MS, () =>
+    load.answers.some(({ startedAt, ms, answer }) => startedAt + ms > thawedAt && !(answer instanceof Error) && answer.status === 200),
+  )
+  await Bun.sleep(300)
+  await load.stop()
+  await expectEnded(waits, 4)
+  await expectNothingLost(room, load)
+  expectProperAnswers(load)
+  console.log(
+    `Postgres frozen: /readyz red after ${(await red).ms.toFixed(0)} ms, green ${green.toFixed(0)} ms after the thaw, good post by then + ${goodAfter.toFixed(0)} ms, slowest answer ${slowest(load)} ms`,
+  )
+}, 60_000)
+
+const timed = async (ask: () => Promise<Answer>) => {
+  const from = performance.now()
+  const answer = await ask()
+  return { answer, ms: performance.now() - from }
+}
+
+const slowest = ({ answers }: Load) => Math.max(...answers.map(({ ms }) => ms)).toFixed(0)

@@ -1,0 +1,145 @@
+// Promise P3: whoever follows a session sees all of it, in order and once, however it follows.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import postgres from 'postgres'
+import { withoutNotifications, type MuteProxy } from '../support/proxy.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+import { databaseOf, ENGINES } from './engines.ts'
+import { expectSaid, expectUnbroken, follow, followStream, openRoom, post, until, type Item, type Room } from './rooms.ts'
+
+const WRITERS = 8
+const POSTS = { postgres: 500, pglite: 250 } // of each writer; the embedded database commits one batch at a time
+const JOINED = WRITERS - 1
+const WAKE_WITHIN_MS = 5_500 // a sweep of 4.5 s at most, and a read
+
+const texts = (each: number) => Array.from({ length: WRITERS }, (_, writer) => Array.from({ length: each }, (_, n) => `${writer}/${n}`))
+
+const write = async (rooms: Room[], each: number, acknowledged: (cursor: number) => void = () => {}) => {
+  await Promise.all(
+    texts(each).map(async (mine, writer) => {
+      const room = rooms[writer % rooms.length]!
+      for (const text of mine) {
+        const { status, body } = await post(room, text, { team: room.teams[writer]! })
+        expect(status).toBe(200)
+        acknowledged(body.cursor)
+      }
+    }),
+  )
+}
+
+describe.each(ENGINES)('on %s', (engine) => {
+  let server: TestServer
+  let drop: () => Promise<void>
+  beforeAll(async () => {
+    const database = await databaseOf(engine)
+    drop = database.drop
+    server = await startServer(database.environment)
+  }, 60_000)
+  afterAll(async () => {
+    await server?.remove()
+    await drop?.()
+  })
+
+  test('a reader that waits and one whose stream is cut ten times see what eight writers say, each event once and in order', async () => {
+    const posts = POSTS[engine]
+    const all = WRITERS * posts + JOINED
+    const room = await openRoom(server.url, WRITERS)
+    const [waited, streamed] = await Promise.all([follow(room, room.teams[0]!, all), followStream(room, all, 10), write([room], posts)])
+    expectUnbroken(waited, all)
+    expectUnbroken(streamed, all)
+    expectSaid(waited, texts(posts).flat())
+    expect(streamed).toEqual(waited)
+  }, 60_000)
+})
+
+describe('on two servers with one Postgres', () => {
+  let servers: TestServer[] = []
+  let mute: MuteProxy | undefined
+  let environment: Record<string, string> = {}
+  let drop: () => Promise<void>
+  beforeAll(async () => {
+    const database = await databaseOf('postgres')
+    ;({ environment, drop } = database)
+    servers = [await startServer(environment), await startServer(environment)]
+  }, 60_000)
+  afterAll(async () => {
+    for (const server of servers) await server.remove()
+    await mute?.close()
+    await drop?.()
+  })
+
+  test('nobody misses an event or hears of it late while the listening connections are cut twenty times', async () => {
+    const [here, there] = servers.map(({ url }) => url) as [string, string]
+    const each = 150
+    const all = WRITERS * each + JOINED
+    const room = await openRoom(here, WRITERS)
+    const away = { ...room, url: there }
+    const clock = wakeClock()
+    const admin = postgres(environment.DATABASE_URL!, { max: 1, onnotice() {} })
+    let cuts = 0
+    let writing = true
+    const cutting = (async () => {
+      while (writing || cuts < 20) {
+        const cut =
+          await admin`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query ilike 'listen%' and pid <> pg_backend_pid()`
+        if (cut.length > 0) cuts++
+        await Bun.sleep(60)
+      }
+    })()
+    const [waited, streamed] = await Promise.all([
+      follow(away, room.teams[0]!, all, clock.seen('wait')),
+      followStream(away, all, 0, clock.seen('stream')),
+      // Half of them write where nobody reads: their events come to the readers by notification alone.
+      write([room, away], each, clock.acknowledged).finally(() => (writing = false)),
+    ])
+    await cutting
+    await admin.end()
+    expectUnbroken(waited, all)
+    expect(streamed).toEqual(waited)
+    expectSaid(waited, texts(each).flat())
+    expect(cuts).toBeGreaterThanOrEqual(20)
+    expect(clock.slowest('wait')).toBeLessThan(WAKE_WITHIN_MS)
+    expect(clock.slowest('stream')).toBeLessThan(WAKE_WITHIN_MS)
+    console.log(
+      `${cuts} cuts: slowest wake ${clock.slowest('wait').toFixed(0)} ms by wait, ${clock.slowest('stream').toFixed(0)} ms by stream`,
+    )
+  }, 60_000)
+
+  test.each(['wait', 'stream'] as const)(
+    'without any notification a %s still hears of each lone event within 5.5 s',
+    async (way) => {
+      mute ??= await withoutNotifications(environment.DATABASE_URL!)
+      servers[2] ??= await startServer({ DATABASE_URL: mute.url })
+      const room = await openRoom(servers[0]!.url)
+      const away = { ...room, url: servers[2].url }
+      const clock = wakeClock()
+      let newest = 0
+      const seen = (item: Item) => {
+        newest = item.sequence
+        clock.seen(way)(item)
+      }
+      const items = way === 'wait' ? follow(away, room.teams[1]!, 3, seen) : followStream(away, 3, 0, seen)
+      items.catch(() => {}) // told below
+      for (const sequence of [2, 3]) {
+        await until('the event before', 1_000, () => newest === sequence - 1)
+        await Bun.sleep(200) // the reader waits by now: it hears by being told, not by looking
+        clock.acknowledged((await post(room, `number ${sequence}`)).body.cursor)
+        await until(`event ${sequence} by ${way}`, WAKE_WITHIN_MS, () => newest === sequence)
+      }
+      expectUnbroken(await items, 3)
+      expect(mute.swallowed).toBeGreaterThanOrEqual(2)
+      console.log(`no notifications: slowest wake of a ${way} ${clock.slowest(way).toFixed(0)} ms`)
+    },
+    20_000,
+  )
+})
+
+/** From the writer's answer to the reader's, event by event. */
+const wakeClock = () => {
+  const acknowledgedAt = new Map<number, number>()
+  const seenAt = { wait: new Map<number, number>(), stream: new Map<number, number>() }
+  return {
+    acknowledged: (cursor: number) => void acknowledgedAt.set(cursor, performance.now()),
+    seen: (way: 'wait' | 'stream') => (item: Item) => void seenAt[way].set(item.sequence, performance.now()),
+    slowest: (way: 'wait' | 'stream') => Math.max(...[...acknowledgedAt].map(([cursor, at]) => (seenAt[way].get(cursor) ?? Infinity) - at)),
+  }
+}

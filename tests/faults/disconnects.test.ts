@@ -1,0 +1,70 @@
+// Section 5.1: a client that goes away ends its wait at once, through whichever door it came.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { startServer, type TestServer } from '../support/server.ts'
+import { gauge, numbers, openRoom, until, type Room } from './rooms.ts'
+import { dial, requestText } from './sockets.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startServer()
+}, 30_000)
+afterAll(() => server?.remove())
+
+const LAST = 7 // eight teams joined, the convener without an event
+const BOTH = 'application/json, text/event-stream'
+
+const mcpWait = (room: Room, team: string, accept: string) => {
+  const args = { session_id: room.session, team_id: team, since_cursor: LAST, timeout: 30 }
+  const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'wait_for_messages', arguments: args } }
+  return requestText('POST', '/mcp', { accept, 'content-type': 'application/json' }, JSON.stringify(message))
+}
+const restWait = (room: Room, team: string, accept: string) =>
+  requestText('GET', `/api/sessions/${room.session}/wait?since_cursor=${LAST}&timeout=30`, { 'x-team-id': team, accept })
+const stream = (room: Room, team: string) =>
+  requestText('GET', `/api/sessions/${room.session}/stream?after=${LAST}`, { 'x-team-id': team, accept: 'text/event-stream' })
+
+const DOORS: [name: string, accept: string, ask: typeof restWait][] = [
+  ['REST as JSON', 'application/json', restWait],
+  ['REST as an event', 'text/event-stream', restWait],
+  ['MCP as JSON', 'application/json', mcpWait],
+  ['MCP as a stream', BOTH, mcpWait],
+]
+
+test('three hundred waits and a hundred streams whose clients vanish leave no waiter behind after a second', async () => {
+  const rooms = [await openRoom(server.url, 8), await openRoom(server.url, 8)]
+  const seats = rooms.flatMap((room) => room.teams.map((team) => ({ room, team })))
+  const waits = DOORS.flatMap(([, accept, ask], door) =>
+    numbers(75).map((n) => {
+      const { room, team } = seats[(n + door) % seats.length]!
+      return dial(server.port, ask(room, team, accept))
+    }),
+  )
+  const streams = numbers(100).map((n) => dial(server.port, stream(seats[n % seats.length]!.room, seats[n % seats.length]!.team)))
+  await until(
+    'all are held',
+    10_000,
+    async () => (await gauge(server.url, 'waits_held')) === 300 && (await gauge(server.url, 'streams_open')) === 100,
+  )
+  expect(await gauge(server.url, 'waiters')).toBe(400)
+  for (const { socket } of [...waits, ...streams]) socket.destroy()
+  const freed = await until('no waiter is left', 1_000, async () => (await gauge(server.url, 'waiters')) === 0)
+  await until(
+    'nothing is counted as held',
+    1_000,
+    async () => (await gauge(server.url, 'waits_held')) + (await gauge(server.url, 'streams_open')) === 0,
+  )
+  console.log(`400 callers vanished: no waiter left after ${freed.toFixed(0)} ms`)
+}, 30_000)
+
+test.each(DOORS)(
+  'a single wait over %s ends within a second when its client closes the connection',
+  async (_, accept, ask) => {
+    const room = await openRoom(server.url, 8)
+    const line = dial(server.port, ask(room, room.teams[3]!, accept))
+    await until('it is held', 5_000, async () => (await gauge(server.url, 'waits_held')) === 1)
+    line.socket.end()
+    line.socket.destroy()
+    await until('no waiter is left', 1_000, async () => (await gauge(server.url, 'waiters')) === 0)
+  },
+  20_000,
+)

@@ -1,0 +1,40 @@
+// The two engines under a real server process, and the app without a port.
+import { openPglite } from '../../db/pglite.ts'
+import { migrate } from '../../db/migrate.ts'
+import { createApp } from '../../src/app.ts'
+import { readConfig } from '../../src/config.ts'
+import { createServices } from '../../src/services.ts'
+import { freshDatabase, startPostgres } from '../support/postgres.ts'
+import type { Send } from './rooms.ts'
+
+export const ENGINES = ['pglite', 'postgres'] as const
+export type Engine = (typeof ENGINES)[number]
+
+/** The environment that gives a server process its database, and what removes that database again. */
+export const databaseOf = async (engine: Engine): Promise<{ environment: Record<string, string>; drop(): Promise<void> }> => {
+  if (engine === 'pglite') return { environment: {}, drop: async () => {} }
+  const postgres = await startPostgres()
+  const { url, drop } = await freshDatabase(postgres.url)
+  return {
+    environment: { DATABASE_URL: url },
+    drop: async () => {
+      await drop()
+      await postgres.stop()
+    },
+  }
+}
+
+export const LOCAL = 'http://localhost'
+
+/** The whole server in this process, on a database in memory. */
+export const openInProcess = async (environment: Record<string, string> = {}) => {
+  const database = await openPglite()
+  await migrate(database)
+  const logged: object[] = []
+  const services = await createServices(database, readConfig(environment), (level, message, more) =>
+    logged.push({ level, message, ...more }),
+  )
+  const app = await createApp(services)
+  const send: Send = (request) => app.fetch(request)
+  return { app, services, send, logged, close: () => services.close() }
+}

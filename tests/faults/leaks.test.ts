@@ -1,0 +1,178 @@
+// Promise P6: a credential is handed out once, to its team; after that no byte that anybody is sent, and no row, holds it.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import postgres from 'postgres'
+import { startServer, type TestServer } from '../support/server.ts'
+import { databaseOf } from './engines.ts'
+import { numbers, until } from './rooms.ts'
+
+const CREATE_KEY = `create-${crypto.randomUUID()}` // acts as a secret: the token is derived from it
+const JOIN_KEY = `join-${crypto.randomUUID()}`
+
+let server: TestServer
+let database: postgres.Sql
+let drop: () => Promise<void>
+beforeAll(async () => {
+  const made = await databaseOf('postgres')
+  drop = made.drop
+  server = await startServer({ ...made.environment, LOG_LEVEL: 'debug' })
+  database = postgres(made.environment.DATABASE_URL!, { max: 1, onnotice() {} })
+}, 60_000)
+afterAll(async () => {
+  await database?.end()
+  await server?.remove()
+  await drop?.()
+})
+
+/** Everything a session sent to anybody, but the answers that hand a credential to its own team. */
+const held = { bytes: [] as string[] }
+
+const ask = async (method: string, path: string, team?: string, body?: unknown, { handsOut = false, headers = {} } = {}) => {
+  const response = await fetch(`${server.url}${path}`, {
+    method,
+    headers: { ...(team && { 'x-team-id': team }), ...headers },
+    redirect: 'manual',
+    signal: AbortSignal.timeout(20_000),
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  held.bytes.push(JSON.stringify([...response.headers]))
+  if (!handsOut) held.bytes.push(text)
+  return { status: response.status, text, body: () => JSON.parse(text) }
+}
+
+const mcpCall = (name: string, args: object) =>
+  ask(
+    'POST',
+    '/mcp',
+    undefined,
+    { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } },
+    { headers: { accept: 'application/json, text/event-stream', 'content-type': 'application/json' } },
+  )
+
+test('after a whole session no answer, stream, log, metric or row holds a secret', async () => {
+  const created = await ask(
+    'POST',
+    '/api/sessions',
+    undefined,
+    { title: 'Shipping the parser', description: 'Who does what', creator_team_name: "Alex's Team" },
+    { handsOut: true, headers: { 'idempotency-key': CREATE_KEY } },
+  )
+  const { session_id, team_id: alex } = created.body()
+  const room = `/api/sessions/${session_id}`
+  const joined = await ask(
+    'POST',
+    `${room}/join`,
+    undefined,
+    { team_name: "Bea's Team" },
+    { handsOut: true, headers: { 'idempotency-key': JOIN_KEY } },
+  )
+  const bea: string = joined.body().team_id
+  const chris: string = (await ask('POST', `${room}/join`, undefined, { team_name: "Chris's Team" }, { handsOut: true })).body().team_id
+  const tokens: string[] = [alex, bea, chris]
+
+  // Each team's stream, as long as the session lasts.
+  const streams = tokens.map(async (team) => {
+    const response = await fetch(`${server.url}${room}/stream`, { headers: { 'x-team-id': team }, signal: AbortSignal.timeout(25_000) })
+    held.bytes.push(await response.text())
+  })
+  const waits = tokens.map((team) => ask('GET', `${room}/wait?since_cursor=2&timeout=10`, team))
+  for (const team of tokens)
+    await ask('POST', `${room}/messages`, team, { content: { text: 'Here.' } }, { headers: { 'idempotency-key': 'k1' } })
+  await Promise.all(waits)
+
+  // What goes wrong must not repeat what it was given.
+  const [handle, secret] = bea.split('.') as [string, string]
+  for (const text of [alex, bea, `see ${bea}`, secret]) {
+    const refused = await ask('POST', `${room}/messages`, bea, { content: { text } })
+    expect(refused).toMatchObject({ status: 400 })
+    expect(refused.body().error.code).toBe('secret_in_text')
+  }
+  await ask('POST', `${room}/doc`, chris, { content: `# ${chris}`, expected_version: 0 })
+  await ask('POST', `${room}/messages`, `${handle}.${'a'.repeat(32)}`, { content: { text: 'I am Bea.' } })
+  await ask('POST', `${room}/messages`, bea, { team_id: bea, content: { text: 'Here.' }, unknown_field: bea })
+  await ask('POST', `${room}/messages`, bea, `{"team_id":"${bea}", broken`, { headers: { 'content-type': 'application/json' } })
+  await ask('POST', `${room}/ack`, bea, { cursor: bea })
+  await ask('GET', `${room}/participants?team_id=${bea}`)
+  await ask('GET', `/api/sessions/${bea}`, bea)
+  await ask('GET', `${room}/wait?since_cursor=${bea}`, bea)
+  await mcpCall('post_message', { session_id: bea, team_id: bea, content: { text: 'Here.' } })
+
+  for (const [tool, args] of [
+    ['append_to_session_doc', { text: '- a finding' }],
+    ['list_participants', {}],
+    ['get_history', {}],
+    ['wait_for_messages', { since_cursor: 0, timeout: 0 }],
+    ['update_session_metadata', { title: 'Shipping it', reason: 'clearer' }],
+  ] as const)
+    expect((await mcpCall(tool, { session_id, team_id: chris, ...args })).status).toBe(200)
+  await ask('POST', `${room}/doc/append`, bea, { text: '- another' }, { headers: { 'idempotency-key': 'k2' } })
+  await ask('POST', `${room}/ack`, bea, { cursor: 3 })
+
+  // The database goes away under calls that carry credentials: what is logged of that is scanned too.
+  const cut = numbers(20).map((n) =>
+    ask('POST', `${room}/messages`, tokens[n % 3], { content: { text: `number ${n}` } }, { headers: { 'idempotency-key': `cut${n}` } }),
+  )
+  await database`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`
+  await Promise.all(cut)
+  await until('the database is back', 5_000, async () => (await fetch(`${server.url}/readyz`)).ok)
+
+  expect((await ask('POST', `${room}/leave`, chris, {})).status).toBe(200)
+  expect((await ask('POST', `${room}/conclude`, alex, { summary_section: 'We ship.' })).status).toBe(200)
+  await Promise.all(streams)
+  for (const team of tokens)
+    for (const path of ['', '/participants', '/messages?limit=500', '/doc', '/doc/history', '/wait?since_cursor=0', '/stream'])
+      await ask('GET', `${room}${path}`, team)
+  for (const path of ['', '/history', '.md', '/feed.jsonl', '/live']) await ask('GET', `/sessions/${session_id}${path}`)
+  for (const path of [
+    '/',
+    '/search?q=Here',
+    '/connect',
+    '/settings',
+    '/api/config',
+    '/api/openapi.json',
+    '/AGENTS.md',
+    '/llms.txt',
+    '/metrics',
+  ])
+    await ask('GET', path)
+
+  const secrets = [...tokens.map((token) => token.split('.')[1]!), CREATE_KEY, JOIN_KEY]
+  const sent = held.bytes.join('\n')
+  expect(sent).toContain('number 1') // the net is not empty
+  expect(sent).toContain(handle)
+  expect(secrets.filter((one) => sent.includes(one))).toEqual([])
+  expect(secrets.filter((one) => server.output().includes(one))).toEqual([])
+  const rows = await everyRow()
+  expect(rows).toContain('a finding')
+  expect(
+    secrets.filter((one) =>
+      [one, Buffer.from(one).toString('hex'), Buffer.from(one).toString('base64')].some((form) => rows.includes(form)),
+    ),
+  ).toEqual([])
+
+  // The same keys give the same credentials again, though nobody wrote them down.
+  const again = await ask(
+    'POST',
+    '/api/sessions',
+    undefined,
+    { title: 'Shipping the parser', description: 'Who does what', creator_team_name: "Alex's Team" },
+    { handsOut: true, headers: { 'idempotency-key': CREATE_KEY } },
+  )
+  expect(again.body()).toEqual(created.body())
+}, 60_000)
+
+test('a credential that came in the address or as the name of a tool is not repeated either', async () => {
+  const token = `${crypto.randomUUID()}.${'s'.repeat(32)}`
+  const answers = [await ask('GET', `/api/${token}`), await ask('POST', `/api/sessions/${token}/join`, undefined, { team_name: 'Bea' })]
+  answers.push(await ask('GET', `/mcp/${token}`), await mcpCall(token, {}))
+  expect(answers.filter(({ text }) => text.includes(token)).map(({ text }) => text)).toEqual([])
+})
+
+const everyRow = async (): Promise<string> => {
+  const tables = await database<{ name: string }[]>`
+    select format('%I.%I', table_schema, table_name) as name from information_schema.tables
+    where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')`
+  expect(tables.length).toBeGreaterThan(5)
+  const rows = await Promise.all(tables.map(({ name }) => database.unsafe<{ row: string }[]>(`select t::text as row from ${name} t`)))
+  return rows.flat().map(({ row }) => row).join('\n') // prettier-ignore
+}

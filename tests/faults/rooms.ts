@@ -1,0 +1,187 @@
+// A session as these tests use one: opened, joined, written and read over REST, and checked against exact sets.
+import { expect } from 'bun:test'
+
+export interface Item {
+  id: string
+  sequence: number
+  type: string
+  event?: string
+  content?: { text: string }
+}
+export interface Room {
+  url: string
+  session: string
+  teams: string[] // their tokens; the convener's first
+}
+/** `messages` and the rest, whatever the status: a test says which one it expects. */
+export interface Answer {
+  status: number
+  body: any
+  headers: Headers
+}
+export type Send = (request: Request) => Response | Promise<Response>
+
+const CALL_WITHIN_MS = 45_000
+
+export const call = async (
+  url: string,
+  method: string,
+  path: string,
+  { team, body, key, send = fetch }: { team?: string | undefined; body?: unknown; key?: string; send?: Send } = {},
+): Promise<Answer> => {
+  const headers = new Headers({ host: new URL(url).host })
+  if (team) headers.set('x-team-id', team)
+  if (key) headers.set('idempotency-key', key)
+  if (body !== undefined) headers.set('content-type', 'application/json')
+  const response = await send(
+    new Request(`${url}${path}`, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(CALL_WITHIN_MS),
+    }),
+  )
+  const text = await response.text()
+  return { status: response.status, body: text === '' ? undefined : JSON.parse(text), headers: response.headers }
+}
+
+const NAMES = ["Alex's Team", "Bea's Team", "Chris's Team", "Dana's Team", "Eli's Team", "Fay's Team", "Gus's Team", "Hana's Team"]
+
+/** A session with so many teams; its feed holds one `team_joined` for each but the convener. */
+export const openRoom = async (url: string, teams = 2, send: Send = fetch): Promise<Room> => {
+  const created = await call(url, 'POST', '/api/sessions', {
+    body: { title: 'Shipping the parser', description: '', creator_team_name: NAMES[0] },
+    send,
+  })
+  expect(created.status).toBe(200)
+  const room: Room = { url, session: created.body.session_id, teams: [created.body.team_id] }
+  for (let n = 1; n < teams; n++) room.teams.push(await join(room, NAMES[n % NAMES.length]!, send))
+  return room
+}
+
+export const join = async ({ url, session }: Room, name: string, send: Send = fetch): Promise<string> => {
+  const joined = await call(url, 'POST', `/api/sessions/${session}/join`, { body: { team_name: name }, send })
+  expect(joined.status).toBe(200)
+  return joined.body.team_id as string
+}
+
+export const post = (
+  { url, session, teams }: Room,
+  text: string,
+  { team = teams[0]!, key, send }: { team?: string; key?: string; send?: Send } = {},
+) =>
+  call(url, 'POST', `/api/sessions/${session}/messages`, {
+    team,
+    body: { content: { text } },
+    ...(key ? { key } : {}),
+    ...(send ? { send } : {}),
+  })
+
+export const wait = (
+  { url, session, teams }: Room,
+  since: number,
+  { team = teams[0]!, timeout = 10, send }: { team?: string; timeout?: number; send?: Send } = {},
+) => call(url, 'GET', `/api/sessions/${session}/wait?since_cursor=${since}&timeout=${timeout}`, { team, ...(send ? { send } : {}) })
+
+/** The whole feed, read at once. */
+export const readFeed = async (room: Room, send?: Send): Promise<Item[]> => {
+  const items: Item[] = []
+  for (;;) {
+    const { status, body } = await wait(room, items.at(-1)?.sequence ?? 0, { timeout: 0, ...(send ? { send } : {}) })
+    expect(status).toBe(200)
+    items.push(...body.messages)
+    if (!body.has_more) return items
+  }
+}
+
+/** Waits without pause until `last` was seen, as an agent does; `seen` hears of each item. */
+export const follow = async (room: Room, team: string, last: number, seen: (item: Item) => void = () => {}): Promise<Item[]> => {
+  const items: Item[] = []
+  while ((items.at(-1)?.sequence ?? 0) < last) {
+    const { status, body } = await wait(room, items.at(-1)?.sequence ?? 0, { team })
+    expect(status).toBe(200)
+    for (const item of body.messages as Item[]) seen(item)
+    items.push(...body.messages)
+  }
+  return items
+}
+
+/** Follows the stream until `last` was seen, cut `cuts` times on the way, going on each time from the last event it has. */
+export const followStream = async (room: Room, last: number, cuts: number, seen: (item: Item) => void = () => {}): Promise<Item[]> => {
+  const items: Item[] = []
+  const lastId = () => items.at(-1)?.sequence ?? 0
+  for (let cut = 0; lastId() < last; cut++) {
+    const until = cut < cuts ? Math.floor(((cut + 1) * last) / (cuts + 1)) : last
+    const line = new AbortController()
+    const response = await fetch(`${room.url}/api/sessions/${room.session}/stream`, {
+      headers: { 'x-team-id': room.teams[0]!, ...(cut > 0 ? { 'last-event-id': String(lastId()) } : {}) },
+      signal: AbortSignal.any([line.signal, AbortSignal.timeout(CALL_WITHIN_MS)]),
+    })
+    expect(response.status).toBe(200)
+    for await (const { id, data } of frames(response.body!)) {
+      if (id === undefined) continue
+      const item = JSON.parse(data!) as Item
+      expect(id).toBe(String(item.sequence))
+      items.push(item)
+      seen(item)
+      if (item.sequence >= until) break
+    }
+    line.abort()
+  }
+  return items
+}
+
+export interface Frame {
+  id?: string
+  event?: string
+  data?: string
+}
+
+export async function* frames(body: ReadableStream<Uint8Array>): AsyncGenerator<Frame> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
+    rest += decoder.decode(chunk, { stream: true })
+    const blocks = rest.split('\n\n')
+    rest = blocks.pop()!
+    for (const block of blocks) {
+      const frame: Frame = {}
+      for (const line of block.split('\n')) {
+        const [, field, value] = /^(id|event|data): (.*)$/s.exec(line) ?? []
+        if (field) frame[field as keyof Frame] = value!
+      }
+      yield frame
+    }
+  }
+}
+
+export const expectUnbroken = (items: Item[], last: number) => {
+  expect(items.map(({ sequence }) => sequence)).toEqual(numbers(last))
+}
+
+/** Every text exactly once, and nothing else was said. */
+export const expectSaid = (items: Item[], texts: string[]) => {
+  expect(textsOf(items).toSorted()).toEqual(texts.toSorted())
+}
+
+export const textsOf = (items: Item[]): string[] => items.flatMap(({ type, content }) => (type === 'chat' ? [content!.text] : []))
+
+export const numbers = (last: number): number[] => Array.from({ length: last }, (_, i) => i + 1)
+
+/** One figure of /metrics. */
+export const gauge = async (url: string, name: string, send: Send = fetch): Promise<number> => {
+  const response = await send(new Request(`${url}/metrics`, { headers: { host: new URL(url).host } }))
+  const found = new RegExp(`^parley_${name} (\\S+)$`, 'm').exec(await response.text())
+  if (!found) throw new Error(`There is no metric ${name}.`)
+  return Number(found[1])
+}
+
+/** Milliseconds until `check` holds; fails after `withinMs`. */
+export const until = async (what: string, withinMs: number, check: () => boolean | Promise<boolean>): Promise<number> => {
+  const from = performance.now()
+  while (!(await check())) {
+    if (performance.now() - from > withinMs) throw new Error(`${what}: not within ${withinMs} ms`)
+    await Bun.sleep(5)
+  }
+  return performance.now() - from
+}

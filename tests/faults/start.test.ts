@@ -1,0 +1,120 @@
+// Contract section 3: a start that cannot succeed ends at once, with a sentence that says what to do and no secret in it.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { freePort, runServer, startServer, type TestServer } from '../support/server.ts'
+import { expectUnbroken, openRoom, post, readFeed, textsOf } from './rooms.ts'
+
+const PASSWORD = 'correct-horse-battery'
+
+let server: TestServer
+let empty: string
+beforeAll(async () => {
+  server = await startServer()
+  empty = mkdtempSync(join(tmpdir(), 'parley-start-'))
+}, 30_000)
+afterAll(async () => {
+  await server?.remove()
+  rmSync(empty, { recursive: true, force: true })
+})
+
+test('a second process on the embedded folder ends within 2 s and names the first, which loses nothing', async () => {
+  const room = await openRoom(server.url)
+  const said: string[] = []
+  let over = false
+  const posting = (async () => {
+    while (!over) {
+      const text = `number ${said.length}`
+      expect((await post(room, text)).status).toBe(200)
+      said.push(text)
+    }
+  })()
+  const second = await runServer([], { DATA_DIR: server.folder, PORT: '0' })
+  over = true
+  await posting
+  expect(second.code).toBe(1)
+  expect(second.ms).toBeLessThan(2_000)
+  expect(second.output).toContain(`in use by process ${server.pid}`)
+  expect(second.output).toContain('DATA_DIR')
+  expect(second.output.trim().split('\n')).toHaveLength(1)
+  const items = await readFeed(room)
+  expectUnbroken(items, said.length + 1)
+  expect(textsOf(items)).toEqual(said)
+}, 30_000)
+
+test('a taken port ends the start with a sentence that names the port, and the folder is free again', async () => {
+  const taken = createServer()
+  const port = await new Promise<number>((resolve) => taken.listen(0, '127.0.0.1', () => resolve((taken.address() as AddressInfo).port)))
+  const folder = join(empty, 'taken')
+  try {
+    const { code, output } = await runServer([], { DATA_DIR: folder, PORT: String(port) })
+    expect(code).toBe(1)
+    expect(output.trim()).toBe(
+      `Port ${port} on 127.0.0.1 is taken. Stop what listens there, or set PORT to another (0 takes any free one).`,
+    )
+    expect((await runServer(['migrate'], { DATA_DIR: folder })).code).toBe(0)
+  } finally {
+    taken.close()
+  }
+}, 30_000)
+
+test.each([
+  ['an unreachable DATABASE_URL', async () => `postgres://parley:${PASSWORD}@127.0.0.1:${await freePort()}/parley`],
+  ['a DATABASE_URL whose host does not exist', async () => `postgres://parley:${PASSWORD}@nowhere.invalid/parley`],
+  ['a DATABASE_URL of another scheme', async () => `mysql://parley:${PASSWORD}@127.0.0.1/parley`],
+  ['a DATABASE_URL that is no URL', async () => `postgres://parley:${PASSWORD}@127.0.0.1:port/parley`],
+  ['a DATABASE_URL with a stray percent sign', async () => `postgres://parley:${PASSWORD}%@127.0.0.1:5432/parley`],
+])(
+  '%s ends the start with a sentence that names the variable and not the password',
+  async (_, url) => {
+    const { code, output, ms } = await runServer([], { DATABASE_URL: await url(), PORT: '0' })
+    expect(code).toBe(1)
+    expect(output).toContain('DATABASE_URL')
+    expect(output).not.toContain(PASSWORD)
+    expect(output).not.toMatch(/^ +at .*:\d+/m) // a stack tells an operator nothing
+    expect(ms).toBeLessThan(10_000)
+  },
+  20_000,
+)
+
+test.each([
+  [{ PORT: 'eighty' }, ['PORT']],
+  [{ PORT: '70000' }, ['PORT']],
+  [{ IDLE_LIMIT: '0', LOG_LEVEL: 'loud' }, ['IDLE_LIMIT', 'LOG_LEVEL']],
+  [{ MCP_URL: 'parley.example' }, ['MCP_URL']],
+  [{ ACCESS_TOKEN: 'short-secret' }, ['ACCESS_TOKEN']],
+  [{ TRUST_PROXY: 'perhaps' }, ['TRUST_PROXY']],
+  [{ IDLE_AFTER: '20', DISCONNECTED_AFTER: '5' }, ['DISCONNECTED_AFTER']],
+])('the bad variables in %j end the start, each one named', async (environment: Record<string, string>, names) => {
+  const { code, output } = await runServer([], { DATA_DIR: empty, PORT: '0', ...environment })
+  expect(code).toBe(1)
+  expect([...output.matchAll(/^ {2}([A-Z_]+): \S/gm)].map(([, name]) => name!)).toEqual(names)
+  expect(output).toContain('start again')
+  expect(output).not.toContain('short-secret')
+})
+
+test('an unknown command says which there are', async () => {
+  const { code, output } = await runServer(['serve-me'], { DATA_DIR: empty })
+  expect(code).toBe(1)
+  expect(output).toMatch(/migrate.*operator-key/)
+})
+
+test('operator-key beside a running embedded server makes a new key each time, and the server goes on', async () => {
+  const environment = { DATA_DIR: server.folder }
+  const link = new RegExp(`^${server.url}/sign-in\\?key=(op_[A-Za-z0-9_-]{32})$`, 'm')
+  const made = [await runServer(['operator-key'], environment), await runServer(['operator-key'], environment)]
+  const keys = made.map(({ code, output }) => {
+    expect(code).toBe(0)
+    return link.exec(output)?.[1]
+  })
+  expect(keys.every(Boolean)).toBe(true)
+  expect(new Set([...keys, /key=(\S+)/.exec(server.output())![1]]).size).toBe(3)
+  expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
+  const signIn = (key: string) => fetch(`${server.url}/sign-in?key=${key}`, { redirect: 'manual' })
+  const newest = await signIn(keys[1]!)
+  if (newest.status === 404) return // a server without pages: the key's shape is all there is to see
+  expect(newest.headers.get('set-cookie')).toBeTruthy()
+  expect((await signIn(keys[0]!)).headers.get('set-cookie')).toBeNull()
+}, 30_000)

@@ -1,0 +1,60 @@
+// Section 5.1 and rule R23: a server that stops answers everybody first, and loses nothing.
+import { describe, expect, test } from 'bun:test'
+import { startServer } from '../support/server.ts'
+import { databaseOf, ENGINES } from './engines.ts'
+import { expectUnbroken, frames, gauge, numbers, openRoom, post, readFeed, textsOf, until, wait, type Room } from './rooms.ts'
+
+describe.each(ENGINES)('on %s', (engine) => {
+  test('SIGTERM ends a hundred waits, twenty streams and the posters in good order, and the process with 0', async () => {
+    const { environment, drop } = await databaseOf(engine)
+    const server = await startServer(environment)
+    try {
+      const [busy, quiet] = [await openRoom(server.url, 4), await openRoom(server.url, 4)]
+      const waits = numbers(100).map((n) => wait(quiet, 3, { team: quiet.teams[n % 4]!, timeout: 30 }))
+      const streams = numbers(20).map((n) => framesUntilTheEnd(n % 2 ? quiet : busy))
+      const acknowledged: string[] = []
+      const posters = busy.teams.map((team, n) => postUntilRefused(busy, team, n, acknowledged))
+      await until(
+        'all are held',
+        10_000,
+        async () => (await gauge(server.url, 'waits_held')) === 100 && (await gauge(server.url, 'streams_open')) === 20,
+      )
+      await Bun.sleep(200)
+      const { code, ms } = await server.terminate()
+      expect({ code, output: server.output().includes('"stopping"') || server.output().includes('stopping') }).toEqual({
+        code: 0,
+        output: true,
+      })
+      expect(ms).toBeLessThan(10_000)
+      for (const { status, body } of await Promise.all(waits))
+        expect({ status, body }).toEqual({ status: 200, body: { messages: [], next_cursor: 3, session_closed: false, has_more: false } })
+      for (const stream of await Promise.all(streams)) expect(stream.at(-1)).toEqual({ event: 'bye', data: '{}' })
+      await Promise.all(posters)
+      await server.restart()
+      const items = await readFeed(busy)
+      expectUnbroken(items, items.length)
+      const said = textsOf(items)
+      expect(new Set(said).size).toBe(said.length)
+      expect(acknowledged.length).toBeGreaterThan(0)
+      expect(acknowledged.filter((text) => !said.includes(text))).toEqual([])
+      console.log(`${engine}: stopped after ${ms.toFixed(0)} ms, ${acknowledged.length} acknowledged before`)
+    } finally {
+      await server.remove()
+      await drop()
+    }
+  }, 60_000)
+})
+
+const framesUntilTheEnd = async (room: Room) => {
+  const response = await fetch(`${room.url}/api/sessions/${room.session}/stream`)
+  return Array.fromAsync(frames(response.body!))
+}
+
+const postUntilRefused = async (room: Room, team: string, n: number, acknowledged: string[]) => {
+  for (let count = 0; ; count++) {
+    const text = `${n}/${count}`
+    const answer = await post(room, text, { team }).catch(() => undefined)
+    if (answer?.status !== 200) return
+    acknowledged.push(text)
+  }
+}

@@ -1,0 +1,65 @@
+// Rule 20 and promise P3 in one process: a wait never sleeps through a message, and a held one costs nothing.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { LOCAL, openInProcess } from './engines.ts'
+import { expectUnbroken, gauge, numbers, openRoom, post, until, wait } from './rooms.ts'
+
+let parley: Awaited<ReturnType<typeof openInProcess>>
+beforeAll(async () => {
+  parley = await openInProcess()
+}, 30_000)
+afterAll(() => parley?.close())
+
+const ROUNDS = 2_000
+const LANES = 4 // that many rooms at the same time: reads and commits of one get between those of another
+
+test('of two thousand waits that race with a post none times out', async () => {
+  const { send } = parley
+  let slow = 0
+  await Promise.all(
+    numbers(LANES).map(async () => {
+      const room = await openRoom(LOCAL, 2, send)
+      const seen = [{ sequence: 1 }]
+      for (let round = 0; round < ROUNDS / LANES; round++) {
+        const posted = Bun.sleep(Math.random() * 3).then(() => post(room, `round ${round}`, { send }))
+        const from = performance.now()
+        const { status, body } = await wait(room, seen.at(-1)!.sequence, { team: room.teams[1]!, timeout: 2, send })
+        slow = Math.max(slow, performance.now() - from)
+        expect(status).toBe(200)
+        expect(body.messages).toHaveLength(1)
+        seen.push(...body.messages)
+        expect((await posted).body.cursor).toBe(body.next_cursor)
+      }
+      expectUnbroken(seen as never, ROUNDS / LANES + 1)
+    }),
+  )
+  expect(parley.services.waiters.size).toBe(0)
+  console.log(`${ROUNDS} rounds: slowest wake ${slow.toFixed(0)} ms`)
+}, 60_000)
+
+test('ten thousand held waits send no statements of their own', async () => {
+  const { send, services } = parley
+  const TEAMS = 320
+  const EACH = 32
+  const HELD = 10_000
+  const rooms = await Promise.all(numbers(TEAMS / 8).map(() => openRoom(LOCAL, 8, send)))
+  const clients = new AbortController()
+  const seats = rooms.flatMap(({ session, teams }) => teams.flatMap((team) => numbers(EACH).map(() => ({ session, team }))))
+  const answered: number[] = []
+  const waits = seats.slice(0, HELD).map(async ({ session, team }) => {
+    const headers = { host: 'localhost', 'x-team-id': team }
+    const url = `${LOCAL}/api/sessions/${session}/wait?since_cursor=7&timeout=30`
+    const response = await send(new Request(url, { headers, signal: clients.signal }))
+    answered.push(response.status)
+  })
+  await until('all waits are held', 20_000, async () => (await gauge(LOCAL, 'waits_held', send)) === HELD)
+  const before = await gauge(LOCAL, 'database_statements', send)
+  await Bun.sleep(6_000)
+  const sent = (await gauge(LOCAL, 'database_statements', send)) - before
+  expect(services.waits.held).toBe(HELD)
+  expect(answered).toEqual([])
+  expect(sent).toBeLessThanOrEqual(12) // a sweep each 4.5 s and a flush of who was seen each second
+  clients.abort()
+  const freed = await until('all waits are over', 5_000, () => services.waiters.size === 0 && services.waits.held === 0)
+  await Promise.all(waits)
+  console.log(`${HELD} waits held for 6 s: ${sent} statements; freed ${freed.toFixed(0)} ms after their callers went`)
+}, 60_000)

@@ -1,0 +1,130 @@
+// What may stand between: a Postgres connection on which notifications are lost, and a proxy that ends TLS.
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { request as httpRequest } from 'node:http'
+import { createServer as createHttpsServer } from 'node:https'
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+interface Proxy {
+  url: string
+  close(): Promise<void>
+}
+export interface MuteProxy extends Proxy {
+  /** Notifications that were swallowed so far. */
+  readonly swallowed: number
+}
+
+export interface TlsProxy extends Proxy {
+  /** What a client has to trust. */
+  certificate: string
+}
+
+const NOTIFICATION = 'A'.charCodeAt(0)
+
+/** The same Postgres at another address, from where no notification ever comes. */
+export const withoutNotifications = async (databaseUrl: string): Promise<MuteProxy> => {
+  const target = new URL(databaseUrl)
+  let swallowed = 0
+  const sockets = new Set<Socket>()
+  const server = createServer((client) => {
+    const upstream = connect(Number(target.port), target.hostname)
+    const drop = () => (client.destroy(), upstream.destroy())
+    for (const socket of [client, upstream]) {
+      sockets.add(socket)
+      socket.on('error', drop).on('close', drop)
+    }
+    client.pipe(upstream)
+    let rest: Buffer = Buffer.alloc(0)
+    upstream.on('data', (chunk: Buffer) => {
+      rest = Buffer.concat([rest, chunk])
+      const kept: Buffer[] = []
+      // Each message: one byte for its type, four for its length, which counts itself.
+      while (rest.length >= 5 && rest.length > rest.readUInt32BE(1)) {
+        const end = rest.readUInt32BE(1) + 1
+        if (rest[0] === NOTIFICATION) swallowed++
+        else kept.push(rest.subarray(0, end))
+        rest = rest.subarray(end)
+      }
+      if (kept.length > 0) client.write(Buffer.concat(kept))
+    })
+  })
+  const url = new URL(databaseUrl)
+  url.port = String(await listening(server))
+  return {
+    url: url.href,
+    get swallowed() {
+      return swallowed
+    },
+    close: () => closed(server, sockets),
+  }
+}
+
+/** https in front of an http server, as a reverse proxy in production: it tells by X-Forwarded-* how it was called. */
+export const withTls = async (serverUrl: string): Promise<TlsProxy> => {
+  const own = selfSigned()
+  const target = new URL(serverUrl)
+  const sockets = new Set<Socket>()
+  const server = createHttpsServer(own, (incoming, outgoing) => {
+    const headers = {
+      ...incoming.headers,
+      host: target.host,
+      'x-forwarded-host': incoming.headers.host,
+      'x-forwarded-proto': 'https',
+      'x-forwarded-for': incoming.socket.remoteAddress,
+    }
+    const onward = httpRequest(
+      { host: target.hostname, port: target.port, method: incoming.method, path: incoming.url, headers },
+      (answer) => {
+        outgoing.writeHead(answer.statusCode!, answer.headers)
+        answer.pipe(outgoing)
+      },
+    )
+    onward.on('error', () => outgoing.destroy())
+    outgoing.on('close', () => onward.destroy())
+    incoming.pipe(onward)
+  })
+  server.on('secureConnection', (socket) => sockets.add(socket))
+  return { url: `https://localhost:${await listening(server)}`, certificate: own.cert, close: () => closed(server, sockets) }
+}
+
+const listening = (server: Server): Promise<number> =>
+  new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port)))
+
+const closed = (server: Server, sockets: Set<Socket>): Promise<void> =>
+  new Promise((resolve) => {
+    for (const socket of sockets) socket.destroy()
+    server.close(() => resolve())
+  })
+
+const selfSigned = (): { key: string; cert: string } => {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-tls-'))
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
+  try {
+    const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost']
+    execFileSync(
+      'openssl',
+      [
+        'req',
+        '-x509',
+        '-newkey',
+        'ec',
+        '-pkeyopt',
+        'ec_paramgen_curve:prime256v1',
+        '-nodes',
+        '-days',
+        '1',
+        ...subject,
+        '-keyout',
+        key,
+        '-out',
+        cert,
+      ],
+      { stdio: 'ignore' },
+    )
+    return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') }
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}

@@ -1,0 +1,159 @@
+// The real server as a child process, the way an operator runs it: for faults, races and whole sessions.
+import { spawn, type ChildProcess } from 'node:child_process'
+import { cpSync, existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export interface TestServer {
+  url: string
+  port: number
+  /** The folder of the embedded database; it outlives a kill and a restart. */
+  folder: string
+  readonly pid: number
+  readonly running: boolean
+  /** Everything it has printed since the first start. */
+  output(): string
+  /** SIGKILL; resolves when it is gone. */
+  kill(): Promise<void>
+  /** SIGTERM; tells how it ended and after how many milliseconds. */
+  terminate(): Promise<{ code: number | null; ms: number }>
+  /** Starts it again on the same folder and port; milliseconds until /readyz is green. */
+  restart(): Promise<number>
+  /** Whatever state it is in: no process and no folder is left. */
+  remove(): Promise<void>
+}
+
+const SERVER = join(import.meta.dir, '../../src/server.ts')
+const READY_WITHIN_MS = 30_000
+
+export const startServer = async (environment: Record<string, string> = {}): Promise<TestServer> => {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-test-'))
+  if (!environment.DATABASE_URL) cpSync(await emptyDatabase(), folder, { recursive: true })
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const printed: string[] = []
+  let child: ChildProcess | undefined
+  let pid = 0
+
+  const start = async () => {
+    const from = performance.now()
+    const started = run([], { DATA_DIR: folder, PORT: String(port), ...environment }, printed)
+    child = started
+    pid = started.pid!
+    started.once('exit', () => child === started && (child = undefined))
+    await untilReady(url, () => child === started, printed)
+    return performance.now() - from
+  }
+  const end = async (signal: NodeJS.Signals) => {
+    const ending = child
+    if (!ending) return { code: null, ms: 0 }
+    const from = performance.now()
+    const exit = new Promise<number | null>((resolve) => ending.once('exit', resolve))
+    ending.kill(signal)
+    return { code: await exit, ms: performance.now() - from }
+  }
+  const remove = async () => {
+    await end('SIGKILL')
+    rmSync(folder, { recursive: true, force: true })
+  }
+
+  await start().catch(async (error) => {
+    await remove()
+    throw error
+  })
+  return {
+    url,
+    port,
+    folder,
+    get pid() {
+      return pid
+    },
+    get running() {
+      return child !== undefined
+    },
+    output: () => printed.join(''),
+    kill: async () => void (await end('SIGKILL')),
+    terminate: () => end('SIGTERM'),
+    restart: start,
+    remove,
+  }
+}
+
+// Made once for all files of a run: the very first start takes seconds, a copy of what it leaves a fraction of one.
+const TEMPLATE = join(tmpdir(), `parley-test-empty-${process.pid}`)
+
+const emptyDatabase = async (): Promise<string> => {
+  if (existsSync(TEMPLATE)) return TEMPLATE
+  const making = mkdtempSync(join(tmpdir(), 'parley-test-'))
+  const { code, output } = await runServer(['migrate'], { DATA_DIR: making }, READY_WITHIN_MS)
+  if (code !== 0) throw new Error(`No database could be made:\n${output}`)
+  if (existsSync(TEMPLATE)) rmSync(making, { recursive: true })
+  else renameSync(making, TEMPLATE)
+  // `bun test` ends without an exit event; the shell's input closes however we end.
+  spawn('/bin/sh', ['-c', 'cat; rm -rf "$1"', 'parley-test-guard', TEMPLATE], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  }).unref()
+  return TEMPLATE
+}
+
+/** `bun src/server.ts …` until it ends by itself: for starts that fail and for commands. */
+export const runServer = async (args: string[], environment: Record<string, string>, withinMs = 15_000) => {
+  const printed: string[] = []
+  const from = performance.now()
+  const child = run(args, environment, printed)
+  const timer = setTimeout(() => child.kill('SIGKILL'), withinMs)
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
+  clearTimeout(timer)
+  return { code, ms: performance.now() - from, output: printed.join('') }
+}
+
+/** Starts `bun src/server.ts` and leaves it alone, for whoever wants to kill it while it starts. */
+export const spawnServer = (environment: Record<string, string>): ChildProcess => run([], environment, [])
+
+export const gone = (child: ChildProcess): Promise<void> =>
+  new Promise((resolve) => (child.exitCode === null && child.signalCode === null ? child.once('exit', () => resolve()) : resolve()))
+
+// In a folder without .env files, and with nothing of our own environment that would configure it.
+const run = (args: string[], environment: Record<string, string>, printed: string[]): ChildProcess => {
+  const { PATH = '', HOME = '' } = process.env
+  const child = spawn(process.execPath, [SERVER, ...args], {
+    cwd: tmpdir(),
+    env: { PATH, HOME, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  child.stdout!.on('data', (chunk: Buffer) => printed.push(chunk.toString()))
+  child.stderr!.on('data', (chunk: Buffer) => printed.push(chunk.toString()))
+  return child
+}
+
+const untilReady = async (url: string, alive: () => boolean, printed: string[]) => {
+  const deadline = performance.now() + READY_WITHIN_MS
+  for (;;) {
+    const ready = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2_000) }).then(
+      (response) => response.ok,
+      () => false,
+    )
+    if (ready) return
+    if (!alive()) throw new Error(`The server ended before it was ready:\n${printed.join('')}`)
+    if (performance.now() > deadline) throw new Error(`The server was not ready in time:\n${printed.join('')}`)
+    await sleep(10)
+  }
+}
+
+// Below the range that the system hands out to clients: a client that dials a port nobody listens on, while the server is down,
+// can be given that very port and end up talking to itself.
+export const freePort = async (): Promise<number> => {
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 12_000)
+    if (await isFree(port)) return port
+  }
+}
+
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const probe = createServer().once('error', () => resolve(false))
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
+  })

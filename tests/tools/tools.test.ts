@@ -1,0 +1,35 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { toolNames, toolOf } from '../../src/doors/mcp.ts'
+import { toolsets } from '../../src/toolsets.ts'
+import { startParley, type Parley } from '../support/parley.ts'
+
+// A tool's schema is a promise to agents: it moves in view of the reviewer, or not at all.
+const UPDATE = 'UPDATE=1 bun test tests/tools'
+const snapshotOf = (name: string) => join(import.meta.dir, `${name}.json`)
+const tools = [...toolNames(toolsets)].map(([name, operation]) => toolOf(name, operation))
+const textOf = (tool: object) => `${JSON.stringify(tool, null, 2)}\n`
+
+let parley: Parley
+beforeAll(async () => {
+  parley = await startParley()
+})
+afterAll(() => parley?.close())
+
+if (process.env.UPDATE) {
+  for (const file of readdirSync(import.meta.dir).filter((name) => name.endsWith('.json'))) rmSync(join(import.meta.dir, file))
+  for (const tool of tools) await Bun.write(snapshotOf(tool.name), textOf(tool))
+}
+
+test.each(tools.map(({ name }) => name))('%s is listed as its snapshot says', async (name) => {
+  const { tools: served } = await (await parley.client(`/mcp?toolsets=${toolsets.map((toolset) => toolset.name).join(',')}`)).listTools()
+  const file = Bun.file(snapshotOf(name))
+  if (!(await file.exists())) throw new Error(`tests/tools/${name}.json is missing. If the tool is meant to be new: ${UPDATE}`)
+  expect(served.find((tool) => tool.name === name) as object, `If the change is meant: ${UPDATE}`).toEqual(await file.json())
+})
+
+test('there is no snapshot of a tool that is gone', () => {
+  const files = readdirSync(import.meta.dir).filter((name) => name.endsWith('.json'))
+  expect(files.toSorted(), `If they are gone for good: ${UPDATE}`).toEqual(tools.map(({ name }) => `${name}.json`).toSorted())
+})
