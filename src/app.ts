@@ -11,6 +11,7 @@ import { browserHeaders, errorFor, linkInBrowser, pageRoutes } from './doors/pag
 import { readAssets, type ReadAsset } from './doors/pages/assets.ts'
 import { methodNotAllowed, restRoutes } from './doors/rest.ts'
 import { streamRoute } from './doors/stream.ts'
+import { redacted } from './core/text.ts'
 import { errorBody } from './gate.ts'
 import type { Services } from './services.ts'
 import { toolsets as all, type Toolset } from './toolsets.ts'
@@ -35,7 +36,7 @@ export const createApp = async (services: Services, { toolsets = all, commandSec
   app.notFound((c) =>
     errorFor(c, site, {
       code: 'not_found',
-      message: `There is nothing at ${c.req.path}. /AGENTS.md and /api/openapi.json tell what there is.`,
+      message: `There is nothing at ${redacted(c.req.path)}. /AGENTS.md and /api/openapi.json tell what there is.`,
       details: {},
     }),
   )

@@ -1,5 +1,6 @@
 // The only gate: untrusted input in, an outcome out, nothing thrown. Every door speaks from the outcome.
 import { z } from 'zod'
+import { withinDeadline } from '../db/database.ts'
 import { contextOf, type AnyOp, type Call, type Caller, type Outcome, type Request } from './context.ts'
 import { Refusal, refuse, unauthorized, type ErrorBody } from './core/errors.ts'
 import { isUuid, newSecret, parseToken, type Token } from './core/ids.ts'
@@ -13,7 +14,9 @@ import { write } from './writes.ts'
 
 /** Calls an operation in the contract's order of checks (section 4). `raw` is whatever the caller sent. */
 export const perform = async (operation: AnyOp, services: Services, call: Call, raw: unknown): Promise<Outcome> => {
-  const outcome = await attempt(operation, services, call, raw).catch((error): Outcome => ({
+  const attempted = attempt(operation, services, call, raw)
+  // One limit for all that a call asks of the database, waiting in line included. A held wait has its own.
+  const outcome = await (operation.held ? attempted : withinDeadline(attempted)).catch((error): Outcome => ({
     ok: false,
     error: errorBody(operation, services, error),
   }))

@@ -62,7 +62,7 @@ const listen = ({ PORT, HOST }: Config, answer: App['fetch']) => {
       idleTimeout: QUIET_S,
       maxRequestBodySize: LARGEST_BODY,
       fetch: (request, server) =>
-        answer(request, {
+        answer(absolute(request), {
           get address() {
             return server.requestIP(request)?.address
           },
@@ -74,6 +74,10 @@ const listen = ({ PORT, HOST }: Config, answer: App['fetch']) => {
     throw new CannotOpen(`Port ${PORT} on ${HOST} is taken. Stop what listens there, or set PORT to another (0 takes any free one).`)
   }
 }
+
+// HTTP/1.0 may come without a Host, and its address is then only a path (load balancers ask for /healthz so).
+const absolute = (request: Request) =>
+  URL.canParse(request.url) ? request : new Request(new URL(request.url, 'http://localhost'), request)
 
 const greet = ({ config, setting, database }: Services, url: string, key: string | undefined) => {
   const link = setting('mcp_url') ?? config.MCP_URL

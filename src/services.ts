@@ -1,5 +1,5 @@
 // What one process has: the database, its memory of who waits and who polls, and the work that goes on in the background.
-import type { Database } from '../db/database.ts'
+import { withinDeadline, type Database } from '../db/database.ts'
 import type { Config } from './config.ts'
 import { Clock } from './core/clock.ts'
 import { combine } from './core/combine.ts'
@@ -75,7 +75,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
   const memberOf = async (sessionId: string, token: Token, { lasting = false } = {}): Promise<Member | undefined> => {
     if (!isUuid(sessionId)) return undefined
     const key = `${sessionId}/${token.handle}`
-    const member = (lasting ? proven.get(key) : undefined) ?? (await members({ sessionId, teamId: token.handle }))
+    const member = (lasting ? proven.get(key) : undefined) ?? (await withinDeadline(members({ sessionId, teamId: token.handle })))
     if (!member || !proves(token, member)) return undefined
     if (proven.size >= PROVEN_KEPT) proven.delete(proven.keys().next().value!)
     proven.set(key, member)

@@ -12,6 +12,7 @@ import {
   type JSONRPCRequest,
 } from '@modelcontextprotocol/sdk/types.js'
 import type { AnyOp, Call, Outcome } from '../context.ts'
+import { redacted } from '../core/text.ts'
 import { perform } from '../gate.ts'
 import type { Services } from '../services.ts'
 import type { Toolset } from '../toolsets.ts'
@@ -64,7 +65,8 @@ const serverOf = (exchange: Exchange<Call>, operations: Map<string, AnyOp>, tool
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools }))
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { requestId }) => {
     const operation = operations.get(params.name)
-    if (!operation) throw new McpError(ErrorCode.InvalidParams, `There is no tool named ${params.name} here. tools/list has the names.`)
+    if (!operation)
+      throw new McpError(ErrorCode.InvalidParams, `There is no tool named ${redacted(params.name)} here. tools/list has the names.`)
     return resultOf(await perform(operation, services, exchange.callerOf(requestId), params.arguments ?? {}))
   })
   return server

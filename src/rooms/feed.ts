@@ -71,7 +71,6 @@ const nextPage = async (context: Context, since: number, timeout: number, trace:
   if (holds && services.waits.held >= services.config.MAX_WAITS) {
     refuse('unavailable', 'This server holds as many waits as it may. Try again in a few seconds.', { retry_after: 3 })
   }
-  services.waiters.saw(session.id, session.lastSequence)
   const follower = new Follower(services, session.id, since, trace, { armed, newest })
   if (holds) {
     services.waits.held++

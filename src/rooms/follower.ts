@@ -21,6 +21,7 @@ export class Follower {
     this.#armed = armed
     this.#look = newest > cursor
     this.#newest = newest
+    services.waiters.saw(sessionId, this.#look ? cursor : newest) // from here on the sweep finds what nobody announced
   }
 
   /** The next events, or none after `withinMs`, when `signal` says that nobody listens any more, or when the server stops. */
@@ -38,8 +39,9 @@ export class Follower {
       while (!signal?.aborted && !this.services.stopping.aborted) {
         if ((await Promise.race([this.#armed.woken, over.promise])) === 'over' || this.services.stopping.aborted) break
         this.#newest = Math.max(this.#newest, this.services.waiters.knows(this.sessionId) ?? 0)
+        const next = this.services.waiters.arm(this.sessionId) // before reading, or what lands in between is missed
         this.#armed.disarm()
-        this.#armed = this.services.waiters.arm(this.sessionId) // before reading, or what lands in between is missed
+        this.#armed = next
         const page = await this.#read()
         if (page.events.length > 0) return page
       }

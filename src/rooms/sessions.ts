@@ -181,7 +181,7 @@ export const updateSessionMetadata = op({
 })
 
 const assertUnhurried = ({ services: { config, clock } }: Context, { createdAt, updatedAt }: Session) => {
-  if (updatedAt === createdAt) return
+  if (config.METADATA_MIN_INTERVAL === 0 || updatedAt === createdAt) return
   const retry_after = Math.ceil(config.METADATA_MIN_INTERVAL - (clock.now() - Date.parse(updatedAt)) / 1000)
   if (retry_after > 0) refuse('rate_limited', `Title and description changed a moment ago. Try again in ${retry_after} s.`, { retry_after })
 }

@@ -1,5 +1,5 @@
 // Group commit: while one batch is being written, posts gather; the next batch takes them all. One commit serves many posts.
-import type { Database } from '../../db/database.ts'
+import { withinDeadline, type Database } from '../../db/database.ts'
 import { appendEvents, type Appended, type Draft } from './append.ts'
 import { isAway } from './failures.ts'
 
@@ -8,6 +8,7 @@ const AT_ONCE = 2 // while one batch is being written, the next is already under
 
 interface Pending {
   draft: Draft
+  abandoned?: boolean
   resolve(answer: Appended): void
   reject(error: unknown): void
 }
@@ -24,17 +25,22 @@ export class Appender {
   ) {}
 
   /** Resolves when the event is committed; rejects when the database refuses it or is away. */
-  post(draft: Draft): Promise<Appended> {
-    return new Promise((resolve, reject) => {
-      this.#queue.push({ draft, resolve, reject })
-      if (this.#flushing < AT_ONCE) queueMicrotask(() => void this.#flush())
-    })
+  async post(draft: Draft): Promise<Appended> {
+    const { promise, resolve, reject } = Promise.withResolvers<Appended>()
+    const pending: Pending = { draft, resolve, reject }
+    this.#queue.push(pending)
+    if (this.#flushing < AT_ONCE) queueMicrotask(() => void this.#flush())
+    try {
+      return await withinDeadline(promise)
+    } finally {
+      pending.abandoned = true // nobody waits for it any more: if it is still in the queue, it is not sent
+    }
   }
 
   async #flush() {
     if (this.#flushing === AT_ONCE) return
     this.#flushing++
-    while (this.#queue.length > 0) await this.#write(this.#takeBatch())
+    for (let batch = this.#takeBatch(); batch.length > 0; batch = this.#takeBatch()) await this.#write(batch)
     this.#flushing--
   }
 
@@ -44,6 +50,7 @@ export class Appender {
     const batch: Pending[] = []
     const later: Pending[] = []
     for (const pending of this.#queue) {
+      if (pending.abandoned) continue
       const { key, sessionId } = pending.draft
       const name = key && `${sessionId}/${key.caller}/${key.keyHash}`
       if (batch.length === BATCH || (name && keys.has(name))) later.push(pending)
