@@ -80,7 +80,7 @@ const endpoints = (toolsets: readonly Toolset[], services: Services) => {
         toolsets.find((toolset) => toolset.name === name) ??
         refuse(
           'not_found',
-          `There is no toolset ${JSON.stringify(name)}. There are: ${toolsets.map((toolset) => toolset.name).join(', ')}.`,
+          `There is no toolset ${JSON.stringify(redacted(name))}. There are: ${toolsets.map((toolset) => toolset.name).join(', ')}.`,
         ),
     )
     const key = wanted.join(',')
