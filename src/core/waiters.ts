@@ -1,6 +1,7 @@
 // Who waits for news of which session, in this process only. A wake carries no data: the woken caller looks for itself.
 export interface Armed {
   woken: Promise<void>
+  wake(): void // for the waiter's own reasons: its time is up, its caller has gone
   disarm(): void
 }
 
@@ -16,7 +17,7 @@ export class Waiters {
     if (!waiting) this.#bySession.set(session, (waiting = new Set()))
     waiting.add(resolve)
     this.#count++
-    return { woken: promise, disarm: () => this.#remove(session, waiting, resolve) }
+    return { woken: promise, wake: resolve, disarm: () => this.#remove(session, waiting, resolve) }
   }
 
   #remove(session: string, waiting: Set<() => void>, resolve: () => void) {

@@ -31,24 +31,28 @@ export class Follower {
       if (page.events.length > 0 || withinMs === 0) return page
     }
     if (withinMs === 0) return NOTHING
-    const over = Promise.withResolvers<'over'>()
-    const gone = () => over.resolve('over')
-    const timer = setTimeout(gone, withinMs)
-    signal?.addEventListener('abort', gone, { once: true })
+    let over = false
+    const end = () => {
+      over = true
+      this.#armed.wake()
+    }
+    const timer = setTimeout(end, withinMs)
+    signal?.addEventListener('abort', end, { once: true })
     try {
       while (!signal?.aborted && !this.services.stopping.aborted) {
-        if ((await Promise.race([this.#armed.woken, over.promise])) === 'over' || this.services.stopping.aborted) break
+        await this.#armed.woken
+        if (over || this.services.stopping.aborted) break
         this.#newest = Math.max(this.#newest, this.services.waiters.knows(this.sessionId) ?? 0)
         const next = this.services.waiters.arm(this.sessionId) // before reading, or what lands in between is missed
         this.#armed.disarm()
         this.#armed = next
         const page = await this.#read()
-        if (page.events.length > 0) return page
+        if (page.events.length > 0 || over) return page
       }
       return NOTHING
     } finally {
       clearTimeout(timer)
-      signal?.removeEventListener('abort', gone)
+      signal?.removeEventListener('abort', end)
     }
   }
 

@@ -1,0 +1,121 @@
+// 10,000 waits held by one server process over REST, then over MCP: what each costs in memory, what it costs the database while
+// nothing happens, and how long one post takes to wake them all. The server is a process of its own. `bun bench/connections.ts`
+import { connect, type Socket } from 'node:net'
+import { freshDatabase, startPostgres } from '../tests/support/postgres.ts'
+import { load, newRoom, percentile, row, type Room } from './support.ts'
+
+const WAITS = 10_000
+const TEAMS = 400 // a team holds at most 32
+const SETTLE_MS = 6_000
+
+const postgres = await startPostgres()
+load()
+for (const door of ['REST', 'MCP'] as const) {
+  const database = await freshDatabase(postgres.url)
+  const server = Bun.spawn([process.execPath, 'src/server.ts'], {
+    env: { ...process.env, DATABASE_URL: database.url, PORT: '0', NODE_ENV: 'production' },
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  await measure(door, await addressOf(server.stdout))
+  server.kill('SIGTERM')
+  await server.exited
+  await database.drop()
+}
+await postgres.stop()
+process.exit(0)
+
+async function measure(door: 'REST' | 'MCP', url: string) {
+  const room = await newRoom(url)
+  const tokens = [room.team_id]
+  while (tokens.length < TEAMS) tokens.push(...(await Promise.all(Array.from({ length: 21 }, () => joined(url, room.session_id)))))
+  const { last_sequence } = await answerOf(url, `/api/sessions/${room.session_id}`, { 'x-team-id': room.team_id })
+  const requests = tokens.map((token) =>
+    door === 'REST' ? restWait(url, room, token, last_sequence) : mcpWait(url, room, token, last_sequence),
+  )
+  await Bun.sleep(2_000)
+  const before = await metrics(url)
+  const sockets: Socket[] = []
+  const woken: number[] = []
+  let posted = 0
+  for (let opened = 0; opened < WAITS; opened += 250) {
+    await Promise.all(
+      Array.from({ length: 250 }, (_, n) =>
+        hold(url, requests[(opened + n) % requests.length]!, () => posted && woken.push(performance.now() - posted), sockets),
+      ),
+    )
+  }
+  while ((await metrics(url)).waits_held! < WAITS) await Bun.sleep(100)
+  const held = await metrics(url)
+  await Bun.sleep(SETTLE_MS)
+  const idle = await metrics(url)
+  row(
+    `${door}: memory of each of ${WAITS} held waits`,
+    `${((idle.resident_bytes! - before.resident_bytes!) / WAITS / 1024).toFixed(1)} KiB  (aim: at most ${door === 'REST' ? 8 : 20})`,
+  )
+  row(`${door}: statements while all were idle`, `${idle.database_statements! - held.database_statements!} in ${SETTLE_MS / 1000} s`)
+  posted = performance.now()
+  await fetch(`${url}/api/sessions/${room.session_id}/messages`, {
+    method: 'POST',
+    headers: { 'x-team-id': room.team_id },
+    body: '{"content":"wake up"}',
+  })
+  while (woken.length < WAITS && performance.now() - posted < 20_000) await Bun.sleep(10)
+  row(
+    `${door}: ${woken.length} woken after ms`,
+    `p50 ${percentile(woken, 0.5).toFixed(0)}  p95 ${percentile(woken, 0.95).toFixed(0)}  p99 ${percentile(woken, 0.99).toFixed(0)}  all ${Math.max(...woken).toFixed(0)}  (aim: all within 500)`,
+  )
+  for (const socket of sockets) socket.destroy()
+}
+
+function hold(url: string, text: string, answered: () => void, sockets: Socket[]) {
+  const { hostname, port } = new URL(url)
+  return new Promise<void>((resolve, reject) => {
+    const socket = connect({ host: hostname, port: Number(port) }, () => socket.write(text, () => resolve()))
+    let done = false
+    socket.on('data', (data) => {
+      if (!done && data.includes('"messages"')) answered()
+      done ||= data.includes('"messages"')
+    })
+    socket.on('error', reject)
+    sockets.push(socket)
+  })
+}
+
+function restWait(url: string, room: Room, token: string, cursor: number) {
+  return `GET /api/sessions/${room.session_id}/wait?since_cursor=${cursor} HTTP/1.1\r\nhost: ${new URL(url).host}\r\nx-team-id: ${token}\r\n\r\n`
+}
+
+function mcpWait(url: string, { session_id }: Room, team_id: string, since_cursor: number) {
+  const body = JSON.stringify({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'tools/call',
+    params: { name: 'wait_for_messages', arguments: { session_id, team_id, since_cursor } },
+  })
+  return `POST /mcp HTTP/1.1\r\nhost: ${new URL(url).host}\r\ncontent-type: application/json\r\naccept: application/json, text/event-stream\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+}
+
+async function joined(url: string, session: string): Promise<string> {
+  const response = await fetch(`${url}/api/sessions/${session}/join`, { method: 'POST', body: '{"team_name":"Bench"}' })
+  return ((await response.json()) as Room).team_id
+}
+
+async function answerOf(url: string, path: string, headers: Record<string, string>) {
+  return (await (await fetch(url + path, { headers })).json()) as { last_sequence: number }
+}
+
+async function metrics(url: string): Promise<Record<string, number>> {
+  const text = await (await fetch(`${url}/metrics`)).text()
+  return Object.fromEntries([...text.matchAll(/^parley_(\w+) (\S+)$/gm)].map(([, name, value]) => [name, Number(value)]))
+}
+
+async function addressOf(output: ReadableStream<Uint8Array>): Promise<string> {
+  let said = ''
+  for await (const chunk of output as unknown as AsyncIterable<Uint8Array>) {
+    said += new TextDecoder().decode(chunk)
+    const address = /open at (http:\S+)/.exec(said)?.[1]
+    if (address) return address
+  }
+  throw new Error(`the server did not start: ${said}`)
+}
