@@ -16,10 +16,12 @@ import { eventsAfter, pageOf, type Event, type Page } from './stores/events.ts'
 import { findMembers, proves, type Member, type MemberKey } from './stores/members.ts'
 import { writePresence } from './stores/presence.ts'
 import { newestSequences } from './stores/sessions.ts'
+import { tidier } from './stores/tidy.ts'
 import { forgetSetting, offerSetting, readSettings, saveSetting, type SettingName } from './stores/settings.ts'
 
 const PRESENCE_EVERY_MS = 1_000
 const SWEEP_EVERY_MS = 4_500 // wake-ups are a hint; nobody waits longer than this and a read for what a lost one announced
+const TIDY_EVERY_MS = 10_000
 const PROVEN_KEPT = 10_000 // teams whose tokens are remembered as good
 const SETTINGS = 'settings' // the notification that says so, in place of sequences
 
@@ -47,9 +49,11 @@ export const createServices = async (database: Database, config: Config, log: Lo
         items.map(({ event }) => event),
       )
   }
+  let appended = 0
   const publish = (session: string, events: Event[]) => {
     const newest = events.at(-1)!.sequence
     metrics.add('events_appended', events.length)
+    appended += events.length
     tail.extend(session, events)
     waiters.wake(session, newest)
     announcer?.announce(session, newest)
@@ -67,7 +71,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
     return page
   }
 
-  const members = combine((keys: MemberKey[]) => findMembers(database, keys), { atOnce: 1 })
+  const members = combine((keys: MemberKey[]) => findMembers(database, keys), { atOnce: 2 })
   const proven = new Map<string, Member>()
   /** The team of this session that a token proves, gone or present; undefined for any other token and any other session. A token's
    *  meaning never changes, so whoever looks at the session itself later (`lasting`: an append does, under its lock) may be given
@@ -126,7 +130,15 @@ export const createServices = async (database: Database, config: Config, log: Lo
     waiters.wakeAll()
     void reloadSettings().catch(() => {})
   })
-  const background = [repeat(flushPresence, PRESENCE_EVERY_MS, log), repeat(sweep, SWEEP_EVERY_MS, log)]
+  const background = [
+    repeat(flushPresence, PRESENCE_EVERY_MS, log),
+    repeat(sweep, SWEEP_EVERY_MS, log),
+    repeat(
+      tidier(database, () => appended),
+      TIDY_EVERY_MS,
+      log,
+    ),
+  ]
 
   return {
     database,

@@ -45,9 +45,6 @@ export const waitForMessages = op({
     const delivered = Math.max(member.deliveredCursor, presence.of(session_id, teamId)?.deliveredCursor ?? 0)
     const since = since_cursor ?? Math.min(delivered, session.lastSequence)
     if (since > session.lastSequence) beyondTheEnd('since_cursor', session.lastSequence)
-    if (presence.polls(session_id, teamId) >= WAITS_OF_A_TEAM) {
-      refuse('rate_limited', `Your team holds ${WAITS_OF_A_TEAM} waits in this session already. One is enough.`, { retry_after: 1 })
-    }
     if (since_cursor !== undefined) presence.advance(session_id, teamId, { seen: since_cursor })
     const done = presence.poll(session_id, teamId, timeout * 1000)
     try {
@@ -65,9 +62,12 @@ export const waitForMessages = op({
 // Ends on four causes: news, a closed session, the time, or a caller (or server) that goes away.
 const nextPage = async (context: Context, since: number, timeout: number, trace: boolean): Promise<Page> => {
   const { services, call, armed } = context
-  const { session } = teamOf(context)
+  const { session, teamId } = teamOf(context)
   const newest = trace ? session.lastSequence : session.lastConversationSequence
   const holds = newest <= since && !session.closed && timeout > 0
+  if (holds && services.presence.polls(session.id, teamId) > WAITS_OF_A_TEAM) {
+    refuse('rate_limited', `Your team holds ${WAITS_OF_A_TEAM} waits in this session already. One is enough.`, { retry_after: 1 })
+  }
   if (holds && services.waits.held >= services.config.MAX_WAITS) {
     refuse('unavailable', 'This server holds as many waits as it may. Try again in a few seconds.', { retry_after: 3 })
   }

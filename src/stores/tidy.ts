@@ -1,0 +1,14 @@
+import type { Database } from '../../db/database.ts'
+
+const AFTER_EVENTS = 20_000
+const TABLES = ['sessions', 'participants', 'events', 'session_docs', 'idempotency']
+
+/** PGlite has no autovacuum: this looks after it once so many events have come. Postgres looks after itself. */
+export const tidier = (database: Database, appended: () => number) => {
+  let tidiedAt = 0
+  return async function tidy() {
+    if (database.engine !== 'pglite' || appended() - tidiedAt < AFTER_EVENTS) return
+    tidiedAt = appended()
+    for (const table of TABLES) await database.query(`vacuum (analyze) ${table}`) // one at a time: others get their turn between
+  }
+}
