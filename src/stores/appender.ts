@@ -4,7 +4,6 @@ import { appendEvents, type Appended, type Draft } from './append.ts'
 import { isAway } from './failures.ts'
 
 const BATCH = 500
-const HALVED_FROM = 32 // fewer are not worth two statements
 const AT_ONCE = 2 // while one batch is being written, the next is already under way: both sides of the connection stay busy
 
 interface Pending {
@@ -50,12 +49,11 @@ export class Appender {
     const keys = new Set<string>()
     const batch: Pending[] = []
     const later: Pending[] = []
-    const most = this.#flushing < AT_ONCE ? Math.max(HALVED_FROM, Math.ceil(this.#queue.length / 2)) : BATCH
     for (const pending of this.#queue) {
       if (pending.abandoned) continue
       const { key, sessionId } = pending.draft
       const name = key && `${sessionId}/${key.caller}/${key.keyHash}`
-      if (batch.length >= most || batch.length === BATCH || (name && keys.has(name))) later.push(pending)
+      if (batch.length === BATCH || (name && keys.has(name))) later.push(pending)
       else batch.push(pending)
       if (name) keys.add(name)
     }
