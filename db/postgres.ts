@@ -2,8 +2,8 @@ import postgres from 'postgres'
 import { OID, queriesOver, rfc3339, withinDeadline, type Database, type Run } from './database.ts'
 
 const CONNECTIONS = 16
-// Back within 100 ms to 1 s of the server's return; the driver's own schedule took 7 s.
-const backoff = (tries: number) => Math.min(0.1 * 2 ** tries, 1)
+// Back within half a second of the server's return; the driver's own schedule took 7 s.
+const backoff = (tries: number) => Math.min(0.1 * 2 ** tries, 0.5)
 // Every statement of ours goes by an index, and is planned once for each connection: planning the append anew took a fifth of its
 // time (bench/post), and a plan made while a table was empty must not read it whole when it is large.
 const PLANS = { jit: 'off', plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off' }
