@@ -22,6 +22,21 @@ export const load = () => row('load of the machine (1 min)', loadavg()[0]!.toFix
 export const bench = async (work: (at: { url: string; databaseUrl: string; services: Services; app: App }) => Promise<void>) => {
   const postgres = await startPostgres()
   const { url: databaseUrl, drop } = await freshDatabase(postgres.url)
+  const { url, services, app, close } = await serveHere(databaseUrl)
+  console.log(`Bun ${Bun.version}, PostgreSQL ${postgres.version}`)
+  load()
+  try {
+    await work({ url, databaseUrl, services, app })
+  } finally {
+    load()
+    await close()
+    await drop()
+    await postgres.stop()
+  }
+  process.exit(0)
+}
+/** One instance in this process, on any free port: several of them share a database as several servers would. */
+export const serveHere = async (databaseUrl: string) => {
   const database = await openPostgres(databaseUrl)
   await migrate(database)
   const services = await createServices(database, readConfig({ DATABASE_URL: databaseUrl }), silent)
@@ -32,20 +47,14 @@ export const bench = async (work: (at: { url: string; databaseUrl: string; servi
     idleTimeout: 60,
     fetch: (request, own) => app.fetch(request, { untimed: () => own.timeout(request, 0) }),
   })
-  console.log(`Bun ${Bun.version}, PostgreSQL ${postgres.version}`)
-  load()
-  try {
-    await work({ url: `http://127.0.0.1:${server.port}`, databaseUrl, services, app })
-  } finally {
-    load()
+  const close = async () => {
     services.drain()
     await server.stop(true)
     await services.close()
-    await drop()
-    await postgres.stop()
   }
-  process.exit(0)
+  return { url: `http://127.0.0.1:${server.port}`, services, app, close }
 }
+
 type Services = Awaited<ReturnType<typeof createServices>>
 type App = Awaited<ReturnType<typeof createApp>>
 

@@ -1,14 +1,9 @@
 // From the call of a post to the answer of a wait that was held for it, as operations in one process and over REST, against the same work done raw: one INSERT with
 // NOTIFY by postgres-js, heard by a postgres-js listener. One at a time, in turn. `bun bench/wake.ts`
 import postgres from 'postgres'
-import { openPostgres } from '../db/postgres.ts'
-import { createApp } from '../src/app.ts'
-import { readConfig } from '../src/config.ts'
 import { perform } from '../src/gate.ts'
-import { silent } from '../src/core/log.ts'
 import { postMessage, waitForMessages } from '../src/rooms/feed.ts'
-import { createServices } from '../src/services.ts'
-import { bench, median, newRoom, row, spread } from './support.ts'
+import { bench, median, newRoom, row, serveHere, spread } from './support.ts'
 
 const ROUNDS = 600
 const WARM_UP = 100
@@ -17,7 +12,7 @@ await bench(async ({ url, databaseUrl, services }) => {
   const raw = await rawWake(databaseUrl)
   const room = await newRoom(url)
   const headers = { 'x-team-id': room.team_id }
-  const other = await secondInstance(databaseUrl)
+  const other = await serveHere(databaseUrl)
   const wake = async (waitUrl: string) => {
     const waiting = fetch(`${waitUrl}/api/sessions/${room.session_id}/wait?since_cursor=${cursor}`, { headers }).then((response) =>
       response.json(),
@@ -87,21 +82,4 @@ async function rawWake(databaseUrl: string) {
     return ms
   }
   return { once, close: () => Promise.all([writer.end(), listener.end()]) }
-}
-
-async function secondInstance(databaseUrl: string) {
-  const services = await createServices(await openPostgres(databaseUrl), readConfig({ DATABASE_URL: databaseUrl }), silent)
-  const app = await createApp(services)
-  const server = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    idleTimeout: 60,
-    fetch: (request, own) => app.fetch(request, { untimed: () => own.timeout(request, 0) }),
-  })
-  const close = async () => {
-    services.drain()
-    await server.stop(true)
-    await services.close()
-  }
-  return { url: `http://127.0.0.1:${server.port}`, close }
 }

@@ -13,11 +13,7 @@ const steps: Record<string, string[]> = process.argv.includes('--static') ? STAT
 const failed: string[] = []
 for (const [name, [command, ...args]] of Object.entries(steps)) {
   const begin = performance.now()
-  const run = spawnSync(
-    command === 'bunx' ? process.execPath : process.execPath,
-    command === 'bunx' ? ['x', '--no-install', ...args] : args,
-    { encoding: 'utf8' },
-  )
+  const run = spawnSync(process.execPath, command === 'bunx' ? ['x', '--no-install', ...args] : args, { encoding: 'utf8' })
   const seconds = ((performance.now() - begin) / 1000).toFixed(1)
   console.log(`${run.status === 0 ? 'ok  ' : 'FAIL'} ${name.padEnd(8)} ${seconds} s`)
   if (run.status === 0) continue
