@@ -1,13 +1,14 @@
 // The whole server as one function from a Request to a Response: web standards only, so that it runs on any runtime.
-import { Hono } from 'hono'
+import { Hono, type Next } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { Refusal, refuse } from './core/errors.ts'
 import { commandRoutes } from './doors/commands.ts'
-import type { Env } from './doors/http.ts'
-import { accessToken, rateLimit, sameSite } from './doors/guards.ts'
+import type { Env, Http } from './doors/http.ts'
+import { guardsOf } from './doors/guards.ts'
 import { mcpEndpoint, type Endpoint } from './doors/mcp.ts'
 import { metaRoutes } from './doors/meta.ts'
-import { browserHeaders, errorFor, linkInBrowser, pageRoutes } from './doors/pages.tsx'
+import { errorFor, linkInBrowser, pageRoutes } from './doors/pages.tsx'
+import { guarded, isApi } from './doors/pages/answer.tsx'
 import { readAssets, type ReadAsset } from './doors/pages/assets.ts'
 import { methodNotAllowed, restRoutes } from './doors/rest.ts'
 import { streamRoute } from './doors/stream.ts'
@@ -28,11 +29,12 @@ export const createApp = async (services: Services, { toolsets = all, commandSec
   const operations = toolsets.flatMap((toolset) => toolset.operations)
   const app = new Hono<Env>()
   const site = { services, assets: await readAssets(asset) }
-  app.onError((error, c) => {
+  const failed = (error: Error, c: Http) => {
     if (error instanceof Refusal) return errorFor(c, site, error.body)
     if (error instanceof HTTPException) return errorFor(c, site, { code: 'invalid_request', message: error.message, details: {} })
     return errorFor(c, site, errorBody(REQUEST, services, error))
-  })
+  }
+  app.onError(failed)
   app.notFound((c) =>
     errorFor(c, site, {
       code: 'not_found',
@@ -40,10 +42,22 @@ export const createApp = async (services: Services, { toolsets = all, commandSec
       details: {},
     }),
   )
-  app.use(browserHeaders(site), sameSite(services))
-  if (services.config.RATE_LIMIT > 0) app.use(rateLimit(services))
+  const guard = guardsOf(services)
+  app.use((c, next) => {
+    if (!isApi(c.req.path)) return forBrowsers(c, next)
+    guard(c)
+    return next()
+  })
+  const forBrowsers = async (c: Http, next: Next) => {
+    try {
+      guard(c)
+      await next()
+    } catch (error) {
+      c.res = await failed(error as Error, c)
+    }
+    guarded(c, services)
+  }
   app.on('GET', ['/mcp', '/api/mcp', '/mcp/:toolset'], linkInBrowser)
-  if (services.config.ACCESS_TOKEN !== undefined) app.use(accessToken(services))
   app.route('/', pageRoutes(site))
   app.route('/', metaRoutes(operations, services))
   if (commandSecret) app.route('/api', commandRoutes(services, commandSecret))

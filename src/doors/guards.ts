@@ -1,21 +1,32 @@
 // What stands before every handler: nothing behind a guard runs, and nothing is changed, unless the guards agree.
-import type { MiddlewareHandler } from 'hono'
 import { refuse } from '../core/errors.ts'
 import { sameText } from '../core/ids.ts'
 import type { Services } from '../services.ts'
 import { personOf } from './cookies.ts'
-import type { Env, Http } from './http.ts'
+import type { Http } from './http.ts'
 import { addressOf, calledHost, isLoopback } from './origin.ts'
 import { Allowance } from './allowance.ts'
+
+type Guard = (c: Http) => void
+
+/** All guards that this configuration asks for, as one. Throws a Refusal. Plain calls, no middleware each: every layer of that is held
+ *  as long as a wait is (bench/connections). */
+export const guardsOf = (services: Services): Guard => {
+  const { RATE_LIMIT, ACCESS_TOKEN } = services.config
+  const guards = [sameSite(services)]
+  if (RATE_LIMIT > 0) guards.push(rateLimit(services))
+  if (ACCESS_TOKEN !== undefined) guards.push(accessToken(services))
+  return (c) => guards.forEach((guard) => guard(c))
+}
 
 const EXEMPT = new Set(['/healthz', '/readyz'])
 const isApi = (path: string) => path.startsWith('/api/') || path === '/mcp' || path.startsWith('/mcp/')
 
 /** Host, Origin and Sec-Fetch-Site: a web page of somebody else cannot speak to us, not even through a rebound name. */
-export const sameSite =
-  (services: Services): MiddlewareHandler<Env> =>
-  async (c, next) => {
-    if (EXEMPT.has(c.req.path)) return next()
+const sameSite =
+  (services: Services): Guard =>
+  (c) => {
+    if (EXEMPT.has(c.req.path)) return
     const host = calledHost(c, services)
     if (!hostAllowed(services, host))
       refuse(
@@ -30,7 +41,6 @@ export const sameSite =
       refuse('forbidden', 'Requests from pages of other sites are refused.', { origin })
     const pageRead = (c.req.method === 'GET' || c.req.method === 'HEAD') && !isApi(c.req.path)
     if (c.req.header('sec-fetch-site') === 'cross-site' && !pageRead) refuse('forbidden', 'Requests from pages of other sites are refused.')
-    return next()
   }
 
 const ours = ({ config, setting }: Services): string[] =>
@@ -53,16 +63,15 @@ const originAllowed = (services: Services, origin: string, host: string) => {
 }
 
 /** RATE_LIMIT: so many requests a minute for each token, or address where there is none. */
-export const rateLimit = (services: Services): MiddlewareHandler<Env> => {
+const rateLimit = (services: Services): Guard => {
   const allowance = new Allowance(services.config.RATE_LIMIT)
-  return async (c, next) => {
-    if (EXEMPT.has(c.req.path)) return next()
+  return (c) => {
+    if (EXEMPT.has(c.req.path)) return
     const retry_after = allowance.take(c.req.header('x-team-id') ?? addressOf(c, services))
     if (retry_after > 0)
       refuse('rate_limited', `More than ${services.config.RATE_LIMIT} requests in a minute. Try again in ${retry_after} s.`, {
         retry_after,
       })
-    return next()
   }
 }
 
@@ -74,12 +83,12 @@ const holdsAccessToken = (c: Http, { config }: Services) => {
 }
 
 /** ACCESS_TOKEN: agents need it for everything; a signed-in person's page may call REST with its cookie. */
-export const accessToken =
-  (services: Services): MiddlewareHandler<Env> =>
-  async (c, next) => {
-    if (!isApi(c.req.path) || holdsAccessToken(c, services)) return next()
-    if (c.req.path.startsWith('/api/') && personOf(c, services) !== undefined) return next()
-    return refuse('unauthorized', 'This server needs its access token: send Authorization: Bearer <token>. Ask the operator for it.')
+const accessToken =
+  (services: Services): Guard =>
+  (c) => {
+    if (!isApi(c.req.path) || holdsAccessToken(c, services)) return
+    if (c.req.path.startsWith('/api/') && personOf(c, services) !== undefined) return
+    refuse('unauthorized', 'This server needs its access token: send Authorization: Bearer <token>. Ask the operator for it.')
   }
 
 /** May this request read what the pages show? Everybody, unless a password or token was set. */

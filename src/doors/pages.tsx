@@ -6,7 +6,7 @@ import type { ErrorBody } from '../core/errors.ts'
 import { STATUS } from '../core/errors.ts'
 import { mayRead } from './guards.ts'
 import { errorAnswer, type Env, type Http } from './http.ts'
-import { frameOf, guarded, isApi, page, seeOther, wantsPage, type Site } from './pages/answer.tsx'
+import { frameOf, page, seeOther, wantsPage, type Site } from './pages/answer.tsx'
 import { assetAnswer } from './pages/assets.ts'
 import { homePage } from './pages/home.tsx'
 import { linkOf } from './pages/link.ts'
@@ -42,14 +42,6 @@ export const pageRoutes = (site: Site) => {
   }
   return app
 }
-
-/** Before all else: what every answer but the agents' tells browsers, errors included. */
-export const browserHeaders =
-  ({ services }: Site): MiddlewareHandler<Env> =>
-  async (c, next) => {
-    await next()
-    if (!isApi(c.req.path)) guarded(c, services)
-  }
 
 /** A person who opened the agents' link in a browser: shows what it is for. */
 export const linkInBrowser: MiddlewareHandler<Env> = async (c, next) =>

@@ -11,6 +11,7 @@ import { inputSchema } from './schemas.ts'
 
 const BODY_LIMIT = 1024 * 1024
 const KEEP_ALIVE_MS = 15_000
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 export const restRoutes = (operations: readonly AnyOp[], services: Services) => {
   const app = new Hono<Env>()
@@ -19,10 +20,16 @@ export const restRoutes = (operations: readonly AnyOp[], services: Services) => 
     const typed = queryTyper(operation)
     for (const [method, path] of [operation.route, ...(operation.aliases ?? [])]) {
       methods.set(path, [...(methods.get(path) ?? []), method])
-      app.on(method, path, async (c) => answer(c, operation, services, await rawInput(c, operation, typed)))
+      app.on(method, path, (c) => {
+        const input = rawInput(c, operation, typed)
+        return input instanceof Promise ? input.then((read) => answer(c, operation, services, read)) : answer(c, operation, services, input)
+      })
     }
   }
-  for (const [path, allowed] of methods) app.all(path, () => methodNotAllowed(allowed))
+  for (const [path, allowed] of methods) {
+    const others = METHODS.filter((method) => !allowed.includes(method))
+    app.on(others, path, () => methodNotAllowed(allowed))
+  }
   return app
 }
 
@@ -43,11 +50,16 @@ export const callOf = (c: Http, services: Services): Call => ({
   signal: c.req.raw.signal,
 })
 
-const answer = async (c: Http, operation: AnyOp, services: Services, input: object) => {
+const answer = (c: Http, operation: AnyOp, services: Services, input: object): Promise<Response> => {
   const call = callOf(c, services)
-  if (!operation.held) return format(await perform(operation, services, call, input))
-  c.env?.untimed?.()
-  if (!c.req.header('accept')?.includes('text/event-stream')) return format(await perform(operation, services, call, input))
+  if (operation.held) c.env?.untimed?.()
+  return operation.held && c.req.header('accept')?.includes('text/event-stream')
+    ? streamed(operation, services, call, input)
+    : perform(operation, services, call, input).then(format)
+}
+
+// Refused at once as JSON; what is held, as an event stream.
+const streamed = async (operation: AnyOp, services: Services, call: Call, input: object) => {
   const held = Promise.withResolvers<'held'>()
   const pending = perform(operation, services, { ...call, held: () => held.resolve('held') }, input)
   const first = await Promise.race([pending, held.promise])
@@ -85,12 +97,17 @@ export const SSE_HEADERS = {
   'x-accel-buffering': 'no',
 }
 
-const rawInput = async (c: Http, operation: AnyOp, typed: (query: Record<string, string[]>) => object): Promise<object> => {
+// A promise only where there is a body to read.
+const rawInput = (c: Http, operation: AnyOp, typed: (query: Record<string, string[]>) => object): object | Promise<object> => {
   const query = typed(c.req.queries())
   if ('team_id' in query)
     refuse('invalid_request', 'A team_id in the address would end up in logs. Send it in the X-Team-ID header.', { field: 'team_id' })
-  const body = c.req.method === 'GET' || c.req.method === 'HEAD' ? {} : await bodyOf(c, operation)
   const path = c.req.param() as Record<string, string>
+  if (c.req.method === 'GET' || c.req.method === 'HEAD') return { ...query, ...path }
+  return bodyOf(c, operation).then((body) => combined(query, body, path))
+}
+
+const combined = (query: object, body: object, path: Record<string, string>) => {
   for (const [name, value] of Object.entries(path)) {
     if (name in body && (body as Record<string, unknown>)[name] !== value)
       refuse('invalid_request', `${name} in the body is not the one in the address.`, { field: name })
