@@ -1,80 +1,162 @@
 // Text of agents as HTML that can do nothing: markdown is parsed, raw HTML is shown as text, and what comes out passes an allow-list.
-import { Lexer, Marked, type Token } from 'marked'
+// No text holds the process up: it is rendered in pieces, and a piece that is made to be slow is shown as it was written. The limits
+// are of the text, never of the clock, so that everybody is shown the same. bench/markdown.ts measures them.
+import { Lexer, Marked, type Tokens } from 'marked'
 import sanitizeHtml from 'sanitize-html'
 import { highlight } from './highlight.ts'
+import { DELIMITERS, piecesOf } from './pieces.ts'
 import { visible } from './visible.ts'
 
-// marked needs time with the square of a paragraph's length (18.2, 2 busy cores). To find its end: 32 KiB 190 ms, 512 KiB 48 s.
-const LONGEST_RUN = 12 * 1024
-// To find what is in it: 32 KiB of `_a_` 1.2 s, 6 KiB 40 ms.
-const LONGEST_PARAGRAPH = 6 * 1024
-// Over the whole text; what is left then is shown as it was written. Ordinary text of 10 KiB takes 2 to 5 ms.
-const BUDGET_MS = 120
-const BUDGET_MS_PER_KIB = 3
-// A quote in a quote in a quote …: marked recurses for each (0.7 s, then its stack is full).
-const TOO_DEEP = /^(?:[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])[ \t])){20}/m
+// A quote in a quote in an item …: marked recurses for each, and reads the rest again.
+const TOO_DEEP = /^(?:[ \t]{48}[ \t]*(?:[-*+]|\d{1,9}[.)]|>)|(?:[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])[ \t])){12})/m
+// marked looks to the end of a table from each line that could begin one, and fills short rows up to the width of the head.
+const TABLES = 40
+const CELLS = 6_000
+// An item, quote or fence takes 20 µs, a paragraph (a blank line is counted) 8. So many in a piece, and one more for every 20 characters.
+const BLOCKS = 100
+const BLOCK = /^[ \t]*(?:(?:[-*+>]|\d{1,9}[.)])[ \t]*)+|^ {0,3}(?:```|~~~)|^[ \t]*$/gm
+const CHARACTERS_A_BLOCK = 20
+// A paragraph is read from each mark on that could end something: marks × characters, 1 to 10 ns each (8 KiB of `_a_`: 45 million).
+const LOOKS = 50_000
+const LOOKS_A_CHARACTER = 100
+const MARKS = /[*_~!)<]/g
+// An address that is defined once can be used at every third character; a link takes the sanitiser 5 µs.
+const ADDRESSES = 24 * 1024
+const EACH_ADDRESS = 20
+
 const CACHED_CHARACTERS = 16 * 1024 * 1024
+const SLICE_MS = 8
+const SHORT = 2 * 1024
 
 /** Markdown as safe HTML: no script, no handler, no id, style or data attribute; links leave no trace; invisible marks are shown. */
 export const renderMarkdown = (text: string): string => {
-  const known = cache.get(text)
-  if (known !== undefined) cache.delete(text) // and to the end with it: the first entry is the one not used for longest
-  const html = known ?? visibleIn(sanitizeHtml(toHtml(text), ALLOWED))
+  const known = recall(text)
+  if (known !== undefined) return known
+  const rendering = render(text)
+  for (;;) {
+    const { done, value } = rendering.next()
+    if (done) return keep(text, value)
+  }
+}
+
+/** Renders a long text bit by bit while others get their turn, so that `renderMarkdown` has it at hand. */
+export const prepareMarkdown = (text: string): Promise<void> => {
+  if (text.length < SHORT || recall(text) !== undefined) return Promise.resolve()
+  const underWay = preparing.get(text) ?? prepare(text).finally(() => preparing.delete(text))
+  preparing.set(text, underWay)
+  return underWay
+}
+
+const preparing = new Map<string, Promise<void>>()
+let began = 0 // when this turn of the event loop began with a text, whichever
+
+const prepare = async (text: string) => {
+  const rendering = render(text)
+  for (;;) {
+    if (performance.now() - began > SLICE_MS) {
+      await new Promise((resolve) => setTimeout(resolve))
+      began = performance.now()
+    }
+    const { done, value } = rendering.next()
+    if (done) return void keep(text, value)
+  }
+}
+
+const cache = new Map<string, string>()
+let held = 0
+
+const recall = (text: string): string | undefined => {
+  const html = cache.get(text)
+  if (html === undefined) return undefined
+  cache.delete(text) // and to the end with it: the first entry is the one not used for longest
   cache.set(text, html)
-  if (known === undefined) held += text.length + html.length
+  return html
+}
+
+const keep = (text: string, html: string): string => {
+  if (cache.has(text)) return html
+  cache.set(text, html)
+  held += text.length + html.length
   for (const [oldest, markup] of cache) {
-    if (held <= CACHED_CHARACTERS) break
+    if (held <= CACHED_CHARACTERS || oldest === text) break
     cache.delete(oldest)
     held -= oldest.length + markup.length
   }
   return html
 }
 
-const cache = new Map<string, string>()
-let held = 0
-
-const escaped = (text: string) => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
-
-const toHtml = (text: string): string => {
-  if (TOO_DEEP.test(text) || longestRun(text) > LONGEST_RUN) return asWritten(text)
-  try {
-    return marked.parser(tokensOf(text))
-  } catch {
-    return asWritten(text)
+// Stops between two pieces of work, each of a few milliseconds.
+function* render(text: string): Generator<undefined, string> {
+  const links: Lexer['tokens']['links'] = Object.create(null)
+  const lexed: { lexer?: Lexer; piece: string }[] = []
+  for (const piece of piecesOf(text.replace(/\r\n?/g, '\n'))) {
+    lexed.push(isHard(piece) ? { piece } : { piece, lexer: blocksOf(piece, links) })
+    yield
   }
+  let html = ''
+  for (const { lexer, piece } of lexed) {
+    html += visibleIn(sanitizeHtml(lexer ? htmlOf(lexer, piece.length) : asWritten(piece), ALLOWED))
+    yield
+  }
+  return html
 }
 
 const asWritten = (text: string) => `<pre tabindex="0">${escaped(text)}</pre>`
 
-// Characters from one blank line, heading, quote or item to the next.
-const longestRun = (text: string): number => {
-  if (text.length <= LONGEST_RUN) return text.length
-  let run = 0
-  let longest = 0
-  for (const line of text.split('\n')) {
-    run = /^[ \t]*(?:$|[#>]|[-*+][ \t]|\d{1,9}[.)][ \t])/.test(line) ? line.length : run + line.length
-    longest = Math.max(longest, run)
-  }
-  return longest
+const escaped = (text: string) => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+
+const isHard = (piece: string): boolean => {
+  if (TOO_DEEP.test(piece)) return true
+  const lines = piece.split('\n')
+  const blocks = piece.match(BLOCK)?.reduce((sum, prefix) => sum + Math.max(1, prefix.replace(/\s/g, '').length), 0) ?? 0
+  if (blocks > BLOCKS + piece.length / CHARACTERS_A_BLOCK) return true
+  const heads = lines.filter((line) => line.includes('|') && DELIMITERS.test(line))
+  return heads.length > TABLES || heads.some((head) => head.split('|').length * lines.length > CELLS)
 }
 
-// As marked's own lexer does it, with a look at the clock between paragraphs.
-const tokensOf = (text: string): Token[] => {
+// A link may be defined in one piece and used in another.
+const blocksOf = (piece: string, links: Lexer['tokens']['links']): Lexer => {
   const lexer = new Lexer(marked.defaults)
-  const until = performance.now() + BUDGET_MS + (BUDGET_MS_PER_KIB * text.length) / 1024
-  lexer.blockTokens(text.replace(/\r\n?/g, '\n'), lexer.tokens)
-  for (const { src, tokens } of lexer.inlineQueue) {
-    if (src.length > LONGEST_PARAGRAPH || performance.now() > until) tokens.push({ type: 'text', raw: src, text: src, escaped: false })
-    else lexer.inlineTokens(src, tokens)
-  }
-  return lexer.tokens
+  lexer.tokens.links = links
+  lexer.blockTokens(piece, lexer.tokens)
+  return lexer
 }
+
+const htmlOf = (lexer: Lexer, length: number): string => {
+  let looks = LOOKS + LOOKS_A_CHARACTER * length
+  for (const { src, tokens } of lexer.inlineQueue) {
+    const wanted = src.length * (src.match(MARKS)?.length ?? 0)
+    if (wanted > looks) tokens.push({ type: 'text', raw: src, text: src, escaped: false })
+    else lexer.inlineTokens(src, tokens)
+    looks -= Math.min(wanted, looks)
+  }
+  addresses = 0
+  return marked.parser(lexer.tokens)
+}
+
+let addresses = 0 // characters of them in this piece so far
 
 const marked = new Marked({
   gfm: true,
+  tokenizer: {
+    // marked's own (18.2) needs 5 µs for each character of every paragraph to find out that no line is drawn under it.
+    lheading(text) {
+      const [raw, line, rule] = /^([^\n]+)\n {0,3}(=+|-+)[ \t]*(?:\n+|$)/.exec(text) ?? []
+      if (raw === undefined) return undefined
+      const title = line!.trim()
+      return { type: 'heading', raw, depth: rule![0] === '=' ? 1 : 2, text: title, tokens: this.lexer.inline(title) }
+    },
+  },
   renderer: {
     html: ({ text, block }) => (block ? `<p>${escaped(text)}</p>` : escaped(text)),
-    image: ({ href, text }) => `<a href="${escaped(href)}">${escaped(text || href)}</a>`,
+    link({ href, title, tokens }) {
+      addresses += EACH_ADDRESS + href.length + (title?.length ?? 0)
+      return addresses > ADDRESSES ? this.parser.parseInline(tokens) : false // false: as marked does it
+    },
+    image: ({ href, text }: Tokens.Image) => {
+      addresses += EACH_ADDRESS + href.length
+      return addresses > ADDRESSES ? escaped(text) : `<a href="${escaped(href)}">${escaped(text || href)}</a>`
+    },
     checkbox: ({ checked }) => `<span class="cb${checked ? ' cb-on' : ''}" role="img" aria-label="${checked ? 'done' : 'to do'}"></span>`,
     code: ({ text }) => `<pre tabindex="0"><code>${highlight(text, escaped)}</code></pre>\n`,
   },

