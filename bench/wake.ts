@@ -2,7 +2,8 @@
 // NOTIFY by postgres-js, heard by a postgres-js listener. One at a time, in turn. `bun bench/wake.ts`
 import postgres from 'postgres'
 import { perform } from '../src/gate.ts'
-import { postMessage, waitForMessages } from '../src/rooms/feed.ts'
+import { postMessage } from '../src/rooms/feed.ts'
+import { waitForMessages } from '../src/rooms/waits.ts'
 import { bench, median, newRoom, row, serveHere, spread } from './support.ts'
 
 const ROUNDS = 600

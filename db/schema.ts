@@ -17,7 +17,7 @@ import {
 } from 'drizzle-orm/pg-core'
 
 // Times are RFC 3339 strings in UTC with milliseconds all the way from the driver (db/open.ts) to the wire.
-const at = () => timestamp({ withTimezone: true, mode: 'string', precision: 3 })
+export const at = () => timestamp({ withTimezone: true, mode: 'string', precision: 3 })
 
 /** What an event can be: the conversation's three types first, then the trace's. Specification 2 has the same words. */
 export const CONVERSATION_TYPES = ['chat', 'system', 'user_input'] as const
@@ -36,6 +36,7 @@ export const sessions = pgTable(
       .notNull()
       .default('active'),
     createdByTeamId: uuid(),
+    convenerTeamId: uuid(), // who created it, until it is handed over; null: a person created it and has named nobody yet
     createdAt: at().notNull().defaultNow(),
     updatedAt: at().notNull().defaultNow(), // of title and description
     closedAt: at(),
@@ -82,6 +83,7 @@ export const participants = pgTable(
     pollingUntil: at(), // a wait is in flight until then
     lastSeenCursor: bigint({ mode: 'number' }).notNull(), // what the team said it has read
     deliveredCursor: bigint({ mode: 'number' }).notNull(), // what a wait has handed to it
+    addressedCursor: bigint({ mode: 'number' }).notNull().default(0), // what a wait for addressed messages alone has handed to it
   },
   (t) => [primaryKey({ columns: [t.sessionId, t.teamId] }), index('participants_name').on(t.teamName, t.joinedAt)],
 )
@@ -117,6 +119,12 @@ export const events = pgTable(
     index('events_conversation')
       .on(t.sessionId, t.sequence)
       .where(sql`${t.type} in (${listed(CONVERSATION_TYPES)})`),
+    index('events_terminal')
+      .on(t.sessionId, t.turn, t.sequence)
+      .where(sql`${t.terminal}`),
+    index('events_addressed')
+      .on(t.sessionId, t.sequence)
+      .where(sql`${t.toTeamIds} is not null or ${t.replyTo} is not null`),
     check('events_type', sql`${t.type} in (${listed([...CONVERSATION_TYPES, ...TRACE_TYPES])})`),
   ],
 )
@@ -171,5 +179,37 @@ export const acks = pgTable(
   },
   (t) => [primaryKey({ columns: [t.sessionId, t.teamId] })],
 )
+
+// Whether a session looks like a loop (rooms/loop-guard.ts). A row only once it did.
+export const loops = pgTable('loops', {
+  sessionId: uuid()
+    .primaryKey()
+    .references(() => sessions.id, { onDelete: 'cascade' }),
+  suspectedAt: at(), // null: a person released it, or the teams went on to something else
+  releasedThrough: bigint({ mode: 'number' }).notNull().default(0), // what was said up to here counts no more
+})
+
+// The read-only link of a session. Only a hash of its secret is stored.
+export const shares = pgTable('shares', {
+  sessionId: uuid()
+    .primaryKey()
+    .references(() => sessions.id, { onDelete: 'cascade' }),
+  id: uuid().notNull().unique(),
+  tokenHash: text().notNull(),
+  sharedBy: text().notNull(),
+  sharedAt: at().notNull().defaultNow(),
+})
+
+// How far an imported transcript has been read (src/import/): a file that grew is read on from there.
+export const imports = pgTable('imports', {
+  sessionId: uuid()
+    .primaryKey()
+    .references(() => sessions.id, { onDelete: 'cascade' }),
+  bytes: bigint({ mode: 'number' }).notNull(),
+  lines: integer().notNull(),
+  tail: text().notNull(), // of the last bytes read, as a hash: a transcript that was rewritten is not read on
+  state: jsonb().$type<Record<string, unknown>>().notNull(), // what its reader must remember of the lines before
+  batches: integer().notNull(), // whoever finds another number than it left: somebody else imports the same transcript
+})
 
 export const settings = pgTable('settings', { name: text().primaryKey(), value: text().notNull(), updatedAt: at().notNull().defaultNow() })

@@ -1,10 +1,12 @@
 // The whole server as one function from a Request to a Response: web standards only, so that it runs on any runtime.
 import { Hono, type Next } from 'hono'
+import { etag } from 'hono/etag'
 import { HTTPException } from 'hono/http-exception'
 import { Refusal, refuse } from './core/errors.ts'
 import { commandRoutes } from './doors/commands.ts'
 import type { Env, Http } from './doors/http.ts'
 import { guardsOf } from './doors/guards.ts'
+import { handoffRoute } from './doors/handoff.ts'
 import { mcpEndpoint, type Endpoint } from './doors/mcp.ts'
 import { metaRoutes } from './doors/meta.ts'
 import { errorFor, linkInBrowser, pageRoutes } from './doors/pages.tsx'
@@ -12,6 +14,7 @@ import { guarded, isApi } from './doors/pages/answer.tsx'
 import { readAssets, type ReadAsset } from './doors/pages/assets.ts'
 import { methodNotAllowed, restRoutes } from './doors/rest.ts'
 import { streamRoute } from './doors/stream.ts'
+import { traceRoutes } from './doors/traces.ts'
 import { redacted } from './core/text.ts'
 import { errorBody } from './gate.ts'
 import type { Services } from './services.ts'
@@ -62,11 +65,16 @@ export const createApp = async (services: Services, { toolsets = all, commandSec
   app.route('/', metaRoutes(operations, services))
   if (commandSecret) app.route('/api', commandRoutes(services, commandSecret))
   app.route('/api', streamRoute(services))
+  app.route('/api', handoffRoute(services))
+  for (const { conditional, route } of operations) if (conditional) app.use(`/api${route[1]}`, etag())
+  app.route('/api', traceRoutes(services))
   app.route('/api', restRoutes(operations, services))
+  app.all('/api/traces', () => methodNotAllowed(['POST']))
   for (const path of [
     '/api/config',
     '/api/openapi.json',
     '/api/sessions/:session_id/stream',
+    '/api/sessions/:session_id/handoff.md',
     '/AGENTS.md',
     '/llms.txt',
     '/healthz',

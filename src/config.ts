@@ -65,18 +65,29 @@ export const VARIABLES = {
     fallback: '0',
   }),
   RATE_LIMIT: variable(whole(0, 1_000_000), 'requests a minute for each token or address; 0: no limit', { fallback: '0' }),
+  LOOP_GUARD: variable(
+    z.enum(['off', 'warn', 'slow']),
+    'teams that repeat themselves in turns: off; warn marks the session "needs a person"; slow also refuses the repetitions for a minute',
+    { fallback: 'warn' },
+  ),
   IDLE_AFTER: variable(seconds, 'seconds without a poll until a team is shown as idle', { fallback: '10' }),
   DISCONNECTED_AFTER: variable(seconds, 'seconds without a poll until a team is shown as disconnected', { fallback: '60' }),
   IDLE_LIMIT: variable(whole(1, 1_000), 'empty polls after which an agent tells its person that the session is idle', { fallback: '10' }),
   MAX_WAITS: variable(whole(1, 1_000_000), 'waits held at the same time, all sessions together', { fallback: '20000' }),
   MAX_STREAMS: variable(whole(1, 1_000_000), 'event streams open at the same time', { fallback: '10000' }),
+  MAX_TRACE_BYTES: variable(whole(1, Number.MAX_SAFE_INTEGER), 'bytes of a transcript sent to POST /api/traces', {
+    fallback: String(4 * 1024 ** 3),
+  }),
   LOG_LEVEL: variable(z.enum(['debug', 'info', 'warn', 'error', 'silent']), 'debug, info, warn, error or silent', { fallback: 'info' }),
 } satisfies Record<string, Variable>
 
 export type VariableName = keyof typeof VARIABLES
 type Value<Name extends VariableName> = z.output<(typeof VARIABLES)[Name]['schema']>
 type Defaulted = { [Name in VariableName]: (typeof VARIABLES)[Name] extends { fallback: string } ? Name : never }[VariableName]
-export type Config = { [Name in VariableName]: Value<Name> | undefined } & { [Name in Defaulted]: Value<Name> }
+export type Config = { [Name in VariableName]: Value<Name> | undefined } & { [Name in Defaulted]: Value<Name> } & {
+  /** Which of them the environment sets, be it to the default. */
+  given: ReadonlySet<VariableName>
+}
 
 export class BadConfig extends Error {}
 
@@ -90,7 +101,8 @@ export const readConfig = (environment: Record<string, string | undefined>): Con
     if (!parsed.success) wrong.push(`${name}: ${parsed.error.issues[0]!.message}`)
     return [name, parsed.data]
   })
-  const config = Object.fromEntries(entries) as Config
+  const given = new Set(Object.keys(VARIABLES).filter((name) => environment[name])) as Set<VariableName>
+  const config = { ...Object.fromEntries(entries), given } as Config
   if (wrong.length === 0 && config.DISCONNECTED_AFTER < config.IDLE_AFTER)
     wrong.push('DISCONNECTED_AFTER: must not be shorter than IDLE_AFTER')
   if (wrong.length > 0)

@@ -16,7 +16,9 @@ export interface Call {
   person?: () => string | undefined // the name in a signed-in person's cookie, which the door has checked
   reader?: () => boolean // may read what the pages show
   key?: string | undefined // Idempotency-Key; the argument idempotency_key wins over it
+  base?: () => string // this server's address, as the caller should know it
   signal: AbortSignal
+  began?: number // by performance.now(): when the door got it
   held?: () => void // told when the answer is held back, and was not refused at once
 }
 

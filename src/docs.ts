@@ -31,7 +31,10 @@ const ORDER = [
   'list_participants',
   'get_session',
   'post_message',
+  'peek',
+  'catch_up',
   'wait_for_messages',
+  'wait_for_any',
   'get_history',
   'ack_messages',
   'append_to_session_doc',
@@ -40,6 +43,7 @@ const ORDER = [
   'update_session_metadata',
   'conclude_session',
   'reopen_session',
+  'transfer_convener',
   'leave_session',
 ]
 const inOrder = (a: AnyOp, b: AnyOp) => ORDER.indexOf(a.name) - ORDER.indexOf(b.name)
@@ -55,6 +59,7 @@ const QUERY: Record<string, string> = { wait_for_messages: '?since_cursor=$CURSO
 const BODY: Record<string, string> = {
   create_session:
     '{"title":"Shipping the parser","description":"Split the parser work and merge it by tonight.","creator_team_name":"Alex\'\\\'\'s Team"}',
+  wait_for_any: `{"waits":[{"session_id":"'"$SID"'","team_id":"'"$TEAM_ID"'","since_cursor":0}]}`,
   join_session: '{"team_name":"Bea\'\\\'\'s Team"}',
   post_message: '{"content":{"text":"I take the lexer."}}',
   update_session_doc: '{"content":"# Session: Shipping the parser\\n","expected_version":1}',
@@ -63,6 +68,7 @@ const BODY: Record<string, string> = {
   conclude_session: '{"summary_section":"The parser ships. Open: the printer."}',
   ack_messages: '{"cursor":1}',
   reopen_session: '{"reason":"A bug came back."}',
+  transfer_convener: '{"to":"HANDLE_OF_A_TEAM"}',
 }
 
 const cell = (text: string) => text.replaceAll('|', '\\|')

@@ -5,7 +5,7 @@ import { sha256 } from './core/ids.ts'
 import type { AppendKey } from './stores/append.ts'
 
 export interface Key extends AppendKey {
-  scope: string // the session, or 'open' where the key itself is the caller's secret
+  scope: string // the session, or 'open' where there is none yet, or the key itself is the caller's secret
   text: string
 }
 
@@ -14,7 +14,7 @@ export const keyOf = (operation: AnyOp, caller: Caller, text: string | undefined
   if (text === undefined || operation.effect === 'read') return undefined
   const checked = operation.input.shape.idempotency_key.safeParse(text)
   if (!checked.success) refuse('invalid_request', `idempotency_key: ${checked.error.issues[0].message}`, { field: 'idempotency_key' })
-  const scope = operation.access === 'open' ? 'open' : String(input.session_id)
+  const scope = operation.access === 'open' || input.session_id === undefined ? 'open' : String(input.session_id)
   return { scope, caller: nameOf(caller), text, keyHash: sha256(text), operation: operation.name, bodyHash: sha256(canonical(input)) }
 }
 

@@ -9,10 +9,12 @@ import { Metrics } from './core/metrics.ts'
 import { Presence } from './core/presence.ts'
 import { Tail } from './core/tail.ts'
 import { Waiters } from './core/waiters.ts'
+import { LoopGuard, loopSettingsOf } from './loop-guard.ts'
 import type { Appended, Draft } from './stores/append.ts'
 import { Announcer } from './stores/announcer.ts'
 import { Appender } from './stores/appender.ts'
 import { eventsAfter, pageOf, type Event, type Page } from './stores/events.ts'
+import { Indexer } from './stores/indexer.ts'
 import { findMembers, proves, type Member, type MemberKey } from './stores/members.ts'
 import { writePresence } from './stores/presence.ts'
 import { newestSequences } from './stores/sessions.ts'
@@ -21,6 +23,8 @@ import { forgetSetting, offerSetting, readSettings, saveSetting, type SettingNam
 
 const PRESENCE_EVERY_MS = 1_000
 const SWEEP_EVERY_MS = 4_500 // wake-ups are a hint; nobody waits longer than this and a read for what a lost one announced
+const INDEX_EVERY_MS = 300 // what is posted can be found within a second
+const LOOPS_EVERY_MS = 1_000
 const TIDY_EVERY_MS = 10_000
 const PROVEN_KEPT = 10_000 // teams whose tokens are remembered as good
 const SETTINGS = 'settings' // the notification that says so, in place of sequences
@@ -51,15 +55,23 @@ export const createServices = async (database: Database, config: Config, log: Lo
   }
   let appended = 0
   const publish = (session: string, events: Event[]) => {
-    const newest = events.at(-1)!.sequence
-    metrics.add('events_appended', events.length)
-    appended += events.length
     tail.extend(session, events)
+    grown(session, events.at(-1)!.sequence, events.length)
+    loops.posted(session, events)
+  }
+  /** So many events were committed, the last of them `newest`: all who wait for this session read them. */
+  const grown = (session: string, newest: number, events: number) => {
+    metrics.add('events_appended', events)
+    appended += events
     waiters.wake(session, newest)
+    indexer.moved(session)
     announcer?.announce(session, newest)
   }
   const announcer = instance === undefined ? undefined : new Announcer(database, instance)
+  const loopSettings = loopSettingsOf(config)
+  const loops = new LoopGuard(database, clock.now, () => loopSettings(settings.get('loop_guard')))
   const appender = new Appender(database, committed)
+  const indexer = new Indexer(database)
 
   const read = sharedReads(database)
   /** A page of what follows `cursor`, as of now or later; `newest`: what the caller knows to be committed. */
@@ -90,7 +102,11 @@ export const createServices = async (database: Database, config: Config, log: Lo
     const [from, said = ''] = payload.split('|')
     if (from === instance) return
     if (said === SETTINGS) return void reloadSettings().catch(() => {})
-    for (const news of said.split(',')) waiters.wake(news.slice(0, 36), Number(news.slice(37)))
+    for (const news of said.split(',')) {
+      const session = news.slice(0, 36)
+      waiters.wake(session, Number(news.slice(37)))
+      indexer.moved(session) // its own instance may be gone by now; whoever comes first does it
+    }
   }
   // One after the other: an older read must not come in after a newer one.
   let reloading = Promise.resolve()
@@ -114,6 +130,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
       if (known !== undefined && last_sequence > known) waiters.wake(id, last_sequence)
     }
   }
+  const lookForLoops = () => loops.look()
   const flushPresence = async () => {
     const seen = presence.drain()
     if (seen.length === 0) return
@@ -128,11 +145,20 @@ export const createServices = async (database: Database, config: Config, log: Lo
   clock.set(await writePresence(database, []))
   await database.listen(heard, () => {
     waiters.wakeAll()
+    indexer.catchUp()
     void reloadSettings().catch(() => {})
   })
   const background = [
     repeat(flushPresence, PRESENCE_EVERY_MS, log),
     repeat(sweep, SWEEP_EVERY_MS, log),
+    repeat(
+      async function index() {
+        await indexer.run(() => !stopping.signal.aborted)
+      },
+      INDEX_EVERY_MS,
+      log,
+    ),
+    repeat(lookForLoops, LOOPS_EVERY_MS, log),
     repeat(
       tidier(database, () => appended),
       TIDY_EVERY_MS,
@@ -151,7 +177,10 @@ export const createServices = async (database: Database, config: Config, log: Lo
     instance,
     stopping: stopping.signal,
     appender,
+    indexer,
+    loops,
     publish,
+    grown,
     after,
     memberOf,
     setting: (name: SettingName) => settings.get(name),

@@ -11,6 +11,7 @@ import { findAnswer, lockKey, remember, type Remembered } from './stores/idempot
 import { isPresent, memberByToken } from './stores/members.ts'
 import { lockSession } from './stores/sessions.ts'
 
+const UUID_LENGTH = 36
 const TRIES = 4 // a transaction that collided with another was undone whole
 
 export const write = async (request: Request, key: Key | undefined): Promise<Outcome> => {
@@ -30,7 +31,8 @@ export const write = async (request: Request, key: Key | undefined): Promise<Out
 const writeOnce = async (tx: Queries, request: Request, key: Key | undefined, appended: Event[]): Promise<Outcome> => {
   const { operation, caller, input } = request
   const session = isUuid(input.session_id ?? '') ? await lockSession(tx, input.session_id) : undefined
-  if (operation.access !== 'open' && !session) refuse('not_found', 'There is no such session.', { session_id: input.session_id })
+  if (operation.access !== 'open' && input.session_id !== undefined && !session)
+    refuse('not_found', 'There is no such session.', { session_id: input.session_id })
   if (key?.scope === 'open') await lockKey(tx, key.keyHash)
   const before = key && (await findAnswer(tx, key))
   if (before) return { ok: true, data: await replay(tx, request, key, before), replayed: true }
@@ -43,7 +45,7 @@ const writeOnce = async (tx: Queries, request: Request, key: Key | undefined, ap
   const fresh = newSecret()
   const secretFor = (handle: string) => (key ? secretOf(request, key, handle) : fresh)
   const data = await operation.run(contextOf(request, { queries: tx, session, append, secretFor }), input)
-  if (key) await remember(tx, { ...kept(key), answer: operation.issues ? withoutToken(request, key, data) : data })
+  if (key) await remember(tx, { ...kept(key), answer: operation.issues ? withoutSecret(request, key, data) : data })
   return { ok: true, data, replayed: false }
 }
 
@@ -59,7 +61,8 @@ const secretOf = ({ services, operation }: Request, key: Key, handle: string) =>
   derivedSecret(services.setting('server_secret')!, operation.name, key.text, handle)
 
 // A token made from the key can be made again. One that the caller brought along is not ours to keep: null says so.
-const withoutToken = (request: Request, key: Key, data: Record<string, unknown>) => {
+const withoutSecret = (request: Request, key: Key, data: Record<string, unknown>) => {
+  if (typeof data.url === 'string') return { ...data, url: data.url.slice(0, data.url.lastIndexOf('.')) } // a link ends with its token
   const made = data.team_id === `${data.handle}.${secretOf(request, key, String(data.handle))}`
   return { ...data, team_id: made ? undefined : null }
 }
@@ -69,6 +72,7 @@ const replay = async (tx: Queries, request: Request, key: Key, before: Remembere
   assertSameUse(key, before)
   const { answer } = before
   if (!request.operation.issues) return answer
+  if (typeof answer.url === 'string') return { ...answer, url: `${answer.url}.${secretOf(request, key, answer.url.slice(-UUID_LENGTH))}` }
   const handle = String(answer.handle)
   if (answer.team_id === undefined) return { ...answer, team_id: `${handle}.${secretOf(request, key, handle)}` }
   const token = parseToken(request.call.token ?? '')

@@ -59,6 +59,6 @@ test('nothing is described that is not served', async () => {
   }
 })
 
-test('the stream is described too', () => {
-  expect(described.paths).toHaveProperty(['/api/sessions/{session_id}/stream'])
+test('the stream and the handoff are described too', () => {
+  for (const name of ['stream', 'handoff.md']) expect(described.paths).toHaveProperty([`/api/sessions/{session_id}/${name}`])
 })

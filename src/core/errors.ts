@@ -2,6 +2,8 @@
 export const STATUS = {
   invalid_request: 400,
   secret_in_text: 400,
+  invalid_id: 400,
+  unsupported_event_type: 400,
   unauthorized: 401,
   session_closed: 403,
   forbidden: 403,
@@ -12,8 +14,10 @@ export const STATUS = {
   conflict: 409,
   payload_too_large: 413,
   rate_limited: 429,
+  loop_suspected: 429,
   internal_error: 500,
   unavailable: 503,
+  deadline_exceeded: 504,
 } as const
 
 export type ErrorCode = keyof typeof STATUS

@@ -1,6 +1,6 @@
 // An operation is everything an agent or a curl can do: defined once, served through every door (house.md, section 3).
 import { z } from 'zod'
-import type { ErrorCode } from './errors.ts'
+import type { ErrorBody, ErrorCode } from './errors.ts'
 
 export type Route = readonly [method: 'GET' | 'POST', path: string]
 
@@ -17,9 +17,11 @@ export interface Operation<Context, I extends z.ZodObject = z.ZodObject, O exten
   effect: 'read' | 'write' | 'append'
   /** The answer may be held back for as long as the caller asked: it is streamed where the caller can take that. */
   held?: boolean
+  /** REST gives an ETag, and 304 to whoever brings it while nothing has changed. */
+  conditional?: boolean
   /** Calling it again does something again, or replaces what was there. For MCP's annotations. */
   destructive?: boolean
-  /** The answer holds a new credential as team_id. */
+  /** The answer holds a new credential: as team_id, or at the end of url. */
   issues?: boolean
   /** Has no tool: for curl and the pages alone. */
   restOnly?: boolean
@@ -28,6 +30,8 @@ export interface Operation<Context, I extends z.ZodObject = z.ZodObject, O exten
   input: I
   output: O
   refuses: readonly ErrorCode[]
+  /** Its errors as a whole answer, where a specification wants another shape than { error }. `raw`: what the caller sent. */
+  refusal?: (error: ErrorBody, raw: unknown, elapsedMs: number) => object
   run(context: Context, input: z.output<I>): Promise<z.output<O>>
 }
 

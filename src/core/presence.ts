@@ -8,6 +8,7 @@ export interface Seen {
   pollingUntilMs: number | undefined
   seenCursor: number
   deliveredCursor: number
+  addressedCursor: number
 }
 interface Entry extends Seen {
   polls: number
@@ -33,12 +34,14 @@ export class Presence {
   /** Polls of a team in flight in this process. */
   polls = (sessionId: string, teamId: string) => this.#entries.get(keyOf(sessionId, teamId))?.polls ?? 0
 
-  /** `seen`: the team said it has read so far. `delivered`: a wait has handed out so far. Only ever forward. */
-  advance(sessionId: string, teamId: string, { seen = 0, delivered = 0 }) {
+  /** `seen`: the team said it has read so far. `delivered`: a wait has handed out so far. `addressed`: the same, of what is addressed to
+   *  the team alone. Only ever forward. */
+  advance(sessionId: string, teamId: string, { seen = 0, delivered = 0, addressed = 0 }) {
     const entry = this.#entry(sessionId, teamId)
-    if (seen <= entry.seenCursor && delivered <= entry.deliveredCursor) return
+    if (seen <= entry.seenCursor && delivered <= entry.deliveredCursor && addressed <= entry.addressedCursor) return
     entry.seenCursor = Math.max(entry.seenCursor, seen)
     entry.deliveredCursor = Math.max(entry.deliveredCursor, seen, delivered)
+    entry.addressedCursor = Math.max(entry.addressedCursor, addressed)
     entry.dirty = true
   }
 
@@ -65,8 +68,8 @@ export class Presence {
     const key = keyOf(sessionId, teamId)
     let entry = this.#entries.get(key)
     if (!entry) {
-      const fresh = { lastSeenMs: 0, pollingUntilMs: undefined, seenCursor: 0, deliveredCursor: 0, polls: 0, dirty: false }
-      this.#entries.set(key, (entry = { sessionId, teamId, ...fresh }))
+      const fresh = { lastSeenMs: 0, pollingUntilMs: undefined, seenCursor: 0, deliveredCursor: 0, addressedCursor: 0 }
+      this.#entries.set(key, (entry = { sessionId, teamId, ...fresh, polls: 0, dirty: false }))
     }
     return entry
   }

@@ -1,12 +1,14 @@
 // What no text may hold, whichever door it comes through. Everything else is stored as it came.
 import { refuse } from './errors.ts'
 
-// The shapes of a team's token and of our keys; a text with one of them would open a room to whoever reads it.
+// The shapes of a team's token and of our keys; a text with one of them would open a room to whoever reads it. In brackets what of it
+// may be seen: a team's handle, a key's visible prefix.
 const SECRETS = [
-  /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\.[A-Za-z0-9_-]{32}/i,
-  /ca_(?:full|member|read|agent|sess|run)_[0-9a-f]{32}/i,
-  /op_[A-Za-z0-9_-]{32}/,
+  /([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.[A-Za-z0-9_-]{32}/i,
+  /(ca_(?:full|member|read|agent|sess|run)_[0-9a-f]{8})[0-9a-f]{24}/i,
+  /(op_)[A-Za-z0-9_-]{32}/,
 ]
+const EVERY_SECRET = SECRETS.map((shape) => new RegExp(shape, 'gi'))
 const BIDI_OR_TAG = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/u
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
 
@@ -15,9 +17,8 @@ export const utf8Bytes = (text: string) => Buffer.byteLength(text)
 export const holdsSecret = (text: string, own?: string) =>
   (own !== undefined && text.includes(own)) || SECRETS.some((shape) => shape.test(text))
 
-/** For logs: whatever looks like one of our credentials loses its secret part. */
-export const redacted = (text: string) =>
-  SECRETS.reduce((kept, shape) => kept.replace(new RegExp(shape, 'gi'), (secret) => `${secret.slice(0, 8)}…`), text)
+/** For logs and imports: whatever looks like one of our credentials loses its secret part. */
+export const redacted = (text: string) => EVERY_SECRET.reduce((kept, shape) => kept.replace(shape, '$1…'), text)
 
 /** Refuses every string in `value` that cannot be stored, or that would give a credential away. `own` is the caller's secret. */
 export const checkTexts = (value: unknown, own?: string, field = ''): void => {

@@ -1,10 +1,11 @@
 // What stands before every handler: nothing behind a guard runs, and nothing is changed, unless the guards agree.
 import { refuse } from '../core/errors.ts'
-import { sameText } from '../core/ids.ts'
+import { parseToken, sameText } from '../core/ids.ts'
 import type { Services } from '../services.ts'
 import { personOf } from './cookies.ts'
 import type { Http } from './http.ts'
 import { addressOf, calledHost, isLoopback } from './origin.ts'
+import { isShared, sharedTokenOf } from './shared.ts'
 import { Allowance } from './allowance.ts'
 
 type Guard = (c: Http) => void
@@ -20,6 +21,7 @@ export const guardsOf = (services: Services): Guard => {
 }
 
 const EXEMPT = new Set(['/healthz', '/readyz'])
+const isCommand = (path: string) => path.startsWith('/api/commands/') // these have a secret of their own
 const isApi = (path: string) => path.startsWith('/api/') || path === '/mcp' || path.startsWith('/mcp/')
 
 /** Host, Origin and Sec-Fetch-Site: a web page of somebody else cannot speak to us, not even through a rebound name. */
@@ -66,7 +68,7 @@ const originAllowed = (services: Services, origin: string, host: string) => {
 const rateLimit = (services: Services): Guard => {
   const allowance = new Allowance(services.config.RATE_LIMIT)
   return (c) => {
-    if (EXEMPT.has(c.req.path)) return
+    if (EXEMPT.has(c.req.path) || isCommand(c.req.path)) return
     const retry_after = allowance.take(c.req.header('x-team-id') ?? addressOf(c, services))
     if (retry_after > 0)
       refuse('rate_limited', `More than ${services.config.RATE_LIMIT} requests in a minute. Try again in ${retry_after} s.`, {
@@ -86,8 +88,8 @@ const holdsAccessToken = (c: Http, { config }: Services) => {
 const accessToken =
   (services: Services): Guard =>
   (c) => {
-    if (!isApi(c.req.path) || holdsAccessToken(c, services)) return
-    if (c.req.path.startsWith('/api/') && personOf(c, services) !== undefined) return
+    if (!isApi(c.req.path) || isCommand(c.req.path) || holdsAccessToken(c, services)) return
+    if (c.req.path.startsWith('/api/') && (personOf(c, services) !== undefined || sharedTokenOf(c) !== undefined)) return // looked at by the route
     refuse('unauthorized', 'This server needs its access token: send Authorization: Bearer <token>. Ask the operator for it.')
   }
 
@@ -97,4 +99,33 @@ export const mayRead = (c: Http, services: Services): boolean => {
   return (
     (ACCESS_TOKEN === undefined && VIEWER_PASSWORD === undefined) || holdsAccessToken(c, services) || personOf(c, services) !== undefined
   )
+}
+
+/** The same for one session, which its own teams may read too, and those who have its link what that opens. */
+export const mayReadSession = async (c: Http, services: Services, sessionId: string): Promise<boolean> => {
+  if (mayRead(c, services)) return true
+  const token = parseToken(c.req.header('x-team-id') ?? '')
+  const member = token && (await services.memberOf(sessionId, token))
+  return (member !== undefined && !member.left) || isShared(c, services)
+}
+
+const LOOK_AGAIN_MS = 1_000
+
+/** A stream that a session's link opened ends with the link. */
+export const endingWithLink = async (c: Http, services: Services, stream: Response): Promise<Response> => {
+  if (!stream.body || mayRead(c, services) || !(await isShared(c, services))) return stream
+  const reader = stream.body.getReader()
+  let lookedAt = performance.now()
+  const inForce = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await reader.read()
+      const looks = performance.now() - lookedAt > LOOK_AGAIN_MS
+      if (looks) lookedAt = performance.now()
+      if (!done && (!looks || (await isShared(c, services)))) return controller.enqueue(value)
+      controller.close()
+      await reader.cancel()
+    },
+    cancel: (reason) => reader.cancel(reason),
+  })
+  return new Response(inForce, stream)
 }

@@ -16,12 +16,12 @@ const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8', 'cache-co
 export const json = (body: unknown, status = 200, headers: Record<string, string> = {}) =>
   new Response(typeof body === 'string' ? body : JSON.stringify(body), { status, headers: { ...JSON_TYPE, ...headers } })
 
-export const errorAnswer = (error: ErrorBody, headers: Record<string, string> = {}) => {
+export const errorAnswer = (error: ErrorBody, headers: Record<string, string> = {}, body: object = { error }) => {
   const { retry_after } = error.details
   const more: Record<string, string> = { ...headers }
   if (typeof retry_after === 'number') more['retry-after'] = String(retry_after)
   if (error.code === 'unauthorized') more['www-authenticate'] = 'Bearer'
-  return json({ error }, STATUS[error.code], more)
+  return json(body, STATUS[error.code], more)
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true })

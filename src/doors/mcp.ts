@@ -9,17 +9,21 @@ import {
   ListToolsRequestSchema,
   McpError,
   SUPPORTED_PROTOCOL_VERSIONS,
+  type JSONRPCMessage,
   type JSONRPCRequest,
 } from '@modelcontextprotocol/sdk/types.js'
-import type { AnyOp, Call, Outcome } from '../context.ts'
+import type { AnyOp, Outcome } from '../context.ts'
 import { redacted } from '../core/text.ts'
 import { perform } from '../gate.ts'
 import type { Services } from '../services.ts'
 import type { Toolset } from '../toolsets.ts'
 import { exchangeWith, type Exchange } from './exchange.ts'
 import { mayRead } from './guards.ts'
+import { reachOf } from './handoff.ts'
 import { bodyText, json, type Http } from './http.ts'
-import { methodNotAllowed, SSE_HEADERS } from './rest.ts'
+import { serveSessions } from './mcp-offers.ts'
+import type { McpCall } from './mcp-resources.ts'
+import { methodNotAllowed, refusalOf, SSE_HEADERS } from './rest.ts'
 import { inputSchema } from './schemas.ts'
 import version from '../../package.json' with { type: 'json' }
 
@@ -34,7 +38,7 @@ export interface Endpoint {
 /** One endpoint for one or several toolsets. A name that two share stays plain in the first and gets its toolset's prefix in the others. */
 export const mcpEndpoint = async (toolsets: readonly Toolset[], services: Services): Promise<Endpoint> => {
   const operations = toolNames(toolsets)
-  const exchange = await exchangeWith<Call>((own) => serverOf(own, operations, toolsets, services))
+  const exchange = await exchangeWith<McpCall>((own) => serverOf(own, operations, toolsets, services))
   return { operations, answer: (c) => receive(c, services, exchange, operations) }
 }
 
@@ -58,23 +62,33 @@ export const toolOf = (name: string, { summary, effect, destructive, input }: An
   },
 })
 
-const serverOf = (exchange: Exchange<Call>, operations: Map<string, AnyOp>, toolsets: readonly Toolset[], services: Services) => {
+const serverOf = (exchange: Exchange<McpCall>, operations: Map<string, AnyOp>, toolsets: readonly Toolset[], services: Services) => {
   const tools = [...operations].map(([name, operation]) => toolOf(name, operation))
   const instructions = toolsets.map((toolset) => toolset.instructions).join('\n\n')
-  const server = new Server({ name: 'parley', title: 'Parley', version: version.version }, { capabilities: { tools: {} }, instructions })
+  const forRooms = toolsets.some(({ name }) => name === 'rooms')
+  const capabilities = { tools: {}, ...(forRooms && { resources: { listChanged: true }, prompts: {}, completions: {} }) }
+  const server = new Server({ name: 'parley', title: 'Parley', version: version.version }, { capabilities, instructions })
+  if (forRooms) serveSessions(server, exchange, services)
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools }))
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { requestId }) => {
     const operation = operations.get(params.name)
     if (!operation)
       throw new McpError(ErrorCode.InvalidParams, `There is no tool named ${redacted(params.name)} here. tools/list has the names.`)
-    return resultOf(await perform(operation, services, exchange.callerOf(requestId), params.arguments ?? {}))
+    const call = exchange.callerOf(requestId)
+    const given = params.arguments ?? {}
+    const outcome = await perform(operation, services, call, given)
+    return resultOf(outcome, refusalOf(operation, outcome, given, call))
   })
   return server
 }
 
+// What adds a session, or renames one, to those that resources/list has.
+const CHANGES_RESOURCES = new Set(['create_session', 'update_session_metadata'])
+const RESOURCES_CHANGED = { jsonrpc: '2.0', method: 'notifications/resources/list_changed' }
+
 // No tool advertises an outputSchema: the SDK's client would then reject an error that carries structuredContent.
-const resultOf = (outcome: Outcome) => {
-  const body = outcome.ok ? outcome.data : { error: outcome.error }
+const resultOf = (outcome: Outcome, refusal?: object) => {
+  const body = outcome.ok ? outcome.data : (refusal ?? { error: outcome.error })
   return {
     content: [{ type: 'text' as const, text: JSON.stringify(body) }],
     structuredContent: body as Record<string, unknown>,
@@ -82,7 +96,7 @@ const resultOf = (outcome: Outcome) => {
   }
 }
 
-const receive = async (c: Http, services: Services, exchange: Exchange<Call>, operations: Map<string, AnyOp>): Promise<Response> => {
+const receive = async (c: Http, services: Services, exchange: Exchange<McpCall>, operations: Map<string, AnyOp>): Promise<Response> => {
   if (c.req.method !== 'POST') return methodNotAllowed(['POST'])
   const revision = c.req.header('mcp-protocol-version')
   if (revision !== undefined && !SUPPORTED_PROTOCOL_VERSIONS.includes(revision)) {
@@ -94,14 +108,18 @@ const receive = async (c: Http, services: Services, exchange: Exchange<Call>, op
   if (Array.isArray(message)) return batch(message, exchange, call)
   if (!isRequest(message)) return isOneWay(message) ? accepted() : json(broken(ErrorCode.InvalidRequest, NOT_JSON_RPC), 400)
   const { method, params } = message
-  const held = method === 'tools/call' && operations.get(String(params?.name))?.held
+  const operation = method === 'tools/call' ? operations.get(String(params?.name)) : undefined
+  const held = operation?.held
   if (held) c.env?.untimed?.()
-  const streams = c.req.header('accept')?.includes('text/event-stream') && (held || params?._meta?.progressToken !== undefined)
-  return streams ? streamed(message, exchange, call) : json(await exchange.ask(message, call))
+  const tells = held || changesResources(operation) || params?._meta?.progressToken !== undefined
+  const streams = tells && c.req.header('accept')?.includes('text/event-stream')
+  return streams ? streamed(message, exchange, call, changesResources(operation)) : json(await exchange.ask(message, call))
 }
 
+const changesResources = (operation: AnyOp | undefined) => operation !== undefined && CHANGES_RESOURCES.has(operation.name)
+
 // Revision 2025-03-26 knew batches; later ones do not send them.
-const batch = async (messages: unknown[], exchange: Exchange<Call>, call: Call): Promise<Response> => {
+const batch = async (messages: unknown[], exchange: Exchange<McpCall>, call: McpCall): Promise<Response> => {
   if (messages.length === 0 || messages.length > 100) return json(broken(ErrorCode.InvalidRequest, 'A batch has 1 to 100 messages.'), 400)
   const asked = messages.filter((message) => !isOneWay(message))
   const answers = asked.map((message) =>
@@ -129,16 +147,18 @@ const parse = (text: string): unknown => {
 
 const broken = (code: number, message: string) => ({ jsonrpc: '2.0', id: null, error: { code, message } })
 
-const callOf = (c: Http, services: Services): Call => ({
+const callOf = (c: Http, services: Services): McpCall => ({
   token: c.req.header('x-team-id'),
   reader: () => mayRead(c, services),
   key: c.req.header('idempotency-key'),
   signal: c.req.raw.signal,
+  began: performance.now(),
+  reach: () => reachOf(c, services),
 })
 
-// The answer as one event. Until then, progress for a client that asked for it and comments for one that did not: no proxy on the
+// The answer as one event; before it, a word that the resources have changed, when they have. Until then, progress for a client that asked for it and comments for one that did not: no proxy on the
 // way sees a quiet connection.
-const streamed = (request: JSONRPCRequest, exchange: Exchange<Call>, call: Call): Response => {
+const streamed = (request: JSONRPCRequest, exchange: Exchange<McpCall>, call: McpCall, changing: boolean): Response => {
   const encoder = new TextEncoder()
   const gone = new AbortController()
   const progressToken = request.params?._meta?.progressToken
@@ -162,6 +182,7 @@ const streamed = (request: JSONRPCRequest, exchange: Exchange<Call>, call: Call)
         .then((answer) => {
           clearInterval(timer)
           if (gone.signal.aborted) return
+          if (changing && succeeded(answer)) controller.enqueue(encoder.encode(event(RESOURCES_CHANGED)))
           controller.enqueue(encoder.encode(event(answer)))
           controller.close()
         })
@@ -174,5 +195,7 @@ const streamed = (request: JSONRPCRequest, exchange: Exchange<Call>, call: Call)
   })
   return new Response(body, { headers: SSE_HEADERS })
 }
+
+const succeeded = (answer: JSONRPCMessage) => 'result' in answer && answer.result.isError !== true
 
 const event = (message: object) => `event: message\ndata: ${JSON.stringify(message)}\n\n`

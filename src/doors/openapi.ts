@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { STATUS } from '../core/errors.ts'
 import type { AnyOp } from '../context.ts'
 import { inputSchema } from './schemas.ts'
+import { TRACES } from './traces.ts'
 import about from '../../package.json' with { type: 'json' }
 
 const CREDENTIAL = {
@@ -19,7 +20,11 @@ const KEY = {
 
 /** The OpenAPI 3.1 description of all operations, from their own definitions. */
 export const openapi = (operations: readonly AnyOp[], server: string) => {
-  const paths: Record<string, Record<string, object>> = { '/api/sessions/{session_id}/stream': { get: STREAM } }
+  const paths: Record<string, Record<string, object>> = {
+    '/api/sessions/{session_id}/stream': { get: STREAM },
+    '/api/sessions/{session_id}/handoff.md': { get: HANDOFF },
+    '/api/traces': { post: TRACES },
+  }
   for (const operation of operations) {
     for (const [method, path] of [operation.route, ...(operation.aliases ?? [])]) {
       const key = `/api${path.replace(/:(\w+)/g, '{$1}')}`
@@ -49,6 +54,14 @@ const STREAM = {
   },
 }
 
+const HANDOFF = {
+  operationId: 'session_handoff',
+  summary:
+    'All that is needed to go on with the session, on one page: what for, where it stands, decisions, open ends, the last words, how to join.',
+  parameters: [{ in: 'path', name: 'session_id', required: true, schema: { type: 'string' } }, CREDENTIAL],
+  responses: { 200: { description: 'at most about 40,000 characters', content: { 'text/markdown': {} } } },
+}
+
 const entry = (operation: AnyOp, method: string, path: string) => {
   const { properties, required = [] } = inputSchema(operation.input)
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!)
@@ -69,7 +82,11 @@ const entry = (operation: AnyOp, method: string, path: string) => {
     summary: operation.summary,
     parameters,
     ...(method !== 'GET' && { requestBody: { required: body.required.length > 0, content: { 'application/json': { schema: body } } } }),
-    responses: { 200: { description: 'OK', content: { 'application/json': { schema: output } } }, ...refusals(operation) },
+    responses: {
+      200: { description: 'OK', content: { 'application/json': { schema: output } } },
+      ...(operation.conditional && { 304: { description: 'nothing has changed since the ETag in If-None-Match' } }),
+      ...refusals(operation),
+    },
   }
 }
 

@@ -1,12 +1,13 @@
 // REST: a route for each operation. Reading is GET, writing is POST; bodies are JSON whatever their content type says.
 import { Hono } from 'hono'
-import { refuse } from '../core/errors.ts'
+import { refuse, Refusal } from '../core/errors.ts'
 import type { AnyOp, Call, Outcome } from '../context.ts'
 import { perform } from '../gate.ts'
 import type { Services } from '../services.ts'
 import { actorOf } from './cookies.ts'
 import { mayRead } from './guards.ts'
 import { bodyText, errorAnswer, json, parseJson, type Env, type Http } from './http.ts'
+import { baseUrl } from './origin.ts'
 import { inputSchema } from './schemas.ts'
 
 const BODY_LIMIT = 1024 * 1024
@@ -22,7 +23,8 @@ export const restRoutes = (operations: readonly AnyOp[], services: Services) => 
       methods.set(path, [...(methods.get(path) ?? []), method])
       app.on(method, path, (c) => {
         const input = rawInput(c, operation, typed)
-        return input instanceof Promise ? input.then((read) => answer(c, operation, services, read)) : answer(c, operation, services, input)
+        if (!(input instanceof Promise)) return answer(c, operation, services, input)
+        return input.then((read) => answer(c, operation, services, read)).catch((error) => unreadable(error, operation))
       })
     }
   }
@@ -46,8 +48,10 @@ export const callOf = (c: Http, services: Services): Call => ({
   token: c.req.header('x-team-id'),
   person: () => actorOf(c, services),
   reader: () => mayRead(c, services),
+  base: () => baseUrl(c, services),
   key: c.req.header('idempotency-key'),
   signal: c.req.raw.signal,
+  began: performance.now(),
 })
 
 const answer = (c: Http, operation: AnyOp, services: Services, input: object): Promise<Response> => {
@@ -55,7 +59,7 @@ const answer = (c: Http, operation: AnyOp, services: Services, input: object): P
   if (operation.held) c.env?.untimed?.()
   return operation.held && c.req.header('accept')?.includes('text/event-stream')
     ? streamed(operation, services, call, input)
-    : perform(operation, services, call, input).then(format)
+    : perform(operation, services, call, input).then((outcome) => format(outcome, refusalOf(operation, outcome, input, call)))
 }
 
 // Refused at once as JSON; what is held, as an event stream.
@@ -66,8 +70,17 @@ const streamed = async (operation: AnyOp, services: Services, call: Call, input:
   return first !== 'held' && !first.ok ? format(first) : oneEvent(pending)
 }
 
-const format = (outcome: Outcome) =>
-  outcome.ok ? json(outcome.data, 200, outcome.replayed ? { 'idempotency-replayed': 'true' } : {}) : errorAnswer(outcome.error)
+const format = (outcome: Outcome, refusal?: object) =>
+  outcome.ok ? json(outcome.data, 200, outcome.replayed ? { 'idempotency-replayed': 'true' } : {}) : errorAnswer(outcome.error, {}, refusal)
+
+/** An error in the operation's own shape, if it has one. */
+export const refusalOf = ({ refusal }: AnyOp, outcome: Outcome, raw: unknown, { began = 0 }: Call) =>
+  outcome.ok ? undefined : refusal?.(outcome.error, raw, performance.now() - began)
+
+const unreadable = (error: unknown, { refusal }: AnyOp) => {
+  if (!refusal || !(error instanceof Refusal)) throw error
+  return errorAnswer(error.body, {}, refusal(error.body, {}, 0))
+}
 
 // The same object as one event, with comments while it is awaited.
 const oneEvent = (pending: Promise<Outcome>) => {

@@ -1,13 +1,13 @@
 // GET /api/sessions/:session_id/stream: the log as server-sent events. `id:` is the sequence, so Last-Event-ID resumes without loss.
 import { Hono } from 'hono'
 import { refuse } from '../core/errors.ts'
-import { isUuid, parseToken } from '../core/ids.ts'
+import { isUuid } from '../core/ids.ts'
 import { closedBy } from '../rooms/feed.ts'
 import { Follower } from '../rooms/follower.ts'
 import { beyondTheEnd, existingSession } from '../rooms/roster.ts'
 import type { Services } from '../services.ts'
 import type { Event } from '../stores/events.ts'
-import { mayRead } from './guards.ts'
+import { endingWithLink, mayReadSession } from './guards.ts'
 import type { Env, Http } from './http.ts'
 import { SSE_HEADERS } from './rest.ts'
 
@@ -17,8 +17,7 @@ const RETRY_MS = 1_000
 export const streamRoute = (services: Services) =>
   new Hono<Env>().get('/sessions/:session_id/stream', async (c) => {
     const id = c.req.param('session_id')
-    if (!mayRead(c, services) && !(await isMember(c, services, id)))
-      refuse('unauthorized', 'Sign in, or send your X-Team-ID, to follow this session.')
+    if (!(await mayReadSession(c, services, id))) refuse('unauthorized', 'Sign in, or send your X-Team-ID, to follow this session.')
     const trace = flagOf(c, 'include_trace')
     const resumed = c.req.header('last-event-id')
     const cursor = cursorOf(resumed ?? c.req.query('after') ?? '0')
@@ -34,20 +33,13 @@ export const streamRoute = (services: Services) =>
       if (services.streams.open >= services.config.MAX_STREAMS)
         refuse('unavailable', 'This server has as many streams open as it may. Try again in a few seconds.', { retry_after: 3 })
       c.env?.untimed?.()
-      return new Response(c.req.method === 'HEAD' ? (follower.close(), null) : frames(services, follower, closed, session.lastSequence), {
-        headers: SSE_HEADERS,
-      })
+      const body = c.req.method === 'HEAD' ? (follower.close(), null) : frames(services, follower, closed, session.lastSequence)
+      return endingWithLink(c, services, new Response(body, { headers: SSE_HEADERS }))
     } catch (error) {
       follower.close()
       throw error
     }
   })
-
-const isMember = async (c: Http, services: Services, id: string) => {
-  const token = parseToken(c.req.header('x-team-id') ?? '')
-  const member = token && (await services.memberOf(id, token))
-  return member !== undefined && !member.left
-}
 
 const flagOf = (c: Http, name: string): boolean => {
   const text = c.req.query(name) ?? 'false'

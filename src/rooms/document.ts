@@ -1,13 +1,18 @@
 // The one markdown document of a session. Every write adds a version with its author (specification 1, "Session Document").
 import { z } from 'zod'
+import type { Context } from '../context.ts'
+import { cutText, fitting, jsonLength } from '../core/budget.ts'
 import { refuse } from '../core/errors.ts'
 import { utf8Bytes } from '../core/text.ts'
 import { documentVersions, readDocument, readVersion, writeDocument } from '../stores/documents.ts'
+import { fittingOutline, outlineOf, sectionNamed, sectionsOf, textOf, withSection, type Section } from './outline.ts'
 import { authorOf, openSession } from './people.ts'
 import { existingSession } from './roster.ts'
-import { DOC_LIMIT_BYTES, docContent, op, section, sessionId, time, version } from './shapes.ts'
+import { DOC_LIMIT_BYTES, docContent, maxChars, op, outlineRow, section, sessionId, time, version } from './shapes.ts'
 
 const DOC_BODY_BYTES = 4 * 1024 * 1024 // 512 KiB of text can take several times that as JSON
+
+const sectionName = z.string().min(1).max(300).describe('One section alone, by its heading; a second "Notes" is "Notes (2)".')
 
 export const readSessionDoc = op({
   name: 'read_session_doc',
@@ -15,23 +20,48 @@ export const readSessionDoc = op({
   route: ['GET', '/sessions/:session_id/doc'],
   access: 'room',
   effect: 'read',
-  input: z.strictObject({ session_id: sessionId, version: version.optional().describe('An older version instead of the newest.') }),
-  output: z.object({ content: z.string(), version }),
+  input: z.strictObject({
+    session_id: sessionId,
+    version: version.optional().describe('An older version instead of the newest.'),
+    section: sectionName.optional(),
+    max_chars: maxChars,
+  }),
+  output: z.object({ content: z.string(), version, truncated: z.object({ chars: z.int(), outline: z.array(outlineRow) }).optional() }),
   refuses: ['not_found'],
   async run({ queries }, input) {
     await existingSession(queries, input.session_id)
-    if (input.version === undefined) return readDocument(queries, input.session_id)
-    return (
-      (await readVersion(queries, input.session_id, input.version)) ??
-      refuse('not_found', `The doc has no version ${input.version} yet.`, { version: input.version })
-    )
+    const doc = input.version === undefined ? await readDocument(queries, input.session_id) : await existingVersion(queries, input)
+    const content = input.section === undefined ? doc.content : textOf(doc.content, existingSection(doc.content, input.section))
+    return { ...docWithin(content, input.max_chars), version: doc.version }
   },
 })
+
+const existingVersion = async (
+  queries: Context['queries'],
+  { session_id, version }: { session_id: string; version?: number | undefined },
+) => (await readVersion(queries, session_id, version!)) ?? refuse('not_found', `The doc has no version ${version} yet.`, { version })
+
+const existingSection = (doc: string, name: string): Section =>
+  sectionNamed(doc, name) ??
+  refuse('not_found', 'The doc has no such section.', {
+    field: 'section',
+    sections: fitting(
+      sectionsOf(doc).map(({ section }) => section),
+      2_000,
+    ),
+  })
+
+// What is cut names the sections, so that each can be read by itself.
+const docWithin = (content: string, limit: number | undefined) => {
+  if (limit === undefined || jsonLength(content) + 40 <= limit) return { content }
+  const truncated = { chars: content.length, outline: fittingOutline(outlineOf(content).outline, limit / 3) }
+  return { content: cutText(content, limit - jsonLength(truncated) - 60), truncated }
+}
 
 export const updateSessionDoc = op({
   name: 'update_session_doc',
   summary:
-    'Replace the whole document. If somebody wrote since your expected_version, nothing is written (version_conflict): read it again, merge, retry.',
+    'Replace the whole document, or one section of it. If somebody wrote since your expected_version, nothing is written (version_conflict): read it again, merge, retry.',
   route: ['POST', '/sessions/:session_id/doc'],
   aliases: [['PUT', '/sessions/:session_id/doc']],
   access: 'room',
@@ -40,12 +70,13 @@ export const updateSessionDoc = op({
   bodyLimit: DOC_BODY_BYTES,
   input: z.strictObject({
     session_id: sessionId,
-    content: docContent.describe('The whole new document, markdown.'),
+    content: docContent.describe('The whole new document, markdown; with `section`, that section, with or without its heading.'),
     expected_version: version.describe('The version you read.'),
+    section: sectionName.optional(),
   }),
   output: z.object({ version, at: time }),
-  refuses: ['session_closed', 'version_conflict'],
-  async run(context, { session_id, content, expected_version }) {
+  refuses: ['session_closed', 'version_conflict', 'not_found', 'payload_too_large'],
+  async run(context, { session_id, content, expected_version, section }) {
     openSession(context)
     const current = await readDocument(context.queries, session_id)
     if (current.version !== expected_version) {
@@ -54,9 +85,21 @@ export const updateSessionDoc = op({
         current_version: current.version,
       })
     }
-    return writeDocument(context.queries, session_id, content, authorOf(context))
+    const next = section === undefined ? content : withSectionReplaced(current.content, section, content)
+    return writeDocument(context.queries, session_id, withinLimit(next), authorOf(context))
   },
 })
+
+const withSectionReplaced = (doc: string, name: string, content: string): string =>
+  withSection(doc, existingSection(doc, name), content) ??
+  refuse('invalid_request', 'content: would hide the headings after it. Close its code fence.', { field: 'content' })
+
+const withinLimit = (content: string): string =>
+  utf8Bytes(content) <= DOC_LIMIT_BYTES
+    ? content
+    : refuse('payload_too_large', 'The document would grow past 512 KiB. Tidy it first with update_session_doc.', {
+        limit_bytes: DOC_LIMIT_BYTES,
+      })
 
 export const appendToSessionDoc = op({
   name: 'append_to_session_doc',
@@ -72,11 +115,7 @@ export const appendToSessionDoc = op({
     openSession(context)
     const { content } = await readDocument(context.queries, session_id)
     const longer = content === '' || content.endsWith('\n') ? content + text : `${content}\n${text}`
-    if (utf8Bytes(longer) > DOC_LIMIT_BYTES)
-      refuse('payload_too_large', 'The document would grow past 512 KiB. Tidy it first with update_session_doc.', {
-        limit_bytes: DOC_LIMIT_BYTES,
-      })
-    return writeDocument(context.queries, session_id, longer, authorOf(context))
+    return writeDocument(context.queries, session_id, withinLimit(longer), authorOf(context))
   },
 })
 

@@ -10,7 +10,12 @@ export const authorOf = ({ caller }: Context): Author => {
 }
 
 export const isConvener = ({ caller }: Context, session: Session) =>
-  caller.kind === 'team' && caller.member.teamId === session.createdByTeamId
+  caller.kind === 'team' && caller.member.teamId === session.convenerTeamId
+
+/** For what teams are not to decide. */
+export const personOnly = ({ caller }: Context, sentence: string): void => {
+  if (caller.kind !== 'person') refuse('forbidden', sentence)
+}
 
 /** The open session of a write; refuses when it is closed. */
 export const openSession = ({ session }: Context): Session => {
@@ -25,5 +30,8 @@ export const conveners = (context: Context, session: Session, what: 'conclude' |
   const rule = context.services.config.CONVENER_ONLY
   if (rule !== what && rule !== 'both') return
   if (context.caller.kind === 'person' || isConvener(context, session)) return
-  refuse('forbidden', `Here only the convener and people may do this (CONVENER_ONLY=${rule}). Ask the convener in the feed.`)
+  refuse(
+    'forbidden',
+    `Here only the convener and people may do this (CONVENER_ONLY=${rule}). Ask the convener in the feed; once it has left, transfer_convener makes another team the convener.`,
+  )
 }

@@ -164,7 +164,7 @@ export const beyondTheEnd = (field: string, last: number): never =>
 export const participantOf = (
   { presence, clock, config }: Services,
   row: Participant,
-  session: Pick<Session, 'createdByTeamId'>,
+  session: Pick<Session, 'convenerTeamId'>,
   self?: string,
 ): z.infer<typeof participant> => {
   const seen = presence.of(row.sessionId, row.teamId)
@@ -182,7 +182,7 @@ export const participantOf = (
     left_at: row.leftAt,
     status: row.leftAt ? 'disconnected' : polling ? 'active' : within,
     is_self: row.teamId === self,
-    is_convener: row.teamId === session.createdByTeamId,
+    is_convener: row.teamId === session.convenerTeamId,
     last_seen_cursor: Math.max(row.lastSeenCursor, seen?.seenCursor ?? 0),
   }
 }

@@ -1,100 +1,18 @@
-// A session's life: created by its convener, renamed with a reason, concluded, and sometimes reopened.
+// A session's life once it is open: renamed with a reason, concluded, and sometimes reopened.
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
-import { isUuid, parseToken, sha256 } from '../core/ids.ts'
+import { isUuid } from '../core/ids.ts'
 import type { Context } from '../context.ts'
-import { createDocument, readDocument, writeDocument } from '../stores/documents.ts'
-import { addParticipant, memberByToken } from '../stores/members.ts'
-import { insertSession, overviewOf, sessionById, setClosed, setMetadata, type Session } from '../stores/sessions.ts'
-import { conclusionOf, withConclusion } from './conclusion.ts'
+import { readDocument, writeDocument } from '../stores/documents.ts'
+import { overviewOf, setClosed, setMetadata, type Session } from '../stores/sessions.ts'
+import { withConclusion } from './conclusion.ts'
 import { authorOf, conveners, isConvener, openSession } from './people.ts'
-import { existingSession, freeHue } from './roster.ts'
-import { description, op, reason, section, sessionId, teamName, time, title, version } from './shapes.ts'
-
-export const createSession = op({
-  name: 'create_session',
-  summary:
-    'Open a session and become its convener. Keep the team_id: it is your credential. Give the session_id to the other teams, who use join_session. As convener you owe the session its conclusion: tidy the doc, then call conclude_session.',
-  route: ['POST', '/sessions'],
-  access: 'open',
-  effect: 'write',
-  issues: true,
-  input: z.strictObject({
-    title: title.describe('Short: what the session is about.'),
-    description: description.describe('What the teams are to reach, with all the context they need.'),
-    creator_team_name: teamName.describe('How people know you, e.g. "Alex\'s Team".'),
-    expected_teams: z.int().min(1).max(100).default(2).describe('How many teams are to come, you included.'),
-    resume_from: z.string().min(1).max(64).optional().describe('The id of a session to go on from: its conclusion opens the new doc.'),
-  }),
-  output: z.object({
-    session_id: z.uuid(),
-    team_id: z.string(),
-    handle: z.uuid(),
-    team_name: z.string(),
-    cursor: z.literal(0),
-    title: z.string(),
-    description: z.string(),
-  }),
-  refuses: ['not_found', 'forbidden'],
-  async run(context, { title, description, creator_team_name, expected_teams, resume_from }) {
-    const before = resume_from === undefined ? undefined : await resumable(context, resume_from)
-    const [id, handle] = [crypto.randomUUID(), crypto.randomUUID()]
-    await insertSession(context.queries, {
-      id,
-      title,
-      description,
-      expectedTeams: expected_teams,
-      createdByTeamId: handle,
-      seriesId: before?.session.seriesId ?? id,
-      resumedFromSessionId: before?.session.id ?? null,
-    })
-    await addParticipant(context.queries, {
-      sessionId: id,
-      teamId: handle,
-      tokenHash: sha256(context.secretFor(handle)),
-      teamName: creator_team_name,
-      hue: freeHue(creator_team_name, []),
-      lastSeenCursor: 0,
-      deliveredCursor: 0,
-    })
-    await createDocument(context.queries, id, before ? opening(title, before) : '', { teamId: handle, name: creator_team_name })
-    const team_id = `${handle}.${context.secretFor(handle)}`
-    return { session_id: id, team_id, handle, team_name: creator_team_name, cursor: 0 as const, title, description }
-  },
-})
-
-interface Before {
-  session: Session
-  doc: string
-}
-
-const resumable = async (context: Context, id: string): Promise<Before> => {
-  const session = isUuid(id) ? await sessionById(context.queries, id) : undefined
-  if (!session) return refuse('not_found', 'There is no session to resume under that id.', { field: 'resume_from' })
-  if (!(await mayRead(context, id)))
-    refuse('forbidden', 'Its conclusion is not open to you. Send the team_id that you had there, or sign in.', { field: 'resume_from' })
-  return { session, doc: (await readDocument(context.queries, id)).content }
-}
-
-// What a viewer's password keeps from strangers, a new session must not tell them.
-const mayRead = async ({ queries, call }: Context, id: string) => {
-  const token = call.token ? parseToken(call.token) : undefined
-  return call.reader?.() || (token !== undefined && (await memberByToken(queries, id, token)) !== undefined)
-}
-
-const opening = (title: string, { session, doc }: Before) =>
-  [
-    `# Session: ${title}`,
-    `Resumed from [${session.title.replace(/[[\]\\]/g, '\\$&')}](/sessions/${session.id}), whose conclusion was:`,
-    conclusionOf(doc)?.replace(/^/gm, '> ') ?? '> (it ended without one)',
-    '## Goals',
-    '## Decisions',
-    '## Notes / Working',
-  ].join('\n\n') + '\n'
+import { existingSession } from './roster.ts'
+import { description, op, reason, section, sessionId, time, title, version } from './shapes.ts'
 
 export const getSession = op({
   name: 'get_session',
-  summary: "Read the session's title, description, status, times, doc version and convener.",
+  summary: "Read the session's title, description, status, times, doc version, convener, and whether it needs a person.",
   route: ['GET', '/sessions/:session_id'],
   access: 'room',
   effect: 'read',
@@ -110,6 +28,7 @@ export const getSession = op({
     last_sequence: z.int(),
     expected_teams: z.int(),
     convener: z.object({ team_id: z.uuid(), team_name: z.string(), left: z.boolean() }).nullable(),
+    needs_person: z.object({ reason: z.literal('loop_suspected'), since: time }).nullable(),
     genealogy: z.object({
       parent_session_id: z.uuid().nullable(),
       forked_from_session_id: z.uuid().nullable(),
@@ -121,7 +40,7 @@ export const getSession = op({
   async run({ queries }, { session_id }) {
     const overview = isUuid(session_id) ? await overviewOf(queries, session_id) : undefined
     if (!overview) return refuse('not_found', 'There is no such session.', { session_id })
-    const { session, docVersion, convener } = overview
+    const { session, docVersion, convener, loopSince } = overview
     return {
       session_id,
       title: session.title,
@@ -133,6 +52,7 @@ export const getSession = op({
       last_sequence: session.lastSequence,
       expected_teams: session.expectedTeams,
       convener: convener ? { team_id: convener.teamId, team_name: convener.teamName, left: convener.leftAt !== null } : null,
+      needs_person: loopSince && session.status === 'active' ? { reason: 'loop_suspected' as const, since: loopSince } : null,
       genealogy: {
         parent_session_id: session.parentSessionId,
         forked_from_session_id: session.forkedFromSessionId,

@@ -53,6 +53,14 @@ export const messageContent = z
   })
   .meta({ type: 'object', properties: { text: { type: 'string' } }, required: ['text'] })
 
+export const includeTrace = z
+  .boolean()
+  .default(false)
+  .describe('Also what the agents did (tool calls and the like), not only what was said.')
+
+/** What an answer may cost its reader. Below the least there is no room for what names the rest. */
+export const maxChars = z.int().min(1_000).max(1_000_000).optional().describe('Characters the answer may take; what is cut says so.')
+
 export const event = z.looseObject({ id: z.string(), sequence: z.int(), type: z.string(), at: z.iso.datetime() })
 
 export const participant = z.object({
@@ -66,6 +74,9 @@ export const participant = z.object({
   is_convener: z.boolean(),
   last_seen_cursor: z.int(),
 })
+
+/** A section of the doc, `chars` with its subsections; `change` is of its own text. */
+export const outlineRow = z.object({ section: z.string(), level: z.int(), chars: z.int(), change: z.enum(['added', 'changed']).optional() })
 
 export const version = z.int().min(0)
 export const time = z.iso.datetime()

@@ -33,6 +33,20 @@ export const readVersion = async (
   return row
 }
 
+/** The doc as it was before an event: what a team knew of it that had read up to there. */
+export const documentBefore = async (
+  { query }: Queries,
+  sessionId: string,
+  sequence: number,
+): Promise<{ content: string; version: number }> => {
+  const [row] = await query<{ content: string; version: number }>(
+    `select content, version from session_doc_history where session_id = $1
+      and written_at < (select at from events where session_id = $1 and sequence = $2) order by version desc limit 1`,
+    [sessionId, sequence],
+  )
+  return row ?? { content: '', version: 0 }
+}
+
 /** A new version with its history row. The caller holds the session's lock and has compared versions. */
 export const writeDocument = async (
   { db }: Queries,

@@ -59,8 +59,15 @@ export const eventById = async ({ query }: Queries, sessionId: string, id: strin
   return row && eventOf(row)
 }
 
-// One row more than asked for tells whether there is more; the running sum keeps a page of large texts within its budget.
-const page = async ({ query }: Queries, where: string, order: 'asc' | 'desc', params: unknown[], limit: number): Promise<Page> => {
+/** Those of these events that this session has, in no order. */
+export const eventsById = async ({ query }: Queries, sessionId: string, ids: string[]): Promise<Event[]> =>
+  (await query<Row>(`select ${COLUMNS} from events where session_id = $1 and id = any($2::uuid[])`, [sessionId, `{${ids.join(',')}}`])).map(
+    eventOf,
+  )
+
+/** A page of the events that `where` names, in the order of their sequence or against it. One row more than asked for tells whether
+ *  there is more; the running sum keeps a page of large texts within its budget. */
+export const page = async ({ query }: Queries, where: string, order: 'asc' | 'desc', params: unknown[], limit: number): Promise<Page> => {
   const rows = await query<Row & { before: number }>(
     `select ${COLUMNS}, (sum(size) over (order by sequence ${order}) - size)::int8 as before
      from (select * from events where ${where} order by sequence ${order} limit ${limit + 1}) newest

@@ -1,7 +1,7 @@
 // Who belongs to a session: the look-up behind every call of a team, and the roster.
-import { and, asc, eq, gt, isNull, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, gt, isNull, sql } from 'drizzle-orm'
 import type { Queries } from '../../db/database.ts'
-import { participants, sessions } from '../../db/schema.ts'
+import { acks, participants, sessions } from '../../db/schema.ts'
 import { sameText, sha256, type Token } from '../core/ids.ts'
 
 /** What a wait and a read must know of a session before they begin. */
@@ -18,7 +18,9 @@ export interface Member {
   tokenHash: string
   teamName: string
   left: boolean
+  seenCursor: number
   deliveredCursor: number
+  addressedCursor: number
 }
 
 export interface MemberKey {
@@ -38,13 +40,15 @@ interface Found {
   token_hash: string
   team_name: string
   left: boolean
+  last_seen_cursor: number
   delivered_cursor: number
+  addressed_cursor: number
 }
 
 // By hand, because every call of every team goes through it: one statement for all that ask at the same time (core/combine.ts).
 const MEMBERS = `
 select k.ord, s.id, s.status, s.last_sequence, s.last_conversation_sequence,
-  p.team_id, p.token_hash, p.team_name, p.left_at is not null as left, p.delivered_cursor
+  p.team_id, p.token_hash, p.team_name, p.left_at is not null as left, p.last_seen_cursor, p.delivered_cursor, p.addressed_cursor
 from json_to_recordset($1::json) as k(ord int, session_id uuid, team_id uuid)
 join participants p on p.session_id = k.session_id and p.team_id = k.team_id
 join sessions s on s.id = k.session_id`
@@ -75,11 +79,19 @@ const memberOf = (row: Found): Member => ({
   tokenHash: row.token_hash,
   teamName: row.team_name,
   left: row.left,
+  seenCursor: row.last_seen_cursor,
   deliveredCursor: row.delivered_cursor,
+  addressedCursor: row.addressed_cursor,
 })
 
-export const roster = ({ db }: Queries, sessionId: string): Promise<Participant[]> =>
-  db.select().from(participants).where(eq(participants.sessionId, sessionId)).orderBy(asc(participants.joinedAt), asc(participants.teamId))
+/** The teams of a session, with the cursor up to which each has acknowledged the feed. */
+export const roster = ({ db }: Queries, sessionId: string): Promise<(Participant & { acknowledgedCursor: number })[]> =>
+  db
+    .select({ ...getTableColumns(participants), acknowledgedCursor: sql<number>`coalesce(${acks.cursor}, 0)` })
+    .from(participants)
+    .leftJoin(acks, and(eq(acks.sessionId, participants.sessionId), eq(acks.teamId, participants.teamId)))
+    .where(eq(participants.sessionId, sessionId))
+    .orderBy(asc(participants.joinedAt), asc(participants.teamId))
 
 export const addParticipant = async ({ db }: Queries, values: typeof participants.$inferInsert): Promise<Participant> => {
   const [row] = await db.insert(participants).values(values).returning()

@@ -5,15 +5,16 @@ import type { Seen } from '../core/presence.ts'
 const WRITE = `
 with seen as (
   select session_id, team_id, to_timestamp(last_seen_ms / 1000.0)::timestamptz(3) as at,
-    to_timestamp(polling_until_ms / 1000.0)::timestamptz(3) as polling_until, seen_cursor, delivered_cursor
+    to_timestamp(polling_until_ms / 1000.0)::timestamptz(3) as polling_until, seen_cursor, delivered_cursor, addressed_cursor
   from json_to_recordset($1::json) as s(session_id uuid, team_id uuid, last_seen_ms float8, polling_until_ms float8,
-    seen_cursor bigint, delivered_cursor bigint)
+    seen_cursor bigint, delivered_cursor bigint, addressed_cursor bigint)
 ), written as (
   update participants p set
     last_seen_at = greatest(p.last_seen_at, s.at),
     polling_until = case when s.at >= p.last_seen_at then s.polling_until else p.polling_until end,
     last_seen_cursor = greatest(p.last_seen_cursor, s.seen_cursor),
-    delivered_cursor = greatest(p.delivered_cursor, s.delivered_cursor)
+    delivered_cursor = greatest(p.delivered_cursor, s.delivered_cursor),
+    addressed_cursor = greatest(p.addressed_cursor, s.addressed_cursor)
   from seen s where p.session_id = s.session_id and p.team_id = s.team_id
 )
 select clock_timestamp() as now`
@@ -27,6 +28,7 @@ export const writePresence = async ({ query }: Queries, seen: Seen[]): Promise<s
     polling_until_ms: entry.pollingUntilMs,
     seen_cursor: entry.seenCursor,
     delivered_cursor: entry.deliveredCursor,
+    addressed_cursor: entry.addressedCursor,
   }))
   const [row] = await query<{ now: string }>(WRITE, [JSON.stringify(rows)])
   return row!.now

@@ -1,11 +1,18 @@
-import { and, desc, eq, ilike, or, sql } from 'drizzle-orm'
+import { and, desc, eq, exists, gt, ilike, isNull, not, or, sql } from 'drizzle-orm'
 import type { Queries } from '../../db/database.ts'
-import { acks, participants, sessionDocs, sessions } from '../../db/schema.ts'
+import { acks, loops, participants, sessionDocs, sessions } from '../../db/schema.ts'
+import { sessionIndex } from '../../db/search-schema.ts'
 
 export type Session = typeof sessions.$inferSelect
 
+/** The team that creates a session convenes it. */
 export const insertSession = async ({ db }: Queries, values: typeof sessions.$inferInsert): Promise<Session> => {
-  const [row] = await db.insert(sessions).values(values).returning()
+  const [row] = await db
+    .insert(sessions)
+    .values({ convenerTeamId: values.createdByTeamId ?? null, ...values })
+    .returning()
+  const { id, createdAt, lastEventAt } = row!
+  await db.insert(sessionIndex).values({ sessionId: id, startedAt: createdAt, updatedAt: lastEventAt ?? createdAt })
   return row!
 }
 
@@ -18,16 +25,23 @@ export interface Overview {
   session: Session
   docVersion: number
   convener: { teamId: string; teamName: string; leftAt: string | null } | null
+  loopSince: string | null
 }
 
-/** A session with its doc's version and its convener, in one read. */
+/** A session with its doc's version, its convener and whether it looks like a loop, in one read. */
 export const overviewOf = async ({ db }: Queries, id: string): Promise<Overview | undefined> => {
   const { teamId, teamName, leftAt } = participants
   const [row] = await db
-    .select({ session: sessions, docVersion: sql<number>`coalesce(${sessionDocs.version}, 0)`, convener: { teamId, teamName, leftAt } })
+    .select({
+      session: sessions,
+      docVersion: sql<number>`coalesce(${sessionDocs.version}, 0)`,
+      convener: { teamId, teamName, leftAt },
+      loopSince: loops.suspectedAt,
+    })
     .from(sessions)
     .leftJoin(sessionDocs, eq(sessionDocs.sessionId, sessions.id))
-    .leftJoin(participants, and(eq(participants.sessionId, sessions.id), eq(participants.teamId, sessions.createdByTeamId)))
+    .leftJoin(participants, and(eq(participants.sessionId, sessions.id), eq(participants.teamId, sessions.convenerTeamId)))
+    .leftJoin(loops, eq(loops.sessionId, sessions.id))
     .where(eq(sessions.id, id))
   return row
 }
@@ -47,10 +61,20 @@ export const setMetadata = async ({ db }: Queries, id: string, values: { title: 
   return row!.updatedAt
 }
 
+export const setConvener = async ({ db }: Queries, id: string, teamId: string): Promise<void> =>
+  void (await db.update(sessions).set({ convenerTeamId: teamId }).where(eq(sessions.id, id)))
+
 export const setClosed = async ({ db }: Queries, id: string, closed: boolean): Promise<void> => {
   const values = closed ? { status: 'closed' as const, closedAt: sql`clock_timestamp()` } : { status: 'active' as const, closedAt: null }
   await db.update(sessions).set(values).where(eq(sessions.id, id))
 }
+
+/** Moves the counters on after events were written under the session's lock. */
+export const advanceSession = async (
+  { db }: Queries,
+  id: string,
+  values: Partial<typeof sessions.$inferInsert> & Pick<Session, 'lastSequence' | 'turn' | 'turnEvents' | 'lastEventAt'>,
+): Promise<void> => void (await db.update(sessions).set(values).where(eq(sessions.id, id)))
 
 /** The newest sequences of the sessions that are waited for: what the sweep compares with. */
 export const newestSequences = ({ query }: Queries, ids: string[]): Promise<{ id: string; last_sequence: number }[]> =>
@@ -68,13 +92,10 @@ export const acknowledge = async ({ db }: Queries, sessionId: string, teamId: st
   return row!
 }
 
-export const acksOf = ({ db }: Queries, sessionId: string): Promise<{ teamId: string; cursor: number }[]> =>
-  db.select({ teamId: acks.teamId, cursor: acks.cursor }).from(acks).where(eq(acks.sessionId, sessionId))
-
-/** Newest activity first, for the home page. `search` looks into titles and descriptions. */
+/** Newest activity first, for the home page. `search` looks into titles and descriptions; `quietSince`: no team was seen since. */
 export const listSessions = (
   { db }: Queries,
-  { search, status, limit }: { search?: string; status?: 'active' | 'closed'; limit: number },
+  { search, status, quietSince, limit }: { search?: string; status?: 'active' | 'closed'; quietSince?: string; limit: number },
 ) => {
   const like = search && `%${search.replace(/[\\%_]/g, '\\$&')}%`
   const activity = sql`coalesce(${sessions.lastEventAt}, ${sessions.createdAt})`
@@ -82,8 +103,26 @@ export const listSessions = (
     .select()
     .from(sessions)
     .where(
-      and(status && eq(sessions.status, status), like ? or(ilike(sessions.title, like), ilike(sessions.description, like)) : undefined),
+      and(
+        status && eq(sessions.status, status),
+        quietSince === undefined ? undefined : not(isSeenSince(db, quietSince)),
+        like ? or(ilike(sessions.title, like), ilike(sessions.description, like)) : undefined,
+      ),
     )
     .orderBy(desc(activity), desc(sessions.id))
     .limit(limit)
 }
+
+const isSeenSince = (db: Queries['db'], since: string) =>
+  exists(
+    db
+      .select({ one: sql`1` })
+      .from(participants)
+      .where(
+        and(
+          eq(participants.sessionId, sessions.id),
+          isNull(participants.leftAt),
+          gt(sql`greatest(${participants.lastSeenAt}, ${participants.pollingUntil})`, since),
+        ),
+      ),
+  )

@@ -2,7 +2,7 @@ import { eq, sql } from 'drizzle-orm'
 import type { Queries } from '../../db/database.ts'
 import { settings } from '../../db/schema.ts'
 
-export type SettingName = 'mcp_url' | 'server_secret' | 'operator_key_hash'
+export type SettingName = 'mcp_url' | 'loop_guard' | 'server_secret' | 'operator_key_hash'
 
 export const readSettings = async ({ db }: Queries): Promise<Map<string, string>> =>
   new Map((await db.select().from(settings)).map(({ name, value }) => [name, value]))

@@ -27,8 +27,14 @@ const inputs: Record<string, Record<string, unknown>> = {
   update_session_metadata: { title: 'x', reason: 'x' },
   conclude_session: { summary_section: 'x' },
   ack_messages: { cursor: 0 },
+  peek: {},
+  catch_up: {},
   reopen_session: { reason: 'x' },
+  transfer_convener: { to: 'x' },
   get_doc_history: {},
+  release_session: {},
+  share_session: {},
+  unshare_session: {},
 }
 const guarded = operations.filter(({ access }) => access !== 'open').map(({ name }) => name)
 

@@ -1,11 +1,26 @@
 import { describe, expect, test } from 'bun:test'
-import { done, feedOf, onEveryEngine, operations, refused, restRequest, room, say, throughEveryDoor, viaRest } from '../support/parley.ts'
+import {
+  cookieOf,
+  done,
+  feedOf,
+  onEveryEngine,
+  operations,
+  refused,
+  restRequest,
+  room,
+  say,
+  throughEveryDoor,
+  viaRest,
+} from '../support/parley.ts'
 
 interface Sample {
   input: Record<string, unknown>
   other?: Record<string, unknown> // another body for the same operation
   closedFirst?: boolean
+  person?: boolean // only a signed-in person may
 }
+
+const BEA = "the handle of Bea's Team"
 
 const samples: Record<string, Sample> = {
   create_session: {
@@ -21,6 +36,10 @@ const samples: Record<string, Sample> = {
   conclude_session: { input: { summary_section: 'a' }, other: { summary_section: 'b' } },
   ack_messages: { input: { cursor: 1 }, other: { cursor: 0 } },
   reopen_session: { input: { reason: 'a' }, other: { reason: 'b' }, closedFirst: true },
+  release_session: { input: {}, person: true },
+  share_session: { input: {}, person: true },
+  unshare_session: { input: {}, person: true },
+  transfer_convener: { input: { to: BEA }, other: { to: 'nobody' } },
 }
 const writing = operations.filter(({ effect }) => effect !== 'read')
 const sampleOf = (name: string): Sample => samples[name]!
@@ -30,7 +49,9 @@ test('every operation that writes stands in this table', () => {
   expect(Object.keys(samples)).toEqual(expect.arrayContaining(writing.map(({ name }) => name)))
 })
 
-throughEveryDoor((call, parley) => {
+throughEveryDoor((call, parley, transport) => {
+  const reachable = writing.filter(({ restOnly }) => transport === 'REST' || !restOnly).map(({ name }) => name)
+
   /** Everything that a write of this session could have doubled. */
   const stateOf = async (id: string, made: string[] = []) =>
     parley().database.query(
@@ -47,15 +68,17 @@ throughEveryDoor((call, parley) => {
   const begin = async (name: string) => {
     const { issues } = operations.find((operation) => operation.name === name)!
     const { id, alex, bea } = await room(call)
-    const { input, other, closedFirst } = sampleOf(name)
+    const { other, closedFirst, person, ...sample } = sampleOf(name)
+    const robin = person && (await cookieOf(parley(), { name: 'Robin', role: 'person' }))
+    const input = Object.fromEntries(Object.entries(sample.input).map(([field, value]) => [field, value === BEA ? bea.handle : value]))
     if (closedFirst) await done(alex('conclude_session', { summary_section: 'end' }))
     const filled = name === 'create_session' ? input : { session_id: id, ...input }
     const otherFilled = other && (name === 'create_session' ? other : { session_id: id, ...other })
-    const as = (key: string) => ({ key, ...(!issues && { team: alex.token }) })
+    const as = (key: string) => ({ key, ...(robin ? { person: robin } : !issues && { team: alex.token }) })
     return { id, alex, bea, filled, otherFilled, as, issues }
   }
 
-  describe.each(writing.map(({ name }) => name))('%s', (name) => {
+  describe.each(reachable)('%s', (name) => {
     test('the same key and body gets the same answer and does nothing again', async () => {
       const { id, filled, as } = await begin(name)
       const key = newKey()
@@ -76,7 +99,7 @@ throughEveryDoor((call, parley) => {
       await done(call(name, filled, as(key)))
       const before = await stateOf(id)
       if (otherFilled) await refused(call(name, otherFilled, as(key)), 'idempotency_mismatch')
-      else await refused(call('ack_messages', { session_id: id, cursor: 0 }, as(key)), 'idempotency_mismatch')
+      else await refused(call('append_to_session_doc', { session_id: id, text: 'x' }, as(key)), 'idempotency_mismatch')
       expect(await stateOf(id)).toEqual(before)
     })
 

@@ -33,7 +33,7 @@ const rpc = async (
   const type = response.headers.get('content-type') ?? ''
   const answer = async () => {
     const text = await response.text()
-    const data = type.startsWith('text/event-stream') ? /^data: (.*)$/m.exec(text)![1]! : text
+    const data = type.startsWith('text/event-stream') ? [...text.matchAll(/^data: (.*)$/gm)].at(-1)![1]! : text // notifications come first
     return data === '' ? undefined : (JSON.parse(data) as any)
   }
   return { response, status: response.status, type, answer }

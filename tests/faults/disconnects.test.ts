@@ -13,11 +13,16 @@ afterAll(() => server?.remove())
 const LAST = 7 // eight teams joined, the convener without an event
 const BOTH = 'application/json, text/event-stream'
 
-const mcpWait = (room: Room, team: string, accept: string) => {
-  const args = { session_id: room.session, team_id: team, since_cursor: LAST, timeout: 30 }
-  const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'wait_for_messages', arguments: args } }
+const mcpCall = (name: string, args: object, accept: string) => {
+  const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }
   return requestText('POST', '/mcp', { accept, 'content-type': 'application/json' }, JSON.stringify(message))
 }
+const entry = (room: Room, team: string) => ({ session_id: room.session, team_id: team, since_cursor: LAST })
+const mcpWait = (room: Room, team: string, accept: string) => mcpCall('wait_for_messages', { ...entry(room, team), timeout: 30 }, accept)
+const anyOf = (room: Room, team: string) => ({ waits: [entry(room, team), entry(room, room.teams[0]!)], timeout: 30 })
+const mcpAny = (room: Room, team: string, accept: string) => mcpCall('wait_for_any', anyOf(room, team), accept)
+const restAny = (room: Room, team: string, accept: string) =>
+  requestText('POST', '/api/sessions/wait', { accept }, JSON.stringify(anyOf(room, team)))
 const restWait = (room: Room, team: string, accept: string) =>
   requestText('GET', `/api/sessions/${room.session}/wait?since_cursor=${LAST}&timeout=30`, { 'x-team-id': team, accept })
 const stream = (room: Room, team: string) =>
@@ -56,12 +61,17 @@ test('three hundred waits and a hundred streams whose clients vanish leave no wa
   console.log(`400 callers vanished: no waiter left after ${freed.toFixed(0)} ms`)
 }, 30_000)
 
-test.each(DOORS)(
+const SEVERAL: typeof DOORS = [
+  ['REST for several sessions', 'application/json', restAny],
+  ['MCP for several sessions', BOTH, mcpAny],
+]
+
+test.each([...DOORS, ...SEVERAL])(
   'a single wait over %s ends within a second when its client closes the connection',
   async (_, accept, ask) => {
     const room = await openRoom(server.url, 8)
     const line = dial(server.port, ask(room, room.teams[3]!, accept))
-    await until('it is held', 5_000, async () => (await gauge(server.url, 'waits_held')) === 1)
+    await until('it is held', 5_000, async () => (await gauge(server.url, 'waits_held')) > 0)
     line.socket.end()
     line.socket.destroy()
     await until('no waiter is left', 1_000, async () => (await gauge(server.url, 'waiters')) === 0)

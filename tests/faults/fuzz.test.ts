@@ -53,6 +53,18 @@ const goodInput = (name: string, room: Room): Record<string, unknown> => {
     ack_messages: { cursor: 0 },
     reopen_session: { reason: 'not yet' },
   }
+  const ofHistory: Record<string, Record<string, unknown>> = {
+    search_sessions: { query: 'the parser', within_id: `session:${room.session}`, event_types: ['system'], n_hits: 5 },
+    open: { id: `session:${room.session}` },
+    list_sessions: {
+      start_datetime: '2026-01-01T00:00:00Z',
+      end_datetime: '2036-01-01T00:00:00Z',
+      cursor: null,
+      mode: 'chat',
+      sort: 'asc',
+    },
+  }
+  if (ofHistory[name]) return ofHistory[name]
   return name === 'create_session' ? inputs[name]! : { session_id: room.session, ...inputs[name] }
 }
 
@@ -69,7 +81,10 @@ const expectOurs = ({ response, text }: { response: Response; text: string }) =>
   expect(response.headers.get('content-type')).toContain('application/json')
   const body = JSON.parse(text)
   if (response.status < 400) return expect(body).not.toHaveProperty('error')
-  expect(body).toEqual({ error: { code: expect.any(String), message: expect.any(String), details: expect.any(Object) } })
+  const inEnvelope = body.schema_version === 'moraine.mcp.error.v1' // history's
+  expect(inEnvelope ? { error: body.error } : body).toEqual({
+    error: { code: expect.any(String), message: expect.any(String), details: expect.any(Object) },
+  })
   expect(text).not.toMatch(/\bat \S+ \(|node_modules|select .* from|postgres/i)
 }
 

@@ -16,6 +16,12 @@ export interface MuteProxy extends Proxy {
   readonly swallowed: number
 }
 
+export interface CutProxy extends Proxy {
+  /** Ends all connections, and refuses new ones until it is healed. */
+  cut(): void
+  heal(): void
+}
+
 export interface TlsProxy extends Proxy {
   /** What a client has to trust. */
   certificate: string
@@ -57,6 +63,32 @@ export const withoutNotifications = async (databaseUrl: string): Promise<MutePro
     get swallowed() {
       return swallowed
     },
+    close: () => closed(server, sockets),
+  }
+}
+
+/** The same server at another port, whose network can be taken away. */
+export const thatCanBeCut = async (serverUrl: string): Promise<CutProxy> => {
+  const target = new URL(serverUrl)
+  const sockets = new Set<Socket>()
+  let cut = false
+  const server = createServer((client) => {
+    if (cut) return client.destroy()
+    const upstream = connect(Number(target.port), target.hostname)
+    const drop = () => (client.destroy(), upstream.destroy())
+    for (const socket of [client, upstream]) {
+      sockets.add(socket)
+      socket.on('error', drop).on('close', drop)
+    }
+    client.pipe(upstream).pipe(client)
+  })
+  return {
+    url: `http://127.0.0.1:${await listening(server)}`,
+    cut() {
+      cut = true
+      for (const socket of sockets) socket.destroy()
+    },
+    heal: () => void (cut = false),
     close: () => closed(server, sockets),
   }
 }

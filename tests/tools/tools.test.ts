@@ -33,3 +33,9 @@ test('there is no snapshot of a tool that is gone', () => {
   const files = readdirSync(import.meta.dir).filter((name) => name.endsWith('.json'))
   expect(files.toSorted(), `If they are gone for good: ${UPDATE}`).toEqual(tools.map(({ name }) => `${name}.json`).toSorted())
 })
+
+// What an agent pays for before it has said a word.
+test('the list of /mcp costs at most 6,000 tokens, at four characters each', async () => {
+  const list = await (await parley.client('/mcp')).listTools()
+  expect(JSON.stringify(list).length / 4).toBeLessThanOrEqual(6_000)
+})

@@ -1,0 +1,54 @@
+// How often the loop guard sees a storm, how soon, and how often it takes an honest conversation for one; and what a look costs.
+//   bun bench/loop.ts [conversations of each kind = 40] [first seed = 1]
+import { isLoop, lookback, type Said } from '../src/core/loop.ts'
+import { HONEST, LIMITS, randomFrom, STORMS } from './conversations.ts'
+import { load, median, percentile, row } from './support.ts'
+
+const EACH = Number(process.argv[2] ?? 40)
+const SEED = Number(process.argv[3] ?? 1)
+const RULE = { posts: 12, likeness: 0.9 }
+const HONEST_BEGINNING = 10 // posts before the storm in bench/conversations.ts
+
+/** The first post after which a guard that looks at every `step`th would mark the session. */
+const markedAt = (said: Said[], step: number): number | undefined => {
+  for (let end = step; end <= said.length; end += step) if (isLoop(said.slice(Math.max(0, end - lookback(RULE)), end), RULE)) return end
+  return undefined
+}
+
+const runs = (make: (random: () => number) => Said[], step: number) =>
+  Array.from({ length: EACH }, (_, i) => markedAt(make(randomFrom(SEED + i)), step)).filter((at) => at !== undefined)
+
+load()
+row(`storms, ${EACH} of each`, 'detected   posts of the storm until then: p50, p95')
+const storms = Object.entries(STORMS).map(([name, make]) => {
+  const found = runs(make, 1)
+  const posts = found.map((at) => at - HONEST_BEGINNING)
+  row(name, `${((found.length / EACH) * 100).toFixed(1)} %   ${posts.length ? `${median(posts)}, ${percentile(posts, 0.95)}` : '-'}`)
+  return found.length
+})
+row('all storms', `${((storms.reduce((a, b) => a + b) / (EACH * storms.length)) * 100).toFixed(2)} % detected`)
+
+row(`honest, ${EACH} of each`, 'marked')
+const honest = Object.entries(HONEST).map(([name, make]) => {
+  const wrong = runs(make, 4).length
+  row(name, `${((wrong / EACH) * 100).toFixed(1)} %`)
+  return wrong
+})
+row('all honest conversations', `${((honest.reduce((a, b) => a + b) / (EACH * honest.length)) * 100).toFixed(2)} % marked`)
+
+row('where it cannot know better', 'marked')
+for (const [name, make] of Object.entries(LIMITS)) row(name, `${((runs(make, 4).length / EACH) * 100).toFixed(1)} %`)
+
+const costOf = (said: Said[]) => {
+  const took = Array.from({ length: 200 }, () => {
+    const begin = performance.now()
+    isLoop(said, RULE)
+    return performance.now() - begin
+  })
+  return `p50 ${median(took).toFixed(2)} ms  p99 ${percentile(took, 0.99).toFixed(2)} ms`
+}
+const posts = lookback(RULE)
+row(`one look, ${posts} posts of a debate`, costOf(HONEST['lively: 500 posts in ten minutes']!(randomFrom(SEED)).slice(0, posts)))
+const long = 'a long text without an end, '.repeat(1_200)
+row(`one look, ${posts} posts of 32 KiB`, costOf(Array.from({ length: posts }, (_, i) => ({ by: `team-${i % 2}`, text: `${i} ${long}` }))))
+load()

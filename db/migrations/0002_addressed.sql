@@ -1,0 +1,2 @@
+ALTER TABLE "participants" ADD COLUMN "addressed_cursor" bigint DEFAULT 0 NOT NULL;--> statement-breakpoint
+CREATE INDEX "events_addressed" ON "events" USING btree ("session_id","sequence") WHERE "events"."to_team_ids" is not null or "events"."reply_to" is not null;

@@ -1,0 +1,63 @@
+// Answers within a number of characters, counted as JSON: what does not fit is cut, and says so.
+
+export const jsonLength = (value: unknown): number => JSON.stringify(value).length
+
+/** The beginning of a text, so that it takes at most `limit` characters as JSON. */
+export const cutText = (text: string, limit: number): string => {
+  if (text.length + 2 <= limit && jsonLength(text) <= limit) return text
+  let fits = 0
+  for (let tooLong = Math.min(text.length, Math.max(limit, 0)) + 1; tooLong - fits > 1;) {
+    const middle = (fits + tooLong) >> 1
+    if (jsonLength(beginning(text, middle)) + 1 <= limit) fits = middle
+    else tooLong = middle
+  }
+  return `${beginning(text, fits)}…`
+}
+
+// Never half of a character that takes two units.
+const beginning = (text: string, units: number) => text.slice(0, /[\ud800-\udbff]/.test(text[units - 1] ?? '') ? units - 1 : units)
+
+/** The first rows that together take at most `limit` characters as a JSON list. */
+export const fitting = <Row>(rows: readonly Row[], limit: number): Row[] => {
+  let used = 1 // a bracket; each row brings a comma or the other one
+  const end = rows.findIndex((row) => (used += jsonLength(row) + 1) > limit)
+  return end < 0 ? [...rows] : rows.slice(0, end)
+}
+
+/** As much of a page as takes at most `limit` characters, from its start or its end: one event at least, its texts cut if need be. */
+export const pageWithin = <Row extends object>(
+  page: { events: Row[]; hasMore: boolean },
+  limit: number | undefined,
+  from: 'start' | 'end' = 'start',
+): { events: Row[]; hasMore: boolean } => {
+  if (limit === undefined || page.events.length === 0) return page
+  const ordered = from === 'start' ? page.events : page.events.toReversed()
+  const fits = fitting(ordered, limit)
+  const kept = fits.length > 0 ? fits : [shortened(ordered[0]!, limit - 2)]
+  return { events: from === 'start' ? kept : kept.toReversed(), hasMore: page.hasMore || kept.length < page.events.length }
+}
+
+const SHORTEST = 40 // no id or time is cut
+
+/** The same with its long texts cut until it takes at most `limit` characters, as far as that goes; `truncated` tells the length of the
+ *  longest. */
+export const shortened = <Row extends object>(row: Row, limit: number): Row & { truncated?: { chars: number } } => {
+  if (jsonLength(row) <= limit) return row
+  const truncated = { chars: longestIn(row) }
+  for (let most = limit; ; most = Math.floor(most * 0.8)) {
+    const cut = { ...cutIn(row, most), truncated }
+    if (most <= SHORTEST || jsonLength(cut) <= limit) return cut
+  }
+}
+
+const longestIn = (value: unknown): number =>
+  typeof value === 'string' ? value.length : Math.max(0, ...innerOf(value).map(([, inner]) => longestIn(inner)))
+
+const cutIn = <Value>(value: Value, most: number): Value => {
+  if (typeof value === 'string') return cutText(value, Math.max(most, SHORTEST)) as Value
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map((inner) => cutIn(inner, most)) as Value
+  return Object.fromEntries(innerOf(value).map(([key, inner]) => [key, cutIn(inner, most)])) as Value
+}
+
+const innerOf = (value: unknown) => (typeof value === 'object' && value !== null ? Object.entries(value) : [])

@@ -1,0 +1,114 @@
+// Sessions as MCP resources, for clients that let a person attach one: parley://sessions/<id>/doc, feed, conclusion, handoff.
+import { ErrorCode, McpError, type Resource, type ResourceTemplate } from '@modelcontextprotocol/sdk/types.js'
+import type { Call } from '../context.ts'
+import { isUuid, parseToken } from '../core/ids.ts'
+import { visible } from '../core/visible.ts'
+import { conclusionOf } from '../rooms/conclusion.ts'
+import { handoffOf, type Reach } from '../rooms/handoff.ts'
+import type { Services } from '../services.ts'
+import { readDocument } from '../stores/documents.ts'
+import { eventsBefore } from '../stores/events.ts'
+import { listSessions, sessionById, type Session } from '../stores/sessions.ts'
+
+export type McpCall = Call & { reach(): Reach }
+
+const LISTED = 25 // sessions, the newest first; templates lead to all others
+const FEED_EVENTS = 100
+const RESOURCE_NOT_FOUND = -32002 // as the specification has it; the SDK has no name for it
+
+interface Part {
+  about: string
+  mimeType: string
+  listed?: boolean
+  read(services: Services, session: Session, call: McpCall): Promise<string>
+}
+
+const PARTS: Record<string, Part> = {
+  handoff: {
+    about: 'All that is needed to go on with the session, on one page',
+    mimeType: 'text/markdown',
+    listed: true,
+    read: (services, session, call) => handoffOf(services, session, call.reach()),
+  },
+  doc: {
+    about: "The session's shared document",
+    mimeType: 'text/markdown',
+    listed: true,
+    read: async ({ database }, { id }) => (await readDocument(database, id)).content,
+  },
+  conclusion: {
+    about: "The session's conclusion; empty as long as there is none",
+    mimeType: 'text/markdown',
+    read: async ({ database }, { id }) => conclusionOf((await readDocument(database, id)).content) ?? '',
+  },
+  feed: {
+    about: `The newest ${FEED_EVENTS} events of the feed, one JSON object a line`,
+    mimeType: 'application/x-ndjson',
+    read: async ({ database }, { id }) =>
+      (await eventsBefore(database, id, undefined, false, FEED_EVENTS)).events.map((event) => `${JSON.stringify(event)}\n`).join(''),
+  },
+}
+
+const ADDRESS = new RegExp(`^parley://sessions/([^/]{36})/(${Object.keys(PARTS).join('|')})$`)
+const addressOf = (id: string, part: string) => `parley://sessions/${id}/${part}`
+
+export const resourceTemplates: ResourceTemplate[] = Object.entries(PARTS).map(([name, { about, mimeType }]) => ({
+  name: `session_${name}`,
+  uriTemplate: addressOf('{id}', name),
+  description: about,
+  mimeType,
+}))
+
+/** What this caller may read without a team: the newest sessions, or nothing. */
+export const listResources = async (services: Services, call: McpCall): Promise<Resource[]> => {
+  if (!call.reader?.()) return []
+  const sessions = await listSessions(services.database, { limit: LISTED })
+  const listed = Object.entries(PARTS).filter(([, { listed }]) => listed)
+  return sessions.flatMap(({ id, title, lastEventAt, createdAt }) =>
+    listed.map(([name, { about, mimeType }]) => ({
+      uri: addressOf(id, name),
+      name: `${visible(title)} (${name})`,
+      description: about,
+      mimeType,
+      annotations: { lastModified: lastEventAt ?? createdAt },
+    })),
+  )
+}
+
+/** One and the same error for what is not there and for what this caller may not read. */
+export const readResource = async (services: Services, call: McpCall, uri: string) => {
+  const [, id = '', name = ''] = ADDRESS.exec(uri) ?? []
+  const session = isUuid(id) && (await mayReadSession(services, call, id)) ? await sessionById(services.database, id) : undefined
+  if (!session)
+    throw new McpError(
+      RESOURCE_NOT_FOUND,
+      'There is no such resource, or it is not open to you: send the X-Team-ID header of a team of that session.',
+      { uri },
+    )
+  const { mimeType, read } = PARTS[name]!
+  return { contents: [{ uri, mimeType, text: await read(services, session, call) }] }
+}
+
+const mayReadSession = async (services: Services, call: McpCall, id: string): Promise<boolean> => {
+  if (call.reader?.()) return true
+  const token = parseToken(call.token ?? '')
+  const member = token && (await services.memberOf(id, token))
+  return member !== undefined && !member.left
+}
+
+const COMPLETED = 20
+const LOOKED_AT = 200 // sessions, the newest first
+
+/** Ids of sessions whose id begins with what was typed, or whose title holds it. */
+export const completedSessions = async (services: Services, call: McpCall, typed: string, status?: Session['status']) => {
+  if (!call.reader?.()) return { values: [] }
+  const wanted = typed.trim().toLowerCase()
+  const sessions = await listSessions(services.database, { limit: LOOKED_AT, ...(status && { status }) })
+  const found = sessions.filter(({ id, title }) => id.startsWith(wanted) || title.toLowerCase().includes(wanted))
+  return { values: found.slice(0, COMPLETED).map(({ id }) => id), total: found.length, hasMore: found.length > COMPLETED }
+}
+
+/** For requests that name what is not there. */
+export const invalidParams = (message: string): never => {
+  throw new McpError(ErrorCode.InvalidParams, message)
+}

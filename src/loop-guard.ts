@@ -1,0 +1,105 @@
+// Looks for loops beside the posts, not in their way: a session is read again once so many posts have come, at most once a second.
+// From the log, so that a restart forgets nothing and two teams on two instances are seen together. Only for `slow` something is
+// kept of the sessions that are suspected: what their teams said last.
+import { z } from 'zod'
+import type { Database } from '../db/database.ts'
+import type { Config } from './config.ts'
+import { isLoop, lookback, ownSketches, repeatOf, sketchOf, type Sketch } from './core/loop.ts'
+import type { Event } from './stores/events.ts'
+import { recentlySaid, suspect, unsuspect } from './stores/loops.ts'
+
+export const LOOP_MODES = ['off', 'warn', 'slow'] as const
+
+/** What a person saves on the settings page; LOOP_GUARD gives the mode until then. */
+export const loopSettings = z.strictObject({
+  mode: z.enum(LOOP_MODES),
+  posts: z.coerce.number().int().min(6).max(100).default(12),
+  likeness: z.coerce.number().min(0.5).max(1).default(0.9),
+})
+export type LoopSettings = z.output<typeof loopSettings>
+
+/** The settings in force, from what is saved. Parsed when it changes: every post asks. */
+export const loopSettingsOf = ({ LOOP_GUARD: mode }: Pick<Config, 'LOOP_GUARD'>) => {
+  let from: string | undefined
+  let parsed = loopSettings.parse({ mode })
+  return (saved: string | undefined): LoopSettings => {
+    if (saved !== from) parsed = loopSettings.parse(saved === undefined ? { mode } : JSON.parse(saved))
+    from = saved
+    return parsed
+  }
+}
+
+const POSTS_BETWEEN_LOOKS = 4
+const SLOWED_MS = 60_000
+const DUE_KEPT = 10_000 // sessions
+const SUSPECTED_KEPT = 1_000 // about 4 KB for each of their teams
+
+interface Suspected {
+  until: number
+  own: Map<string, Sketch[]>
+}
+
+export class LoopGuard {
+  #due = new Map<string, number>() // posts since the last look
+  #suspected = new Map<string, Suspected>()
+
+  constructor(
+    readonly database: Database,
+    readonly now: () => number,
+    readonly settings: () => LoopSettings,
+  ) {}
+
+  /** These events were committed here. A person's word is looked at soon: it may lift what was suspected. */
+  posted(session: string, events: Event[]) {
+    if (this.settings().mode === 'off') return
+    const due = events.reduce((sum, { author }) => sum + (author === 'team' ? 1 : author === 'person' ? POSTS_BETWEEN_LOOKS : 0), 0)
+    if (due > 0) put(this.#due, session, (this.#due.get(session) ?? 0) + due, DUE_KEPT)
+  }
+
+  /** Marks what has become a loop, and takes the mark from what is none any more. */
+  async look() {
+    const due = [...this.#due].filter(([session, posts]) => posts >= POSTS_BETWEEN_LOOKS || this.#suspected.has(session))
+    for (const [session, posts] of due) {
+      this.#due.delete(session) // first: what comes while it is read is looked at the next time
+      try {
+        await this.#lookAt(session)
+      } catch (error) {
+        put(this.#due, session, posts + (this.#due.get(session) ?? 0), DUE_KEPT)
+        throw error
+      }
+    }
+  }
+
+  /** With `slow`: seconds until this team may say this again; 0 when it may now. Something new it may say at any time. */
+  secondsToWait(session: string, team: string, text: string): number {
+    const { mode, likeness } = this.settings()
+    const suspected = mode === 'slow' ? this.#suspected.get(session) : undefined
+    const seconds = suspected ? Math.ceil((suspected.until - this.now()) / 1000) : 0
+    return seconds > 0 && repeatOf(sketchOf(text), suspected!.own.get(team) ?? [], likeness) ? seconds : 0
+  }
+
+  /** A person has released it. */
+  forget(session: string) {
+    this.#suspected.delete(session)
+    this.#due.delete(session)
+  }
+
+  async #lookAt(session: string) {
+    const rule = this.settings()
+    if (rule.mode === 'off') return
+    const { said, newest, suspected } = await recentlySaid(this.database, session, lookback(rule))
+    if (isLoop(said, rule)) {
+      if (!suspected) await suspect(this.database, session, newest)
+      put(this.#suspected, session, { until: this.now() + SLOWED_MS, own: ownSketches(said) }, SUSPECTED_KEPT)
+    } else {
+      if (suspected) await unsuspect(this.database, session)
+      this.#suspected.delete(session)
+    }
+  }
+}
+
+// Bounded: the session that came first makes room.
+const put = <Value>(map: Map<string, Value>, session: string, value: Value, most: number) => {
+  if (map.size >= most && !map.has(session)) map.delete(map.keys().next().value!)
+  map.set(session, value)
+}

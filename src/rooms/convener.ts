@@ -1,0 +1,53 @@
+// Who owes the session its conclusion: handed over by the convener, or taken up once the convener is gone.
+import { z } from 'zod'
+import { refuse } from '../core/errors.ts'
+import type { Context } from '../context.ts'
+import { roster, type Participant } from '../stores/members.ts'
+import { setConvener } from '../stores/sessions.ts'
+import { authorOf, isConvener, openSession } from './people.ts'
+import { participantOf } from './roster.ts'
+import { op, sessionId, time } from './shapes.ts'
+
+// Silent for so many times DISCONNECTED_AFTER (ten minutes unless set otherwise), a convener counts as gone: an agent that crashed
+// never says that it leaves, and one that thinks for some minutes does not lose its role.
+const GONE_AFTER_SILENCES = 10
+
+export const transferConvener = op({
+  name: 'transfer_convener',
+  summary:
+    'Make another team the convener, who owes the conclusion. For the convener; for any team once the convener has left or been silent for long.',
+  route: ['POST', '/sessions/:session_id/convener'],
+  access: 'room',
+  effect: 'write',
+  destructive: true,
+  input: z.strictObject({ session_id: sessionId, to: z.string().min(1).max(64).describe('The handle of a team that is present.') }),
+  output: z.object({ convener: z.object({ team_id: z.uuid(), team_name: z.string() }), at: time }),
+  refuses: ['session_closed', 'forbidden', 'not_found', 'conflict'],
+  async run(context, { to }) {
+    const session = openSession(context)
+    const teams = await roster(context.queries, session.id)
+    const convener = teams.find(({ teamId }) => teamId === session.convenerTeamId)
+    if (context.caller.kind === 'team' && !isConvener(context, session)) mayTakeOver(context, convener)
+    const next = teams.find(({ teamId, leftAt }) => teamId === to && leftAt === null)
+    if (!next)
+      return refuse('not_found', 'No team with that handle is present. list_participants has the handles (team_id).', { field: 'to' })
+    if (next.teamId === session.convenerTeamId) return refuse('conflict', `${next.teamName} is the convener already.`)
+    await setConvener(context.queries, session.id, next.teamId)
+    const { at } = await context.append({
+      sessionId: session.id,
+      type: 'system',
+      author: 'system',
+      content: { event: 'convener_changed', team: next.teamName, team_id: next.teamId, by: authorOf(context).name },
+    })
+    return { convener: { team_id: next.teamId, team_name: next.teamName }, at }
+  },
+})
+
+const mayTakeOver = ({ services }: Context, convener: Participant | undefined): void => {
+  if (!convener) return refuse('forbidden', 'A person opened this session: a person names its convener, on the page.')
+  if (convener.leftAt) return
+  const row = participantOf(services, convener, { convenerTeamId: convener.teamId })
+  const silentSeconds = (services.clock.now() - Date.parse(row.last_seen_at)) / 1000
+  if (row.status === 'disconnected' && silentSeconds > services.config.DISCONNECTED_AFTER * GONE_AFTER_SILENCES) return
+  refuse('forbidden', `${convener.teamName} convenes this session, and has not left. Ask for it in the feed.`)
+}

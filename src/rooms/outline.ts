@@ -1,0 +1,102 @@
+// The sections of the doc, each under a name of its own: what `section` means when the doc is read or written.
+import type { z } from 'zod'
+import { fitting } from '../core/budget.ts'
+import { headingsOf } from '../core/headings.ts'
+import { nameKey } from '../core/text.ts'
+import type { outlineRow } from './shapes.ts'
+
+export interface Section {
+  section: string // the heading's text; the second of the same name is "Notes (2)"
+  level: number
+  from: number // lines: its heading, what follows the heading, the next heading, what follows its subsections
+  next: number
+  body: number
+  to: number
+}
+
+const TOP = '(top)' // what stands before the first heading
+const NAME_CHARACTERS = 200
+
+export const sectionsOf = (doc: string): Section[] => {
+  const lines = doc.split('\n')
+  const headings = headingsOf(doc)
+  const top = headings[0]?.line ?? lines.length
+  const sections: Section[] = headings.map(({ line, next, level, text }, i) => {
+    const body = headings[i + 1]?.line ?? lines.length
+    return { section: text.slice(0, NAME_CHARACTERS).toWellFormed() || '(untitled)', level, from: line, next, body, to: body }
+  })
+  const ends = Array.from({ length: 7 }, () => lines.length) // by level: where the next heading of that level or above stands
+  for (const section of sections.toReversed()) {
+    section.to = ends[section.level]!
+    ends.fill(section.from, section.level)
+  }
+  const before = lines.slice(0, top).some((line) => line.trim() !== '')
+  if (before) sections.unshift({ section: TOP, level: 0, from: 0, next: 0, body: top, to: top })
+  return named(sections)
+}
+
+const named = (sections: Section[]): Section[] => {
+  const taken = new Map<string, number>() // how many have this name
+  return sections.map((one) => {
+    let section = one.section
+    let n = taken.get(nameKey(section)) ?? 0
+    if (n > 0) while (taken.has(nameKey((section = `${one.section} (${++n})`))));
+    taken.set(nameKey(one.section), Math.max(n, 1))
+    if (section !== one.section) taken.set(nameKey(section), 1)
+    return { ...one, section }
+  })
+}
+
+export const sectionNamed = (doc: string, name: string): Section | undefined =>
+  sectionsOf(doc).find(({ section }) => nameKey(section) === nameKey(name))
+
+/** The text of a section, its heading and subsections included. */
+export const textOf = (doc: string, { from, to }: Section): string => doc.split('\n').slice(from, to).join('\n').trimEnd()
+
+/** The doc with another text in place of a section. A text that begins with a heading of the same level brings its own; else the old one
+ *  stays. Undefined when the headings that follow would not be headings any more (a code fence that is not closed). */
+export const withSection = (doc: string, { from, next, to, level }: Section, content: string): string | undefined => {
+  const lines = doc.split('\n')
+  const text = content.replace(/^(?:[ \t]*\r?\n)+/, '').trimEnd()
+  const [first] = headingsOf(text)
+  const heading = first?.line === 0 && first.level === level ? [] : lines.slice(from, next)
+  const section = [...heading, ...(heading.length > 0 && text !== '' ? [''] : []), ...(text === '' ? [] : [text]), '']
+  const after = lines.slice(to).join('\n')
+  const before = lines.slice(0, from)
+  const replaced = [...before, ...section, ...(after.trim() === '' ? [] : [after])].join('\n')
+  const expected = [before.join('\n'), section.join('\n'), after].flatMap(headingsOf).length
+  return headingsOf(replaced).length === expected ? replaced : undefined
+}
+
+export type OutlineRow = z.output<typeof outlineRow>
+
+/** Each section with its size, and, compared with an earlier version, what became of its own text. */
+export const outlineOf = (doc: string, before?: string): { outline: OutlineRow[]; removed: string[] } => {
+  const lines = doc.split('\n')
+  const sections = sectionsOf(doc)
+  const old = before === undefined ? undefined : ownTexts(before.split('\n'), sectionsOf(before))
+  const now = ownTexts(lines, sections)
+  const outline = sections.map(({ section, level, from, to }) => {
+    const was = old?.get(section)
+    const change = !old || was === now.get(section) ? undefined : was === undefined ? ('added' as const) : ('changed' as const)
+    return { section, level, chars: lengthOf(lines, from, to), ...(change && { change }) }
+  })
+  return { outline, removed: [...(old?.keys() ?? [])].filter((name) => !now.has(name)) }
+}
+
+const ownTexts = (lines: string[], sections: Section[]): Map<string, string> =>
+  new Map(sections.map(({ section, from, body }) => [section, lines.slice(from, body).join('\n').trim()]))
+
+const lengthOf = (lines: string[], from: number, to: number) => lines.slice(from, to).reduce((sum, line) => sum + line.length + 1, -1)
+
+/** As much of an outline as takes at most `limit` characters: what changed first, then what stands highest; in the doc's order. */
+export const fittingOutline = (outline: OutlineRow[], limit: number): OutlineRow[] => {
+  const rank = ({ change, level }: OutlineRow) => (change ? 0 : 7) + level
+  const kept = new Set(
+    fitting(
+      outline.toSorted((a, b) => rank(a) - rank(b)),
+      limit,
+    ),
+  )
+  return outline.filter((row) => kept.has(row))
+}

@@ -1,0 +1,44 @@
+// A session for people outside: a read-only link that a person makes and takes back (doors/shared.ts has what it opens).
+import { z } from 'zod'
+import { dropShare, putShare } from '../stores/shares.ts'
+import { authorOf, personOnly } from './people.ts'
+import { op, sessionId } from './shapes.ts'
+
+const FOR_PEOPLE = 'A signed-in person shares a session, on its page.'
+
+export const shareSession = op({
+  name: 'share_session',
+  summary: "Make the session's read-only link, for people outside. The link before, if there was one, opens nothing any more.",
+  route: ['POST', '/sessions/:session_id/share'],
+  access: 'room',
+  effect: 'write',
+  issues: true,
+  restOnly: true,
+  input: z.strictObject({ session_id: sessionId }),
+  output: z.object({ url: z.string() }),
+  refuses: ['forbidden'],
+  async run(context, { session_id }) {
+    personOnly(context, FOR_PEOPLE)
+    const handle = crypto.randomUUID()
+    const secret = context.secretFor(handle)
+    await putShare(context.queries, session_id, { handle, secret }, authorOf(context).name)
+    return { url: `${context.call.base?.() ?? ''}/shared/${handle}.${secret}` }
+  },
+})
+
+export const unshareSession = op({
+  name: 'unshare_session',
+  summary: "Take back the session's read-only link: it opens nothing any more.",
+  route: ['POST', '/sessions/:session_id/unshare'],
+  access: 'room',
+  effect: 'write',
+  restOnly: true,
+  input: z.strictObject({ session_id: sessionId }),
+  output: z.object({ url: z.null() }),
+  refuses: ['forbidden'],
+  async run(context, { session_id }) {
+    personOnly(context, FOR_PEOPLE)
+    await dropShare(context.queries, session_id)
+    return { url: null }
+  },
+})

@@ -1,0 +1,110 @@
+// One team's wait in one session: where it stands, what it is handed, and what then counts as delivered.
+import type { Context } from '../context.ts'
+import { pageWithin } from '../core/budget.ts'
+import { refuse } from '../core/errors.ts'
+import type { Armed } from '../core/waiters.ts'
+import type { Services } from '../services.ts'
+import type { Page } from '../stores/events.ts'
+import type { Member } from '../stores/members.ts'
+import { addressedAfter, addressedAmong } from '../stores/unread.ts'
+import { closedBy } from './feed.ts'
+import { Follower } from './follower.ts'
+import { beyondTheEnd } from './roster.ts'
+
+const WAITS_OF_A_TEAM = 32
+
+export interface Wished {
+  since?: number | undefined // without it: what was last delivered
+  timeoutMs: number
+  trace?: boolean
+  addressedOnly?: boolean
+  maxChars?: number | undefined
+}
+
+export class Wait {
+  readonly since: number
+  #follower: Follower
+  #endPoll: () => void
+  #closed: boolean
+
+  /** `armed`: before the member was looked up. */
+  constructor(
+    readonly services: Services,
+    readonly member: Member,
+    readonly wished: Wished,
+    armed?: Armed,
+  ) {
+    const { session, teamId } = member
+    const { since, timeoutMs, trace = false, addressedOnly = false } = wished
+    this.since = since ?? Math.min(handedTo(services, member, addressedOnly), session.lastSequence)
+    if (this.since > session.lastSequence) beyondTheEnd('since_cursor', session.lastSequence)
+    // What was not addressed to the team was not shown to it, and stays unread.
+    if (since !== undefined && !addressedOnly) services.presence.advance(session.id, teamId, { seen: since })
+    this.#closed = session.closed
+    const newest = trace ? session.lastSequence : session.lastConversationSequence
+    const from = addressedOnly ? Math.max(this.since, newest) : this.since // what is addressed up to there is looked up at once
+    this.#follower = new Follower(services, session.id, from, trace, { armed, newest })
+    this.#endPoll = services.presence.poll(session.id, teamId, timeoutMs)
+  }
+
+  /** What is there already. */
+  look(): Promise<Page> {
+    const { services, member, since, wished } = this
+    if (!wished.addressedOnly) return this.#next(0)
+    return addressedAfter(services.database, member.session.id, member.teamId, since)
+  }
+
+  /** Is a page worth an answer? */
+  moved = ({ events }: Page) => events.length > 0 || this.#closed
+
+  /** Ends on four causes: news, a closed session, the time, or a caller (or server) that goes away. */
+  async hold({ signal, held }: Pick<Context['call'], 'signal' | 'held'>): Promise<Page> {
+    const { services, member, wished } = this
+    if (services.presence.polls(member.session.id, member.teamId) > WAITS_OF_A_TEAM) {
+      refuse('rate_limited', `Your team holds ${WAITS_OF_A_TEAM} waits in this session already. One is enough.`, { retry_after: 1 })
+    }
+    if (services.waits.held >= services.config.MAX_WAITS) {
+      refuse('unavailable', 'This server holds as many waits as it may. Try again in a few seconds.', { retry_after: 3 })
+    }
+    services.waits.held++
+    held?.()
+    try {
+      return await this.#next(wished.timeoutMs, signal)
+    } finally {
+      services.waits.held--
+    }
+  }
+
+  async #next(withinMs: number, signal?: AbortSignal): Promise<Page> {
+    const until = performance.now() + withinMs
+    for (;;) {
+      const page = await this.#follower.next(Math.max(0, until - performance.now()), signal)
+      this.#closed = closedBy(page.events) ?? this.#closed
+      if (!this.wished.addressedOnly || page.events.length === 0) return page
+      const events = await addressedAmong(this.services.database, this.member.teamId, page.events)
+      if (events.length > 0 || this.#closed) return { events, hasMore: false } // if there is more, the next call finds it at once
+    }
+  }
+
+  /** What the team is told. It counts as delivered, unless its caller has gone. */
+  answer(page: Page, { aborted }: AbortSignal) {
+    const { services, member, wished } = this
+    const { events, hasMore } = pageWithin(page, wished.maxChars)
+    const next_cursor = events.at(-1)?.sequence ?? this.since
+    const handed = wished.addressedOnly ? { addressed: next_cursor } : { delivered: next_cursor }
+    if (!aborted) services.presence.advance(member.session.id, member.teamId, handed)
+    return { messages: events, next_cursor, session_closed: this.#closed && !hasMore, has_more: hasMore }
+  }
+
+  close() {
+    this.#follower.close()
+    this.#endPoll()
+  }
+}
+
+/** How far a team has been handed what is said, or what is addressed to it alone. */
+export const handedTo = ({ presence }: Services, { session, teamId, ...stored }: Member, addressedOnly = false): number => {
+  const seen = presence.of(session.id, teamId)
+  const delivered = Math.max(stored.deliveredCursor, seen?.deliveredCursor ?? 0)
+  return addressedOnly ? Math.max(delivered, stored.addressedCursor, seen?.addressedCursor ?? 0) : delivered
+}

@@ -1,0 +1,206 @@
+import { describe, expect, test } from 'bun:test'
+import { receiptsOf } from '../../src/rooms/receipts.ts'
+import { cookieOf, done, leaveTrace, refused, room, say, seat, soon, throughEveryDoor, viaRest, type Seat } from '../support/parley.ts'
+
+const texts = (messages: any[]) => messages.map(({ content }) => content.text)
+const waited = (who: Seat, more: Record<string, unknown> = {}) => done(who('wait_for_messages', { timeout: 0, ...more }))
+const rowOf = async (who: Seat) =>
+  (await done(who('list_participants'))).participants.find((row: any) => row.team_id === who.handle) as Record<string, unknown>
+
+throughEveryDoor((call, parley) => {
+  const three = async () => {
+    const { id, alex, bea } = await room(call)
+    const cleo = seat(call, await done(call('join_session', { session_id: id, team_name: 'Cleo' })))
+    return { id, alex, bea, cleo }
+  }
+  const held = (count: number) => soon(`${count} held`, () => parley().services.waits.held === count)
+
+  describe('a wait for what is addressed', () => {
+    test('gives what names the team in `to` or answers it, and nothing of its own', async () => {
+      const { alex, bea, cleo } = await three()
+      const question = await say(bea, 'Who has the lexer?')
+      await say(alex, 'for Cleo', { to: [cleo.handle] })
+      await say(alex, 'for Bea', { to: [bea.handle, cleo.handle] })
+      await say(alex, 'for all')
+      await say(cleo, 'I have', { reply_to: question.message_id })
+      await say(bea, 'to myself', { to: [bea.handle], reply_to: question.message_id })
+      const page = await waited(bea, { since_cursor: bea.cursor, only: 'addressed' })
+      expect(texts(page.messages)).toEqual(['for Bea', 'I have'])
+      expect(page).toMatchObject({ next_cursor: page.messages[1].sequence, has_more: false, session_closed: false })
+    })
+
+    test('is not ended by a message to others, and is by one to the team or an answer', async () => {
+      const { alex, bea, cleo } = await three()
+      const question = await say(bea, 'question')
+      let since_cursor = question.cursor
+      for (const [text, more] of [
+        ['named', { to: [bea.handle] }],
+        ['answered', { reply_to: question.message_id }],
+      ] as const) {
+        const waiting = bea('wait_for_messages', { since_cursor, only: 'addressed', timeout: 20 })
+        await held(1)
+        await say(alex, 'for all')
+        await say(alex, 'for Cleo', { to: [cleo.handle] })
+        await Bun.sleep(50)
+        expect(parley().services.waits.held).toBe(1)
+        await say(alex, text, more)
+        const page = await done(waiting)
+        expect(texts(page.messages)).toEqual([text])
+        since_cursor = page.next_cursor
+        await held(0)
+      }
+      expect(parley().services.waiters.size).toBe(0)
+    })
+
+    test('answers nothing with the cursor it was given, when only others were meant', async () => {
+      const { alex, bea } = await three()
+      await say(alex, 'for all')
+      expect(await waited(bea, { since_cursor: 1, only: 'addressed', timeout: 0.05 })).toEqual({
+        messages: [],
+        next_cursor: 1,
+        session_closed: false,
+        has_more: false,
+      })
+    })
+
+    test('ends with the session, and at once when that is closed', async () => {
+      const { alex, bea } = await three()
+      const waiting = bea('wait_for_messages', { since_cursor: 2, only: 'addressed', timeout: 20 })
+      await held(1)
+      await done(alex('conclude_session', { summary_section: 'done' }))
+      expect(await done(waiting)).toMatchObject({ messages: [], session_closed: true })
+      expect(await waited(bea, { since_cursor: 2, only: 'addressed', timeout: 20 })).toMatchObject({ messages: [], session_closed: true })
+    })
+
+    test('loses nothing: what it left out comes with the next plain wait, also for the team itself', async () => {
+      const { alex, bea, cleo } = await three()
+      await say(alex, 'one')
+      await say(alex, 'two', { to: [bea.handle] })
+      await say(alex, 'three')
+      await say(alex, 'four', { to: [bea.handle] })
+      expect(texts((await waited(bea, { only: 'addressed' })).messages)).toEqual(['two', 'four'])
+      expect(texts((await waited(bea, { only: 'addressed' })).messages)).toEqual([])
+      for (const who of [bea, cleo]) {
+        const { messages } = await waited(who)
+        expect(texts(messages.filter(({ type }: any) => type === 'chat'))).toEqual(['one', 'two', 'three', 'four'])
+      }
+    })
+
+    test('only takes "addressed"', async () => {
+      const { bea } = await room(call)
+      await refused(bea('wait_for_messages', { only: 'mine' }), 'invalid_request')
+    })
+  })
+
+  describe('what was delivered and acknowledged', () => {
+    test('is known of each team, also before it is written down', async () => {
+      const { id, alex, bea } = await three()
+      const { cursor } = await say(alex, 'one')
+      const receipt = async () => (await receiptsOf(parley().services, id)).find(({ teamId }) => teamId === bea.handle)
+      expect(await receipt()).toEqual({ teamId: bea.handle, delivered: bea.cursor, addressed: 0, acknowledged: 0 })
+      await waited(bea, { since_cursor: bea.cursor })
+      expect(await receipt()).toEqual({ teamId: bea.handle, delivered: cursor, addressed: 0, acknowledged: 0 })
+      await done(bea('ack_messages', { cursor }))
+      expect(await receipt()).toEqual({ teamId: bea.handle, delivered: cursor, addressed: 0, acknowledged: cursor })
+    })
+
+    test('is on the rows of history for those a message names, whichever way they wait', async () => {
+      const { alex, bea, cleo } = await three()
+      await say(alex, 'for all')
+      await say(alex, 'for two', { to: [bea.handle, cleo.handle] })
+      const delivered = async () => (await done(alex('get_history'))).messages.slice(-2).map((row: any) => row.delivered_to)
+      expect(await delivered()).toEqual([undefined, []])
+      await waited(bea, { only: 'addressed' })
+      expect(await delivered()).toEqual([undefined, [bea.handle]])
+      await waited(cleo)
+      expect(await delivered()).toEqual([undefined, [bea.handle, cleo.handle]])
+    })
+
+    test('is written down, so that another instance knows it', async () => {
+      const { id, alex, bea } = await three()
+      const { cursor } = await say(alex, 'for Bea', { to: [bea.handle] })
+      await waited(bea, { only: 'addressed' })
+      await soon('it is written', async () => {
+        const [row] = await parley().database.query<{ addressed_cursor: number }>(
+          'select addressed_cursor from participants where session_id = $1 and team_id = $2',
+          [id, bea.handle],
+        )
+        return row!.addressed_cursor === cursor
+      })
+    })
+  })
+
+  describe('peek', () => {
+    test('counts what others said since it was delivered, and what is addressed, and consumes nothing', async () => {
+      const { alex, bea } = await three()
+      const last = async () => (await done(alex('get_session'))).last_sequence
+      await waited(bea)
+      const nothing = { unread: 0, addressed: 0, last_cursor: await last() }
+      expect(await done(bea('peek'))).toEqual(nothing)
+      await say(bea, 'my own')
+      expect(await done(bea('peek'))).toEqual({ ...nothing, last_cursor: await last() })
+      await say(alex, 'for all')
+      await say(alex, 'for Bea', { to: [bea.handle] })
+      const two = { unread: 2, addressed: 1, last_cursor: await last() }
+      for (let n = 0; n < 3; n++) expect(await done(bea('peek'))).toEqual(two)
+      expect(texts((await waited(bea)).messages)).toEqual(['my own', 'for all', 'for Bea'])
+      expect(await done(bea('peek'))).toEqual({ unread: 0, addressed: 0, last_cursor: await last() })
+    })
+
+    test('what an addressed wait handed out is addressed no more, and still unread', async () => {
+      const { alex, bea } = await three()
+      await waited(bea)
+      await say(alex, 'for Bea', { to: [bea.handle] })
+      await waited(bea, { only: 'addressed' })
+      expect(await done(bea('peek'))).toMatchObject({ unread: 1, addressed: 0 })
+    })
+
+    test('does not count as being seen', async () => {
+      const { bea } = await three()
+      const before = await rowOf(bea)
+      await Bun.sleep(20)
+      await done(bea('peek'))
+      expect(await rowOf(bea)).toEqual(before)
+    })
+
+    test('the trace is not unread', async () => {
+      const { alex, bea, id } = await three()
+      await waited(bea)
+      await leaveTrace(parley(), id, 'tool_call', 'rg parser')
+      expect(await done(bea('peek'))).toMatchObject({ unread: 0 })
+      await say(alex, 'x')
+      expect(await done(bea('peek'))).toMatchObject({ unread: 1 })
+    })
+  })
+})
+
+throughEveryDoor((call, parley, transport) => {
+  if (transport === 'MCP') return
+  describe('GET /:id/unread', () => {
+    const asked = async (who: Seat, id: string, headers: Record<string, string> = {}) =>
+      parley().send(`/api/sessions/${id}/unread`, { headers: { 'x-team-id': who.token, ...headers } })
+
+    test('has an ETag, answers 304 to it until something lands, and takes few bytes', async () => {
+      const { id, alex, bea } = await room(call)
+      await waited(bea)
+      const first = await asked(bea, id)
+      const etag = first.headers.get('etag')!
+      expect((await first.text()).length).toBeLessThanOrEqual(200)
+      const again = await asked(bea, id, { 'if-none-match': etag })
+      expect([again.status, await again.text(), again.headers.get('etag')]).toEqual([304, '', etag])
+      await say(alex, 'news')
+      const news = await asked(bea, id, { 'if-none-match': etag })
+      expect([news.status, (await news.json()).unread]).toEqual([200, 1])
+      expect(news.headers.get('etag')).not.toBe(etag)
+    })
+
+    test('an ETag opens nothing to whoever has no credential', async () => {
+      const { id, bea } = await room(call)
+      const etag = (await asked(bea, id)).headers.get('etag')!
+      const stranger = await parley().send(`/api/sessions/${id}/unread`, { headers: { 'if-none-match': etag } })
+      expect([stranger.status, stranger.headers.get('etag')]).toEqual([401, null])
+      const person = await cookieOf(parley(), { name: 'Robin', role: 'person' })
+      await refused(viaRest(parley())('peek', { session_id: id }, { person }), 'unauthorized')
+    })
+  })
+})

@@ -1,0 +1,205 @@
+import { describe, expect, test } from 'bun:test'
+import { catchUpWith } from '../../src/rooms/catch-up.ts'
+import { rooms } from '../../src/toolsets.ts'
+import {
+  done,
+  leaveTrace,
+  onEveryEngine,
+  refused,
+  room,
+  say,
+  seat,
+  throughEveryDoor,
+  viaMcp,
+  viaRest,
+  type Seat,
+} from '../support/parley.ts'
+
+const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => from + n)
+const lengthOf = (value: unknown) => JSON.stringify(value).length
+const caughtUp = (who: Seat, more: Record<string, unknown> = {}) => done(who('catch_up', more))
+const SECTIONS = ['session', 'you', 'participants', 'unanswered', 'doc', 'last_messages']
+const HOSTILE = '"\\\n\u0001é😀'
+
+throughEveryDoor((call, parley) => {
+  describe('catch_up', () => {
+    test('tells a team who it is, who is here and where it stands', async () => {
+      const { id, alex, bea } = await room(call)
+      const cleo = seat(call, await done(call('join_session', { session_id: id, team_name: 'Cleo' })))
+      await done(cleo('leave_session'))
+      await say(alex, 'one')
+      const { session, you, participants } = await caughtUp(bea)
+      const { created_at } = await done(alex('get_session'))
+      expect(session).toEqual({
+        session_id: id,
+        title: 'Shipping the parser',
+        description: 'Decide what goes out.',
+        status: 'active',
+        created_at,
+      })
+      expect(you).toEqual({
+        handle: bea.handle,
+        team_name: "Bea's Team",
+        is_convener: false,
+        cursor: 1,
+        unread: 3,
+        addressed: 0,
+        last_cursor: 4,
+      })
+      expect(participants).toMatchObject([
+        { team_id: alex.handle, team_name: "Alex's Team", is_convener: true },
+        { team_id: bea.handle, team_name: "Bea's Team" },
+        { team_id: cleo.handle, team_name: 'Cleo', status: 'left' },
+      ])
+    })
+
+    test('lists what names the team until the team answers it', async () => {
+      const { alex, bea } = await room(call)
+      const first = await say(alex, 'Who takes the lexer?', { to: [bea.handle] })
+      const second = await say(alex, 'And the printer?', { to: [bea.handle] })
+      await say(alex, 'nobody in particular')
+      await say(bea, 'a note to myself', { to: [bea.handle] })
+      const ids = async () => (await caughtUp(bea)).unanswered.map(({ id }: any) => id)
+      expect(await ids()).toEqual([first.message_id, second.message_id])
+      await say(alex, 'somebody else answers', { reply_to: first.message_id })
+      expect(await ids()).toEqual([first.message_id, second.message_id])
+      await say(bea, 'I do', { reply_to: first.message_id })
+      expect(await ids()).toEqual([second.message_id])
+      expect((await caughtUp(alex)).unanswered).toEqual([])
+      const [row] = (await caughtUp(bea)).unanswered
+      expect(row).toMatchObject({ team: "Alex's Team", text: 'And the printer?', to: [bea.handle], sequence: second.cursor })
+    })
+
+    test('tells what changed in the doc since the team’s cursor, by whom, and what is gone', async () => {
+      const { alex, bea } = await room(call)
+      const write = (content: string, expected_version: number) => done(alex('update_session_doc', { content, expected_version }))
+      await write('# S\n\n## Goals\n\nship\n\n## Notes\n\na\n\n## Old\n\nx\n', 0)
+      const { cursor } = await say(alex, 'written')
+      await done(bea('wait_for_messages', { since_cursor: cursor, timeout: 0 }))
+      const outline = [
+        { section: 'S', level: 1, chars: 44 },
+        { section: 'Goals', level: 2, chars: 15 },
+        { section: 'Notes', level: 2, chars: 12 },
+        { section: 'Old', level: 2, chars: 10 },
+      ]
+      expect((await caughtUp(bea)).doc).toEqual({ version: 1, since_version: 1, changed_by: [], outline })
+      await write('# S\n\n## Goals\n\nship\n\n## Notes\n\na and b\n\n## New\n\n```\n## Old\n```\n', 1)
+      const { doc } = await caughtUp(bea)
+      expect(doc).toMatchObject({ version: 2, since_version: 1, changed_by: ["Alex's Team"], removed: ['Old'] })
+      expect(doc.outline.map(({ section, change }: any) => [section, change])).toEqual([
+        ['S', undefined],
+        ['Goals', undefined],
+        ['Notes', 'changed'],
+        ['New', 'added'],
+      ])
+    })
+
+    test('ends with what was said last, in order, with ids that read it whole', async () => {
+      const { id, alex, bea } = await room(call)
+      const long = HOSTILE.repeat(2_000)
+      const { message_id } = await say(alex, long)
+      await done(alex('update_session_metadata', { title: 'Renamed', reason: 'scope' }))
+      await leaveTrace(parley(), id, 'tool_call', 'not said')
+      await say(bea, 'last', { reply_to: message_id })
+      const { last_messages } = await caughtUp(bea)
+      expect(last_messages.map(({ sequence }: any) => sequence)).toEqual([1, 2, 3, 5])
+      expect(last_messages).toMatchObject([
+        { event: 'team_joined', team: "Bea's Team" },
+        { id: message_id, team: "Alex's Team", truncated: { chars: long.length } },
+        { event: 'session_metadata_updated', by: "Alex's Team", changed: ['title'], reason: 'scope' },
+        { team: "Bea's Team", text: 'last', reply_to: message_id },
+      ])
+      expect((await done(bea('get_history', { message_id }))).messages[0].content.text).toBe(long)
+    })
+
+    test('consumes nothing', async () => {
+      const { alex, bea } = await room(call)
+      await say(alex, 'one', { to: [bea.handle] })
+      const before = await done(bea('peek'))
+      const { you } = await caughtUp(bea)
+      expect(await done(bea('peek'))).toEqual(before)
+      const { messages } = await done(bea('wait_for_messages', { since_cursor: you.cursor, timeout: 0 }))
+      expect(messages).toHaveLength(you.unread)
+    })
+
+    test('is for teams, and takes no less than 2,000 characters', async () => {
+      const { alex } = await room(call)
+      for (const max_chars of [0, 1_999, 2_000.5]) {
+        expect((await refused(alex('catch_up', { max_chars }), 'invalid_request')).details.field).toBe('max_chars')
+      }
+    })
+
+    test('keeps within its budget when every text is as long and as awkward as it may be', async () => {
+      const title = HOSTILE.repeat(50).slice(0, 200).toWellFormed()
+      const name = `${'"\\'.repeat(49)}`
+      const { id, alex, bea } = await room(call, { title, description: HOSTILE.repeat(1_400), creator_team_name: name })
+      for (const n of range(1, 8)) await done(call('join_session', { session_id: id, team_name: `${n}${name}` }))
+      for (const n of range(1, 10)) await say(alex, `${n}${HOSTILE.repeat(500)}`, { to: [bea.handle, alex.handle] })
+      await done(alex('update_session_metadata', { description: HOSTILE.repeat(1_000), reason: HOSTILE.repeat(200) }))
+      const doc = range(1, 300).map((n) => `${'#'.repeat((n % 6) + 1)} ${HOSTILE.replace('\n', '').repeat(20)} ${n}\n\ntext\n`)
+      await done(alex('update_session_doc', { content: doc.join('\n'), expected_version: 0 }))
+      for (const max_chars of [2_000, 2_001, 3_000, 5_000, 8_000, 20_000, 100_000]) {
+        const answer = await caughtUp(bea, { max_chars })
+        expect(lengthOf(answer), `asked for ${max_chars}`).toBeLessThanOrEqual(max_chars)
+        expect(Object.keys(answer)).toEqual(expect.arrayContaining(SECTIONS))
+      }
+    })
+  })
+})
+
+onEveryEngine((parley) => {
+  test('of a session of 2,000 events it holds every section within the budget, and soon', async () => {
+    const call = viaRest(parley())
+    const { id, alex, bea } = await room(call)
+    const others = await Promise.all(range(1, 10).map((n) => done(call('join_session', { session_id: id, team_name: `Team ${n}` }))))
+    const teams = [alex, bea, ...others.map((one) => seat(call, one))]
+    const sections = (version: number) =>
+      range(1, 60)
+        .map((n) => `## Part ${n}\n\n${n % 7 === version ? 'changed ' : ''}${'words of the part '.repeat(40)}\n`)
+        .join('\n')
+    await done(alex('update_session_doc', { content: sections(1), expected_version: 0 }))
+    for (const batch of range(0, 19)) {
+      await Promise.all(
+        range(1, 100).map((n) => {
+          const who = teams[(batch + n) % teams.length]!
+          return say(who, `${batch}.${n} ${'something said at some length '.repeat(n % 12)}`, n % 10 === 0 ? { to: [bea.handle] } : {})
+        }),
+      )
+    }
+    await done(bea('wait_for_messages', { since_cursor: 1_500, timeout: 0 }))
+    await done(alex('update_session_doc', { content: sections(2), expected_version: 1 }))
+    const last = (await done(alex('get_session'))).last_sequence
+    expect(last).toBeGreaterThanOrEqual(2_000)
+    for (const max_chars of [undefined, 2_000, 4_000, 8_000, 32_000]) {
+      const began = performance.now()
+      const answer = await caughtUp(bea, { max_chars })
+      const took = performance.now() - began
+      expect(lengthOf(answer)).toBeLessThanOrEqual(max_chars ?? 8_000)
+      expect(lengthOf(answer), 'and is not spent on little').toBeGreaterThan((max_chars ?? 8_000) * 0.6)
+      expect(took).toBeLessThan(1_000)
+      for (const name of SECTIONS) expect(lengthOf(answer[name]), name).toBeGreaterThan(40)
+      expect(answer.you).toMatchObject({ handle: bea.handle, cursor: 1_500, last_cursor: last })
+      expect(answer.last_messages.at(-1).sequence).toBe(last)
+      expect(answer.doc).toMatchObject({ version: 2, since_version: 1 })
+      expect(answer.doc.outline.some(({ change }: any) => change === 'changed')).toBe(true)
+      expect(answer.omitted.unanswered + answer.unanswered.length).toBeGreaterThan(150)
+      for (const { id: message_id } of [...answer.unanswered, ...answer.last_messages].slice(0, 3))
+        expect((await done(bea('get_history', { message_id }))).messages).toHaveLength(1)
+    }
+  }, 60_000)
+
+  test('the parts of the product that are there add sections, within the same budget; the others are absent', async () => {
+    const open = async () => ({ name: 'open_tasks', rows: range(1, 100).map((n) => ({ id: `task-${n}`, prompt: 'x'.repeat(200) })) })
+    const none = async () => undefined
+    const empty = async () => ({ name: 'action_items', rows: [] })
+    const operations = rooms.operations.map((operation) => (operation.name === 'catch_up' ? catchUpWith([none, empty, open]) : operation))
+    const { id, bea } = await room(viaRest(parley()))
+    const beside = await parley().beside({}, { toolsets: [{ ...rooms, operations }] })
+    const answer = await done(viaMcp(beside)('catch_up', { session_id: id }, { team: bea.token }))
+    expect(lengthOf(answer)).toBeLessThanOrEqual(8_000)
+    expect(answer.open_tasks[0]).toEqual({ id: 'task-1', prompt: 'x'.repeat(200) })
+    expect(answer.omitted.open_tasks).toBe(100 - answer.open_tasks.length)
+    expect(answer).not.toHaveProperty('action_items')
+    expect(await caughtUp(bea)).not.toHaveProperty('open_tasks')
+  })
+})

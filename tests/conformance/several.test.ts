@@ -1,0 +1,162 @@
+import { describe, expect, test } from 'bun:test'
+import { done, feedOf, refused, room, say, soon, throughEveryDoor } from '../support/parley.ts'
+
+const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => from + n)
+const NOBODY = `00000000-0000-4000-8000-000000000000.${'A'.repeat(32)}`
+
+throughEveryDoor((call, parley, transport) => {
+  type Room = Awaited<ReturnType<typeof room>>
+  const entry = ({ id, bea }: Room, since_cursor = 1) => ({ session_id: id, team_id: bea.token, since_cursor })
+  const any = (waits: object[], timeout = 0) => call('wait_for_any', { waits, timeout })
+  const rooms = (count: number) => Promise.all(range(1, count).map(() => room(call)))
+  const held = (count: number) => soon(`${count} held`, () => parley().services.waits.held === count)
+
+  describe('wait_for_any', () => {
+    test('gives those that moved, each as wait_for_messages would, and no others', async () => {
+      const [one, two, three] = (await rooms(3)) as [Room, Room, Room]
+      await say(one.alex, 'in one')
+      await say(three.alex, 'in three')
+      const { results } = await done(any([one, two, three].map((room) => entry(room))))
+      expect(results.map(({ session_id }: any) => session_id)).toEqual([one.id, three.id])
+      for (const [n, { id, bea }] of [one, three].entries()) {
+        const alone = await done(bea('wait_for_messages', { since_cursor: 1, timeout: 0 }))
+        expect(results[n]).toEqual({ session_id: id, ...alone })
+      }
+    })
+
+    test('is held until one of 32 moves, and then nobody stays armed', async () => {
+      const all = await rooms(32)
+      const waiting = any(
+        all.map((room) => entry(room)),
+        20,
+      )
+      await held(32)
+      const moved = all[20]!
+      const { cursor } = await say(moved.alex, 'here')
+      const began = performance.now()
+      const { results } = await done(waiting)
+      expect(performance.now() - began).toBeLessThan(1_000)
+      expect(results).toMatchObject([{ session_id: moved.id, next_cursor: cursor, messages: [{ content: { text: 'here' } }] }])
+      expect([parley().services.waits.held, parley().services.waiters.size]).toEqual([0, 0])
+    })
+
+    test('answers without results when the time is up', async () => {
+      const [one, two] = (await rooms(2)) as [Room, Room]
+      expect(await done(any([entry(one), entry(two)], 0.05))).toEqual({ results: [] })
+    })
+
+    test('a bad entry has its error, opens nothing, and holds up none of the others', async () => {
+      const [good, other] = (await rooms(2)) as [Room, Room]
+      const left = await room(call)
+      await done(left.bea('leave_session'))
+      const bad = [
+        { session_id: good.id, team_id: NOBODY },
+        { session_id: good.id, team_id: 'garbage' },
+        { session_id: good.id, team_id: other.bea.token },
+        { session_id: 'no-such-session', team_id: good.bea.token },
+        entry(left),
+        { ...entry(good), since_cursor: 99 },
+      ]
+      const { results: refusals } = await done(any(bad, 20)) // nothing to wait for: at once
+      expect(refusals.map(({ error }: any) => error.code)).toEqual([...Array(5).fill('unauthorized'), 'invalid_request'])
+      expect(refusals[5].error.details.last_sequence).toBe(1)
+      expect(refusals.every((result: any) => !('messages' in result))).toBe(true)
+
+      const waiting = any([...bad, entry(good)], 20)
+      await held(1)
+      await Bun.sleep(50)
+      expect(parley().services.waits.held).toBe(1)
+      await say(good.alex, 'news')
+      const { results } = await done(waiting)
+      expect(results.slice(0, 6)).toEqual(refusals)
+      expect(results.slice(6)).toMatchObject([{ session_id: good.id, messages: [{ content: { text: 'news' } }] }])
+    })
+
+    test('a busy session does not keep a quiet one from being heard', async () => {
+      const [busy, quiet] = (await rooms(2)) as [Room, Room]
+      await say(quiet.alex, 'once')
+      let cursor = 1
+      for (let n = 0; n < 3; n++) {
+        await say(busy.alex, `${n}`)
+        const { results } = await done(any([entry(busy, cursor), entry(quiet)], 20))
+        expect(results.map(({ session_id }: any) => session_id)).toEqual([busy.id, quiet.id])
+        cursor = results[0].next_cursor
+      }
+    })
+
+    test('a conclusion ends it, and a closed session answers at once', async () => {
+      const [one, two] = (await rooms(2)) as [Room, Room]
+      const waiting = any([entry(one), entry(two)], 20)
+      await held(2)
+      await done(two.alex('conclude_session', { summary_section: 'done' }))
+      expect((await done(waiting)).results).toMatchObject([{ session_id: two.id, session_closed: true, has_more: false }])
+      expect((await done(any([entry(one), entry(two, 2)], 20))).results).toMatchObject([{ session_id: two.id, messages: [] }])
+    })
+
+    test('nothing is missed and nothing comes twice while three sessions are written to', async () => {
+      const all = await rooms(3)
+      const cursors = new Map(all.map(({ id }) => [id, 1]))
+      const seen = new Map(all.map(({ id }) => [id, [] as number[]]))
+      const writing = Promise.all(
+        all.map(async ({ alex }, n) => {
+          for (const i of range(1, 15)) {
+            await say(alex, `${i}`)
+            await Bun.sleep(n * 3)
+          }
+        }),
+      )
+      while ([...seen.values()].some((sequences) => sequences.length < 15)) {
+        const { results } = await done(
+          any(
+            all.map((room) => entry(room, cursors.get(room.id))),
+            5,
+          ),
+        )
+        for (const { session_id, messages, next_cursor } of results) {
+          seen.get(session_id)!.push(...messages.map(({ sequence }: any) => sequence))
+          cursors.set(session_id, next_cursor)
+        }
+        expect(results.length).toBeGreaterThan(0)
+      }
+      await writing
+      for (const { id } of all) expect(seen.get(id)).toEqual(range(2, 16))
+    })
+
+    test('what it hands out counts as delivered, and what it is given as read', async () => {
+      const one = await room(call)
+      await say(one.alex, 'x')
+      await done(any([entry(one)]))
+      const rows = (await done(one.alex('list_participants'))).participants
+      expect(rows.find(({ team_id }: any) => team_id === one.bea.handle).last_seen_cursor).toBe(1)
+      expect((await done(one.bea('peek'))).unread).toBe(0)
+    })
+
+    test('takes 1 to 32 entries, each with a session and a credential, and tells nobody’s secret', async () => {
+      const one = await room(call)
+      await refused(any([]), 'invalid_request')
+      await refused(any(range(1, 33).map(() => entry(one))), 'invalid_request')
+      for (const wrong of [{ session_id: one.id }, { team_id: one.bea.token }, { ...entry(one), more: 1 }])
+        await refused(any([wrong]), 'invalid_request')
+      expect(await feedOf(one.alex)).toHaveLength(1)
+      expect(parley().logged.join('\n')).not.toContain(one.bea.token.split('.')[1]!)
+    })
+
+    // Over MCP a client says so by a notification, which the door drops; that a closed connection ends a call is tests/faults' subject.
+    if (transport === 'REST')
+      test('a caller that goes away ends all its waits', async () => {
+        const all = await rooms(3)
+        const gone = new AbortController()
+        const waits = all.map((room) => entry(room))
+        const waiting = call('wait_for_any', { waits, timeout: 20 }, { signal: gone.signal }).catch(() => undefined)
+        await held(3)
+        gone.abort()
+        await held(0)
+        await waiting
+        expect(parley().services.waiters.size).toBe(0)
+        for (const { alex, bea } of all) {
+          await say(alex, 'x')
+          expect((await done(bea('peek'))).unread).toBe(1)
+        }
+      })
+  })
+})

@@ -1,0 +1,202 @@
+import { describe, expect, test } from 'bun:test'
+import { BASE, cookieOf, done, onEveryEngine, refused, room, say, soon, viaRest, type Served } from '../support/parley.ts'
+
+const PASSWORD = { VIEWER_PASSWORD: 'the viewers password' }
+const HTML = { accept: 'text/html' }
+
+onEveryEngine((parley) => {
+  const begin = async (env: Record<string, string> = PASSWORD) => {
+    const served = await parley().beside(env)
+    const person = await cookieOf(served, { name: 'Robin', role: 'person' })
+    const seats = await room(viaRest(parley()), { title: 'The shared one' })
+    const other = await room(viaRest(parley()), { title: 'The secret one' })
+    const auth: Record<string, string> = env.ACCESS_TOKEN ? { authorization: `Bearer ${env.ACCESS_TOKEN}` } : {}
+    const robin = (name: string, key?: string) => viaRest(served)(name, { session_id: seats.id }, { person, key, headers: auth })
+    const { url } = await done(robin('share_session'))
+    return { served, person, robin, other, url: url as string, ...seats }
+  }
+  const open = async (served: Served, url: string) => {
+    const response = await served.send(new URL(url).pathname, { headers: HTML })
+    return {
+      status: response.status,
+      location: response.headers.get('location'),
+      cookie: response.headers.get('set-cookie')?.split(';')[0] ?? '',
+    }
+  }
+  const statusOf = async (served: Served, path: string, cookie: string, headers: Record<string, string> = {}) => {
+    const signal = AbortSignal.timeout(5_000)
+    const response = await served.send(path, { headers: { cookie, ...headers }, signal })
+    await response.body?.cancel()
+    return response.status
+  }
+  const OPENED = (id: string) => [
+    `/sessions/${id}`,
+    `/sessions/${id}.md`,
+    `/sessions/${id}/feed.jsonl`,
+    `/sessions/${id}/rows?before=2`,
+    `/sessions/${id}/document?version=0`,
+    `/sessions/${id}/live?after=0&doc=0`,
+    `/api/sessions/${id}/stream`,
+    `/api/sessions/${id}/handoff.md`,
+  ]
+
+  test('the link leads a stranger to the session, where page, streams and exports are open', async () => {
+    const { served, id, url, alex } = await begin()
+    await say(alex, 'hello')
+    expect(url).toMatch(new RegExp(`^${BASE}/shared/[0-9a-f-]{36}\\.[A-Za-z0-9_-]{32}$`))
+    const { status, location, cookie } = await open(served, url)
+    expect([status, location]).toEqual([303, `/sessions/${id}`])
+    for (const path of OPENED(id)) expect([path, await statusOf(served, path, cookie)]).toEqual([path, 200])
+    const page = await (await served.send(`/sessions/${id}`, { headers: { cookie, ...HTML } })).text()
+    expect(page).toContain('The shared one')
+    expect(page).not.toContain('The secret one')
+  })
+
+  test('with an access token too', async () => {
+    const { served, id, url } = await begin({ ACCESS_TOKEN: 'the-access-token-here' })
+    const { cookie } = await open(served, url)
+    for (const path of OPENED(id)) expect([path, await statusOf(served, path, cookie)]).toEqual([path, 200])
+    expect(await statusOf(served, `/api/sessions/${id}/stream`, cookie.replace(/.{4}$/, 'AAAA'))).toBe(401)
+  })
+
+  test('it opens nothing else: no other session, page, operation or tool', async () => {
+    const { served, id, other, url } = await begin()
+    const { cookie } = await open(served, url)
+    const closed = [
+      '/',
+      '/?q=secret',
+      '/connect',
+      '/settings',
+      '/sessions/new',
+      ...['history', 'share', 'edit', 'conclude', 'reopen', 'resume', 'convener', 'release'].map((part) => `/sessions/${id}/${part}`),
+      `/sessions/${id}/history/1.md`,
+      '/metrics',
+      ...['', '/messages', '/doc', '/doc/history', '/participants', '/unread', '/wait?timeout=0'].map(
+        (part) => `/api/sessions/${id}${part}`,
+      ),
+      ...OPENED(other.id),
+      ...OPENED(id).map((path) => path.replace(id, id.toUpperCase())),
+    ]
+    for (const path of closed) {
+      const status = await statusOf(served, path, cookie)
+      expect([path, [303, 401, 404].includes(status)]).toEqual([path, true])
+      expect([path, status]).toEqual([path, await statusOf(served, path, '')]) // as for a stranger
+    }
+    const stolen = cookie.replace(id, other.id) // the same token under another session's name
+    for (const path of OPENED(other.id))
+      expect([path, await statusOf(served, path, stolen)]).toEqual([path, await statusOf(served, path, '')])
+  })
+
+  test('it changes nothing', async () => {
+    const { served, id, url, alex } = await begin()
+    const { cookie } = await open(served, url)
+    const writes = ['messages', 'doc', 'doc/append', 'metadata', 'conclude', 'share', 'unshare', 'release', 'convener']
+    for (const path of [...writes.map((name) => `/api/sessions/${id}/${name}`), ...writes.map((name) => `/sessions/${id}/${name}`)]) {
+      const body = path.startsWith('/api') ? '{"content":"x","text":"x"}' : 'text=x&key='
+      const response = await served.send(path, { method: 'POST', headers: { cookie }, body })
+      expect([path, response.status >= 400]).toEqual([path, true])
+    }
+    expect(await done(alex('get_session'))).toMatchObject({ last_sequence: 1, status: 'active', session_doc_version: 0 })
+  })
+
+  describe('the link ends', () => {
+    test('when it is taken back, for those who are inside too', async () => {
+      const { served, id, url, robin } = await begin()
+      const { cookie } = await open(served, url)
+      expect(await done(robin('unshare_session'))).toEqual({ url: null })
+      for (const path of OPENED(id)) expect([path, await statusOf(served, path, cookie)]).toEqual([path, await statusOf(served, path, '')])
+      expect((await open(served, url)).status).toBe(404)
+    })
+
+    test('when another takes its place', async () => {
+      const { served, id, url, robin } = await begin()
+      const { cookie } = await open(served, url)
+      const next = await done(robin('share_session'))
+      expect(next.url).not.toBe(url)
+      expect(await statusOf(served, `/sessions/${id}.md`, cookie)).toBe(401)
+      const { cookie: second } = await open(served, next.url)
+      expect(await statusOf(served, `/sessions/${id}.md`, second)).toBe(200)
+    })
+
+    test.each(['/api/sessions/ID/stream', '/sessions/ID/live?after=0&doc=0'])('and %s that it had opened ends with it', async (path) => {
+      const { served, id, url, robin, alex } = await begin()
+      const { cookie } = await open(served, url)
+      const response = await served.send(path.replace('ID', id), { headers: { cookie } })
+      const reader = response.body!.getReader()
+      await reader.read()
+      await done(robin('unshare_session'))
+      await Bun.sleep(1_100) // it is looked at again after a second
+      await done(viaRest(served)('post_message', { session_id: id, content: 'not for strangers any more' }, { team: alex.token }))
+      let [text, over] = ['', false]
+      void (async () => {
+        for (let part = await reader.read(); !part.done; part = await reader.read()) text += Buffer.from(part.value).toString()
+        over = true
+      })()
+      await soon('the stream ends', () => over)
+      expect(text).not.toContain('not for strangers any more')
+      await soon('its place is free again', () => served.services.streams.open === 0)
+    })
+  })
+
+  test('a signed-in person shares, no team, no reader and no stranger', async () => {
+    const { served, id, alex } = await begin()
+    const call = viaRest(served)
+    const reader = await cookieOf(served, { name: 'Robin', role: 'reader' })
+    for (const name of ['share_session', 'unshare_session']) {
+      await refused(alex(name), 'forbidden')
+      await refused(call(name, { session_id: id }, { person: reader }), 'unauthorized')
+      await refused(call(name, { session_id: id }), 'unauthorized')
+    }
+  })
+
+  test('a concluded session can be shared', async () => {
+    const { alex, robin } = await begin()
+    await done(alex('conclude_session', { summary_section: 'end' }))
+    await done(robin('share_session'))
+    await done(robin('unshare_session'))
+  })
+
+  test('the secret is stored and logged nowhere, and a retry with the key still has the same link', async () => {
+    const { served, id, robin, alex } = await begin()
+    const key = crypto.randomUUID()
+    const { url } = await done(robin('share_session', key))
+    expect(await done(robin('share_session', key))).toEqual({ url })
+    const secret = url.split('.').at(-1)!
+    const tables = await Promise.all(
+      ['shares', 'idempotency', 'sessions', 'events', 'settings'].map((table) => parley().database.query(`select * from ${table}`)),
+    )
+    expect(JSON.stringify(tables)).not.toContain(secret)
+    expect(JSON.stringify(tables)).toContain(id)
+    await open(served, `${url}x`)
+    await open(served, url)
+    expect([...parley().logged, ...served.logged].join('\n')).not.toContain(secret)
+    await refused(alex('post_message', { content: `read this: ${url}` }), 'secret_in_text')
+  })
+
+  test('what is no link opens nothing and tells nothing', async () => {
+    const { served, url } = await begin()
+    for (const bad of [
+      '/shared/x',
+      `/shared/${crypto.randomUUID()}.${'A'.repeat(32)}`,
+      `${new URL(url).pathname}A`,
+      new URL(url).pathname.slice(0, -1),
+    ])
+      expect([bad, (await open(served, `${BASE}${bad}`)).status]).toEqual([bad, 404])
+  })
+
+  test('a person makes and ends it on a page of its own, and sees it once', async () => {
+    const { served, id, person } = await begin()
+    const at = `/sessions/${id}/share`
+    expect((await served.send(at, { headers: HTML })).status).toBe(303)
+    const headers = { cookie: person, origin: BASE, 'content-type': 'application/x-www-form-urlencoded', ...HTML }
+    const made = await served.send(at, { method: 'POST', headers, body: 'key=' })
+    const [url] = /http[^<\s]+\/shared\/[^<\s]+/.exec(await made.text())!
+    const { cookie } = await open(served, url)
+    expect(await statusOf(served, `/sessions/${id}.md`, cookie)).toBe(200)
+    const later = await (await served.send(at, { headers })).text()
+    expect(later).toContain('made by Robin')
+    expect(later).not.toContain('/shared/')
+    expect((await served.send(`/sessions/${id}/unshare`, { method: 'POST', headers, body: '' })).status).toBe(303)
+    expect(await (await served.send(at, { headers })).text()).toContain('No link is in force')
+  })
+})

@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { cutText, fitting, jsonLength, pageWithin, shortened } from '../../src/core/budget.ts'
+
+const text = fc.string({ unit: 'grapheme', maxLength: 300 })
+const limit = fc.integer({ min: 4, max: 400 })
+
+describe('a budget', () => {
+  test('a text is cut to the longest beginning that fits, never through a character', () => {
+    fc.assert(
+      fc.property(text, limit, (whole, most) => {
+        const cut = cutText(whole, most)
+        expect(jsonLength(cut)).toBeLessThanOrEqual(most)
+        if (jsonLength(whole) <= most) return expect(cut).toBe(whole)
+        const kept = cut.slice(0, -1)
+        expect(cut).toEndWith('…')
+        expect(whole.startsWith(kept) && kept.isWellFormed() === whole.isWellFormed()).toBe(true)
+        expect(jsonLength(whole.slice(0, kept.length + 2)) + 1).toBeGreaterThan(most)
+      }),
+      { seed: 7 },
+    )
+  })
+
+  test('rows are kept as long as their list fits', () => {
+    fc.assert(
+      fc.property(fc.array(text), limit, (rows, most) => {
+        const kept = fitting(rows, most)
+        expect(kept).toEqual(rows.slice(0, kept.length))
+        if (kept.length > 0) expect(jsonLength(kept)).toBeLessThanOrEqual(most)
+        if (kept.length < rows.length) expect(jsonLength(rows.slice(0, kept.length + 1))).toBeGreaterThan(most)
+      }),
+      { seed: 7 },
+    )
+  })
+
+  test('a row loses of its long texts, at any depth, and tells how long they were', () => {
+    const row = { id: crypto.randomUUID(), at: '2026-11-22T05:47:37.000Z', n: 7, none: null, deep: { list: ['x'.repeat(900), 'y'] } }
+    expect(shortened(row, 5_000)).toBe(row)
+    const cut = shortened(row, 300)
+    expect(jsonLength(cut)).toBeLessThanOrEqual(300)
+    expect(cut).toMatchObject({ id: row.id, at: row.at, n: 7, none: null, truncated: { chars: 900 } })
+    expect(cut.deep.list[0]).toMatch(/^x{40,}…$/)
+    expect(cut.deep.list[1]).toBe('y')
+  })
+
+  test('a page keeps its beginning or its end, one row at least, and says that there is more', () => {
+    const events = ['a', 'b', 'c'].map((id) => ({ id: id.repeat(30) }))
+    expect(pageWithin({ events, hasMore: false }, undefined)).toEqual({ events, hasMore: false })
+    expect(pageWithin({ events, hasMore: false }, 85)).toEqual({ events: events.slice(0, 2), hasMore: true })
+    expect(pageWithin({ events, hasMore: false }, 85, 'end')).toEqual({ events: events.slice(1), hasMore: true })
+    expect(pageWithin({ events, hasMore: true }, 1_000)).toEqual({ events, hasMore: true })
+    expect(pageWithin({ events: [], hasMore: false }, 10)).toEqual({ events: [], hasMore: false })
+    expect(pageWithin({ events, hasMore: false }, 10).events).toHaveLength(1)
+  })
+})
