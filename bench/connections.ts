@@ -2,7 +2,7 @@
 // nothing happens, and how long one post takes to wake them all. The server is a process of its own. `bun bench/connections.ts`
 import { connect, type Socket } from 'node:net'
 import { freshDatabase, startPostgres } from '../tests/support/postgres.ts'
-import { load, newRoom, percentile, row, type Room } from './support.ts'
+import { addressOf, load, metricsOf, newRoom, percentile, row, type Room } from './support.ts'
 
 const WAITS = 10_000
 const TEAMS = 400 // a team holds at most 32
@@ -34,7 +34,7 @@ async function measure(door: 'REST' | 'MCP', url: string) {
     door === 'REST' ? restWait(url, room, token, last_sequence) : mcpWait(url, room, token, last_sequence),
   )
   await Bun.sleep(2_000)
-  const before = await metrics(url)
+  const before = await metricsOf(url)
   const sockets: Socket[] = []
   const woken: number[] = []
   let posted = 0
@@ -45,10 +45,10 @@ async function measure(door: 'REST' | 'MCP', url: string) {
       ),
     )
   }
-  while ((await metrics(url)).waits_held! < WAITS) await Bun.sleep(100)
-  const held = await metrics(url)
+  while ((await metricsOf(url)).waits_held! < WAITS) await Bun.sleep(100)
+  const held = await metricsOf(url)
   await Bun.sleep(SETTLE_MS)
-  const idle = await metrics(url)
+  const idle = await metricsOf(url)
   row(
     `${door}: memory of each of ${WAITS} held waits`,
     `${((idle.resident_bytes! - before.resident_bytes!) / WAITS / 1024).toFixed(1)} KiB  (aim: at most ${door === 'REST' ? 8 : 20})`,
@@ -103,19 +103,4 @@ async function joined(url: string, session: string): Promise<string> {
 
 async function answerOf(url: string, path: string, headers: Record<string, string>) {
   return (await (await fetch(url + path, { headers })).json()) as { last_sequence: number }
-}
-
-async function metrics(url: string): Promise<Record<string, number>> {
-  const text = await (await fetch(`${url}/metrics`)).text()
-  return Object.fromEntries([...text.matchAll(/^parley_(\w+) (\S+)$/gm)].map(([, name, value]) => [name, Number(value)]))
-}
-
-async function addressOf(output: ReadableStream<Uint8Array>): Promise<string> {
-  let said = ''
-  for await (const chunk of output as unknown as AsyncIterable<Uint8Array>) {
-    said += new TextDecoder().decode(chunk)
-    const address = /open at (http:\S+)/.exec(said)?.[1]
-    if (address) return address
-  }
-  throw new Error(`the server did not start: ${said}`)
 }

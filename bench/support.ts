@@ -85,3 +85,20 @@ export const throughput = async (callers: number, seconds: number, work: (caller
   )
   return { perSecond: (took.length / (performance.now() - begin)) * 1000, took }
 }
+
+/** What a server's /metrics says, by name. */
+export const metricsOf = async (url: string): Promise<Record<string, number>> => {
+  const text = await (await fetch(`${url}/metrics`)).text()
+  return Object.fromEntries([...text.matchAll(/^parley_(\w+) (\S+)$/gm)].map(([, name, value]) => [name, Number(value)]))
+}
+
+/** Where a server that is a process of its own says that it is open. */
+export const addressOf = async (output: ReadableStream<Uint8Array>): Promise<string> => {
+  let said = ''
+  for await (const chunk of output as unknown as AsyncIterable<Uint8Array>) {
+    said += new TextDecoder().decode(chunk)
+    const address = /open at (http:\S+)/.exec(said)?.[1]
+    if (address) return address
+  }
+  throw new Error(`the server did not start: ${said}`)
+}

@@ -1,10 +1,33 @@
 import type { ReactNode } from 'react'
+import { visible } from '../src/core/visible.ts'
 import { Shell, type Frame } from './shell.tsx'
 import { Snippet } from './snippet.tsx'
-import { claude, codex, codexConfig, curlCreate, curlFollow, curlPost, gemini, mcpJson, opencode, type Link } from './snippets.ts'
+import {
+  claude,
+  codex,
+  codexConfig,
+  convene,
+  curlCreate,
+  curlFollow,
+  curlJoin,
+  curlPost,
+  gemini,
+  invitation,
+  mcpJson,
+  opencode,
+  type Link,
+} from './snippets.ts'
+import { LinkButton } from './ui/button.tsx'
 import { Card, CardContent, CardDescription, CardHeader, CardTitle } from './ui/card.tsx'
 
-export const ConnectPage = ({ frame, link }: { frame: Frame; link: Link }) => (
+/** The session that agents are to come into. */
+interface Invited {
+  id: string
+  title: string
+  concluded: boolean
+}
+
+export const ConnectPage = ({ frame, link, session }: { frame: Frame; link: Link; session: Invited | undefined }) => (
   <Shell frame={frame} title="Connect an agent · Parley" crumbs={[{ label: 'Connect' }]}>
     <main id="main" className="mx-auto grid w-full max-w-4xl grid-cols-[minmax(0,1fr)] gap-6 px-4 py-7 sm:px-6">
       <div>
@@ -20,6 +43,7 @@ export const ConnectPage = ({ frame, link }: { frame: Frame; link: Link }) => (
           </p>
         )}
       </div>
+      {session && <Invitation session={session} link={link} />}
       <Step title="1. Give the agent the link" about="Once for each machine or project; whichever client it is.">
         <Snippet label="Claude CLI" code={claude(link)} className="lg:col-span-2" />
         <Snippet label="Codex" code={codex(link)} />
@@ -28,12 +52,20 @@ export const ConnectPage = ({ frame, link }: { frame: Frame; link: Link }) => (
         <Snippet label="opencode.json" code={opencode(link)} />
         <Snippet label=".mcp.json, for most other clients" code={mcpJson(link)} className="lg:col-span-2" />
       </Step>
-      <Step title="2. Tell it what to do" about="The first team convenes; it tells you the session's id, which the others need.">
-        <Snippet
-          label="To the first"
-          code={'Convene a Parley session about <subject>, tell me its id,\nand follow it until it is concluded.'}
-        />
-        <Snippet label="To the others" code={'Join the Parley session <id> as <team name>\nand follow it until it is concluded.'} />
+      <Step
+        title="2. Tell it what to do"
+        about={
+          session
+            ? 'Each team gets the invitation above, with a name of its own.'
+            : "The first team convenes; it tells you the session's id, which the others need."
+        }
+      >
+        {!session && (
+          <>
+            <Snippet label="To the first" code={convene(link)} />
+            <Snippet label="To the others" code={invitation(link, '<id>')} />
+          </>
+        )}
         <p className="text-[13px] text-muted-foreground lg:col-span-2">
           How an agent takes part, for the agent to read:{' '}
           <a href="/AGENTS.md" className="text-foreground underline underline-offset-2">
@@ -42,7 +74,11 @@ export const ConnectPage = ({ frame, link }: { frame: Frame; link: Link }) => (
         </p>
       </Step>
       <Step title="Without MCP" about="Everything works with curl as well. The first call's answer holds session_id and team_id.">
-        <Snippet label="Convene" code={curlCreate(link)} className="lg:col-span-2" />
+        {session ? (
+          <Snippet label="Join" code={curlJoin(link, session.id)} className="lg:col-span-2" />
+        ) : (
+          <Snippet label="Convene" code={curlCreate(link)} className="lg:col-span-2" />
+        )}
         <Snippet label="Speak" code={curlPost(link)} />
         <Snippet label="Follow: answers when something happens" code={curlFollow(link)} />
         <p className="text-[13px] text-muted-foreground lg:col-span-2">
@@ -54,6 +90,27 @@ export const ConnectPage = ({ frame, link }: { frame: Frame; link: Link }) => (
       </Step>
     </main>
   </Shell>
+)
+
+const Invitation = ({ session, link }: { session: Invited; link: Link }) => (
+  <Card aria-label="Invitation" className="border-brand/40">
+    <CardHeader>
+      <CardTitle className="wrap-anywhere">Invite agents to “{visible(session.title)}”</CardTitle>
+      <CardDescription>
+        {session.concluded
+          ? 'It is concluded: an agent that joins can read everything and add nothing.'
+          : 'Paste this to an agent; each team takes a name of its own. It works at once where step 1 was done, and with curl alone.'}
+      </CardDescription>
+    </CardHeader>
+    <CardContent className="grid grid-cols-[minmax(0,1fr)] gap-3">
+      <Snippet label="To the agent" code={invitation(link, session.id)} />
+      <p>
+        <LinkButton href={`/sessions/${session.id}`} variant="outline">
+          Open the session
+        </LinkButton>
+      </p>
+    </CardContent>
+  </Card>
 )
 
 const Step = ({ title, about, children }: { title: string; about: string; children: ReactNode }) => (

@@ -1,50 +1,79 @@
 import { renderMarkdown } from '../src/core/markdown.ts'
 import { Icon } from './icon.tsx'
-import { TeamName, type Team } from './team.tsx'
+import type { Written as WrittenView } from './session-view.ts'
+import { TeamName } from './team.tsx'
 import { moment } from './time.ts'
 import { Empty } from './ui/empty.tsx'
 
 export interface SharedDocument {
   content: string
   version: number
-  by: Team | undefined
-  at: string | undefined
-  /** How long ago it was written. */
-  age: string
+  /** What the document's Conclusion section says. */
+  conclusion: string | undefined
 }
 
-export const DocumentPane = ({ document }: { document: SharedDocument }) => (
+export const DocumentPane = ({ document, written, history }: { document: SharedDocument; written: WrittenView; history: string }) => (
   <section id="document" aria-label="Document" className="flex min-h-0 min-w-0 flex-col lg:w-[44%] lg:shrink-0">
     <div className="flex h-10 shrink-0 items-center gap-3 border-b px-4 sm:px-6">
       <h2 className="text-[13px] font-medium">Document</h2>
-      <Written document={document} />
+      <a href={history} className="text-[12.5px] text-muted-foreground hover:text-foreground">
+        History
+      </a>
+      <Written written={written} />
     </div>
     <div tabIndex={0} role="region" aria-label="The shared document" className="thin-scroll min-h-0 flex-1 lg:overflow-y-auto">
-      {document.content.trim() === '' ? (
-        <Empty icon={<Icon name="document" />} title="The document is empty">
-          Agents fill it with goals, decisions
-          <br />
-          and notes as they work.
-        </Empty>
-      ) : (
-        <article
-          className="prose prose-sm md-doc px-4 py-5 sm:px-6"
-          dangerouslySetInnerHTML={{ __html: renderMarkdown(document.content) }}
-        />
-      )}
+      <DocumentText document={document} />
     </div>
   </section>
 )
 
-const Written = ({ document: { version, by, at, age } }: { document: SharedDocument }) => (
-  <p className="ml-auto flex min-w-0 items-center gap-1.5 text-[12px] text-muted-foreground">
+/** The text alone; a page that is open replaces it when there is a newer version. */
+export const DocumentText = ({ document: { content, version } }: { document: SharedDocument }) => (
+  <div id="doc" data-version={version}>
+    {content.trim() === '' ? (
+      <Empty icon={<Icon name="document" />} title="The document is empty">
+        Agents fill it with goals, decisions
+        <br />
+        and notes as they work.
+      </Empty>
+    ) : (
+      <article className="prose prose-sm md-doc px-4 py-5 sm:px-6" dangerouslySetInnerHTML={{ __html: renderMarkdown(content) }} />
+    )}
+  </div>
+)
+
+export const Written = ({ written: { version, by, at, age } }: { written: WrittenView }) => (
+  <p id="written" data-version={version} className="ml-auto flex min-w-0 items-center gap-1.5 text-[12px] text-muted-foreground">
     <span className="rounded bg-secondary px-1.5 py-0.5 font-mono text-[11px] font-medium text-secondary-foreground tabular-nums">
       v{version}
     </span>
     {by && at && (
-      <span className="truncate" title={moment(at)}>
+      <span className="truncate tabular-nums" title={moment(at)}>
         <TeamName team={by} /> · {age} ago
       </span>
     )}
   </p>
 )
+
+/** The document's conclusion at the head of the page, once the session is concluded. */
+export const Conclusion = ({ document: { conclusion } }: { document: SharedDocument }) =>
+  conclusion === undefined ? (
+    <section id="conclusion" hidden />
+  ) : (
+    <section id="conclusion" aria-label="Conclusion" className="shrink-0 border-b bg-violet/6 px-4 py-2.5 live:hidden">
+      <details open>
+        <summary className="flex w-fit cursor-pointer list-none items-center gap-1.5 text-[12.5px] font-medium text-violet-foreground">
+          <Icon name="flag" className="size-3.5" />
+          Conclusion
+          <Icon name="chevron" className="size-3 transition-transform in-open:rotate-90" />
+        </summary>
+        <div
+          tabIndex={0}
+          role="region"
+          aria-label="The conclusion"
+          className="prose prose-sm md-feed thin-scroll mt-1.5 max-h-[26dvh] max-w-4xl overflow-y-auto"
+          dangerouslySetInnerHTML={{ __html: renderMarkdown(conclusion) }}
+        />
+      </details>
+    </section>
+  )

@@ -15,9 +15,12 @@ export const ErrorPage = ({ frame, status, title, message }: Props) => (
       <p className="font-mono text-[13px] text-muted-foreground">{status}</p>
       <h1 className="mt-1 text-xl font-semibold tracking-[-0.02em]">{title}</h1>
       <p className="mt-2 text-[13px] text-balance text-muted-foreground wrap-anywhere">{visible(message)}</p>
-      <LinkButton href="/" variant="outline" className="mt-6">
-        To the sessions
-      </LinkButton>
+      <p className="mt-6 flex justify-center gap-2">
+        {status === 401 && <LinkButton href="/sign-in">Sign in</LinkButton>}
+        <LinkButton href="/" variant="outline">
+          To the sessions
+        </LinkButton>
+      </p>
     </main>
   </Shell>
 )

@@ -36,10 +36,16 @@ export const HomePage = ({ frame, counts, sessions, more, search, filter, link }
           <h1 className="text-xl font-semibold tracking-[-0.02em]">Sessions</h1>
           <p className="mt-0.5 text-[13px] text-muted-foreground">Where agent teams meet, talk and leave a written record.</p>
         </div>
-        <LinkButton href="/connect">
+        <LinkButton href="/connect" variant="outline">
           <Icon name="plug" />
           Connect agent
         </LinkButton>
+        {frame.person?.role !== 'reader' && (
+          <LinkButton href="/sessions/new">
+            <Icon name="plus" />
+            New session
+          </LinkButton>
+        )}
       </div>
       <Strip counts={counts} />
       {counts.sessions === 0 ? (
@@ -100,7 +106,7 @@ const Sessions = ({ sessions, search }: { sessions: SessionSummary[]; search: st
 const NoSessions = ({ link }: { link: Link }) => (
   <div className="mt-5 rounded-lg border bg-card shadow-xs">
     <Empty icon={<Icon name="users" />} title="No session yet">
-      An agent convenes the first one. Give yours the link and ask it to create a session.
+      An agent convenes the first one, or you open it and invite agents. Give yours the link, and ask it to create a session.
       <div className="mx-auto mt-5 grid max-w-2xl gap-3">
         <Snippet label="Claude CLI" code={claude(link)} />
         <Snippet label="curl" code={curlCreate(link)} />

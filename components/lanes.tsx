@@ -1,50 +1,61 @@
 import { visible } from '../src/core/visible.ts'
+import { cn } from './cn.ts'
 import type { Team } from './team.tsx'
 import { clock, day } from './time.ts'
 
 export interface Lane extends Team {
   id: string
-  /** When it spoke, in milliseconds. */
-  spoke: number[]
+  messages: number
+  /** When it spoke: stretches of time, each from a slot on and so many slots long. */
+  spoke: [slot: number, slots: number][]
+  /** When it spoke first and last. */
+  from: string
+  to: string
 }
 
-const WIDTH = 1000
+/** A lane's length in slots. */
+export const SLOTS = 200
+const SLOT = 5
 const HEIGHT = 8
 const GAP = 3
-const EDGE = 6
 
-/** Who spoke when: a lane for each team, a tick for each message. */
-export const Lanes = ({ lanes }: { lanes: Lane[] }) => {
-  const times = lanes.flatMap(({ spoke }) => [spoke[0]!, spoke.at(-1)!])
-  const [from, to] = [Math.min(...times), Math.max(...times)]
-  const x = (ms: number) => Math.round(EDGE + ((ms - from) / (to - from || 1)) * (WIDTH - 2 * EDGE))
-  return (
-    <figure className="shrink-0 border-b px-4 py-2.5 max-lg:hidden">
-      <figcaption className="mb-1.5 flex justify-between text-[11px] text-muted-foreground">
-        <span>Who spoke when</span>
-        <span className="tabular-nums">{span(new Date(from).toISOString(), new Date(to).toISOString())}</span>
-      </figcaption>
-      <svg
-        viewBox={`0 0 ${WIDTH} ${lanes.length * (HEIGHT + GAP)}`}
-        preserveAspectRatio="none"
-        className="h-11 w-full"
-        role="img"
-        aria-label={`Messages over time: ${lanes.map(({ name, spoke }) => `${visible(name)} ${spoke.length}`).join(', ')}`}
-      >
-        {lanes.map(({ id, hue, spoke }, i) => (
-          <g key={id} data-hue={hue}>
-            <rect y={i * (HEIGHT + GAP)} width={WIDTH} height={HEIGHT} rx="1" className="fill-muted" />
-            <path
-              className={hue === undefined ? 'stroke-foreground' : 'stroke-team-solid'}
-              strokeWidth="5"
-              d={[...new Set(spoke.map(x))].map((at) => `M${at} ${i * (HEIGHT + GAP)}v${HEIGHT}`).join('')}
-            />
-          </g>
-        ))}
-      </svg>
-    </figure>
-  )
+/** Who spoke when: a lane for each team, a tick for each stretch of talk. */
+export const Lanes = ({ lanes }: { lanes: Lane[] }) => (
+  <figure id="lanes" className={cn('shrink-0 border-b px-4 py-2.5 max-lg:hidden', lanes.length === 0 && 'hidden')}>
+    {lanes.length > 0 && (
+      <>
+        <figcaption className="mb-1.5 flex justify-between text-[11px] text-muted-foreground">
+          <span>Who spoke when</span>
+          <span className="tabular-nums">{span(lanes)}</span>
+        </figcaption>
+        <svg
+          viewBox={`0 0 ${SLOTS * SLOT} ${lanes.length * (HEIGHT + GAP)}`}
+          preserveAspectRatio="none"
+          className="h-11 w-full"
+          role="img"
+          aria-label={`Messages over time: ${lanes.map(({ name, messages }) => `${visible(name)} ${messages}`).join(', ')}`}
+        >
+          {lanes.map((lane, i) => (
+            <g key={lane.id} data-hue={lane.hue}>
+              <rect y={i * (HEIGHT + GAP)} width={SLOTS * SLOT} height={HEIGHT} rx="1" className="fill-muted" />
+              <path
+                className={lane.hue === undefined ? 'stroke-foreground' : 'stroke-team-solid'}
+                strokeWidth={HEIGHT}
+                d={lane.spoke.map(([slot, slots]) => `M${slot * SLOT} ${i * (HEIGHT + GAP) + HEIGHT / 2}h${slots * SLOT}`).join('')}
+              />
+            </g>
+          ))}
+        </svg>
+      </>
+    )}
+  </figure>
+)
+
+const span = (lanes: Lane[]) => {
+  const from = lanes.map((lane) => lane.from).toSorted()[0]!
+  const to = lanes
+    .map((lane) => lane.to)
+    .toSorted()
+    .at(-1)!
+  return day(from) === day(to) ? `${clock(from)} – ${clock(to)} UTC` : `${day(from)}, ${clock(from)} – ${day(to)}, ${clock(to)} UTC`
 }
-
-const span = (from: string, to: string) =>
-  day(from) === day(to) ? `${clock(from)} – ${clock(to)} UTC` : `${day(from)}, ${clock(from)} – ${day(to)}, ${clock(to)} UTC`

@@ -83,6 +83,12 @@ const ChangeLink = ({ frame, link, typed }: Omit<Props, 'notice'>) => {
           </Button>
         </div>
       </form>
+      <form method="post" action="/settings/check" className="flex flex-wrap items-center gap-2 text-[12.5px] text-muted-foreground">
+        <Button type="submit" variant="outline" size="sm">
+          Check the link
+        </Button>
+        Calls the link in force from this server, as an agent would.
+      </form>
       {link.source === 'saved' && (
         <form method="post" action="/settings/mcp-url" className="flex flex-wrap items-center gap-2 text-[12.5px] text-muted-foreground">
           <Button type="submit" variant="outline" size="sm" name="reset" value="1">

@@ -1,20 +1,21 @@
 import { visible } from '../src/core/visible.ts'
 import { cn } from './cn.ts'
 import { Icon } from './icon.tsx'
+import type { SessionState } from './session-view.ts'
 import { StatusDot, type Status } from './status-dot.tsx'
 import { TeamMark, type Team } from './team.tsx'
 
 export interface RosterTeam extends Team {
   id: string
   status: Status
-  /** How long ago it was seen. */
+  /** About how long ago it was seen. */
   seen: string
   convener: boolean
   left: boolean
 }
 
 export const Roster = ({ teams, waitingFor }: { teams: RosterTeam[]; waitingFor: number }) => (
-  <ul aria-label="Teams" tabIndex={0} className="no-bar relative flex items-center gap-1.5 overflow-x-auto py-0.5">
+  <ul id="roster" aria-label="Teams" tabIndex={0} className="no-bar relative flex items-center gap-1.5 overflow-x-auto py-0.5">
     {teams.map((team) => (
       <Chip key={team.id} team={team} />
     ))}
@@ -32,7 +33,7 @@ const Chip = ({ team }: { team: RosterTeam }) => {
   return (
     <li
       data-hue={team.hue}
-      title={`${visible(team.name)}: ${team.left ? 'left' : `${team.status}, seen ${team.seen} ago`}`}
+      title={`${visible(team.name)}: ${team.left ? 'left' : away || team.status === 'idle' ? `${team.status}, seen ${team.seen} ago` : 'active'}`}
       className={cn(
         'relative flex h-8 shrink-0 items-center gap-2 rounded-md border bg-card py-1 pr-2.5 pl-1 text-[12.5px] shadow-xs',
         away && 'border-dashed bg-transparent shadow-none',
@@ -51,29 +52,40 @@ const Chip = ({ team }: { team: RosterTeam }) => {
   )
 }
 
-/** The one thing that only a meeting room can show: who waits for the next word. */
-export const Listening = ({ teams, concluded }: { teams: RosterTeam[]; concluded: boolean }) => {
+/** The one thing that only a meeting room can show: who waits for the next word. And who owes the room its conclusion. */
+export const Listening = ({ teams, concluded, quietFor }: Pick<SessionState, 'teams' | 'concluded' | 'quietFor'>) => {
   const listening = concluded ? [] : teams.filter(({ status }) => status === 'active')
-  const [first, ...more] = listening
   return (
-    <p className="flex h-9 shrink-0 items-center gap-2 border-t px-4 text-[12px] text-muted-foreground">
-      {first ? (
+    <p id="listening" className="flex h-9 shrink-0 items-center gap-2 border-t px-4 text-[12px] text-muted-foreground">
+      {listening.length > 0 ? (
         <>
-          <span className="flex gap-0.5">
+          <span className="flex shrink-0 gap-0.5">
             {listening.slice(0, 8).map((team) => (
               <TeamMark key={team.id} team={team} size="tiny" />
             ))}
           </span>
-          <span>
+          <span className="shrink-0">
             <span className="font-medium text-foreground">
-              {more.length === 0 ? '1 team is' : `${listening.length} teams are`} listening
+              {listening.length === 1 ? '1 team is' : `${listening.length} teams are`} listening
             </span>
             <span className="max-sm:hidden"> · waiting for the next message</span>
           </span>
         </>
       ) : (
-        <>{concluded ? 'The session is concluded: nothing more will come' : 'No team is listening right now'}</>
+        <span className={cn('shrink-0', quietFor && 'font-medium text-warn-foreground')}>{silence(concluded, quietFor)}</span>
       )}
+      {!concluded && <span className="ml-auto min-w-0 truncate">{duty(teams)}</span>}
     </p>
   )
+}
+
+const silence = (concluded: boolean, quietFor: string | undefined) => {
+  if (concluded) return 'The session is concluded: nothing more will come'
+  return quietFor ? `Nothing for ${quietFor}, and no conclusion` : 'No team is listening right now'
+}
+
+const duty = (teams: RosterTeam[]) => {
+  const convener = teams.find((team) => team.convener)
+  if (!convener) return ''
+  return convener.left ? 'The convener has left: any team may conclude' : `${visible(convener.name)} owes the conclusion`
 }

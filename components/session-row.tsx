@@ -1,4 +1,6 @@
 import { visible } from '../src/core/visible.ts'
+import { Icon } from './icon.tsx'
+import { Sparkline } from './sparkline.tsx'
 import { StatusDot, type Status } from './status-dot.tsx'
 import { TeamMark, type Team } from './team.tsx'
 import { Badge } from './ui/badge.tsx'
@@ -13,6 +15,10 @@ export interface SessionSummary {
   /** How long ago something happened. */
   age: string
   messages: number
+  /** How lively it was, in equal parts of its time. */
+  pulses: number[]
+  /** The session that it goes on from. */
+  from: { how: 'resumed' | 'forked'; id: string } | undefined
 }
 
 const MARKS = 4
@@ -29,6 +35,12 @@ export const SessionRow = ({ session }: { session: SessionSummary }) => (
         >
           {visible(session.title)}
         </a>
+        {session.from && (
+          <Badge variant="outline" title={session.from.how === 'resumed' ? 'Resumed from that session' : 'Forked from that session'}>
+            <Icon name={session.from.how === 'resumed' ? 'resume' : 'fork'} />
+            <span className="sr-only">{session.from.how}</span> from {session.from.id.slice(0, 4)}
+          </Badge>
+        )}
         {session.concluded && (
           <Badge variant="concluded" className="max-sm:hidden">
             Concluded
@@ -38,6 +50,7 @@ export const SessionRow = ({ session }: { session: SessionSummary }) => (
       <p className="mt-0.5 truncate text-[12.5px] text-muted-foreground">{visible(session.lastLine)}</p>
     </div>
     <Marks teams={session.teams} />
+    <Sparkline pulses={session.pulses} />
     <span className="w-14 shrink-0 text-right text-[12px] text-muted-foreground tabular-nums">
       <span className="block text-foreground">{session.age}</span>
       <span className="block text-[11px]">{session.messages.toLocaleString('en')} msg</span>

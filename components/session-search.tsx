@@ -3,10 +3,11 @@ import { Icon } from './icon.tsx'
 import { Button } from './ui/button.tsx'
 import { Input } from './ui/input.tsx'
 
-export const FILTERS = ['all', 'live', 'concluded'] as const
+export const FILTERS = ['all', 'live', 'idle', 'concluded'] as const
 export type Filter = (typeof FILTERS)[number]
 
-const LABELS = { all: 'All', live: 'Live', concluded: 'Concluded' }
+const LABELS = { all: 'All', live: 'Live', idle: 'Idle', concluded: 'Concluded' }
+const MEANS = { all: undefined, live: 'Not concluded', idle: 'Not concluded, and no team is listening', concluded: undefined }
 
 /** A form and links: the address says what is shown. */
 export const SessionSearch = ({ search, filter }: { search: string; filter: Filter }) => (
@@ -32,6 +33,7 @@ export const SessionSearch = ({ search, filter }: { search: string; filter: Filt
         <a
           key={name}
           href={hrefOf(search, name)}
+          title={MEANS[name]}
           aria-current={name === filter ? 'true' : undefined}
           className={cn(
             'flex h-6.5 items-center rounded px-2.5 text-[12.5px] text-muted-foreground hover:text-foreground',

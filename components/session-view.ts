@@ -1,23 +1,51 @@
 import type { SharedDocument } from './document-pane.tsx'
 import type { Lane } from './lanes.tsx'
 import type { RosterTeam } from './roster.tsx'
+import type { Team } from './team.tsx'
 
-/** All that the session page shows. */
-export interface SessionView {
+/** What the session is right now, whoever looks: shown by the page, and kept up to date while it is open. */
+export interface SessionState {
   id: string
   title: string
   description: string
   concluded: boolean
-  startedAt: string
   teams: RosterTeam[]
   waitingFor: number
+  /** The teams say the same again and again (the loop guard). */
+  needsPerson: boolean
+  /** For how long nothing was said and nobody listened, in a session that has no conclusion. */
+  quietFor: string | undefined
+  written: Written
+}
+
+/** Which version of the document is the newest, and whose it is. */
+export interface Written {
+  version: number
+  by: Team | undefined
+  at: string | undefined
+  /** How long ago. */
+  age: string
+}
+
+/** All that the session page shows. */
+export interface SessionView extends SessionState {
+  startedAt: string
+  messages: number
   lanes: Lane[]
   document: SharedDocument
-  feed: {
-    /** The rows, rendered (doors/pages/feed.tsx renders them bit by bit). */
-    html: string
-    shown: number
-    /** Rows are missing above the first. */
-    cut: boolean
-  }
+  /** The newest event there was: an open page follows from here. */
+  cursor: number
+  feed: FeedWindow
+}
+
+/** A stretch of the feed. */
+export interface FeedWindow {
+  /** The rows, rendered (doors/pages/feed.tsx renders them bit by bit). */
+  html: string
+  /** There are older rows than the first of these, whose sequence this is. */
+  olderThan: number | undefined
+  /** They are put in while the page is sent. */
+  streamed?: boolean
+  /** The row that was asked for. */
+  sought: number | undefined
 }

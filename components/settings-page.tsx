@@ -1,59 +1,59 @@
 import { cn } from './cn.ts'
 import { Icon } from './icon.tsx'
 import { LinkCard, type McpLink } from './link-card.tsx'
+import { LoopGuardForm, type LoopGuardChoice } from './loop-guard-form.tsx'
 import { Shell, type Frame } from './shell.tsx'
 import { THEMES } from './theme.ts'
 import { Button } from './ui/button.tsx'
 import { Card, CardContent, CardDescription, CardHeader, CardTitle } from './ui/card.tsx'
-import { VariablesTable, type VariableRow } from './variables-table.tsx'
+import { VariablesTable, type VariableGroup } from './variables-table.tsx'
 
 interface Props {
   frame: Frame
   link: McpLink
-  variables: VariableRow[]
+  groups: VariableGroup[]
+  loopGuard: LoopGuardChoice
   /** What became of the last try to save. */
   notice: { ok: boolean; text: string } | undefined
   /** What was typed and not taken. */
   typed: string | undefined
 }
 
-const PARTS = [
-  ['link', 'MCP link'],
-  ['variables', 'Configuration'],
-  ['theme', 'Theme'],
-] as const
-
-export const SettingsPage = ({ frame, link, variables, notice, typed }: Props) => (
+export const SettingsPage = ({ frame, link, groups, loopGuard, notice, typed }: Props) => (
   <Shell frame={frame} title="Settings · Parley" crumbs={[{ label: 'Settings' }]}>
     <main id="main" className="mx-auto grid w-full max-w-5xl gap-x-8 gap-y-5 px-4 py-7 sm:px-6 md:grid-cols-[10rem_minmax(0,1fr)]">
       <nav
         aria-label="Parts of the settings"
         className="flex gap-0.5 overflow-x-auto text-[13px] md:sticky md:top-7 md:flex-col md:self-start"
       >
-        {PARTS.map(([id, label]) => (
+        {[{ id: 'link', title: 'Connection' }, ...groups, { id: 'theme', title: 'Theme' }].map(({ id, title }) => (
           <a
             key={id}
             href={`#${id}`}
             className="shrink-0 rounded-md px-2.5 py-1.5 text-muted-foreground hover:bg-secondary hover:text-foreground"
           >
-            {label}
+            {title}
           </a>
         ))}
       </nav>
       <div className="grid min-w-0 gap-6">
         <h1 className="text-xl font-semibold tracking-[-0.02em]">Settings</h1>
         <LinkCard frame={frame} link={link} notice={notice} typed={typed} />
-        <Card id="variables" aria-label="Configuration">
-          <CardHeader>
-            <CardTitle>Configuration</CardTitle>
-            <CardDescription>
-              What the environment (or .env) said when this server started. To change it, set the variable and start again.
-            </CardDescription>
-          </CardHeader>
-          <CardContent className="px-0 pb-1">
-            <VariablesTable variables={variables} />
-          </CardContent>
-        </Card>
+        {groups.map((group) => (
+          <Card key={group.id} id={group.id} aria-label={group.title}>
+            <CardHeader>
+              <CardTitle>{group.title}</CardTitle>
+              <CardDescription>
+                {group.about} What comes from the environment (or .env) is read at the start: to change it, set the variable and start
+                again.
+              </CardDescription>
+            </CardHeader>
+            {group.id === 'thresholds' && frame.person?.role === 'person' && <LoopGuardForm {...loopGuard} />}
+            <CardContent className="px-0 pb-1">
+              <VariablesTable {...group} />
+            </CardContent>
+          </Card>
+        ))}
         <ThemeCard frame={frame} />
       </div>
     </main>

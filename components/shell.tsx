@@ -22,16 +22,23 @@ interface Props {
   crumbs?: { label: string; href?: string }[]
   /** As high as the window: the panes scroll, the page does not. From 1024 px on. */
   full?: boolean
+  /** The id of what must have come before anything is painted: a list that grows at its end would be seen jumping. */
+  paintsWith?: string | undefined
   children: ReactNode
 }
 
-export const Shell = ({ frame, title, crumbs = [], full = false, children }: Props) => (
+// Only its own attribute names (data-hx-… would be live by default), no extension but ours, no hand on history or styles.
+const HTMX = JSON.stringify({ prefix: '', extensions: 'sse', history: false, includeIndicatorCSS: false })
+
+export const Shell = ({ frame, title, crumbs = [], full = false, paintsWith, children }: Props) => (
   <html lang="en" className={frame.theme}>
     <head>
       <meta charSet="utf-8" />
       <meta name="viewport" content="width=device-width,initial-scale=1" />
       <title>{visible(title)}</title>
       <meta name="color-scheme" content={frame.theme === 'system' ? 'light dark' : frame.theme} />
+      {paintsWith && <link rel="expect" href={`#${paintsWith}`} blocking="render" />}
+      <meta name="htmx-config" content={HTMX} />
       <link rel="preload" href="/public/geist.woff2" as="font" type="font/woff2" crossOrigin="anonymous" />
       <link rel="stylesheet" href={frame.styles} />
       <link rel="icon" href="/public/icon.svg" type="image/svg+xml" />

@@ -35,6 +35,9 @@ const header = ({ token }: Link) => (token ? ' \\\n  -H "Authorization: Bearer $
 export const curlCreate = (link: Link) =>
   `curl -s ${link.base}/api/sessions${header(link)} \\\n  -d '{"title":"Shipping the parser","description":"Who does what","creator_team_name":"Alex"}'`
 
+export const curlJoin = (link: Link, session: string) =>
+  `curl -s ${link.base}/api/sessions/${session}/join${header(link)} \\\n  -d '{"team_name":"Bea"}'`
+
 export const curlFollow = (link: Link) =>
   `curl -s "${link.base}/api/sessions/$SESSION/wait?since_cursor=0"${header(link)} \\\n  -H "X-Team-ID: $TEAM_ID"`
 
@@ -42,4 +45,7 @@ export const curlPost = (link: Link) =>
   `curl -s ${link.base}/api/sessions/$SESSION/messages${header(link)} \\\n  -H "X-Team-ID: $TEAM_ID" \\\n  -d 'Hello from the shell'`
 
 export const invitation = ({ base }: Link, session: string) =>
-  `Join the Parley session ${session} as <your team's name>. How to: ${base}/AGENTS.md`
+  `Read ${base}/AGENTS.md and join the Parley session ${session} as "<your team's name>". Follow it until it is concluded.`
+
+export const convene = ({ base }: Link) =>
+  `Read ${base}/AGENTS.md and convene a Parley session about <subject>. Tell me its id, and follow it until it is concluded.`

@@ -1,13 +1,16 @@
-// Builds public/app.css with Tailwind when something it is made of is newer; a few milliseconds when nothing is.
+// Builds what browsers load when something it is made of is newer; a few milliseconds when nothing is: public/app.css with Tailwind,
+// and public/app.js from htmx, its extension for streams and our own scripts, one after the other.
 //   bun components/styles.ts [--force]
 import { spawnSync } from 'node:child_process'
-import { readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const OUTPUT = join(ROOT, 'public/app.css')
+const SCRIPT = join(ROOT, 'public/app.js')
+const OWN_SCRIPTS = ['public/parley.js', 'public/live.js', 'public/acts.js']
 const SOURCES: [folder: string, names: RegExp][] = [
   ['components', /\.(tsx|ts|css)$/],
   ['src/doors', /\.tsx$/],
@@ -15,7 +18,9 @@ const SOURCES: [folder: string, names: RegExp][] = [
 const VERSIONS = ['package.json', 'bun.lock'] // another Tailwind makes other styles
 
 const main = () => {
-  if (!process.argv.includes('--force') && changedAt(OUTPUT) > newestSource()) return
+  const force = process.argv.includes('--force')
+  if (force || changedAt(SCRIPT) <= newestOf([...VERSIONS, ...OWN_SCRIPTS])) buildScript()
+  if (!force && changedAt(OUTPUT) > newestSource()) return
   const began = performance.now()
   build()
   console.log(`Styles: public/app.css, ${Math.round(statSync(OUTPUT).size / 1024)} KB in ${Math.round(performance.now() - began)} ms`)
@@ -29,7 +34,26 @@ const newestSource = (): number => {
       .filter((name) => names.test(name))
       .map((name) => join(ROOT, folder, name)),
   )
-  return Math.max(...[...files, ...VERSIONS.map((name) => join(ROOT, name))].map(changedAt))
+  return Math.max(newestOf(VERSIONS), ...files.map(changedAt))
+}
+
+const newestOf = (names: string[]) => Math.max(...names.map((name) => changedAt(join(ROOT, name))))
+
+const buildScript = () => {
+  const { resolve } = createRequire(import.meta.url)
+  const others = ['htmx.org/dist/htmx.min.js', 'htmx.org/dist/ext/hx-sse.min.js'].map((name) => readFileSync(resolve(name), 'utf8'))
+  const parts = others.map((text) => text.replace(/^\/\/# sourceMappingURL=.*$/m, ''))
+  const fresh = `${SCRIPT}.${process.pid}`
+  writeFileSync(fresh, [...parts, ...OWN_SCRIPTS.map(minified)].join('\n'))
+  renameSync(fresh, SCRIPT)
+}
+
+const minified = (name: string): string => {
+  const args = ['build', '--minify', '--target=browser', '--format=iife', join(ROOT, name)]
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8', timeout: 60_000 })
+  if (status === 0) return stdout
+  console.error(`${name} could not be built:\n${stderr}`)
+  process.exit(1)
 }
 
 // Into a file of its own first: two that start together, or one that is stopped half-way, leave no broken styles.

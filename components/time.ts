@@ -9,6 +9,12 @@ export const ago = (at: string, nowMs: number): string => {
   return `${Math.floor(seconds / 86_400)}d`
 }
 
+/** The same, in steps of ten seconds below a minute: what is shown live changes less often. */
+export const agoRoughly = (at: string, nowMs: number): string => {
+  const seconds = Math.max(0, Math.floor((nowMs - Date.parse(at)) / 1000))
+  return ago(at, seconds < 10 || seconds >= 60 ? nowMs : nowMs - (seconds % 10) * 1000)
+}
+
 /** `14:35` */
 export const clock = (at: string): string => at.slice(11, 16)
 

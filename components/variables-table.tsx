@@ -5,12 +5,19 @@ export interface VariableRow {
   name: string
   /** undefined: not set. A secret's is the word "set". */
   value: string | undefined
-  source: 'environment' | 'default'
+  source: 'environment' | 'default' | 'saved'
   about: string
 }
 
-export const VariablesTable = ({ variables }: { variables: VariableRow[] }) => (
-  <div className="thin-scroll overflow-x-auto" tabIndex={0} role="region" aria-label="Variables">
+export interface VariableGroup {
+  id: string
+  title: string
+  about: string
+  variables: VariableRow[]
+}
+
+export const VariablesTable = ({ title, variables }: VariableGroup) => (
+  <div className="thin-scroll overflow-x-auto" tabIndex={0} role="region" aria-label={`Variables: ${title}`}>
     <Table>
       <thead className="max-sm:sr-only">
         <tr>
@@ -34,7 +41,7 @@ export const VariablesTable = ({ variables }: { variables: VariableRow[] }) => (
               )}
             </TableCell>
             <TableCell className="max-sm:py-0">
-              <Badge variant={source === 'environment' ? 'live' : 'outline'}>{source}</Badge>
+              <Badge variant={source === 'default' ? 'outline' : 'live'}>{source}</Badge>
             </TableCell>
           </tr>
         ))}

@@ -18,8 +18,9 @@ for (const button of document.querySelectorAll('[data-copy]')) {
 addEventListener('keydown', (event) => {
   if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return
   if (/^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName)) return
-  const search = document.querySelector('input[type=search]')
-  if (!search) return
   event.preventDefault()
-  search.focus()
+  const search = document.querySelector('input[type=search]')
+  if (search) search.focus()
+  else location.assign('/#search')
 })
+if (location.hash === '#search') document.querySelector('input[type=search]')?.focus()

@@ -1,47 +1,85 @@
 // The pages that people see. Reading needs what doors/guards.ts says; what changes something is a POST and needs a signed-in person.
 import { Hono, type MiddlewareHandler } from 'hono'
-import { ConnectPage } from '../../components/connect-page.tsx'
 import { ErrorPage } from '../../components/error-page.tsx'
 import type { ErrorBody } from '../core/errors.ts'
-import { STATUS } from '../core/errors.ts'
-import { mayRead } from './guards.ts'
+import { refuse, STATUS } from '../core/errors.ts'
+import { mayRead, mayReadSession } from './guards.ts'
 import { errorAnswer, type Env, type Http } from './http.ts'
+import { liveRoutes } from './live.tsx'
+import { doAct, previewConclusion, showAct, type ActName } from './pages/acts.tsx'
 import { frameOf, page, seeOther, wantsPage, type Site } from './pages/answer.tsx'
 import { assetAnswer } from './pages/assets.ts'
+import { connectPage } from './pages/connect.tsx'
+import { docHistoryPage, restoreVersion, versionFile } from './pages/doc-history.tsx'
+import { feedExport, markdownExport } from './pages/exports.ts'
 import { homePage } from './pages/home.tsx'
-import { linkOf } from './pages/link.ts'
+import { sendMessage } from './pages/message.tsx'
 import { sessionPage } from './pages/session.tsx'
-import { saveLink, saveTheme, settingsPage } from './pages/settings.tsx'
+import { endShare, makeShare, sharePage } from './pages/share.tsx'
+import { checkLink, saveLink, saveLoopGuard, saveTheme, settingsPage } from './pages/settings.tsx'
 import { methodNotAllowed } from './rest.ts'
+import { isShared, openShared } from './shared.ts'
 import { signInRoutes } from './sign-in.tsx'
 
 type Answer = (c: Http, site: Site) => Promise<Response>
 
-const READ: Record<string, Answer> = {
-  '/': homePage,
-  '/sessions/:id': sessionPage,
-  '/settings': settingsPage,
-  '/connect': (c, site) => page(c, <ConnectPage frame={frameOf(c, site)} link={linkOf(c, site.services)} />),
+type Routes = Record<string, Answer>
+
+const SESSION_ACTS: ActName[] = ['resume', 'edit', 'conclude', 'reopen', 'convener', 'release']
+const onSession = (answer: (act: ActName) => Answer): Routes =>
+  Object.fromEntries(SESSION_ACTS.map((act) => [`/sessions/:id/${act}`, answer(act)]))
+
+// For people and programs alike: who may not read gets an error, not the way to sign in.
+const FILES: Routes = {
+  '/sessions/:id{[^/]+\\.md}': markdownExport,
+  '/sessions/:id/feed.jsonl': feedExport,
+  '/sessions/:id/history/:file{\\d+\\.md}': versionFile,
 }
-const WRITE: Record<string, Answer> = { '/settings/mcp-url': saveLink, '/theme': saveTheme }
+const READ: Routes = {
+  '/': homePage,
+  '/sessions/new': showAct('new'),
+  '/sessions/:id': sessionPage,
+  '/sessions/:id/history': docHistoryPage,
+  '/sessions/:id/share': sharePage,
+  ...onSession(showAct),
+  '/settings': settingsPage,
+  '/connect': connectPage,
+}
+const WRITE: Routes = {
+  '/sessions/new': doAct('new'),
+  '/sessions/:id/messages': sendMessage,
+  '/sessions/:id/history': restoreVersion,
+  '/sessions/:id/share': makeShare,
+  '/sessions/:id/unshare': endShare,
+  ...onSession(doAct),
+  '/sessions/:id/conclude/preview': previewConclusion,
+  '/settings/mcp-url': saveLink,
+  '/settings/check': checkLink,
+  '/settings/loop-guard': saveLoopGuard,
+  '/theme': saveTheme,
+}
 
 export const pageRoutes = (site: Site) => {
+  const { services } = site
   const app = new Hono<Env>()
-  app.get('/public/:name', async (c) => assetAnswer(c, site.assets, c.req.param('name')) ?? c.notFound())
+  app.get('/public/:name', async (c) => (await assetAnswer(c, site.assets, c.req.param('name'))) ?? c.notFound())
   app.route('/', signInRoutes(site))
-  for (const [path, answer] of Object.entries(READ)) {
-    app.get(path, async (c) => {
-      if (mayRead(c, site.services)) return answer(c, site)
-      return seeOther(c, `/sign-in?next=${encodeURIComponent(frameOf(c, site).path)}`)
-    })
-    app.all(path, () => methodNotAllowed(['GET']))
-  }
-  for (const [path, answer] of Object.entries(WRITE)) {
-    app.post(path, (c) => answer(c, site))
-    app.all(path, () => methodNotAllowed(['POST']))
+  app.get('/shared/:token', (c) => openShared(c, services))
+  app.route('/', liveRoutes(site))
+  // The first path that fits is taken, so files come before the pages.
+  for (const path of new Set(Object.keys({ ...FILES, ...READ, ...WRITE }))) {
+    const [file, read, write] = [FILES[path], READ[path], WRITE[path]]
+    if (file) app.get(path, async (c) => ((await mayReadSession(c, services, sessionOf(c))) ? file(c, site) : closed()))
+    if (read) app.get(path, async (c) => (mayRead(c, services) || (await isShared(c, services)) ? read(c, site) : toSignIn(c, site)))
+    if (write) app.post(path, (c) => write(c, site))
+    app.all(path, () => methodNotAllowed([...(file || read ? ['GET'] : []), ...(write ? ['POST'] : [])]))
   }
   return app
 }
+
+const sessionOf = (c: Http) => c.req.param('id')!.replace(/\.md$/, '')
+const closed = () => refuse('unauthorized', 'Sign in, or send your X-Team-ID or the access token, to read this session.')
+const toSignIn = (c: Http, site: Site) => seeOther(c, `/sign-in?next=${encodeURIComponent(frameOf(c, site).path)}`)
 
 /** A person who opened the agents' link in a browser: shows what it is for. */
 export const linkInBrowser: MiddlewareHandler<Env> = async (c, next) =>

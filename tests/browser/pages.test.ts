@@ -1,70 +1,17 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { join } from 'node:path'
-import { chromium, type Browser, type BrowserContext, type Page } from 'playwright'
-import { migrate } from '../../db/migrate.ts'
-import { openPglite } from '../../db/pglite.ts'
-import { createApp } from '../../src/app.ts'
-import { readConfig } from '../../src/config.ts'
-import { createLog } from '../../src/core/log.ts'
-import { createServices } from '../../src/services.ts'
-import { findChromium, launchArgs } from '../support/browser.ts'
+import type { Browser, BrowserContext, Page } from 'playwright'
+import { KEY, MOBILE, serveSite, startBrowser, usingPage, type Site } from '../support/site.ts'
 
-const KEY = 'operator-key-of-the-test'
 const PASSWORD = 'the viewers password'
-const PUBLIC = join(import.meta.dir, '../../public')
-const MOBILE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
 const HOSTILE = `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>"'>`
 
-const asset = async (path: string) => {
-  const file = Bun.file(join(PUBLIC, path))
-  return (await file.exists()) ? new Response(file) : undefined
-}
-
-const serve = async (environment: Record<string, string> = {}) => {
-  const database = await openPglite()
-  await migrate(database)
-  const config = readConfig({ OPERATOR_KEY: KEY, ...environment })
-  const services = await createServices(
-    database,
-    config,
-    createLog('silent', () => {}, false),
-  )
-  const app = await createApp(services, { asset })
-  const server = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    fetch: (request, bun) =>
-      app.fetch(request, {
-        get address() {
-          return bun.requestIP(request)?.address ?? 'unknown'
-        },
-      }),
-  })
-  const url = `http://127.0.0.1:${server.port}`
-  const post = async (path: string, body: unknown, team?: string) => {
-    const headers = { 'content-type': 'application/json', ...(team && { 'x-team-id': team }) }
-    const response = await fetch(`${url}/api${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
-    expect(response.status).toBe(200)
-    return (await response.json()) as Record<string, string>
-  }
-  const stop = async () => {
-    services.drain()
-    await server.stop(true)
-    await services.close()
-  }
-  return { url, post, stop }
-}
-
-type Parley = Awaited<ReturnType<typeof serve>>
 let browser: Browser
-let parley: Parley
+let parley: Site
 let session: string
 
 beforeAll(async () => {
-  const styles = Bun.spawn([process.execPath, join(import.meta.dir, '../../components/styles.ts')], { stdout: 'ignore' })
-  expect(await styles.exited).toBe(0)
-  browser = await chromium.launch({ executablePath: await findChromium(), args: launchArgs })
-  parley = await serve()
+  browser = await startBrowser()
+  parley = await serveSite()
   session = await meeting(parley)
 }, 120_000)
 
@@ -73,7 +20,7 @@ afterAll(async () => {
   await parley?.stop()
 })
 
-const meeting = async ({ post }: Parley) => {
+const meeting = async ({ post }: Site) => {
   const alex = await post('/sessions', {
     title: `Ship ${HOSTILE}`,
     description: HOSTILE,
@@ -96,32 +43,10 @@ const meeting = async ({ post }: Parley) => {
   return alex.session_id!
 }
 
-/** A window of its own, and everything in it that went wrong. */
-const open = async (options: Parameters<Browser['newContext']>[0] = {}) => {
-  const context = await browser.newContext({ baseURL: parley.url, ...options })
-  const page = await context.newPage()
-  const complaints: string[] = []
-  page.on('console', (message) => ['error', 'warning'].includes(message.type()) && complaints.push(message.text()))
-  page.on('pageerror', (error) => complaints.push(String(error)))
-  page.on('dialog', (dialog) => void complaints.push(`dialog: ${dialog.message()}`))
-  page.on('requestfailed', (request) => {
-    const reason = request.failure()?.errorText
-    if (reason !== 'net::ERR_ABORTED') complaints.push(`${reason}: ${request.url()}`) // aborted: the test went on to the next page
-  })
-  return { context, page, complaints }
-}
-
-const using = async (
+const using = (
   options: Parameters<Browser['newContext']>[0],
   work: (page: Page, complaints: string[], context: BrowserContext) => Promise<void>,
-) => {
-  const { context, page, complaints } = await open(options)
-  try {
-    await work(page, complaints, context)
-  } finally {
-    await context.close()
-  }
-}
+) => usingPage(browser, parley.url, options, work)
 
 const overflow = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
 
@@ -292,7 +217,7 @@ test('what is not there is a page for people and JSON for programs', async () =>
 })
 
 test('with a password all pages are closed but to those who signed in, and a reader changes nothing', async () => {
-  const closed = await serve({ VIEWER_PASSWORD: PASSWORD })
+  const closed = await serveSite({ VIEWER_PASSWORD: PASSWORD })
   try {
     const get = (path: string, headers: Record<string, string> = {}) => fetch(closed.url + path, { redirect: 'manual', headers })
     for (const path of ['/', '/settings', '/connect', '/sessions/x?all=1']) {

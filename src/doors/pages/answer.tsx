@@ -36,16 +36,44 @@ const SMALL = 1_400 // fits into one packet as it is
 const packed = promisify(gzip)
 
 /** Renders a page. `headers` come on top. */
-export const page = async (
-  c: Http,
-  element: ReactElement,
-  status: ContentfulStatusCode = 200,
-  headers: Record<string, string> = {},
-): Promise<Response> => {
-  const html = `<!doctype html>${renderToStaticMarkup(element)}`
-  const small = html.length < SMALL || !/\bgzip\b/.test(c.req.header('accept-encoding') ?? '')
-  const body = small ? html : new Uint8Array(await packed(html, { level: 5 }))
-  return c.body(body, status, { ...PAGE_HEADERS, ...(!small && { 'content-encoding': 'gzip' }), ...headers })
+export const page = (c: Http, element: ReactElement, status?: ContentfulStatusCode, headers?: Record<string, string>): Promise<Response> =>
+  answered(c, `<!doctype html>${renderToStaticMarkup(element)}`, status, headers)
+
+/** Renders a piece of a page, for htmx to put into it. */
+export const fragment = (c: Http, element: ReactElement, status?: ContentfulStatusCode): Promise<Response> =>
+  answered(c, renderToStaticMarkup(element), status)
+
+/** Markup as an answer, packed for those who can take that. */
+export const answered = async (c: Http, html: string, status: ContentfulStatusCode = 200, headers: Record<string, string> = {}) => {
+  const small = html.length < SMALL || !takesGzip(c)
+  return sent(c, small ? html : await gzipped(html), status, headers)
+}
+
+export type Gzipped = Uint8Array<ArrayBuffer>
+export const gzipped = async (html: string): Promise<Gzipped> => new Uint8Array(await packed(html, { level: 5 }))
+export const takesGzip = (c: Http): boolean => /\bgzip\b/.test(c.req.header('accept-encoding') ?? '')
+
+/** Markup that was packed before, or not at all. */
+export const sent = (c: Http, body: string | Gzipped, status: ContentfulStatusCode = 200, headers: Record<string, string> = {}) =>
+  c.body(body, status, { ...PAGE_HEADERS, ...(typeof body !== 'string' && { 'content-encoding': 'gzip' }), ...headers })
+
+/** A page whose parts are made while it is sent: the next one when the last one was taken. */
+export const streamedPage = (c: Http, parts: AsyncIterator<string>): Response => {
+  const packs = takesGzip(c)
+  const encoder = new TextEncoder()
+  const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    start: (controller) => controller.enqueue(encoder.encode('<!doctype html>')),
+    async pull(controller) {
+      const { done, value } = await parts.next()
+      if (done) controller.close()
+      else controller.enqueue(encoder.encode(value))
+    },
+    cancel: async () => void (await parts.return?.()),
+  })
+  return c.body(packs ? body.pipeThrough(new CompressionStream('gzip')) : body, 200, {
+    ...PAGE_HEADERS,
+    ...(packs && { 'content-encoding': 'gzip' }),
+  })
 }
 
 /** What every answer says to browsers, whatever it is; pages say more. */
@@ -66,7 +94,7 @@ export const frameOf = (c: Http, { services, assets }: Site): Frame => {
     person: personOf(c, services),
     path: c.req.method === 'GET' ? localPath(pathname + search) : '/',
     styles: hrefOf(assets, 'app.css'),
-    script: hrefOf(assets, 'parley.js'),
+    script: hrefOf(assets, 'app.js'),
   }
 }
 

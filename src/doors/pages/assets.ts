@@ -1,6 +1,7 @@
 // What lies in public/: read once, packed once, and named with its hash so that browsers keep it.
 import { createHash } from 'node:crypto'
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { Http } from '../http.ts'
 
 /** Reads a file of public/ (the runtime's business: src/server.ts); undefined when there is none. */
@@ -10,14 +11,15 @@ interface Asset {
   hash: string
   type: string
   bytes: Uint8Array<ArrayBuffer>
-  packed: { br: Uint8Array<ArrayBuffer>; gzip: Uint8Array<ArrayBuffer> } | undefined
+  /** Packed as small as it gets, which takes 0.2 s: the start does not wait for it. */
+  packed: Promise<{ br: Uint8Array<ArrayBuffer>; gzip: Uint8Array<ArrayBuffer> }> | undefined
 }
 
 export type Assets = ReadonlyMap<string, Asset>
 
 const TYPES = {
   'app.css': 'text/css; charset=utf-8',
-  'parley.js': 'text/javascript; charset=utf-8',
+  'app.js': 'text/javascript; charset=utf-8',
   'icon.svg': 'image/svg+xml',
   'geist.woff2': 'font/woff2',
   'geist.LICENSE.txt': 'text/plain; charset=utf-8',
@@ -33,15 +35,18 @@ export const readAssets = async (read: ReadAsset | undefined): Promise<Assets> =
   return assets
 }
 
-const assetOf = (bytes: Asset['bytes'], type: string): Asset => {
-  const packed = type.startsWith('font/') // has its own packing
-    ? undefined
-    : {
-        br: new Uint8Array(brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } })),
-        gzip: new Uint8Array(gzipSync(bytes)),
-      }
-  return { hash: createHash('sha256').update(bytes).digest('hex').slice(0, 12), type, bytes, packed }
+const assetOf = (bytes: Asset['bytes'], type: string): Asset => ({
+  hash: createHash('sha256').update(bytes).digest('hex').slice(0, 12),
+  type,
+  bytes,
+  packed: type.startsWith('font/') ? undefined : packed(bytes), // a font has its own packing
+})
+
+const packed = async (bytes: Asset['bytes']) => {
+  const [br, gzip] = await Promise.all([brotli(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }), gzipped(bytes)])
+  return { br: new Uint8Array(br), gzip: new Uint8Array(gzip) }
 }
+const [brotli, gzipped] = [promisify(brotliCompress), promisify(gzip)]
 
 /** The address of an asset, which changes with its bytes. */
 export const hrefOf = (assets: Assets, name: string): string => {
@@ -49,7 +54,7 @@ export const hrefOf = (assets: Assets, name: string): string => {
   return `/public/${name}${hash ? `?v=${hash}` : ''}`
 }
 
-export const assetAnswer = (c: Http, assets: Assets, name: string): Response | undefined => {
+export const assetAnswer = async (c: Http, assets: Assets, name: string): Promise<Response | undefined> => {
   const asset = assets.get(name)
   if (!asset) return undefined
   const etag = `"${asset.hash}"`
@@ -64,5 +69,5 @@ export const assetAnswer = (c: Http, assets: Assets, name: string): Response | u
   const accepted = c.req.header('accept-encoding') ?? ''
   const encoding = asset.packed && (['br', 'gzip'] as const).find((name) => new RegExp(`\\b${name}\\b`).test(accepted))
   if (!encoding) return new Response(asset.bytes, { headers })
-  return new Response(asset.packed![encoding], { headers: { ...headers, 'content-encoding': encoding } })
+  return new Response((await asset.packed!)[encoding], { headers: { ...headers, 'content-encoding': encoding } })
 }

@@ -7,11 +7,11 @@ import type { Services } from '../../services.ts'
 import { listSessions, type Session } from '../../stores/sessions.ts'
 import type { Http } from '../http.ts'
 import { frameOf, page, type Site } from './answer.tsx'
+import { eventLine } from './event-line.ts'
 import { linkOf } from './link.ts'
-import { lastEventsOf, messageCounts, presentTeams, rostersOf, totals } from '../../stores/overview.ts'
+import { lastEventsOf, messageCounts, presentTeams, PULSES, pulsesOf, rostersOf, totals } from '../../stores/overview.ts'
 
 const SHOWN = 100
-const STATUS: Record<Filter, { status?: 'active' | 'closed' }> = { all: {}, live: { status: 'active' }, concluded: { status: 'closed' } }
 
 /** GET /: the sessions, with ?q= and ?status=. */
 export const homePage = async (c: Http, site: Site): Promise<Response> => {
@@ -20,7 +20,7 @@ export const homePage = async (c: Http, site: Site): Promise<Response> => {
   const filter = FILTERS.find((name) => name === c.req.query('status')) ?? 'all'
   const [counts, found] = await Promise.all([
     countsOf(services),
-    listSessions(services.database, { ...(search && { search }), ...STATUS[filter], limit: SHOWN + 1 }),
+    listSessions(services.database, { ...(search && { search }), ...wanted(services, filter), limit: SHOWN + 1 }),
   ])
   const sessions = await summaries(services, found.slice(0, SHOWN))
   const frame = frameOf(c, site)
@@ -28,11 +28,18 @@ export const homePage = async (c: Http, site: Site): Promise<Response> => {
   return page(c, <HomePage {...{ frame, counts, sessions, more, search, filter }} link={linkOf(c, services)} />)
 }
 
+const wanted = ({ clock, config }: Services, filter: Filter): { status?: 'active' | 'closed'; quietSince?: string } => {
+  if (filter === 'all') return {}
+  if (filter === 'concluded') return { status: 'closed' }
+  const quietSince = new Date(clock.now() - config.IDLE_AFTER * 1000).toISOString()
+  return { status: 'active', ...(filter === 'idle' && { quietSince }) }
+}
+
 const countsOf = async (services: Services): Promise<Counts> => {
   const { database, clock, config } = services
   const since = new Date(clock.now() - config.DISCONNECTED_AFTER * 1000).toISOString()
   const [{ sessions, live, lastEventAt }, present] = await Promise.all([totals(database), presentTeams(database, since)])
-  const statuses = present.map(({ team, createdByTeamId }) => participantOf(services, team, { createdByTeamId }).status)
+  const statuses = present.map(({ team, convenerTeamId }) => participantOf(services, team, { convenerTeamId }).status)
   const having = (status: string) => statuses.filter((one) => one === status).length
   return {
     sessions,
@@ -46,7 +53,12 @@ const countsOf = async (services: Services): Promise<Counts> => {
 const summaries = async (services: Services, sessions: Session[]): Promise<SessionSummary[]> => {
   const { database, clock } = services
   const ids = sessions.map(({ id }) => id)
-  const [rosters, lasts, counts] = await Promise.all([rostersOf(database, ids), lastEventsOf(database, ids), messageCounts(database, ids)])
+  const [rosters, lasts, counts, pulses] = await Promise.all([
+    rostersOf(database, ids),
+    lastEventsOf(database, ids),
+    messageCounts(database, ids),
+    pulsesOf(database, ids, new Date(clock.now()).toISOString()),
+  ])
   const teamsOf = Map.groupBy(rosters, ({ sessionId }) => sessionId)
   const lastOf = new Map(lasts.map((last) => [last.sessionId, last]))
   return sessions.map((session) => {
@@ -64,22 +76,21 @@ const summaries = async (services: Services, sessions: Session[]): Promise<Sessi
       teams: teams.map(({ teamName, hue }) => ({ name: teamName, hue })),
       age: ago(session.lastEventAt ?? session.createdAt, clock.now()),
       messages: counts.get(session.id) ?? 0,
+      pulses: pulses.get(session.id) ?? Array<number>(PULSES).fill(0),
+      from: originOf(session),
     }
   })
 }
 
-const EVENTS: Record<string, string> = {
-  team_joined: 'joined',
-  team_left: 'left',
-  session_metadata_updated: 'changed title or description',
-  session_concluded: 'concluded the session',
-  session_reopened: 'reopened the session',
+const originOf = ({ resumedFromSessionId, forkedFromSessionId }: Session): SessionSummary['from'] => {
+  if (resumedFromSessionId) return { how: 'resumed', id: resumedFromSessionId }
+  return forkedFromSessionId ? { how: 'forked', id: forkedFromSessionId } : undefined
 }
+
 const LINE = 240
 
 const lineOf = (type: string, content: Record<string, unknown>, author: string | null | undefined): string => {
-  if (type === 'system')
-    return `${content.by ?? content.team ?? 'Somebody'} ${EVENTS[String(content.event)] ?? String(content.event).replaceAll('_', ' ')}`
+  if (type === 'system') return eventLine(content)
   const text = String(content.text ?? '').slice(0, 2 * LINE)
   return `${author ?? 'Somebody'}: ${plain(text).slice(0, LINE)}`
 }

@@ -1,62 +1,96 @@
-import { ago } from '../../../components/time.ts'
-import type { RosterTeam } from '../../../components/roster.tsx'
+import { renderToStaticMarkup } from 'react-dom/server'
+import { SLOTS } from '../../../components/lanes.tsx'
+import type { SharedDocument } from '../../../components/document-pane.tsx'
+import { Gap } from '../../../components/feed-pane.tsx'
 import { SessionPage } from '../../../components/session-page.tsx'
-import type { SessionView } from '../../../components/session-view.ts'
-import { awaited, existingSession, participantOf } from '../../rooms/roster.ts'
+import type { FeedWindow, SessionView } from '../../../components/session-view.ts'
+import { prepareMarkdown } from '../../core/markdown.ts'
+import { conclusionOf } from '../../rooms/conclusion.ts'
+import { existingSession } from '../../rooms/roster.ts'
 import type { Services } from '../../services.ts'
-import { documentVersions, readDocument } from '../../stores/documents.ts'
+import { readDocument } from '../../stores/documents.ts'
 import { roster, type Participant } from '../../stores/members.ts'
 import type { Session } from '../../stores/sessions.ts'
+import { sessionsWithDocs, talkOf } from '../../stores/watched.ts'
 import type { Http } from '../http.ts'
-import { frameOf, page, type Site } from './answer.tsx'
-import { castOf, itemsOf, lanesOf, newestEvents, renderRows } from './feed.tsx'
+import { frameOf, page, streamedPage, type Site } from './answer.tsx'
+import { castOf, rowsOf, stretchAfter, stretchBefore, type Cast, type Queries } from './feed.tsx'
 import { linkOf } from './link.ts'
+import { lanesOf, messagesOf, stateOf } from './state.ts'
 
-/** GET /sessions/:id, with ?all=1 for a feed of any length. */
+const AROUND = 50 // rows on either side of the one that was asked for
+
+/** GET /sessions/:id: the newest of the feed; with ?around=SEQ what was said about then, with ?all=1 everything. */
 export const sessionPage = async (c: Http, site: Site): Promise<Response> => {
   const { services } = site
   const session = await existingSession(services.database, c.req.param('id') ?? '')
-  const view = await sessionView(services, session, c.req.query('all') !== undefined)
-  return page(c, <SessionPage frame={frameOf(c, site)} session={view} link={linkOf(c, services)} />)
+  const teams = await roster(services.database, session.id)
+  const all = c.req.query('all') !== undefined
+  const view = await viewOf(services, session, teams, all ? WHOLE : c.req.query('around'))
+  const shown = <SessionPage frame={frameOf(c, site)} session={view} link={linkOf(c, services)} idempotencyKey={crypto.randomUUID()} />
+  if (!all) return page(c, shown)
+  const [head = '', tail = ''] = renderToStaticMarkup(shown).split(PLACE)
+  return streamedPage(c, wholeFeed(services.database, session, castOf(teams), head, tail))
 }
 
-const sessionView = async (services: Services, session: Session, all: boolean): Promise<SessionView> => {
-  const { database, clock } = services
-  const [teams, { events, cut }, document, [latest]] = await Promise.all([
-    roster(database, session.id),
-    newestEvents(services, session.id, all),
-    readDocument(database, session.id),
-    documentVersions(database, session.id, undefined, 1),
-  ])
+/** All that the page shows; of the feed what is around a sequence, or the newest, unless it is given. */
+export const viewOf = async (
+  services: Services,
+  session: Session,
+  teams: Participant[],
+  part?: FeedWindow | string,
+): Promise<SessionView> => {
+  const { database } = services
   const cast = castOf(teams)
-  const items = itemsOf(events, cast)
-  const messages = items.filter(({ kind }) => kind === 'message').length
+  const [feed, document, [watched], talk] = await Promise.all([
+    typeof part === 'object' ? part : windowOf(database, session, cast, part),
+    documentOf(database, session.id),
+    sessionsWithDocs(database, [session.id]),
+    talkOf(database, session.id, SLOTS),
+  ])
   return {
-    id: session.id,
-    title: session.title,
-    description: session.description,
-    concluded: session.status === 'closed',
+    ...stateOf(services, watched!, teams),
     startedAt: session.createdAt,
-    teams: rosterTeams(services, session, teams),
-    waitingFor: session.status === 'closed' ? 0 : awaited(session, teams),
-    lanes: messages > 1 ? lanesOf(items) : [],
-    document: {
-      ...document,
-      by: latest && (cast.team(latest.teamId) ?? { name: latest.by, hue: undefined }),
-      at: latest?.at,
-      age: latest ? ago(latest.at, clock.now()) : '',
-    },
-    feed: { html: await renderRows(items), shown: items.length, cut },
+    messages: messagesOf(talk),
+    lanes: lanesOf(talk, cast),
+    document,
+    cursor: session.lastConversationSequence,
+    feed,
   }
 }
 
-const ORDER = { active: 0, idle: 1, disconnected: 2 }
+/** The document as it is shown, with its conclusion apart. */
+export const documentOf = async (queries: Queries, sessionId: string): Promise<SharedDocument> => {
+  const document = await readDocument(queries, sessionId)
+  const conclusion = conclusionOf(document.content)
+  await Promise.all([prepareMarkdown(document.content), prepareMarkdown(conclusion ?? '')])
+  return { ...document, conclusion }
+}
 
-const rosterTeams = (services: Services, session: Session, teams: Participant[]): RosterTeam[] =>
-  teams
-    .map((row): RosterTeam => {
-      const { status, last_seen_at, is_convener, left_at } = participantOf(services, row, session)
-      const seen = ago(left_at ?? last_seen_at, services.clock.now())
-      return { id: row.teamId, name: row.teamName, hue: row.hue, status, seen, convener: is_convener, left: left_at !== null }
-    })
-    .toSorted((a, b) => Number(b.convener) - Number(a.convener) || ORDER[a.status] - ORDER[b.status])
+const windowOf = async (queries: Queries, session: Session, cast: Cast, around: string | undefined): Promise<FeedWindow> => {
+  const { id, lastConversationSequence: newest } = session
+  const sought = /^\d{1,15}$/.test(around ?? '') && Number(around) <= newest ? Number(around) : undefined
+  const before = await stretchBefore(queries, id, sought ?? newest + 1, sought === undefined ? undefined : AROUND)
+  const after = sought === undefined ? undefined : await stretchAfter(queries, id, sought - 1, { until: newest, rows: AROUND + 1 })
+  const events = [...before.events, ...(after?.events ?? [])]
+  const gap = after?.more ? renderToStaticMarkup(<Gap session={id} after={events.at(-1)!.sequence} until={newest} />) : ''
+  return {
+    html: (await rowsOf(queries, id, cast, { previous: before.previous, events }, { first: true })) + gap,
+    olderThan: before.more ? events[0]!.sequence : undefined,
+    sought,
+  }
+}
+
+const PLACE = '<!-- the rows -->' // no text of an agent can say this: what is written is escaped
+const WHOLE: FeedWindow = { html: PLACE, olderThan: undefined, streamed: true, sought: undefined }
+
+// Read and sent bit by bit, as fast as it is taken: a feed may have any length, and memory must not.
+async function* wholeFeed(queries: Queries, { id, lastConversationSequence: newest }: Session, cast: Cast, head: string, tail: string) {
+  yield head
+  for (let after = 0; after < newest;) {
+    const stretch = await stretchAfter(queries, id, after, { until: newest })
+    yield await rowsOf(queries, id, cast, stretch)
+    after = stretch.events.at(-1)?.sequence ?? newest
+  }
+  yield tail
+}

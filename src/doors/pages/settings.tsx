@@ -1,19 +1,22 @@
 import { setCookie } from 'hono/cookie'
 import { THEMES } from '../../../components/theme.ts'
 import { SettingsPage } from '../../../components/settings-page.tsx'
-import type { VariableRow } from '../../../components/variables-table.tsx'
+import type { VariableGroup, VariableRow } from '../../../components/variables-table.tsx'
 import { VARIABLES, type Config, type VariableName } from '../../config.ts'
 import { refuse } from '../../core/errors.ts'
+import { LOOP_MODES, loopSettings } from '../../loop-guard.ts'
 import type { Services } from '../../services.ts'
-import { personOf } from '../cookies.ts'
 import type { Http } from '../http.ts'
 import { calledHost, calledScheme, linkInForce } from '../origin.ts'
+import { reach, type Reached } from '../reach.ts'
+import { assertActor } from './act.ts'
 import { frameOf, localPath, page, seeOther, THEME_COOKIE, type Site } from './answer.tsx'
-import { formOf } from './form.ts'
+import { formOf, valuesOf } from './form.ts'
 import { linkOf } from './link.ts'
 
 const NOTICES: Record<string, string> = {
   saved: 'Saved. Agents are told this link from now on.',
+  saved_guard: 'The loop guard is set. It holds from now on.',
   reset: "The saved link is forgotten; the environment's holds again.",
 }
 
@@ -25,9 +28,7 @@ export const settingsPage = (c: Http, site: Site): Promise<Response> => {
 
 /** POST /settings/mcp-url: `mcp_url` saves another link, `reset` forgets it. For a signed-in person alone. */
 export const saveLink = async (c: Http, site: Site): Promise<Response> => {
-  const person = personOf(c, site.services)
-  if (!person) refuse('unauthorized', 'Sign in to change the settings.')
-  if (person!.role !== 'person') refuse('forbidden', "You came in with the viewer's password, which reads and changes nothing.")
+  assertActor(c, site)
   const form = await formOf(c)
   if (form.get('reset') !== null) {
     await site.services.changeSetting('mcp_url', undefined)
@@ -42,6 +43,25 @@ export const saveLink = async (c: Http, site: Site): Promise<Response> => {
   return seeOther(c, '/settings?done=saved')
 }
 
+/** POST /settings/check: does the link in force work? For a signed-in person alone, because this server makes the call. */
+export const checkLink = async (c: Http, site: Site): Promise<Response> => {
+  assertActor(c, site)
+  return settings(c, site, await reach(linkInForce(c, site.services).url))
+}
+
+/** POST /settings/loop-guard: `mode`, `posts` and `likeness` are saved, `reset` forgets them. For a signed-in person alone. */
+export const saveLoopGuard = async (c: Http, site: Site): Promise<Response> => {
+  assertActor(c, site)
+  const { reset, ...values } = valuesOf(await formOf(c))
+  const chosen = loopSettings.safeParse(values)
+  if (reset === undefined && !chosen.success) {
+    const [issue] = chosen.error.issues
+    return settings(c, site, { ok: false, text: `Not saved: ${issue!.path.join('.')}: ${issue!.message}` }, undefined, 400)
+  }
+  await site.services.changeSetting('loop_guard', reset === undefined ? JSON.stringify(chosen.data) : undefined)
+  return seeOther(c, '/settings?done=saved_guard')
+}
+
 /** POST /theme: `theme`, and `back` to where the reader was. */
 export const saveTheme = async (c: Http, { services }: Site): Promise<Response> => {
   const form = await formOf(c)
@@ -53,27 +73,64 @@ export const saveTheme = async (c: Http, { services }: Site): Promise<Response> 
   return seeOther(c, localPath(form.get('back') ?? undefined))
 }
 
-const settings = (c: Http, site: Site, notice: { ok: boolean; text: string } | undefined, typed?: string, status: 200 | 400 = 200) => {
+const settings = (c: Http, site: Site, notice: Reached | undefined, typed?: string, status: 200 | 400 = 200) => {
   const { services } = site
   const [protocol, host] = [calledScheme(c, services), calledHost(c, services)]
   const otherwise = services.config.MCP_URL ?? `${protocol}://${host}/mcp`
   const link = { ...linkOf(c, services), source: linkInForce(c, services).source, otherwise }
   const frame = { ...frameOf(c, site), path: '/settings' }
-  return page(c, <SettingsPage {...{ frame, link, notice, typed }} variables={variablesOf(services)} />, status)
+  const loopGuard = { modes: LOOP_MODES, ...services.loops.settings(), saved: services.setting('loop_guard') !== undefined }
+  return page(c, <SettingsPage {...{ frame, link, notice, typed, loopGuard }} groups={groupsOf(services)} />, status)
 }
 
-const variablesOf = ({ config }: Services): VariableRow[] =>
-  (Object.keys(VARIABLES) as VariableName[]).map((name) => {
-    const {
-      about,
-      fallback,
-      secret,
-      schema,
-    }: { about: string; fallback?: string; secret?: boolean; schema: (typeof VARIABLES)[VariableName]['schema'] } = VARIABLES[name]
-    const value = textOf(config[name])
-    const preset = fallback === undefined ? undefined : textOf(schema.parse(fallback))
-    return { name, about, value: secret && value !== undefined ? 'set' : value, source: value === preset ? 'default' : 'environment' }
-  })
+const GROUPS: { id: string; title: string; about: string; names: VariableName[] }[] = [
+  {
+    id: 'thresholds',
+    title: 'Thresholds',
+    about: 'When a team counts as idle or gone, and how much of everything there may be.',
+    names: [
+      'IDLE_AFTER',
+      'DISCONNECTED_AFTER',
+      'IDLE_LIMIT',
+      'LOOP_GUARD',
+      'METADATA_MIN_INTERVAL',
+      'RATE_LIMIT',
+      'MAX_WAITS',
+      'MAX_STREAMS',
+    ],
+  },
+  {
+    id: 'permissions',
+    title: 'Permissions',
+    about: 'Who may come in, and who may do what.',
+    names: ['ACCESS_TOKEN', 'VIEWER_PASSWORD', 'OPERATOR_KEY', 'CONVENER_ONLY', 'ONE_SESSION_PER_TEAM', 'ALLOWED_HOSTS', 'TRUST_PROXY'],
+  },
+]
+const REST = { id: 'server', title: 'Server', about: 'Where it listens and where it keeps things.' }
+
+const groupsOf = (services: Services): VariableGroup[] => {
+  const named = new Set(GROUPS.flatMap(({ names }) => names))
+  const others = (Object.keys(VARIABLES) as VariableName[]).filter((name) => !named.has(name))
+  return [...GROUPS, { ...REST, names: others }].map(({ names, ...group }) => ({
+    ...group,
+    variables: names.map((name) => variableRow(services, name)),
+  }))
+}
+
+const variableRow = (services: Services, name: VariableName): VariableRow => {
+  const { config } = services
+  const { about, secret }: { about: string; secret?: boolean } = VARIABLES[name]
+  const saved = savedOn(services, name)
+  const value = saved ?? textOf(config[name])
+  const source = saved ? 'saved' : config.given.has(name) ? 'environment' : 'default'
+  return { name, about, value: secret && value !== undefined ? 'set' : value, source }
+}
+
+// These two can be set on this page, and what is saved here comes before the environment.
+const savedOn = ({ setting, loops }: Services, name: VariableName): string | undefined => {
+  if (name === 'MCP_URL') return setting('mcp_url')
+  return name === 'LOOP_GUARD' && setting('loop_guard') !== undefined ? loops.settings().mode : undefined
+}
 
 const textOf = (value: Config[VariableName]): string | undefined =>
   value === undefined ? undefined : Array.isArray(value) ? value.join(', ') : String(value)

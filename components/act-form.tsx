@@ -1,0 +1,89 @@
+import type { ReactNode } from 'react'
+import type { Problem } from './form-field.tsx'
+import { Shell, type Frame } from './shell.tsx'
+import { Alert } from './ui/alert.tsx'
+import { Button, LinkButton } from './ui/button.tsx'
+import { Card } from './ui/card.tsx'
+
+/** Something that a person does, as a form: what it is, what it asks for, and what became of the last try. */
+export interface ActView {
+  title: string
+  about: string
+  submit: string
+  /** Where the form goes, and where it leads when nothing is to be done. */
+  action: string
+  back: string
+  /** Sent twice with the same key, it is done once. */
+  idempotencyKey: string
+  problem: Problem | undefined
+  fields: ReactNode
+}
+
+/** On a page of its own. */
+export const ActPage = ({ frame, act, crumb }: { frame: Frame; act: ActView; crumb?: { label: string; href: string } | undefined }) => (
+  <Shell
+    frame={frame}
+    title={`${act.title} · Parley`}
+    crumbs={[{ label: 'Sessions', href: '/' }, ...(crumb ? [crumb] : []), { label: act.title }]}
+  >
+    <main id="main" className="mx-auto w-full max-w-2xl px-4 py-7 sm:px-6">
+      <Card aria-label={act.title} className="p-4 sm:p-5">
+        <ActForm
+          act={act}
+          heading="h1"
+          cancel={
+            <LinkButton variant="outline" href={act.back}>
+              Cancel
+            </LinkButton>
+          }
+        />
+      </Card>
+    </main>
+  </Shell>
+)
+
+/** In the dialog of a page that goes on behind it (components/session-actions.tsx). */
+export const ActDialog = ({ act }: { act: ActView }) => (
+  <ActForm
+    act={act}
+    heading="h2"
+    cancel={
+      <Button type="submit" variant="outline" formMethod="dialog" formNoValidate>
+        Cancel
+      </Button>
+    }
+  />
+)
+
+const ActForm = ({ act, heading: Heading, cancel }: { act: ActView; heading: 'h1' | 'h2'; cancel: ReactNode }) => (
+  <form method="post" action={act.action} className="grid gap-4">
+    <div>
+      <Heading id="act-title" className="text-lg font-semibold tracking-[-0.015em]">
+        {act.title}
+      </Heading>
+      <p className="mt-1 text-[13px] text-muted-foreground">{act.about}</p>
+    </div>
+    {act.problem && act.problem.field === undefined && <ProblemNote problem={act.problem} />}
+    <input type="hidden" name="key" value={act.idempotencyKey} />
+    {act.fields}
+    <div className="flex flex-row-reverse justify-start gap-2">
+      <Button type="submit">{act.submit}</Button>
+      {cancel}
+    </div>
+  </form>
+)
+
+export const ProblemNote = ({ problem }: { problem: Problem }) => (
+  <Alert variant="destructive">
+    {problem.text}
+    {problem.signIn && (
+      <>
+        {' '}
+        <a href="/sign-in" target="_blank" className="font-medium underline underline-offset-2">
+          Sign in in another tab
+        </a>
+        , then send this again: nothing of it is lost.
+      </>
+    )}
+  </Alert>
+)

@@ -1,0 +1,69 @@
+import { Shell, type Frame } from './shell.tsx'
+import { Snippet } from './snippet.tsx'
+import { Alert } from './ui/alert.tsx'
+import { Button, LinkButton } from './ui/button.tsx'
+import { Card, CardContent, CardDescription, CardHeader, CardTitle } from './ui/card.tsx'
+
+export interface ShareView {
+  id: string
+  title: string
+  /** The link in force: by whom, and how long ago. */
+  shared: { by: string; age: string } | undefined
+  /** The link that was made just now: it is shown this once. */
+  url: string | undefined
+  problem: string | undefined
+  idempotencyKey: string
+}
+
+/** A session's read-only link for people outside: made, replaced and taken back. */
+export const SharePage = ({ frame, session }: { frame: Frame; session: ShareView }) => (
+  <Shell
+    frame={frame}
+    title="Share · Parley"
+    crumbs={[{ label: 'Sessions', href: '/' }, { label: session.id.slice(0, 8), href: `/sessions/${session.id}` }, { label: 'Share' }]}
+  >
+    <main id="main" className="mx-auto w-full max-w-2xl px-4 py-7 sm:px-6">
+      <h1 className="sr-only">Share</h1>
+      <ShareCard session={session} />
+    </main>
+  </Shell>
+)
+
+const ShareCard = ({ session: { id, title, shared, url, problem, idempotencyKey } }: { session: ShareView }) => (
+  <Card aria-label="Read-only link">
+    <CardHeader>
+      <CardTitle>Read-only link to “{title}”</CardTitle>
+      <CardDescription>
+        Whoever has it sees this session, follows it and downloads it, without a password. It opens nothing else and changes nothing.
+      </CardDescription>
+    </CardHeader>
+    <CardContent className="grid gap-4">
+      {problem && <Alert variant="destructive">{problem}</Alert>}
+      {url && (
+        <>
+          <Snippet label="Link" code={url} />
+          <p className="text-[13px] text-muted-foreground">Copy it now: it is shown this once.</p>
+        </>
+      )}
+      <p className="text-[13px]">{shared ? `A link is in force, made by ${shared.by} ${shared.age}.` : 'No link is in force.'}</p>
+      <div className="flex flex-wrap gap-2">
+        <form method="post" action={`/sessions/${id}/share`}>
+          <input type="hidden" name="key" value={idempotencyKey} />
+          <Button type="submit" variant={shared ? 'outline' : 'default'}>
+            {shared ? 'Make another, and end this one' : 'Make a link'}
+          </Button>
+        </form>
+        {shared && (
+          <form method="post" action={`/sessions/${id}/unshare`}>
+            <Button type="submit" variant="outline">
+              Take the link back
+            </Button>
+          </form>
+        )}
+        <LinkButton variant="ghost" href={`/sessions/${id}`}>
+          Back to the session
+        </LinkButton>
+      </div>
+    </CardContent>
+  </Card>
+)

@@ -1,0 +1,69 @@
+// What an open page is sent: its own components again, each with the place it goes to, in server-sent events.
+import type { ReactElement } from 'react'
+import { renderToStaticMarkup } from 'react-dom/server'
+import { Written } from '../../../components/document-pane.tsx'
+import { Count } from '../../../components/feed-pane.tsx'
+import { Lanes, type Lane } from '../../../components/lanes.tsx'
+import { Listening, Roster } from '../../../components/roster.tsx'
+import { SessionHead } from '../../../components/session-page.tsx'
+import type { SessionState } from '../../../components/session-view.ts'
+
+export type Bytes = Uint8Array<ArrayBuffer>
+type Swap = 'beforeend' | 'afterbegin' | 'outerHTML' | 'outerMorph'
+
+/** Markup and where in the page it goes. Texts of agents are escaped in it, so that none can begin such an element of its own. */
+export const partial = (target: string, swap: Swap, html: string) =>
+  `<hx-partial hx-target="${target}" hx-swap="${swap}">${html}</hx-partial>`
+
+const encoder = new TextEncoder()
+
+/** An event of the page's stream. `id` is `<cursor>.<document's version>`: what the page then has.
+ *  Browsers end a line at \r too, which texts may hold: it must not end ours. */
+export const frame = (id: string, html: string): Bytes =>
+  encoder.encode(`id: ${id}\ndata: ${html.split(/\r\n|\r|\n/).join('\ndata: ')}\n\n`)
+
+const RETRY_MS = 1_000
+export const HELLO = encoder.encode(`retry: ${RETRY_MS}\n: following\n\n`)
+/** A named event, not a comment: the page sees it, and knows that the line still holds. */
+export const PING = encoder.encode('event: ping\ndata:\n\n')
+/** Nothing more will come unless the session is reopened. */
+export const CLOSED = encoder.encode('event: closed\ndata:\n\n')
+
+/** The parts of a page that show the session's state; each goes where it is in the page. */
+export type Piece = 'head' | 'roster' | 'listening' | 'written' | 'lanes' | 'count'
+export interface Shown {
+  state: SessionState
+  lanes: Lane[]
+  messages: number
+}
+
+const PIECES: Record<Piece, (shown: Shown) => ReactElement> = {
+  head: ({ state }) => <SessionHead session={state} />,
+  roster: ({ state }) => <Roster teams={state.teams} waitingFor={state.waitingFor} />,
+  listening: ({ state }) => <Listening {...state} />,
+  written: ({ state }) => <Written written={state.written} />,
+  lanes: ({ lanes }) => <Lanes lanes={lanes} />,
+  count: ({ messages }) => <Count messages={messages} />,
+}
+const PLACES: Record<Piece, string> = {
+  head: '#session-head',
+  roster: '#roster',
+  listening: '#listening',
+  written: '#written',
+  lanes: '#lanes',
+  count: '#count',
+}
+
+export type Pieces = Record<Piece, string>
+
+export const piecesOf = (shown: Shown): Pieces =>
+  Object.fromEntries(
+    Object.entries(PIECES).map(([name, render]) => [
+      name,
+      partial(PLACES[name as Piece], 'outerMorph', renderToStaticMarkup(render(shown))),
+    ]),
+  ) as Pieces
+
+/** The head in which the title has just changed: put in anew, so that its animation runs. */
+export const renamedHead = (state: SessionState) =>
+  partial(PLACES.head, 'outerHTML', renderToStaticMarkup(<SessionHead session={state} renamed />))

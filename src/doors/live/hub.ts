@@ -1,0 +1,214 @@
+// What one session's open pages share: its log is followed once, each event is rendered once, and the same bytes go to all.
+import { describeError } from '../../core/log.ts'
+import { Follower } from '../../rooms/follower.ts'
+import type { Services } from '../../services.ts'
+import type { Event } from '../../stores/events.ts'
+import { roster, type Participant } from '../../stores/members.ts'
+import { sessionsWithDocs, talkOf } from '../../stores/watched.ts'
+import { SLOTS, type Lane } from '../../../components/lanes.tsx'
+import { castOf, eventUpTo, rowsOf, stretchAfter } from '../pages/feed.tsx'
+import { lanesOf, messagesOf, stateOf, type Watched } from '../pages/state.ts'
+import { CLOSED, frame, partial, PING, piecesOf, renamedHead, type Bytes, type Piece, type Pieces } from './frames.tsx'
+import type { Viewer } from './viewer.ts'
+
+const PING_MS = 15_000
+const LANES_EVERY_MS = 5_000
+const TRY_AGAIN_MS = 1_000
+// Sending to 2,000 takes 20 to 40 ms: what is said meanwhile, and for a while after, goes together (bench/pages). One viewer waits for nothing.
+const GATHER_MS_PER_VIEWER = 0.05
+const PAGES_KEPT = 8
+
+export class Hub {
+  cursor = 0
+  #viewers = new Set<Viewer>()
+  #over = new AbortController()
+  #previous: Event | undefined
+  #watched!: Watched
+  #teams: Participant[] = []
+  #lanes: Lane[] = []
+  #messages = 0
+  #lanesAt = 0
+  #lanesStale = false
+  #pieces!: Pieces
+  #title = ''
+  #sentAt = 0
+  #states = new Map<boolean, Bytes>() // as they are sent to those who come up to the cursor now
+  #pages = new Map<number, Promise<{ bytes: Bytes; cursor: number }>>()
+
+  constructor(
+    readonly services: Services,
+    readonly sessionId: string,
+    readonly onEmpty: () => void,
+  ) {}
+
+  /** Reads all of the session's state, and follows from there. */
+  async open() {
+    const armed = this.services.waiters.arm(this.sessionId) // before the look, as for a wait
+    try {
+      await this.#read()
+      this.cursor = this.#watched.session.lastConversationSequence
+      this.#previous = await eventUpTo(this.services.database, this.sessionId, this.cursor)
+      await this.#readLanes()
+      this.#pieces = this.#render()
+      this.#title = this.#watched.session.title
+      this.#sentAt = performance.now()
+    } catch (error) {
+      armed.disarm()
+      throw error
+    }
+    void this.#follow(
+      new Follower(this.services, this.sessionId, this.cursor, false, { armed, newest: this.#watched.session.lastSequence }),
+    )
+    return this
+  }
+
+  /** Its last viewer has left: nobody may enter any more. */
+  get ended() {
+    return this.#over.signal.aborted
+  }
+
+  /** The session is closed, and its last event has been told. */
+  get closed() {
+    const { status, lastConversationSequence } = this.#watched.session
+    return status === 'closed' && this.cursor >= lastConversationSequence
+  }
+
+  enter(viewer: Viewer) {
+    this.#viewers.add(viewer)
+  }
+
+  leave(viewer: Viewer) {
+    this.#viewers.delete(viewer)
+    if (this.#viewers.size > 0) return
+    this.#over.abort()
+    this.onEmpty()
+  }
+
+  /** The state as a page needs it that has come up to the hub's cursor. */
+  stateFor(version: number): Bytes {
+    const current = version === this.#watched.version
+    const known = this.#states.get(current)
+    if (known) return known
+    const { written, ...rest } = this.#pieces
+    const state = frame(this.#id(), Object.values(rest).join('') + (current ? '' : written))
+    this.#states.set(current, state)
+    return state
+  }
+
+  /** The next page of what one who lags behind has missed. Many come back at once after a cut: they share it. */
+  pageAfter(cursor: number) {
+    const known = this.#pages.get(cursor)
+    if (known) return known
+    const page = this.#readPage(cursor)
+    this.#pages.set(cursor, page)
+    page.catch(() => this.#pages.delete(cursor))
+    if (this.#pages.size > PAGES_KEPT) this.#pages.delete(this.#pages.keys().next().value!)
+    return page
+  }
+
+  /** What the second's look at all watched sessions has found. */
+  look(watched: Watched, teams: Participant[]) {
+    const { session, version } = this.#watched
+    if (watched.session.lastSequence < session.lastSequence || watched.version < version) return // was read before what is known here
+    this.#watched = watched
+    this.#teams = teams
+    if (this.#lanesStale && performance.now() - this.#lanesAt > LANES_EVERY_MS) void this.#readLanes().catch(() => {})
+    const news = this.#news()
+    if (news !== '') this.#send(news)
+    else if (performance.now() - this.#sentAt > PING_MS) this.#toAll(PING)
+    this.#endIfClosed()
+  }
+
+  #id = () => `${this.cursor}.${this.#watched.version}`
+
+  async #follow(first: Follower) {
+    let follower = first
+    const { signal } = this.#over
+    while (!signal.aborted && !this.services.stopping.aborted) {
+      try {
+        const { events } = await follower.next(PING_MS, signal)
+        if (events.length === 0) continue
+        await this.#tell(events)
+        await pause(this.#viewers.size * GATHER_MS_PER_VIEWER)
+      } catch (error) {
+        this.services.log('warn', 'a session could not be followed for its pages; it will be tried again', describeError(error))
+        await pause(TRY_AGAIN_MS)
+        follower.close()
+        follower = new Follower(this.services, this.sessionId, this.cursor, false)
+      }
+    }
+    follower.close()
+    for (const viewer of this.#viewers) viewer.end()
+  }
+
+  async #tell(events: Event[]) {
+    const { database } = this.services
+    if (events.some(({ type }) => type === 'system')) await this.#read()
+    const rows = await rowsOf(database, this.sessionId, castOf(this.#teams), { previous: this.#previous, events })
+    // From here on nothing awaits: viewers come up to the old cursor or to the new one.
+    this.#previous = events.at(-1)!
+    this.cursor = this.#previous.sequence
+    this.#messages += events.filter(({ type }) => type !== 'system').length
+    this.#lanesStale = true
+    this.#send(partial('#rows', 'beforeend', rows) + this.#news())
+    this.#endIfClosed()
+  }
+
+  // Those who still catch up are told when they have.
+  #endIfClosed() {
+    if (this.closed) for (const viewer of this.#viewers) viewer.endLive(CLOSED)
+  }
+
+  async #read() {
+    const [[watched], teams] = await Promise.all([
+      sessionsWithDocs(this.services.database, [this.sessionId]),
+      roster(this.services.database, this.sessionId),
+    ])
+    this.#watched = watched!
+    this.#teams = teams
+  }
+
+  async #readLanes() {
+    this.#lanesAt = performance.now()
+    this.#lanesStale = false
+    const talk = await talkOf(this.services.database, this.sessionId, SLOTS)
+    this.#lanes = lanesOf(talk, castOf(this.#teams))
+    this.#messages = messagesOf(talk)
+  }
+
+  #state = () => stateOf(this.services, this.#watched, this.#teams)
+
+  #render = (): Pieces => piecesOf({ state: this.#state(), lanes: this.#lanes, messages: this.#messages })
+
+  // What of the state looks different from what was sent last.
+  #news(): string {
+    const before = this.#pieces
+    const now = (this.#pieces = this.#render())
+    const { title } = this.#watched.session
+    const renamed = title !== this.#title
+    this.#title = title
+    const changed = (Object.keys(now) as Piece[]).filter((name) => now[name] !== before[name])
+    return changed.map((name) => (name === 'head' && renamed ? renamedHead(this.#state()) : now[name])).join('')
+  }
+
+  #send(html: string) {
+    this.#pages.clear()
+    this.#states.clear()
+    this.#toAll(frame(this.#id(), html))
+  }
+
+  #toAll(bytes: Bytes) {
+    this.#sentAt = performance.now()
+    for (const viewer of this.#viewers) viewer.push(bytes)
+  }
+
+  async #readPage(cursor: number) {
+    const { database } = this.services
+    const stretch = await stretchAfter(database, this.sessionId, cursor, { until: this.cursor })
+    const rows = await rowsOf(database, this.sessionId, castOf(this.#teams), stretch)
+    const reached = stretch.events.at(-1)?.sequence ?? this.cursor
+    return { cursor: reached, bytes: frame(`${reached}.0`, partial('#rows', 'beforeend', rows)) }
+  }
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))

@@ -1,0 +1,54 @@
+// What a person does on a page goes through the same gate as what agents do, with the person's cookie as its credential.
+import type { Problem } from '../../../components/form-field.tsx'
+import type { AnyOp, Outcome } from '../../context.ts'
+import { refuse, type ErrorBody, type ErrorCode } from '../../core/errors.ts'
+import { perform } from '../../gate.ts'
+import { personOf } from '../cookies.ts'
+import type { Http } from '../http.ts'
+import { callOf } from '../rest.ts'
+import type { Site } from './answer.tsx'
+
+/** Calls an operation as the signed-in person. `key` comes with the form: sent twice, it is done once. */
+export const act = async (c: Http, site: Site, operation: AnyOp, key: string | undefined, input: object): Promise<Outcome> => {
+  const error = notAllowed(c, site)
+  if (error) return { ok: false, error }
+  const { services } = site
+  return perform(operation, services, { ...callOf(c, services), token: undefined, key: key || undefined }, input)
+}
+
+/** Refuses whoever is not signed in as one who may change something. */
+export const assertActor = (c: Http, site: Site): void => {
+  const error = notAllowed(c, site)
+  if (error) refuse(error.code, error.message)
+}
+
+const notAllowed = (c: Http, { services }: Site): ErrorBody | undefined => {
+  const person = personOf(c, services)
+  return person?.role === 'person' ? undefined : person ? READER : STRANGER
+}
+
+const STRANGER: ErrorBody = { code: 'unauthorized', message: 'You are not signed in, or not any more.', details: {} }
+const READER: ErrorBody = {
+  code: 'forbidden',
+  message: "You came in with the viewer's password, which reads and changes nothing.",
+  details: {},
+}
+
+/** The key of the next try: its own again, unless it was used up for something else. */
+export const nextKey = (key: string | undefined, error?: ErrorBody): string =>
+  key && error && error.code !== 'idempotency_mismatch' ? key : crypto.randomUUID()
+
+// Where the sentence for agents speaks of tools, people get one of their own.
+const FOR_PEOPLE: Partial<Record<ErrorCode, string>> = {
+  session_closed: 'This session is concluded and takes no more. Resume it in a new one, or reopen it.',
+  version_conflict: 'Somebody wrote to the document meanwhile, so nothing was changed. Look at the newest version and try again.',
+  idempotency_mismatch: 'This form was sent before with another content. Send it again if this is meant to come on top.',
+  unavailable: 'The database does not answer. Send this again in a moment: it is done once, however often it is sent.',
+}
+
+/** What a person is told of a refusal, and beside which of the form's fields. */
+export const problemOf = ({ code, message, details }: ErrorBody, fields: string[] = []): Problem => {
+  const field = fields.find((name) => name === details.field)
+  const text = FOR_PEOPLE[code] ?? message.replace(/^[\w.]+: /, '').replace(/^./, (first) => first.toUpperCase())
+  return { field, text: /[.!?]$/.test(text) ? text : `${text}.`, ...(code === 'unauthorized' && { signIn: true }) }
+}

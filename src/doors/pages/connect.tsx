@@ -1,0 +1,14 @@
+import { ConnectPage } from '../../../components/connect-page.tsx'
+import { existingSession } from '../../rooms/roster.ts'
+import type { Http } from '../http.ts'
+import { frameOf, page, type Site } from './answer.tsx'
+import { linkOf } from './link.ts'
+
+/** GET /connect, with ?session=ID how to come into that one. */
+export const connectPage = async (c: Http, site: Site): Promise<Response> => {
+  const { services } = site
+  const id = c.req.query('session')
+  const session = id === undefined ? undefined : await existingSession(services.database, id)
+  const invited = session && { id: session.id, title: session.title, concluded: session.status === 'closed' }
+  return page(c, <ConnectPage frame={frameOf(c, site)} link={linkOf(c, services)} session={invited} />)
+}

@@ -1,0 +1,55 @@
+// The page on which a person shares a session with people outside (doors/shared.ts has what the link opens).
+import { SharePage } from '../../../components/share-page.tsx'
+import { ago } from '../../../components/time.ts'
+import { STATUS, type ErrorBody } from '../../core/errors.ts'
+import { visible } from '../../core/visible.ts'
+import { existingSession } from '../../rooms/roster.ts'
+import { shareSession, unshareSession } from '../../rooms/sharing.ts'
+import { shareOf } from '../../stores/shares.ts'
+import { personOf } from '../cookies.ts'
+import type { Http } from '../http.ts'
+import { act, assertActor, nextKey, problemOf } from './act.ts'
+import { frameOf, page, seeOther, type Site } from './answer.tsx'
+import { formOf } from './form.ts'
+
+/** GET /sessions/:id/share */
+export const sharePage = async (c: Http, site: Site): Promise<Response> => {
+  if (!personOf(c, site.services)) return seeOther(c, `/sign-in?next=${encodeURIComponent(frameOf(c, site).path)}`)
+  assertActor(c, site)
+  return shown(c, site, {})
+}
+
+/** POST /sessions/:id/share: makes a link and shows it, once. */
+export const makeShare = async (c: Http, site: Site): Promise<Response> => {
+  const key = (await formOf(c)).get('key') ?? undefined
+  const outcome = await act(c, site, shareSession, key, { session_id: c.req.param('id') })
+  if (outcome.ok) return shown(c, site, { url: String(outcome.data.url) })
+  assertActor(c, site) // a stranger is told nothing of the session
+  return shown(c, site, { error: outcome.error })
+}
+
+/** POST /sessions/:id/unshare */
+export const endShare = async (c: Http, site: Site): Promise<Response> => {
+  const outcome = await act(c, site, unshareSession, undefined, { session_id: c.req.param('id') })
+  if (outcome.ok) return seeOther(c, `/sessions/${c.req.param('id')}/share`)
+  assertActor(c, site)
+  return shown(c, site, { error: outcome.error })
+}
+
+const shown = async (c: Http, site: Site, { url, error }: { url?: string; error?: ErrorBody }) => {
+  const { database, clock } = site.services
+  const { id, title } = await existingSession(database, c.req.param('id') ?? '')
+  const share = await shareOf(database, id)
+  const view = {
+    id,
+    title: visible(title) as string,
+    shared: share && {
+      by: visible(share.by) as string,
+      age: clock.now() - Date.parse(share.at) < 60_000 ? 'just now' : `${ago(share.at, clock.now())} ago`,
+    },
+    url,
+    problem: error && problemOf(error).text,
+    idempotencyKey: nextKey(undefined),
+  }
+  return page(c, <SharePage frame={{ ...frameOf(c, site), path: `/sessions/${id}/share` }} session={view} />, error && STATUS[error.code])
+}

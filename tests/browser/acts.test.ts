@@ -1,0 +1,376 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Browser, BrowserContext, Page } from 'playwright'
+import { KEY, MOBILE, serveSite, startBrowser, usingPage, type Site } from '../support/site.ts'
+
+let browser: Browser
+let parley: Site
+let cookie: string
+
+beforeAll(async () => {
+  browser = await startBrowser()
+  parley = await serveSite()
+  const signedIn = await form('/sign-in', { key: KEY, name: 'Robin' })
+  cookie = signedIn.headers.getSetCookie()[0]!.split(';')[0]!
+}, 120_000)
+
+afterAll(async () => {
+  await browser?.close()
+  await parley?.stop()
+})
+
+const using = (
+  options: Parameters<Browser['newContext']>[0],
+  work: (page: Page, complaints: string[], context: BrowserContext) => Promise<void>,
+) => usingPage(browser, parley.url, options, work)
+
+/** A session that Alex's Team convenes, and Robin's page of it, signed in. */
+const meeting = async (more: Record<string, unknown> = {}) => {
+  const alex = await parley.post('/sessions', {
+    title: 'Shipping the parser',
+    description: 'Decide what goes out.',
+    creator_team_name: "Alex's Team",
+    ...more,
+  })
+  const id = alex.session_id!
+  const token = alex.team_id!
+  const get = async (path: string) => {
+    const response = await fetch(`${parley.url}/api/sessions/${id}${path}`, { headers: { 'x-team-id': token } })
+    return (await response.json()) as any
+  }
+  const feed = async () => (await get('/messages')).messages as any[]
+  return { id, token, at: `/sessions/${id}`, get, feed, said: async () => (await feed()).filter(({ type }) => type === 'chat') }
+}
+
+// Signed in once: ten tries a minute are granted.
+const asRobin = async (page: Page, path: string) => {
+  const [name = '', value = ''] = cookie.split('=')
+  await page.context().addCookies([{ name, value, url: parley.url }])
+  return page.goto(path)
+}
+const overflow = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+const message = (page: Page) => page.getByRole('textbox', { name: 'Message to all teams' })
+
+describe('the composer', () => {
+  test('posts as the person, empties itself and leaves the page as it is', () =>
+    using({}, async (page, complaints) => {
+      const { at, said } = await meeting()
+      await asRobin(page, at)
+      await page.evaluate('window.untouched = true')
+      await message(page).fill('How far are you?\nAnd what is **next**?')
+      await message(page).press('Control+Enter')
+      await page.locator('#rows strong', { hasText: 'next' }).waitFor()
+      expect(await said()).toMatchObject([
+        { author: 'person', team: 'Robin', posted_by_team_id: null, content: { text: 'How far are you?\nAnd what is **next**?' } },
+      ])
+      await page.waitForFunction(`document.querySelector('#message').value === ''`)
+      expect(await page.evaluate('window.untouched')).toBe(true)
+      expect(await page.evaluate('document.activeElement.id')).toBe('message')
+      await page.keyboard.type('One more')
+      await page.keyboard.press('Meta+Enter')
+      await page.locator('#rows .row-message', { hasText: 'One more' }).waitFor()
+      expect(complaints).toEqual([])
+    }))
+
+  test('works without script, and comes back to the message', () =>
+    using({ javaScriptEnabled: false }, async (page) => {
+      const { at, said } = await meeting()
+      await asRobin(page, at)
+      await message(page).fill('Without script')
+      await page.getByRole('button', { name: 'Send' }).click()
+      expect(new URL(page.url()).pathname + new URL(page.url()).hash).toBe(`${at}#m1`)
+      expect(await said()).toHaveLength(1)
+    }))
+
+  test('sent twice, it posts once', async () => {
+    const { at, said } = await meeting()
+    const key = crypto.randomUUID()
+    const sent = await Promise.all([1, 2, 3].map(() => form(`${at}/messages`, { text: 'once', key }, { cookie })))
+    expect(sent.map(({ status }) => status)).toEqual([303, 303, 303])
+    expect(await said()).toHaveLength(1)
+    const other = await form(`${at}/messages`, { text: 'other', key }, { cookie })
+    expect(other.status).toBe(409)
+    const page = await other.text()
+    expect(page).toContain('other</textarea>')
+    expect(page).not.toContain(`value="${key}"`)
+  })
+
+  test('shows why a message was not taken beside it, and keeps the text', () =>
+    using({}, async (page, complaints, context) => {
+      const { at, said, token, id } = await meeting()
+      await asRobin(page, at)
+      await message(page).fill(`Use ${token}`)
+      await message(page).press('Control+Enter')
+      const problem = page.locator('#composer [role=alert]:visible')
+      await problem.waitFor()
+      expect(await problem.textContent()).toContain('token or key')
+      expect(await message(page).inputValue()).toBe(`Use ${token}`)
+      await context.clearCookies()
+      await message(page).fill('Am I still here?')
+      await message(page).press('Control+Enter')
+      await page.locator('#composer a', { hasText: 'Sign in in another tab' }).waitFor()
+      expect(await message(page).inputValue()).toBe('Am I still here?')
+      const other = await context.newPage()
+      await asRobin(other, '/')
+      await message(page).press('Control+Enter')
+      await page.locator('#rows .row-message', { hasText: 'Am I still here?' }).waitFor()
+      expect(await said()).toHaveLength(1)
+      await parley.post(`/sessions/${id}/conclude`, { summary_section: 'End' }, token)
+      await page.locator('#composer').waitFor({ state: 'hidden' })
+      expect(complaints.filter((text) => !/status of 40[01]/.test(text))).toEqual([])
+    }))
+
+  test('keeps the text when the server is out of reach', () =>
+    using({}, async (page, _, context) => {
+      const { at } = await meeting()
+      await asRobin(page, at)
+      await message(page).fill('On a train')
+      await context.setOffline(true)
+      await message(page).press('Control+Enter')
+      await page.getByText('This was not sent').waitFor()
+      expect(await message(page).inputValue()).toBe('On a train')
+      await context.setOffline(false)
+      await message(page).press('Control+Enter')
+      await page.locator('#rows .row-message', { hasText: 'On a train' }).waitFor()
+    }))
+
+  test('is a quiet way to sign in for a stranger, and not there once the session is concluded', () =>
+    using({}, async (page) => {
+      const { at, id, token } = await meeting()
+      await page.goto(at)
+      expect(await message(page).count()).toBe(0)
+      expect(await page.getByRole('link', { name: 'Sign in', exact: true }).last().getAttribute('href')).toBe(`/sign-in?next=${at}`)
+      await parley.post(`/sessions/${id}/conclude`, { summary_section: 'End' }, token)
+      await asRobin(page, at)
+      expect(await message(page).isVisible()).toBe(false)
+    }))
+})
+
+describe('with the keyboard alone', () => {
+  const press = async (page: Page, ...keys: string[]) => {
+    for (const key of keys) await page.keyboard.press(key)
+  }
+  const focusOn = (page: Page, role: 'link' | 'button', name: string) => page.getByRole(role, { name, exact: true }).focus()
+
+  test('a session is concluded in its dialog, revised and reopened', () =>
+    using({}, async (page, complaints) => {
+      const { at, get, feed } = await meeting()
+      await asRobin(page, at)
+      await focusOn(page, 'link', 'Conclude')
+      await press(page, 'Enter')
+      const dialog = page.getByRole('dialog', { name: 'Conclude the session' })
+      await dialog.waitFor()
+      expect(await page.evaluate('document.activeElement.name')).toBe('summary_section')
+      await press(page, 'Escape')
+      await dialog.waitFor({ state: 'hidden' })
+      expect(await page.evaluate('document.activeElement.textContent')).toContain('Conclude')
+      await press(page, 'Enter')
+      await dialog.waitFor()
+      await page.keyboard.type('The **parser** ships.')
+      await dialog.locator('#preview strong', { hasText: 'parser' }).waitFor()
+      await press(page, 'Control+Enter')
+      await page.getByText('Concluded', { exact: true }).first().waitFor()
+      expect(new URL(page.url()).pathname).toBe(at)
+      expect((await get('/doc')).content).toContain('## Conclusion\n\nThe **parser** ships.')
+      await focusOn(page, 'button', 'More for this session')
+      await press(page, 'Enter', 'Tab')
+      while (!(await page.evaluate<string>('document.activeElement.textContent')).includes('Reopen')) await press(page, 'Tab')
+      await press(page, 'Enter')
+      await page.getByRole('dialog', { name: 'Reopen the session' }).waitFor()
+      await page.keyboard.type('A bug came back.')
+      await press(page, 'Tab', 'Enter')
+      await message(page).waitFor()
+      expect((await get('')).status).toBe('active')
+      expect((await feed()).at(-1)).toMatchObject({ event: 'session_reopened', by: 'Robin', reason: 'A bug came back.' })
+      expect(complaints).toEqual([])
+    }))
+
+  test('a session is opened by a person, whose text brings an agent in, and given a convener', () =>
+    using({}, async (page, complaints) => {
+      await page.goto('/')
+      await focusOn(page, 'link', 'New session')
+      await press(page, 'Enter')
+      await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+      await page.getByLabel('Key').focus()
+      await page.keyboard.type(KEY)
+      await press(page, 'Tab')
+      await page.keyboard.type('Robin')
+      await press(page, 'Enter')
+      await page.getByRole('heading', { name: 'New session' }).waitFor()
+      await page.keyboard.type('Ship <the> parser')
+      await press(page, 'Tab')
+      await page.keyboard.type('By tonight.')
+      await press(page, 'Tab', 'Enter')
+      await page.getByText('Invite agents to “Ship <the> parser”').waitFor()
+      const text = (await page.locator('pre').first().textContent())!
+      const id = new URL(page.url()).searchParams.get('session')!
+      expect(text).toContain(id)
+      expect(text).toContain(`${parley.url}/AGENTS.md`)
+      const bea = await parley.post(`/sessions/${id}/join`, { team_name: "Bea's Team" })
+      const read = await fetch(`${parley.url}/api/sessions/${id}`, { headers: { 'x-team-id': bea.team_id! } })
+      expect(await read.json()).toMatchObject({ title: 'Ship <the> parser', description: 'By tonight.', expected_teams: 2, convener: null })
+      await page.goto(`/sessions/${id}/convener`)
+      await page.getByRole('radio', { name: "Bea's Team" }).focus()
+      await press(page, 'Space', 'Tab', 'Enter')
+      await page.getByText('convener', { exact: true }).waitFor()
+      expect(complaints).toEqual([])
+    }))
+})
+
+for (const script of [true, false]) {
+  test(`${script ? 'with' : 'without'} script a session is renamed, concluded after a look, resumed and reopened`, () =>
+    using({ javaScriptEnabled: script }, async (page) => {
+      const { at, id, get, feed } = await meeting()
+      await asRobin(page, `${at}/edit`)
+      await page.getByRole('textbox', { name: 'Title' }).fill('Shipping it all')
+      await page.getByRole('textbox', { name: 'Reason' }).fill('The printer is part of it.')
+      await page.getByRole('button', { name: 'Change', exact: true }).click()
+      expect(await page.locator('h1').textContent()).toBe('Shipping it all')
+      expect((await feed()).at(-1)).toMatchObject({ event: 'session_metadata_updated', by: 'Robin', reason: 'The printer is part of it.' })
+
+      await page.goto(`${at}/conclude`)
+      await page.getByLabel('Conclusion', { exact: true }).fill('It *ships*.')
+      await page.getByRole('button', { name: 'Show it as typed now' }).click()
+      expect(await page.locator('#preview em', { hasText: 'ships' }).count()).toBe(1)
+      expect(await page.getByLabel('Conclusion', { exact: true }).inputValue()).toBe('It *ships*.')
+      await page.getByRole('button', { name: 'Conclude', exact: true }).click()
+      expect(await get('')).toMatchObject({ status: 'closed' })
+
+      await page.goto(`${at}/resume`)
+      expect(await page.getByRole('textbox', { name: 'Title' }).inputValue()).toBe('Shipping it all')
+      await page.getByRole('button', { name: 'Open the session' }).click()
+      const next = new URL(page.url()).searchParams.get('session')!
+      expect(next).not.toBe(id)
+      await page.goto(`/sessions/${next}`)
+      expect(await page.locator('#document').textContent()).toContain('It ships.')
+      await page.goto('/')
+      expect(await page.locator('li', { hasText: `from ${id.slice(0, 4)}` }).count()).toBe(1)
+
+      await page.goto(`${at}/reopen`)
+      await page.getByRole('textbox', { name: 'Reason' }).fill('Not yet.')
+      await page.getByRole('button', { name: 'Reopen', exact: true }).click()
+      expect(await get('')).toMatchObject({ status: 'active' })
+    }))
+}
+
+test('an act of somebody who was signed out meanwhile leads to the sign-in, not into the dialog', () =>
+  using({}, async (page, _, context) => {
+    const { at } = await meeting()
+    await asRobin(page, at)
+    await context.clearCookies()
+    await page.getByRole('link', { name: 'Conclude' }).click()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    expect(new URL(page.url()).searchParams.get('next')).toBe(`${at}/conclude`)
+  }))
+
+test('a form that is refused comes back with what was typed, and says why beside the field', () =>
+  using({}, async (page) => {
+    const { at, token, id } = await meeting()
+    await asRobin(page, `${at}/edit`)
+    await page.getByRole('textbox', { name: 'Reason' }).fill('No reason')
+    await page.getByRole('button', { name: 'Change', exact: true }).click()
+    expect(await page.locator('#title-problem').textContent()).toStartWith('Nothing would change')
+    expect(await page.getByRole('textbox', { name: 'Reason' }).inputValue()).toBe('No reason')
+    await parley.post(`/sessions/${id}/conclude`, { summary_section: 'End' }, token)
+    await page.getByRole('textbox', { name: 'Title' }).fill('Too late')
+    await page.getByRole('button', { name: 'Change', exact: true }).click()
+    expect(await page.getByRole('alert').textContent()).toContain('This session is concluded')
+    expect(await page.getByRole('textbox', { name: 'Title' }).inputValue()).toBe('Too late')
+  }))
+
+test('the history shows who wrote what, compares any two versions and brings one back, without script', () =>
+  using({ javaScriptEnabled: false }, async (page) => {
+    const { at, id, token, get } = await meeting()
+    const lines = Array.from({ length: 40 }, (_, i) => `line ${i}`)
+    for (let version = 0; version < 30; version++) {
+      lines[20] = `line 20 as of <${version + 1}>`
+      await parley.post(`/sessions/${id}/doc`, { content: lines.join('\n'), expected_version: version }, token)
+    }
+    await asRobin(page, at)
+    await page.getByRole('link', { name: 'History', exact: true }).click()
+    expect(await page.getByRole('navigation', { name: 'Versions' }).getByRole('listitem').count()).toBe(25)
+    expect(await page.getByRole('navigation', { name: 'Versions' }).getByRole('listitem').first().textContent()).toMatch(/^v30.*\+1.*−1/)
+    expect(await page.locator('mark').allTextContents()).toEqual(['29', '30'])
+    await page.getByRole('link', { name: 'Older' }).click()
+    expect(await page.getByRole('navigation', { name: 'Versions' }).getByRole('listitem').count()).toBe(5)
+    await page.getByRole('link', { name: 'v1' }).click()
+    expect(await page.locator('h2').textContent()).toBe('v0 → v1')
+    await page.getByLabel('Compare v').fill('2')
+    await page.getByLabel('with v').fill('9')
+    await page.getByRole('button', { name: 'Compare' }).click()
+    await page.getByRole('link', { name: 'Side by side' }).click()
+    expect(await page.locator('h2').textContent()).toBe('v2 → v9')
+    expect(await page.locator('tr', { hasText: 'as of' }).textContent()).toMatch(/21.*line 20 as of <2>21.*line 20 as of <9>/)
+    await page.getByRole('button', { name: 'Restore v9' }).click()
+    expect(await get('/doc')).toMatchObject({ version: 31, content: expect.stringContaining('as of <9>') })
+    const { versions } = await get('/doc/history')
+    expect(versions[0]).toMatchObject({ version: 31, team: 'Robin', written_by_team_id: null })
+    const file = await page.request.get(`${at}/history/9.md`)
+    expect(await file.text()).toContain('line 20 as of <9>\nline 21')
+    expect(file.headers()['content-disposition']).toBe('attachment; filename="shipping-the-parser-v9.md"')
+  }))
+
+test('the link in force is checked when a person asks', () =>
+  using({}, async (page, complaints) => {
+    await asRobin(page, '/settings')
+    await page.getByRole('button', { name: 'Check the link' }).click()
+    expect(await page.getByRole('alert').textContent()).toMatch(/^Reachable: Parley answered in \d+ ms\.$/)
+    await parley.services.changeSetting('mcp_url', 'http://127.0.0.1:1/mcp')
+    await page.getByRole('button', { name: 'Check the link' }).click()
+    expect(await page.getByRole('alert').textContent()).toContain('the connection was refused')
+    await parley.services.changeSetting('mcp_url', undefined)
+    await page.getByLabel('Mark it and slow the teams down').check()
+    await page.locator('form', { hasText: 'round in circles' }).getByRole('button', { name: 'Set' }).click()
+    expect(await page.locator('tr', { hasText: 'LOOP_GUARD' }).textContent()).toMatch(/slow.*saved$/)
+    await page
+      .locator('form', { hasText: 'round in circles' })
+      .getByRole('button', { name: /Back to/ })
+      .click()
+    expect(await page.locator('tr', { hasText: 'LOOP_GUARD' }).textContent()).toMatch(/warn.*default$/)
+    expect(complaints).toEqual([])
+  }))
+
+for (const [name, options] of [
+  ['wide', {}],
+  ['at 390 px', MOBILE],
+  ['dark', { colorScheme: 'dark' }],
+] as const) {
+  test(`${name}: the pages of acts render, keep their policy and do not scroll sideways`, () =>
+    using(options, async (page, complaints) => {
+      const { at, id, token } = await meeting({ title: 'word'.repeat(50) })
+      await parley.post(`/sessions/${id}/doc`, { content: `${'x'.repeat(3_000)}\n<script>`, expected_version: 0 }, token)
+      await asRobin(page, '/')
+      const acts = ['edit', 'conclude', 'reopen', 'resume', 'convener', 'history', 'history?view=split'].map((act) => `${at}/${act}`)
+      for (const path of ['/', '/?status=idle', '/sessions/new', at, ...acts, `/connect?session=${id}`, '/settings']) {
+        const response = await page.goto(path)
+        expect(response!.status()).toBe(200)
+        expect(response!.headers()['content-security-policy']).toStartWith("default-src 'none'; script-src 'self'; style-src 'self'")
+        expect(await page.locator('h1:not(.prose h1)').count()).toBe(1)
+        expect(await overflow(page), path).toBe(0)
+      }
+      expect(complaints).toEqual([])
+    }))
+}
+
+test('on a phone everything one can do lies in one menu', () =>
+  using(MOBILE, async (page) => {
+    const { at } = await meeting()
+    await asRobin(page, at)
+    await page.getByRole('button', { name: 'More for this session' }).click()
+    const items = page.locator('#session-menu a:visible')
+    expect((await items.allTextContents()).map((text) => text.replace(/…$/, ''))).toEqual([
+      'Connect an agent',
+      'Export as Markdown',
+      'Export the feed as JSON Lines',
+      'The document’s history',
+      'Share with people outside',
+      'Change title or description',
+      'Name the convener',
+      'Conclude',
+    ])
+    await items.last().click()
+    await page.getByRole('dialog', { name: 'Conclude the session' }).waitFor()
+    expect(await overflow(page)).toBe(0)
+  }))
+
+const form = (path: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
+  fetch(`${parley.url}${path}`, { method: 'POST', redirect: 'manual', body: new URLSearchParams(fields), headers })

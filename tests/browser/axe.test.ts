@@ -1,0 +1,110 @@
+// Every page, empty and full, light and dark, wide and on a phone: readable for everybody, and quiet.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { AxeResults } from 'axe-core'
+import type { Browser, BrowserContext, Page } from 'playwright'
+import { fillDemo, type Demo } from '../support/demo.ts'
+import { KEY, MOBILE, serveSite, startBrowser, usingPage, type Site } from '../support/site.ts'
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+
+let browser: Browser
+let nothing: Site
+let parley: Site
+let demo: Demo
+let robin: Parameters<BrowserContext['addCookies']>[0]
+
+beforeAll(async () => {
+  browser = await startBrowser()
+  nothing = await serveSite()
+  parley = await serveSite()
+  demo = await fillDemo(parley.post)
+  robin = await usingPage(browser, parley.url, {}, async (page, _, context) => {
+    await page.goto(`/sign-in?key=${KEY}&name=Robin`)
+    return context.cookies()
+  })
+}, 120_000)
+
+afterAll(async () => {
+  await browser?.close()
+  await parley?.stop()
+  await nothing?.stop()
+})
+
+// A page, and whether one is signed in there.
+const PAGES = (): [name: string, path: string, as?: 'stranger'][] => [
+  ['home', '/'],
+  ['home for a stranger', '/', 'stranger'],
+  ['a search', '/?q=parser'],
+  ['a search without a find', '/?q=nothing-like-it'],
+  ['a session', `/sessions/${demo.busy}`],
+  ['a session for a stranger', `/sessions/${demo.busy}`, 'stranger'],
+  ['a whole feed', `/sessions/${demo.busy}?all=1`],
+  ['a concluded session', `/sessions/${demo.concluded}`],
+  ['an empty session', `/sessions/${demo.empty}`],
+  ['the versions of a doc', `/sessions/${demo.busy}/history`],
+  ['a difference', `/sessions/${demo.busy}/history?from=1&to=3`],
+  ['a difference side by side', `/sessions/${demo.busy}/history?from=1&to=3&view=split`],
+  ['a new session', '/sessions/new'],
+  ['concluding', `/sessions/${demo.busy}/conclude`],
+  ['another title', `/sessions/${demo.busy}/edit`],
+  ['another convener', `/sessions/${demo.busy}/convener`],
+  ['reopening', `/sessions/${demo.concluded}/reopen`],
+  ['resuming', `/sessions/${demo.concluded}/resume`],
+  ['sharing', `/sessions/${demo.busy}/share`],
+  ['connect', '/connect'],
+  ['an invitation', `/connect?session=${demo.busy}`],
+  ['settings', '/settings'],
+  ['settings for a stranger', '/settings', 'stranger'],
+  ['sign-in', '/sign-in', 'stranger'],
+]
+
+const violations = async (page: Page): Promise<string[]> => {
+  if (!(await page.evaluate('"axe" in window'))) await page.evaluate(AXE) // by the debugger, which no policy hinders
+  const results = (await page.evaluate(
+    (values) => (window as any).axe.run(document, { runOnly: { type: 'tag', values } }),
+    TAGS,
+  )) as AxeResults
+  expect(results.passes.length).toBeGreaterThan(10) // it did look
+  return results.violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary}`),
+  )
+}
+
+const sideways = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+
+for (const colorScheme of ['light', 'dark'] as const)
+  for (const [width, options] of [
+    ['1280 px', { viewport: { width: 1280, height: 800 } }],
+    ['390 px', MOBILE],
+  ] as const)
+    test(`${colorScheme}, ${width}: no page hinders anybody, scrolls sideways or complains`, async () => {
+      const wrong: Record<string, string[]> = {}
+      const look = (site: Site, name: string, path: string, signedIn: boolean, status = 200) =>
+        usingPage(browser, site.url, { ...options, colorScheme, reducedMotion: 'reduce' }, async (page, complaints, context) => {
+          if (signedIn) await context.addCookies(robin)
+          const response = await page.goto(path)
+          const found = await violations(page)
+          if (response!.status() !== status) found.push(`status ${response!.status()}`)
+          const over = await sideways(page)
+          if (over > 0) found.push(`${over} px too wide`)
+          found.push(...complaints.filter((text) => status === 200 || !text.includes(String(status))))
+          if (found.length > 0) wrong[name] = found
+        })
+      await look(nothing, 'an empty home', '/', false)
+      await look(parley, 'a page that is not there', '/nothing', false, 404)
+      for (const [name, path, as] of PAGES()) await look(parley, name, path, as !== 'stranger')
+      expect(wrong).toEqual({})
+    }, 240_000)
+
+test('the dialogs of a session are as good as its page', () =>
+  usingPage(browser, parley.url, { reducedMotion: 'reduce' }, async (page, complaints, context) => {
+    await context.addCookies(robin)
+    await page.goto(`/sessions/${demo.busy}`)
+    await page.getByRole('link', { name: 'Conclude' }).click()
+    await page.locator('dialog[open]').waitFor()
+    expect(await violations(page)).toEqual([])
+    expect(complaints).toEqual([])
+  }))

@@ -1,0 +1,354 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Browser, Page } from 'playwright'
+import { thatCanBeCut } from '../support/proxy.ts'
+import { KEY, MOBILE, serveSite, startBrowser, usingPage, type Site } from '../support/site.ts'
+
+const SOON = { timeout: 2_000 } // what is promised is 300 ms; bench/pages measures it
+const LATER = { timeout: 15_000 }
+
+let browser: Browser
+let parley: Site
+
+beforeAll(async () => {
+  browser = await startBrowser()
+  parley = await serveSite()
+}, 120_000)
+
+afterAll(async () => {
+  await browser?.close()
+  await parley?.stop()
+})
+
+/** A session with two teams and so many messages in it, by turns. */
+const room = async (messages = 0, { post } = parley) => {
+  const alex = await post('/sessions', {
+    title: 'Shipping the parser',
+    description: '',
+    creator_team_name: "Alex's Team",
+    expected_teams: 3,
+  })
+  const path = `/sessions/${alex.session_id}`
+  const bea = await post(`${path}/join`, { team_name: "Bea's Team" })
+  const say = (text: string, who = bea) => post(`${path}/messages`, { content: { text } }, who.team_id)
+  for (let n = 1; n <= messages; n += 50)
+    await Promise.all(Array.from({ length: Math.min(50, messages - n + 1) }, (_, i) => say(`message ${n + i}`, (n + i) % 2 ? alex : bea)))
+  return { path, alex, bea, say, post }
+}
+
+const sequences = (page: Page) => page.$$eval('#rows > .row', (rows) => rows.map(({ id }) => Number(id.slice(1))))
+const upTo = (last: number) => Array.from({ length: last }, (_, i) => i + 1)
+const row = (page: Page, text: string) => page.locator('.row-message', { hasText: text }).waitFor(SOON)
+const until = async (holds: () => boolean | Promise<boolean>, ms = 10_000) => {
+  for (const end = performance.now() + ms; performance.now() < end; await Bun.sleep(10)) if (await holds()) return
+  throw new Error(`not within ${ms} ms`)
+}
+/** Opens a session's page and waits until its stream is there. */
+const follow = async (page: Page, path: string) => {
+  const before = parley.services.streams.open
+  await page.goto(path)
+  await until(() => parley.services.streams.open > before)
+}
+
+test('a post is on the open page at once, under one name with the one before', () =>
+  usingPage(browser, parley.url, {}, async (page, complaints) => {
+    const { path, say } = await room(3)
+    await follow(page, path)
+    const took: number[] = []
+    for (let n = 0; n < 10; n++) {
+      const begin = performance.now()
+      await say(`live ${n}`)
+      await page.waitForFunction((text) => document.querySelector('#rows')!.lastElementChild!.textContent.includes(text), `live ${n}`, SOON)
+      took.push(performance.now() - begin)
+    }
+    console.log(`from a post to the open page: median ${took.toSorted((a, b) => a - b)[5]!.toFixed(0)} ms`)
+    expect(await sequences(page)).toEqual(upTo(14))
+    expect(await page.locator('#m14 b[data-hue]').count()).toBe(0) // goes on from the one before
+    expect(await page.locator('#count').textContent()).toBe('13')
+    expect(complaints).toEqual([])
+  }))
+
+test('document, teams, title and conclusion follow; a reopened session goes on', () =>
+  usingPage(browser, parley.url, {}, async (page, complaints) => {
+    const { path, alex, bea, say, post } = await room(2)
+    await follow(page, path)
+    await post(`${path}/doc/append`, { text: '# Plan\n\n- lexer' }, bea.team_id)
+    await page.locator('#doc h1', { hasText: 'Plan' }).waitFor(LATER)
+    expect(await page.locator('#written').textContent()).toContain("v1Bea's Team")
+
+    await post(`${path}/join`, { team_name: 'Cleo' })
+    await page.locator('#roster', { hasText: 'Cleo' }).waitFor(SOON)
+    expect(await page.locator('#roster').textContent()).not.toContain('Waiting for')
+
+    await post(`${path}/metadata`, { title: 'Parser and printer', reason: 'It grew.' }, bea.team_id)
+    await page.locator('h1.flash', { hasText: 'Parser and printer' }).waitFor(SOON)
+    expect(await page.title()).toBe('Parser and printer · Parley')
+
+    expect(await page.locator('#conclusion').isVisible()).toBe(false)
+    await post(`${path}/conclude`, { summary_section: 'It **ships**.' }, alex.team_id)
+    await page.locator('#conclusion strong', { hasText: 'ships' }).waitFor(LATER)
+    expect(await page.locator('h1 + [data-slot=badge]').textContent()).toBe('Concluded')
+    await until(() => parley.services.streams.open === 0) // nothing more will come
+
+    await post(`${path}/reopen`, { reason: 'A bug.' }, alex.team_id)
+    await say('on we go')
+    await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange'))) // sooner than by itself
+    await row(page, 'on we go')
+    expect(await page.locator('h1 + [data-slot=badge]').textContent()).toBe('Live')
+    expect(await page.locator('#conclusion').isVisible()).toBe(false)
+    expect(complaints).toEqual([])
+  }))
+
+test('the dots follow who polls', () =>
+  usingPage(browser, parley.url, {}, async (page) => {
+    const quick = await serveSite({ IDLE_AFTER: '1', DISCONNECTED_AFTER: '3' })
+    try {
+      const { path, bea } = await room(1, quick)
+      await page.goto(quick.url + path)
+      const dot = page.locator('#roster li', { hasText: "Bea's Team" }).locator('.sr-only')
+      const shows = (word: string) => until(async () => (await dot.textContent()) === word)
+      await shows('Idle')
+      await shows('Disconnected')
+      const waiting = fetch(`${quick.url}/api${path}/wait?timeout=5`, { headers: { 'x-team-id': bea.team_id! } })
+      await shows('Active')
+      expect(await page.locator('#listening').textContent()).toContain('1 team is listening')
+      expect(await page.locator('#listening').textContent()).toContain("Alex's Team owes the conclusion")
+      await (await waiting).text()
+    } finally {
+      await quick.stop()
+    }
+  }))
+
+test('three seconds without a network lose nothing and repeat nothing', () =>
+  usingPage(browser, parley.url, {}, async (page) => {
+    const proxy = await thatCanBeCut(parley.url)
+    try {
+      const { path, say } = await room(2)
+      await follow(page, proxy.url + path)
+      await say('before')
+      await row(page, 'before')
+      proxy.cut()
+      for (let n = 0; n < 5; n++) await say(`missed ${n}`)
+      await page.locator('#reconnecting').waitFor({ state: 'visible', timeout: 3_000 })
+      await Bun.sleep(3_000)
+      proxy.heal()
+      await page.locator('.row-message', { hasText: 'missed 4' }).waitFor(LATER)
+      await say('after')
+      await row(page, 'after')
+      expect(await sequences(page)).toEqual(upTo(10))
+      expect(await page.locator('#reconnecting').isVisible()).toBe(false)
+    } finally {
+      await proxy.close()
+    }
+  }))
+
+test('a refused first connection is tried again', () =>
+  usingPage(browser, parley.url, {}, async (page) => {
+    const { path, say } = await room(2)
+    let refused = 0
+    await page.route('**/live', (route) => {
+      if (++refused > 3) return route.continue()
+      return refused === 1 ? route.abort('connectionrefused') : route.fulfill({ status: 503, body: 'not now' })
+    })
+    await page.goto(path)
+    await say('meanwhile')
+    await page.locator('#reconnecting').waitFor({ state: 'visible', timeout: 5_000 })
+    await page.locator('.row-message', { hasText: 'meanwhile' }).waitFor(LATER)
+    expect(refused).toBeGreaterThan(3)
+    expect(await sequences(page)).toEqual(upTo(4))
+    expect(await page.locator('#reconnecting').isVisible()).toBe(false)
+    expect(await page.locator('main').textContent()).not.toContain('not now')
+  }))
+
+test('a hidden tab lets go of its stream and catches up when it is seen again', () =>
+  usingPage(browser, parley.url, {}, async (page, complaints) => {
+    const { path, say } = await room(1)
+    await follow(page, path)
+    const hide = (hidden: boolean) =>
+      page.evaluate((hidden) => {
+        Object.defineProperty(document, 'hidden', { value: hidden, configurable: true })
+        document.dispatchEvent(new Event('visibilitychange'))
+      }, hidden)
+    await hide(true)
+    await until(() => parley.services.streams.open === 0)
+    for (let n = 0; n < 3; n++) await say(`unseen ${n}`)
+    await hide(false)
+    await row(page, 'unseen 2')
+    expect(await sequences(page)).toEqual(upTo(5))
+    expect(complaints).toEqual([])
+  }))
+
+test('half-typed text, focus, a selection and where one reads stay as they are', () =>
+  usingPage(browser, parley.url, {}, async (page, complaints) => {
+    const { path, say, post, bea } = await room(40)
+    await post(`${path}/doc/append`, { text: `# Plan\n\nkeep this selected\n\n${'- line\n'.repeat(80)}` }, bea.team_id)
+    await page.goto(`/sign-in?key=${KEY}&name=Robin&next=/`)
+    await follow(page, path)
+    await page.evaluate(() => {
+      document.querySelector('#doc')!.parentElement!.scrollTop = 120
+      getSelection()!.selectAllChildren(document.querySelector('#doc p')!)
+    })
+    await page.locator('#message').fill('half a thought')
+    await page.locator('#message').focus()
+    await page.evaluate(() => void (document.querySelector('#scroller')!.scrollTop = -600))
+    await Bun.sleep(300) // rows take their true height when they are seen first
+    const seen = await page.evaluate(() => {
+      const { top } = document.querySelector('#scroller')!.getBoundingClientRect()
+      return [...document.querySelectorAll('#rows > .row')].find((row) => row.getBoundingClientRect().top > top + 50)!.id
+    })
+    const placeOf = () => page.evaluate((id) => document.getElementById(id)!.getBoundingClientRect().top, seen)
+    const place = await placeOf()
+    await say('one more')
+    await post(`${path}/doc/append`, { text: '- new line' }, bea.team_id)
+    await row(page, 'one more')
+    await page.locator('#doc li', { hasText: 'new line' }).waitFor(LATER)
+    expect(await page.locator('#message').inputValue()).toBe('half a thought')
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('message')
+    expect(await page.evaluate(() => document.querySelector('#doc')!.parentElement!.scrollTop)).toBe(120)
+    expect(Math.abs((await placeOf()) - place)).toBeLessThan(2)
+    expect(await page.locator('#jump').textContent()).toBe('1 new message')
+    expect(await page.title()).toBe('(1) Shipping the parser · Parley')
+    await page.locator('#jump').click()
+    await page.locator('#jump').waitFor({ state: 'hidden', ...SOON })
+    expect(await page.title()).toBe('Shipping the parser · Parley')
+    expect(complaints).toEqual([])
+  }))
+
+test('what came since the last visit stands under a line', () =>
+  usingPage(browser, parley.url, {}, async (page) => {
+    const { path, say } = await room(5)
+    await follow(page, path)
+    expect(await page.locator('#unread').count()).toBe(0)
+    await page.goto('/')
+    await say('while away')
+    await page.goto(path)
+    await page.locator('#unread + #m7').waitFor(SOON)
+  }))
+
+test('older rows come by themselves, and a link to one of them leads there', () =>
+  usingPage(browser, parley.url, {}, async (page, complaints) => {
+    const { path } = await room(349)
+    await page.goto(path)
+    await until(async () => (await sequences(page)).length === 350)
+    expect(await sequences(page)).toEqual(upTo(350))
+    expect(await page.locator('#older').textContent()).toContain('Start of the session')
+    expect(await page.evaluate(() => document.querySelector('#scroller')!.scrollTop)).toBe(0)
+
+    await page.goto(`${path}?around=120`)
+    await page.locator('#m120.sought').waitFor(SOON)
+    expect(await page.locator('#m120').isVisible()).toBe(true)
+    await page.evaluate(() => document.querySelector('#gap')?.scrollIntoView())
+    await until(async () => {
+      await page.evaluate(() => (document.querySelector('#gap') ?? document.querySelector('#older'))!.scrollIntoView())
+      return (await sequences(page)).length === 350
+    })
+    expect(await sequences(page)).toEqual(upTo(350))
+    expect(complaints).toEqual([])
+  }))
+
+test('a permalink to a row that is not on the page leads to it', () =>
+  usingPage(browser, parley.url, {}, async (page) => {
+    const { path } = await room(349)
+    await page.route('**/rows?*', (route) => route.abort()) // nothing comes by itself
+    await page.goto(`${path}#m12`)
+    await page.locator('#m12').waitFor(LATER)
+    expect(new URL(page.url()).searchParams.get('around')).toBe('12')
+    expect(await page.locator('#m12').isVisible()).toBe(true)
+  }))
+
+test('without script the whole feed is a link away, and so is what came next', () =>
+  usingPage(browser, parley.url, { javaScriptEnabled: false }, async (page) => {
+    const { path } = await room(349)
+    await page.goto(path)
+    expect(await page.locator('#rows > .row').count()).toBe(100)
+    await page.getByRole('link', { name: 'Show the whole feed' }).click()
+    await page.waitForURL('**?all=1') // to its end
+    expect(await page.locator('#rows > .row').count()).toBe(350)
+    expect(await page.locator('#rows > .row').last().getAttribute('id')).toBe('m350')
+    await page.goto(`${path}?around=120`)
+    expect(await page.locator('#rows > .row').first().getAttribute('id')).toBe('m70')
+    await page.getByRole('link', { name: 'Show what came next' }).click()
+    await page.waitForURL('**#m171')
+    expect(await page.locator('#m171').count()).toBe(1)
+  }))
+
+test(
+  'two thousand rows are kept; older ones go while one follows, and come back when one scrolls',
+  () =>
+    usingPage(browser, parley.url, {}, async (page) => {
+      const { path, say } = await room(2_150)
+      await follow(page, path)
+      await until(async () => (await sequences(page)).length === 2_000, 60_000)
+      await Promise.all(Array.from({ length: 120 }, (_, n) => say(`more ${n}`)))
+      await until(async () => {
+        const rows = await sequences(page)
+        return rows.at(-1) === 2_271 && rows.length < 2_100
+      }, 20_000)
+      const kept = await sequences(page)
+      expect(kept).toEqual(upTo(2_271).slice(-kept.length))
+      await until(async () => {
+        await page.evaluate(() => document.querySelector('#older')!.scrollIntoView())
+        return (await sequences(page)).length === 2_271
+      }, 20_000)
+      expect(await sequences(page)).toEqual(upTo(2_271))
+    }),
+  120_000,
+)
+
+test('keys go from message to message, to the end and to the search; a message is copied', () =>
+  usingPage(browser, parley.url, { permissions: ['clipboard-read', 'clipboard-write'] }, async (page) => {
+    const { path } = await room(60)
+    await page.goto(path)
+    await page.locator('#jump').waitFor({ state: 'hidden', ...SOON })
+    await page.keyboard.press('k')
+    await page.keyboard.press('k')
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('m60')
+    await page.keyboard.press('j')
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('m61')
+    await page.locator('#copy-message').press('Enter')
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(await page.locator('#m61 .prose').innerText())
+    await page.evaluate(() => void (document.querySelector('#scroller')!.scrollTop = -900))
+    await page.locator('#jump').waitFor({ state: 'visible', ...SOON })
+    await page.keyboard.press('g')
+    await page.locator('#jump').waitFor({ state: 'hidden', ...SOON })
+    await page.keyboard.press('/')
+    await page.waitForURL('**/#search')
+    expect(await page.evaluate(() => (document.activeElement as HTMLInputElement).type)).toBe('search')
+  }))
+
+test('at 390 px nothing scrolls sideways, also after what came live', () =>
+  usingPage(browser, parley.url, MOBILE, async (page, complaints) => {
+    const { path, say, post, bea } = await room(5)
+    await follow(page, path)
+    await say(`${'word'.repeat(300)}\n\n|a|b|\n|-|-|\n|${'x'.repeat(200)}|2|\n\n\`\`\`\n${'code '.repeat(100)}\n\`\`\``)
+    await post(`${path}/metadata`, { title: 'W'.repeat(200), reason: 'w'.repeat(300) }, bea.team_id)
+    await page.locator('#m8').waitFor({ state: 'attached', ...SOON })
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0)
+    expect(complaints).toEqual([])
+  }))
+
+const PARAGRAPH = 'The relay stays as a **shadow** for seven days: it records with `processed_events`, and delivers nothing. '
+
+test('a page with 100 messages takes at most 60 KiB, all in, and nothing in it jumps', () =>
+  usingPage(browser, parley.url, { viewport: { width: 1280, height: 800 } }, async (page, _, context) => {
+    const { path, alex, bea, say, post } = await room()
+    for (let n = 0; n < 100; n++) await say(`${n}. ${PARAGRAPH.repeat(1 + (n % 3))}`, n % 2 ? alex : bea)
+    await post(`${path}/doc/append`, { text: `# Plan\n\n${PARAGRAPH.repeat(10)}` }, bea.team_id)
+    const network = await context.newCDPSession(page)
+    await network.send('Network.enable')
+    await network.send('Emulation.setCPUThrottlingRate', { rate: 4 }) // slow enough to be seen half parsed
+    let bytes = 0
+    network.on('Network.loadingFinished', ({ encodedDataLength }) => (bytes += encodedDataLength))
+    await page.addInitScript(() => {
+      const found = { shift: 0 }
+      Object.assign(window, { found })
+      new PerformanceObserver((list) => {
+        for (const entry of list.getEntries()) found.shift += (entry as unknown as { value: number }).value
+      }).observe({ type: 'layout-shift', buffered: true })
+    })
+    await follow(page, path)
+    await Bun.sleep(2_000)
+    console.log(`the page with 100 messages: ${(bytes / 1024).toFixed(1)} KiB`)
+    expect(bytes).toBeGreaterThan(30_000)
+    expect(bytes).toBeLessThanOrEqual(60 * 1024)
+    expect(await page.evaluate<number>('found.shift')).toBeLessThan(0.001) // the age of the document grows wider: 0.00001
+  }))

@@ -1,0 +1,91 @@
+// What a person does for those outside, and for teams that go in circles.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Browser, Page } from 'playwright'
+import { KEY, MOBILE, serveSite, startBrowser, usingPage, type Site } from '../support/site.ts'
+
+let browser: Browser
+let parley: Site
+
+beforeAll(async () => {
+  browser = await startBrowser()
+  parley = await serveSite({ VIEWER_PASSWORD: 'the viewers password' })
+}, 120_000)
+
+afterAll(async () => {
+  await browser?.close()
+  await parley?.stop()
+})
+
+const using = (options: Parameters<Browser['newContext']>[0], work: (page: Page, complaints: string[]) => Promise<void>) =>
+  usingPage(browser, parley.url, options, work)
+
+const meeting = async () => {
+  const alex = await parley.post('/sessions', {
+    title: 'Shipping the parser',
+    description: 'What goes out.',
+    creator_team_name: "Alex's Team",
+  })
+  const bea = await parley.post(`/sessions/${alex.session_id}/join`, { team_name: "Bea's Team" })
+  const say = (who: Record<string, string>, text: string) =>
+    parley.post(`/sessions/${alex.session_id}/messages`, { content: text }, who.team_id)
+  return { at: `/sessions/${alex.session_id}`, alex, bea, say }
+}
+const signIn = (page: Page) => page.goto(`/sign-in?key=${KEY}&name=Robin`)
+const overflow = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+
+test('a link shows the session to somebody outside, live, and nothing else; taken back, it is over', async () => {
+  const { at, alex, say } = await meeting()
+  await using({}, async (page, complaints) => {
+    await signIn(page)
+    await page.goto(at)
+    await page.getByRole('button', { name: 'More for this session' }).click()
+    await page.getByRole('link', { name: 'Share with people outside' }).click()
+    await page.getByRole('button', { name: 'Make a link' }).click()
+    const url = (await page.locator('figure pre').innerText()).trim()
+    await using(MOBILE, async (outside, wrong) => {
+      await outside.goto(url)
+      expect(new URL(outside.url()).pathname).toBe(at)
+      await outside.getByRole('heading', { name: 'Shipping the parser' }).waitFor()
+      await say(alex, 'Seen from outside')
+      await outside.locator('#rows .row-message', { hasText: 'Seen from outside' }).waitFor()
+      expect(await overflow(outside)).toBe(0)
+      expect(wrong).toEqual([])
+      await outside.goto('/')
+      expect(new URL(outside.url()).pathname).toBe('/sign-in')
+      await page.getByRole('button', { name: 'Take the link back' }).click()
+      await page.getByText('No link is in force').waitFor()
+      await outside.goto(at)
+      expect(new URL(outside.url()).pathname).toBe('/sign-in')
+    })
+    expect(complaints).toEqual([])
+  })
+})
+
+test('a session whose teams go in circles says so on its open page, until a person lets them go on', async () => {
+  const { at, alex, bea, say } = await meeting()
+  await using({}, async (page, complaints) => {
+    await signIn(page)
+    await page.goto(at)
+    for (let i = 0; i < 16; i++)
+      await say(i % 2 ? bea : alex, i % 2 ? 'And I wait for your answer.' : 'I wait for your review of the lexer.')
+    const badge = page.getByRole('link', { name: 'Needs a person' })
+    await badge.waitFor({ timeout: 5_000 })
+    await badge.click()
+    await page.getByRole('heading', { name: 'Let the teams go on' }).waitFor()
+    await page.getByRole('button', { name: 'Let them go on' }).click()
+    await page.waitForURL(`**${at}`)
+    await page.getByRole('heading', { name: 'Shipping the parser' }).waitFor()
+    expect(await badge.count()).toBe(0)
+    expect(complaints).toEqual([])
+  })
+})
+
+test('the page to share on fits a phone, and works without script', () =>
+  using({ ...MOBILE, javaScriptEnabled: false }, async (page) => {
+    const { at } = await meeting()
+    await signIn(page)
+    await page.goto(`${at}/share`)
+    await page.getByRole('button', { name: 'Make a link' }).click()
+    expect(await page.locator('figure pre').innerText()).toContain('/shared/')
+    await page.getByRole('button', { name: 'Make another, and end this one' }).waitFor()
+  }))

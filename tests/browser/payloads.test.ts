@@ -1,0 +1,277 @@
+// Everything an agent may write, with everything attackers are known to write in it, on real pages in a real browser.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Browser, BrowserContext, Page } from 'playwright'
+import { renderMarkdown } from '../../src/core/markdown.ts'
+import { nameIsPlain } from '../../src/core/text.ts'
+import { HOSTILE, PAYLOADS } from '../support/payloads.ts'
+import { KEY, serveSite, startBrowser, usingPage, type Site } from '../support/site.ts'
+
+const CALM = 'lorem alert(1) ipsum' // also says what is looked for
+const ROWS = 120 // more than a page begins with
+const NAMES = 150
+const SESSIONS = 60
+const LIVE = 80
+
+let browser: Browser
+let parley: Site
+let calm: Meeting
+let hostile: Meeting
+let robin: Cookie
+
+type Cookie = Parameters<BrowserContext['addCookies']>[0][number]
+interface Meeting {
+  path: string
+  token: string
+}
+
+beforeAll(async () => {
+  browser = await startBrowser()
+  parley = await serveSite()
+  calm = await meeting([
+    '# lorem\n\n- [x] **ipsum** `dolor` [sit](https://a.example)\n\n```ts\nconst a = 1 // "b"\n```',
+    ...Array.from({ length: ROWS }, () => CALM),
+  ])
+  hostile = await meeting(HOSTILE)
+  for (const payload of HOSTILE.slice(0, SESSIONS)) await convene(payload)
+  robin = await usingPage(browser, parley.url, {}, async (page, _, context) => {
+    await page.goto(`/sign-in?key=${KEY}&name=Robin`)
+    return (await context.cookies())[0]!
+  })
+}, 240_000)
+
+afterAll(async () => {
+  await browser?.close()
+  await parley?.stop()
+})
+
+const fit = (text: string, characters: number) => [...text].slice(0, characters).join('')
+const convene = async (payload: string) => {
+  const name = nameIsPlain(fit(payload, 100)) ? fit(payload, 100) : "Alex's Team"
+  const { session_id, team_id } = await parley.post('/sessions', {
+    title: fit(payload, 200),
+    description: payload,
+    creator_team_name: name,
+  })
+  return { path: `/sessions/${session_id}`, token: team_id! }
+}
+
+/** A session in which each text stands as title, description, reason and message, as team name where it may be one, and in the doc. */
+const meeting = async (texts: readonly string[]): Promise<Meeting> => {
+  const { path, token } = await convene(CALM)
+  const post = (to: string, body: unknown) => parley.post(`${path}${to}`, body, token)
+  for (const [i, text] of texts.entries()) {
+    await post('/messages', { content: { text } })
+    if (text.trim() === '') continue
+    await post('/metadata', { title: fit(`${text} ${i}`, 200), description: text, reason: fit(text, 2_000) })
+  }
+  await post('/metadata', { title: `${texts[0]!.slice(0, 100)} alert(1)`, reason: CALM })
+  const names = [...new Set(texts.map((text) => fit(text, 100)))].filter(nameIsPlain).slice(0, NAMES)
+  for (const team_name of names) {
+    const { team_id } = await parley.post(`${path}/join`, { team_name })
+    await parley.post(`${path}/messages`, { content: { text: team_name }, to: [team_name] }, team_id)
+  }
+  await post('/doc', { content: `## Conclusion\n\nalert(1)\n\n${texts.join('\n\n')}`, expected_version: 0 })
+  await post('/doc/append', { text: texts.toReversed().join('\n\n') })
+  return { path, token }
+}
+
+/** What is in the page and would not be in a page of ours: read by the browser, not by a parser of our own. */
+const foreign = (page: Page, ours: Shape) =>
+  page.evaluate(({ tags, attributes, ids }) => {
+    const found: string[] = []
+    const seen = new Set<string>()
+    for (const element of document.querySelectorAll('*')) {
+      const tag = element.localName
+      if (!tags.includes(tag)) found.push(`<${tag}>`)
+      for (const { name, value } of element.attributes) {
+        if (!attributes.includes(`${tag} ${name}`)) found.push(`<${tag} ${name}="${value}">`)
+        const acts = `${name}="${value.replace(/[\w-]{36}|[\d.]+/g, '')}"`
+        if (name === 'style' || (/^(data-)?hx-/.test(name) && !attributes.includes(acts))) found.push(acts)
+      }
+      if (element.id && (seen.has(element.id) || !(/^[mv]\d+$/.test(element.id) || ids.includes(element.id)))) found.push(`#${element.id}`)
+      seen.add(element.id)
+      if (element instanceof HTMLAnchorElement && element.hasAttribute('href') && !/^(https?|mailto):$/.test(element.protocol))
+        found.push(element.href)
+      if (element instanceof HTMLFormElement && !(element.getAttribute('action') ?? '/').startsWith('/')) found.push(element.outerHTML)
+      if (element.closest('.prose') && element.classList.length > 0 && !element.classList.contains('prose'))
+        for (const name of element.classList) if (!/^(hl-[kscn]|cb|cb-on|ctl)$/.test(name)) found.push(`.${name}`)
+    }
+    return [...new Set(found)]
+  }, ours)
+
+interface Shape {
+  tags: string[]
+  attributes: string[]
+  ids: string[]
+}
+
+// What markdown and the rows of a feed may add to a page where nobody wrote any.
+const WRITTEN = 'h1 h2 h3 h4 h5 h6 p br hr blockquote pre code em strong del a span ul ol li table thead tbody tr th td s q b'.split(' ')
+const WITH = 'a href,a title,a rel,a target,pre tabindex,span class,span role,span aria-label,th align,td align,ol start'.split(',')
+
+const shapeOf = async (page: Page): Promise<Shape> => {
+  const { tags, attributes, ids } = await page.evaluate(() => {
+    const all = [...document.querySelectorAll('*')]
+    return {
+      tags: all.map(({ localName }) => localName),
+      attributes: all.flatMap((element) =>
+        [...element.attributes].flatMap(({ name, value }) => [
+          `${element.localName} ${name}`,
+          `${name}="${value.replace(/[\w-]{36}|[\d.]+/g, '')}"`,
+        ]),
+      ),
+      ids: all.map(({ id }) => id),
+    }
+  })
+  return { tags: [...new Set([...tags, ...WRITTEN])], attributes: [...new Set([...attributes, ...WITH])], ids: [...new Set(ids)] }
+}
+
+/** Notes what must not happen: a script of theirs, a request to elsewhere, a way away from the page. */
+const watch = async (context: BrowserContext) => {
+  const deeds: string[] = []
+  await context.exposeFunction('owned', (what: string) => void deeds.push(what))
+  await context.addInitScript(() => {
+    for (const name of ['alert', 'confirm', 'prompt', 'print', 'open'] as const)
+      Object.defineProperty(window, name, { value: (text: unknown) => (window as any).owned(`${name}(${text})`) })
+  })
+  await context.route(
+    (url) => url.origin !== parley.url,
+    (route) => {
+      deeds.push(route.request().url())
+      return route.abort()
+    },
+  )
+  context.on('page', (page) => page.opener().then((opener) => opener && deeds.push(`opened ${page.url()}`)))
+  return deeds
+}
+
+// The pointer and the keyboard over everything, and what only happens then.
+const touchEverything = (page: Page) =>
+  page.evaluate(() => {
+    const events = [
+      'pointerover',
+      'mouseover',
+      'mouseenter',
+      'focus',
+      'focusin',
+      'pointermove',
+      'pointerrawupdate',
+      'toggle',
+      'beforeinput',
+      'wheel',
+    ]
+    for (const element of document.querySelectorAll('main *'))
+      for (const name of events) element.dispatchEvent(new Event(name, { bubbles: true }))
+  })
+
+describe.each([
+  ['under its policy', {}],
+  ['with no policy at all', { bypassCSP: true }],
+] as const)('a page %s', (_, options) => {
+  const PAGES: [string, (meeting: Meeting) => string][] = [
+    ['a session with its whole feed', ({ path }) => `${path}?all=1`],
+    ['a session', ({ path }) => path],
+    ['the history of a doc', ({ path }) => `${path}/history`],
+    ['the way to a conclusion', ({ path }) => `${path}/conclude`],
+    ['the way to another title', ({ path }) => `${path}/edit`],
+    ['an invitation', ({ path }) => `/connect?session=${path.slice('/sessions/'.length)}`],
+    ['home', () => '/'],
+  ]
+  for (const [name, at] of PAGES)
+    test(`${name}: nothing runs, nothing is fetched, nothing stands there that is not ours`, () =>
+      usingPage(browser, parley.url, options, async (page, complaints, context) => {
+        await context.addCookies([robin])
+        await page.goto(at(calm))
+        const ours = await shapeOf(page)
+        const deeds = await watch(context)
+        const response = await page.goto(at(hostile))
+        expect(response!.status()).toBe(200)
+        await touchEverything(page)
+        await page.waitForTimeout(300)
+        expect(await page.content()).toContain('alert(1)')
+        expect(await foreign(page, ours)).toEqual([])
+        expect(page.url()).toBe(parley.url + at(hostile))
+        expect(deeds).toEqual([])
+        expect(complaints).toEqual([])
+      }))
+
+  test('what comes while the page is open does nothing either, and each message is one row', () =>
+    usingPage(browser, parley.url, options, async (page, complaints, context) => {
+      const { path, token } = await meeting([CALM])
+      const deeds = await watch(context)
+      const shapes: Shape[] = []
+      for (const at of [calm.path, `${calm.path}?all=1`]) {
+        await page.goto(at)
+        shapes.push(await shapeOf(page))
+      }
+      const all = (part: keyof Shape) => shapes.flatMap((shape) => shape[part])
+      const ours: Shape = { tags: all('tags'), attributes: all('attributes'), ids: all('ids') }
+      await page.goto(path)
+      const before = await page.locator('.row-message').count()
+      const texts = HOSTILE.filter((text) => /hx|\r|data:|id:|event:/.test(text)).slice(0, LIVE)
+      for (const text of texts) {
+        await parley.post(`${path}/messages`, { content: { text } }, token)
+        await parley.post(`${path}/metadata`, { title: fit(`${text} !`, 200), description: text, reason: fit(text, 2_000) }, token)
+      }
+      await parley.post(`${path}/doc/append`, { text: texts.join('\n\n') }, token)
+      await page.waitForFunction((rows) => document.querySelectorAll('.row-message').length >= rows, before + texts.length)
+      await page.locator('#document', { hasText: 'hx-partial' }).waitFor()
+      await touchEverything(page)
+      expect(await page.locator('.row-message').count()).toBe(before + texts.length)
+      expect(await foreign(page, ours)).toEqual([])
+      expect(deeds).toEqual([])
+      expect(complaints).toEqual([])
+    }))
+})
+
+test('every known payload, rendered and read by the browser, is text', () =>
+  usingPage(browser, parley.url, { bypassCSP: true }, async (page, complaints, context) => {
+    const deeds = await watch(context)
+    await page.goto('/connect')
+    const harm = await page.evaluate(
+      ({ rendered, tags, attributes }) =>
+        rendered.flatMap(({ payload, html }) => {
+          const place = document.createElement('div')
+          document.body.append(place)
+          place.innerHTML = html
+          const wrong = [...place.querySelectorAll('*')].filter(
+            (element) =>
+              !tags.includes(element.localName) ||
+              element.getAttributeNames().some((name) => !attributes.includes(`${element.localName} ${name}`)) ||
+              (element instanceof HTMLAnchorElement && element.hasAttribute('href') && !/^(https?|mailto):$/.test(element.protocol)),
+          )
+          place.remove()
+          return wrong.map((element) => `${payload} → ${element.outerHTML}`)
+        }),
+      { rendered: PAYLOADS.map((payload) => ({ payload, html: renderMarkdown(payload) })), tags: WRITTEN, attributes: WITH },
+    )
+    expect(harm).toEqual([])
+    expect(deeds).toEqual([])
+    expect(complaints).toEqual([])
+  }))
+
+test('what is asked for is shown as text as well: a search, a page that is not there', () =>
+  usingPage(browser, parley.url, { bypassCSP: true }, async (page, _, context) => {
+    const deeds = await watch(context)
+    for (const payload of HOSTILE.slice(0, 15)) {
+      await page.goto(`/?q=${encodeURIComponent(payload)}`)
+      expect(await page.locator('main img, main script, main iframe, main [onerror]').count()).toBe(0)
+      await page.goto(`/${encodeURIComponent(payload)}`)
+      expect(await page.locator('main img, main script, main iframe, main [onerror]').count()).toBe(0)
+    }
+    expect(deeds).toEqual([])
+  }))
+
+test('the traps of these tests catch what they are for', () =>
+  usingPage(browser, parley.url, { bypassCSP: true }, async (page, _, context) => {
+    await page.goto(calm.path)
+    const ours = await shapeOf(page)
+    const deeds = await watch(context)
+    await page.goto(calm.path)
+    const harm = '<img src="https://evil.example/seen.png" onerror="alert(1)"><p id="feed" style="top:0" hx-get="/settings">x</p>'
+    await page.evaluate((html) => document.querySelector('#rows')!.insertAdjacentHTML('beforeend', html), harm)
+    await page.waitForTimeout(300)
+    expect(deeds).toEqual(['https://evil.example/seen.png', 'alert(1)'])
+    const found = (await foreign(page, ours)).join(' ')
+    for (const part of ['<img>', 'style="top:"', 'hx-get="/settings"', '#feed']) expect(found).toContain(part)
+  }))

@@ -1,0 +1,109 @@
+// Pictures of every page: light, dark and on a phone, of an instance on a database of its own that real operations filled.
+//   bun run shots [folder]      into shots/ unless said
+//   bun run shots --readme      the two pictures that the README shows
+import { mkdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Browser, BrowserContext } from 'playwright'
+import { fillDemo, type Demo } from './support/demo.ts'
+import { KEY, MOBILE, serveSite, startBrowser, usingPage, type Site } from './support/site.ts'
+
+const README_LIMIT = 200 * 1024
+const WIDE = { viewport: { width: 1280, height: 800 } }
+const LOOKS = {
+  light: WIDE,
+  dark: { ...WIDE, colorScheme: 'dark' },
+  mobile: { ...MOBILE, deviceScaleFactor: 2 },
+} as const
+
+const ROOT = join(import.meta.dir, '..')
+const [argument = 'shots'] = process.argv.slice(2)
+
+const main = async () => {
+  const browser = await startBrowser()
+  const [parley, nothing] = [await serveSite(), await serveSite()]
+  const demo = await fillDemo(parley.post)
+  const leave = follow(parley, demo)
+  try {
+    const robin = await signedIn(browser, parley)
+    const shoot = (site: Site, path: string, file: string, look: Parameters<Browser['newContext']>[0], cookies = robin) =>
+      usingPage(browser, site.url, { reducedMotion: 'reduce', ...look }, async (page, _, context) => {
+        await context.addCookies(cookies)
+        await page.goto(path)
+        await page.evaluate('document.fonts.ready')
+        await page.waitForTimeout(400) // the stream's first word: who listens
+        await page.screenshot({ path: file })
+      })
+    if (argument === '--readme')
+      await readme(demo, (path, file) => shoot(parley, path, file, { viewport: { width: 1280, height: 760 }, deviceScaleFactor: 1.2 }))
+    else {
+      mkdirSync(argument, { recursive: true })
+      for (const [look, options] of Object.entries(LOOKS)) {
+        const file = (name: string) => join(argument, `${name}-${look}.png`)
+        await shoot(nothing, '/', file('home-empty'), options, [])
+        for (const [name, path] of pagesOf(demo)) await shoot(parley, path, file(name), options)
+        await shoot(parley, '/sign-in', file('sign-in'), options, [])
+        await shoot(parley, '/nothing', file('not-found'), options, [])
+      }
+      console.log(`Pictures are in ${argument}`)
+    }
+  } finally {
+    await leave()
+    await browser.close()
+    await parley.stop()
+    await nothing.stop()
+  }
+}
+
+const pagesOf = ({ busy, concluded, empty }: Demo): [name: string, path: string][] => [
+  ['home', '/'],
+  ['session', `/sessions/${busy}`],
+  ['session-concluded', `/sessions/${concluded}`],
+  ['session-empty', `/sessions/${empty}`],
+  ['history', `/sessions/${busy}/history`],
+  ['difference', `/sessions/${busy}/history?from=1&to=3&view=split`],
+  ['new', '/sessions/new'],
+  ['conclude', `/sessions/${busy}/conclude`],
+  ['edit', `/sessions/${busy}/edit`],
+  ['share', `/sessions/${busy}/share`],
+  ['resume', `/sessions/${concluded}/resume`],
+  ['connect', '/connect'],
+  ['invite', `/connect?session=${busy}`],
+  ['settings', '/settings'],
+]
+
+const readme = async (demo: Demo, shoot: (path: string, file: string) => Promise<void>) => {
+  for (const [name, path] of [
+    ['session', `/sessions/${demo.busy}`],
+    ['home', '/'],
+  ]) {
+    const file = join(ROOT, 'public', `${name}.png`)
+    await shoot(path!, file)
+    const { size } = statSync(file)
+    console.log(`${file}: ${Math.round(size / 1024)} KiB`)
+    if (size > README_LIMIT) throw new Error(`${file} is larger than a README should load.`)
+  }
+}
+
+const signedIn = (browser: Browser, { url }: Site): Promise<Parameters<BrowserContext['addCookies']>[0]> =>
+  usingPage(browser, url, {}, async (page, _, context) => {
+    await page.goto(`/sign-in?key=${KEY}&name=Robin`)
+    return context.cookies()
+  })
+
+/** The teams listen while the pictures are taken. */
+const follow = ({ url }: Site, { busy, listeners }: Demo) => {
+  const gone = new AbortController()
+  const waiting = listeners.map(async (team) => {
+    for (let cursor = ''; !gone.signal.aborted;) {
+      const answer = await fetch(`${url}/api/sessions/${busy}/wait${cursor}`, { headers: { 'x-team-id': team }, signal: gone.signal })
+      cursor = `?since_cursor=${((await answer.json()) as { next_cursor: number }).next_cursor}`
+    }
+  })
+  return async () => {
+    gone.abort()
+    await Promise.allSettled(waiting)
+  }
+}
+
+await main()
+process.exit(0)

@@ -1,0 +1,42 @@
+import { expect, test } from 'bun:test'
+import { onEveryEngine, room, say, viaRest } from '../support/parley.ts'
+import { PULSES, pulsesOf } from '../../src/stores/overview.ts'
+
+onEveryEngine((parley) => {
+  /** A session that began at noon, and what was said `minutes` later. */
+  const spoken = async (minutes: number[], closedAfter?: number) => {
+    const { id, alex } = await room(viaRest(parley()))
+    for (const _ of minutes.slice(1)) await say(alex, 'word') // Bea's joining was the first event
+    const { query } = parley().database
+    const noon = '2026-01-01T12:00:00Z'
+    const after = (minute: number) => new Date(Date.parse(noon) + minute * 60_000).toISOString()
+    await query('update sessions set created_at = $2, closed_at = $3 where id = $1', [
+      id,
+      noon,
+      closedAfter === undefined ? null : after(closedAfter),
+    ])
+    for (const [i, minute] of minutes.entries())
+      await query('update events set at = $3 where session_id = $1 and sequence = $2', [id, i + 1, after(minute)])
+    return (await pulsesOf(parley().database, [id], after(100))).get(id)!
+  }
+  const pulses = (counts: Record<number, number>) => Array.from({ length: PULSES }, (_, i) => counts[i] ?? 0)
+
+  test('a short session shows each event in the part of its time in which it came', async () => {
+    expect(await spoken([0, 1, 2, 51, 99, 100])).toEqual(pulses({ 0: 3, 10: 1, 19: 2 }))
+  })
+
+  test('the time of a concluded session ends with it, and a stray event later falls into the last part', async () => {
+    expect(await spoken([0, 10, 19, 30], 20)).toEqual(pulses({ 0: 1, 10: 1, 19: 2 }))
+  })
+
+  test('of a long one as many are looked at as of one of sixty events, and its shape is the same', async () => {
+    const early = Array.from({ length: 180 }, () => 2)
+    const late = Array.from({ length: 60 }, () => 97)
+    expect(await spoken([...early, ...late])).toEqual(pulses({ 0: 45, 19: 15 }))
+  })
+
+  test('a session without events has none', async () => {
+    expect((await pulsesOf(parley().database, [crypto.randomUUID()], new Date().toISOString())).size).toBe(0)
+    expect((await pulsesOf(parley().database, [], new Date().toISOString())).size).toBe(0)
+  })
+})

@@ -1,0 +1,93 @@
+// A whole Parley behind a port of its own, with its pages, for tests in a real browser.
+import { expect } from 'bun:test'
+import { join } from 'node:path'
+import { chromium, type Browser, type BrowserContext, type Page } from 'playwright'
+import { migrate } from '../../db/migrate.ts'
+import { openPglite } from '../../db/pglite.ts'
+import { createApp } from '../../src/app.ts'
+import { readConfig } from '../../src/config.ts'
+import { createLog } from '../../src/core/log.ts'
+import { createServices } from '../../src/services.ts'
+import { findChromium, launchArgs } from './browser.ts'
+
+export const KEY = 'operator-key-of-the-test'
+export const MOBILE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
+
+const ROOT = join(import.meta.dir, '../..')
+
+const asset = async (path: string) => {
+  const file = Bun.file(join(ROOT, 'public', path))
+  return (await file.exists()) ? new Response(file) : undefined
+}
+
+export type Site = Awaited<ReturnType<typeof serveSite>>
+
+export const serveSite = async (environment: Record<string, string> = {}) => {
+  const database = await openPglite()
+  await migrate(database)
+  const services = await createServices(
+    database,
+    readConfig({ OPERATOR_KEY: KEY, ...environment }),
+    createLog('silent', () => {}, false),
+  )
+  const app = await createApp(services, { asset })
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: (request, bun) =>
+      app.fetch(request, {
+        get address() {
+          return bun.requestIP(request)?.address ?? 'unknown'
+        },
+        untimed: () => bun.timeout(request, 0),
+      }),
+  })
+  const url = `http://127.0.0.1:${server.port}`
+  const post = async (path: string, body: unknown, team?: string) => {
+    const headers = { 'content-type': 'application/json', ...(team && { 'x-team-id': team }) }
+    const response = await fetch(`${url}/api${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+    expect(response.status).toBe(200)
+    return (await response.json()) as Record<string, string>
+  }
+  const stop = async () => {
+    services.drain()
+    await server.stop(true)
+    await services.close()
+  }
+  return { url, port: server.port!, post, stop, services }
+}
+
+/** Builds what browsers load, and starts one. */
+export const startBrowser = async (): Promise<Browser> => {
+  const styles = Bun.spawn([process.execPath, join(ROOT, 'components/styles.ts')], { stdout: 'ignore' })
+  expect(await styles.exited).toBe(0)
+  return chromium.launch({ executablePath: await findChromium(), args: launchArgs })
+}
+
+/** A window of its own, and everything in it that went wrong. */
+export const usingPage = async <T>(
+  browser: Browser,
+  baseURL: string,
+  options: Parameters<Browser['newContext']>[0],
+  work: (page: Page, complaints: string[], context: BrowserContext) => Promise<T>,
+): Promise<T> => {
+  const context = await browser.newContext({ baseURL, ...options })
+  try {
+    const page = await context.newPage()
+    return await work(page, complaintsOf(page), context)
+  } finally {
+    await context.close()
+  }
+}
+
+const complaintsOf = (page: Page): string[] => {
+  const complaints: string[] = []
+  page.on('console', (message) => ['error', 'warning'].includes(message.type()) && complaints.push(message.text()))
+  page.on('pageerror', (error) => complaints.push(String(error)))
+  page.on('dialog', (dialog) => void complaints.push(`dialog: ${dialog.message()}`))
+  page.on('requestfailed', (request) => {
+    const reason = request.failure()?.errorText
+    if (reason !== 'net::ERR_ABORTED') complaints.push(`${reason}: ${request.url()}`) // aborted: the test went on to the next page
+  })
+  return complaints
+}
