@@ -2,20 +2,25 @@
 //   bun src/server.ts                serves
 //   bun src/server.ts migrate        brings the database up to date and ends
 //   bun src/server.ts operator-key   makes a new sign-in key and ends
-import { alive, FolderInUse, readHolder } from '../db/lock.ts'
+//   bun src/server.ts import PATH…   imports transcripts and ends
+//   bun src/server.ts reindex        makes the search index anew and ends
+import { alive, FolderInUse, readHolder, type Holder } from '../db/lock.ts'
 import { migrate } from '../db/migrate.ts'
 import { CannotOpen, openDatabase, type Opened } from '../db/open.ts'
 import { createApp } from './app.ts'
 import { BadConfig, readConfig, type Config } from './config.ts'
 import { newSecret } from './core/ids.ts'
+import { importAll, importArguments, ImportFailed, intoDatabase, throughHolder, toServer } from './import/command.ts'
+import { NoSuchPath } from './import/files.ts'
 import { createLog, describeError, type Log } from './core/log.ts'
+import { progressBar } from './core/progress.ts'
 import { isLoopback } from './doors/origin.ts'
 import { firstOperatorKey, newOperatorKey } from './operator-key.ts'
 import { createServices, type Services } from './services.ts'
 
 const QUIET_S = 12 // a connection that says nothing for so long is closed, while a request is being read; waits and streams are exempt
 const STOP_WITHIN_MS = 10_000
-const LARGEST_BODY = 64 * 1024 * 1024 // above every door's own limit, which answers in JSON
+const LARGEST_BODY = 64 * 1024 * 1024 // above every door's own limit, which answers in JSON; a transcript's is in MAX_TRACE_BYTES
 
 const main = async (command: string | undefined) => {
   const config = readConfig(process.env)
@@ -24,7 +29,9 @@ const main = async (command: string | undefined) => {
   if (command === 'migrate')
     return once(config, log, async (_, ran) => console.log(ran === 0 ? 'The database is up to date.' : `Applied ${ran} migration(s).`))
   if (command === 'operator-key') return operatorKey(config, log)
-  throw new BadConfig(`There is no command ${command}. Use migrate or operator-key, or none to serve.`)
+  if (command === 'import') return importTranscripts(config, log, process.argv.slice(3))
+  if (command === 'reindex') return reindex(config, log)
+  throw new BadConfig(`There is no command ${command}. Use migrate, operator-key, import or reindex, or none to serve.`)
 }
 
 const serve = async (config: Config, log: Log) => {
@@ -54,13 +61,13 @@ const asset = async (path: string): Promise<Response | undefined> => {
 
 type App = Awaited<ReturnType<typeof createApp>>
 
-const listen = ({ PORT, HOST }: Config, answer: App['fetch']) => {
+const listen = ({ PORT, HOST, MAX_TRACE_BYTES }: Config, answer: App['fetch']) => {
   try {
     return Bun.serve({
       port: PORT,
       hostname: HOST,
       idleTimeout: QUIET_S,
-      maxRequestBodySize: LARGEST_BODY,
+      maxRequestBodySize: Math.max(LARGEST_BODY, MAX_TRACE_BYTES + 1),
       fetch: (request, server) =>
         answer(absolute(request), {
           get address() {
@@ -127,21 +134,70 @@ const once = async (config: Config, log: Log, work: (services: Services, migrati
 
 const operatorKey = async (config: Config, log: Log) => {
   if (config.OPERATOR_KEY) throw new BadConfig('OPERATOR_KEY is set in the environment and is the key in force. Change it there.')
-  const holder = config.DATABASE_URL ? undefined : readHolder(config.DATA_DIR)
-  if (!holder?.url || !alive(holder)) return once(config, log, async (services) => console.log(await newOperatorKey(services)))
-  const response = await fetch(`${holder.url}/api/commands/operator-key`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${holder.secret}` },
-  })
-  const answer = (await response.json()) as { key?: string; error?: { message: string } }
-  if (!answer.key) throw new CannotOpen(`The server at ${holder.url} refused: ${answer.error?.message}`)
+  const holder = servingHere(config)
+  if (!holder) return once(config, log, async (services) => console.log(await newOperatorKey(services)))
+  const response = await command(holder, 'operator-key')
+  const answer = (await response.json()) as { key: string }
   console.log(`${holder.url}/sign-in?key=${answer.key}`)
+}
+
+const reindex = async (config: Config, log: Log) => {
+  const bar = progressBar('Indexing', (text) => process.stdout.write(text), process.stdout.isTTY)
+  const holder = servingHere(config)
+  if (!holder) return once(config, log, (services) => services.indexer.rebuild(bar))
+  for await (const { done, all, error } of lines((await command(holder, 'reindex')).body!)) {
+    if (error) throw new CannotOpen(`The server at ${holder.url} could not make the index: ${error}`)
+    if (all !== undefined) bar(done!, all)
+  }
+}
+
+/** The server that has the embedded database open: commands work through it. */
+const servingHere = ({ DATABASE_URL, DATA_DIR }: Config): Holder | undefined => {
+  const holder = DATABASE_URL ? undefined : readHolder(DATA_DIR)
+  return holder?.url && alive(holder) ? holder : undefined
+}
+
+const command = async ({ url, secret }: Holder, name: string) => {
+  const response = await fetch(`${url}/api/commands/${name}`, { method: 'POST', headers: { authorization: `Bearer ${secret}` } })
+  if (response.ok) return response
+  const { error } = (await response.json()) as { error: { message: string } }
+  throw new CannotOpen(`The server at ${url} refused: ${error.message}`)
+}
+
+interface Line {
+  done?: number
+  all?: number
+  error?: string
+}
+
+async function* lines(body: ReadableStream<Uint8Array>): AsyncGenerator<Line> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const chunk of body) {
+    const whole = (text + decoder.decode(chunk, { stream: true })).split('\n')
+    text = whole.pop()!
+    for (const line of whole) yield JSON.parse(line) as Line
+  }
+}
+
+// Through the server that is asked for, or that holds the embedded database now; else straight into the database.
+const importTranscripts = async (config: Config, log: Log, words: string[]) => {
+  const { paths, url } = importArguments(words)
+  if (url) return importAll(paths, toServer(url, config.ACCESS_TOKEN), process.stderr)
+  const holder = servingHere(config)
+  if (holder) return importAll(paths, throughHolder(holder.url!, holder.secret!), process.stderr)
+  return once(config, log, async (services) => {
+    await importAll(paths, intoDatabase(services), process.stderr)
+    await services.indexer
+      .run()
+      .catch((error) => log('warn', 'the search index is behind; the server goes on with it', describeError(error)))
+  })
 }
 
 try {
   await main(process.argv[2])
 } catch (error) {
-  const known = error instanceof BadConfig || error instanceof CannotOpen || error instanceof FolderInUse
-  console.error(known ? error.message : error)
+  const known = [BadConfig, CannotOpen, FolderInUse, ImportFailed, NoSuchPath].some((kind) => error instanceof kind)
+  console.error(known ? (error as Error).message : error)
   process.exit(1)
 }

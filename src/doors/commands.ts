@@ -2,13 +2,63 @@
 import { Hono } from 'hono'
 import { refuse } from '../core/errors.ts'
 import { sameText } from '../core/ids.ts'
+import { fileSource } from '../import/source.ts'
+import { importTranscript } from '../import/transcript.ts'
+import { errorBody } from '../gate.ts'
 import { newOperatorKey } from '../operator-key.ts'
 import type { Services } from '../services.ts'
-import { json, type Env } from './http.ts'
+import { bodyText, json, parseJson, type Env } from './http.ts'
 
 export const commandRoutes = (services: Services, secret: string) =>
-  new Hono<Env>().post('/commands/operator-key', async (c) => {
-    if (!sameText(c.req.header('authorization') ?? '', `Bearer ${secret}`))
-      refuse('forbidden', 'This is for the commands of this server alone.')
-    return json({ key: await newOperatorKey(services) })
+  new Hono<Env>()
+    .use('/commands/*', async (c, next) => {
+      if (!sameText(c.req.header('authorization') ?? '', `Bearer ${secret}`))
+        refuse('forbidden', 'This is for the commands of this server alone.')
+      await next()
+    })
+    .post('/commands/operator-key', async () => json({ key: await newOperatorKey(services) }))
+    .post('/commands/reindex', (c) => {
+      c.env?.untimed?.()
+      return lines(services, async (tell) => ({ done: await services.indexer.rebuild((done, all) => tell({ done, all })) }))
+    })
+    .post('/commands/import', async (c) => {
+      const { path } = parseJson(await bodyText(c.req.raw, PATH_LIMIT)) as { path: string }
+      c.env?.untimed?.()
+      const told = (tell: Tell) => throttled((read) => tell({ read }))
+      return lines(services, async (tell) => ({ report: await importTranscript(services, fileSource(path, told(tell))) }))
+    })
+
+const PATH_LIMIT = 64 * 1024
+const COMMAND = { name: 'command', effect: 'write', refuses: ['conflict'] } as const
+
+type Tell = (said: object) => void
+
+// What the work tells while it goes on, then its result or why there is none: a JSON object a line. It goes on if nobody reads any more.
+const lines = (services: Services, work: (tell: Tell) => Promise<object>) => {
+  const encoder = new TextEncoder()
+  let read = true
+  const body = new ReadableStream<Uint8Array>({
+    async start(controller) {
+      const tell = (said: object) => void (read && controller.enqueue(encoder.encode(`${JSON.stringify(said)}\n`)))
+      const last = await work(tell).catch((error) => {
+        const { code, message } = errorBody(COMMAND, services, error)
+        return { error: message, code }
+      })
+      tell(last)
+      if (read) controller.close()
+    },
+    cancel: () => void (read = false),
   })
+  return new Response(body, { headers: { 'content-type': 'application/x-ndjson' } })
+}
+
+const EVERY_MS = 100
+
+const throttled = (tell: (bytes: number) => void) => {
+  let toldAt = 0
+  return (bytes: number) => {
+    if (performance.now() - toldAt < EVERY_MS) return
+    toldAt = performance.now()
+    tell(bytes)
+  }
+}

@@ -111,7 +111,7 @@ const postOf = (draft: Draft, ord: number) => {
 const NO_KEY = { caller: undefined, keyHash: undefined, operation: undefined, bodyHash: undefined }
 
 // Postgres' own notation, which both drivers pass on as it is.
-const arrayText = (values: (string | number | boolean | undefined)[]) => `{${values.map(elementText).join(',')}}`
+export const arrayText = (values: (string | number | boolean | undefined)[]) => `{${values.map(elementText).join(',')}}`
 const elementText = (value: string | number | boolean | undefined) =>
   value === undefined ? 'NULL' : typeof value === 'string' ? `"${value.replace(/["\\]/g, '\\$&')}"` : value
 

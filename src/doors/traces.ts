@@ -1,0 +1,71 @@
+// POST /api/traces: a transcript as the body, imported while it comes in. However long it is, it is never held as a whole.
+import { Hono } from 'hono'
+import { refuse, unauthorized } from '../core/errors.ts'
+import { isUuid, parseToken } from '../core/ids.ts'
+import { bodySource } from '../import/source.ts'
+import { importTranscript } from '../import/transcript.ts'
+import type { Services } from '../services.ts'
+import { sessionById } from '../stores/sessions.ts'
+import { actorOf } from './cookies.ts'
+import { json, type Env, type Http } from './http.ts'
+
+export const traceRoutes = (services: Services) =>
+  new Hono<Env>().post('/traces', async (c) => {
+    if (c.req.query('team_id') !== undefined)
+      refuse('invalid_request', 'A team_id in the address would end up in logs. Send it in the X-Team-ID header.', { field: 'team_id' })
+    const limit = services.config.MAX_TRACE_BYTES
+    if (Number(c.req.header('content-length') ?? 0) > limit)
+      refuse('payload_too_large', `A transcript may have at most ${limit} bytes here (MAX_TRACE_BYTES).`, { limit_bytes: limit })
+    const parent = await tiedTo(c, services)
+    c.env?.untimed?.() // the answer comes when all is written
+    const source = bodySource(c.req.raw.body, c.req.query('name') ?? '', limit)
+    return json(await importTranscript(services, source, parent).catch((error) => brokenOff(c, error)))
+  })
+
+/** The room that the transcript belongs to, for those who may say so: one of its teams, or a person. */
+const tiedTo = async (c: Http, services: Services): Promise<string | undefined> => {
+  const room = c.req.query('session_id')
+  if (room === undefined) return undefined
+  if (actorOf(c, services) !== undefined) {
+    const found = isUuid(room) && (await sessionById(services.database, room))
+    return found ? room : refuse('not_found', 'There is no session under that session_id.', { field: 'session_id' })
+  }
+  const token = parseToken(c.req.header('x-team-id') ?? '')
+  const member = token && (await services.memberOf(room, token))
+  return member && !member.left ? room : unauthorized()
+}
+
+const brokenOff = (c: Http, error: unknown): never => {
+  if (c.req.raw.signal.aborted)
+    refuse('invalid_request', 'The body broke off. What came of it is imported; send it again, and the rest is added.')
+  throw error
+}
+
+const REPORT = {
+  type: 'object',
+  properties: {
+    ...Object.fromEntries(['session_id', 'source'].map((name) => [name, { type: 'string' }])),
+    ...Object.fromEntries(['turns', 'events', 'added', 'skipped_count'].map((name) => [name, { type: 'integer' }])),
+    skipped: { type: 'array', items: { type: 'object', properties: { line: { type: 'integer' }, reason: { type: 'string' } } } },
+  },
+}
+
+/** The route in the words of OpenAPI. */
+export const TRACES = {
+  operationId: 'import_trace',
+  summary:
+    'Import a transcript (Claude Code, Codex, Gemini CLI, or the export of a session) with the file as the body. Sent again, it adds what is new.',
+  parameters: [
+    { in: 'query', name: 'name', schema: { type: 'string' }, description: "the file's name" },
+    { in: 'query', name: 'session_id', schema: { type: 'string' }, description: 'the room it belongs to; for its teams and for people' },
+    { in: 'header', name: 'X-Team-ID', schema: { type: 'string' }, description: 'of a team of that room' },
+  ],
+  requestBody: { required: true, content: { 'application/x-ndjson': {}, 'application/json': {} } },
+  responses: {
+    200: {
+      description: 'what was imported, and the lines that gave no event',
+      content: { 'application/json': { schema: REPORT } },
+    },
+    '4XX': { description: 'invalid_request, unauthorized, not_found, conflict or payload_too_large' },
+  },
+}

@@ -1,0 +1,178 @@
+// Claude Code: ~/.claude/projects/<project>/<session>.jsonl, one record a line. A message of the model is spread over several lines.
+import { exitCodeIn, responded, textOfBlocks } from './blocks.ts'
+import {
+  answered,
+  called,
+  context,
+  isObject,
+  objectOr,
+  prompt,
+  runtime,
+  textOr,
+  TITLE,
+  titled,
+  unknown,
+  type Draft,
+  type Format,
+  type Json,
+  type Memory,
+} from './draft.ts'
+
+export const claudeCode: Format = {
+  source: 'claude-code',
+  agent: 'Claude Code',
+  claims: (record) =>
+    typeof record.type === 'string' &&
+    record.payload === undefined &&
+    (typeof record.sessionId === 'string' || (record.type === 'summary' && typeof record.leafUuid === 'string')),
+  identity: ({ records, name }) => {
+    const first = records.find(({ sessionId }) => textOr(sessionId))
+    const session = textOr(first?.sessionId) ?? /^[0-9a-f-]{36}(?=\.jsonl$)/.exec(name)?.[0]
+    // A subagent's transcript bears the session of the agent that called it.
+    return session && [session, ...(first?.isSidechain === true && textOr(first.agentId) ? [first.agentId] : [])].join('/')
+  },
+  read: (record, memory) => {
+    if (!isObject(record)) return [unknown(record)]
+    memory.sidechain ??= typeof record.isSidechain === 'boolean' ? record.isSidechain : undefined
+    const aside = record.isSidechain === true && memory.sidechain !== true
+    if (typeof record.uuid === 'string') memory.leaves = [...(memory.leaves ?? []).slice(1 - LEAVES_KEPT), record.uuid]
+    return read(record, memory, aside).map((draft) => ({ at: record.timestamp, ...draft, ...(aside && { aside }) }))
+  },
+}
+
+const LEAVES_KEPT = 20
+
+const read = (record: Json, memory: Memory, aside: boolean): Draft[] => {
+  const { type } = record
+  if (type === 'user') return ofUser(record, memory, aside)
+  if (type === 'assistant') return ofAssistant(record, memory, aside)
+  if (type === 'system') return [ofSystem(record)]
+  if (type === 'custom-title') titled(memory, record.customTitle, TITLE.person)
+  if (type === 'ai-title') titled(memory, record.aiTitle, TITLE.program)
+  if (type === 'summary') return [ofSummary(record, memory)]
+  if (type === 'attachment') return [ofAttachment(objectOr(record.attachment))]
+  return BOOKKEEPING.has(String(type)) ? [runtime(String(type).replaceAll('-', '_'), said(record))] : [unknown(record)]
+}
+
+// Summaries of other sessions stand at the beginning of files too: one counts for the session whose records it comes after.
+const ofSummary = ({ summary, leafUuid }: Json, memory: Memory): Draft => {
+  if (memory.leaves?.includes(String(leafUuid))) {
+    titled(memory, summary, TITLE.summary)
+    memory.summary = textOr(summary)
+  }
+  return runtime('summary', { text: summary })
+}
+
+const BOOKKEEPING = new Set(
+  'progress queue-operation file-history-snapshot permission-mode mode agent-name agent-setting agent-color custom-title ai-title last-prompt frame-link pr-link started result relocated worktree-state bridge-session atis-latch tag'.split(
+    ' ',
+  ),
+)
+
+// Who and where, which every line repeats.
+const REPEATED = new Set(
+  'type subtype uuid parentUuid logicalParentUuid sessionId session_id timestamp cwd version gitBranch userType isSidechain isMeta entrypoint slug sessionKind'.split(
+    ' ',
+  ),
+)
+const said = (record: Json): Json =>
+  Object.fromEntries(Object.entries(record).filter(([key, value]) => !REPEATED.has(key) && value !== null && value !== undefined))
+
+const ofUser = (record: Json, memory: Memory, aside: boolean): Draft[] => {
+  const message = objectOr(record.message)
+  const blocks = typeof message.content === 'string' ? [{ type: 'text', text: message.content }] : message.content
+  if (!Array.isArray(blocks) || !blocks.every(isObject)) return [unknown(record)]
+  const results = blocks.filter(({ type }) => type === 'tool_result').map((block) => ofResult(block, record, memory))
+  const text = textOfBlocks(blocks.filter(({ type }) => type !== 'tool_result'))
+  return text === '' ? results : [...results, ofText(text, record, memory, aside)]
+}
+
+// What a person's own commands and the program leave among the prompts.
+const COMMAND = /^\s*<command-(?:name|message)>/
+const LOCAL = /^\s*<(?:local-command|bash)-(?:stdout|stderr)>/
+const INJECTED =
+  /^\s*(?:Caveat: The messages below|<(?:local-command-caveat|bash-input|system-reminder|task-notification|user-memory-input)>)/
+const INTERRUPTED = /^\s*\[Request interrupted by user/
+
+const ofText = (text: string, record: Json, memory: Memory, aside: boolean): Draft => {
+  if (record.isCompactSummary === true) return { type: 'compaction', author: 'agent', content: { text } }
+  if (INTERRUPTED.test(text)) return runtime('interrupted', { text }, { ends: 'here' })
+  if (LOCAL.test(text)) return { ...context(text, 'command_output'), ends: 'idle' }
+  if (record.isMeta === true || INJECTED.test(text)) return context(text)
+  if (aside) return runtime('subagent_prompt', { text })
+  const asked = COMMAND.test(text) ? commandOf(text) : text
+  titled(memory, asked, TITLE.prompt)
+  return prompt(asked)
+}
+
+const commandOf = (text: string) => {
+  const part = (name: string) => new RegExp(`<command-${name}>([\\s\\S]*?)</command-${name}>`).exec(text)?.[1]?.trim() ?? ''
+  return `${part('name') || part('message')} ${part('args')}`.trim() || text
+}
+
+const ofResult = (block: Json, record: Json, memory: Memory): Draft => {
+  const result = objectOr(record.toolUseResult)
+  const text = [textOfBlocks(block.content), textOr(result.stdout), textOr(result.stderr)].reduce<string>(
+    (all, part) => (part === undefined || all.includes(part.trim()) ? all : `${all}${all && '\n'}${part}`),
+    '',
+  )
+  const told = [result.exitCode, result.exit_code].find((code) => typeof code === 'number')
+  return {
+    type: 'tool_response',
+    author: 'agent',
+    toolName: answered(memory, block.tool_use_id),
+    originatingModel: memory.model,
+    content: responded(text, told ?? exitCodeIn(text), block.is_error === true),
+  }
+}
+
+const ofAssistant = (record: Json, memory: Memory, aside: boolean): Draft[] => {
+  const message = objectOr(record.message)
+  const blocks = typeof message.content === 'string' ? [{ type: 'text', text: message.content }] : message.content
+  if (!Array.isArray(blocks)) return [unknown(record)]
+  if (record.isApiErrorMessage === true) return [runtime('api_error', { text: textOfBlocks(blocks) }, { ends: 'here' })]
+  const model = message.model === '<synthetic>' ? undefined : textOr(message.model)
+  if (!aside) memory.model = model ?? memory.model
+  const drafts = blocks.flatMap((block) => ofBlock(objectOr(block), model, memory))
+  const last = drafts.at(-1)
+  const stopped = typeof message.stop_reason === 'string' && !GOES_ON.has(message.stop_reason)
+  if (last?.type === 'assistant_response' && (stopped || record.isAbortedMidStream === true)) last.ends = 'here'
+  return drafts
+}
+
+const GOES_ON = new Set(['tool_use', 'pause_turn'])
+
+const ofBlock = (block: Json, model: string | undefined, memory: Memory): Draft[] => {
+  const by = { author: 'agent', authorName: 'Claude Code', originatingModel: model } as const
+  if (block.type === 'text') return block.text ? [{ ...by, type: 'assistant_response', model, content: { text: String(block.text) } }] : []
+  if (block.type === 'thinking')
+    return block.thinking ? [{ ...by, type: 'reasoning', model, content: { text: String(block.thinking) } }] : []
+  if (block.type === 'redacted_thinking') return []
+  if (block.type === 'tool_use' || block.type === 'server_tool_use' || block.type === 'mcp_tool_use') {
+    const toolName = textOr(block.name) ?? 'tool'
+    called(memory, block.id, toolName)
+    return [{ ...by, type: 'tool_call', toolName, content: { arguments: block.input ?? {} } }]
+  }
+  if (typeof block.type === 'string' && block.type.endsWith('_tool_result')) {
+    return [{ ...by, type: 'tool_response', toolName: answered(memory, block.tool_use_id), content: { text: textOfBlocks(block.content) } }]
+  }
+  return [{ ...unknown(block), ...by }]
+}
+
+const ENDED = new Set(['turn_duration', 'stop_hook_summary'])
+
+const ofSystem = (record: Json): Draft => {
+  const subtype = textOr(record.subtype) ?? 'system'
+  const { content, ...data } = said(record)
+  const text = textOr(content)
+  if (subtype === 'compact_boundary') return { type: 'compaction', author: 'system', content: { text: text ?? '', ...data } }
+  if (subtype === 'local_command') return context(text ?? '', 'command_output')
+  const ends = ENDED.has(subtype) ? 'before' : subtype === 'api_refusal' ? 'here' : undefined
+  return runtime(subtype, { text, ...data }, { ends })
+}
+
+const ofAttachment = ({ type, ...attachment }: Json): Draft => {
+  const told = ['content', 'prompt', 'snippet'].find((field) => textOr(attachment[field]))
+  const { [told ?? '']: text, ...data } = attachment
+  return runtime(`attachment_${String(type ?? 'unknown')}`, { ...data, text })
+}

@@ -1,0 +1,56 @@
+// Our own export, /sessions/:id/feed.jsonl: an event a line, as the API shows it (stores/events.ts).
+import { CONVERSATION_TYPES, TRACE_TYPES } from '../../db/schema.ts'
+import { isUuid } from '../core/ids.ts'
+import { isObject, listOr, objectOr, textOr, TITLE, titled, unknown, type Draft, type Format, type Json, type Memory } from './draft.ts'
+
+export const parley: Format = {
+  source: 'parley',
+  agent: 'Parley',
+  claims: (record) => isEvent(record),
+  identity: ({ records }) => textOr(records.find(isEvent)?.id),
+  read: (record, memory) => (isObject(record) && isEvent(record) ? [ofEvent(record, memory)] : [unknown(record)]),
+}
+
+const TYPES = new Set<string>([...CONVERSATION_TYPES, ...TRACE_TYPES])
+const AUTHORS = new Set<unknown>(['team', 'person', 'system', 'agent'])
+
+const isEvent = ({ id, sequence, type, at }: Json) =>
+  typeof id === 'string' && isUuid(id) && typeof sequence === 'number' && TYPES.has(String(type)) && typeof at === 'string'
+
+const ofEvent = (event: Json, memory: Memory): Draft => {
+  const {
+    id,
+    sequence: _,
+    type,
+    at,
+    author,
+    team,
+    posted_by_team_id,
+    content,
+    reply_to,
+    to,
+    task_id: __,
+    tool_name,
+    model,
+    ...fields
+  } = event
+  const common = { key: `/${String(id)}`, type: type as Draft['type'], at }
+  if (type === 'system') {
+    const { changes } = objectOr(fields)
+    titled(memory, objectOr(objectOr(changes).title).to, TITLE.person)
+    const told = team === undefined ? fields : { team, ...fields }
+    return { ...common, author: 'system', content: told, ends: fields.event === 'session_concluded' ? 'before' : undefined }
+  }
+  if (type === 'chat' || type === 'user_input') titled(memory, objectOr(content).text, TITLE.prompt)
+  return {
+    ...common,
+    author: AUTHORS.has(author) ? (author as Draft['author']) : 'agent',
+    authorName: textOr(team),
+    teamId: typeof posted_by_team_id === 'string' && isUuid(posted_by_team_id) ? posted_by_team_id : undefined,
+    replyTo: textOr(reply_to) && `/${String(reply_to)}`,
+    to: to === undefined ? undefined : listOr(to).map(String).filter(isUuid),
+    content: isObject(content) ? content : { text: String(content ?? '') },
+    toolName: textOr(tool_name),
+    model: textOr(model),
+  }
+}

@@ -1,0 +1,104 @@
+// Imported transcripts: how far each has been read, and its events, many at a time.
+import { and, eq } from 'drizzle-orm'
+import type { Queries } from '../../db/database.ts'
+import { imports } from '../../db/schema.ts'
+import { arrayText } from './append.ts'
+
+export type Import = typeof imports.$inferSelect
+
+export const importOf = async ({ db }: Queries, sessionId: string): Promise<Import | undefined> => {
+  const [row] = await db.select().from(imports).where(eq(imports.sessionId, sessionId))
+  return row
+}
+
+/** Holds this transcript for the rest of the transaction, whether its session exists or not. */
+export const lockImport = async ({ query }: Queries, sessionId: string): Promise<void> =>
+  void (await query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [sessionId]))
+
+/** Notes how far the transcript has been read. False: somebody else has read on since. */
+export const saveImport = async ({ db }: Queries, { sessionId, batches, ...read }: Import): Promise<boolean> => {
+  const values = { ...read, batches: batches + 1 }
+  const rows =
+    batches === 0
+      ? await db
+          .insert(imports)
+          .values({ sessionId, ...values })
+          .onConflictDoNothing()
+          .returning({ sessionId: imports.sessionId })
+      : await db
+          .update(imports)
+          .set(values)
+          .where(and(eq(imports.sessionId, sessionId), eq(imports.batches, batches)))
+          .returning({ sessionId: imports.sessionId })
+  return rows.length === 1
+}
+
+/** Which of these events are in the log already. */
+export const knownEvents = async ({ query }: Queries, ids: string[]): Promise<Set<string>> => {
+  const rows = await query<{ id: string }>('select id from events where id = any($1::uuid[])', [arrayText(ids)])
+  return new Set(rows.map(({ id }) => id))
+}
+
+export interface Imported {
+  sequence: number
+  id: string
+  turn: number
+  ordinal: number
+  type: string
+  author: string
+  authorName: string | undefined
+  teamId: string | undefined
+  content: string // JSON
+  size: number
+  replyTo: string | undefined
+  to: string | undefined // an array in Postgres' notation
+  terminal: boolean | undefined
+  toolName: string | undefined
+  model: string | undefined
+  originatingModel: string | undefined
+  sourceLine: string
+  at: string
+}
+
+// The columns in the statement's order.
+const FIELDS = [
+  'sequence',
+  'id',
+  'turn',
+  'ordinal',
+  'type',
+  'author',
+  'authorName',
+  'teamId',
+  'content',
+  'size',
+  'replyTo',
+  'to',
+  'terminal',
+  'toolName',
+  'model',
+  'originatingModel',
+  'sourceLine',
+  'at',
+] as const
+
+const INSERT = `
+insert into events (session_id, sequence, id, turn, ordinal, type, author, author_name, posted_by_team_id, content, size, reply_to, to_team_ids,
+  terminal, tool_name, model, originating_model, source_line, at)
+select $1, sequence, id, turn, ordinal, type, author, author_name, team_id, content::jsonb, size, reply_to, to_team_ids::uuid[],
+  terminal, tool_name, model, originating_model, source_line, at
+from unnest($2::int8[], $3::uuid[], $4::int[], $5::int[], $6::text[], $7::text[], $8::text[], $9::uuid[], $10::text[], $11::int[], $12::uuid[],
+  $13::text[], $14::bool[], $15::text[], $16::text[], $17::text[], $18::text[], $19::timestamptz[])
+as e(sequence, id, turn, ordinal, type, author, author_name, team_id, content, size, reply_to, to_team_ids,
+  terminal, tool_name, model, originating_model, source_line, at)`
+
+/** Writes events that are numbered already, under their session's lock. */
+export const insertImported = async ({ query }: Queries, sessionId: string, events: Imported[]): Promise<void> =>
+  void (await query(INSERT, [sessionId, ...FIELDS.map((field) => arrayText(events.map((event) => event[field])))]))
+
+export const setTerminal = async ({ query }: Queries, sessionId: string, ids: string[], terminal: boolean): Promise<void> =>
+  void (await query('update events set terminal = nullif($3, false) where session_id = $1 and id = any($2::uuid[])', [
+    sessionId,
+    arrayText(ids),
+    terminal,
+  ]))

@@ -1,0 +1,107 @@
+import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { cookieOf, done, onEveryEngine, room, say, viaRest } from '../support/parley.ts'
+import { claudeLine, dataFile, eventsOf, forget, outline, sessionRow } from '../support/transcripts.ts'
+
+const session = () => crypto.randomUUID()
+const OTHER = '11111111-2222-4333-8444-555555555555'
+
+onEveryEngine((parley, engine) => {
+  const post = async (body: BodyInit, query = '', headers: Record<string, string> = {}, at = parley()) => {
+    const response = await at.send(`/api/traces${query}`, { body, headers })
+    return { status: response.status, body: (await response.json()) as any }
+  }
+
+  test('a transcript sent as the body is imported, and sent again adds nothing', async () => {
+    const text = readFileSync(dataFile('codex.jsonl'))
+    const { status, body } = await post(text, '?name=rollout.jsonl')
+    expect([status, body]).toEqual([
+      200,
+      { session_id: expect.any(String), source: 'codex', turns: 2, events: 22, added: 22, skipped: [], skipped_count: 0 },
+    ])
+    expect((await post(text)).body).toEqual({ ...body, added: 0 })
+    await forget(parley(), body.session_id)
+  })
+
+  test('a body larger than MAX_TRACE_BYTES is refused, whether it says its length or not', async () => {
+    const small = await parley().beside({ MAX_TRACE_BYTES: '1000' })
+    const lines = Array.from({ length: 20 }, (_, i) => `${claudeLine(i, 'user', `Step ${i}`, { session: OTHER })}\n`)
+    const announced = await post(lines.join(''), '', { 'content-length': String(lines.join('').length) }, small as never)
+    const stream = new ReadableStream<string>({ start: (to) => (lines.forEach((line) => to.enqueue(line)), to.close()) })
+    const streamed = await post(stream.pipeThrough(new TextEncoderStream()), '', {}, small as never)
+    for (const { status, body } of [announced, streamed]) {
+      expect([status, body.error.code, body.error.details]).toEqual([413, 'payload_too_large', { limit_bytes: 1000 }])
+    }
+    expect((await post(lines.slice(0, 3).join(''), '', {}, small as never)).status).toBe(200)
+  })
+
+  test('a transcript belongs to a room if one of its teams or a person says so', async () => {
+    const { id, alex } = await room(viaRest(parley()))
+    const other = await room(viaRest(parley()))
+    const text = () => `${claudeLine(1, 'user', 'In the room', { session: session() })}\n`
+    const tied = await post(text(), `?session_id=${id}`, { 'x-team-id': alex.token })
+    expect((await sessionRow(parley(), tied.body.session_id)).parent_session_id).toBe(id)
+    const cookie = await cookieOf(parley(), { name: 'Alex', role: 'person' })
+    const byPerson = await post(text(), `?session_id=${id}`, { cookie })
+    expect((await sessionRow(parley(), byPerson.body.session_id)).parent_session_id).toBe(id)
+    for (const headers of [
+      {},
+      { 'x-team-id': other.alex.token },
+      { 'x-team-id': alex.handle },
+      { cookie: await cookieOf(parley(), { name: 'Bo', role: 'reader' }) },
+    ])
+      expect([(await post(text(), `?session_id=${id}`, headers as never)).status, headers]).toEqual([401, headers])
+    expect((await post(text(), `?session_id=${OTHER}`, { cookie })).status).toBe(404)
+    expect((await post(text(), `?team_id=${alex.token}`)).status).toBe(400)
+  })
+
+  test('ACCESS_TOKEN and other sites are looked at before a byte is read', async () => {
+    const closed = await parley().beside({ ACCESS_TOKEN: 'a-token-of-some-length' })
+    const text = `${claudeLine(1, 'user', 'Open?', { session: session() })}\n`
+    expect((await post(text, '', {}, closed as never)).status).toBe(401)
+    expect((await post(text, '', { authorization: 'Bearer a-token-of-some-length' }, closed as never)).status).toBe(200)
+    expect((await post(text, '', { origin: 'http://elsewhere.example' })).status).toBe(403)
+    const wrongMethod = await parley().send('/api/traces')
+    expect([wrongMethod.status, wrongMethod.headers.get('allow')]).toEqual([405, 'POST'])
+  })
+
+  test('what is no transcript is refused in JSON', async () => {
+    expect([(await post('hello')).status, (await post('')).body.error.code]).toEqual([400, 'invalid_request'])
+  })
+
+  test('the export of a room comes back as a session with the same words, authors and order', async () => {
+    const { id, alex, bea } = await room(viaRest(parley()))
+    await say(alex, 'I take the lexer.')
+    const asked = await say(bea, 'And I?')
+    await say(alex, 'The parser.', { reply_to: asked.message_id, to: [bea.handle] })
+    await done(alex('update_session_metadata', { title: 'Shipping it all', reason: 'More than the parser.' }))
+    await done(alex('conclude_session', { summary_section: 'Divided.' }))
+    const exported = await (await parley().send(`/sessions/${id}/feed.jsonl`)).text()
+    const { body } = await post(exported)
+    expect(body).toMatchObject({ source: 'parley', events: 6, added: 6, skipped: [] })
+    const events = await eventsOf(parley(), body.session_id)
+    expect(events.map(outline)).toEqual(
+      [
+        '1.1 system team_joined',
+        '1.2 chat I take the lexer.',
+        '2.1 chat And I?',
+        '3.1 chat The parser.',
+        '3.2 system session_metadata_updated',
+        '3.3 system session_concluded',
+      ].map((line, i) => (i === 1 || i === 2 || i === 3 ? `${line} !` : line)),
+    )
+    expect(events.map(({ author_name }) => author_name)).toEqual([null, "Alex's Team", "Bea's Team", "Alex's Team", null, null])
+    expect(events[3]).toMatchObject({ reply_to: events[2]!.id, to_team_ids: [bea.handle], posted_by_team_id: alex.handle } as object)
+    expect((await sessionRow(parley(), body.session_id)).title).toBe('Shipping it all')
+    expect(body.session_id).not.toBe(id)
+  })
+
+  if (engine === 'postgres') {
+    test('readers of the page and the feed see an imported session to its end', async () => {
+      const { body } = await post(readFileSync(dataFile('codex.jsonl')))
+      const exported = await (await parley().send(`/sessions/${body.session_id}/feed.jsonl?include_trace=true`)).text()
+      expect(exported.trim().split('\n')).toHaveLength(22)
+      expect((await parley().send(`/sessions/${body.session_id}`)).status).toBe(200)
+    })
+  }
+})
