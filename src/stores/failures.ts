@@ -10,11 +10,12 @@ const sqlStateOf = (error: unknown): string => {
 
 /** The connection was refused, cut or never made: the server is away, starting, stopping, full, or read-only. */
 export const isAway = (error: unknown): boolean =>
-  /^(08|53|57P|58|25006|ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|CONNECT|CONNECTION_)/.test(sqlStateOf(error)) ||
-  sqlStateOf(error) === '57014' ||
-  timedOut(error)
+  /^(08|53|57P|58|25006|ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|CONNECT|CONNECTION_)/.test(sqlStateOf(error)) || isTimeout(error)
 
 /** Two transactions got in each other's way, and this one was undone whole: it can be tried again. */
 export const isCollision = (error: unknown): boolean => ['40P01', '40001', '23505'].includes(sqlStateOf(error))
+
+/** Neither the statement nor our own patience had the time. */
+export const isTimeout = (error: unknown): boolean => sqlStateOf(error) === '57014' || timedOut(error)
 
 const timedOut = (error: unknown): boolean => error instanceof DatabaseTimeout || (error instanceof Error && timedOut(error.cause))

@@ -1,0 +1,150 @@
+import { z } from 'zod'
+import { refuse } from '../core/errors.ts'
+import { isUuid, sha256 } from '../core/ids.ts'
+import { MODES } from '../core/modes.ts'
+import { shortened } from '../core/event-text.ts'
+import { sessionsWithin, type SessionRow } from '../stores/history.ts'
+import { sessionName } from './ids.ts'
+import { tool } from './tool.ts'
+
+const LIMIT = 'limit must be an integer from 1 to 100'
+const MODE = `mode must be one of ${MODES.join(', ')} or null`
+const SORT = 'sort must be desc or asc'
+
+const datetime = (name: string) =>
+  z.iso
+    .datetime({ offset: true, error: `${name} must be an RFC 3339 datetime with Z or an offset` })
+    .transform((text) => new Date(text).toISOString())
+
+const listed = z.object({
+  rank: z.int(),
+  id: z.string(),
+  session: z.object({
+    id: z.string(),
+    title: z.string(),
+    source: z.string(),
+    started_at: z.iso.datetime(),
+    updated_at: z.iso.datetime(),
+    completed: z.boolean(),
+    turn_count: z.int(),
+    event_count: z.int(),
+    mode: z.enum(MODES),
+    session_slug: z.string().nullable(),
+    session_summary: z.string().nullable(),
+  }),
+  open: z.object({ session_id: z.string() }),
+})
+
+export const listSessions = tool({
+  name: 'list_sessions',
+  summary:
+    'List the sessions that overlap a stretch of time, newest first. For what was said in them use search_sessions; to read one, open.',
+  input: z.strictObject({
+    start_datetime: datetime('start_datetime').describe('Included. RFC 3339 with Z or an offset.'),
+    end_datetime: datetime('end_datetime').describe('Not included. RFC 3339 with Z or an offset.'),
+    limit: z
+      .int({ error: LIMIT })
+      .min(1, LIMIT)
+      .max(100, LIMIT)
+      .nullish()
+      .transform((limit) => limit ?? 20)
+      .meta({ type: ['integer', 'null'], minimum: 1, maximum: 100 })
+      .describe('How many, 1 to 100; 20 by default.'),
+    cursor: z
+      .string({ error: 'cursor must be a string or null' })
+      .nullish()
+      .transform((cursor) => cursor ?? null)
+      .meta({ type: ['string', 'null'] })
+      .describe('The next_cursor of the page before, with the same filter and sort.'),
+    mode: z
+      .enum(MODES, { error: MODE })
+      .nullish()
+      .transform((mode) => mode ?? null)
+      .meta({ type: ['string', 'null'], enum: [...MODES, null] })
+      .describe('Only sessions of this mode.'),
+    sort: z
+      .enum(['desc', 'asc'], { error: SORT })
+      .nullish()
+      .transform((sort) => sort ?? 'desc')
+      .meta({ type: ['string', 'null'], enum: ['desc', 'asc', null] })
+      .describe('By the time of the last event: desc (newest first, the default) or asc.'),
+  }),
+  data: z.object({
+    result_count: z.int(),
+    limit: z.int(),
+    truncated: z.boolean(),
+    sessions: z.array(listed),
+    next_cursor: z.string().nullable(),
+  }),
+  refuses: [],
+  target: 300,
+  deadlineMs: 2_000, // of a narrow list; 3 s are allowed for a broad one
+  async run({ queries }, request) {
+    const { start_datetime: start, end_datetime: end, limit, cursor, mode, sort: order } = request
+    if (end <= start) refuse('invalid_request', 'end_datetime must be after start_datetime', { field: 'end_datetime' })
+    const filter = sha256(JSON.stringify([start, end, mode, order])).slice(0, 16)
+    const after = cursor === null ? undefined : readCursor(cursor, filter)
+    const { rows, many } = await sessionsWithin(queries, { start, end, mode, order, after, limit: limit + 1 })
+    const sessions = rows.slice(0, limit).map(itemOf)
+    const truncated = rows.length > limit
+    const next_cursor = truncated ? cursorOf(rows[limit - 1]!, filter) : null
+    return {
+      request,
+      data: { result_count: sessions.length, limit, truncated, sessions, next_cursor },
+      target: !many ? 300 : mode === null ? 1_000 : 1_200,
+    }
+  },
+})
+
+const itemOf = (row: SessionRow & { mode: string }, i: number) => {
+  const { title, source, started_at, updated_at, completed } = row
+  const id = sessionName(row.id)
+  return {
+    rank: i + 1,
+    id,
+    session: {
+      id,
+      title,
+      source,
+      started_at,
+      updated_at,
+      completed,
+      turn_count: row.turn,
+      event_count: row.last_sequence,
+      mode: row.mode as (typeof MODES)[number],
+      session_slug: slugOf(title),
+      session_summary: row.description.trim() === '' ? null : shortened(row.description).text,
+    },
+    open: { session_id: id },
+  }
+}
+
+const slugOf = (title: string) =>
+  title
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/\p{M}/gu, '')
+    .replace(/[^\p{L}\p{N}]+/gu, '-')
+    .replace(/^-|-$/g, '')
+    .slice(0, 60) || null
+
+// Where a page ended, and of which list it was a page.
+const cursorOf = ({ updated_at, id }: SessionRow, filter: string) =>
+  Buffer.from(JSON.stringify([updated_at, id, filter])).toString('base64url')
+
+const readCursor = (cursor: string, filter: string) => {
+  const [updated_at, id, of] = parsed(cursor)
+  if (typeof updated_at !== 'string' || typeof id !== 'string' || !isUuid(id) || Number.isNaN(Date.parse(updated_at)))
+    return refuse('invalid_request', 'cursor is not one that list_sessions gave', { field: 'cursor' })
+  if (of !== filter) return refuse('invalid_request', 'cursor belongs to another filter or sort', { field: 'cursor' })
+  return { updated_at, id }
+}
+
+const parsed = (cursor: string): unknown[] => {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
+    return Array.isArray(value) ? value : []
+  } catch {
+    return []
+  }
+}

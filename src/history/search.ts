@@ -1,0 +1,163 @@
+import { z } from 'zod'
+import { refuse } from '../core/errors.ts'
+import { kindNumber, kindOf, KINDS, SEARCHABLE, SEARCHED_BY_DEFAULT, type Kind } from '../core/kinds.ts'
+import type { Context } from '../context.ts'
+import { eventsAt, runsOf, sessionsByIds, type EventRow, type SessionRow } from '../stores/history.ts'
+import { findEvents, type Findings, type Found, type Scope } from '../stores/search.ts'
+import { eventName, named, sessionName, turnName } from './ids.ts'
+import { said, tool } from './tool.ts'
+import { isTerminal, shortOf, turnsOf, type Turn } from './turns.ts'
+
+const LONGEST_QUERY = 4096
+const HITS = 'n_hits must be an integer from 1 to 50'
+const SNIPPED = 64 * 1024 // characters of a text that a snippet is looked for in
+
+const short = z.object({ text: z.string(), truncated: z.boolean() })
+
+const hit = z.object({
+  rank: z.int(),
+  score: z.number().min(0).max(1),
+  id: z.string(),
+  event: z.object({ id: z.string(), type: z.enum(KINDS), timestamp: z.iso.datetime(), ordinal: z.int(), terminal: z.boolean() }),
+  turn: z.object({ id: z.string(), ordinal: z.int(), completed: z.boolean(), event_count: z.int() }),
+  session: z.object({
+    id: z.string(),
+    title: z.string(),
+    source: z.string(),
+    started_at: z.iso.datetime(),
+    updated_at: z.iso.datetime(),
+    completed: z.boolean(),
+  }),
+  snippet: short,
+  open: z.object({ event_id: z.string(), turn_id: z.string(), session_id: z.string() }),
+})
+
+export const searchSessions = tool({
+  name: 'search_sessions',
+  summary:
+    'Find where something was said or done, in all sessions or in one session or turn. Gives handles and snippets; read more with open. Words, paths, identifiers and error codes are found whole and by their parts.',
+  input: z.strictObject({
+    query: said('query')
+      .refine((text) => [...text].length <= LONGEST_QUERY, `query must have at most ${LONGEST_QUERY} characters`)
+      .describe('What to look for, in words or as it was written.'),
+    within_id: z
+      .string({ error: 'within_id must be a string or null' })
+      .nullish()
+      .transform((id) => id ?? null)
+      .meta({ type: ['string', 'null'] })
+      .describe('A session or turn id, to look there alone.'),
+    event_types: z
+      .array(z.string({ error: 'event_types must hold strings' }), { error: 'event_types must be an array or null' })
+      .min(1, 'event_types must name at least one event type')
+      .nullish()
+      .transform((types) => types ?? SEARCHED_BY_DEFAULT)
+      .meta({ type: ['array', 'null'], items: { type: 'string', enum: SEARCHABLE }, minItems: 1 })
+      .describe('Kinds of events; by default what was asked, answered and returned by tools.'),
+    n_hits: z
+      .int({ error: HITS })
+      .min(1, HITS)
+      .max(50, HITS)
+      .nullish()
+      .transform((hits) => hits ?? 10)
+      .meta({ type: ['integer', 'null'], minimum: 1, maximum: 50 })
+      .describe('How many, 1 to 50; 10 by default.'),
+  }),
+  data: z.object({ result_count: z.int(), limit: z.int(), truncated: z.boolean(), results: z.array(hit) }),
+  refuses: ['invalid_id', 'not_found', 'unsupported_event_type'],
+  target: 750,
+  deadlineMs: 4_500, // of the 5 s that specification 2 allows, so that the answer is out by then
+  async run(context, { query, within_id, event_types, n_hits: limit }) {
+    const types = kindsAmong(event_types)
+    const scope = await scopeOf(context, within_id)
+    const kinds = types.map(kindNumber)
+    const findings = await findEvents(context.queries, query, { kinds, scope, limit: limit + 1 })
+    const results = await hitsOf(context, findings.found.slice(0, limit), findings.terms)
+    return {
+      request: { query, within_id, event_types: types, n_hits: limit },
+      data: { result_count: results.length, limit, truncated: findings.found.length > limit, results },
+      warnings: warningsOf(findings),
+      target: targetOf(scope, findings),
+    }
+  },
+})
+
+const kindsAmong = (wanted: string[]): Kind[] => {
+  const unsupported = wanted.find((type) => !SEARCHABLE.includes(type as Kind))
+  if (unsupported !== undefined)
+    refuse('unsupported_event_type', `unsupported event type: ${unsupported}`, { field: 'event_types', supported: SEARCHABLE })
+  return SEARCHABLE.filter((kind) => wanted.includes(kind))
+}
+
+const scopeOf = async ({ queries }: Context, id: string | null): Promise<Scope> => {
+  if (id === null) return {}
+  const name = named(id)
+  if (!name) return refuse('invalid_id', 'within_id is not a valid Moraine MCP ID', { field: 'within_id' })
+  if (name.kind === 'event')
+    return refuse('invalid_request', 'within_id accepts session and turn IDs, not event IDs', { field: 'within_id' })
+  if ('unknown' in name) return refuse('not_found', `${name.kind} not found`, { id })
+  const [session] = await sessionsByIds(queries, [name.session])
+  const there = session && (name.kind === 'session' || name.turn <= session.turn)
+  if (!there) return refuse('not_found', `${name.kind} not found`, { id })
+  return name.kind === 'turn' ? name : { session: name.session }
+}
+
+const hitsOf = async ({ queries }: Context, found: Found[], terms: string[]) => {
+  if (found.length === 0) return []
+  const turns = new Map(found.map(({ session_id, turn }) => [turnName(session_id, turn), { session_id, turn }]))
+  const [events, sessions, runs] = await Promise.all([
+    eventsAt(
+      queries,
+      found.map(({ session_id, sequence }) => ({ session_id, sequence })),
+      SNIPPED,
+    ),
+    sessionsByIds(queries, [...new Set(found.map(({ session_id }) => session_id))]),
+    runsOf(queries, [...turns.values()]),
+  ])
+  const eventById = new Map(events.map((event) => [event.id, event]))
+  const sessionById = new Map(sessions.map((session) => [session.id, session]))
+  const bySession = Map.groupBy(runs, ({ session_id }) => session_id)
+  const turnById = new Map(
+    sessions.flatMap((session) =>
+      turnsOf(session, bySession.get(session.id) ?? []).map((turn) => [turnName(session.id, turn.ordinal), turn] as const),
+    ),
+  )
+  return found.flatMap(({ id, session_id, turn: ordinal, score }, i) => {
+    const [event, session, turn] = [eventById.get(id), sessionById.get(session_id), turnById.get(turnName(session_id, ordinal))]
+    return event && session && turn ? [hitOf(i + 1, score, event, turn, session, terms)] : []
+  })
+}
+
+const hitOf = (rank: number, score: number, event: EventRow, turn: Turn, session: SessionRow, terms: string[]) => {
+  const open = { event_id: eventName(event.id), turn_id: turnName(session.id, turn.ordinal), session_id: sessionName(session.id) }
+  const { title, source, started_at, updated_at, completed } = session
+  return {
+    rank,
+    score,
+    id: open.event_id,
+    event: {
+      id: open.event_id,
+      type: kindOf(event.type, event.author),
+      timestamp: event.at,
+      ordinal: event.ordinal,
+      terminal: isTerminal(turn, event),
+    },
+    turn: { id: open.turn_id, ordinal: turn.ordinal, completed: turn.terminal !== undefined, event_count: turn.events },
+    session: { id: open.session_id, title, source, started_at, updated_at, completed },
+    snippet: shortOf(event, terms),
+    open,
+  }
+}
+
+const warningsOf = ({ corrected, corpus }: Findings) => [
+  ...[...corrected].map(
+    ([term, words]) => `No event has ${JSON.stringify(term)}; searched for ${words.map((word) => JSON.stringify(word)).join(', ')}.`,
+  ),
+  ...(corpus.rebuilding ? [`The index is being made anew: ${corpus.events} of ${corpus.rebuilding} events can be found so far.`] : []),
+]
+
+// By how much there is to search (specification 2, "Performance SLA").
+const targetOf = ({ session, turn }: Scope, { corpus }: Findings) => {
+  if (turn !== undefined) return 300
+  if (session !== undefined) return 500
+  return corpus.events <= 100_000 ? 750 : corpus.events <= 500_000 ? 1_500 : 2_500
+}

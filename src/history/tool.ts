@@ -1,0 +1,116 @@
+// The one way a tool of history is made: its route, who may read, its deadline, and specification 2's envelope around answers and errors.
+import { z } from 'zod'
+import { withinDeadline } from '../../db/database.ts'
+import { refuse, type ErrorBody, type ErrorCode } from '../core/errors.ts'
+import { operationsFor } from '../core/operation.ts'
+import { redacted } from '../core/text.ts'
+import type { Context } from '../context.ts'
+import { isTimeout } from '../stores/failures.ts'
+
+interface Answer<Data> {
+  /** The request with its defaults filled in. */
+  request: Record<string, unknown>
+  data: Data
+  warnings?: string[]
+  /** Milliseconds within which specification 2 wants this answer. */
+  target: number
+}
+
+interface Tool<I extends z.ZodObject, D extends z.ZodObject> {
+  name: string
+  summary: string
+  input: I
+  data: D
+  refuses: readonly ErrorCode[]
+  /** The target that errors name. */
+  target: number
+  deadlineMs: number
+  run(context: Context, input: z.output<I>): Promise<Answer<z.output<D>>>
+}
+
+const op = operationsFor<Context>()
+
+export const tool = <I extends z.ZodObject, D extends z.ZodObject>({
+  name,
+  summary,
+  input,
+  data,
+  refuses,
+  target,
+  deadlineMs,
+  run,
+}: Tool<I, D>) =>
+  op({
+    name,
+    summary,
+    route: ['POST', `/history/${name}`],
+    access: 'open',
+    effect: 'read',
+    input,
+    output: envelope(name, data),
+    refuses: [...refuses, 'deadline_exceeded', 'unauthorized'],
+    refusal: (error, raw, elapsed) => errorEnvelope(name, target, error, raw, elapsed),
+    async run(context, given) {
+      const begun = context.call.began ?? performance.now()
+      if (context.call.reader?.() === false) refuse('unauthorized', 'Reading is for those who may: send the access token, or sign in.')
+      const {
+        request,
+        data,
+        warnings = [],
+        target,
+      } = await withinDeadline(run(context, given), deadlineMs).catch((error) => {
+        if (!isTimeout(error)) throw error
+        return refuse('deadline_exceeded', `${name} took longer than ${deadlineMs} ms; ask for less at a time`, { deadline_ms: deadlineMs })
+      })
+      const answer = { schema_version: `moraine.mcp.${name}.v1`, tool: name, request, data, warnings }
+      return { ...answer, performance: timing(performance.now() - begun, target) } as never
+    },
+  })
+
+const performanceShape = z.object({ elapsed_ms: z.int(), sla_target_ms: z.int(), met_sla: z.boolean() })
+
+const envelope = (name: string, data: z.ZodObject) =>
+  z.object({
+    schema_version: z.literal(`moraine.mcp.${name}.v1`),
+    tool: z.literal(name),
+    request: z.record(z.string(), z.unknown()),
+    data,
+    warnings: z.array(z.string()),
+    performance: performanceShape,
+  })
+
+const timing = (elapsed: number, target: number) => ({ elapsed_ms: Math.round(elapsed), sla_target_ms: target, met_sla: elapsed <= target })
+
+const errorEnvelope = (name: string, target: number, { code, message, details }: ErrorBody, raw: unknown, elapsed: number) => {
+  const { issues, ...more } = details
+  const [first] = (issues ?? []) as { message: string }[] // a field's own sentence already names it
+  return {
+    schema_version: 'moraine.mcp.error.v1',
+    tool: name,
+    request: echo(raw),
+    error: { code, message: first?.message ?? message, details: more },
+    warnings: [],
+    performance: timing(elapsed, target),
+  }
+}
+
+const ECHOED = 4_096 // characters of a text, at most
+
+// As the caller sent it, save that no answer holds a credential, nor much more than was asked.
+const echo = (raw: unknown): unknown => {
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return {}
+  try {
+    const text = JSON.stringify(raw, (_, value) =>
+      typeof value === 'string' && value.length > ECHOED ? `${value.slice(0, ECHOED)}…` : value,
+    )
+    return text.length > 16 * ECHOED ? {} : JSON.parse(redacted(text))
+  } catch {
+    return {} // nested too deep to be written
+  }
+}
+
+/** A text that must say something; null and blanks are refused with this one sentence. */
+export const said = (name: string) => {
+  const message = `${name} must be a non-empty string`
+  return z.string({ error: message }).trim().min(1, message)
+}

@@ -1,0 +1,182 @@
+// Reading the log as a hierarchy of sessions, turns and events. A turn is no row: it is what its events say, and reading it takes two
+// range scans. Where the turn lies in the log the search index knows; what it has not seen yet is the end of the log.
+import type { Queries } from '../../db/database.ts'
+import type { Content } from '../core/event-text.ts'
+
+export interface SessionRow {
+  id: string
+  title: string
+  description: string
+  source: string
+  status: 'active' | 'closed'
+  started_at: string
+  updated_at: string
+  turn: number // how many there are
+  last_sequence: number
+  completed: boolean
+}
+
+/** What the events of one kind (and tool) in a turn have in common. */
+export interface Run {
+  session_id: string
+  turn: number
+  kind: string
+  tool_name: string | null
+  events: number
+  first: number // sequences
+  last: number
+  started_at: string
+  updated_at: string
+  terminal: number | null // the last event that says it ends the turn
+  last_chat: number | null
+}
+
+export interface EventRow {
+  session_id: string
+  sequence: number
+  id: string
+  turn: number
+  ordinal: number
+  type: string
+  author: string
+  at: string
+  terminal: boolean | null
+  tool_name: string | null
+  model: string | null
+  originating_model: string | null
+  content: Content
+  cut: boolean // the content is a beginning
+}
+
+export interface Place {
+  session_id: string
+  sequence: number
+}
+
+const UPDATED = 'coalesce(s.last_event_at, s.created_at)'
+const sessionWith = (
+  updated: string,
+) => `s.id, s.title, s.description, s.source, s.status, s.created_at as started_at, ${updated} as updated_at,
+  greatest(s.turn, least(s.last_sequence, 1))::int as turn, s.last_sequence,
+  (s.source = 'room' and s.status = 'closed' and s.last_sequence > 0) or exists (
+    select from events e where e.session_id = s.id and e.turn = s.turn and e.terminal) as completed`
+
+export const sessionsByIds = ({ query }: Queries, ids: string[]): Promise<SessionRow[]> =>
+  query(`select ${sessionWith(UPDATED)} from sessions s where s.id = any($1::uuid[])`, [`{${ids.join(',')}}`])
+
+/** The sessions before and after in the chain of those resumed from one another. */
+export const neighbours = async ({ query }: Queries, id: string): Promise<{ previous: string | null; next: string | null }> => {
+  const [row] = await query<{ previous: string | null; next: string | null }>(
+    `select s.resumed_from_session_id as previous, (select n.id from sessions n where n.series_id = s.series_id and n.resumed_from_session_id = s.id
+       order by n.created_at limit 1) as next
+     from sessions s where s.id = $1`,
+    [id],
+  )
+  return row ?? { previous: null, next: null }
+}
+
+const KIND = `case when e.type <> 'chat' then e.type when e.author = 'person' then 'user_input' else 'assistant_response' end`
+
+export interface Wanted {
+  session_id: string
+  turn: number | null // all of them
+}
+
+// What of the log holds the wanted turn: as far as is indexed, its own stretch; beyond, all there is.
+const WITHIN = `json_to_recordset($1::json) as w(session_id uuid, turn int)
+  join sessions s on s.id = w.session_id
+  join session_index i on i.session_id = s.id
+  cross join lateral (
+    select min(sequence) as first, max(sequence) as last from event_search where session_id = w.session_id and turn = w.turn
+  ) known
+  join events e on e.session_id = w.session_id
+    and e.sequence >= case when w.turn is null then 1 else coalesce(known.first, i.indexed_sequence + 1) end
+    and e.sequence <= case when w.turn is null or i.indexed_sequence < s.last_sequence then s.last_sequence else coalesce(known.last, 0) end
+    and (w.turn is null or e.turn = w.turn)`
+
+/** By turn, in the order in which they began. */
+export const runsOf = ({ query }: Queries, wanted: Wanted[]): Promise<Run[]> =>
+  query(
+    `select e.session_id, e.turn, ${KIND} as kind, case when e.type = 'tool_call' then e.tool_name end as tool_name, count(*)::int as events,
+       min(e.sequence) as first, max(e.sequence) as last, min(e.at) as started_at, max(e.at) as updated_at,
+       max(e.sequence) filter (where e.terminal) as terminal, max(e.sequence) filter (where e.type = 'chat') as last_chat
+     from ${WITHIN} group by 1, 2, 3, 4 order by 1, 2, min(e.sequence)`,
+    [JSON.stringify(wanted)],
+  )
+
+const BEGINNING = 1_000 // characters, for summaries
+// Of a text its beginning; of what has none, all of it unless it is large.
+const BRIEF = `case when e.content->>'text' is not null then jsonb_build_object('text', left(e.content->>'text', ${BEGINNING}))
+    when e.size <= 4 * ${BEGINNING} then e.content
+    else jsonb_build_object('text', left(coalesce(e.content->>'arguments', e.content::text), ${BEGINNING})) end as content,
+  case when e.content->>'text' is not null then length(e.content->>'text') > ${BEGINNING} else e.size > 4 * ${BEGINNING} end as cut`
+const EVENT = `e.session_id, e.sequence, e.id, e.turn, e.ordinal, e.type, e.author, e.at, e.terminal, e.tool_name, e.model, e.originating_model`
+
+/** The events of a turn, their contents cut short. */
+export const eventsOfTurn = ({ query }: Queries, wanted: Wanted): Promise<EventRow[]> =>
+  query(`select ${EVENT}, ${BRIEF} from ${WITHIN} order by e.sequence`, [JSON.stringify([wanted])])
+
+/** Events by their places, their contents cut short; or their texts up to `characters` of them. */
+export const eventsAt = ({ query }: Queries, places: Place[], characters?: number): Promise<EventRow[]> =>
+  query(
+    `select ${EVENT}, ${characters === undefined ? BRIEF : begun(characters)}
+     from json_to_recordset($1::json) as p(session_id uuid, sequence bigint) join events e on e.session_id = p.session_id and e.sequence = p.sequence`,
+    [JSON.stringify(places)],
+  )
+
+const begun = (characters: number) =>
+  `case when length(e.content->>'text') > ${characters} then jsonb_build_object('text', left(e.content->>'text', ${characters})) else e.content end as content,
+   coalesce(length(e.content->>'text') > ${characters}, false) as cut`
+
+/** One event whole. */
+export const eventWhole = async ({ query }: Queries, id: string): Promise<EventRow | undefined> => {
+  const [row] = await query<EventRow>(`select ${EVENT}, e.content, false as cut from events e where e.id = $1`, [id])
+  return row
+}
+
+/** The ids of a turn's events before and after one of them. */
+export const besides = async (
+  { query }: Queries,
+  { session_id, turn, sequence }: EventRow,
+): Promise<{ previous: string | null; next: string | null }> => {
+  const [row] = await query<{ previous: string | null; next: string | null }>(
+    `with turn as (select e.sequence, e.id from ${WITHIN})
+     select (select id from turn where sequence < $2 order by sequence desc limit 1) as previous,
+       (select id from turn where sequence > $2 order by sequence limit 1) as next`,
+    [JSON.stringify([{ session_id, turn }]), sequence],
+  )
+  return row!
+}
+
+export interface Window {
+  start: string
+  end: string
+  mode: string | null
+  order: 'asc' | 'desc'
+  after: { updated_at: string; id: string } | undefined
+  limit: number
+}
+
+/** Up to this many matches a list is a narrow one. */
+export const NARROW = 5_000
+
+/** Sessions that overlap a stretch of time, and whether there are more than NARROW of them. */
+export const sessionsWithin = async ({ query }: Queries, { start, end, mode, order, after, limit }: Window) => {
+  const matches = `updated_at >= $1::timestamptz and started_at < $2::timestamptz${mode === null ? '' : ' and mode = $3'}`
+  const filter = [start, end, ...(mode === null ? [] : [mode])]
+  const [comparison, n] = [order === 'asc' ? '>' : '<', filter.length]
+  const onwards = after ? `and (updated_at, session_id) ${comparison} ($${n + 1}::timestamptz, $${n + 2}::uuid)` : ''
+  const [rows, [count]] = await Promise.all([
+    query<SessionRow & { mode: string }>(
+      `select ${sessionWith('l.updated_at')}, l.mode
+       from (select * from session_index where ${matches} ${onwards} order by updated_at ${order}, session_id ${order} limit ${limit}) l
+       join sessions s on s.id = l.session_id order by l.updated_at ${order}, l.session_id ${order}`,
+      after ? [...filter, after.updated_at, after.id] : filter,
+    ),
+    query<{ many: boolean }>(
+      `select count(*) > ${NARROW} as many from (select from session_index where ${matches} limit ${NARROW + 1}) m`,
+      filter,
+    ),
+  ])
+  return { rows, many: count!.many }
+}

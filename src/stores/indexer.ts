@@ -1,0 +1,78 @@
+// Keeps the search index close behind the log, off the post's path: it is told which sessions moved and takes them in batches. It
+// asks the database nothing while nothing is written. What it was not told of (a crash, another instance's) it finds by catching up.
+import type { Database } from '../../db/database.ts'
+import { emptyIndex, indexBatch, sessionsBehind } from './search-index.ts'
+
+const SESSIONS_AT_ONCE = 200
+const BUSY_MS = 100 // until the next try, while another instance is at it
+// PGlite works on this very thread: whoever posts meanwhile waits for one batch.
+const EVENTS_AT_ONCE = { pglite: 50, postgres: 2_000 }
+
+export class Indexer {
+  #moved = new Set<string>()
+  #behind = true // until the first look at the database
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor(readonly database: Database) {}
+
+  /** The session's log has grown. */
+  moved(session: string) {
+    this.#moved.add(session)
+  }
+
+  /** Something may have been written that nobody told of. */
+  catchUp() {
+    this.#behind = true
+  }
+
+  /** Indexes all that there is to index, unless it is not `wanted` any more; `indexed` hears of each batch. */
+  run(wanted = () => true, indexed: (events: number) => void = () => {}): Promise<void> {
+    return this.#alone(() => this.#work(wanted, indexed))
+  }
+
+  /** Makes the index anew from the log. `progress` hears how many events are done, and of how many. */
+  rebuild(progress: (done: number, all: number) => void): Promise<void> {
+    return this.#alone(async () => {
+      const all = await emptyIndex(this.database)
+      let done = 0
+      progress(done, all)
+      this.#behind = true
+      while (this.#behind || this.#moved.size > 0) {
+        await this.#work(
+          () => true,
+          (events) => progress((done += events), all),
+        )
+        if (this.#moved.size > 0) await pause(BUSY_MS)
+      }
+    })
+  }
+
+  // One after the other within this process; between processes the database sees to it.
+  async #alone<T>(work: () => Promise<T>): Promise<T> {
+    const mine = this.#last.then(work)
+    this.#last = mine.catch(() => {})
+    return mine
+  }
+
+  async #work(wanted: () => boolean, indexed: (events: number) => void): Promise<void> {
+    if (this.#behind) {
+      this.#behind = false
+      for (const session of await sessionsBehind(this.database)) this.#moved.add(session)
+    }
+    while (this.#moved.size > 0 && wanted()) {
+      const sessions = [...this.#moved].slice(0, SESSIONS_AT_ONCE)
+      for (const session of sessions) this.#moved.delete(session)
+      const again = () => sessions.forEach((session) => this.#moved.add(session))
+      const batch = await indexBatch(this.database, sessions, EVENTS_AT_ONCE[this.database.engine]).catch((error) => {
+        again()
+        throw error
+      })
+      if (batch === 'busy') return again()
+      if (batch.more) again()
+      indexed(batch.events)
+      await pause(0) // between batches it is the turn of those who wait for an answer
+    }
+  }
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))

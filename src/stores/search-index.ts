@@ -1,0 +1,169 @@
+// Writing the search index: a batch of the log's events at a time, in one transaction that also says how far it has come. So it is
+// exact after a crash, and several instances may try: one at a time gets to.
+import type { Database, Queries } from '../../db/database.ts'
+import { textOf, type Content } from '../core/event-text.ts'
+import { kindNumber, kindOf } from '../core/kinds.ts'
+import { modeAfter, type Mode } from '../core/modes.ts'
+import { indexed, LEVELS, termsOf } from '../core/terms.ts'
+
+const LOCK = 7_423_000_002
+const BATCH_BYTES = 1024 * 1024 // of content, the first event always; 8 MiB of large texts took 700 MiB more memory (bench/import)
+
+// What the GIN indexes gather before they sort it in. More makes a batch cheaper, and searches read through it. PGlite sorts in on this
+// very thread.
+const PENDING = { pglite: '256kB', postgres: '4MB' }
+
+export type Batch = { events: number; more: boolean } | 'busy'
+
+interface Logged {
+  session_id: string
+  sequence: number
+  id: string
+  turn: number
+  type: string
+  author: string
+  content: Content
+  tool_name: string | null
+  at: string
+}
+
+/** Indexes up to `limit` events of these sessions. `busy`: another instance is at it. */
+export const indexBatch = (database: Database, sessionIds: string[], limit: number): Promise<Batch> =>
+  database.transaction(async (tx) => {
+    const [lock] = await tx.query<{ mine: boolean }>(
+      `select pg_try_advisory_xact_lock($1) as mine, set_config('gin_pending_list_limit', $2, true)`,
+      [LOCK, PENDING[database.engine]],
+    )
+    if (!lock?.mine) return 'busy'
+    const ranges = await behind(tx, sessionIds, limit)
+    if (ranges.length === 0) return { events: 0, more: false }
+    const logged = await read(tx, ranges)
+    await write(tx, logged, new Map(ranges.map(({ session_id, mode }) => [session_id, mode])))
+    const wanted = ranges.reduce((sum, { from, to }) => sum + to - from, 0)
+    return { events: logged.length, more: logged.length < wanted || wanted === limit }
+  }, BATCH_MAY_TAKE_MS)
+
+const BATCH_MAY_TAKE_MS = 60_000
+
+interface Range {
+  n: number
+  session_id: string
+  mode: Mode
+  from: number
+  to: number
+}
+
+const behind = async ({ query }: Queries, sessionIds: string[], limit: number): Promise<Range[]> => {
+  const rows = await query<{ session_id: string; mode: Mode; indexed: number; last: number }>(
+    `select i.session_id, i.mode, i.indexed_sequence as indexed, s.last_sequence as last from session_index i join sessions s on s.id = i.session_id
+     where i.session_id = any($1::uuid[]) and i.indexed_sequence < s.last_sequence`,
+    [`{${sessionIds.join(',')}}`],
+  )
+  let left = limit
+  return rows.flatMap(({ session_id, mode, indexed: from, last }, n) => {
+    const to = Math.min(last, from + left)
+    left -= to - from
+    return to > from ? [{ n, session_id, mode, from, to }] : []
+  })
+}
+
+// The sum over the sizes ends a batch before large contents are read at all.
+const read = ({ query }: Queries, ranges: Range[]) =>
+  query<Logged>(
+    `with sized as (
+       select r.n, e.session_id, e.sequence, sum(e.size) over (order by r.n, e.sequence) - e.size as before
+       from json_to_recordset($1::json) as r(n int, session_id uuid, "from" bigint, "to" bigint)
+       join events e on e.session_id = r.session_id and e.sequence > r."from" and e.sequence <= r."to"
+     )
+     select session_id, sequence, id, turn, type, author, content, tool_name, at from sized join events using (session_id, sequence)
+     where before < ${BATCH_BYTES} order by n, sequence`,
+    [JSON.stringify(ranges)],
+  )
+
+interface Word {
+  term: string
+  events: number
+  levels?: number[]
+}
+
+// In the order of the index, so that neighbours share its pages: twice as fast.
+const byTerm = (a: Word, b: Word) => (a.term < b.term ? -1 : 1)
+
+const count = (words: Map<string, Word>, term: string, level: number | undefined) => {
+  const word = words.get(term) ?? { term, events: 0 }
+  word.events++
+  if (level !== undefined) {
+    word.levels ??= LEVELS.map(() => 0)
+    word.levels[level]!++
+  }
+  words.set(term, word)
+}
+
+const write = async (tx: Queries, logged: Logged[], modes: Map<string, Mode>) => {
+  const words = new Map<string, Word>()
+  const reached = new Map<string, number>()
+  let length = 0
+  const rows = logged.map(({ session_id, sequence, id, turn, type, author, content, tool_name, at }) => {
+    const kind = kindOf(type, author)
+    const counts = termsOf(textOf(kind, content, tool_name))
+    const { levels, ...made } = indexed(counts)
+    for (const term of counts.keys()) count(words, term, levels.get(term))
+    length += made.length
+    reached.set(session_id, sequence)
+    modes.set(session_id, modeAfter(modes.get(session_id)!, kind, tool_name))
+    return { session_id, turn, sequence, id, kind: kindNumber(kind), at, ...made }
+  })
+  await tx.query(
+    `insert into event_search (session_id, turn, sequence, id, kind, at, length, tsv, hot)
+     select session_id, turn, sequence, id, kind, at, length, tsv::tsvector, hot::tsvector
+     from json_to_recordset($1::json) as r(session_id uuid, turn int, sequence bigint, id uuid, kind int2, at timestamptz, length int, tsv text, hot text)`,
+    [JSON.stringify(rows)],
+  )
+  await tx.query(
+    `insert into search_terms (term, events, levels)
+     select term, events, levels from json_to_recordset($1::json) as w(term text, events int, levels int[])
+     on conflict (term) do update set events = search_terms.events + excluded.events, levels = case
+       when excluded.levels is null then search_terms.levels when search_terms.levels is null then excluded.levels
+       else array[${LEVELS.map((_, i) => `search_terms.levels[${i + 1}] + excluded.levels[${i + 1}]`).join(', ')}] end`,
+    [JSON.stringify([...words.values()].sort(byTerm))],
+  )
+  await tx.query(
+    `update session_index i set indexed_sequence = r.sequence, mode = r.mode, updated_at = coalesce(s.last_event_at, s.created_at)
+     from json_to_recordset($1::json) as r(session_id uuid, sequence bigint, mode text), sessions s
+     where i.session_id = r.session_id and s.id = r.session_id`,
+    [JSON.stringify([...reached].map(([session_id, sequence]) => ({ session_id, sequence, mode: modes.get(session_id) })))],
+  )
+  await tx.query(
+    `update search_corpus set events = events + $1, length = length + $2,
+       rebuilding = case when events + $1 < rebuilding then rebuilding end`,
+    [rows.length, length],
+  )
+}
+
+/** The sessions whose log is ahead of the index: after a crash, or of a database that had none. Newest first. */
+export const sessionsBehind = async ({ query }: Queries): Promise<string[]> => {
+  await query(
+    `insert into session_index (session_id, started_at, updated_at)
+     select id, created_at, coalesce(last_event_at, created_at) from sessions s
+     where not exists (select from session_index where session_id = s.id) on conflict do nothing`,
+  )
+  const rows = await query<{ id: string }>(
+    `select s.id from session_index i join sessions s on s.id = i.session_id where i.indexed_sequence < s.last_sequence
+     order by i.updated_at desc`,
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** Throws the whole index away; what it is made of is all in the log. Returns how many events there are to index. */
+export const emptyIndex = (database: Database): Promise<number> =>
+  database.transaction(async ({ query }) => {
+    await query('select pg_advisory_xact_lock($1)', [LOCK])
+    await query('truncate event_search, search_terms')
+    await query(`update session_index set indexed_sequence = 0, mode = 'chat'`)
+    const [row] = await query<{ events: number }>(
+      `update search_corpus set events = 0, length = 0, rebuilding = (select sum(last_sequence)::int8 from sessions) returning coalesce(rebuilding, 0) as events`,
+    )
+    return row!.events
+  }, EMPTYING_MAY_TAKE_MS)
+
+const EMPTYING_MAY_TAKE_MS = 120_000

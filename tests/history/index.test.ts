@@ -1,0 +1,197 @@
+// The index: close behind, exact after a crash, and made anew without a change to anything that was found.
+import { describe, expect, test } from 'bun:test'
+import { history } from '../../bench/corpus.ts'
+import { SEARCHED_BY_DEFAULT } from '../../src/core/kinds.ts'
+import { B, K1, termsOf } from '../../src/core/terms.ts'
+import { databaseOf, ENGINES } from '../faults/engines.ts'
+import { openRoom, post } from '../faults/rooms.ts'
+import { askOverRest, indexed, trace, type Step } from '../support/history.ts'
+import { done, onEveryEngine, room, soon, viaRest } from '../support/parley.ts'
+import { runServer, startServer } from '../support/server.ts'
+
+onEveryEngine((parley, engine) => {
+  const found = async (query: string, n_hits = 50): Promise<any[]> =>
+    (await askOverRest(parley())('search_sessions', { query, n_hits })).data.results
+
+  test('what it counts is what the log holds, however it was written', async () => {
+    const { alex, bea } = await room(viaRest(parley()))
+    await Promise.all(
+      Array.from({ length: 60 }, (_, i) => done([alex, bea][i % 2]!('post_message', { content: `lexer ${i} and parser ${i % 7}` }))),
+    )
+    await indexed(parley())
+    const { database } = parley()
+    const [corpus] = await database.query<any>('select * from search_corpus')
+    const [log] = await database.query<any>(
+      'select (select count(*)::int from events) as events, (select sum(length)::int from event_search) as length',
+    )
+    expect([corpus.events, corpus.length]).toEqual([log.events, log.length])
+    const wrong = await database.query(
+      `select term, t.events, ndoc from search_terms t full join ts_stat('select tsv from event_search') s on s.word = t.term where t.events is distinct from ndoc`,
+    )
+    expect(wrong).toEqual([])
+  })
+
+  test('the richest text there can be goes in, and what comes after it', async () => {
+    const last = `w${crypto.randomUUID().replaceAll('-', '')}`
+    const rich = (letter: string) => Array.from({ length: 30_000 }, (_, i) => `${letter.repeat(90)}${i}/${i}_${letter}`).join(' ')
+    const { events } = await trace(parley(), [
+      [
+        { type: 'tool_response', text: rich('a') },
+        { type: 'tool_response', text: rich('ß') },
+        { type: 'user_input', text: last },
+      ],
+    ])
+    await indexed(parley())
+    expect((await found(last)).map(({ id }) => id)).toEqual([events[2]])
+    expect((await found('a_29999'))[0]?.id ?? (await found('29999'))[0]?.id).toBe(events[0])
+  })
+
+  test('it costs no query while nothing is written', async () => {
+    await indexed(parley())
+    await Bun.sleep(700) // what else ended with the last test
+    const { database } = parley()
+    const before = database.statements()
+    await Bun.sleep(1_500)
+    expect(database.statements() - before).toBeLessThanOrEqual(1) // the sweep of who is present
+  })
+
+  test('made anew, it finds the same under the same ids', async () => {
+    const said = `w${crypto.randomUUID().replaceAll('-', '')}`
+    const { events, session } = await trace(parley(), [
+      Array.from({ length: 5 }, (_, i) => ({ type: 'user_input', text: `${said} ${'again '.repeat(i)}` })),
+    ])
+    await indexed(parley())
+    const before = await found(said)
+    expect(before.map(({ id }) => id).toSorted()).toEqual(events.toSorted())
+    const steps: [number, number][] = []
+    await parley().services.indexer.rebuild((count, all) => void steps.push([count, all]))
+    const [log] = await parley().database.query<{ events: number }>('select count(*)::int as events from events')
+    expect(steps[0]).toEqual([0, log!.events])
+    expect(steps.at(-1)).toEqual([log!.events, log!.events])
+    const after = await found(said)
+    expect(after).toEqual(before)
+    expect((await askOverRest(parley())('open', { id: session })).data.session.event_count).toBe(5)
+  })
+
+  test('while it is made anew, answers say so', async () => {
+    const { database } = parley()
+    await database.query('update search_corpus set rebuilding = events + 1000')
+    const { warnings } = await askOverRest(parley())('search_sessions', { query: 'lexer' })
+    await database.query('update search_corpus set rebuilding = null')
+    expect(warnings).toEqual([expect.stringMatching(/^The index is being made anew: \d+ of \d+ events can be found so far\.$/)])
+  })
+
+  test('of more events than are all scored, those found are the best', async () => {
+    const { database } = parley()
+    const sessions = [...Map.groupBy(history(6_000), ({ session }) => session).values()]
+    const ids: string[] = []
+    for (const events of sessions) {
+      const turns: Step[][] = [...Map.groupBy(events, ({ turn }) => turn).values()]
+      ids.push(...(await trace(parley(), turns)).events)
+    }
+    await parley().services.indexer.run()
+    const texts = sessions.flat()
+    const docs = texts.map(({ text, type }, i) => ({ id: ids[i]!, type, counts: termsOf(text), length: 0 }))
+    for (const doc of docs) for (const count of doc.counts.values()) doc.length += count
+    const [corpus] = await database.query<any>('select * from search_corpus')
+    expect(corpus.events).toBeGreaterThan(5_000)
+    for (const query of ['error', 'error config', 'test build deploy', 'the of to and', 'error the test of']) {
+      const terms = [...termsOf(query).keys()]
+      const known = await database.query<any>(`select term, events from search_terms where term = any($1::text[])`, [
+        `{${terms.join(',')}}`,
+      ])
+      const weight = new Map(known.map(({ term, events }) => [term, Math.log(1 + (corpus.events - events + 0.5) / (events + 0.5))]))
+      const score = ({ counts, length }: (typeof docs)[number]) =>
+        terms.reduce((sum, term) => {
+          const count = counts.get(term) ?? 0
+          return sum + ((weight.get(term) ?? 0) * count) / (count + K1 * (1 - B + (B * length * corpus.events) / corpus.length))
+        }, 0)
+      const scores = new Map(docs.filter(({ type }) => SEARCHED_BY_DEFAULT.includes(type as never)).map((doc) => [doc.id, score(doc)]))
+      const gain = (values: number[]) => values.reduce((sum, value, i) => sum + value / Math.log2(i + 2), 0)
+      const best = [...scores.values()].sort((a, b) => b - a).slice(0, 10)
+      const got = (await found(query, 10)).map(({ id }) => scores.get(id) ?? 0)
+      expect([query, gain(got) / gain(best) >= 0.95]).toEqual([query, true])
+    }
+  }, 120_000)
+
+  if (engine === 'postgres') {
+    test('two instances share it, and neither counts anything twice', async () => {
+      const other = await parley().beside({})
+      const { id, alex } = await room(viaRest(other))
+      const said = `w${crypto.randomUUID().replaceAll('-', '')}`
+      await Promise.all(Array.from({ length: 30 }, () => done(alex('post_message', { content: said }))))
+      await soon('all is found by the other', async () => (await found(said)).length === 30)
+      const [term] = await parley().database.query<any>('select events from search_terms where term = $1', [said])
+      expect([term.events, id.length]).toEqual([30, 36])
+    })
+
+    test('a search that the database does not answer ends in time, and says so', async () => {
+      const { database } = parley()
+      let release = () => {}
+      const held = database.transaction(async ({ query }) => {
+        await query('lock table search_corpus in access exclusive mode')
+        await new Promise<void>((resolve) => (release = resolve))
+      }, 20_000)
+      await Bun.sleep(50)
+      const start = performance.now()
+      const { error } = await askOverRest(parley())('search_sessions', { query: 'lexer' })
+      expect(error).toMatchObject({
+        code: 'deadline_exceeded',
+        message: 'search_sessions took longer than 4500 ms; ask for less at a time',
+      })
+      expect(performance.now() - start).toBeLessThan(5_000)
+      release()
+      await held
+    }, 20_000)
+  }
+})
+
+describe('a server', () => {
+  const ask = async (url: string, tool: string, input: object) =>
+    (await (
+      await fetch(`${url}/api/history/${tool}`, { method: 'POST', body: JSON.stringify(input), signal: AbortSignal.timeout(20_000) })
+    ).json()) as any
+
+  test.each(ENGINES)(
+    'on %s finds after a kill all that was acknowledged before, and its reindex command works beside it',
+    async (engine) => {
+      const { environment, drop } = await databaseOf(engine)
+      const server = await startServer(environment)
+      try {
+        const room = await openRoom(server.url, 2)
+        const said = `w${crypto.randomUUID().replaceAll('-', '')}`
+        const answers = await Promise.all(Array.from({ length: 40 }, (_, i) => post(room, `${said} ${i}`, { team: room.teams[i % 2]! })))
+        await server.kill()
+        await server.restart()
+        const hits = async () => (await ask(server.url, 'search_sessions', { query: said, n_hits: 50 })).data.results as any[]
+        await soon('the rest is indexed', async () => (await hits()).length === 40)
+        const before = await hits()
+        expect(before.map(({ id }) => id).toSorted()).toEqual(answers.map(({ body }) => `event:${body.message_id}`).toSorted())
+        const { code, output } = await runServer(['reindex'], { ...environment, DATA_DIR: server.folder }, 60_000)
+        expect({ code, output }).toMatchObject({ code: 0, output: expect.stringMatching(/100 %, (\d+) of \1\n/) })
+        expect(await hits()).toEqual(before)
+        for (const { open } of before.slice(0, 3))
+          for (const id of Object.values(open)) expect((await ask(server.url, 'open', { id })).error).toBeUndefined()
+      } finally {
+        await server.remove()
+        await drop()
+      }
+    },
+    120_000,
+  )
+
+  test('the reindex command works without it too', async () => {
+    const server = await startServer({})
+    try {
+      const room = await openRoom(server.url, 2)
+      await post(room, 'to be found again', { team: room.teams[0]! })
+      await server.terminate()
+      const { code, output } = await runServer(['reindex'], { DATA_DIR: server.folder }, 60_000)
+      expect({ code, output }).toMatchObject({ code: 0, output: expect.stringContaining('100 %') })
+      await server.restart()
+      expect((await ask(server.url, 'search_sessions', { query: 'found again' })).data.result_count).toBe(1)
+    } finally {
+      await server.remove()
+    }
+  }, 60_000)
+})
