@@ -17,7 +17,7 @@ export const Versions = ({ history }: { history: History }) => (
             aria-current={row.version === history.comparison?.to ? 'true' : undefined}
             className="flex items-center gap-2 text-[13px] after:absolute after:inset-0"
           >
-            <span className="rounded bg-secondary px-1.5 py-0.5 font-mono text-[11px] font-medium text-secondary-foreground tabular-nums">
+            <span className="rounded border bg-secondary px-1.5 py-0.5 font-mono text-[11px] font-medium text-secondary-foreground tabular-nums">
               v{row.version}
             </span>
             <span className="min-w-0 truncate">

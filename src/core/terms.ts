@@ -2,10 +2,10 @@
 import { utf8Bytes } from './text.ts'
 
 const LONGEST_TERM = 100 // characters; what is longer is a blob, or a path whose parts are found
-const MOST_BYTES = 512 * 1024 // of the different terms of one event: Postgres holds 1 MiB of them with their places
+const MOST_BYTES = 256 * 1024 // of the different terms of one event: Postgres holds 1 MiB of them with their places
 const MOST_COUNTED = 255 // of one term in one event: Postgres holds no more positions
-const HEAD = 192 * 1024 // characters that are read of a text, from its beginning …
-const TAIL = 64 * 1024 // … and from its end, where a log has its error
+const HEAD = 96 * 1024 // characters that are read of a text, from its beginning …
+const TAIL = 32 * 1024 // … and from its end, where a log has its error
 
 // A run of words and what joins them in paths, identifiers, addresses and versions.
 const RUN = /[\p{L}\p{N}\p{M}_]+(?:[-./\\:@#]+[\p{L}\p{N}\p{M}_]+)*/gu
