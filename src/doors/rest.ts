@@ -16,24 +16,27 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 export const restRoutes = (operations: readonly AnyOp[], services: Services) => {
   const app = new Hono<Env>()
-  const methods = new Map<string, string[]>()
-  for (const operation of operations) {
+  const routes = operations.flatMap((operation) => {
     const typed = queryTyper(operation)
-    for (const [method, path] of [operation.route, ...(operation.aliases ?? [])]) {
-      methods.set(path, [...(methods.get(path) ?? []), method])
+    return [operation.route, ...(operation.aliases ?? [])].map(([method, path]) => ({ method, path, operation, typed }))
+  })
+  // Fixed paths first: /sessions/wait is not the session called "wait".
+  for (const [path, here] of [...Map.groupBy(routes, (route) => route.path)].toSorted(([a], [b]) => paramsOf(a) - paramsOf(b))) {
+    for (const { method, operation, typed } of here) {
       app.on(method, path, (c) => {
         const input = rawInput(c, operation, typed)
         if (!(input instanceof Promise)) return answer(c, operation, services, input)
         return input.then((read) => answer(c, operation, services, read)).catch((error) => unreadable(error, operation))
       })
     }
-  }
-  for (const [path, allowed] of methods) {
+    const allowed: string[] = here.map(({ method }) => method)
     const others = METHODS.filter((method) => !allowed.includes(method))
     app.on(others, path, () => methodNotAllowed(allowed))
   }
   return app
 }
+
+const paramsOf = (path: string) => path.split(':').length
 
 export const methodNotAllowed = (allowed: string[]) => {
   const allow = allowed.includes('GET') ? [...allowed, 'HEAD'] : allowed
