@@ -53,6 +53,7 @@ export const HomePage = ({ frame, counts, sessions, more, search, filter, link }
       ) : (
         <>
           <SessionSearch search={search} filter={filter} />
+          {search && <SearchEverything query={search} />}
           <Sessions sessions={sessions} search={search} />
           {more && (
             <p className="mt-3 text-center text-[12px] text-muted-foreground">
@@ -82,6 +83,14 @@ const Stat = ({ label, value, note }: { label: string; value: number | string; n
       <span className="text-[12px] text-muted-foreground">{note}</span>
     </dd>
   </div>
+)
+
+const SearchEverything = ({ query }: { query: string }) => (
+  <p className="mt-2 text-[13px] wrap-anywhere">
+    <a href={`/search?${new URLSearchParams({ q: query })}`} className="underline underline-offset-2">
+      Search everything for “{visible(query)}”
+    </a>
+  </p>
 )
 
 const Sessions = ({ sessions, search }: { sessions: SessionSummary[]; search: string }) => (

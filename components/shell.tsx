@@ -84,6 +84,9 @@ const Header = ({ frame, crumbs }: { frame: Frame; crumbs: NonNullable<Props['cr
       </nav>
     )}
     <div className="ml-auto flex items-center gap-1">
+      <LinkButton variant="ghost" size="icon" href="/search" aria-label="Search everything" title="Search everything">
+        <Icon name="search" />
+      </LinkButton>
       <LinkButton variant="ghost" size="icon" href="/connect" aria-label="Connect an agent" title="Connect an agent">
         <Icon name="plug" />
       </LinkButton>

@@ -21,6 +21,5 @@ addEventListener('keydown', (event) => {
   event.preventDefault()
   const search = document.querySelector('input[type=search]')
   if (search) search.focus()
-  else location.assign('/#search')
+  else location.assign('/search')
 })
-if (location.hash === '#search') document.querySelector('input[type=search]')?.focus()

@@ -9,7 +9,7 @@ const MAY: Record<string, string[]> = {
   rooms: ['core', 'stores', 'context.ts', 'services.ts', 'keys.ts'],
   history: ['core', 'stores', 'db', 'context.ts'],
   import: ['core', 'stores', 'db', 'services.ts'],
-  doors: ['core', 'stores', 'rooms', 'import', 'components', ...CONTRACTS],
+  doors: ['core', 'stores', 'rooms', 'history', 'import', 'components', ...CONTRACTS],
 }
 const BUN_ONLY = ['src/server.ts']
 

@@ -14,6 +14,7 @@ import { docHistoryPage, restoreVersion, versionFile } from './pages/doc-history
 import { feedExport, markdownExport } from './pages/exports.ts'
 import { homePage } from './pages/home.tsx'
 import { sendMessage } from './pages/message.tsx'
+import { searchPage } from './pages/search.tsx'
 import { sessionPage } from './pages/session.tsx'
 import { endShare, makeShare, sharePage } from './pages/share.tsx'
 import { checkLink, saveLink, saveLoopGuard, saveTheme, settingsPage } from './pages/settings.tsx'
@@ -42,6 +43,7 @@ const READ: Routes = {
   '/sessions/:id/history': docHistoryPage,
   '/sessions/:id/share': sharePage,
   ...onSession(showAct),
+  '/search': searchPage,
   '/settings': settingsPage,
   '/connect': connectPage,
 }

@@ -311,7 +311,7 @@ test('keys go from message to message, to the end and to the search; a message i
     await page.keyboard.press('g')
     await page.locator('#jump').waitFor({ state: 'hidden', ...SOON })
     await page.keyboard.press('/')
-    await page.waitForURL('**/#search')
+    await page.waitForURL('**/search')
     expect(await page.evaluate(() => (document.activeElement as HTMLInputElement).type)).toBe('search')
   }))
 

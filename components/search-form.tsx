@@ -1,0 +1,100 @@
+import type { ReactNode } from 'react'
+import { SEARCHABLE, type Kind } from '../src/core/kinds.ts'
+import { visible } from '../src/core/visible.ts'
+import { Icon } from './icon.tsx'
+import { Button } from './ui/button.tsx'
+import { Input } from './ui/input.tsx'
+import { Label } from './ui/label.tsx'
+import { Select } from './ui/select.tsx'
+
+/** What is looked for, and where, as the address says it; empty where it says nothing. */
+export interface Search {
+  query: string
+  session: { id: string; title: string } | undefined
+  type: string
+  from: string
+  to: string
+}
+
+/** What the kinds of events are called, all of them and one. */
+export const KINDS: Record<Kind, { plural: string; one: string }> = {
+  user_input: { plural: 'What people asked', one: 'asked' },
+  assistant_response: { plural: 'What agents said', one: 'said' },
+  tool_response: { plural: 'Tool results', one: 'tool result' },
+  tool_call: { plural: 'Tool calls', one: 'tool call' },
+  reasoning: { plural: 'Reasoning', one: 'reasoning' },
+  system: { plural: 'Joins, renames, conclusions', one: 'event' },
+  compaction: { plural: 'Compactions', one: 'compaction' },
+  runtime: { plural: 'Runtime notes', one: 'runtime' },
+  unknown: { plural: 'Others', one: 'other' },
+}
+
+/** A form: the address says what is looked for. */
+export const SearchForm = ({ search: { query, session, type, from, to } }: { search: Search }) => (
+  <form method="get" action="/search" role="search" className="mt-4 grid gap-3">
+    <div className="relative flex gap-2">
+      <Icon name="search" className="pointer-events-none absolute top-2.25 left-2.5 size-3.5 text-muted-foreground max-sm:top-2.75" />
+      <Input
+        type="search"
+        name="q"
+        defaultValue={query}
+        autoFocus={query === ''}
+        maxLength={4096}
+        aria-label="What to look for"
+        placeholder="Words, a path, an identifier, an error code"
+        className="pl-8"
+      />
+      <Button type="submit" className="max-sm:h-9">
+        Search
+      </Button>
+    </div>
+    <div className="grid grid-cols-2 gap-x-2 gap-y-2 sm:grid-cols-[1fr_auto_auto]">
+      <Field id="type" label="Look among" className="col-span-2 sm:col-span-1">
+        <Select id="type" name="type" defaultValue={type}>
+          <option value="">What was asked and said, and tool results</option>
+          <option value="all">Everything</option>
+          {SEARCHABLE.map((kind) => (
+            <option key={kind} value={kind}>
+              {KINDS[kind].plural}
+            </option>
+          ))}
+        </Select>
+      </Field>
+      <Field id="from" label="From (UTC)">
+        <Input type="date" id="from" name="from" defaultValue={from} className="px-2" />
+      </Field>
+      <Field id="to" label="To, included">
+        <Input type="date" id="to" name="to" defaultValue={to} className="px-2" />
+      </Field>
+    </div>
+    {session && (
+      <p className="flex min-w-0 items-center gap-2 text-[13px] text-muted-foreground">
+        <input type="hidden" name="session" value={session.id} />
+        <span className="min-w-0 truncate">
+          Only in{' '}
+          <a href={`/sessions/${session.id}`} className="font-medium text-foreground hover:underline">
+            {visible(session.title)}
+          </a>
+        </span>
+        <a href={hrefOf({ query, type, from, to })} className="shrink-0 text-foreground underline underline-offset-2">
+          Look in all sessions
+        </a>
+      </p>
+    )}
+  </form>
+)
+
+const Field = ({ id, label, className, children }: { id: string; label: string; className?: string; children: ReactNode }) => (
+  <div className={className}>
+    <Label htmlFor={id} className="text-[12px] font-normal text-muted-foreground">
+      {label}
+    </Label>
+    {children}
+  </div>
+)
+
+/** The address of a search. */
+export const hrefOf = ({ query, session, type, from, to }: Partial<Omit<Search, 'session'>> & { session?: { id: string } | undefined }) => {
+  const given = Object.entries({ q: query, session: session?.id, type, from, to }).filter(([, value]) => value)
+  return `/search?${new URLSearchParams(given as [string, string][])}`
+}

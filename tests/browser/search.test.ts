@@ -1,0 +1,164 @@
+// Searching as people do it: what is found, where a hit leads, and that nothing in a query or a hit is more than text.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Browser, Page } from 'playwright'
+import { HOSTILE } from '../support/payloads.ts'
+import { indexed, trace } from '../support/history.ts'
+import { MOBILE, serveSite, startBrowser, usingPage, type Site } from '../support/site.ts'
+
+const LINES = 120 // before and after what is looked for: more than a page of the feed
+const FOUND = 'Tokens of parseTree keep their spans, see `src/parser/ledgerQuill.ts`.'
+
+let browser: Browser
+let parley: Site
+let session: string
+let sought: number
+
+beforeAll(async () => {
+  browser = await startBrowser()
+  parley = await serveSite()
+  const alex = await parley.post('/sessions', { title: 'Shipping the parser', description: 'Split it.', creator_team_name: "Alex's Team" })
+  session = alex.session_id!
+  const at = `/sessions/${session}`
+  const bea = await parley.post(`${at}/join`, { team_name: "Bea's Team" })
+  const say = (text: string) => parley.post(`${at}/messages`, { content: { text } }, bea.team_id)
+  for (let line = 1; line < LINES; line++) await say(`Line ${line} of the talk.`)
+  sought = Number((await say(FOUND)).cursor)
+  for (let line = LINES; line < 2 * LINES; line++) await say(`Line ${line} of the talk.`)
+  await trace(
+    { ...parley, database: parley.services.database } as never,
+    [
+      [
+        { type: 'user_input', text: 'Where is ledgerQuill?' },
+        { type: 'tool_response', text: 'rg: 12 matches of ledgerQuill' },
+      ],
+    ],
+    { title: 'A run of the agent' },
+  )
+  for (const text of HOSTILE) await say(`payload ${text}`)
+  await indexed({ database: parley.services.database } as never)
+}, 120_000)
+
+afterAll(async () => {
+  await browser?.close()
+  await parley?.stop()
+})
+
+const using = (options: Parameters<typeof usingPage>[2], work: Parameters<typeof usingPage>[3]) =>
+  usingPage(browser, parley.url, options, work)
+const hits = (page: Page) => page.locator('main ol > li')
+const marks = (page: Page) => page.locator('mark').allTextContents()
+
+test('a hit says who, marks the words as they stand in names, and leads to its row in a long feed', () =>
+  using({}, async (page, complaints) => {
+    await page.goto('/search?q=ledger+quill&type=assistant_response')
+    expect(await hits(page).count()).toBe(1)
+    expect(await hits(page).first().innerText()).toContain("Bea's Team")
+    expect(await hits(page).locator('[data-hue]').count()).toBe(2)
+    expect(await marks(page)).toEqual(['ledgerQuill'])
+    await page.goto('/search?q=ledgre&type=assistant_response')
+    expect(await page.locator('main').innerText()).toContain('No event has "ledgre"')
+    expect(await marks(page)).toEqual(['ledger'])
+    await page.getByRole('link', { name: 'Shipping the parser', exact: true }).click()
+    await page.waitForURL(({ pathname, search, hash }) => pathname + search + hash === `/sessions/${session}?around=${sought}#m${sought}`)
+    expect(await page.locator(`#m${sought}`).innerText()).toContain('keep their spans')
+    await page.waitForFunction((id) => {
+      const { top, bottom } = document.querySelector(id)!.getBoundingClientRect()
+      return top >= 0 && bottom <= innerHeight
+    }, `#m${sought}`)
+    expect(complaints).toEqual([])
+  }))
+
+test('without script the form narrows by kind, days and session, and says what it looks for', () =>
+  using({ javaScriptEnabled: false }, async (page) => {
+    await page.goto('/')
+    await page.getByRole('link', { name: 'Search everything' }).click()
+    await page.getByLabel('What to look for').fill('ledgerQuill')
+    const search = () => page.getByRole('button', { name: 'Search', exact: true }).click()
+    await search()
+    expect(await hits(page).count()).toBe(3)
+    await page.getByLabel('Look among').selectOption('Tool results')
+    await search()
+    expect(await hits(page).allInnerTexts()).toEqual([expect.stringContaining('12 matches')])
+    expect(await hits(page).innerText()).toContain('not in the feed')
+    await page.getByLabel('Look among').selectOption('Everything')
+    await page.getByLabel('From').fill('2026-04-29')
+    await page.getByLabel('To, included').fill('2026-04-29')
+    await search()
+    expect(await hits(page).count()).toBe(2)
+    expect(await page.getByRole('status').innerText()).toBe('2 hits')
+    await page.getByLabel('To, included').fill('2026-04-28')
+    await search()
+    expect(await page.getByRole('alert').innerText()).toBe('The first day is after the last one.')
+    await page.goto(`/search?q=ledgerQuill&type=all`)
+    await page.getByRole('link', { name: 'Only this session: Shipping the parser' }).click()
+    expect(await hits(page).count()).toBe(1)
+    await page.getByRole('link', { name: 'Look in all sessions' }).click()
+    expect(await hits(page).count()).toBe(3)
+    expect(await page.getByLabel('What to look for').inputValue()).toBe('ledgerQuill')
+  }))
+
+test(
+  'what is in a query or in a hit stays text',
+  () =>
+    using({}, async (page, complaints) => {
+      const inert = async () => {
+        expect(await page.locator('script').count()).toBe(1)
+        expect(await page.locator('main :is(img, iframe, object, embed, style, base, video, audio, math)').count()).toBe(0)
+        expect(await page.locator('main svg:not(:has(> use[href^="#i-"]))').count()).toBe(0)
+        expect(await page.locator('main :is([onerror], [onclick], [onload], [style], [data-hx-get], [hx-get])').count()).toBe(0)
+        const links = await page.locator('main a').evaluateAll((all) => all.map((link) => (link as HTMLAnchorElement).origin))
+        expect([...new Set(links)].filter((origin) => origin !== parley.url)).toEqual([])
+      }
+      await page.goto('/search?q=payload+alert+script')
+      expect(await hits(page).count()).toBe(50)
+      expect(await page.locator('main').innerText()).toContain('<script>')
+      expect(await page.getByRole('status').innerText()).toStartWith('The best 50 hits. There are more')
+      await inert()
+      for (const payload of HOSTILE.filter((text) => text.trim() !== '').slice(0, 60)) {
+        const said = new URLSearchParams({ q: payload, type: 'reasoning' })
+        expect((await page.goto(`/search?${said}`))!.status()).toBe(200)
+        await inert()
+      }
+      expect(complaints).toEqual([])
+    }),
+  120_000,
+)
+
+test('a query that cannot be answered is explained, and a credential in it is not shown again', async () => {
+  const { team_id } = await parley.post(`/sessions/${session}/join`, { team_name: "Chidi's Team" })
+  const ask = async (given: Record<string, string>) => {
+    const answer = await fetch(`${parley.url}/search?${new URLSearchParams(given)}`, { headers: { accept: 'text/html' } })
+    return { status: answer.status, html: await answer.text() }
+  }
+  const secret = await ask({ q: `who has ${team_id}?` })
+  expect(secret.status).toBe(400)
+  expect(secret.html).toContain('role="alert"')
+  expect(secret.html).not.toContain(team_id!.split('.')[1]!)
+  expect(await ask({ q: 'x'.repeat(4_097) })).toEqual({ status: 400, html: expect.stringContaining('at most 4096 characters') })
+  expect(await ask({ q: 'x', type: 'gossip' })).toEqual({ status: 400, html: expect.stringContaining('Unsupported event type: gossip') })
+  expect(await ask({ q: 'x', from: '2026-02-31x' })).toEqual({ status: 400, html: expect.stringContaining('A day is written like') })
+  expect((await ask({ q: 'x', session: 'nowhere' })).status).toBe(404)
+  expect(await ask({ q: 'zyzzogeton' })).toEqual({ status: 200, html: expect.stringContaining('No hits') })
+})
+
+test('only those who may read the sessions may search them', async () => {
+  const closed = await serveSite({ VIEWER_PASSWORD: 'a-password-for-viewers' })
+  try {
+    const answer = await fetch(`${closed.url}/search?q=parser`, { redirect: 'manual' })
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/sign-in?next=%2Fsearch%3Fq%3Dparser'])
+  } finally {
+    await closed.stop()
+  }
+})
+
+test('the box of the home page leads on to everything, and at 390 px long words break', () =>
+  using(MOBILE, async (page, complaints) => {
+    await page.goto('/?q=ledgerQuill')
+    await page.getByRole('link', { name: 'Search everything for “ledgerQuill”' }).click()
+    expect(await hits(page).count()).toBe(3)
+    for (const q of ['ledgerQuill', `payload ${'word'.repeat(200)}`, 'w'.repeat(2_000)]) {
+      await page.goto(`/search?${new URLSearchParams({ q, session })}`)
+      expect([q.slice(0, 20), await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)]).toEqual([q.slice(0, 20), 0])
+    }
+    expect(complaints).toEqual([])
+  }))
