@@ -3,6 +3,7 @@ import { Icon } from './icon.tsx'
 import type { Written as WrittenView } from './session-view.ts'
 import { TeamName } from './team.tsx'
 import { moment } from './time.ts'
+import { Button } from './ui/button.tsx'
 import { Empty } from './ui/empty.tsx'
 
 export interface SharedDocument {
@@ -20,6 +21,9 @@ export const DocumentPane = ({ document, written, history }: { document: SharedD
         History
       </a>
       <Written written={written} />
+      <Button variant="ghost" size="icon" hidden data-copy={history} aria-label="Copy the document" title="Copy the document">
+        <Icon name="copy" />
+      </Button>
     </div>
     <div tabIndex={0} role="region" aria-label="The shared document" className="thin-scroll min-h-0 flex-1 lg:overflow-y-auto">
       <DocumentText document={document} />

@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react'
 import { visible } from '../src/core/visible.ts'
 import { cn } from './cn.ts'
 import { Icon } from './icon.tsx'
@@ -12,6 +13,10 @@ export interface RosterTeam extends Team {
   seen: string
   convener: boolean
   left: boolean
+  /** The last message that was delivered to it; undefined when all were. */
+  delivered: number | undefined
+  /** The last message that it said it has seen; 0 before it does. */
+  acknowledged: number
 }
 
 export const Roster = ({ teams, waitingFor }: { teams: RosterTeam[]; waitingFor: number }) => (
@@ -33,7 +38,7 @@ const Chip = ({ team }: { team: RosterTeam }) => {
   return (
     <li
       data-hue={team.hue}
-      title={`${visible(team.name)}: ${team.left ? 'left' : away || team.status === 'idle' ? `${team.status}, seen ${team.seen} ago` : 'active'}`}
+      title={`${visible(team.name)}: ${titleOf(team)}`}
       className={cn(
         'relative flex h-8 shrink-0 items-center gap-2 rounded-md border bg-card py-1 pr-2.5 pl-1 text-[12.5px] shadow-xs',
         away && 'border-dashed bg-transparent shadow-none',
@@ -48,9 +53,20 @@ const Chip = ({ team }: { team: RosterTeam }) => {
       {team.status !== 'active' && (
         <span className="text-[11px] text-muted-foreground tabular-nums">{team.left ? 'left' : `${team.seen} ago`}</span>
       )}
+      {team.delivered !== undefined && !team.left && <Mark>at #{team.delivered}</Mark>}
+      {team.acknowledged > 0 && <Mark>✓ #{team.acknowledged}</Mark>}
     </li>
   )
 }
+
+const Mark = ({ children }: { children: ReactNode }) => <span className="text-[11px] text-muted-foreground tabular-nums">{children}</span>
+
+const titleOf = ({ left, status, seen, delivered, acknowledged }: RosterTeam): string =>
+  [
+    left ? 'left' : status === 'active' ? 'active' : `${status}, seen ${seen} ago`,
+    delivered === undefined ? 'has been handed every message' : `has been handed the messages up to #${delivered}`,
+    ...(acknowledged > 0 ? [`has acknowledged them up to #${acknowledged}`] : []),
+  ].join(', ')
 
 /** The one thing that only a meeting room can show: who waits for the next word. And who owes the room its conclusion. */
 export const Listening = ({ teams, concluded, quietFor }: Pick<SessionState, 'teams' | 'concluded' | 'quietFor'>) => {

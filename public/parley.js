@@ -1,10 +1,9 @@
 // What pages are better with and work without: buttons that copy, and "/" to search.
 for (const button of document.querySelectorAll('[data-copy]')) {
-  const code = button.closest('figure').querySelector('pre')
   if (!navigator.clipboard) continue // not on plain http beyond this machine: the text can be marked
   button.hidden = false
   button.addEventListener('click', async () => {
-    await navigator.clipboard.writeText(code.textContent)
+    await navigator.clipboard.writeText(await textFor(button))
     const { title } = button
     button.title = 'Copied'
     button.classList.add('text-ok-foreground')
@@ -13,6 +12,13 @@ for (const button of document.querySelectorAll('[data-copy]')) {
       button.classList.remove('text-ok-foreground')
     }, 1_500)
   })
+}
+
+// What stands beside the button; or the document, as it was written, in the version that the page shows.
+async function textFor(button) {
+  if (button.dataset.copy === '') return button.closest('figure').querySelector('pre').textContent
+  const { version } = document.getElementById('doc').dataset
+  return version === '0' ? '' : (await fetch(`${button.dataset.copy}/${version}.md`)).text()
 }
 
 addEventListener('keydown', (event) => {

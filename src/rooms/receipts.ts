@@ -1,7 +1,7 @@
 // What became of what was said: a wait has handed it to a team (delivered), and the team has said so itself (acknowledged).
 import type { Services } from '../services.ts'
 import type { Event } from '../stores/events.ts'
-import { roster } from '../stores/members.ts'
+import { roster, type Seat } from '../stores/members.ts'
 
 export interface Receipt {
   teamId: string
@@ -10,17 +10,23 @@ export interface Receipt {
   acknowledged: number
 }
 
-/** How far each team of a session has come, with what this process has handed out since the last write. For history and the page. */
-export const receiptsOf = async ({ presence, database }: Services, sessionId: string): Promise<Receipt[]> =>
-  (await roster(database, sessionId)).map(({ teamId, deliveredCursor, addressedCursor, acknowledgedCursor }) => {
-    const seen = presence.of(sessionId, teamId)
-    return {
-      teamId,
-      delivered: Math.max(deliveredCursor, seen?.deliveredCursor ?? 0),
-      addressed: Math.max(addressedCursor, seen?.addressedCursor ?? 0),
-      acknowledged: acknowledgedCursor,
-    }
-  })
+/** How far each team of a session has come. */
+export const receiptsOf = async (services: Services, sessionId: string): Promise<Receipt[]> =>
+  (await roster(services.database, sessionId)).map((row) => receiptOf(services, row))
+
+/** How far a team has come, with what this process has handed out since the last write. */
+export const receiptOf = (
+  { presence }: Pick<Services, 'presence'>,
+  { sessionId, teamId, deliveredCursor, addressedCursor, acknowledgedCursor }: Seat,
+): Receipt => {
+  const seen = presence.of(sessionId, teamId)
+  return {
+    teamId,
+    delivered: Math.max(deliveredCursor, seen?.deliveredCursor ?? 0),
+    addressed: Math.max(addressedCursor, seen?.addressedCursor ?? 0),
+    acknowledged: acknowledgedCursor,
+  }
+}
 
 /** The teams that acknowledged an event, and of those it names in `to` the ones that were handed it. */
 export const receivedBy = (event: Event, receipts: readonly Receipt[]): { acknowledged_by: string[]; delivered_to?: string[] } => {

@@ -1,5 +1,5 @@
 // Who belongs to a session: the look-up behind every call of a team, and the roster.
-import { and, asc, eq, getTableColumns, gt, isNull, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, gt, inArray, isNull, sql } from 'drizzle-orm'
 import type { Queries } from '../../db/database.ts'
 import { acks, participants, sessions } from '../../db/schema.ts'
 import { sameText, sha256, type Token } from '../core/ids.ts'
@@ -84,14 +84,21 @@ const memberOf = (row: Found): Member => ({
   addressedCursor: row.addressed_cursor,
 })
 
-/** The teams of a session, with the cursor up to which each has acknowledged the feed. */
-export const roster = ({ db }: Queries, sessionId: string): Promise<(Participant & { acknowledgedCursor: number })[]> =>
-  db
-    .select({ ...getTableColumns(participants), acknowledgedCursor: sql<number>`coalesce(${acks.cursor}, 0)` })
-    .from(participants)
-    .leftJoin(acks, and(eq(acks.sessionId, participants.sessionId), eq(acks.teamId, participants.teamId)))
-    .where(eq(participants.sessionId, sessionId))
-    .orderBy(asc(participants.joinedAt), asc(participants.teamId))
+/** A team on the roster, with the cursor up to which it has acknowledged the feed. */
+export type Seat = Participant & { acknowledgedCursor: number }
+
+export const roster = (queries: Queries, sessionId: string): Promise<Seat[]> => rostersOf(queries, [sessionId])
+
+/** The rosters of several sessions, in one statement. */
+export const rostersOf = async ({ db }: Queries, sessionIds: string[]): Promise<Seat[]> =>
+  sessionIds.length === 0
+    ? []
+    : db
+        .select({ ...getTableColumns(participants), acknowledgedCursor: sql<number>`coalesce(${acks.cursor}, 0)` })
+        .from(participants)
+        .leftJoin(acks, and(eq(acks.sessionId, participants.sessionId), eq(acks.teamId, participants.teamId)))
+        .where(inArray(participants.sessionId, sessionIds))
+        .orderBy(asc(participants.joinedAt), asc(participants.teamId))
 
 export const addParticipant = async ({ db }: Queries, values: typeof participants.$inferInsert): Promise<Participant> => {
   const [row] = await db.insert(participants).values(values).returning()

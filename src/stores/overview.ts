@@ -3,9 +3,6 @@ import { and, count, desc, eq, gt, inArray, isNull, max, sql } from 'drizzle-orm
 import type { Queries } from '../../db/database.ts'
 import { CONVERSATION_TYPES, events, participants, sessions } from '../../db/schema.ts'
 
-export const rostersOf = ({ db }: Queries, ids: string[]) =>
-  ids.length === 0 ? [] : db.select().from(participants).where(inArray(participants.sessionId, ids)).orderBy(participants.joinedAt)
-
 /** The newest event of each conversation, by primary key: the session's row knows its sequence. */
 export const lastEventsOf = ({ db }: Queries, ids: string[]) =>
   ids.length === 0

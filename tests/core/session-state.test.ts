@@ -93,3 +93,17 @@ test('neighbouring ticks of a lane are one, and the busiest lane comes first', (
   ])
   expect(lanesOf([said('a', 0, 1)], cast)).toEqual([])
 })
+
+test('a team that is away stands at the last message it was handed, one that polls has them all; both with what they acknowledged', () => {
+  const services = servicesOf()
+  const polling = { ...team('a', 0), acknowledgedCursor: 7 }
+  const away = { ...team('b', 40), deliveredCursor: 3, acknowledgedCursor: 2 }
+  const abreast = { ...team('c', 40), deliveredCursor: 10 }
+  services.presence.poll('s', 'a', 30_000)
+  const { teams } = stateOf(services, watched({ lastConversationSequence: 10 }), [polling, away, abreast])
+  expect(teams.map(({ id, delivered, acknowledged }) => [id, delivered, acknowledged])).toEqual([
+    ['a', undefined, 7],
+    ['b', 3, 2],
+    ['c', undefined, 0],
+  ])
+})

@@ -3,7 +3,7 @@ import { describeError } from '../../core/log.ts'
 import { Follower } from '../../rooms/follower.ts'
 import type { Services } from '../../services.ts'
 import type { Event } from '../../stores/events.ts'
-import { roster, type Participant } from '../../stores/members.ts'
+import { roster, type Seat } from '../../stores/members.ts'
 import { sessionsWithDocs, talkOf } from '../../stores/watched.ts'
 import { SLOTS, type Lane } from '../../../components/lanes.tsx'
 import { castOf, eventUpTo, rowsOf, stretchAfter } from '../pages/feed.tsx'
@@ -24,7 +24,7 @@ export class Hub {
   #over = new AbortController()
   #previous: Event | undefined
   #watched!: Watched
-  #teams: Participant[] = []
+  #teams: Seat[] = []
   #lanes: Lane[] = []
   #messages = 0
   #lanesAt = 0
@@ -107,7 +107,7 @@ export class Hub {
   }
 
   /** What the second's look at all watched sessions has found. */
-  look(watched: Watched, teams: Participant[]) {
+  look(watched: Watched, teams: Seat[]) {
     const { session, version } = this.#watched
     if (watched.session.lastSequence < session.lastSequence || watched.version < version) return // was read before what is known here
     this.#watched = watched

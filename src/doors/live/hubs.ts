@@ -1,7 +1,7 @@
 // The hubs of the sessions that are watched right now, and the look once a second at what no event tells: dots, ages, documents.
 import { describeError } from '../../core/log.ts'
 import type { Services } from '../../services.ts'
-import { rostersOf } from '../../stores/overview.ts'
+import { rostersOf } from '../../stores/members.ts'
 import { sessionsWithDocs } from '../../stores/watched.ts'
 import { Hub } from './hub.ts'
 

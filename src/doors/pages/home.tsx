@@ -9,7 +9,8 @@ import type { Http } from '../http.ts'
 import { frameOf, page, type Site } from './answer.tsx'
 import { eventLine } from './event-line.ts'
 import { linkOf } from './link.ts'
-import { lastEventsOf, messageCounts, presentTeams, PULSES, pulsesOf, rostersOf, totals } from '../../stores/overview.ts'
+import { rostersOf } from '../../stores/members.ts'
+import { lastEventsOf, messageCounts, presentTeams, PULSES, pulsesOf, totals } from '../../stores/overview.ts'
 
 const SHOWN = 100
 

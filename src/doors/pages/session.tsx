@@ -9,7 +9,7 @@ import { conclusionOf } from '../../rooms/conclusion.ts'
 import { existingSession } from '../../rooms/roster.ts'
 import type { Services } from '../../services.ts'
 import { readDocument } from '../../stores/documents.ts'
-import { roster, type Participant } from '../../stores/members.ts'
+import { roster, type Seat } from '../../stores/members.ts'
 import type { Session } from '../../stores/sessions.ts'
 import { sessionsWithDocs, talkOf } from '../../stores/watched.ts'
 import type { Http } from '../http.ts'
@@ -34,12 +34,7 @@ export const sessionPage = async (c: Http, site: Site): Promise<Response> => {
 }
 
 /** All that the page shows; of the feed what is around a sequence, or the newest, unless it is given. */
-export const viewOf = async (
-  services: Services,
-  session: Session,
-  teams: Participant[],
-  part?: FeedWindow | string,
-): Promise<SessionView> => {
+export const viewOf = async (services: Services, session: Session, teams: Seat[], part?: FeedWindow | string): Promise<SessionView> => {
   const { database } = services
   const cast = castOf(teams)
   const [feed, document, [watched], talk] = await Promise.all([

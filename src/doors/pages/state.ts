@@ -3,9 +3,10 @@ import type { Lane } from '../../../components/lanes.tsx'
 import type { RosterTeam } from '../../../components/roster.tsx'
 import type { SessionState } from '../../../components/session-view.ts'
 import { ago, agoRoughly } from '../../../components/time.ts'
+import { receiptOf } from '../../rooms/receipts.ts'
 import { awaited, participantOf } from '../../rooms/roster.ts'
 import type { Services } from '../../services.ts'
-import type { Participant } from '../../stores/members.ts'
+import type { Seat } from '../../stores/members.ts'
 import type { Session } from '../../stores/sessions.ts'
 import type { sessionsWithDocs, Talk } from '../../stores/watched.ts'
 import { castOf, type Cast } from './feed.tsx'
@@ -15,7 +16,7 @@ export type Watched = Awaited<ReturnType<typeof sessionsWithDocs>>[number]
 const LONGEST_WAIT_S = 30
 const LANES = 8
 
-export const stateOf = (services: Services, { session, version, loopSince, ...written }: Watched, rows: Participant[]): SessionState => {
+export const stateOf = (services: Services, { session, version, loopSince, ...written }: Watched, rows: Seat[]): SessionState => {
   const now = services.clock.now()
   const concluded = session.status === 'closed'
   const teams = rosterTeams(services, session, rows)
@@ -47,12 +48,24 @@ const quietFor = ({ config, clock }: Services, session: Session, teams: RosterTe
 
 const ORDER = { active: 0, idle: 1, disconnected: 2 }
 
-const rosterTeams = (services: Services, session: Session, teams: Participant[]): RosterTeam[] =>
+const rosterTeams = (services: Services, session: Session, teams: Seat[]): RosterTeam[] =>
   teams
     .map((row): RosterTeam => {
       const { status, last_seen_at, is_convener, left_at } = participantOf(services, row, session)
-      const seen = agoRoughly(left_at ?? last_seen_at, services.clock.now())
-      return { id: row.teamId, name: row.teamName, hue: row.hue, status, seen, convener: is_convener, left: left_at !== null }
+      const { delivered, acknowledged } = receiptOf(services, row)
+      // Whoever polls now is handed what is new within milliseconds: to show that would make the page flicker.
+      const behind = status !== 'active' && delivered < session.lastConversationSequence
+      return {
+        id: row.teamId,
+        name: row.teamName,
+        hue: row.hue,
+        status,
+        seen: agoRoughly(left_at ?? last_seen_at, services.clock.now()),
+        convener: is_convener,
+        left: left_at !== null,
+        delivered: behind ? delivered : undefined,
+        acknowledged,
+      }
     })
     .toSorted((a, b) => Number(b.convener) - Number(a.convener) || ORDER[a.status] - ORDER[b.status])
 
