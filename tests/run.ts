@@ -11,7 +11,7 @@ const SIGNALS = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 }
 const only = process.argv.slice(2)
 const started = performance.now()
 const parts: Part[] = []
-let running: ChildProcess | undefined
+const running = new Set<ChildProcess>()
 let interrupted: keyof typeof SIGNALS | undefined
 
 const main = async (): Promise<void> => {
@@ -43,8 +43,17 @@ const withPostgres = async (run: (database: TestPostgres) => Promise<void>): Pro
 
 const runAll = async (database: TestPostgres, browser: string | undefined): Promise<void> => {
   if (only.length === 0) await step('static checks', ['tests/check.ts', '--static'], {})
-  await step('bun test', ['test', '--timeout', '120000', ...only], testEnv(database, browser))
+  // Side by side: a browser leaves half of two cores idle, and so do tests that wait.
+  const runs = only.length > 0 ? { 'bun test': only } : { 'browser tests': ['tests/browser/'], 'all other tests': otherTests() }
+  await Promise.all(
+    Object.entries(runs).map(([name, paths]) => step(name, ['test', '--timeout', '120000', ...paths], testEnv(database, browser))),
+  )
 }
+
+const otherTests = (): string[] =>
+  readdirSync(import.meta.dir, { withFileTypes: true })
+    .filter((entry) => (entry.isDirectory() ? entry.name !== 'browser' : /\.test\.tsx?$/.test(entry.name)))
+    .map((entry) => `tests/${entry.name}${entry.isDirectory() ? '/' : ''}`)
 
 const testEnv = ({ url, pid, dir, port }: TestPostgres, browser: string | undefined): Record<string, string> => ({
   TEST_DATABASE_URL: url,
@@ -60,8 +69,13 @@ const step = async (name: string, args: string[], env: Record<string, string>): 
 const bun = (args: string[], env: Record<string, string>): Promise<void> =>
   new Promise((resolve, reject) => {
     const options = { cwd: join(import.meta.dir, '..'), env: { ...process.env, ...env }, stdio: 'inherit' as const }
-    const end = (code: number | null) => (code === 0 ? resolve() : reject(new Error(`ended with ${code}`)))
-    running = spawn(process.execPath, args, options).once('error', reject).once('exit', end)
+    const child = spawn(process.execPath, args, options).once('error', reject)
+    running.add(child)
+    child.once('exit', (code) => {
+      running.delete(child)
+      if (code === 0) resolve()
+      else reject(new Error(`ended with ${code}`))
+    })
   })
 
 const timed = async <T>(name: string, run: () => Promise<T>): Promise<T> => {
@@ -86,7 +100,7 @@ const summary = (): string => {
 
 const interrupt = (signal: keyof typeof SIGNALS): void => {
   interrupted = signal
-  running?.kill(signal)
+  for (const child of running) child.kill(signal)
 }
 
 for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.on(signal, () => interrupt(signal))
