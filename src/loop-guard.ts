@@ -89,8 +89,9 @@ export class LoopGuard {
     if (rule.mode === 'off') return
     const { said, newest, suspected } = await recentlySaid(this.database, session, lookback(rule))
     if (isLoop(said, rule)) {
-      if (!suspected) await suspect(this.database, session, newest)
+      // First here: whoever sees the mark is slowed already.
       put(this.#suspected, session, { until: this.now() + SLOWED_MS, own: ownSketches(said) }, SUSPECTED_KEPT)
+      if (!suspected) await suspect(this.database, session, newest)
     } else {
       if (suspected) await unsuspect(this.database, session)
       this.#suspected.delete(session)
