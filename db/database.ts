@@ -41,6 +41,17 @@ export const queriesOver = (run: Run): Queries => ({
   query: async <Row>(text: string, params: unknown[] = []) => (await run({ text, params, asArrays: false })) as Row[],
 })
 
+/** A statement that is built once and then run with other values (`sql.placeholder`): to build one anew takes drizzle longer than all
+ *  else that a small read does here. Inside a transaction it is built for that transaction. */
+export const prepared = <Statement>(build: (db: Queries['db']) => Statement) => {
+  const built = new WeakMap<Queries['db'], Statement>()
+  return ({ db }: Queries): Statement => {
+    const statement = built.get(db) ?? build(db)
+    built.set(db, statement)
+    return statement
+  }
+}
+
 /** `work`, or DatabaseTimeout after `ms`; the work itself goes on, and nobody hears of it. */
 export const withinDeadline = <T>(work: Promise<T>, ms = ANSWER_WITHIN_MS): Promise<T> =>
   new Promise((resolve, reject) => {

@@ -1,5 +1,5 @@
 import { and, desc, eq, lt, sql } from 'drizzle-orm'
-import type { Queries } from '../../db/database.ts'
+import { prepared, type Queries } from '../../db/database.ts'
 import { sessionDocHistory, sessionDocs } from '../../db/schema.ts'
 
 export interface Author {
@@ -12,11 +12,16 @@ export const createDocument = async (queries: Queries, sessionId: string, conten
   if (content !== '') await writeDocument(queries, sessionId, content, by)
 }
 
-export const readDocument = async ({ db }: Queries, sessionId: string): Promise<{ content: string; version: number }> => {
-  const [row] = await db
+const DOCUMENT = prepared((db) =>
+  db
     .select({ content: sessionDocs.content, version: sessionDocs.version })
     .from(sessionDocs)
-    .where(eq(sessionDocs.sessionId, sessionId))
+    .where(eq(sessionDocs.sessionId, sql.placeholder('id')))
+    .prepare('document'),
+)
+
+export const readDocument = async (queries: Queries, sessionId: string): Promise<{ content: string; version: number }> => {
+  const [row] = await DOCUMENT(queries).execute({ id: sessionId })
   return row ?? { content: '', version: 0 }
 }
 

@@ -1,6 +1,6 @@
 // Who belongs to a session: the look-up behind every call of a team, and the roster.
 import { and, asc, eq, getTableColumns, gt, inArray, isNull, sql } from 'drizzle-orm'
-import type { Queries } from '../../db/database.ts'
+import { prepared, type Queries } from '../../db/database.ts'
 import { acks, participants, sessions } from '../../db/schema.ts'
 import { sameText, sha256, type Token } from '../core/ids.ts'
 
@@ -89,16 +89,19 @@ export type Seat = Participant & { acknowledgedCursor: number }
 
 export const roster = (queries: Queries, sessionId: string): Promise<Seat[]> => rostersOf(queries, [sessionId])
 
+const ROSTERS = prepared((db) =>
+  db
+    .select({ ...getTableColumns(participants), acknowledgedCursor: sql<number>`coalesce(${acks.cursor}, 0)` })
+    .from(participants)
+    .leftJoin(acks, and(eq(acks.sessionId, participants.sessionId), eq(acks.teamId, participants.teamId)))
+    .where(sql`${participants.sessionId} = any(${sql.placeholder('ids')}::uuid[])`)
+    .orderBy(asc(participants.joinedAt), asc(participants.teamId))
+    .prepare('rosters'),
+)
+
 /** The rosters of several sessions, in one statement. */
-export const rostersOf = async ({ db }: Queries, sessionIds: string[]): Promise<Seat[]> =>
-  sessionIds.length === 0
-    ? []
-    : db
-        .select({ ...getTableColumns(participants), acknowledgedCursor: sql<number>`coalesce(${acks.cursor}, 0)` })
-        .from(participants)
-        .leftJoin(acks, and(eq(acks.sessionId, participants.sessionId), eq(acks.teamId, participants.teamId)))
-        .where(inArray(participants.sessionId, sessionIds))
-        .orderBy(asc(participants.joinedAt), asc(participants.teamId))
+export const rostersOf = async (queries: Queries, sessionIds: string[]): Promise<Seat[]> =>
+  sessionIds.length === 0 ? [] : ROSTERS(queries).execute({ ids: `{${sessionIds.join(',')}}` })
 
 export const addParticipant = async ({ db }: Queries, values: typeof participants.$inferInsert): Promise<Participant> => {
   const [row] = await db.insert(participants).values(values).returning()

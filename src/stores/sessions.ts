@@ -1,5 +1,5 @@
 import { and, desc, eq, exists, gt, ilike, isNull, not, or, sql } from 'drizzle-orm'
-import type { Queries } from '../../db/database.ts'
+import { prepared, type Queries } from '../../db/database.ts'
 import { acks, loops, participants, sessionDocs, sessions } from '../../db/schema.ts'
 import { sessionIndex } from '../../db/search-schema.ts'
 
@@ -16,8 +16,11 @@ export const insertSession = async ({ db }: Queries, values: typeof sessions.$in
   return row!
 }
 
-export const sessionById = async ({ db }: Queries, id: string): Promise<Session | undefined> => {
-  const [row] = await db.select().from(sessions).where(eq(sessions.id, id))
+const ID = sql.placeholder('id')
+const BY_ID = prepared((db) => db.select().from(sessions).where(eq(sessions.id, ID)).prepare('session'))
+
+export const sessionById = async (queries: Queries, id: string): Promise<Session | undefined> => {
+  const [row] = await BY_ID(queries).execute({ id })
   return row
 }
 
@@ -28,10 +31,9 @@ export interface Overview {
   loopSince: string | null
 }
 
-/** A session with its doc's version, its convener and whether it looks like a loop, in one read. */
-export const overviewOf = async ({ db }: Queries, id: string): Promise<Overview | undefined> => {
-  const { teamId, teamName, leftAt } = participants
-  const [row] = await db
+const { teamId, teamName, leftAt } = participants
+const OVERVIEW = prepared((db) =>
+  db
     .select({
       session: sessions,
       docVersion: sql<number>`coalesce(${sessionDocs.version}, 0)`,
@@ -42,7 +44,13 @@ export const overviewOf = async ({ db }: Queries, id: string): Promise<Overview 
     .leftJoin(sessionDocs, eq(sessionDocs.sessionId, sessions.id))
     .leftJoin(participants, and(eq(participants.sessionId, sessions.id), eq(participants.teamId, sessions.convenerTeamId)))
     .leftJoin(loops, eq(loops.sessionId, sessions.id))
-    .where(eq(sessions.id, id))
+    .where(eq(sessions.id, ID))
+    .prepare('overview'),
+)
+
+/** A session with its doc's version, its convener and whether it looks like a loop, in one read. */
+export const overviewOf = async (queries: Queries, id: string): Promise<Overview | undefined> => {
+  const [row] = await OVERVIEW(queries).execute({ id })
   return row
 }
 
