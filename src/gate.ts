@@ -13,15 +13,16 @@ import { isAway } from './stores/failures.ts'
 import { write } from './writes.ts'
 
 /** Calls an operation in the contract's order of checks (section 4). `raw` is whatever the caller sent. */
-export const perform = async (operation: AnyOp, services: Services, call: Call, raw: unknown): Promise<Outcome> => {
+export const perform = (operation: AnyOp, services: Services, call: Call, raw: unknown): Promise<Outcome> => {
   const attempted = attempt(operation, services, call, raw)
+  const told = (outcome: Outcome) => {
+    services.metrics.add('calls', 1, `operation="${operation.name}",outcome="${outcome.ok ? 'ok' : outcome.error.code}"`)
+    return outcome
+  }
   // One limit for all that a call asks of the database, waiting in line included. A held wait has its own.
-  const outcome = await (operation.held ? attempted : withinDeadline(attempted)).catch((error): Outcome => ({
-    ok: false,
-    error: errorBody(operation, services, error),
-  }))
-  services.metrics.add('calls', 1, `operation="${operation.name}",outcome="${outcome.ok ? 'ok' : outcome.error.code}"`)
-  return outcome
+  return (operation.held ? attempted : withinDeadline(attempted)).then(told, (error) =>
+    told({ ok: false, error: errorBody(operation, services, error) }),
+  )
 }
 
 const attempt = async (operation: AnyOp, services: Services, call: Call, raw: unknown): Promise<Outcome> => {
@@ -38,13 +39,15 @@ const attempt = async (operation: AnyOp, services: Services, call: Call, raw: un
   try {
     const believed = { ...call, token: typeof credential === 'string' ? credential : undefined }
     const caller = await callerOf(operation, services, person, token, input.session_id)
-    return await admit({ operation, services, call: believed, caller, input }, argumentKey ?? call.key, armed)
-  } finally {
+    return admit({ operation, services, call: believed, caller, input }, argumentKey ?? call.key, armed) // not awaited here: see rooms/wait.ts
+  } catch (error) {
     armed?.disarm()
+    throw error
   }
 }
 
-const admit = async (request: Request, keyText: string | undefined, armed: Armed | undefined): Promise<Outcome> => {
+/** Throws what is refused before the operation runs. From then on what was armed is the operation's to disarm. */
+const admit = (request: Request, keyText: string | undefined, armed: Armed | undefined): Promise<Outcome> => {
   const { operation, caller, input } = request
   const key = keyOf(operation, caller, keyText, input)
   const decidesItself = operation.effect === 'append' || key !== undefined // under the lock; with a key it may be a replay
@@ -52,7 +55,7 @@ const admit = async (request: Request, keyText: string | undefined, armed: Armed
   if (operation.effect === 'write') return write(request, key)
   let replayed = false
   const context = contextOf(request, { armed, appendKey: key, replayed: () => void (replayed = true) })
-  return { ok: true, data: await operation.run(context, input), replayed }
+  return operation.run(context, input).then((data): Outcome => ({ ok: true, data, replayed }))
 }
 
 const parsed = (operation: AnyOp, raw: unknown): Record<string, any> => {

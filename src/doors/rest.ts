@@ -60,9 +60,10 @@ export const callOf = (c: Http, services: Services): Call => ({
 const answer = (c: Http, operation: AnyOp, services: Services, input: object): Promise<Response> => {
   const call = callOf(c, services)
   if (operation.held) c.env?.untimed?.()
-  return operation.held && c.req.header('accept')?.includes('text/event-stream')
-    ? streamed(operation, services, call, input)
-    : perform(operation, services, call, input).then((outcome) => format(outcome, refusalOf(operation, outcome, input, call)))
+  if (operation.held && c.req.header('accept')?.includes('text/event-stream')) return streamed(operation, services, call, input)
+  const pending = perform(operation, services, call, input)
+  // A wait keeps whatever is named here for as long as it is held.
+  return operation.refusal ? pending.then((outcome) => format(outcome, refusalOf(operation, outcome, input, call))) : pending.then(plain)
 }
 
 // Refused at once as JSON; what is held, as an event stream.
@@ -75,6 +76,8 @@ const streamed = async (operation: AnyOp, services: Services, call: Call, input:
 
 const format = (outcome: Outcome, refusal?: object) =>
   outcome.ok ? json(outcome.data, 200, outcome.replayed ? { 'idempotency-replayed': 'true' } : {}) : errorAnswer(outcome.error, {}, refusal)
+
+const plain = (outcome: Outcome) => format(outcome)
 
 /** An error in the operation's own shape, if it has one. */
 export const refusalOf = ({ refusal }: AnyOp, outcome: Outcome, raw: unknown, { began = 0 }: Call) =>

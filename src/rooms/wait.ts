@@ -1,5 +1,5 @@
-// One team's wait in one session: where it stands, what it is handed, and what then counts as delivered.
-import type { Context } from '../context.ts'
+// One team's wait in one session: where it stands, what it is handed, and what then counts as delivered. While it is held, no more than
+// two async functions are: each keeps about half a KiB for every wait (bench/connections).
 import { pageWithin } from '../core/budget.ts'
 import { refuse } from '../core/errors.ts'
 import type { Armed } from '../core/waiters.ts'
@@ -26,6 +26,7 @@ export class Wait {
   #follower: Follower
   #endPoll: () => void
   #closed: boolean
+  #held = false
 
   /** `armed`: before the member was looked up. */
   constructor(
@@ -47,6 +48,16 @@ export class Wait {
     this.#endPoll = services.presence.poll(session.id, teamId, timeoutMs)
   }
 
+  /** The whole of it: what is there, or what comes in time. */
+  async run(signal: AbortSignal, held: (() => void) | undefined) {
+    try {
+      const there = await this.look()
+      return this.answer(this.moved(there) || this.wished.timeoutMs === 0 ? there : await this.hold(signal, held), signal)
+    } finally {
+      this.close()
+    }
+  }
+
   /** What is there already. */
   look(): Promise<Page> {
     const { services, member, since, wished } = this
@@ -55,10 +66,12 @@ export class Wait {
   }
 
   /** Is a page worth an answer? */
-  moved = ({ events }: Page) => events.length > 0 || this.#closed
+  moved({ events }: Page) {
+    return events.length > 0 || this.#closed
+  }
 
   /** Ends on four causes: news, a closed session, the time, or a caller (or server) that goes away. */
-  async hold({ signal, held }: Pick<Context['call'], 'signal' | 'held'>): Promise<Page> {
+  hold(signal: AbortSignal, held: (() => void) | undefined): Promise<Page> {
     const { services, member, wished } = this
     if (services.presence.polls(member.session.id, member.teamId) > WAITS_OF_A_TEAM) {
       refuse('rate_limited', `Your team holds ${WAITS_OF_A_TEAM} waits in this session already. One is enough.`, { retry_after: 1 })
@@ -67,20 +80,21 @@ export class Wait {
       refuse('unavailable', 'This server holds as many waits as it may. Try again in a few seconds.', { retry_after: 3 })
     }
     services.waits.held++
+    this.#held = true
     held?.()
-    try {
-      return await this.#next(wished.timeoutMs, signal)
-    } finally {
-      services.waits.held--
-    }
+    return this.#next(wished.timeoutMs, signal)
   }
 
-  async #next(withinMs: number, signal?: AbortSignal): Promise<Page> {
+  #next(withinMs: number, signal?: AbortSignal): Promise<Page> {
+    return this.wished.addressedOnly ? this.#addressed(withinMs, signal) : this.#follower.next(withinMs, signal)
+  }
+
+  async #addressed(withinMs: number, signal?: AbortSignal): Promise<Page> {
     const until = performance.now() + withinMs
     for (;;) {
       const page = await this.#follower.next(Math.max(0, until - performance.now()), signal)
       this.#closed = closedBy(page.events) ?? this.#closed
-      if (!this.wished.addressedOnly || page.events.length === 0) return page
+      if (page.events.length === 0) return page
       const events = await addressedAmong(this.services.database, this.member.teamId, page.events)
       if (events.length > 0 || this.#closed) return { events, hasMore: false } // if there is more, the next call finds it at once
     }
@@ -89,6 +103,7 @@ export class Wait {
   /** What the team is told. It counts as delivered, unless its caller has gone. */
   answer(page: Page, { aborted }: AbortSignal) {
     const { services, member, wished } = this
+    this.#closed = closedBy(page.events) ?? this.#closed
     const { events, hasMore } = pageWithin(page, wished.maxChars)
     const next_cursor = events.at(-1)?.sequence ?? this.since
     const handed = wished.addressedOnly ? { addressed: next_cursor } : { delivered: next_cursor }
@@ -97,6 +112,8 @@ export class Wait {
   }
 
   close() {
+    if (this.#held) this.services.waits.held--
+    this.#held = false
     this.#follower.close()
     this.#endPoll()
   }

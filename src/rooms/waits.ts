@@ -37,16 +37,11 @@ export const waitForMessages = op({
   }),
   output: page,
   refuses: ['rate_limited', 'unavailable'],
-  async run(context, { since_cursor, timeout, include_trace, only, max_chars }) {
+  run(context, { since_cursor, timeout, include_trace, only, max_chars }) {
     const { services, call, armed } = context
     const wished = { since: since_cursor, timeoutMs: timeout * 1000, trace: include_trace, maxChars: max_chars }
     const wait = new Wait(services, teamOf(context), { ...wished, addressedOnly: only === 'addressed' }, armed)
-    try {
-      const there = await wait.look()
-      return wait.answer(wait.moved(there) || timeout === 0 ? there : await wait.hold(call), call.signal)
-    } finally {
-      wait.close()
-    }
+    return wait.run(call.signal, call.held)
   },
 })
 
@@ -126,7 +121,7 @@ const holdAll = async (entries: Entry[], { signal, held }: Context['call']) => {
   signal.addEventListener('abort', end, { once: true })
   if (signal.aborted) end()
   const hold = async (entry: Entry) => {
-    await advance(entry, (wait) => wait.hold({ signal: over.signal, ...(held && { held }) }))
+    await advance(entry, (wait) => wait.hold(over.signal, held))
     if (moved(entry) || isFault(entry.failure)) end()
   }
   try {
