@@ -13,6 +13,7 @@ const SEGMENTS = /[/\\:@#]+/
 const WORDS = /[-._]+|(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u
 const CODE = /^(\p{L}+)(\p{N}+)$/u // TS2345, E0308
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
+const LETTERS = /^[a-z]+$/ // nearly all words, and nothing in them to split
 const PLAIN = /^[a-z0-9]+$/
 
 /** How often each term is in a text: words in lower case; a path, identifier or code whole and in its parts. `wholes` gets those
@@ -36,7 +37,8 @@ const shortened = (text: string) => (text.length > HEAD + TAIL ? `${text.slice(0
 type Add = (term: string, whole?: boolean) => void
 
 const addRun = (run: string, add: Add) => {
-  if (PLAIN.test(run)) addWord(run, add)
+  if (LETTERS.test(run)) add(run)
+  else if (PLAIN.test(run)) addWord(run, add)
   else {
     if (SEGMENTS.test(run)) add(run.toLowerCase().replaceAll('\\', '/'), true)
     for (const segment of run.split(SEGMENTS)) addSegment(segment, add)

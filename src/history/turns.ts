@@ -55,9 +55,9 @@ const greatest = (numbers: (number | null)[]): number | undefined => {
   return known.length > 0 ? Math.max(...known) : undefined
 }
 
-/** The events that a turn's summary names and quotes. */
-export const quotedPlaces = ({ session: session_id, terminal, userInput, finalResponse, first, last }: Turn): Place[] =>
-  [...new Set([first, last, terminal, userInput, finalResponse])].flatMap((sequence) =>
+/** The events that a turn's head and summary name and quote. */
+export const quotedPlaces = ({ session: session_id, terminal, userInput, finalResponse }: Turn): Place[] =>
+  [...new Set([terminal, userInput, finalResponse])].flatMap((sequence) =>
     sequence === undefined ? [] : { session_id, sequence },
   )
 
