@@ -1,10 +1,15 @@
 import { visible } from '../src/core/visible.ts'
+import { cn } from './cn.ts'
 import { Icon } from './icon.tsx'
+import { hrefOf } from './search-form.tsx'
+import { HitRow } from './search-hits.tsx'
+import type { Found } from './search-page.tsx'
 import { SessionRow, type SessionSummary } from './session-row.tsx'
 import { SessionSearch, type Filter } from './session-search.tsx'
 import { Shell, type Frame } from './shell.tsx'
 import { Snippet } from './snippet.tsx'
 import { claude, curlCreate, type Link } from './snippets.ts'
+import { Alert } from './ui/alert.tsx'
 import { LinkButton } from './ui/button.tsx'
 import { Empty } from './ui/empty.tsx'
 
@@ -13,6 +18,8 @@ export interface Counts {
   live: number
   listening: number
   idle: number
+  /** In the last 24 hours. */
+  messages: number | string
   /** How long ago the last event came; undefined before the first. */
   lastEvent: string | undefined
 }
@@ -25,10 +32,13 @@ interface Props {
   more: boolean
   search: string
   filter: Filter
+  /** What was found for `search`, or why it could not be looked for. */
+  found: Found | undefined
+  problem: string | undefined
   link: Link
 }
 
-export const HomePage = ({ frame, counts, sessions, more, search, filter, link }: Props) => (
+export const HomePage = ({ frame, counts, sessions, more, search, filter, found, problem, link }: Props) => (
   <Shell frame={frame} title="Sessions · Parley">
     <main id="main" className="mx-auto w-full max-w-5xl px-4 py-7 sm:px-6">
       <div className="flex flex-wrap items-end gap-3">
@@ -53,13 +63,22 @@ export const HomePage = ({ frame, counts, sessions, more, search, filter, link }
       ) : (
         <>
           <SessionSearch search={search} filter={filter} />
-          {search && <SearchEverything query={search} />}
-          <Sessions sessions={sessions} search={search} />
+          {problem && <Alert variant="destructive" className="mt-3" children={visible(problem)} />}
+          {found && sessions.length + found.hits.length === 0 ? (
+            <NothingFound search={search} filter={filter} />
+          ) : (
+            <>
+              {found && <h2 className="mt-4 text-[13px] font-medium">Sessions and documents</h2>}
+              <Sessions sessions={sessions} search={search} terms={found?.terms} />
+            </>
+          )}
           {more && (
             <p className="mt-3 text-center text-[12px] text-muted-foreground">
-              The newest {sessions.length} of {counts.sessions.toLocaleString('en')} are shown. Search to find the others.
+              The newest {sessions.length} {search ? 'that match' : `of ${counts.sessions.toLocaleString('en')}`} are shown.{' '}
+              {search ? 'Add a word to find the others.' : 'Search to find the others.'}
             </p>
           )}
+          {found && found.hits.length > 0 && <Messages search={search} found={found} />}
         </>
       )}
     </main>
@@ -70,7 +89,7 @@ const Strip = ({ counts }: { counts: Counts }) => (
   <dl className="mt-5 grid grid-cols-2 gap-px overflow-hidden rounded-lg border bg-border shadow-xs sm:grid-cols-4">
     <Stat label="Live sessions" value={counts.live} note={`of ${counts.sessions.toLocaleString('en')}`} />
     <Stat label="Teams listening" value={counts.listening} note={counts.idle > 0 ? `${counts.idle} idle` : ''} />
-    <Stat label="Concluded" value={counts.sessions - counts.live} note="" />
+    <Stat label="Messages, 24 h" value={counts.messages} note="" />
     <Stat label="Last event" value={counts.lastEvent ?? '–'} note={counts.lastEvent ? 'ago' : ''} />
   </dl>
 )
@@ -85,30 +104,61 @@ const Stat = ({ label, value, note }: { label: string; value: number | string; n
   </div>
 )
 
-const SearchEverything = ({ query }: { query: string }) => (
-  <p className="mt-2 text-[13px] wrap-anywhere">
-    <a href={`/search?${new URLSearchParams({ q: query })}`} className="underline underline-offset-2">
-      Search everything for “{visible(query)}”
-    </a>
-  </p>
-)
-
-const Sessions = ({ sessions, search }: { sessions: SessionSummary[]; search: string }) => (
-  <div className="mt-3 overflow-hidden rounded-lg border bg-card shadow-xs">
+const Sessions = ({ sessions, search, terms }: { sessions: SessionSummary[]; search: string; terms: string[] | undefined }) => (
+  <div className={cn('overflow-hidden rounded-lg border bg-card shadow-xs', search ? 'mt-1.5' : 'mt-3')}>
     {sessions.length === 0 ? (
-      <Empty icon={<Icon name="search" />} title="No session found">
-        {search ? `Nothing has “${visible(search)}” in its title or description.` : 'None is in this state.'}{' '}
+      <p className="px-4 py-6 text-center text-[13px] text-muted-foreground">
+        {search ? 'No title, description or document says that. Messages do: see below.' : 'None is in this state.'}{' '}
         <a href="/" className="text-foreground underline underline-offset-2">
           Show all
         </a>
-      </Empty>
+      </p>
     ) : (
       <ul className="divide-y">
         {sessions.map((session) => (
-          <SessionRow key={session.id} session={session} />
+          <SessionRow key={session.id} session={session} terms={terms} />
         ))}
       </ul>
     )}
+  </div>
+)
+
+/** The best of what was said, in whatever state its session is. */
+const Messages = ({ search, found: { hits, terms, total, more } }: { search: string; found: Found }) => (
+  <section aria-labelledby="messages" className="mt-6">
+    <div className="flex items-baseline gap-3">
+      <h2 id="messages" className="text-[13px] font-medium">
+        Messages
+      </h2>
+      <a
+        href={hrefOf({ query: search })}
+        className="ml-auto text-[12.5px] text-muted-foreground underline underline-offset-2 hover:text-foreground"
+      >
+        {hits.length === total ? 'Search with filters' : `All ${total}${more ? '+' : ''} results`}
+      </a>
+    </div>
+    <ol className="mt-1.5 divide-y overflow-hidden rounded-lg border bg-card shadow-xs">
+      {hits.map((hit, i) => (
+        <HitRow key={i} hit={hit} search={{ query: search }} terms={terms} />
+      ))}
+    </ol>
+  </section>
+)
+
+const NothingFound = ({ search, filter }: { search: string; filter: Filter }) => (
+  <div className="mt-3 rounded-lg border bg-card shadow-xs">
+    <Empty icon={<Icon name="search" />} title="Nothing found">
+      No {filter === 'all' ? '' : `${filter} session’s `}title or document and no message says “
+      <span className="wrap-anywhere">{visible(search)}</span>”. Try fewer or other words,{' '}
+      <a href={hrefOf({ query: search, type: 'all' })} className="text-foreground underline underline-offset-2">
+        look among everything that was done
+      </a>
+      , or{' '}
+      <a href="/" className="text-foreground underline underline-offset-2">
+        show all sessions
+      </a>
+      .
+    </Empty>
   </div>
 )
 

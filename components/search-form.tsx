@@ -11,9 +11,13 @@ import { Select } from './ui/select.tsx'
 export interface Search {
   query: string
   session: { id: string; title: string } | undefined
+  /** A kind of events, `all` of them, `sessions` for titles and documents alone. */
   type: string
+  /** Who said it, by name. */
+  by: string
   from: string
   to: string
+  page: number
 }
 
 /** What the kinds of events are called, all of them and one. */
@@ -29,8 +33,8 @@ export const KINDS: Record<Kind, { plural: string; one: string }> = {
   unknown: { plural: 'Others', one: 'other' },
 }
 
-/** A form: the address says what is looked for. */
-export const SearchForm = ({ search: { query, session, type, from, to } }: { search: Search }) => (
+/** A form: the address says what is looked for. `names`: authors to choose from. */
+export const SearchForm = ({ search: { query, session, type, by, from, to }, names }: { search: Search; names: string[] }) => (
   <form method="get" action="/search" role="search" className="mt-4 grid gap-3">
     <div className="relative flex gap-2">
       <Icon name="search" className="pointer-events-none absolute top-2.25 left-2.5 size-3.5 text-muted-foreground max-sm:top-2.75" />
@@ -48,17 +52,26 @@ export const SearchForm = ({ search: { query, session, type, from, to } }: { sea
         Search
       </Button>
     </div>
-    <div className="grid grid-cols-2 gap-x-2 gap-y-2 sm:grid-cols-[1fr_auto_auto]">
-      <Field id="type" label="Look among" className="col-span-2 sm:col-span-1">
+    <div className="grid grid-cols-2 gap-2 sm:grid-cols-[minmax(0,1fr)_minmax(0,1fr)_9rem_9rem]">
+      <Field id="type" label="Look among" className="max-sm:col-span-2">
         <Select id="type" name="type" defaultValue={type}>
-          <option value="">What was asked and said, and tool results</option>
+          <option value="">Messages and documents</option>
           <option value="all">Everything</option>
+          <option value="sessions">Titles and documents</option>
           {SEARCHABLE.map((kind) => (
             <option key={kind} value={kind}>
               {KINDS[kind].plural}
             </option>
           ))}
         </Select>
+      </Field>
+      <Field id="by" label="Said by" className="max-sm:col-span-2">
+        <Input id="by" name="by" list="names" defaultValue={by} maxLength={200} placeholder="Any team or person" className="px-2" />
+        <datalist id="names">
+          {names.map((name) => (
+            <option key={name} value={name} />
+          ))}
+        </datalist>
       </Field>
       <Field id="from" label="From (UTC)">
         <Input type="date" id="from" name="from" defaultValue={from} className="px-2" />
@@ -76,7 +89,7 @@ export const SearchForm = ({ search: { query, session, type, from, to } }: { sea
             {visible(session.title)}
           </a>
         </span>
-        <a href={hrefOf({ query, type, from, to })} className="shrink-0 text-foreground underline underline-offset-2">
+        <a href={hrefOf({ query, type, by, from, to })} className="shrink-0 text-foreground underline underline-offset-2">
           Look in all sessions
         </a>
       </p>
@@ -93,8 +106,11 @@ const Field = ({ id, label, className, children }: { id: string; label: string; 
   </div>
 )
 
+type Wished = Partial<Omit<Search, 'session'>> & { session?: { id: string } | undefined }
+
 /** The address of a search. */
-export const hrefOf = ({ query, session, type, from, to }: Partial<Omit<Search, 'session'>> & { session?: { id: string } | undefined }) => {
-  const given = Object.entries({ q: query, session: session?.id, type, from, to }).filter(([, value]) => value)
+export const hrefOf = ({ query, session, type, by, from, to, page = 1 }: Wished) => {
+  const number = page > 1 ? String(page) : undefined
+  const given = Object.entries({ q: query, session: session?.id, type, by, from, to, page: number }).filter(([, value]) => value)
   return `/search?${new URLSearchParams(given as [string, string][])}`
 }

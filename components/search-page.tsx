@@ -1,62 +1,55 @@
-import type { Kind } from '../src/core/kinds.ts'
+import type { ReactNode } from 'react'
 import { visible } from '../src/core/visible.ts'
 import { Icon } from './icon.tsx'
-import { Marked } from './marked.tsx'
-import { hrefOf, KINDS, SearchForm, type Search } from './search-form.tsx'
+import { hrefOf, SearchForm, type Search } from './search-form.tsx'
+import { HitRow, SessionHitRow, type Hit, type SessionHit } from './search-hits.tsx'
 import { Shell, type Frame } from './shell.tsx'
-import { TeamMark, TeamName, type Team } from './team.tsx'
-import { moment } from './time.ts'
 import { Alert } from './ui/alert.tsx'
-import { Badge } from './ui/badge.tsx'
+import { LinkButton } from './ui/button.tsx'
 import { Empty } from './ui/empty.tsx'
 
-export interface Hit {
-  sessionId: string
-  title: string
-  /** `room`, or the program whose transcript it is. */
-  source: string
-  kind: Kind
-  at: string
-  snippet: string
-  /** Its row in the session's feed; undefined for what no feed shows. */
-  sequence: number | undefined
-  team: Team | undefined
-}
+export type { Hit }
 
 export interface Found {
   hits: Hit[]
+  sessions: SessionHit[]
   terms: string[]
-  /** Hits before the days were looked at. */
-  looked: number
-  /** There are more than were looked at. */
+  /** Hits up to the end of this page. */
+  total: number
+  /** There are hits beyond this page, sessions beyond these. */
   more: boolean
+  moreSessions: boolean
   warnings: string[]
 }
 
 interface Props {
   frame: Frame
   search: Search
+  /** Who took part in the session that is looked in. */
+  names: string[]
   /** Undefined until something is looked for, and when that failed. */
   found?: Found
   problem?: string
 }
 
-export const SearchPage = ({ frame, search, found, problem }: Props) => (
+export const SearchPage = ({ frame, search, names, found, problem }: Props) => (
   <Shell frame={frame} title={search.query ? `${search.query} · Search · Parley` : 'Search · Parley'} crumbs={[{ label: 'Search' }]}>
     <main id="main" className="mx-auto w-full max-w-3xl px-4 py-7 sm:px-6">
       <h1 className="text-xl font-semibold tracking-[-0.02em]">Search</h1>
-      <SearchForm search={search} />
+      <SearchForm search={search} names={namesFor(names, found)} />
       {problem && <Alert variant="destructive" className="mt-4" children={visible(problem)} />}
       {found ? <Results search={search} found={found} /> : !problem && <Nothing search={search} />}
     </main>
   </Shell>
 )
 
+// Those of the session; where none is chosen, those who said what was found.
+const namesFor = (names: string[], found: Found | undefined) => [
+  ...new Set([...names, ...(found?.hits ?? []).flatMap(({ team }) => team?.name ?? [])]),
+]
+
 const Results = ({ search, found }: { search: Search; found: Found }) => (
-  <section aria-labelledby="results" className="mt-6">
-    <h2 id="results" className="sr-only">
-      Hits
-    </h2>
+  <div className="mt-5">
     <p role="status" className="text-[13px] text-muted-foreground">
       {count(search, found)}
     </p>
@@ -65,93 +58,111 @@ const Results = ({ search, found }: { search: Search; found: Found }) => (
         {visible(warning)}
       </p>
     ))}
-    <div className="mt-2 overflow-hidden rounded-lg border bg-card shadow-xs">
-      {found.hits.length === 0 ? (
-        <NoHits search={search} looked={found.looked} />
-      ) : (
-        <ol className="divide-y">
+    {found.sessions.length > 0 && (
+      <Group id="sessions" title="Sessions and documents">
+        <ul className="divide-y">
+          {found.sessions.map((hit) => (
+            <SessionHitRow key={hit.id} hit={hit} terms={found.terms} />
+          ))}
+        </ul>
+        {found.moreSessions && search.type !== 'sessions' && (
+          <p className="border-t px-4 py-2 text-[12.5px]">
+            <a
+              href={hrefOf({ ...search, type: 'sessions' })}
+              className="text-muted-foreground underline underline-offset-2 hover:text-foreground"
+            >
+              More sessions and documents
+            </a>
+          </p>
+        )}
+      </Group>
+    )}
+    {found.hits.length > 0 && (
+      <Group id="hits" title="Messages and other events">
+        <ol start={found.total - found.hits.length + 1} className="divide-y">
           {found.hits.map((hit, i) => (
             <HitRow key={i} hit={hit} search={search} terms={found.terms} />
           ))}
         </ol>
-      )}
-    </div>
+      </Group>
+    )}
+    {found.hits.length + found.sessions.length === 0 && (
+      <div className="mt-2 rounded-lg border bg-card shadow-xs">
+        <NoHits search={search} />
+      </div>
+    )}
+    <Pages search={search} found={found} />
+  </div>
+)
+
+const Group = ({ id, title, children }: { id: string; title: string; children: ReactNode }) => (
+  <section aria-labelledby={id} className="mt-4">
+    <h2 id={id} className="text-[13px] font-medium">
+      {title}
+    </h2>
+    <div className="mt-1.5 overflow-hidden rounded-lg border bg-card shadow-xs">{children}</div>
   </section>
 )
 
-const hits = (n: number) => (n === 1 ? '1 hit' : `${n} hits`)
+const LAST_PAGE = 5
 
-const count = ({ from, to }: Search, { hits: { length }, looked, more }: Found): string => {
-  if (!more) return hits(length)
-  if (from || to) return `${length} of the best ${looked} hits are from these days. There are more hits: add a word to bring up others.`
-  return `The best ${looked} hits. There are more: add a word, or look in fewer places.`
+const Pages = ({ search, found: { more } }: { search: Search; found: Found }) => {
+  if (search.page === 1 && !more) return null
+  return (
+    <nav aria-label="Pages" className="mt-4 flex items-center justify-between gap-3 text-[13px] text-muted-foreground">
+      {search.page > 1 ? (
+        <LinkButton variant="outline" href={hrefOf({ ...search, page: search.page - 1 })} rel="prev">
+          Better hits
+        </LinkButton>
+      ) : (
+        <span />
+      )}
+      {more && search.page < LAST_PAGE && (
+        <LinkButton variant="outline" href={hrefOf({ ...search, page: search.page + 1 })} rel="next">
+          More hits
+        </LinkButton>
+      )}
+      {more && search.page >= LAST_PAGE && <span>There are more. Add a word, or look in fewer places.</span>}
+    </nav>
+  )
 }
 
-/** A hit: the whole row leads to where it was said. */
-const HitRow = ({ hit, search, terms }: { hit: Hit; search: Search; terms: string[] }) => (
-  <li className="relative flex gap-3 px-4 py-3 hover:bg-accent/50 has-focus-visible:bg-accent/60">
-    <TeamMark team={hit.team ?? { name: hit.source, hue: undefined }} faded={!hit.team} />
-    <div className="min-w-0 flex-1">
-      <a
-        href={placeOf(hit)}
-        className="block truncate text-[14px] font-medium tracking-[-0.005em] after:absolute after:inset-0 focus-visible:outline-none after:focus-visible:outline-2 after:focus-visible:-outline-offset-2 after:focus-visible:outline-ring"
-      >
-        {visible(hit.title)}
+const numbered = (n: number, one: string) => `${n} ${n === 1 ? one : `${one}s`}`
+
+const count = ({ type, page }: Search, { hits, sessions, total, more, moreSessions }: Found): string => {
+  const events = more || page > 1 ? `hits ${total - hits.length + 1} to ${total}, the best first` : numbered(total, 'hit')
+  const beside = `${moreSessions ? 'more than ' : ''}${numbered(sessions.length, 'session')}`
+  const told = type === 'sessions' ? [beside] : sessions.length > 0 ? [beside, events] : [events]
+  return told.join(' · ').replace(/^./, (first) => first.toUpperCase())
+}
+
+const NoHits = ({ search: { query, session, type, by, from, to, page } }: { search: Search }) =>
+  page > 1 ? (
+    <Empty icon={<Icon name="search" />} title="No more hits">
+      <a href={hrefOf({ query, session, type, by, from, to })} className="text-foreground underline underline-offset-2">
+        Back to the best ones
       </a>
-      <p className="mt-0.5 flex flex-wrap items-center gap-x-2 gap-y-0.5 text-[12px] text-muted-foreground">
-        {hit.team ? <TeamName team={hit.team} /> : <span>{visible(hit.source)}</span>}
-        <Badge variant="outline">{KINDS[hit.kind].one}</Badge>
-        <time dateTime={hit.at} className="tabular-nums">
-          {moment(hit.at)}
-        </time>
-        {hit.sequence === undefined && <span>not in the feed: leads to its session</span>}
-        {!search.session && (
-          <a
-            href={hrefOf({ ...search, session: { id: hit.sessionId } })}
-            aria-label={`Only this session: ${visible(hit.title)}`}
-            className="relative z-10 underline underline-offset-2 hover:text-foreground"
-          >
-            Only this session
+    </Empty>
+  ) : (
+    <Empty icon={<Icon name="search" />} title="No hits">
+      Nothing here says “<span className="wrap-anywhere">{visible(query)}</span>”. Try fewer or other words
+      {by && ', or a name exactly as it stands beside messages'}
+      {(session || type !== 'all' || by || from || to) && (
+        <>
+          , or{' '}
+          <a href={hrefOf({ query, type: 'all' })} className="text-foreground underline underline-offset-2">
+            look everywhere
           </a>
-        )}
-      </p>
-      <p className="mt-1 text-[13px] leading-5 wrap-anywhere">
-        <Marked text={hit.snippet} terms={terms} />
-      </p>
-    </div>
-  </li>
-)
-
-const placeOf = ({ sessionId, sequence }: Hit) =>
-  sequence === undefined ? `/sessions/${sessionId}` : `/sessions/${sessionId}?around=${sequence}#m${sequence}`
-
-const NoHits = ({ search: { query, session, type, from, to }, looked }: { search: Search; looked: number }) => (
-  <Empty icon={<Icon name="search" />} title="No hits">
-    {looked > 0 ? (
-      'The best hits are from other days. '
-    ) : (
-      <>
-        Nothing here says “<span className="wrap-anywhere">{visible(query)}</span>”.{' '}
-      </>
-    )}
-    Try fewer or other words
-    {(session || type !== 'all' || from || to) && (
-      <>
-        , or{' '}
-        <a href={hrefOf({ query, type: 'all' })} className="text-foreground underline underline-offset-2">
-          look everywhere
-        </a>
-      </>
-    )}
-    .
-  </Empty>
-)
+        </>
+      )}
+      .
+    </Empty>
+  )
 
 const Nothing = ({ search: { session } }: { search: Search }) => (
   <div className="mt-6 rounded-lg border bg-card shadow-xs">
     <Empty icon={<Icon name="search" />} title={session ? 'Search this session' : 'Search every session and transcript'}>
-      Words, paths, identifiers and error codes are found whole and by their parts. Messages and tool results are searched, the shared
-      documents are not.
+      Titles, documents, messages and tool results. Words, paths, identifiers and error codes are found whole and by their parts.
     </Empty>
   </div>
 )

@@ -47,6 +47,7 @@ export const SessionActions = ({ sessionId, person }: Props) => {
           <>
             <Item icon="plug" label="Connect an agent" href={`/connect?session=${sessionId}`} when={PHONE} />
             <Exports at={at} when={PHONE} />
+            <Item icon="turns" label="Turns" href={`${at}/turns`} />
             <Item icon="history" label="The document’s history" href={`${at}/history`} />
             {acts && (
               <>

@@ -1,5 +1,6 @@
 import { visible } from '../src/core/visible.ts'
 import { Icon } from './icon.tsx'
+import { Marked } from './marked.tsx'
 import { Sparkline } from './sparkline.tsx'
 import { StatusDot, type Status } from './status-dot.tsx'
 import { TeamMark, type Team } from './team.tsx'
@@ -9,6 +10,8 @@ export interface SessionSummary {
   id: string
   title: string
   concluded: boolean
+  /** The program that it was imported from; undefined for a room. */
+  source: string | undefined
   status: Status
   lastLine: string
   teams: Team[]
@@ -23,8 +26,8 @@ export interface SessionSummary {
 
 const MARKS = 4
 
-/** A session in the list: the whole row is its link. */
-export const SessionRow = ({ session }: { session: SessionSummary }) => (
+/** A session in the list: the whole row is its link. `terms` are marked in it. */
+export const SessionRow = ({ session, terms = [] }: { session: SessionSummary; terms?: string[] | undefined }) => (
   <li className="relative flex items-center gap-4 px-4 py-3 hover:bg-accent/50 has-focus-visible:bg-accent/60">
     <StatusDot status={session.status} className="size-2.25" />
     <div className="min-w-0 flex-1">
@@ -33,7 +36,7 @@ export const SessionRow = ({ session }: { session: SessionSummary }) => (
           href={`/sessions/${session.id}`}
           className="truncate text-[14px] font-medium tracking-[-0.005em] after:absolute after:inset-0 focus-visible:outline-none after:focus-visible:outline-2 after:focus-visible:-outline-offset-2 after:focus-visible:outline-ring"
         >
-          {visible(session.title)}
+          <Marked text={session.title} terms={terms} />
         </a>
         {session.from && (
           <Badge variant="outline" title={session.from.how === 'resumed' ? 'Resumed from that session' : 'Forked from that session'}>
@@ -41,13 +44,21 @@ export const SessionRow = ({ session }: { session: SessionSummary }) => (
             <span className="sr-only">{session.from.how}</span> from {session.from.id.slice(0, 4)}
           </Badge>
         )}
-        {session.concluded && (
-          <Badge variant="concluded" className="max-sm:hidden">
-            Concluded
+        {session.source ? (
+          <Badge variant="outline" className="max-sm:hidden" title="An imported transcript">
+            {visible(session.source)}
           </Badge>
+        ) : (
+          session.concluded && (
+            <Badge variant="concluded" className="max-sm:hidden">
+              Concluded
+            </Badge>
+          )
         )}
       </div>
-      <p className="mt-0.5 truncate text-[12.5px] text-muted-foreground">{visible(session.lastLine)}</p>
+      <p className="mt-0.5 truncate text-[12.5px] text-muted-foreground [&_mark]:text-foreground!">
+        <Marked text={session.lastLine} terms={terms} />
+      </p>
     </div>
     <Marks teams={session.teams} />
     <Sparkline pulses={session.pulses} />

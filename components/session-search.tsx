@@ -19,8 +19,8 @@ export const SessionSearch = ({ search, filter }: { search: string; filter: Filt
         name="q"
         defaultValue={search}
         maxLength={200}
-        aria-label="Search titles and descriptions"
-        placeholder="Search titles and descriptions"
+        aria-label="Search titles, messages and documents"
+        placeholder="Search titles, messages and documents"
         className="pl-8"
       />
       {filter !== 'all' && <input type="hidden" name="status" value={filter} />}

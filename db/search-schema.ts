@@ -43,7 +43,24 @@ export const eventSearch = pgTable(
     primaryKey({ columns: [t.sessionId, t.turn, t.sequence] }),
     index('event_search_tsv').using('gin', t.tsv),
     index('event_search_hot').using('gin', t.hot),
+    index('event_search_at').on(t.at, t.kind), // a stretch of time is searched, and what was said in a day is counted
   ],
+)
+
+// What a session is called and what its document says, as of a version of it and of its title and description (`head`, a hash).
+// In `tsv` the title's words have the label A (src/stores/session-search.ts).
+export const sessionSearch = pgTable(
+  'session_search',
+  {
+    sessionId: uuid()
+      .primaryKey()
+      .references(() => sessions.id, { onDelete: 'cascade' }),
+    docVersion: integer().notNull(),
+    head: text().notNull(),
+    length: integer().notNull(), // in terms
+    tsv: tsvector().notNull(),
+  },
+  (t) => [index('session_search_tsv').using('gin', t.tsv)],
 )
 
 // In how many events each term is, and how many of them have it at each level. Read backwards too: one typo leaves a word's first or

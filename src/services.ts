@@ -83,7 +83,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
     return page
   }
 
-  const members = combine((keys: MemberKey[]) => findMembers(database, keys), { atOnce: 2 })
+  const members = combine((keys: MemberKey[]) => findMembers(database, keys), { atOnce: 1 })
   const proven = new Map<string, Member>()
   /** The team of this session that a token proves, gone or present; undefined for any other token and any other session. A token's
    *  meaning never changes, so whoever looks at the session itself later (`lasting`: an append does, under its lock) may be given

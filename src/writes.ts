@@ -20,11 +20,18 @@ export const write = async (request: Request, key: Key | undefined): Promise<Out
     try {
       const outcome = await request.services.database.transaction((tx) => writeOnce(tx, request, key, appended))
       if (appended.length > 0) request.services.publish(request.input.session_id, appended)
+      else toldOf(request, outcome)
       return outcome
     } catch (error) {
       if (!isCollision(error) || tried === TRIES) throw error
     }
   }
+}
+
+// What no event tells of: a new session, or another document. It is to be found too.
+const toldOf = ({ services, input }: Request, outcome: Outcome) => {
+  const id = outcome.ok ? (input.session_id ?? outcome.data.session_id) : undefined
+  if (isUuid(id)) services.indexer.moved(id)
 }
 
 // The order of the contract: the key's earlier answer first, then the caller's presence, then state and role (the operation's own).

@@ -5,6 +5,7 @@ import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, BrowserContext } from 'playwright'
 import { fillDemo, type Demo } from './support/demo.ts'
+import { demoTranscript } from './support/demo-transcript.ts'
 import { KEY, MOBILE, serveSite, startBrowser, usingPage, type Site } from './support/site.ts'
 
 const README_LIMIT = 200 * 1024
@@ -22,6 +23,7 @@ const main = async () => {
   const browser = await startBrowser()
   const [parley, nothing] = [await serveSite(), await serveSite()]
   const demo = await fillDemo(parley.post)
+  const trace = await imported(parley)
   const leave = follow(parley, demo)
   try {
     const robin = await signedIn(browser, parley)
@@ -40,7 +42,7 @@ const main = async () => {
       for (const [look, options] of Object.entries(LOOKS)) {
         const file = (name: string) => join(argument, `${name}-${look}.png`)
         await shoot(nothing, '/', file('home-empty'), options, [])
-        for (const [name, path] of pagesOf(demo)) await shoot(parley, path, file(name), options)
+        for (const [name, path] of pagesOf(demo, trace)) await shoot(parley, path, file(name), options)
         await shoot(parley, '/sign-in', file('sign-in'), options, [])
         await shoot(parley, '/nothing', file('not-found'), options, [])
       }
@@ -54,13 +56,18 @@ const main = async () => {
   }
 }
 
-const pagesOf = ({ busy, concluded, empty }: Demo): [name: string, path: string][] => [
+const pagesOf = ({ busy, concluded, empty }: Demo, trace: string): [name: string, path: string][] => [
   ['home', '/'],
+  ['home-search', '/?q=recovery'],
+  ['search', '/search?q=parser+recovery'],
   ['session', `/sessions/${busy}`],
   ['session-concluded', `/sessions/${concluded}`],
   ['session-empty', `/sessions/${empty}`],
   ['history', `/sessions/${busy}/history`],
   ['difference', `/sessions/${busy}/history?from=1&to=3&view=split`],
+  ['trace', `/sessions/${trace}`],
+  ['trace-event', `/sessions/${trace}/turns/1?event=5#e5`],
+  ['turns', `/sessions/${busy}/turns/4`],
   ['new', '/sessions/new'],
   ['conclude', `/sessions/${busy}/conclude`],
   ['edit', `/sessions/${busy}/edit`],
@@ -71,10 +78,17 @@ const pagesOf = ({ busy, concluded, empty }: Demo): [name: string, path: string]
   ['settings', '/settings'],
 ]
 
+const imported = async ({ url }: Site): Promise<string> => {
+  const answer = await fetch(`${url}/api/traces`, { method: 'POST', body: demoTranscript() })
+  return ((await answer.json()) as { session_id: string }).session_id
+}
+
 const readme = async (demo: Demo, shoot: (path: string, file: string) => Promise<void>) => {
   for (const [name, path] of [
     ['session', `/sessions/${demo.busy}`],
     ['home', '/'],
+  ['home-search', '/?q=recovery'],
+  ['search', '/search?q=parser+recovery'],
   ]) {
     const file = join(ROOT, 'public', `${name}.png`)
     await shoot(path!, file)

@@ -18,6 +18,7 @@ import { searchPage } from './pages/search.tsx'
 import { sessionPage } from './pages/session.tsx'
 import { endShare, makeShare, sharePage } from './pages/share.tsx'
 import { checkLink, saveLink, saveLoopGuard, saveTheme, settingsPage } from './pages/settings.tsx'
+import { eventFile, tracePage } from './pages/trace.tsx'
 import { methodNotAllowed } from './rest.ts'
 import { isShared, openShared } from './shared.ts'
 import { signInRoutes } from './sign-in.tsx'
@@ -35,12 +36,15 @@ const FILES: Routes = {
   '/sessions/:id{[^/]+\\.md}': markdownExport,
   '/sessions/:id/feed.jsonl': feedExport,
   '/sessions/:id/history/:file{\\d+\\.md}': versionFile,
+  '/sessions/:id/events/:file{\\d{1,15}\\.txt}': eventFile,
 }
 const READ: Routes = {
   '/': homePage,
   '/sessions/new': showAct('new'),
   '/sessions/:id': sessionPage,
   '/sessions/:id/history': docHistoryPage,
+  '/sessions/:id/turns': tracePage,
+  '/sessions/:id/turns/:turn': tracePage,
   '/sessions/:id/share': sharePage,
   ...onSession(showAct),
   '/search': searchPage,

@@ -1,4 +1,4 @@
-// What a session's read-only link opens: the page with what belongs to it, the streams and the exports of that one session.
+// What a session's read-only link opens: the page with what belongs to it, its turns, the streams and the exports of that one session.
 // GET /shared/<token> turns the link into a cookie of that session; whether it is in force is looked up with every request.
 import { getCookie, setCookie } from 'hono/cookie'
 import { refuse } from '../core/errors.ts'
@@ -10,7 +10,7 @@ import { calledScheme } from './origin.ts'
 
 const LASTS_S = 30 * 24 * 60 * 60
 const OPENED =
-  /^(?:\/sessions\/([0-9a-f-]{36})(?:\/live|\/rows|\/document|\.md|\/feed\.jsonl)?|\/api\/sessions\/([0-9a-f-]{36})\/(?:stream|handoff\.md))$/
+  /^(?:\/sessions\/([0-9a-f-]{36})(?:\/live|\/rows|\/document|\.md|\/feed\.jsonl|\/turns(?:\/\d+)?|\/events\/\d+\.txt)?|\/api\/sessions\/([0-9a-f-]{36})\/(?:stream|handoff\.md))$/
 const cookieOf = (sessionId: string) => `parley_shared_${sessionId}`
 
 /** GET /shared/:token */

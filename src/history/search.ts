@@ -3,7 +3,8 @@ import { refuse } from '../core/errors.ts'
 import { kindNumber, kindOf, KINDS, SEARCHABLE, SEARCHED_BY_DEFAULT, type Kind } from '../core/kinds.ts'
 import type { Context } from '../context.ts'
 import { eventsAt, runsOf, sessionsByIds, type EventRow, type SessionRow } from '../stores/history.ts'
-import { findEvents, type Findings, type Found, type Scope } from '../stores/search.ts'
+import type { Scope } from '../stores/search-scope.ts'
+import { findEvents, soughtIn, type Found, type Sought } from '../stores/search.ts'
 import { eventName, named, sessionName, turnName } from './ids.ts'
 import { said, tool } from './tool.ts'
 import { isTerminal, shortOf, turnsOf, type Turn } from './turns.ts'
@@ -12,9 +13,15 @@ const LONGEST_QUERY = 4096
 const HITS = 'n_hits must be an integer from 1 to 50'
 const SNIPPED = 64 * 1024 // characters of a text that a snippet is looked for in
 
+export const queryText = said('query').refine(
+  (text) => [...text].length <= LONGEST_QUERY,
+  `query must have at most ${LONGEST_QUERY} characters`,
+)
+
 const short = z.object({ text: z.string(), truncated: z.boolean() })
 
-const hit = z.object({
+/** An event that was found. */
+export const hit = z.object({
   rank: z.int(),
   score: z.number().min(0).max(1),
   id: z.string(),
@@ -37,9 +44,7 @@ export const searchSessions = tool({
   summary:
     'Find where something was said or done, in all sessions or in one session or turn. Gives handles and snippets; read more with open. Words, paths, identifiers and error codes are found whole and by their parts.',
   input: z.strictObject({
-    query: said('query')
-      .refine((text) => [...text].length <= LONGEST_QUERY, `query must have at most ${LONGEST_QUERY} characters`)
-      .describe('What to look for, in words or as it was written.'),
+    query: queryText.describe('What to look for, in words or as it was written.'),
     within_id: z
       .string({ error: 'within_id must be a string or null' })
       .nullish()
@@ -69,19 +74,20 @@ export const searchSessions = tool({
   async run(context, { query, within_id, event_types, n_hits: limit }) {
     const types = kindsAmong(event_types)
     const scope = await scopeOf(context, within_id)
-    const kinds = types.map(kindNumber)
-    const findings = await findEvents(context.queries, query, { kinds, scope, limit: limit + 1 })
-    const results = await hitsOf(context, findings.found.slice(0, limit), findings.terms)
+    const sought = await soughtIn(context.queries, query)
+    const found = await findEvents(context.queries, sought, { kinds: types.map(kindNumber), scope, limit: limit + 1 })
+    const results = await hitsOf(context, found.slice(0, limit), sought)
     return {
       request: { query, within_id, event_types: types, n_hits: limit },
-      data: { result_count: results.length, limit, truncated: findings.found.length > limit, results },
-      warnings: warningsOf(findings),
-      target: targetOf(scope, findings),
+      data: { result_count: results.length, limit, truncated: found.length > limit, results },
+      warnings: warningsOf(sought),
+      target: targetOf(scope, sought),
     }
   },
 })
 
-const kindsAmong = (wanted: string[]): Kind[] => {
+/** The kinds by these names, in the order of the vocabulary. */
+export const kindsAmong = (wanted: string[]): Kind[] => {
   const unsupported = wanted.find((type) => !SEARCHABLE.includes(type as Kind))
   if (unsupported !== undefined)
     refuse('unsupported_event_type', `unsupported event type: ${unsupported}`, { field: 'event_types', supported: SEARCHABLE })
@@ -101,7 +107,9 @@ const scopeOf = async ({ queries }: Context, id: string | null): Promise<Scope> 
   return name.kind === 'turn' ? name : { session: name.session }
 }
 
-const hitsOf = async ({ queries }: Context, found: Found[], terms: string[]) => {
+/** What was found, with its session and turn and a line around the terms. */
+export const hitsOf = async ({ queries }: Context, found: Found[], sought: Sought) => {
+  const terms = sought.terms.map(({ term }) => term)
   if (found.length === 0) return []
   const turns = new Map(found.map(({ session_id, turn }) => [turnName(session_id, turn), { session_id, turn }]))
   const [events, sessions, runs] = await Promise.all([
@@ -148,15 +156,16 @@ const hitOf = (rank: number, score: number, event: EventRow, turn: Turn, session
   }
 }
 
-const warningsOf = ({ corrected, corpus }: Findings) => [
+/** What whoever asked should know of how it was understood. */
+export const warningsOf = ({ corrected, corpus }: Pick<Sought, 'corrected' | 'corpus'>) => [
   ...[...corrected].map(
     ([term, words]) => `No event has ${JSON.stringify(term)}; searched for ${words.map((word) => JSON.stringify(word)).join(', ')}.`,
   ),
   ...(corpus.rebuilding ? [`The index is being made anew: ${corpus.events} of ${corpus.rebuilding} events can be found so far.`] : []),
 ]
 
-// By how much there is to search (specification 2, "Performance SLA").
-const targetOf = ({ session, turn }: Scope, { corpus }: Findings) => {
+/** By how much there is to search (specification 2, "Performance SLA"). */
+export const targetOf = ({ session, turn }: Scope, { corpus }: Pick<Sought, 'corpus'>) => {
   if (turn !== undefined) return 300
   if (session !== undefined) return 500
   return corpus.events <= 100_000 ? 750 : corpus.events <= 500_000 ? 1_500 : 2_500

@@ -57,9 +57,7 @@ const greatest = (numbers: (number | null)[]): number | undefined => {
 
 /** The events that a turn's head and summary name and quote. */
 export const quotedPlaces = ({ session: session_id, terminal, userInput, finalResponse }: Turn): Place[] =>
-  [...new Set([terminal, userInput, finalResponse])].flatMap((sequence) =>
-    sequence === undefined ? [] : { session_id, sequence },
-  )
+  [...new Set([terminal, userInput, finalResponse])].flatMap((sequence) => (sequence === undefined ? [] : { session_id, sequence }))
 
 export type Quotes = Map<string, EventRow>
 const keyOf = ({ session_id, sequence }: Place) => `${session_id}/${sequence}`

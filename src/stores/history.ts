@@ -75,23 +75,28 @@ export const neighbours = async ({ query }: Queries, id: string): Promise<{ prev
   return row ?? { previous: null, next: null }
 }
 
-const KIND = `case when e.type <> 'chat' then e.type when e.author = 'person' then 'user_input' else 'assistant_response' end`
+export const KIND = `case when e.type <> 'chat' then e.type when e.author = 'person' then 'user_input' else 'assistant_response' end`
 
 export interface Wanted {
   session_id: string
   turn: number | null // all of them
 }
 
-// What of the log holds the wanted turn: as far as is indexed, its own stretch; beyond, all there is.
-const WITHIN = `json_to_recordset($1::json) as w(session_id uuid, turn int)
-  join sessions s on s.id = w.session_id
-  join session_index i on i.session_id = s.id
-  cross join lateral (
-    select min(sequence) as first, max(sequence) as last from event_search where session_id = w.session_id and turn = w.turn
-  ) known
+// What of the log holds the wanted turn: as far as is indexed, its own stretch; beyond, all there is. The stretch comes first, whatever
+// the planner thinks of tables that have just grown: the other way round it would be looked up for each event.
+const WITHIN = `(
+    select w.session_id, w.turn, s.last_sequence, i.indexed_sequence, known.first, known.last
+    from json_to_recordset($1::json) as w(session_id uuid, turn int)
+    join sessions s on s.id = w.session_id
+    join session_index i on i.session_id = s.id
+    cross join lateral (
+      select min(sequence) as first, max(sequence) as last from event_search where session_id = w.session_id and turn = w.turn
+    ) known
+    offset 0
+  ) w
   join events e on e.session_id = w.session_id
-    and e.sequence >= case when w.turn is null then 1 else coalesce(known.first, i.indexed_sequence + 1) end
-    and e.sequence <= case when w.turn is null or i.indexed_sequence < s.last_sequence then s.last_sequence else coalesce(known.last, 0) end
+    and e.sequence >= case when w.turn is null then 1 else coalesce(w.first, w.indexed_sequence + 1) end
+    and e.sequence <= case when w.turn is null or w.indexed_sequence < w.last_sequence then w.last_sequence else coalesce(w.last, 0) end
     and (w.turn is null or e.turn = w.turn)`
 
 /** By turn, in the order in which they began. */

@@ -2,6 +2,7 @@
 // asks the database nothing while nothing is written. What it was not told of (a crash, another instance's) it finds by catching up.
 import type { Database } from '../../db/database.ts'
 import { emptyIndex, indexBatch, sessionsBehind } from './search-index.ts'
+import { SessionIndexer } from './session-index.ts'
 
 const SESSIONS_AT_ONCE = 200
 const BUSY_MS = 100 // until the next try, while another instance is at it
@@ -12,12 +13,16 @@ export class Indexer {
   #moved = new Set<string>()
   #behind = true // until the first look at the database
   #last: Promise<unknown> = Promise.resolve()
+  #sessions: SessionIndexer
 
-  constructor(readonly database: Database) {}
+  constructor(readonly database: Database) {
+    this.#sessions = new SessionIndexer(database)
+  }
 
-  /** The session's log has grown. */
+  /** The session's log has grown, or its title, description or document has changed. */
   moved(session: string) {
     this.#moved.add(session)
+    this.#sessions.moved(session)
   }
 
   /** Something may have been written that nobody told of. */
@@ -34,6 +39,7 @@ export class Indexer {
   rebuild(progress: (done: number, all: number) => void): Promise<void> {
     return this.#alone(async () => {
       const all = await emptyIndex(this.database)
+      await this.#sessions.empty()
       let done = 0
       progress(done, all)
       this.#behind = true
@@ -58,6 +64,7 @@ export class Indexer {
     if (this.#behind) {
       this.#behind = false
       for (const session of await sessionsBehind(this.database)) this.#moved.add(session)
+      await this.#sessions.catchUp()
     }
     while (this.#moved.size > 0 && wanted()) {
       const sessions = [...this.#moved].slice(0, SESSIONS_AT_ONCE)
@@ -70,8 +77,10 @@ export class Indexer {
       if (batch === 'busy') return again()
       if (batch.more) again()
       indexed(batch.events)
+      await this.#sessions.keepUp(wanted)
       await pause(0) // between batches it is the turn of those who wait for an answer
     }
+    await this.#sessions.run(wanted)
   }
 }
 

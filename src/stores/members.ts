@@ -1,5 +1,5 @@
 // Who belongs to a session: the look-up behind every call of a team, and the roster.
-import { and, asc, eq, getTableColumns, gt, inArray, isNull, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, gt, isNull, sql } from 'drizzle-orm'
 import { prepared, type Queries } from '../../db/database.ts'
 import { acks, participants, sessions } from '../../db/schema.ts'
 import { sameText, sha256, type Token } from '../core/ids.ts'

@@ -2,6 +2,7 @@
 import { and, count, desc, eq, gt, inArray, isNull, max, sql } from 'drizzle-orm'
 import type { Queries } from '../../db/database.ts'
 import { CONVERSATION_TYPES, events, participants, sessions } from '../../db/schema.ts'
+import { kindNumber } from '../core/kinds.ts'
 
 /** The newest event of each conversation, by primary key: the session's row knows its sequence. */
 export const lastEventsOf = ({ db }: Queries, ids: string[]) =>
@@ -56,6 +57,19 @@ export const pulsesOf = async ({ query }: Queries, ids: string[], now: string): 
     pulses.set(id, counts)
   }
   return pulses
+}
+
+/** Beyond it they are not counted on: that takes 20 ms, each time the page is opened. */
+export const MOST_COUNTED = 100_000
+const MESSAGES = (['user_input', 'assistant_response'] as const).map(kindNumber).join(',')
+
+/** What was asked and said since then, in sessions and transcripts, as far as it is indexed: by an index of times, up to a limit. */
+export const messagesSince = async ({ query }: Queries, since: string): Promise<number> => {
+  const [row] = await query<{ n: number }>(
+    `select count(*)::int as n from (select from event_search where at >= $1 and kind in (${MESSAGES}) limit ${MOST_COUNTED + 1}) recent`,
+    [since],
+  )
+  return row!.n
 }
 
 export const totals = async ({ db }: Queries) => {

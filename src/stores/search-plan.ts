@@ -74,7 +74,7 @@ const optionsOf = (terms: Term[], all: number): Option[] =>
     return [...atLevels, anywhere]
   })
 
-// The highest scores first, as far as the budget goes; of a group, what includes the rest.
+// The highest scores first, as far as the budget goes; of a group, what includes the rest. Where nothing is that rare, the rarest.
 const choose = (options: Option[], budget: number): Option[] => {
   const chosen = new Map<number, Option>()
   let left = budget
@@ -84,5 +84,11 @@ const choose = (options: Option[], budget: number): Option[] => {
     left -= more
     chosen.set(option.group, option)
   }
-  return [...chosen.values()].filter(({ expected }) => expected > 0)
+  const some = [...chosen.values()].filter(({ expected }) => expected > 0)
+  return some.length > 0
+    ? some
+    : options
+        .filter(({ expected }) => expected > 0)
+        .toSorted((a, b) => a.expected - b.expected)
+        .slice(0, 1)
 }

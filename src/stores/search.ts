@@ -2,12 +2,8 @@
 import type { Queries } from '../../db/database.ts'
 import { B, K1, quoted, termsOf } from '../core/terms.ts'
 import { everyEvent, likelyEvents, MOST_CANDIDATES, weightOf, type Plan, type Term } from './search-plan.ts'
+import { isNarrowed, liesWithin, placeOf, shareOf, writtenBy, type Place, type Scope } from './search-scope.ts'
 import { correctionsOf, type Word } from './typos.ts'
-
-export interface Scope {
-  session?: string | undefined
-  turn?: number | undefined
-}
 
 export interface Found {
   session_id: string
@@ -15,16 +11,6 @@ export interface Found {
   sequence: number
   id: string
   score: number
-}
-
-export interface Findings {
-  /** Best first: by score, then newest, then by id. */
-  found: Found[]
-  /** All terms that were looked for, the rarest first. */
-  terms: string[]
-  /** What was taken for terms that no event has. */
-  corrected: Map<string, string[]>
-  corpus: Corpus
 }
 
 export interface Corpus {
@@ -37,33 +23,67 @@ const MOST_TERMS = 24 // of a query: the rarest
 const WHOLE = 3 // who asks for a path or an identifier means all of it, however long the text is that holds it
 const RANK_ALL = 5_000 // events up to which everything is scored
 
-/** The `limit` best events of these kinds for a query. */
-export const findEvents = async (
-  queries: Queries,
-  text: string,
-  { kinds, scope, limit }: { kinds: number[]; scope: Scope; limit: number },
-): Promise<Findings> => {
+/** What a query asks for. */
+export interface Sought {
+  /** Of the terms that the index knows, the rarest first. */
+  terms: Term[]
+  /** Those that no event has, though something else may. */
+  unknown: string[]
+  /** What was taken for terms that no event has. */
+  corrected: Map<string, string[]>
+  corpus: Corpus
+}
+
+/** Turns a query into the terms to look for. */
+export const soughtIn = async (queries: Queries, text: string): Promise<Sought> => {
   const wholes = new Set<string>()
-  const terms = [...termsOf(text, wholes).keys()]
-  const [corpus, known] = await Promise.all([corpusOf(queries), wordsOf(queries, terms)])
-  const corrected = await correctionsOf(
-    queries,
-    terms.filter((term) => !known.some((word) => word.term === term)),
-  )
+  const asked = [...termsOf(text, wholes).keys()]
+  const [corpus, known] = await Promise.all([corpusOf(queries), wordsOf(queries, asked)])
+  const unknown = asked.filter((term) => !known.some((word) => word.term === term))
+  const corrected = await correctionsOf(queries, unknown)
   for (const [term, words] of corrected) if (wholes.has(term)) for (const word of words) wholes.add(word.term)
   const words = new Map([...known, ...[...corrected.values()].flat()].map((word) => [word.term, word]))
-  const wanted = [...words.values()]
+  const terms = [...words.values()]
     .map((word): Term => ({ ...word, weight: weightOf(word.events, corpus.events) * (wholes.has(word.term) ? WHOLE : 1) }))
     .sort((a, b) => a.events - b.events || (a.term < b.term ? -1 : 1))
     .slice(0, MOST_TERMS)
-  const all = scope.session !== undefined || corpus.events <= RANK_ALL
-  const plan = all ? everyEvent(wanted) : likelyEvents(wanted, corpus.events)
   return {
-    found: wanted.length === 0 ? [] : await best(queries, wanted, plan, { kinds, scope, limit, corpus }),
-    terms: wanted.map(({ term }) => term),
+    terms,
+    unknown: unknown.slice(0, MOST_TERMS),
     corrected: new Map([...corrected].map(([term, words]) => [term, words.map((word) => word.term)])),
     corpus,
   }
+}
+
+/** The `limit` best events of these kinds, best first: by score, then newest, then by id. */
+export const findEvents = async (
+  queries: Queries,
+  { terms, corpus }: Sought,
+  { kinds, scope, limit }: { kinds: number[]; scope: Scope; limit: number },
+): Promise<Found[]> => {
+  if (terms.length === 0) return []
+  const place = await placeOf(queries, scope)
+  const way = await wayTo(queries, terms, place, corpus)
+  return best(queries, terms, way, { kinds, place, limit, corpus })
+}
+
+interface Way extends Plan {
+  /** The place is read whole, and then matched: the planner cannot know how many of all events have a term, and would read those. */
+  gathered?: boolean
+  /** What matches may be more than can be scored. */
+  limited?: boolean
+}
+
+// A part of the index in which there is little to find is searched whole. In a larger one as many are looked for as if its events
+// were all there are.
+const wayTo = async (queries: Queries, terms: Term[], place: Place, { events }: Corpus): Promise<Way> => {
+  const narrowed = isNarrowed(place)
+  if (terms.reduce((sum, term) => sum + term.events, 0) <= RANK_ALL) return everyEvent(terms)
+  if (place.session !== undefined || events <= RANK_ALL) return { ...everyEvent(terms), gathered: narrowed }
+  const share = narrowed ? await shareOf(queries, place, events) : 1
+  if (share === undefined) return { ...everyEvent(terms), gathered: true }
+  const there = terms.map((term) => ({ ...term, events: term.events * share, levels: term.levels?.map((n) => n * share) ?? null }))
+  return { ...likelyEvents(there, events * share), limited: true }
 }
 
 const corpusOf = async ({ query }: Queries): Promise<Corpus> =>
@@ -77,20 +97,18 @@ const wordsOf = ({ query }: Queries, terms: string[]) =>
 const best = (
   { query }: Queries,
   terms: Term[],
-  plan: Plan,
-  { kinds, scope, limit, corpus }: { kinds: number[]; scope: Scope; limit: number; corpus: Corpus },
+  { gathered, limited, ...plan }: Way,
+  { kinds, place, limit, corpus }: { kinds: number[]; place: Place; limit: number; corpus: Corpus },
 ): Promise<Found[]> => {
   const params: unknown[] = []
   const bind = (value: unknown) => `$${params.push(value)}`
-  const within = [
-    `kind = any(${bind(`{${kinds.join(',')}}`)}::int2[])`,
-    ...(scope.session === undefined ? [] : [`session_id = ${bind(scope.session)}::uuid`]),
-    ...(scope.turn === undefined ? [] : [`turn = ${bind(scope.turn)}::int`]),
-  ].join(' and ')
-  const most = plan.hot === undefined ? '' : ` limit ${MOST_CANDIDATES}`
-  const candidates = Object.entries(plan).map(
-    ([column, match]) => `(select * from event_search where ${column} @@ ${bind(match)}::tsquery and ${within}${most})`,
-  )
+  const within = [`kind = any(${bind(`{${kinds.join(',')}}`)}::int2[])`, ...liesWithin(place, bind)].join(' and ')
+  const most = limited ? ` limit ${MOST_CANDIDATES}` : ''
+  const rows = gathered ? `(select * from event_search where ${within} offset 0)` : 'event_search'
+  const candidates = Object.entries(plan).map(([column, match]) => {
+    const holds = [`${column} @@ ${bind(match)}::tsquery`, within, ...writtenBy(place, bind)].join(' and ')
+    return `(select * from ${rows} found where ${holds}${most})`
+  })
   const total = terms.reduce((sum, { weight }) => sum + weight, 0)
   const average = Math.max(corpus.length / Math.max(corpus.events, 1), 1)
   const weighed = terms.map(
@@ -106,6 +124,7 @@ const best = (
   )
 }
 
-// How often a term is in an event. With all weights 1, ts_rank is the sum of 1/n² over its n places, as a part of the endless sum
-// 1.6449…; what is left of that sum is 1 / (n + 0.5), nearly: this gives n back exactly, for 0 to 255.
-const timesOf = (term: string) => `round((1 / (1.64493406685 * (1 - ts_rank('{1,1,1,1}', tsv, ${term}::tsquery))) - 0.5)::float8)`
+// With all weights 1, ts_rank is the sum of 1/n² over a term's n places, as a part of the endless sum 1.6449…; what is left of that sum
+// is 1 / (n + 0.5), nearly: this gives n back exactly, for 0 to 255.
+/** How often a term is in a row of an index, as SQL. */
+export const timesOf = (term: string) => `round((1 / (1.64493406685 * (1 - ts_rank('{1,1,1,1}', tsv, ${term}::tsquery))) - 0.5)::float8)`

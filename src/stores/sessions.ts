@@ -1,4 +1,4 @@
-import { and, desc, eq, exists, gt, ilike, isNull, not, or, sql } from 'drizzle-orm'
+import { and, desc, eq, exists, gt, ilike, inArray, isNull, not, or, sql } from 'drizzle-orm'
 import { prepared, type Queries } from '../../db/database.ts'
 import { acks, loops, participants, sessionDocs, sessions } from '../../db/schema.ts'
 import { sessionIndex } from '../../db/search-schema.ts'
@@ -100,11 +100,19 @@ export const acknowledge = async ({ db }: Queries, sessionId: string, teamId: st
   return row!
 }
 
-/** Newest activity first, for the home page. `search` looks into titles and descriptions; `quietSince`: no team was seen since. */
-export const listSessions = (
-  { db }: Queries,
-  { search, status, quietSince, limit }: { search?: string; status?: 'active' | 'closed'; quietSince?: string; limit: number },
-) => {
+interface Listed {
+  /** Stands in the title or description. */
+  search?: string
+  /** Those that were found otherwise. */
+  found?: string[]
+  status?: 'active' | 'closed'
+  /** No team was seen since. */
+  quietSince?: string
+  limit: number
+}
+
+/** Newest activity first, for the home page. */
+export const listSessions = ({ db }: Queries, { search, found = [], status, quietSince, limit }: Listed) => {
   const like = search && `%${search.replace(/[\\%_]/g, '\\$&')}%`
   const activity = sql`coalesce(${sessions.lastEventAt}, ${sessions.createdAt})`
   return db
@@ -114,7 +122,7 @@ export const listSessions = (
       and(
         status && eq(sessions.status, status),
         quietSince === undefined ? undefined : not(isSeenSince(db, quietSince)),
-        like ? or(ilike(sessions.title, like), ilike(sessions.description, like)) : undefined,
+        like ? or(ilike(sessions.title, like), ilike(sessions.description, like), inArray(sessions.id, found)) : undefined,
       ),
     )
     .orderBy(desc(activity), desc(sessions.id))

@@ -1,7 +1,17 @@
 import type { Database } from '../../db/database.ts'
 
 const AFTER_EVENTS = 20_000
-const TABLES = ['sessions', 'participants', 'events', 'session_docs', 'idempotency', 'event_search', 'search_terms', 'session_index']
+const TABLES = [
+  'sessions',
+  'participants',
+  'events',
+  'session_docs',
+  'idempotency',
+  'event_search',
+  'search_terms',
+  'session_index',
+  'session_search',
+]
 
 /** PGlite has no autovacuum: this looks after it once so many events have come. Postgres looks after itself. */
 export const tidier = (database: Database, appended: () => number) => {

@@ -1,14 +1,9 @@
 // Every page, empty and full, light and dark, wide and on a phone: readable for everybody, and quiet.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import type { AxeResults } from 'axe-core'
 import type { Browser, BrowserContext, Page } from 'playwright'
+import { violations } from '../support/axe.ts'
 import { fillDemo, type Demo } from '../support/demo.ts'
 import { KEY, MOBILE, serveSite, startBrowser, usingPage, type Site } from '../support/site.ts'
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
 let browser: Browser
 let nothing: Site
@@ -64,19 +59,6 @@ const PAGES = (): [name: string, path: string, as?: 'stranger'][] => [
   ['settings for a stranger', '/settings', 'stranger'],
   ['sign-in', '/sign-in', 'stranger'],
 ]
-
-// Dark is the same page in other colours: there they alone are looked at, which takes a third of the time.
-const violations = async (page: Page, colorScheme: 'light' | 'dark' = 'light'): Promise<string[]> => {
-  if (!(await page.evaluate('"axe" in window'))) await page.evaluate(AXE) // by the debugger, which no policy hinders
-  const results = (await page.evaluate(
-    (runOnly) => (window as any).axe.run(document, { runOnly }),
-    colorScheme === 'light' ? { type: 'tag', values: TAGS } : { type: 'rule', values: ['color-contrast'] },
-  )) as AxeResults
-  expect(results.passes.length).toBeGreaterThan(colorScheme === 'light' ? 10 : 0) // it did look
-  return results.violations.flatMap(({ id, nodes }) =>
-    nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary}`),
-  )
-}
 
 const sideways = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, BrowserContext, Page } from 'playwright'
 import { renderMarkdown } from '../../src/core/markdown.ts'
 import { nameIsPlain } from '../../src/core/text.ts'
+import { trace, type Step } from '../support/history.ts'
 import { HOSTILE, PAYLOADS } from '../support/payloads.ts'
 import { KEY, serveSite, startBrowser, usingPage, type Site } from '../support/site.ts'
 
@@ -11,6 +12,9 @@ const ROWS = 120 // more than a page begins with
 const NAMES = 150
 const SESSIONS = 60
 const LIVE = 80
+const EVENTS = 149 // with the prompt, what one page of a turn holds
+const TURNS = 99
+const NOTED = ['reasoning', 'runtime', 'unknown', 'system', 'compaction', 'runtime']
 
 let browser: Browser
 let parley: Site
@@ -21,6 +25,8 @@ let robin: Cookie
 type Cookie = Parameters<BrowserContext['addCookies']>[0][number]
 interface Meeting {
   path: string
+  /** A transcript that says the same. */
+  transcript: string
   token: string
 }
 
@@ -52,7 +58,7 @@ const convene = async (payload: string) => {
     description: payload,
     creator_team_name: name,
   })
-  return { path: `/sessions/${session_id}`, token: team_id! }
+  return { path: `/sessions/${session_id}`, transcript: '', token: team_id! }
 }
 
 /** A session in which each text stands as title, description, reason and message, as team name where it may be one, and in the doc. */
@@ -72,7 +78,25 @@ const meeting = async (texts: readonly string[]): Promise<Meeting> => {
   }
   await post('/doc', { content: `## Conclusion\n\nalert(1)\n\n${texts.join('\n\n')}`, expected_version: 0 })
   await post('/doc/append', { text: texts.toReversed().join('\n\n') })
-  return { path, token }
+  return { path, transcript: await transcript(texts), token }
+}
+
+/** A trace in which each text stands wherever a transcript may have one; its first turn has several of everything. */
+const transcript = async (texts: readonly string[]): Promise<string> => {
+  const all = texts.map((text) => text.replaceAll('\0', '').toWellFormed())
+  const given = Object.fromEntries(all.slice(0, 40).map((text, i) => [`${fit(text, 60)} ${i}`, i % 2 ? text : { [text]: [text] }]))
+  const mixed = all.flatMap((text, i): Step[] => [
+    { type: 'tool_call', tool: `${text} ${i}`, madeBy: text, content: { arguments: i === 0 ? given : { command: text } } },
+    { type: 'tool_response', tool: `${text} ${i}`, content: { text: `${text}\n${text}`, exit_code: 1 } },
+    { type: NOTED[i % NOTED.length]!, content: { event: text, text, data: { [text]: text } }, model: text },
+  ])
+  const asked = all.map((text): Step[] => [
+    { type: 'user_input', text },
+    { type: 'assistant_response', text, model: text, terminal: true },
+  ])
+  const served = { ...parley, database: parley.services.database } as never
+  const turns = [[{ type: 'user_input', text: CALM }, ...mixed.slice(0, EVENTS)], ...asked.slice(0, TURNS)]
+  return (await trace(served, turns, { title: fit(all[0]!, 200) })).id
 }
 
 /** What is in the page and would not be in a page of ours: read by the browser, not by a parser of our own. */
@@ -88,7 +112,8 @@ const foreign = (page: Page, ours: Shape) =>
         const acts = `${name}="${value.replace(/[\w-]{36}|[\d.]+/g, '')}"`
         if (name === 'style' || (/^(data-)?hx-/.test(name) && !attributes.includes(acts))) found.push(acts)
       }
-      if (element.id && (seen.has(element.id) || !(/^[mv]\d+$/.test(element.id) || ids.includes(element.id)))) found.push(`#${element.id}`)
+      if (element.id && (seen.has(element.id) || !(/^[mvbe]\d+$/.test(element.id) || ids.includes(element.id))))
+        found.push(`#${element.id}`)
       seen.add(element.id)
       if (element instanceof HTMLAnchorElement && element.hasAttribute('href') && !/^(https?|mailto):$/.test(element.protocol))
         found.push(element.href)
@@ -175,6 +200,7 @@ describe.each([
     ['the way to a conclusion', ({ path }) => `${path}/conclude`],
     ['the way to another title', ({ path }) => `${path}/edit`],
     ['an invitation', ({ path }) => `/connect?session=${path.slice('/sessions/'.length)}`],
+    ['a transcript', ({ transcript }) => `/sessions/${transcript}/turns/1?event=3`],
     ['home', () => '/'],
   ]
   for (const [name, at] of PAGES)

@@ -35,6 +35,8 @@ beforeAll(async () => {
     { title: 'A run of the agent' },
   )
   for (const text of HOSTILE) await say(`payload ${text}`)
+  const written = `# Notes\n\n## Decisions\n\n- **quillVault** keeps the spans.\n- ${HOSTILE.filter((text) => text.includes('<')).join('\n- ')}\n`
+  await parley.post(`${at}/doc`, { content: written, expected_version: 0 }, alex.team_id)
   await indexed({ database: parley.services.database } as never)
 }, 120_000)
 
@@ -72,6 +74,7 @@ test('without script the form narrows by kind, days and session, and says what i
   using({ javaScriptEnabled: false }, async (page) => {
     await page.goto('/')
     await page.getByRole('link', { name: 'Search everything' }).click()
+    expect(await page.locator('main').innerText()).toContain('Titles, documents, messages and tool results')
     await page.getByLabel('What to look for').fill('ledgerQuill')
     const search = () => page.getByRole('button', { name: 'Search', exact: true }).click()
     await search()
@@ -79,13 +82,23 @@ test('without script the form narrows by kind, days and session, and says what i
     await page.getByLabel('Look among').selectOption('Tool results')
     await search()
     expect(await hits(page).allInnerTexts()).toEqual([expect.stringContaining('12 matches')])
-    expect(await hits(page).innerText()).toContain('not in the feed')
+    expect(await hits(page).getByRole('link', { name: 'A run of the agent', exact: true }).getAttribute('href')).toMatch(/\/turns\/1/)
     await page.getByLabel('Look among').selectOption('Everything')
     await page.getByLabel('From').fill('2026-04-29')
     await page.getByLabel('To, included').fill('2026-04-29')
     await search()
     expect(await hits(page).count()).toBe(2)
     expect(await page.getByRole('status').innerText()).toBe('2 hits')
+    await page.getByLabel('Said by').fill("Bea's Team")
+    await search()
+    expect(await page.locator('main').innerText()).toContain('or a name exactly as it stands beside messages')
+    await page.getByLabel('From').fill('')
+    await page.getByLabel('To, included').fill('')
+    await search()
+    expect(await hits(page).allInnerTexts()).toEqual([expect.stringContaining("Bea's Team")])
+    expect(page.url()).toEndWith('/search?q=ledgerQuill&type=all&by=Bea%27s+Team&from=&to=')
+    await page.getByLabel('Said by').fill('')
+    await page.getByLabel('From').fill('2026-04-29')
     await page.getByLabel('To, included').fill('2026-04-28')
     await search()
     expect(await page.getByRole('alert').innerText()).toBe('The first day is after the last one.')
@@ -95,6 +108,57 @@ test('without script the form narrows by kind, days and session, and says what i
     await page.getByRole('link', { name: 'Look in all sessions' }).click()
     expect(await hits(page).count()).toBe(3)
     expect(await page.getByLabel('What to look for').inputValue()).toBe('ledgerQuill')
+  }))
+
+test('titles and documents are found beside messages, and the days are kept while one leafs on', () =>
+  using({ javaScriptEnabled: false }, async (page, complaints) => {
+    const rows = page.getByRole('region', { name: 'Sessions and documents' }).locator('li')
+    await page.goto('/search?q=quill+vault')
+    expect(await rows.count()).toBe(1)
+    expect(await rows.innerText()).toMatch(/In the document[^]*quillVault keeps the spans/)
+    expect(await page.getByRole('status').innerText()).toStartWith('1 session · ')
+    await rows.getByRole('link').click()
+    expect(new URL(page.url()).pathname + new URL(page.url()).hash).toBe(`/sessions/${session}#document`)
+    await page.goto('/search?q=agent&type=sessions')
+    expect(await rows.allInnerTexts()).toEqual([expect.stringContaining('A run of the agent')])
+    expect(await hits(page).count()).toBe(0)
+    await page.goto('/search?q=talk&from=2026-01-01')
+    const first = await hits(page).allInnerTexts()
+    await page.getByRole('link', { name: 'More hits' }).click()
+    expect(page.url()).toEndWith('/search?q=talk&from=2026-01-01&page=2')
+    expect(await page.getByRole('status').innerText()).toBe('Hits 51 to 100, the best first')
+    const second = await hits(page).allInnerTexts()
+    expect([first.length, second.length, new Set([...first, ...second]).size]).toEqual([50, 50, 100])
+    await page.getByRole('link', { name: 'Better hits' }).click()
+    expect(await hits(page).allInnerTexts()).toEqual(first)
+    await page.goto('/search?q=talk&page=5')
+    expect(await page.locator('main').innerText()).toContain('Hits 201 to')
+    await page.goto('/search?q=ledgerQuill&page=2')
+    await page.getByRole('link', { name: 'Back to the best ones' }).click()
+    expect(await hits(page).count()).toBe(3)
+    expect(complaints).toEqual([])
+  }))
+
+test('the name beside a hit narrows to what that team said, and the slash key leads to the box', () =>
+  using({}, async (page, complaints) => {
+    await page.goto('/search?q=ledgerQuill')
+    await page.getByRole('link', { name: "Bea's Team" }).click()
+    expect(await page.getByLabel('Said by').inputValue()).toBe("Bea's Team")
+    expect(await hits(page).count()).toBe(1)
+    await page.keyboard.press('/')
+    await page.keyboard.press('End')
+    await page.keyboard.type(' spans')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/q=ledgerQuill\+spans/)
+    expect(await page.getByLabel('Said by').inputValue()).toBe("Bea's Team")
+    await page.getByLabel('What to look for').focus()
+    const labels: (string | null)[] = []
+    for (let i = 0; i < 4; i++) {
+      await page.keyboard.press('Tab')
+      labels.push(await page.evaluate(() => document.activeElement!.id || document.activeElement!.textContent))
+    }
+    expect(labels).toEqual(['Search', 'type', 'by', 'from'])
+    expect(complaints).toEqual([])
   }))
 
 test(
@@ -112,7 +176,10 @@ test(
       await page.goto('/search?q=payload+alert+script')
       expect(await hits(page).count()).toBe(50)
       expect(await page.locator('main').innerText()).toContain('<script>')
-      expect(await page.getByRole('status').innerText()).toStartWith('The best 50 hits. There are more')
+      expect(await page.getByRole('status').innerText()).toContain('its 1 to 50, the best first')
+      await inert()
+      await page.goto('/search?q=script&type=sessions')
+      expect(await page.locator('main section').innerText()).toContain('<script')
       await inert()
       for (const payload of HOSTILE.filter((text) => text.trim() !== '').slice(0, 60)) {
         const said = new URLSearchParams({ q: payload, type: 'reasoning' })
@@ -151,14 +218,46 @@ test('only those who may read the sessions may search them', async () => {
   }
 })
 
-test('the box of the home page leads on to everything, and at 390 px long words break', () =>
-  using(MOBILE, async (page, complaints) => {
-    await page.goto('/?q=ledgerQuill')
-    await page.getByRole('link', { name: 'Search everything for “ledgerQuill”' }).click()
-    expect(await hits(page).count()).toBe(3)
-    for (const q of ['ledgerQuill', `payload ${'word'.repeat(200)}`, 'w'.repeat(2_000)]) {
-      await page.goto(`/search?${new URLSearchParams({ q, session })}`)
-      expect([q.slice(0, 20), await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)]).toEqual([q.slice(0, 20), 0])
+test('the box of the home page finds sessions, documents and messages, and leads on to all of them', () =>
+  using({ javaScriptEnabled: false }, async (page) => {
+    const sessions = page.locator('main ul > li')
+    await page.goto('/')
+    const search = async (query: string) => {
+      await page.getByLabel('Search titles, messages and documents').fill(query)
+      await page.getByRole('button', { name: 'Search', exact: true }).click()
     }
+    await search('quillVault')
+    expect(await sessions.allInnerTexts()).toEqual([expect.stringMatching(/Shipping the parser[^]*Document: .*quillVault keeps the spans/)])
+    expect(await marks(page)).toContain('quillVault')
+    await search('talk line')
+    expect(await hits(page).count()).toBe(5)
+    await page.getByRole('link', { name: 'All 50+ results' }).click()
+    expect(page.url()).toEndWith('/search?q=talk+line')
+    expect(await hits(page).count()).toBe(50)
+    await page.goto('/')
+    await search('ippin')
+    expect(await sessions.count()).toBe(1)
+    await search('zyzzogeton')
+    expect(await page.locator('main').innerText()).toContain('No title or document and no message says “zyzzogeton”')
+    await page.getByRole('link', { name: 'look among everything that was done' }).click()
+    expect(page.url()).toEndWith('/search?q=zyzzogeton&type=all')
+    const { team_id } = await parley.post(`/sessions/${session}/join`, { team_name: "Emi's Team" })
+    await page.goto(`/?q=${team_id}`)
+    expect(await page.getByRole('alert').innerText()).toContain('which would open the room')
+    expect(await page.content()).not.toContain(team_id!.split('.')[1]!)
+  }))
+
+test('at 390 px nothing is wider than the page, and long words break', () =>
+  using(MOBILE, async (page, complaints) => {
+    const overflow = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+    for (const q of ['ledgerQuill', 'quillVault', `payload ${'word'.repeat(200)}`, 'w'.repeat(2_000)])
+      for (const path of [
+        `/search?${new URLSearchParams({ q, session })}`,
+        `/search?${new URLSearchParams({ q })}`,
+        `/?${new URLSearchParams({ q })}`,
+      ]) {
+        await page.goto(path)
+        expect([path.slice(0, 40), await overflow()]).toEqual([path.slice(0, 40), 0])
+      }
     expect(complaints).toEqual([])
   }))

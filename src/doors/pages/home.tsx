@@ -1,7 +1,12 @@
 import { HomePage, type Counts } from '../../../components/home-page.tsx'
 import type { SessionSummary } from '../../../components/session-row.tsx'
 import { FILTERS, type Filter } from '../../../components/session-search.tsx'
+import { sourceName } from '../../../components/source.ts'
 import { ago } from '../../../components/time.ts'
+import type { SessionHit } from '../../../components/search-hits.tsx'
+import type { Found } from '../../../components/search-page.tsx'
+import type { ErrorBody } from '../../core/errors.ts'
+import { glance } from '../../core/glance.ts'
 import { participantOf } from '../../rooms/roster.ts'
 import type { Services } from '../../services.ts'
 import { listSessions, type Session } from '../../stores/sessions.ts'
@@ -9,25 +14,45 @@ import type { Http } from '../http.ts'
 import { frameOf, page, type Site } from './answer.tsx'
 import { eventLine } from './event-line.ts'
 import { linkOf } from './link.ts'
+import { everything, sentence } from './search.tsx'
 import { rostersOf } from '../../stores/members.ts'
-import { lastEventsOf, messageCounts, presentTeams, PULSES, pulsesOf, totals } from '../../stores/overview.ts'
+import { lastEventsOf, messageCounts, messagesSince, MOST_COUNTED, presentTeams, PULSES, pulsesOf, totals } from '../../stores/overview.ts'
 
 const SHOWN = 100
+const HITS_SHOWN = 5
+const SESSIONS_FOUND = 50
+const DAY_MS = 86_400_000
 
-/** GET /: the sessions, with ?q= and ?status=. */
+/** GET /: the sessions, with ?q= and ?status=; and what was said of the words in q. */
 export const homePage = async (c: Http, site: Site): Promise<Response> => {
   const { services } = site
-  const search = (c.req.query('q') ?? '').trim().replaceAll('\0', '').toWellFormed().slice(0, 200)
+  const asked = (c.req.query('q') ?? '').trim().replaceAll('\0', '').toWellFormed().slice(0, 200).toWellFormed()
   const filter = FILTERS.find((name) => name === c.req.query('status')) ?? 'all'
-  const [counts, found] = await Promise.all([
+  const [counts, answer] = await Promise.all([
     countsOf(services),
-    listSessions(services.database, { ...(search && { search }), ...wanted(services, filter), limit: SHOWN + 1 }),
+    asked === '' ? {} : everything(c, services, { query: asked, hits: HITS_SHOWN, sessions: SESSIONS_FOUND }),
   ])
-  const sessions = await summaries(services, found.slice(0, SHOWN))
-  const frame = frameOf(c, site)
-  const more = found.length > SHOWN
-  return page(c, <HomePage {...{ frame, counts, sessions, more, search, filter }} link={linkOf(c, services)} />)
+  const { found, problem, search } = { search: asked, found: undefined, problem: undefined, ...shownOf(answer) }
+  const matches = new Map(found?.sessions.map((hit) => [hit.id, hit]))
+  const listed = await listSessions(services.database, {
+    ...(search && { search, found: [...matches.keys()] }),
+    ...wanted(services, filter),
+    limit: SHOWN + 1,
+  })
+  const sessions = (await summaries(services, listed.slice(0, SHOWN))).map((session) => withMatch(session, matches.get(session.id)))
+  const frame = { ...frameOf(c, site), ...(search === '' && { path: '/' }) }
+  const more = listed.length > SHOWN
+  return page(c, <HomePage {...{ frame, counts, sessions, more, search, filter, found, problem }} link={linkOf(c, services)} />)
 }
+
+// A query that holds a credential is not shown again.
+const shownOf = (answer: { found?: Found; error?: ErrorBody }): { found?: Found; problem?: string; search?: string } => {
+  if (!answer.error) return answer
+  return { problem: sentence(answer.error), ...(answer.error.code === 'secret_in_text' && { search: '' }) }
+}
+
+const withMatch = (session: SessionSummary, match: SessionHit | undefined): SessionSummary =>
+  match?.place === 'document' && match.snippet !== '' ? { ...session, lastLine: `Document: ${match.snippet}` } : session
 
 const wanted = ({ clock, config }: Services, filter: Filter): { status?: 'active' | 'closed'; quietSince?: string } => {
   if (filter === 'all') return {}
@@ -39,7 +64,11 @@ const wanted = ({ clock, config }: Services, filter: Filter): { status?: 'active
 const countsOf = async (services: Services): Promise<Counts> => {
   const { database, clock, config } = services
   const since = new Date(clock.now() - config.DISCONNECTED_AFTER * 1000).toISOString()
-  const [{ sessions, live, lastEventAt }, present] = await Promise.all([totals(database), presentTeams(database, since)])
+  const [{ sessions, live, lastEventAt }, present, messages] = await Promise.all([
+    totals(database),
+    presentTeams(database, since),
+    messagesSince(database, new Date(clock.now() - DAY_MS).toISOString()),
+  ])
   const statuses = present.map(({ team, convenerTeamId }) => participantOf(services, team, { convenerTeamId }).status)
   const having = (status: string) => statuses.filter((one) => one === status).length
   return {
@@ -47,6 +76,7 @@ const countsOf = async (services: Services): Promise<Counts> => {
     live,
     listening: having('active'),
     idle: having('idle'),
+    messages: messages > MOST_COUNTED ? `${MOST_COUNTED.toLocaleString('en')}+` : messages,
     lastEvent: lastEventAt ? ago(lastEventAt, clock.now()) : undefined,
   }
 }
@@ -71,6 +101,7 @@ const summaries = async (services: Services, sessions: Session[]): Promise<Sessi
     return {
       id: session.id,
       title: session.title,
+      source: sourceName(session.source),
       concluded,
       status: concluded ? 'disconnected' : statuses.includes('active') ? 'active' : statuses.includes('idle') ? 'idle' : 'disconnected',
       lastLine: last ? lineOf(last.type, last.content, author) : session.description || 'Nothing said yet',
@@ -91,15 +122,8 @@ const originOf = ({ resumedFromSessionId, forkedFromSessionId }: Session): Sessi
 const LINE = 240
 
 const lineOf = (type: string, content: Record<string, unknown>, author: string | null | undefined): string => {
-  if (type === 'system') return eventLine(content)
+  if (type === 'system')
+    return typeof content.text === 'string' ? glance(content.text.slice(0, 2 * LINE)).slice(0, LINE) : eventLine(content)
   const text = String(content.text ?? '').slice(0, 2 * LINE)
-  return `${author ?? 'Somebody'}: ${plain(text).slice(0, LINE)}`
+  return `${author ?? 'Somebody'}: ${glance(text).slice(0, LINE)}`
 }
-
-// One line of markdown without its marks: only for a glance, so the common ones do.
-const plain = (text: string): string =>
-  text
-    .replace(/^\s*(?:#{1,6}|>|[-*+]|\d+[.)])\s+/gm, '')
-    .replace(/(\*\*|__|`+)/g, '')
-    .replace(/\s+/g, ' ')
-    .trim()

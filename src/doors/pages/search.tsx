@@ -1,12 +1,12 @@
-// Searching all that was said and done: the operation that agents call, with its hits as people read them.
+// Searching all that was said, done and written: the operation of history, with what it finds as people read it.
 import type { Search } from '../../../components/search-form.tsx'
 import { SearchPage, type Found, type Hit } from '../../../components/search-page.tsx'
 import { refuse, STATUS, type ErrorBody } from '../../core/errors.ts'
+import { glance } from '../../core/glance.ts'
 import { SEARCHABLE, type Kind } from '../../core/kinds.ts'
-import { termsOf } from '../../core/terms.ts'
 import { perform } from '../../gate.ts'
-import { named, sessionName } from '../../history/ids.ts'
-import { searchSessions } from '../../history/search.ts'
+import { HITS, LAST_HIT, searchEverything, type Everything } from '../../history/everything.ts'
+import { named } from '../../history/ids.ts'
 import { existingSession } from '../../rooms/roster.ts'
 import type { Services } from '../../services.ts'
 import { eventsById, type Event } from '../../stores/events.ts'
@@ -16,93 +16,100 @@ import { callOf } from '../rest.ts'
 import { problemOf } from './act.ts'
 import { frameOf, page, type Site } from './answer.tsx'
 import { castOf, type Cast } from './feed.tsx'
+import { placeOf } from './place.ts'
 
-const MOST = 50 // what the operation gives at most: people narrow a search rather than leaf through it
-const IN_THE_FEED = new Set(['chat', 'system', 'user_input'])
+const SESSIONS_BESIDE = 5 // messages
+const SESSIONS_ALONE = 50
+const PAGES = LAST_HIT / HITS
+const WRITTEN = new Set<Kind>(['user_input', 'assistant_response']) // as markdown
+const DAY_MS = 86_400_000
 
-/** GET /search: ?q= and where to look: ?session=, ?type=, ?from= and ?to= (days). */
+/** GET /search: ?q= and where to look: ?session=, ?type=, ?by=, ?from= and ?to= (days), ?page=. */
 export const searchPage = async (c: Http, site: Site): Promise<Response> => {
   const { services } = site
   const given = (name: string) => (c.req.query(name) ?? '').trim().replaceAll('\0', '').toWellFormed()
   const id = given('session')
   const session = id ? await existingSession(services.database, id) : undefined
-  const [type, from, to] = [given('type'), given('from'), given('to')]
-  const search: Search = { query: given('q'), session: session && { id, title: session.title }, type, from, to }
+  const [type, by, from, to] = [given('type'), given('by'), given('from'), given('to')]
+  const number = Math.min(PAGES, Math.max(1, Math.trunc(Number(given('page'))) || 1))
+  const search: Search = { query: given('q'), session: session && { id, title: session.title }, type, by, from, to, page: number }
   const frame = frameOf(c, site)
-  const answer: Answer = search.query ? await answerTo(c, services, search) : {}
-  if (!('error' in answer)) return page(c, <SearchPage {...{ frame, search, ...answer }} />)
+  const [answer, teams] = await Promise.all([
+    search.query ? answerTo(c, services, search) : ({} as Answer),
+    session ? rostersOf(services.database, [id]) : [],
+  ])
+  const names = teams.map(({ teamName }) => teamName)
+  if (!('error' in answer)) return page(c, <SearchPage {...{ frame, search, names, ...answer }} />)
   const { error } = answer
   if (!CORRECTABLE.has(error.code)) return refuse(error.code, error.message, error.details)
   // What must not be seen is not shown again, nor kept as the way back here.
-  const secret = error.code === 'secret_in_text' && { search: { ...search, query: '', type: '' }, frame: { ...frame, path: '/search' } }
-  return page(c, <SearchPage {...{ frame, search, problem: sentence(error), ...secret }} />, STATUS[error.code])
+  const secret = error.code === 'secret_in_text' && {
+    search: { ...search, query: '', type: '', by: '' },
+    frame: { ...frame, path: '/search' },
+  }
+  return page(c, <SearchPage {...{ frame, search, names, problem: sentence(error), ...secret }} />, STATUS[error.code])
 }
 
 const CORRECTABLE = new Set(['invalid_request', 'secret_in_text', 'unsupported_event_type', 'deadline_exceeded'])
 
-const sentence = (error: ErrorBody) =>
+/** Why nothing could be looked for, for people. */
+export const sentence = (error: ErrorBody) =>
   error.code === 'deadline_exceeded'
     ? 'The search took too long and was stopped. Use a rarer word, or look in one session.'
     : problemOf(error).text
 
 type Answer = { found?: Found } | { error: ErrorBody }
 
-interface Answered {
-  results: {
-    id: string
-    event: { type: Kind; timestamp: string }
-    session: { id: string; title: string; source: string }
-    snippet: { text: string }
-  }[]
-  truncated: boolean
-}
-
 const answerTo = async (c: Http, services: Services, search: Search): Promise<Answer> => {
-  const { query, session, type } = search
   const wrong = wrongDays(search)
   if (wrong) return { error: { code: 'invalid_request', message: wrong, details: {} } }
-  const outcome = await perform(
-    searchSessions,
-    services,
-    { ...callOf(c, services), token: undefined },
-    {
-      query,
-      within_id: session ? sessionName(session.id) : null,
-      event_types: type === 'all' ? SEARCHABLE : type ? [type] : null,
-      n_hits: MOST,
-    },
-  )
+  return everything(c, services, { query: search.query, ...scopeOf(search), ...wantedOf(search) })
+}
+
+/** What there is to find, as pages show it; or why it cannot be told. */
+export const everything = async (c: Http, services: Services, input: object): Promise<{ found: Found } | { error: ErrorBody }> => {
+  const outcome = await perform(searchEverything, services, { ...callOf(c, services), token: undefined }, input)
   if (!outcome.ok) return outcome
-  const { results, truncated } = outcome.data.data as Answered
-  const warnings = outcome.data.warnings as string[]
-  const wanted = results.filter(({ event }) => isWithin(search, event.timestamp))
+  const { results, sessions, terms, total, more, more_sessions } = outcome.data.data as Everything
   return {
     found: {
-      hits: await hitsOf(services, wanted),
-      terms: [...termsOf([query, ...warnings.flatMap(quotesIn)].join(' ')).keys()],
-      looked: results.length,
-      more: truncated,
-      warnings,
+      hits: await hitsOf(services, results),
+      sessions: sessions.map(({ updated_at: at, ...session }) => ({ ...session, at })),
+      terms,
+      total,
+      more,
+      moreSessions: more_sessions,
+      warnings: outcome.data.warnings as string[],
     },
   }
 }
 
-// A warning quotes the words that were taken for one that nobody wrote: these are what the hits say.
-const quotesIn = (warning: string) => warning.match(/"[^"]+"/g) ?? []
+const scopeOf = ({ session, by, from, to }: Search) => ({
+  ...(session && { session: session.id }),
+  ...(by && { by }),
+  ...(from && { from: new Date(from).toISOString() }),
+  ...(to && { before: new Date(Date.parse(to) + DAY_MS).toISOString() }),
+})
+
+// A session's title and document have no single author, and are of no kind of event.
+const wantedOf = ({ session, type, by, page }: Search) => {
+  const offset = (page - 1) * HITS
+  if (type === 'sessions') return { hits: 0, sessions: by ? 0 : SESSIONS_ALONE }
+  if (type !== '' && type !== 'all') return { types: [type], offset }
+  const sessions = by || page > 1 ? 0 : session ? 1 : SESSIONS_BESIDE
+  return { ...(type === 'all' && { types: SEARCHABLE }), offset, sessions }
+}
 
 const wrongDays = ({ from, to }: Search): string | undefined => {
-  const wrong = [from, to].some((day) => day && !(/^\d{4}-\d\d-\d\d$/.test(day) && Date.parse(day)))
+  const wrong = [from, to].some((day) => day && !isDay(day))
   if (wrong) return 'A day is written like 2026-11-22.'
   return from && to && from > to ? 'The first day is after the last one.' : undefined
 }
 
-// The operation knows no times, so days choose among its hits; the page says so.
-const isWithin = ({ from, to }: Search, at: string) => {
-  const day = at.slice(0, 10)
-  return day >= from && (!to || day <= to)
-}
+// 30 February is none: it would be read as a day in March.
+const isDay = (day: string) => /^\d{4}-\d\d-\d\d$/.test(day) && new Date(Date.parse(day) || 0).toISOString().startsWith(day)
 
-const hitsOf = async ({ database }: Services, results: Answered['results']): Promise<Hit[]> => {
+const hitsOf = async ({ database }: Services, results: Everything['results']): Promise<Hit[]> => {
   const placed = results.map((result) => ({ ...result, sessionId: uuidOf(result.session.id), eventId: uuidOf(result.id) }))
   const bySession = [...Map.groupBy(placed, ({ sessionId }) => sessionId)]
   const [rosters, events] = await Promise.all([
@@ -122,12 +129,13 @@ const hitsOf = async ({ database }: Services, results: Answered['results']): Pro
   ])
   const castFor = new Map(bySession.map(([id]) => [id, castOf(rosters.filter(({ sessionId }) => sessionId === id))]))
   const eventFor = new Map(events.flat().map((event) => [event.id, event]))
-  return placed.flatMap(({ sessionId, eventId, event: { type: kind, timestamp: at }, session: { title, source }, snippet }) => {
+  return placed.flatMap(({ sessionId, eventId, event: { type: kind, timestamp: at }, turn, session: { title, source }, snippet }) => {
     const event = eventFor.get(eventId)
     if (!event) return []
-    // A transcript's page has no feed to point into, and a feed has no tools in it.
-    const sequence = source === 'room' && IN_THE_FEED.has(event.type) ? event.sequence : undefined
-    return { sessionId, title, source, kind, at, snippet: snippet.text, sequence, team: authorOf(event, castFor.get(sessionId)!) }
+    const { type, sequence } = event
+    const href = placeOf(source, sessionId, { type, sequence, turn: turn.ordinal })
+    const said = WRITTEN.has(kind) ? glance(snippet.text) : snippet.text
+    return { sessionId, title, source, kind, at, snippet: said, href, team: authorOf(event, castFor.get(sessionId)!) }
   })
 }
 

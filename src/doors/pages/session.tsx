@@ -17,13 +17,15 @@ import { frameOf, page, streamedPage, type Site } from './answer.tsx'
 import { castOf, rowsOf, stretchAfter, stretchBefore, type Cast, type Queries } from './feed.tsx'
 import { linkOf } from './link.ts'
 import { lanesOf, messagesOf, stateOf } from './state.ts'
+import { tracePage } from './trace.tsx'
 
 const AROUND = 50 // rows on either side of the one that was asked for
 
-/** GET /sessions/:id: the newest of the feed; with ?around=SEQ what was said about then, with ?all=1 everything. */
+/** GET /sessions/:id: the newest of the feed; with ?around=SEQ what was said about then, with ?all=1 everything. What was imported is a trace. */
 export const sessionPage = async (c: Http, site: Site): Promise<Response> => {
   const { services } = site
   const session = await existingSession(services.database, c.req.param('id') ?? '')
+  if (session.source !== 'room') return tracePage(c, site)
   const teams = await roster(services.database, session.id)
   const all = c.req.query('all') !== undefined
   const view = await viewOf(services, session, teams, all ? WHOLE : c.req.query('around'))

@@ -1,0 +1,114 @@
+// What people search by: messages and other events beside sessions and their documents, with more ways to narrow it than the tool of
+// specification 2 has. It is in no toolset; pages call it through the gate, as agents call theirs.
+import { z } from 'zod'
+import { excerpt, shortened } from '../core/event-text.ts'
+import { glance } from '../core/glance.ts'
+import { kindNumber, SEARCHED_BY_DEFAULT } from '../core/kinds.ts'
+import type { Context } from '../context.ts'
+import type { Scope } from '../stores/search-scope.ts'
+import { findEvents, soughtIn } from '../stores/search.ts'
+import { findSessions, sessionTexts, type SessionText } from '../stores/session-search.ts'
+import { hit, hitsOf, kindsAmong, queryText, targetOf, warningsOf } from './search.ts'
+import { tool } from './tool.ts'
+
+/** Hits on a page. */
+export const HITS = 50
+/** The last hit that pages lead to: whoever has not found it by then looks for something else. */
+export const LAST_HIT = 250
+const SESSIONS = 50
+
+const sessionHit = z.object({
+  id: z.uuid(),
+  title: z.string(),
+  source: z.string(),
+  completed: z.boolean(),
+  updated_at: z.iso.datetime(),
+  /** Where the snippet is from. */
+  place: z.enum(['document', 'description']),
+  snippet: z.string(),
+})
+
+export type SessionHit = z.output<typeof sessionHit>
+
+const data = z.object({
+  results: z.array(hit),
+  /** Of the hits, how many there are up to the end of this page, and whether there are more. */
+  total: z.int(),
+  more: z.boolean(),
+  sessions: z.array(sessionHit),
+  more_sessions: z.boolean(),
+  /** What to mark, the rarest first. */
+  terms: z.array(z.string()),
+})
+
+export type Everything = z.output<typeof data>
+
+export const searchEverything = tool({
+  name: 'search_everything',
+  summary: 'Find messages, sessions and documents: for the pages.',
+  input: z.strictObject({
+    query: queryText,
+    session: z.uuid().optional(),
+    from: z.iso.datetime().optional(),
+    before: z.iso.datetime().optional(),
+    by: z.string().min(1).optional(),
+    types: z
+      .array(z.string())
+      .min(1)
+      .default(() => SEARCHED_BY_DEFAULT),
+    offset: z
+      .int()
+      .min(0)
+      .max(LAST_HIT - HITS)
+      .default(0),
+    hits: z.int().min(0).max(HITS).default(HITS).describe('How many of the page are shown.'),
+    sessions: z.int().min(0).max(SESSIONS).default(0),
+  }),
+  data,
+  refuses: ['unsupported_event_type'],
+  target: 750,
+  deadlineMs: 4_500,
+  async run(context, { query, types, offset, hits, sessions: wanted, ...scope }) {
+    const kinds = kindsAmong(types)
+    const sought = await soughtIn(context.queries, query)
+    const [found, sessions] = await Promise.all([
+      hits === 0 ? [] : findEvents(context.queries, sought, { kinds: kinds.map(kindNumber), scope, limit: offset + HITS + 1 }),
+      wanted === 0 ? NONE : sessionsFor(context, sought, scope, wanted),
+    ])
+    const terms = [...sought.terms.map(({ term }) => term), ...sought.unknown]
+    return {
+      request: {},
+      data: {
+        results: await hitsOf(context, found.slice(offset, offset + hits), sought),
+        total: Math.min(found.length, offset + HITS),
+        more: found.length > offset + HITS,
+        sessions: sessions.hits,
+        more_sessions: sessions.more,
+        terms,
+      },
+      warnings: warningsOf(withoutThoseIn(sessions.terms, sought)),
+      target: targetOf(scope, sought),
+    }
+  },
+})
+
+const NONE = { hits: [] as SessionHit[], more: false, terms: [] as string[] }
+
+const sessionsFor = async ({ queries }: Context, sought: Parameters<typeof findSessions>[1], scope: Scope, wanted: number) => {
+  const { found, terms } = await findSessions(queries, sought, { scope, limit: wanted + 1 })
+  const ids = found.slice(0, wanted).map(({ session_id }) => session_id)
+  const texts = new Map((await sessionTexts(queries, ids, terms)).map((text) => [text.id, text]))
+  const hits = ids.flatMap((id) => texts.get(id) ?? []).map((text) => sessionHitOf(text, terms))
+  return { hits, more: found.length > wanted, terms }
+}
+
+const sessionHitOf = ({ around, description, ...session }: SessionText, terms: string[]): SessionHit =>
+  around === null
+    ? { ...session, place: 'description', snippet: excerpt(glance(description), terms).text || shortened(description).text }
+    : { ...session, place: 'document', snippet: excerpt(glance(around), terms, true).text }
+
+// What a title or document says is no typo, though no event says it.
+const withoutThoseIn = <Understood extends { corrected: Map<string, string[]> }>(terms: string[], sought: Understood): Understood => ({
+  ...sought,
+  corrected: new Map([...sought.corrected].filter(([term]) => !terms.includes(term))),
+})
