@@ -45,7 +45,7 @@ export const shortened = (text: string, more = false): Short => {
 export const excerpt = (text: string, terms: string[], more = false): Short => {
   const place = firstPlace(text, terms)
   if (place < SUMMARY / 2) return shortened(text, more)
-  const start = whole(text, place - SUMMARY / 3)
+  const start = wordAt(text, whole(text, place - SUMMARY / 3), place)
   const { text: line, truncated } = shortened(text.slice(start), more)
   return { text: `…${line}`, truncated: truncated || start > 0 }
 }
@@ -58,6 +58,12 @@ const firstPlace = (text: string, terms: string[]) => {
     if (place >= 0) return place
   }
   return 0
+}
+
+// The next word that begins before `limit`, unless the text has none there.
+const wordAt = (text: string, from: number, limit: number) => {
+  const blank = text.slice(from, limit).search(/\s/)
+  return blank < 0 ? from : from + blank + 1
 }
 
 // Never in the middle of a surrogate pair.
