@@ -87,8 +87,8 @@ const readme = async (demo: Demo, shoot: (path: string, file: string) => Promise
   for (const [name, path] of [
     ['session', `/sessions/${demo.busy}`],
     ['home', '/'],
-  ['home-search', '/?q=recovery'],
-  ['search', '/search?q=parser+recovery'],
+    ['home-search', '/?q=recovery'],
+    ['search', '/search?q=parser+recovery'],
   ]) {
     const file = join(ROOT, 'public', `${name}.png`)
     await shoot(path!, file)

@@ -9,9 +9,11 @@ import { indexed, LEVELS, termsOf } from '../core/terms.ts'
 const LOCK = 7_423_000_002
 const BATCH_BYTES = 1024 * 1024 // of content, the first event always; 8 MiB of large texts took 700 MiB more memory (bench/import)
 
-// What the GIN indexes gather before they sort it in. More makes a batch cheaper, and searches read through it. PGlite sorts in on this
-// very thread.
-const PENDING = { pglite: '256kB', postgres: '4MB' }
+// What the GIN indexes gather before they sort it in: more makes a batch cheaper, and every look into the index reads through it. So it
+// is much while a lot is indexed at once, and little otherwise. PGlite sorts in on this very thread.
+const PENDING = { pglite: '256kB', postgres: '512kB' }
+const PENDING_IN_BULK = { ...PENDING, postgres: '4MB' }
+const BULK = 1_000 // events in a batch
 
 export type Batch = { events: number; more: boolean } | 'busy'
 
@@ -30,14 +32,13 @@ interface Logged {
 /** Indexes up to `limit` events of these sessions. `busy`: another instance is at it. */
 export const indexBatch = (database: Database, sessionIds: string[], limit: number): Promise<Batch> =>
   database.transaction(async (tx) => {
-    const [lock] = await tx.query<{ mine: boolean }>(
-      `select pg_try_advisory_xact_lock($1) as mine, set_config('gin_pending_list_limit', $2, true)`,
-      [LOCK, PENDING[database.engine]],
-    )
+    const [lock] = await tx.query<{ mine: boolean }>('select pg_try_advisory_xact_lock($1) as mine', [LOCK])
     if (!lock?.mine) return 'busy'
     const ranges = await behind(tx, sessionIds, limit)
     if (ranges.length === 0) return { events: 0, more: false }
     const logged = await read(tx, ranges)
+    const pending = logged.length < BULK ? PENDING : PENDING_IN_BULK
+    await tx.query(`select set_config('gin_pending_list_limit', $1, true)`, [pending[database.engine]])
     await write(tx, logged, new Map(ranges.map(({ session_id, mode }) => [session_id, mode])))
     const wanted = ranges.reduce((sum, { from, to }) => sum + to - from, 0)
     return { events: logged.length, more: logged.length < wanted || wanted === limit }

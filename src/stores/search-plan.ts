@@ -9,14 +9,12 @@ export interface Term {
   weight: number
 }
 
-/** What candidates match, in each column of the index. */
-export interface Plan {
-  tsv?: string
-  hot?: string
-}
+/** What candidates match: any of these, each in its column of the index. */
+export type Plan = { column: 'tsv' | 'hot'; query: string }[]
 
-const BUDGET = 2_000 // candidates, expected: so many rows are read and scored in 10 to 40 ms
-export const MOST_CANDIDATES = 3 * BUDGET // of each column, however wrong that was
+const BUDGET = 1_500 // candidates, expected: so many rows are read and scored in 5 to 20 ms
+export const MOST_CANDIDATES = 4 * BUDGET // however wrong that was
+const SCANNED = 400 // places of the index are passed over in the time that one candidate takes
 const COMBINED = 4 // of the common terms: the rarest
 const PARTNERS = 2 // terms of one subject come together more often than chance has it
 const AT_NO_LEVEL = 0.35 // the part of its weight that a term has where it is at no level
@@ -25,9 +23,10 @@ const AT_NO_LEVEL = 0.35 // the part of its weight that a term has where it is a
 export const weightOf = (events: number, all: number) => Math.log(1 + (Math.max(all, events) - events + 0.5) / (events + 0.5))
 
 /** All events that have any of the terms. */
-export const everyEvent = (terms: Term[]): Plan => ({ tsv: either(terms.map(({ term }) => quoted(term))) })
+export const everyEvent = (terms: Term[]): Plan => [{ column: 'tsv', query: either(terms.map(({ term }) => quoted(term))) }]
 
-/** The events most likely to be the best. `terms` come rarest first. */
+/** The events most likely to be the best. `terms` come rarest first. Each group of common terms is a match of its own: the index
+ *  looks through the shortest of its lists then, and as one query through all lists of all groups: twice the time (bench/search). */
 export const likelyEvents = (terms: Term[], all: number): Plan => {
   let left = BUDGET
   const rare = terms.filter(({ events }) => (left -= events) >= 0)
@@ -35,60 +34,66 @@ export const likelyEvents = (terms: Term[], all: number): Plan => {
   if (common.length === 0) return everyEvent(terms)
   const spent = rare.reduce((sum, { events }) => sum + events, 0)
   const chosen = choose(optionsOf(common.slice(0, COMBINED), all), Math.max(BUDGET - spent, BUDGET / 2))
-  const queries = (column: keyof Plan) => chosen.filter((option) => option.column === column).map(({ query }) => query)
-  const [tsv, hot] = [[...rare.map(({ term }) => quoted(term)), ...queries('tsv')], queries('hot')]
-  return { ...(tsv.length > 0 && { tsv: either(tsv) }), ...(hot.length > 0 && { hot: either(hot) }) }
+  return [...(rare.length > 0 ? everyEvent(rare) : []), ...chosen.map(({ column, query }) => ({ column, query }))]
 }
 
 const either = (queries: string[]) => queries.join('|')
 const both = (queries: string[]) => queries.map((query) => `(${query})`).join('&')
 
 interface Option {
-  group: number
-  column: keyof Plan
+  group: number // its terms, a bit for each
+  column: Plan[number]['column']
+  level: number // that all of them reach; -1: none
   query: string
   expected: number // events
+  cost: number // of finding and scoring them, in events
   least: number // what they score at least
 }
 
 // Each group of terms, at each level that all of them reach, and wherever they are together at all.
 const optionsOf = (terms: Term[], all: number): Option[] =>
-  Array.from({ length: 2 ** terms.length - 1 }, (_, i) => terms.filter((_, place) => ((i + 1) >> place) & 1)).flatMap((group, number) => {
-    const weight = group.reduce((sum, term) => sum + term.weight, 0)
-    const together = (eventsOf: (term: Term) => number) =>
-      group.reduce((share, term) => (share * eventsOf(term)) / all, all) * PARTNERS ** (group.length - 1)
+  Array.from({ length: 2 ** terms.length - 1 }, (_, i) => i + 1).flatMap((group) => {
+    const own = terms.filter((_, place) => (group >> place) & 1)
+    const weight = own.reduce((sum, term) => sum + term.weight, 0)
+    const found = (eventsOf: (term: Term) => number) => {
+      const expected = own.reduce((share, term) => (share * eventsOf(term)) / all, all) * PARTNERS ** (own.length - 1)
+      return { expected, cost: expected + own.reduce((sum, term) => sum + eventsOf(term), 0) / SCANNED }
+    }
     const atLevels = LEVELS.map((least, level): Option => ({
-      group: number,
+      group,
       column: 'hot',
-      query: both(group.map((term) => either(LEVELS.flatMap((_, n) => (n >= level ? [atLevel(term.term, n)] : []))))),
-      expected: together((term) => (term.levels ?? []).slice(level).reduce((sum, events) => sum + events, 0)),
+      level,
+      query: both(own.map((term) => either(LEVELS.flatMap((_, n) => (n >= level ? [atLevel(term.term, n)] : []))))),
+      ...found((term) => (term.levels ?? []).slice(level).reduce((sum, events) => sum + events, 0)),
       least: weight * least,
     }))
     const anywhere: Option = {
-      group: number,
+      group,
       column: 'tsv',
-      query: both(group.map(({ term }) => quoted(term))),
-      expected: together(({ events }) => events),
+      level: -1,
+      query: both(own.map(({ term }) => quoted(term))),
+      ...found(({ events }) => events),
       least: weight * AT_NO_LEVEL,
     }
     return [...atLevels, anywhere]
   })
 
-// The highest scores first, as far as the budget goes; of a group, what includes the rest. Where nothing is that rare, the rarest.
+// The highest scores first, as far as the budget goes. Where nothing is that rare, the rarest.
 const choose = (options: Option[], budget: number): Option[] => {
+  const possible = options.filter(({ expected }) => expected > 0)
   const chosen = new Map<number, Option>()
   let left = budget
-  for (const option of options.toSorted((a, b) => b.least - a.least)) {
-    const more = option.expected - (chosen.get(option.group)?.expected ?? 0)
+  for (const option of possible.toSorted((a, b) => b.least - a.least)) {
+    const more = option.cost - (chosen.get(option.group)?.cost ?? 0)
     if (more > left) continue
     left -= more
     chosen.set(option.group, option)
   }
-  const some = [...chosen.values()].filter(({ expected }) => expected > 0)
-  return some.length > 0
-    ? some
-    : options
-        .filter(({ expected }) => expected > 0)
-        .toSorted((a, b) => a.expected - b.expected)
-        .slice(0, 1)
+  const some = [...chosen.values()]
+  if (some.length === 0) return possible.toSorted((a, b) => a.cost - b.cost).slice(0, 1)
+  return some.filter((option) => !some.some((other) => includes(other, option)))
 }
+
+// Fewer terms, at the same level or below: all that the other one finds, and more.
+const includes = (wide: Option, narrow: Option) =>
+  wide !== narrow && (wide.group & narrow.group) === wide.group && wide.level <= narrow.level

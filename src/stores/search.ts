@@ -67,7 +67,8 @@ export const findEvents = async (
   return best(queries, terms, way, { kinds, place, limit, corpus })
 }
 
-interface Way extends Plan {
+interface Way {
+  plan: Plan
   /** The place is read whole, and then matched: the planner cannot know how many of all events have a term, and would read those. */
   gathered?: boolean
   /** What matches may be more than can be scored. */
@@ -78,12 +79,12 @@ interface Way extends Plan {
 // were all there are.
 const wayTo = async (queries: Queries, terms: Term[], place: Place, { events }: Corpus): Promise<Way> => {
   const narrowed = isNarrowed(place)
-  if (terms.reduce((sum, term) => sum + term.events, 0) <= RANK_ALL) return everyEvent(terms)
-  if (place.session !== undefined || events <= RANK_ALL) return { ...everyEvent(terms), gathered: narrowed }
+  if (terms.reduce((sum, term) => sum + term.events, 0) <= RANK_ALL) return { plan: everyEvent(terms) }
+  if (place.session !== undefined || events <= RANK_ALL) return { plan: everyEvent(terms), gathered: narrowed }
   const share = narrowed ? await shareOf(queries, place, events) : 1
-  if (share === undefined) return { ...everyEvent(terms), gathered: true }
+  if (share === undefined) return { plan: everyEvent(terms), gathered: true }
   const there = terms.map((term) => ({ ...term, events: term.events * share, levels: term.levels?.map((n) => n * share) ?? null }))
-  return { ...likelyEvents(there, events * share), limited: true }
+  return { plan: likelyEvents(there, events * share), limited: true }
 }
 
 const corpusOf = async ({ query }: Queries): Promise<Corpus> =>
@@ -97,7 +98,7 @@ const wordsOf = ({ query }: Queries, terms: string[]) =>
 const best = (
   { query }: Queries,
   terms: Term[],
-  { gathered, limited, ...plan }: Way,
+  { plan, gathered, limited }: Way,
   { kinds, place, limit, corpus }: { kinds: number[]; place: Place; limit: number; corpus: Corpus },
 ): Promise<Found[]> => {
   const params: unknown[] = []
@@ -105,24 +106,30 @@ const best = (
   const within = [`kind = any(${bind(`{${kinds.join(',')}}`)}::int2[])`, ...liesWithin(place, bind)].join(' and ')
   const most = limited ? ` limit ${MOST_CANDIDATES}` : ''
   const rows = gathered ? `(select * from event_search where ${within} offset 0)` : 'event_search'
-  const candidates = Object.entries(plan).map(([column, match]) => {
-    const holds = [`${column} @@ ${bind(match)}::tsquery`, within, ...writtenBy(place, bind)].join(' and ')
-    return `(select * from ${rows} found where ${holds}${most})`
-  })
+  const matches = padded(plan).map(({ column, query }) => `${column} @@ ${bind(query)}::tsquery`)
+  const holds = [`(${matches.join(' or ')})`, within, ...writtenBy(place, bind)].join(' and ')
   const total = terms.reduce((sum, { weight }) => sum + weight, 0)
   const average = Math.max(corpus.length / Math.max(corpus.events, 1), 1)
   const weighed = terms.map(
     ({ term, weight }) => `${bind(weight / total)}::float8 * (1 - slowdown / (slowdown + ${timesOf(bind(quoted(term)))}))`,
   )
   return query<Found>(
-    `select distinct session_id, turn, sequence, id, at, score from (
-       select session_id, turn, sequence, id, at, round((${weighed.join(' + ')})::numeric, 4)::float8 as score
-       from (select *, ${bind(K1 * (1 - B))}::float8 + length * ${bind((K1 * B) / average)}::float8 as slowdown from (${candidates.join(' union all ')}) arms) candidates
-     ) scored
+    `select session_id, turn, sequence, id, at, round((${weighed.join(' + ')})::numeric, 4)::float8 as score
+     from (
+       select *, ${bind(K1 * (1 - B))}::float8 + length * ${bind((K1 * B) / average)}::float8 as slowdown
+       from ${rows} found where ${holds}${most}
+     ) candidates
      order by score desc, at desc, id limit ${bind(limit)}::int8`,
     params,
   )
 }
+
+// A query without words matches nothing, and so there are three statements to plan and not fifteen.
+const padded = (plan: Plan): Plan => {
+  const slots = SLOTS.find((n) => n >= plan.length)!
+  return [...plan, ...Array.from({ length: slots - plan.length }, (): Plan[number] => ({ column: 'hot', query: '' }))]
+}
+const SLOTS = [1, 4, 16]
 
 // With all weights 1, ts_rank is the sum of 1/n² over a term's n places, as a part of the endless sum 1.6449…; what is left of that sum
 // is 1 / (n + 0.5), nearly: this gives n back exactly, for 0 to 255.

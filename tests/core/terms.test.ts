@@ -80,20 +80,25 @@ describe('the plan', () => {
   })
 
   test('terms that few events have are taken whole', () => {
-    expect(likelyEvents([term('rare', 3), term('seldom', 1_500)], ALL)).toEqual({ tsv: "'rare'|'seldom'" })
+    expect(likelyEvents([term('rare', 3), term('seldom', 1_200)], ALL)).toEqual([{ column: 'tsv', query: "'rare'|'seldom'" }])
   })
 
   test('a common term is taken where it weighs most, as far as the budget goes', () => {
-    const { tsv, hot } = likelyEvents([term('common', 300_000, [90_000, 5_000, 1_200, 400, 90])], ALL)
-    expect(tsv).toBeUndefined()
-    expect(hot).toContain("'4common'")
-    expect(hot).toContain("'2common'")
-    expect(hot).not.toContain("'0common'")
+    const plan = likelyEvents([term('common', 300_000, [90_000, 5_000, 1_000, 300, 90])], ALL)
+    expect(plan).toEqual([{ column: 'hot', query: "('2common'|'3common'|'4common')" }])
   })
 
   test('two that are common are also taken where they are together', () => {
-    const { tsv } = likelyEvents([term('one', 20_000, [0, 0, 0, 0, 0]), term('other', 20_000, [0, 0, 0, 0, 0])], ALL)
-    expect(tsv).toBe("('one')&('other')")
+    const plan = likelyEvents([term('one', 20_000, [0, 0, 0, 0, 0]), term('other', 20_000, [0, 0, 0, 0, 0])], ALL)
+    expect(plan).toEqual([{ column: 'tsv', query: "('one')&('other')" }])
+  })
+
+  test('what a wider match finds anyway is not looked for apart', () => {
+    const levels = [90, 70, 50, 30, 10]
+    const queries = likelyEvents([term('one', 400_000, levels), term('other', 500_000, levels)], ALL).map(({ query }) => query)
+    expect(queries).toHaveLength(2)
+    expect(queries.join()).toContain("('0one'|")
+    expect(queries.join()).not.toContain('&')
   })
 })
 
