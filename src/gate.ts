@@ -9,6 +9,7 @@ import { checkTexts } from './core/text.ts'
 import type { Armed } from './core/waiters.ts'
 import { keyOf } from './keys.ts'
 import type { Services } from './services.ts'
+import type { Member } from './stores/members.ts'
 import { isAway } from './stores/failures.ts'
 import { write } from './writes.ts'
 
@@ -37,8 +38,8 @@ const attempt = async (operation: AnyOp, services: Services, call: Call, raw: un
   // Armed before the first look at the session, which is the look-up of its member: what lands in between wakes.
   const armed = held && isUuid(input.session_id) ? services.waiters.arm(input.session_id) : undefined
   try {
-    const believed = { ...call, token: typeof credential === 'string' ? credential : undefined }
-    const caller = await callerOf(operation, services, person, token, input.session_id)
+    const believed = credential === call.token ? call : { ...call, token: typeof credential === 'string' ? credential : undefined }
+    const caller = await callerOf(operation, services, person, token, input)
     return admit({ operation, services, call: believed, caller, input }, argumentKey ?? call.key, armed) // not awaited here: see rooms/wait.ts
   } catch (error) {
     armed?.disarm()
@@ -72,17 +73,19 @@ const invalid = ({ issues }: z.ZodError): never => {
 const fieldOf = (issue: z.core.$ZodIssue) =>
   [...issue.path, ...(issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [])].join('.')
 
-const callerOf = async (
-  { access, effect }: AnyOp,
+const callerOf = (
+  { access, effect, held }: AnyOp,
   services: Services,
   person: string | undefined,
   token: Token | undefined,
-  sessionId: string,
-): Promise<Caller> => {
+  { session_id, since_cursor }: Record<string, any>,
+): Caller | Promise<Caller> => {
   if (access === 'open') return { kind: 'anyone' }
   if (person !== undefined) return { kind: 'person', name: person }
-  const member = token && (await services.memberOf(sessionId, token, { lasting: effect === 'append' }))
-  return member ? { kind: 'team', member, token } : unauthorized()
+  if (!token) return unauthorized()
+  const asTeam = (member: Member | undefined): Caller => (member ? { kind: 'team', member, token } : unauthorized())
+  const known = held && services.memberLately(session_id, token, since_cursor ?? 0)
+  return known ? asTeam(known) : services.memberOf(session_id, token, { lasting: effect === 'append' }).then(asTeam)
 }
 
 // Codes that any operation may raise; the others it declares.

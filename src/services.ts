@@ -7,6 +7,7 @@ import { isUuid, newSecret, type Token } from './core/ids.ts'
 import { describeError, type Log } from './core/log.ts'
 import { Metrics } from './core/metrics.ts'
 import { Presence } from './core/presence.ts'
+import { Recent } from './core/recent.ts'
 import { Tail } from './core/tail.ts'
 import { Waiters } from './core/waiters.ts'
 import { LoopGuard, loopSettingsOf } from './loop-guard.ts'
@@ -63,6 +64,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
   const grown = (session: string, newest: number, events: number) => {
     metrics.add('events_appended', events)
     appended += events
+    recent.moved(session)
     waiters.wake(session, newest)
     indexer.moved(session)
     announcer?.announce(session, newest)
@@ -84,6 +86,15 @@ export const createServices = async (database: Database, config: Config, log: Lo
   }
 
   const members = combine((keys: MemberKey[]) => findMembers(database, keys), { atOnce: 1 })
+  const recent = new Recent<Member>() // by the token's secret, which they proved
+  /** For waits, which are woken by whatever comes: the team as it was found a moment ago, if the session was open then and at least as
+   *  far as its caller has read. Teams that poll without pause ask the database nothing. */
+  const memberLately = (sessionId: string, token: Token, since: number): Member | undefined => {
+    const member = recent.of(sessionId).get(token.secret)
+    return member?.teamId === token.handle && !member.left && !member.session.closed && member.session.lastSequence >= since
+      ? member
+      : undefined
+  }
   const proven = new Map<string, Member>()
   /** The team of this session that a token proves, gone or present; undefined for any other token and any other session. A token's
    *  meaning never changes, so whoever looks at the session itself later (`lasting`: an append does, under its lock) may be given
@@ -91,8 +102,12 @@ export const createServices = async (database: Database, config: Config, log: Lo
   const memberOf = async (sessionId: string, token: Token, { lasting = false } = {}): Promise<Member | undefined> => {
     if (!isUuid(sessionId)) return undefined
     const key = `${sessionId}/${token.handle}`
-    const member = (lasting ? proven.get(key) : undefined) ?? (await withinDeadline(members({ sessionId, teamId: token.handle })))
+    const earlier = lasting ? proven.get(key) : undefined
+    const found = recent.of(sessionId) // before the look-up: it is of no use if the session moves meanwhile
+    const member = earlier ?? (await withinDeadline(members({ sessionId, teamId: token.handle })))
     if (!member || !proves(token, member)) return undefined
+    if (earlier) return earlier
+    found.set(token.secret, member)
     if (proven.size >= PROVEN_KEPT) proven.delete(proven.keys().next().value!)
     proven.set(key, member)
     return member
@@ -104,6 +119,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
     if (said === SETTINGS) return void reloadSettings().catch(() => {})
     for (const news of said.split(',')) {
       const session = news.slice(0, 36)
+      recent.moved(session)
       waiters.wake(session, Number(news.slice(37)))
       indexer.moved(session) // its own instance may be gone by now; whoever comes first does it
     }
@@ -132,6 +148,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
   }
   const lookForLoops = () => loops.look()
   const flushPresence = async () => {
+    recent.clear()
     const seen = presence.drain()
     if (seen.length === 0) return
     try {
@@ -144,6 +161,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
 
   clock.set(await writePresence(database, []))
   await database.listen(heard, () => {
+    recent.clear()
     waiters.wakeAll()
     indexer.catchUp()
     void reloadSettings().catch(() => {})
@@ -183,6 +201,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
     grown,
     after,
     memberOf,
+    memberLately,
     setting: (name: SettingName) => settings.get(name),
     changeSetting,
     waits: { held: 0 },

@@ -19,30 +19,9 @@ export class Presence {
   #entries = new Map<string, Entry>()
   constructor(readonly clock: Clock) {}
 
-  /** A wait begins; call what it returns when the wait ends. */
-  poll(sessionId: string, teamId: string, holdMs: number): () => void {
-    const entry = this.#entry(sessionId, teamId)
-    entry.polls++
-    entry.pollingUntilMs = Math.max(entry.pollingUntilMs ?? 0, this.clock.now() + holdMs)
-    this.#touch(entry)
-    return () => {
-      if (--entry.polls === 0) entry.pollingUntilMs = undefined
-      this.#touch(entry)
-    }
-  }
-
-  /** Polls of a team in flight in this process. */
-  polls = (sessionId: string, teamId: string) => this.#entries.get(keyOf(sessionId, teamId))?.polls ?? 0
-
-  /** `seen`: the team said it has read so far. `delivered`: a wait has handed out so far. `addressed`: the same, of what is addressed to
-   *  the team alone. Only ever forward. */
-  advance(sessionId: string, teamId: string, { seen = 0, delivered = 0, addressed = 0 }) {
-    const entry = this.#entry(sessionId, teamId)
-    if (seen <= entry.seenCursor && delivered <= entry.deliveredCursor && addressed <= entry.addressedCursor) return
-    entry.seenCursor = Math.max(entry.seenCursor, seen)
-    entry.deliveredCursor = Math.max(entry.deliveredCursor, seen, delivered)
-    entry.addressedCursor = Math.max(entry.addressedCursor, addressed)
-    entry.dirty = true
+  /** A wait begins, and is to be ended. */
+  poll(sessionId: string, teamId: string, holdMs: number): Poll {
+    return new Poll(this.#entry(sessionId, teamId), this.clock, holdMs)
   }
 
   /** What this process knows of a team that the database may not know yet. */
@@ -73,10 +52,45 @@ export class Presence {
     }
     return entry
   }
+}
 
-  #touch(entry: Entry) {
-    entry.lastSeenMs = this.clock.now()
+/** One wait of a team, in this process. */
+export class Poll {
+  #entry: Entry
+  #clock: Clock
+
+  constructor(entry: Entry, clock: Clock, holdMs: number) {
+    this.#entry = entry
+    this.#clock = clock
+    entry.polls++
+    const until = this.#touch() + holdMs
+    if (until > (entry.pollingUntilMs ?? 0)) entry.pollingUntilMs = until
+  }
+
+  /** How many the team has in flight, this one among them. */
+  get ofTeam() {
+    return this.#entry.polls
+  }
+
+  /** `seen`: the team said it has read so far. `delivered`: a wait has handed out so far. `addressed`: the same, of what is addressed to
+   *  the team alone. Only ever forward. */
+  advance({ seen = 0, delivered = 0, addressed = 0 }) {
+    const entry = this.#entry
+    if (seen <= entry.seenCursor && delivered <= entry.deliveredCursor && addressed <= entry.addressedCursor) return
+    entry.seenCursor = Math.max(entry.seenCursor, seen)
+    entry.deliveredCursor = Math.max(entry.deliveredCursor, seen, delivered)
+    entry.addressedCursor = Math.max(entry.addressedCursor, addressed)
     entry.dirty = true
+  }
+
+  end() {
+    if (--this.#entry.polls === 0) this.#entry.pollingUntilMs = undefined
+    this.#touch()
+  }
+
+  #touch() {
+    this.#entry.dirty = true
+    return (this.#entry.lastSeenMs = this.#clock.now())
   }
 }
 

@@ -37,12 +37,12 @@ const sameSite =
         { host },
       )
     // Our pages send no referrer, and so a form of theirs says `Origin: null`; whose it is, the browser tells beside it.
-    const ownForm = c.req.header('origin') === 'null' && c.req.header('sec-fetch-site') === 'same-origin'
-    const origin = ownForm ? undefined : c.req.header('origin')
+    const [said, site] = [c.req.header('origin'), c.req.header('sec-fetch-site')]
+    const origin = said === 'null' && site === 'same-origin' ? undefined : said
     if (origin !== undefined && !originAllowed(services, origin, host))
       refuse('forbidden', 'Requests from pages of other sites are refused.', { origin })
     const pageRead = (c.req.method === 'GET' || c.req.method === 'HEAD') && !isApi(c.req.path)
-    if (c.req.header('sec-fetch-site') === 'cross-site' && !pageRead) refuse('forbidden', 'Requests from pages of other sites are refused.')
+    if (site === 'cross-site' && !pageRead) refuse('forbidden', 'Requests from pages of other sites are refused.')
   }
 
 const ours = ({ config, setting }: Services): string[] =>

@@ -75,7 +75,9 @@ const streamed = async (operation: AnyOp, services: Services, call: Call, input:
 }
 
 const format = (outcome: Outcome, refusal?: object) =>
-  outcome.ok ? json(outcome.data, 200, outcome.replayed ? { 'idempotency-replayed': 'true' } : {}) : errorAnswer(outcome.error, {}, refusal)
+  outcome.ok
+    ? json(outcome.data, 200, outcome.replayed ? { 'idempotency-replayed': 'true' } : undefined)
+    : errorAnswer(outcome.error, {}, refusal)
 
 const plain = (outcome: Outcome) => format(outcome)
 

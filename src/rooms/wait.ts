@@ -2,6 +2,7 @@
 // two async functions are: each keeps about half a KiB for every wait (bench/connections).
 import { pageWithin } from '../core/budget.ts'
 import { refuse } from '../core/errors.ts'
+import type { Poll } from '../core/presence.ts'
 import type { Armed } from '../core/waiters.ts'
 import type { Services } from '../services.ts'
 import type { Page } from '../stores/events.ts'
@@ -24,7 +25,7 @@ export interface Wished {
 export class Wait {
   readonly since: number
   #follower: Follower
-  #endPoll: () => void
+  #poll: Poll
   #closed: boolean
   #held = false
 
@@ -39,13 +40,13 @@ export class Wait {
     const { since, timeoutMs, trace = false, addressedOnly = false } = wished
     this.since = since ?? Math.min(handedTo(services, member, addressedOnly), session.lastSequence)
     if (this.since > session.lastSequence) beyondTheEnd('since_cursor', session.lastSequence)
-    // What was not addressed to the team was not shown to it, and stays unread.
-    if (since !== undefined && !addressedOnly) services.presence.advance(session.id, teamId, { seen: since })
     this.#closed = session.closed
     const newest = trace ? session.lastSequence : session.lastConversationSequence
     const from = addressedOnly ? Math.max(this.since, newest) : this.since // what is addressed up to there is looked up at once
     this.#follower = new Follower(services, session.id, from, trace, { armed, newest })
-    this.#endPoll = services.presence.poll(session.id, teamId, timeoutMs)
+    this.#poll = services.presence.poll(session.id, teamId, timeoutMs)
+    // What was not addressed to the team was not shown to it, and stays unread.
+    if (since !== undefined && !addressedOnly) this.#poll.advance({ seen: since })
   }
 
   /** The whole of it: what is there, or what comes in time. */
@@ -73,7 +74,7 @@ export class Wait {
   /** Ends on four causes: news, a closed session, the time, or a caller (or server) that goes away. */
   hold(signal: AbortSignal, held: (() => void) | undefined): Promise<Page> {
     const { services, member, wished } = this
-    if (services.presence.polls(member.session.id, member.teamId) > WAITS_OF_A_TEAM) {
+    if (this.#poll.ofTeam > WAITS_OF_A_TEAM) {
       refuse('rate_limited', `Your team holds ${WAITS_OF_A_TEAM} waits in this session already. One is enough.`, { retry_after: 1 })
     }
     if (services.waits.held >= services.config.MAX_WAITS) {
@@ -107,7 +108,7 @@ export class Wait {
     const { events, hasMore } = pageWithin(page, wished.maxChars)
     const next_cursor = events.at(-1)?.sequence ?? this.since
     const handed = wished.addressedOnly ? { addressed: next_cursor } : { delivered: next_cursor }
-    if (!aborted) services.presence.advance(member.session.id, member.teamId, handed)
+    if (!aborted) this.#poll.advance(handed)
     return { messages: events, next_cursor, session_closed: this.#closed && !hasMore, has_more: hasMore }
   }
 
@@ -115,7 +116,7 @@ export class Wait {
     if (this.#held) this.services.waits.held--
     this.#held = false
     this.#follower.close()
-    this.#endPoll()
+    this.#poll.end()
   }
 }
 

@@ -94,7 +94,8 @@ const begin = async (
 ): Promise<Entry> => {
   const armed = isUuid(session_id) ? services.waiters.arm(session_id) : undefined
   try {
-    const member = team_id && (await services.memberOf(session_id, team_id))
+    const member =
+      team_id && (services.memberLately(session_id, team_id, since_cursor ?? 0) ?? (await services.memberOf(session_id, team_id)))
     if (!member || member.left) return unauthorized()
     return { session_id, wait: new Wait(services, member, { since: since_cursor, timeoutMs }, armed) }
   } catch (failure) {
