@@ -5,6 +5,7 @@ import { Refusal } from '../../src/core/errors.ts'
 import { derivedSecret, newSecret, parseToken, sameText, uuid7 } from '../../src/core/ids.ts'
 import { createLog, describeError } from '../../src/core/log.ts'
 import { Presence } from '../../src/core/presence.ts'
+import { Recent } from '../../src/core/recent.ts'
 import { Tail } from '../../src/core/tail.ts'
 import { checkTexts, holdsSecret, nameIsPlain, nameKey, redacted } from '../../src/core/text.ts'
 import { Waiters } from '../../src/core/waiters.ts'
@@ -213,6 +214,29 @@ describe('waiters', () => {
     const armed = ['a', 'b', 'c'].map((session) => waiters.arm(session))
     waiters.wakeAll()
     expect(await Promise.all(armed.map(({ woken }) => isWoken(woken)))).toEqual([true, true, true])
+  })
+})
+
+describe('what was looked up a moment ago', () => {
+  test('is known until the session moves, and what was being looked up then is not kept', () => {
+    const recent = new Recent<string>()
+    const before = recent.of('s')
+    before.set('team', 'found')
+    recent.of('other').set('team', 'elsewhere')
+    expect(recent.of('s').get('team')).toBe('found')
+    recent.moved('s')
+    before.set('late', 'found before it moved')
+    expect([...recent.of('s')]).toEqual([])
+    expect(recent.of('other').get('team')).toBe('elsewhere')
+    recent.clear()
+    expect([...recent.of('other')]).toEqual([])
+  })
+
+  test('is forgotten within a second by itself', async () => {
+    const recent = new Recent<string>()
+    recent.of('s').set('team', 'found')
+    await Bun.sleep(700)
+    expect([...recent.of('s')]).toEqual([])
   })
 })
 

@@ -4,7 +4,7 @@ import postgres from 'postgres'
 import { withoutNotifications, type MuteProxy } from '../support/proxy.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { databaseOf, ENGINES } from './engines.ts'
-import { expectSaid, expectUnbroken, follow, followStream, openRoom, post, until, type Item, type Room } from './rooms.ts'
+import { call, expectSaid, expectUnbroken, follow, followStream, openRoom, post, until, wait, type Item, type Room } from './rooms.ts'
 
 const WRITERS = 8
 const POSTS = 500 // of each writer
@@ -130,6 +130,21 @@ describe('on two servers with one Postgres', () => {
     },
     20_000,
   )
+
+  test('what an instance knew a moment ago refuses nothing and hides nothing that another one wrote, notified or not', async () => {
+    mute ??= await withoutNotifications(environment.DATABASE_URL!)
+    servers[2] ??= await startServer({ DATABASE_URL: mute.url })
+    const room = await openRoom(servers[0]!.url)
+    const away = { ...room, url: servers[2].url }
+    const [alex, bea] = room.teams as [string, string]
+    for (const team of [alex, bea, alex, bea]) expect((await wait(away, 1, { team, timeout: 0 })).body.messages).toEqual([])
+    const { cursor } = (await post(room, 'from afar')).body
+    const beyond = await wait(away, cursor, { team: bea, timeout: 0 })
+    expect([beyond.status, beyond.body.next_cursor]).toEqual([200, cursor])
+    await until('the event by a poll', 1_000, async () => (await wait(away, 1, { team: alex, timeout: 0 })).body.messages.length === 1)
+    expect((await call(room.url, 'POST', `/api/sessions/${room.session}/leave`, { team: bea, body: {} })).status).toBe(200)
+    await until('no more answers for who has left', 1_000, async () => (await wait(away, 2, { team: bea, timeout: 0 })).status === 401)
+  }, 20_000)
 })
 
 /** From the writer's answer to the reader's, event by event. */
