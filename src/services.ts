@@ -55,7 +55,9 @@ export const createServices = async (database: Database, config: Config, log: Lo
       )
   }
   let appended = 0
+  let posted = 0
   const publish = (session: string, events: Event[]) => {
+    posted += events.length
     tail.extend(session, events)
     grown(session, events.at(-1)!.sequence, events.length)
     loops.posted(session, events)
@@ -73,7 +75,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
   const loopSettings = loopSettingsOf(config)
   const loops = new LoopGuard(database, clock.now, () => loopSettings(settings.get('loop_guard')))
   const appender = new Appender(database, committed)
-  const indexer = new Indexer(database)
+  const indexer = new Indexer(database, () => posted)
 
   const read = sharedReads(database)
   /** A page of what follows `cursor`, as of now or later; `newest`: what the caller knows to be committed. */

@@ -8,6 +8,10 @@ const SESSIONS_AT_ONCE = 200
 const BUSY_MS = 100 // until the next try, while another instance is at it
 // PGlite works on this very thread: whoever posts meanwhile waits for one batch.
 const EVENTS_AT_ONCE = { pglite: 50, postgres: 2_000 }
+// While so many are posted in a second, posts come first: the index takes small batches and rests after each. It catches up later.
+const LIVELY = 1_000
+const EVENTS_BESIDE = { pglite: 50, postgres: 200 }
+const RESTS = 4 // as long as the batch took
 
 export class Indexer {
   #moved = new Set<string>()
@@ -15,7 +19,11 @@ export class Indexer {
   #last: Promise<unknown> = Promise.resolve()
   #sessions: SessionIndexer
 
-  constructor(readonly database: Database) {
+  /** `posted`: how many events have been posted so far. */
+  constructor(
+    readonly database: Database,
+    readonly posted = () => 0,
+  ) {
     this.#sessions = new SessionIndexer(database)
   }
 
@@ -66,19 +74,25 @@ export class Indexer {
       for (const session of await sessionsBehind(this.database)) this.#moved.add(session)
       await this.#sessions.catchUp()
     }
+    let lively = false
     while (this.#moved.size > 0 && wanted()) {
+      const [from, before] = [performance.now(), this.posted()]
       const sessions = [...this.#moved].slice(0, SESSIONS_AT_ONCE)
       for (const session of sessions) this.#moved.delete(session)
       const again = () => sessions.forEach((session) => this.#moved.add(session))
-      const batch = await indexBatch(this.database, sessions, EVENTS_AT_ONCE[this.database.engine]).catch((error) => {
-        again()
-        throw error
-      })
+      const batch = await indexBatch(this.database, sessions, (lively ? EVENTS_BESIDE : EVENTS_AT_ONCE)[this.database.engine]).catch(
+        (error) => {
+          again()
+          throw error
+        },
+      )
       if (batch === 'busy') return again()
       if (batch.more) again()
       indexed(batch.events)
       await this.#sessions.keepUp(wanted)
-      await pause(0) // between batches it is the turn of those who wait for an answer
+      const took = performance.now() - from
+      lively = this.posted() - before > (LIVELY * took) / 1_000
+      await pause(lively ? RESTS * took : 0) // between batches it is the turn of those who wait for an answer
     }
     await this.#sessions.run(wanted)
   }
