@@ -109,7 +109,7 @@ export const runsOf = ({ query }: Queries, wanted: Wanted[]): Promise<Run[]> =>
     [JSON.stringify(wanted)],
   )
 
-const BEGINNING = 1_000 // characters, for summaries
+const BEGINNING = 600 // characters, of which a summary shows 240 at most
 // Of a text its beginning; of what has none, all of it unless it is large.
 const BRIEF = `case when e.content->>'text' is not null then jsonb_build_object('text', left(e.content->>'text', ${BEGINNING}))
     when e.size <= 4 * ${BEGINNING} then e.content
