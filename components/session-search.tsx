@@ -3,11 +3,17 @@ import { Icon } from './icon.tsx'
 import { Button } from './ui/button.tsx'
 import { Input } from './ui/input.tsx'
 
-export const FILTERS = ['all', 'live', 'idle', 'concluded'] as const
+export const FILTERS = ['all', 'live', 'idle', 'concluded', 'imported'] as const
 export type Filter = (typeof FILTERS)[number]
 
-const LABELS = { all: 'All', live: 'Live', idle: 'Idle', concluded: 'Concluded' }
-const MEANS = { all: undefined, live: 'Not concluded', idle: 'Not concluded, and no team is listening', concluded: undefined }
+const LABELS = { all: 'All', live: 'Live', idle: 'Idle', concluded: 'Concluded', imported: 'Imported' }
+const MEANS = {
+  all: undefined,
+  live: 'Not concluded',
+  idle: 'Not concluded, and no team is listening',
+  concluded: undefined,
+  imported: 'Transcripts of single agents',
+}
 
 /** A form and links: the address says what is shown. */
 export const SessionSearch = ({ search, filter }: { search: string; filter: Filter }) => (

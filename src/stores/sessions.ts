@@ -1,4 +1,4 @@
-import { and, desc, eq, exists, gt, ilike, inArray, isNull, not, or, sql } from 'drizzle-orm'
+import { and, desc, eq, exists, gt, ilike, inArray, isNull, ne, not, or, sql } from 'drizzle-orm'
 import { prepared, type Queries } from '../../db/database.ts'
 import { acks, loops, participants, sessionDocs, sessions } from '../../db/schema.ts'
 import { sessionIndex } from '../../db/search-schema.ts'
@@ -100,19 +100,20 @@ export const acknowledge = async ({ db }: Queries, sessionId: string, teamId: st
   return row!
 }
 
-interface Listed {
+export interface Listed {
   /** Stands in the title or description. */
   search?: string
   /** Those that were found otherwise. */
   found?: string[]
   status?: 'active' | 'closed'
+  imported?: boolean
   /** No team was seen since. */
   quietSince?: string
   limit: number
 }
 
 /** Newest activity first, for the home page. */
-export const listSessions = ({ db }: Queries, { search, found = [], status, quietSince, limit }: Listed) => {
+export const listSessions = ({ db }: Queries, { search, found = [], status, imported, quietSince, limit }: Listed) => {
   const like = search && `%${search.replace(/[\\%_]/g, '\\$&')}%`
   const activity = sql`coalesce(${sessions.lastEventAt}, ${sessions.createdAt})`
   return db
@@ -121,6 +122,7 @@ export const listSessions = ({ db }: Queries, { search, found = [], status, quie
     .where(
       and(
         status && eq(sessions.status, status),
+        imported === undefined ? undefined : (imported ? ne : eq)(sessions.source, 'room'),
         quietSince === undefined ? undefined : not(isSeenSince(db, quietSince)),
         like ? or(ilike(sessions.title, like), ilike(sessions.description, like), inArray(sessions.id, found)) : undefined,
       ),

@@ -40,6 +40,8 @@ onEveryEngine((parley) => {
     const home = (await open('/')).text
     expect(home).toContain(`href="/sessions/${id}"`)
     expect(home).not.toContain('bg-violet') // the mark of what was concluded
+    const listed = async (status: string) => (await open(`/?status=${status}`)).text.includes(`href="/sessions/${id}"`)
+    expect([await listed('imported'), await listed('concluded'), await listed('live')]).toEqual([true, false, false])
   })
 
   test('a turn or event that is not there is told apart from one that is, and says what there is', async () => {

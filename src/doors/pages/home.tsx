@@ -9,7 +9,7 @@ import type { ErrorBody } from '../../core/errors.ts'
 import { glance } from '../../core/glance.ts'
 import { participantOf } from '../../rooms/roster.ts'
 import type { Services } from '../../services.ts'
-import { listSessions, type Session } from '../../stores/sessions.ts'
+import { listSessions, type Listed, type Session } from '../../stores/sessions.ts'
 import type { Http } from '../http.ts'
 import { frameOf, page, type Site } from './answer.tsx'
 import { eventLine } from './event-line.ts'
@@ -54,9 +54,10 @@ const shownOf = (answer: { found?: Found; error?: ErrorBody }): { found?: Found;
 const withMatch = (session: SessionSummary, match: SessionHit | undefined): SessionSummary =>
   match?.place === 'document' && match.snippet !== '' ? { ...session, lastLine: `Document: ${match.snippet}` } : session
 
-const wanted = ({ clock, config }: Services, filter: Filter): { status?: 'active' | 'closed'; quietSince?: string } => {
+const wanted = ({ clock, config }: Services, filter: Filter): Pick<Listed, 'status' | 'imported' | 'quietSince'> => {
   if (filter === 'all') return {}
-  if (filter === 'concluded') return { status: 'closed' }
+  if (filter === 'imported') return { imported: true }
+  if (filter === 'concluded') return { status: 'closed', imported: false }
   const quietSince = new Date(clock.now() - config.IDLE_AFTER * 1000).toISOString()
   return { status: 'active', ...(filter === 'idle' && { quietSince }) }
 }
