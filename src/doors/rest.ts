@@ -53,7 +53,9 @@ export const callOf = (c: Http, services: Services): Call => ({
   reader: () => mayRead(c, services),
   base: () => baseUrl(c, services),
   key: c.req.header('idempotency-key'),
-  signal: c.req.raw.signal,
+  get signal() {
+    return c.req.raw.signal
+  },
   began: performance.now(),
 })
 

@@ -41,7 +41,7 @@ export const waitForMessages = op({
     const { services, call, armed } = context
     const wished = { since: since_cursor, timeoutMs: timeout * 1000, trace: include_trace, maxChars: max_chars }
     const wait = new Wait(services, teamOf(context), { ...wished, addressedOnly: only === 'addressed' }, armed)
-    return wait.run(call.signal, call.held)
+    return wait.run(call)
   },
 })
 
@@ -138,5 +138,5 @@ const resultOf = (entry: Entry, signal: AbortSignal): z.output<typeof result>[] 
   const { session_id, wait, page, failure } = entry
   if (failure instanceof Refusal) return [{ session_id, error: { ...failure.body } }]
   if (failure) throw failure
-  return moved(entry) ? [{ session_id, ...wait!.answer(page!, signal) }] : []
+  return moved(entry) ? [{ session_id, ...wait!.answer(page!, signal.aborted) }] : []
 }

@@ -361,6 +361,7 @@ test('on a phone everything one can do lies in one menu', () =>
       'Connect an agent',
       'Export as Markdown',
       'Export the feed as JSON Lines',
+      'Turns',
       'The document’s history',
       'Share with people outside',
       'Change title or description',
