@@ -19,7 +19,7 @@ export interface Call {
   base?: () => string // this server's address, as the caller should know it
   signal: AbortSignal
   began?: number // by performance.now(): when the door got it
-  held?: () => void // told when the answer is held back, and was not refused at once
+  held?: (() => void) | undefined // told when the answer is held back, and was not refused at once
 }
 
 export type TeamCaller = { kind: 'team'; member: Member; token: Token }

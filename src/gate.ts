@@ -40,7 +40,8 @@ const attempt = async (operation: AnyOp, services: Services, call: Call, raw: un
   try {
     const believed = credential === call.token ? call : { ...call, token: typeof credential === 'string' ? credential : undefined }
     const caller = await callerOf(operation, services, person, token, input)
-    return admit({ operation, services, call: believed, caller, input }, argumentKey ?? call.key, armed) // not awaited here: see rooms/wait.ts
+    const keyText = operation.effect === 'read' ? undefined : (argumentKey ?? call.key)
+    return admit({ operation, services, call: believed, caller, input }, keyText, armed) // not awaited here: see rooms/wait.ts
   } catch (error) {
     armed?.disarm()
     throw error

@@ -110,7 +110,6 @@ const receive = async (c: Http, services: Services, exchange: Exchange<McpCall>,
   const { method, params } = message
   const operation = method === 'tools/call' ? operations.get(String(params?.name)) : undefined
   const held = operation?.held
-  if (held) c.env?.untimed?.()
   const tells = held || changesResources(operation) || params?._meta?.progressToken !== undefined
   const streams = tells && c.req.header('accept')?.includes('text/event-stream')
   return streams ? streamed(message, exchange, call, changesResources(operation)) : json(await exchange.ask(message, call))
@@ -153,6 +152,7 @@ const callOf = (c: Http, services: Services): McpCall => ({
   key: c.req.header('idempotency-key'),
   signal: c.req.raw.signal,
   began: performance.now(),
+  held: c.env?.untimed,
   reach: () => reachOf(c, services),
 })
 

@@ -52,16 +52,18 @@ export const callOf = (c: Http, services: Services): Call => ({
   person: () => actorOf(c, services),
   reader: () => mayRead(c, services),
   base: () => baseUrl(c, services),
-  key: c.req.header('idempotency-key'),
+  get key() {
+    return c.req.header('idempotency-key')
+  },
   get signal() {
     return c.req.raw.signal
   },
   began: performance.now(),
+  held: c.env?.untimed,
 })
 
 const answer = (c: Http, operation: AnyOp, services: Services, input: object): Promise<Response> => {
   const call = callOf(c, services)
-  if (operation.held) c.env?.untimed?.()
   if (operation.held && c.req.header('accept')?.includes('text/event-stream')) return streamed(operation, services, call, input)
   const pending = perform(operation, services, call, input)
   // A wait keeps whatever is named here for as long as it is held.
@@ -71,7 +73,11 @@ const answer = (c: Http, operation: AnyOp, services: Services, input: object): P
 // Refused at once as JSON; what is held, as an event stream.
 const streamed = async (operation: AnyOp, services: Services, call: Call, input: object) => {
   const held = Promise.withResolvers<'held'>()
-  const pending = perform(operation, services, { ...call, held: () => held.resolve('held') }, input)
+  const told = () => {
+    call.held?.()
+    held.resolve('held')
+  }
+  const pending = perform(operation, services, { ...call, held: told }, input)
   const first = await Promise.race([pending, held.promise])
   return first !== 'held' && !first.ok ? format(first) : oneEvent(pending)
 }
