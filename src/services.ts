@@ -18,7 +18,7 @@ import { eventsAfter, pageOf, type Event, type Page } from './stores/events.ts'
 import { Indexer } from './stores/indexer.ts'
 import { findMembers, proves, type Member, type MemberKey } from './stores/members.ts'
 import { writePresence } from './stores/presence.ts'
-import { newestSequences } from './stores/sessions.ts'
+import { newestSequences, overviewsOf } from './stores/sessions.ts'
 import { tidier } from './stores/tidy.ts'
 import { forgetSetting, offerSetting, readSettings, saveSetting, type SettingName } from './stores/settings.ts'
 
@@ -88,6 +88,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
   }
 
   const members = combine((keys: MemberKey[]) => findMembers(database, keys), { atOnce: 1 })
+  const overviewOf = combine((ids: string[]) => overviewsOf(database, ids), { atOnce: 1 })
   const recent = new Recent<Member>() // by the token's secret, which they proved
   /** For waits, which are woken by whatever comes: the team as it was found a moment ago, if the session was open then and at least as
    *  far as its caller has read. Teams that poll without pause ask the database nothing. */
@@ -204,6 +205,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
     after,
     memberOf,
     memberLately,
+    overviewOf,
     setting: (name: SettingName) => settings.get(name),
     changeSetting,
     waits: { held: 0 },

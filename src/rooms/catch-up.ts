@@ -4,7 +4,6 @@ import { cutText, jsonLength } from '../core/budget.ts'
 import { teamOf, type Context } from '../context.ts'
 import type { Services } from '../services.ts'
 import type { Member } from '../stores/members.ts'
-import { overviewOf } from '../stores/sessions.ts'
 import { unreadOf } from '../stores/unread.ts'
 import { docPart, lastMessages, listPart, others, unanswered, type Part } from './catch-up-parts.ts'
 import { event, maxChars, op, outlineRow, sessionId, time, version } from './shapes.ts'
@@ -79,8 +78,8 @@ export const catchUpWith = (providers: readonly Provider[]) =>
 const readUpTo = ({ presence }: Services, { session, teamId, seenCursor }: Member) =>
   Math.max(seenCursor, presence.of(session.id, teamId)?.seenCursor ?? 0)
 
-const headOf = async ({ queries }: Context, { session: { id }, teamId, teamName }: Member, cursor: number, limit: number) => {
-  const [overview, counts] = await Promise.all([overviewOf(queries, id), unreadOf(queries, id, teamId, cursor, cursor)])
+const headOf = async ({ services, queries }: Context, { session: { id }, teamId, teamName }: Member, cursor: number, limit: number) => {
+  const [overview, counts] = await Promise.all([services.overviewOf(id), unreadOf(queries, id, teamId, cursor, cursor)])
   const { title, description, status, createdAt, convenerTeamId, lastConversationSequence } = overview!.session
   const share = Math.floor(limit / 10)
   return {

@@ -4,7 +4,7 @@ import { refuse } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
 import type { Context } from '../context.ts'
 import { readDocument, writeDocument } from '../stores/documents.ts'
-import { overviewOf, setClosed, setMetadata, type Session } from '../stores/sessions.ts'
+import { setClosed, setMetadata, type Session } from '../stores/sessions.ts'
 import { withConclusion } from './conclusion.ts'
 import { authorOf, conveners, isConvener, openSession } from './people.ts'
 import { existingSession } from './roster.ts'
@@ -37,8 +37,8 @@ export const getSession = op({
     }),
   }),
   refuses: ['not_found'],
-  async run({ queries }, { session_id }) {
-    const overview = isUuid(session_id) ? await overviewOf(queries, session_id) : undefined
+  async run({ services }, { session_id }) {
+    const overview = isUuid(session_id) ? await services.overviewOf(session_id) : undefined
     if (!overview) return refuse('not_found', 'There is no such session.', { session_id })
     const { session, docVersion, convener, loopSince } = overview
     return {

@@ -32,7 +32,7 @@ export interface Overview {
 }
 
 const { teamId, teamName, leftAt } = participants
-const OVERVIEW = prepared((db) =>
+const OVERVIEWS = prepared((db) =>
   db
     .select({
       session: sessions,
@@ -44,14 +44,15 @@ const OVERVIEW = prepared((db) =>
     .leftJoin(sessionDocs, eq(sessionDocs.sessionId, sessions.id))
     .leftJoin(participants, and(eq(participants.sessionId, sessions.id), eq(participants.teamId, sessions.convenerTeamId)))
     .leftJoin(loops, eq(loops.sessionId, sessions.id))
-    .where(eq(sessions.id, ID))
-    .prepare('overview'),
+    .where(sql`${sessions.id} = any(${sql.placeholder('ids')}::uuid[])`)
+    .prepare('overviews'),
 )
 
-/** A session with its doc's version, its convener and whether it looks like a loop, in one read. */
-export const overviewOf = async (queries: Queries, id: string): Promise<Overview | undefined> => {
-  const [row] = await OVERVIEW(queries).execute({ id })
-  return row
+/** Sessions with their doc's version, their convener and whether they look like a loop, in one read; undefined where there is none. */
+export const overviewsOf = async (queries: Queries, ids: string[]): Promise<(Overview | undefined)[]> => {
+  const rows: Overview[] = await OVERVIEWS(queries).execute({ ids: `{${[...new Set(ids)].join(',')}}` })
+  const byId = new Map(rows.map((row) => [row.session.id, row]))
+  return ids.map((id) => byId.get(id))
 }
 
 /** Holds the session for the rest of the transaction: every write of a session begins with this, and so they come one by one. */
