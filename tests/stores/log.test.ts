@@ -228,6 +228,7 @@ onEveryEngine((parley, engine) => {
     test('a poll costs no write of its own', async () => {
       const { alex } = await room(viaRest(parley()))
       await soon('presence is at rest', () => parley().services.presence.drain().length === 0)
+      await parley().services.indexer.run()
       const before = parley().database.statements()
       await done(alex('wait_for_messages', { since_cursor: 1, timeout: 0 }))
       expect(parley().database.statements() - before).toBeLessThanOrEqual(2)
