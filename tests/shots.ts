@@ -23,6 +23,7 @@ const main = async () => {
   const browser = await startBrowser()
   const [parley, nothing] = [await serveSite(), await serveSite()]
   const demo = await fillDemo(parley.post)
+  await age(parley)
   const trace = await imported(parley)
   const leave = follow(parley, demo)
   try {
@@ -78,6 +79,27 @@ const pagesOf = ({ busy, concluded, empty }: Demo, trace: string): [name: string
   ['settings', '/settings'],
 ]
 
+// The demo was said within a second. As it would have been: over an hour or so, the older the session the longer ago.
+const age = ({ services: { database } }: Site) =>
+  database.transaction(async ({ query }) => {
+    await query(
+      `with aged as (
+         select id, 0.3 + 11 * (n - 1) * (n - 1) as ended, 35 + 17 * n as lasted
+         from (select id, row_number() over (order by coalesce(last_event_at, created_at) desc) as n from sessions) s
+       ), timed as (
+         select e.id, now() - (ended + lasted * (1 - sum(gap) over (partition by session_id order by sequence) / sum(gap) over (partition by session_id))) * interval '1 minute' as at
+         from (select *, (1 + sequence * sequence * 7 % 5)::float8 as gap from events) e join aged on aged.id = e.session_id
+       )
+       update events set at = timed.at from timed where timed.id = events.id`,
+    )
+    await query(
+      `update sessions s set created_at = first, last_event_at = last, closed_at = case when closed_at is not null then last end
+       from (select session_id, min(at) as first, max(at) as last from events group by 1) e where e.session_id = s.id`,
+    )
+    await query(`update sessions set created_at = now() - interval '3 hours' where last_sequence = 0`)
+    await query('update session_doc_history h set written_at = s.last_event_at from sessions s where s.id = h.session_id')
+  })
+
 const imported = async ({ url }: Site): Promise<string> => {
   const answer = await fetch(`${url}/api/traces`, { method: 'POST', body: demoTranscript() })
   return ((await answer.json()) as { session_id: string }).session_id
@@ -87,8 +109,6 @@ const readme = async (demo: Demo, shoot: (path: string, file: string) => Promise
   for (const [name, path] of [
     ['session', `/sessions/${demo.busy}`],
     ['home', '/'],
-    ['home-search', '/?q=recovery'],
-    ['search', '/search?q=parser+recovery'],
   ]) {
     const file = join(ROOT, 'public', `${name}.png`)
     await shoot(path!, file)
