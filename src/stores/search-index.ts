@@ -7,7 +7,7 @@ import { modeAfter, type Mode } from '../core/modes.ts'
 import { indexed, LEVELS, termsOf } from '../core/terms.ts'
 
 const LOCK = 7_423_000_002
-const BATCH_BYTES = 1024 * 1024 // of content, the first event always; 8 MiB of large texts took 700 MiB more memory (bench/import)
+const BATCH_BYTES = 384 * 1024 // of content, the first event always; 1 MiB of large texts took 100 MiB more memory (bench/import)
 
 // What the GIN indexes gather before they sort it in: more makes a batch cheaper, and every look into the index reads through it. So it
 // is much while a lot is indexed at once, and little otherwise. PGlite sorts in on this very thread.
