@@ -4,10 +4,10 @@ import { kindOf } from '../core/kinds.ts'
 import type { Context } from '../context.ts'
 import {
   besides,
-  eventsAt,
   eventsOfTurn,
   eventWhole,
   neighbours,
+  quotedAt,
   runsOf,
   sessionsByIds,
   type EventRow,
@@ -51,7 +51,7 @@ const openNamed = async (context: Context, name: Named): Promise<Opened | undefi
 const openSession = async ({ queries }: Context, session: SessionRow): Promise<Opened> => {
   const [runs, beside] = await Promise.all([runsOf(queries, [{ session_id: session.id, turn: null }]), neighbours(queries, session.id)])
   const turns = turnsOf(session, runs)
-  const quotes = quotesOf(await eventsAt(queries, turns.flatMap(quotedPlaces)))
+  const quotes = quotesOf(await quotedAt(queries, turns.flatMap(quotedPlaces)))
   const { title, source, started_at, updated_at, completed } = session
   const data = {
     session: {

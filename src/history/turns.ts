@@ -1,7 +1,7 @@
 // What a turn is, from its events: when it ended and with what, who asked, which tools it called.
 import { kindOf } from '../core/kinds.ts'
 import { excerpt, shortened, textOf, type Short } from '../core/event-text.ts'
-import type { EventRow, Place, Run, SessionRow } from '../stores/history.ts'
+import type { EventRow, Place, Quoted, Run, SessionRow } from '../stores/history.ts'
 import { eventName, sessionName, turnName } from './ids.ts'
 
 export interface Turn {
@@ -59,9 +59,9 @@ const greatest = (numbers: (number | null)[]): number | undefined => {
 export const quotedPlaces = ({ session: session_id, terminal, userInput, finalResponse }: Turn): Place[] =>
   [...new Set([terminal, userInput, finalResponse])].flatMap((sequence) => (sequence === undefined ? [] : { session_id, sequence }))
 
-export type Quotes = Map<string, EventRow>
+export type Quotes = Map<string, Quoted>
 const keyOf = ({ session_id, sequence }: Place) => `${session_id}/${sequence}`
-export const quotesOf = (rows: EventRow[]): Quotes => new Map(rows.map((row) => [keyOf(row), row]))
+export const quotesOf = (rows: Quoted[]): Quotes => new Map(rows.map((row) => [keyOf(row), row]))
 
 /** The id of one of the turn's quoted events. */
 export const eventAt = (quotes: Quotes, { session }: Turn, sequence: number | undefined): string | null => {
@@ -91,10 +91,10 @@ export const headOf = (turn: Turn, quotes: Quotes) => ({
   updated_at: turn.updatedAt,
 })
 
-export const contentText = ({ type, author, content, tool_name }: EventRow) => textOf(kindOf(type, author), content, tool_name)
+export const contentText = ({ type, author, content, tool_name }: Quoted) => textOf(kindOf(type, author), content, tool_name)
 
 /** A line of an event; around one of the terms, if any are given. */
-export const shortOf = (row: EventRow, terms: string[] = []): Short =>
+export const shortOf = (row: Quoted, terms: string[] = []): Short =>
   terms.length > 0 ? excerpt(contentText(row), terms, row.cut) : shortened(contentText(row), row.cut)
 
 export const isTerminal = (turn: Turn, { sequence, terminal }: EventRow) => terminal === true || sequence === turn.terminal

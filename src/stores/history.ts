@@ -111,9 +111,9 @@ export const runsOf = ({ query }: Queries, wanted: Wanted[]): Promise<Run[]> =>
 
 const BEGINNING = 600 // characters, of which a summary shows 240 at most
 // Of a text its beginning; of what has none, all of it unless it is large.
-const BRIEF = `case when e.content->>'text' is not null then jsonb_build_object('text', left(e.content->>'text', ${BEGINNING}))
-    when e.size <= 4 * ${BEGINNING} then e.content
-    else jsonb_build_object('text', left(coalesce(e.content->>'arguments', e.content::text), ${BEGINNING})) end as content,
+const BRIEFLY = `case when e.size <= 4 * ${BEGINNING} then e.content
+    else jsonb_build_object('text', left(coalesce(e.content->>'arguments', e.content::text), ${BEGINNING})) end`
+const BRIEF = `case when e.content->>'text' is not null then jsonb_build_object('text', left(e.content->>'text', ${BEGINNING})) else ${BRIEFLY} end as content,
   case when e.content->>'text' is not null then length(e.content->>'text') > ${BEGINNING} else e.size > 4 * ${BEGINNING} end as cut`
 const EVENT = `e.session_id, e.sequence, e.id, e.turn, e.ordinal, e.type, e.author, e.at, e.terminal, e.tool_name, e.model, e.originating_model`
 
@@ -128,6 +128,23 @@ export const eventsAt = ({ query }: Queries, places: Place[], characters?: numbe
      from json_to_recordset($1::json) as p(session_id uuid, sequence bigint) join events e on e.session_id = p.session_id and e.sequence = p.sequence`,
     [JSON.stringify(places)],
   )
+
+/** What a summary quotes of an event. */
+export type Quoted = Pick<EventRow, 'session_id' | 'sequence' | 'id' | 'type' | 'author' | 'tool_name' | 'content' | 'cut'>
+
+/** The same events with no more than that: thousands are quoted when a long session is opened. A text comes as text: to make JSON of it
+ *  took the database longer than all the rest. */
+export const quotedAt = async ({ query }: Queries, places: Place[]): Promise<Quoted[]> => {
+  const rows = await query<Quoted & { said: string | null }>(
+    `select e.session_id, e.sequence, e.id, e.type, e.author, e.tool_name, left(e.content->>'text', ${BEGINNING + 1}) as said,
+       case when e.content->>'text' is null then ${BRIEFLY} end as content, e.size > 4 * ${BEGINNING} as cut
+     from json_to_recordset($1::json) as p(session_id uuid, sequence bigint) join events e on e.session_id = p.session_id and e.sequence = p.sequence`,
+    [JSON.stringify(places)],
+  )
+  return rows.map(({ said, ...row }) =>
+    said === null ? row : { ...row, content: { text: said.slice(0, BEGINNING) }, cut: said.length > BEGINNING },
+  )
+}
 
 const begun = (characters: number) =>
   `case when length(e.content->>'text') > ${characters} then jsonb_build_object('text', left(e.content->>'text', ${characters})) else e.content end as content,
