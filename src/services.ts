@@ -1,13 +1,12 @@
 // What one process has: the database, its memory of who waits and who polls, and the work that goes on in the background.
-import { withinDeadline, type Database } from '../db/database.ts'
+import type { Database } from '../db/database.ts'
 import type { Config } from './config.ts'
 import { Clock } from './core/clock.ts'
 import { combine } from './core/combine.ts'
-import { isUuid, newSecret, type Token } from './core/ids.ts'
+import { newSecret } from './core/ids.ts'
 import { describeError, type Log } from './core/log.ts'
 import { Metrics } from './core/metrics.ts'
 import { Presence } from './core/presence.ts'
-import { Recent } from './core/recent.ts'
 import { Tail } from './core/tail.ts'
 import { Waiters } from './core/waiters.ts'
 import { LoopGuard, loopSettingsOf } from './loop-guard.ts'
@@ -16,7 +15,7 @@ import { Announcer } from './stores/announcer.ts'
 import { Appender } from './stores/appender.ts'
 import { eventsAfter, pageOf, type Event, type Page } from './stores/events.ts'
 import { Indexer } from './stores/indexer.ts'
-import { findMembers, proves, type Member, type MemberKey } from './stores/members.ts'
+import { membershipOver } from './stores/membership.ts'
 import { writePresence } from './stores/presence.ts'
 import { newestSequences, overviewsOf } from './stores/sessions.ts'
 import { tidier } from './stores/tidy.ts'
@@ -27,7 +26,6 @@ const SWEEP_EVERY_MS = 4_500 // wake-ups are a hint; nobody waits longer than th
 const INDEX_EVERY_MS = 300 // what is posted can be found within a second
 const LOOPS_EVERY_MS = 1_000
 const TIDY_EVERY_MS = 10_000
-const PROVEN_KEPT = 10_000 // teams whose tokens are remembered as good
 const SETTINGS = 'settings' // the notification that says so, in place of sequences
 
 export type Services = Awaited<ReturnType<typeof createServices>>
@@ -66,7 +64,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
   const grown = (session: string, newest: number, events: number) => {
     metrics.add('events_appended', events)
     appended += events
-    recent.moved(session)
+    membership.forget(session)
     waiters.wake(session, newest)
     indexer.moved(session)
     announcer?.announce(session, newest)
@@ -87,34 +85,8 @@ export const createServices = async (database: Database, config: Config, log: Lo
     return page
   }
 
-  const members = combine((keys: MemberKey[]) => findMembers(database, keys), { atOnce: 1 })
+  const membership = membershipOver(database)
   const overviewOf = combine((ids: string[]) => overviewsOf(database, ids), { atOnce: 1 })
-  const recent = new Recent<Member>() // by the token's secret, which they proved
-  /** For waits, which are woken by whatever comes: the team as it was found a moment ago, if the session was open then and at least as
-   *  far as its caller has read. Teams that poll without pause ask the database nothing. */
-  const memberLately = (sessionId: string, token: Token, since: number): Member | undefined => {
-    const member = recent.of(sessionId).get(token.secret)
-    return member?.teamId === token.handle && !member.left && !member.session.closed && member.session.lastSequence >= since
-      ? member
-      : undefined
-  }
-  const proven = new Map<string, Member>()
-  /** The team of this session that a token proves, gone or present; undefined for any other token and any other session. A token's
-   *  meaning never changes, so whoever looks at the session itself later (`lasting`: an append does, under its lock) may be given
-   *  what was found earlier: its head and presence are then of that time. */
-  const memberOf = async (sessionId: string, token: Token, { lasting = false } = {}): Promise<Member | undefined> => {
-    if (!isUuid(sessionId)) return undefined
-    const key = `${sessionId}/${token.handle}`
-    const earlier = lasting ? proven.get(key) : undefined
-    const found = recent.of(sessionId) // before the look-up: it is of no use if the session moves meanwhile
-    const member = earlier ?? (await withinDeadline(members({ sessionId, teamId: token.handle })))
-    if (!member || !proves(token, member)) return undefined
-    if (earlier) return earlier
-    found.set(token.secret, member)
-    if (proven.size >= PROVEN_KEPT) proven.delete(proven.keys().next().value!)
-    proven.set(key, member)
-    return member
-  }
 
   const heard = (payload: string) => {
     const [from, said = ''] = payload.split('|')
@@ -122,7 +94,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
     if (said === SETTINGS) return void reloadSettings().catch(() => {})
     for (const news of said.split(',')) {
       const session = news.slice(0, 36)
-      recent.moved(session)
+      membership.forget(session)
       waiters.wake(session, Number(news.slice(37)))
       indexer.moved(session) // its own instance may be gone by now; whoever comes first does it
     }
@@ -151,7 +123,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
   }
   const lookForLoops = () => loops.look()
   const flushPresence = async () => {
-    recent.clear()
+    membership.forget()
     const seen = presence.drain()
     if (seen.length === 0) return
     try {
@@ -164,7 +136,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
 
   clock.set(await writePresence(database, []))
   await database.listen(heard, () => {
-    recent.clear()
+    membership.forget()
     waiters.wakeAll()
     indexer.catchUp()
     void reloadSettings().catch(() => {})
@@ -203,8 +175,8 @@ export const createServices = async (database: Database, config: Config, log: Lo
     publish,
     grown,
     after,
-    memberOf,
-    memberLately,
+    memberOf: membership.memberOf,
+    memberLately: membership.memberLately,
     overviewOf,
     setting: (name: SettingName) => settings.get(name),
     changeSetting,
