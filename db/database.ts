@@ -30,9 +30,12 @@ export interface Database extends Queries {
 /** The database did not answer in time; whether a write happened is unknown. */
 export class DatabaseTimeout extends Error {
   override name = 'DatabaseTimeout'
+  constructor(ms = ANSWER_WITHIN_MS) {
+    super(`The database did not answer within ${ms} ms.`)
+  }
 }
 
-const ANSWER_WITHIN_MS = 5_000 // postgres-js has no time-out of its own: a frozen server would hold its callers for good
+export const ANSWER_WITHIN_MS = 5_000 // postgres-js has no time-out of its own: a frozen server would hold its callers for good
 
 export const queriesOver = (run: Run): Queries => ({
   db: drizzle(async (text, params, method) => ({ rows: (await run({ text, params, asArrays: method === 'all' })) as never[] }), {
@@ -55,7 +58,7 @@ export const prepared = <Statement>(build: (db: Queries['db']) => Statement) => 
 /** `work`, or DatabaseTimeout after `ms`; the work itself goes on, and nobody hears of it. */
 export const withinDeadline = <T>(work: Promise<T>, ms = ANSWER_WITHIN_MS): Promise<T> =>
   new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new DatabaseTimeout(`The database did not answer within ${ms} ms.`)), ms)
+    const timer = setTimeout(() => reject(new DatabaseTimeout(ms)), ms)
     work.then(resolve, reject).finally(() => clearTimeout(timer))
   })
 

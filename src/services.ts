@@ -42,15 +42,15 @@ export const createServices = async (database: Database, config: Config, log: Lo
   let settings = await readSettings(database)
 
   const committed = (drafts: Draft[], answers: Appended[]) => {
-    const bySession = Map.groupBy(
-      answers.flatMap((answer, i) => (answer.outcome === 'appended' ? [{ session: drafts[i]!.sessionId, event: answer.event }] : [])),
-      ({ session }) => session,
-    )
-    for (const [session, items] of bySession)
-      publish(
-        session,
-        items.map(({ event }) => event),
-      )
+    const bySession = new Map<string, Event[]>()
+    answers.forEach((answer, i) => {
+      if (answer.outcome !== 'appended') return
+      const { sessionId } = drafts[i]!
+      const events = bySession.get(sessionId)
+      if (events) events.push(answer.event)
+      else bySession.set(sessionId, [answer.event])
+    })
+    for (const [session, events] of bySession) publish(session, events)
   }
   let appended = 0
   let posted = 0
@@ -64,6 +64,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
   const grown = (session: string, newest: number, events: number) => {
     metrics.add('events_appended', events)
     appended += events
+    appender.moved(session, newest)
     membership.forget(session)
     waiters.wake(session, newest)
     indexer.moved(session)
@@ -90,12 +91,13 @@ export const createServices = async (database: Database, config: Config, log: Lo
 
   const heard = (payload: string) => {
     const [from, said = ''] = payload.split('|')
-    if (from === instance) return
+    if (from === instance || announcer?.heard(said)) return
     if (said === SETTINGS) return void reloadSettings().catch(() => {})
     for (const news of said.split(',')) {
-      const session = news.slice(0, 36)
+      const [session, newest] = [news.slice(0, 36), Number(news.slice(37))]
+      appender.moved(session, newest)
       membership.forget(session)
-      waiters.wake(session, Number(news.slice(37)))
+      waiters.wake(session, newest)
       indexer.moved(session) // its own instance may be gone by now; whoever comes first does it
     }
   }
@@ -136,6 +138,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
 
   clock.set(await writePresence(database, []))
   await database.listen(heard, () => {
+    announcer?.listening()
     membership.forget()
     waiters.wakeAll()
     indexer.catchUp()

@@ -1,33 +1,64 @@
 // Tells other instances what was committed here. After the commit, not in it: a transaction that notifies holds a lock that all
-// commits share, and took 20 % longer (bench/post). What is lost on the way, the sweep of the others finds within seconds.
+// commits share, and took 20 % longer (bench/post). What is lost on the way, the sweep of the others finds within seconds. Whoever has
+// no others tells nobody: it was a tenth of what a post costs.
 import type { Database } from '../../db/database.ts'
 
 const SESSIONS_IN_ONE = 120 // a payload has at most 7,999 bytes, a session takes 53 of them at the most
+const ANSWERED_WITHIN_MS = 2_000
+
+const HELLO = 'hello' // said whenever this instance begins to listen: the others answer, and know of it from then on
+const HERE = 'here'
 
 export class Announcer {
-  #newest = new Map<string, number>()
+  #newest = new Map<string, number>() // what was not told yet; alone, what moved last
   #sending = false
+  #company: boolean | undefined // undefined: nobody has answered yet
 
   constructor(
     readonly database: Database,
     readonly instance: string,
   ) {}
 
+  /** From now on this instance hears others. */
+  listening() {
+    void this.#say(HELLO)
+    if (this.#company) return
+    this.#company = undefined
+    setTimeout(() => (this.#company ??= false), ANSWERED_WITHIN_MS).unref?.()
+  }
+
+  /** Another instance has said something: is it one of the words above? What it may have missed before, it is told now. */
+  heard(said: string): boolean {
+    const known = this.#company === true
+    this.#company = true
+    if (said === HELLO) void this.#say(HERE)
+    if (!known || said === HELLO) this.#wake()
+    return said === HELLO || said === HERE
+  }
+
   /** What gathers while one notification is under way goes with the next. */
   announce(session: string, sequence: number) {
-    this.#newest.set(session, Math.max(sequence, this.#newest.get(session) ?? 0))
+    const newest = Math.max(sequence, this.#newest.get(session) ?? 0)
+    this.#newest.delete(session)
+    this.#newest.set(session, newest)
+    if (this.#company !== false) return this.#wake()
+    if (this.#newest.size > SESSIONS_IN_ONE) this.#newest.delete(this.#newest.keys().next().value!)
+  }
+
+  #wake() {
     if (this.#sending) return
     this.#sending = true
     queueMicrotask(() => void this.#send())
   }
 
   async #send() {
-    while (this.#newest.size > 0) {
+    while (this.#newest.size > 0 && this.#company !== false) {
       const sessions = [...this.#newest].slice(0, SESSIONS_IN_ONE)
       for (const [session] of sessions) this.#newest.delete(session)
-      const payload = `${this.instance}|${sessions.map(([session, sequence]) => `${session}:${sequence}`).join(',')}`
-      await this.database.query('select pg_notify($1, $2)', ['parley', payload]).catch(() => {})
+      await this.#say(sessions.map(([session, sequence]) => `${session}:${sequence}`).join(','))
     }
     this.#sending = false
   }
+
+  #say = (said: string) => this.database.query('select pg_notify($1, $2)', ['parley', `${this.instance}|${said}`]).catch(() => {})
 }

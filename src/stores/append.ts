@@ -3,7 +3,7 @@
 import type { Queries } from '../../db/database.ts'
 import { uuid7 } from '../core/ids.ts'
 import { utf8Bytes } from '../core/text.ts'
-import { APPEND_BATCH, APPEND_ONE } from './append-statements.ts'
+import { APPEND_BATCH } from './append-statements.ts'
 import { eventOf, type Event } from './events.ts'
 
 export interface Draft {
@@ -53,22 +53,16 @@ interface Answered {
 export const appendEvents = async ({ query }: Queries, drafts: Draft[]): Promise<Appended[]> => {
   if (drafts.length > 1 && drafts.some(({ holder }) => holder === undefined)) throw new Error('a system event must be appended alone')
   const posts = drafts.map(postOf)
-  const rows =
-    posts.length === 1 && drafts[0]!.key === undefined
-      ? await query<Answered>(
-          APPEND_ONE,
-          COLUMNS.map((name) => posts[0]![name] ?? null),
-        )
-      : await query<Answered>(
-          APPEND_BATCH,
-          [...COLUMNS, ...KEY_COLUMNS].map((name) => arrayText(posts.map((post) => post[name]))),
-        )
+  const rows = await query<Answered>(
+    APPEND_BATCH,
+    COLUMNS.map((name) => arrayText(posts.map((post) => post[name]))),
+  )
   const answers: Appended[] = []
   for (const row of rows) answers[row.ord] = appendedOf(row, drafts[row.ord]!)
   return answers
 }
 
-// In the order of the statements' parameters.
+// In the order of the statement's parameters.
 const COLUMNS = [
   'ord',
   'id',
@@ -83,8 +77,11 @@ const COLUMNS = [
   'replyTo',
   'to',
   'evenClosed',
+  'caller',
+  'keyHash',
+  'operation',
+  'bodyHash',
 ] as const
-const KEY_COLUMNS = ['caller', 'keyHash', 'operation', 'bodyHash'] as const
 
 const postOf = (draft: Draft, ord: number) => {
   const { sessionId: session, teamId: team, author, authorName, holder, type, replyTo, evenClosed = false, key } = draft
@@ -131,8 +128,10 @@ const appendedOf = (row: Answered, draft: Draft): Appended => {
 }
 
 // jsonb gives an object's keys back by length, then by bytes: an event has the same bytes whether it comes from memory or from the table.
-const asStored = <Value>(value: Value): Value => {
+export const asStored = <Value>(value: Value): Value => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const fields = Object.values(value)
+  if (fields.length === 1 && typeof fields[0] === 'string') return value // a message, nearly always
   const entries = Object.entries(value).toSorted(([a], [b]) => a.length - b.length || (a < b ? -1 : 1))
   return Object.fromEntries(entries.map(([key, inner]) => [key, asStored(inner)])) as Value
 }

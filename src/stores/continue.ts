@@ -1,0 +1,133 @@
+// The way of most posts into the log: their numbers follow from where it was last seen to end, and the database writes them if it still
+// ends there. Nothing is judged, and nothing but the time comes back: half of what a batch costs otherwise (bench/post).
+import type { Queries } from '../../db/database.ts'
+import { uuid7 } from '../core/ids.ts'
+import { arrayText, asStored, type Appended, type Draft } from './append.ts'
+import { CONTINUE, CONTINUE_ONE } from './append-statements.ts'
+import { eventOf } from './events.ts'
+import { placeAfter, type Head, type Heads } from './heads.ts'
+
+interface Log {
+  place: number // among the sessions, from 1
+  from: Head
+  end: Head
+}
+
+/** Writes drafts that `heads` has an end for, and knows them to be the new ends. Undefined for those of a session whose log ends
+ *  elsewhere by now: of these nothing is written, and its end is forgotten. */
+export const continueLogs = async ({ query }: Queries, drafts: readonly Draft[], heads: Heads): Promise<(Appended | undefined)[]> => {
+  const logs = logsOf(drafts, heads)
+  const posts = drafts.map((draft) => {
+    const log = logs.get(draft.sessionId)!
+    log.end = placeAfter(log.end, draft)
+    return { draft, log, at: log.end, id: uuid7(), content: JSON.stringify(draft.content) }
+  })
+  const rows = await query<Advanced>(...(posts.length === 1 ? one(posts[0]!) : many(logs, posts)))
+  const times: string[] = []
+  for (const { place, at } of rows) times[place] = at
+  for (const [session, { place, end }] of logs) {
+    if (times[place] === undefined) heads.moved(session)
+    else heads.put(session, end)
+  }
+  return posts.map((post) => {
+    const time = times[post.log.place]
+    return time === undefined ? undefined : appendedOf(post, time)
+  })
+}
+
+interface Advanced {
+  place: number
+  at: string
+}
+
+type Statement = [text: string, params: unknown[]]
+
+interface Post {
+  draft: Draft
+  log: Log
+  at: Head
+  id: string
+  content: string
+}
+
+// In the order of their ids: two processes that lock the same sessions do it in the same order.
+const logsOf = (drafts: readonly Draft[], heads: Heads) => {
+  const logs = new Map<string, Log>()
+  for (const draft of drafts) {
+    if (logs.has(draft.sessionId)) continue
+    const head = heads.before(draft)!
+    logs.set(draft.sessionId, { place: 0, from: head, end: head })
+  }
+  const sorted = [...logs].toSorted(([a], [b]) => (a < b ? -1 : 1))
+  sorted.forEach(([, log], i) => (log.place = i + 1))
+  return new Map(sorted)
+}
+
+const one = (post: Post): Statement => {
+  const { draft, at, id, content } = post
+  const { sessionId, type, teamId = null, replyTo = null, to } = draft
+  const place = [sessionId, id, at.sequence, at.turn, at.ordinal, at.holder]
+  return [CONTINUE_ONE, [...place, type, nameOf(post), teamId, content, replyTo, to ? arrayText(to) : null]]
+}
+
+const many = (logs: Map<string, Log>, posts: Post[]): Statement => {
+  const each = [...logs.values()]
+  const posters = new Map<string, { place: number; post: Post }>()
+  const posterOf = (post: Post) => {
+    const name = `${post.draft.type} ${post.draft.holder}`
+    const known = posters.get(name)
+    if (known) return known.place
+    posters.set(name, { place: posters.size + 1, post })
+    return posters.size
+  }
+  const who = posts.map(posterOf)
+  const sparse = (of: (post: Post) => string | undefined) =>
+    posts.some((post) => of(post) !== undefined) ? arrayText(posts.map(of)) : null
+  const ofPosters = (of: (post: Post) => string | undefined) => arrayText([...posters.values()].map(({ post }) => of(post)))
+  const params = [
+    plain([...logs.keys()]),
+    plain(each.map(({ from }) => from.sequence)),
+    plain(each.map(({ end }) => end.sequence)),
+    plain(each.map(({ end }) => end.turn)),
+    plain(each.map(({ end }) => end.ordinal)),
+    arrayText(each.map(({ end }) => end.holder)),
+    plain(posts.map(({ log }) => log.place)),
+    plain(posts.map(({ at }) => at.sequence)),
+    plain(posts.map(({ id }) => id)),
+    plain(posts.map(({ at }) => at.turn)),
+    plain(posts.map(({ at }) => at.ordinal)),
+    plain(posts.map(({ content }) => JSON.stringify(content))), // what quotes a text that is JSON already quotes it for Postgres too
+    sparse(({ draft }) => draft.replyTo),
+    sparse(({ draft }) => draft.to && arrayText(draft.to)),
+    plain(who),
+    ofPosters(({ draft }) => draft.type),
+    ofPosters(nameOf),
+    ofPosters(({ draft }) => draft.teamId),
+  ]
+  return [CONTINUE, params]
+}
+
+// An array in Postgres' notation whose elements need no quotes, or have them.
+const plain = (values: (string | number)[]) => `{${values.join(',')}}`
+
+const nameOf = ({ draft, at }: Post) => draft.authorName ?? at.names.get(draft.teamId!)
+
+const appendedOf = (post: Post, time: string): Appended => {
+  const { draft, at: place, id } = post
+  const { type, author, teamId = null, replyTo = null, to = null } = draft
+  const { sequence, turn, ordinal } = place
+  const event = eventOf({
+    id,
+    sequence,
+    type,
+    author,
+    author_name: nameOf(post) ?? null,
+    posted_by_team_id: teamId,
+    content: asStored(draft.content),
+    reply_to: replyTo,
+    to_team_ids: to,
+    turn,
+    at: time,
+  })
+  return { outcome: 'appended', event, turn, ordinal }
+}

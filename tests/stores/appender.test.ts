@@ -1,0 +1,186 @@
+import { describe, expect, test } from 'bun:test'
+import { Appender } from '../../src/stores/appender.ts'
+import type { Appended, Draft } from '../../src/stores/append.ts'
+import { cookieOf, done, onEveryEngine, refused, room, say, seat, soon, startParley, viaRest } from '../support/parley.ts'
+
+onEveryEngine((parley, engine) => {
+  const places = async (id: string) =>
+    (
+      await parley().database.query<{ sequence: number; turn: number; ordinal: number; author: string; author_name: string; text: string }>(
+        `select sequence, turn, ordinal, author, author_name, content->>'text' as text from events
+         where session_id = $1 and type <> 'system' order by sequence`,
+        [id],
+      )
+    ).map(({ sequence, turn, ordinal, author, author_name, text }) => [sequence, turn, ordinal, author, author_name, text])
+
+  /** Another process on the same database, as far as appending goes: it hears of nothing. */
+  const elsewhere = () => new Appender(parley().database, () => {})
+  const chat = (sessionId: string, teamId: string, text: string, more: Partial<Draft> = {}): Draft => ({
+    sessionId,
+    type: 'chat',
+    author: 'team',
+    teamId,
+    holder: teamId,
+    content: { text },
+    ...more,
+  })
+  const sequenceOf = (answer: Appended) => (answer.outcome === 'appended' ? answer.event.sequence : answer.outcome)
+
+  describe('posts to a log whose end is known', () => {
+    test('are numbered, and open turns, as those that the database judges', async () => {
+      const call = viaRest(parley())
+      const [known, judged] = [await room(call), await room(call)]
+      const person = await cookieOf(parley(), { name: 'Robin', role: 'person' })
+      const script = async ({ id, alex, bea }: typeof known, key?: (n: number) => string) => {
+        const as = (n: number) => (key ? { key: key(n) } : {})
+        await done(alex('post_message', { content: 'a1' }, as(1)))
+        await done(alex('post_message', { content: 'a2' }, as(2)))
+        await done(bea('post_message', { content: 'b1' }, as(3)))
+        await done(call('post_message', { session_id: id, content: 'p1' }, { person, ...as(4) }))
+        await done(call('post_message', { session_id: id, content: 'p2' }, { person, ...as(5) }))
+        await done(bea('post_message', { content: 'b2' }, as(6)))
+        await done(bea('post_message', { content: 'b3' }, as(7)))
+      }
+      await script(known)
+      await script(judged, (n) => `key-${n}`) // with a key, the database looks at each
+      expect(await places(known.id)).toEqual(await places(judged.id))
+      expect((await places(known.id)).map(([sequence, turn, ordinal]) => [sequence, turn, ordinal])).toEqual([
+        [2, 1, 2],
+        [3, 1, 3],
+        [4, 2, 1],
+        [5, 3, 1],
+        [6, 3, 2],
+        [7, 4, 1],
+        [8, 4, 2],
+      ])
+    })
+
+    test('many at once, of several sessions and authors, leave no gap', async () => {
+      const call = viaRest(parley())
+      const rooms = await Promise.all([1, 2, 3, 4].map(() => room(call)))
+      for (const { alex, bea } of rooms) await Promise.all([say(alex, 'first'), say(bea, 'first')])
+      const posts = rooms.flatMap(({ alex, bea }) => Array.from({ length: 25 }, (_, n) => [n % 3 ? alex : bea, `${n}`] as const))
+      await Promise.all(posts.map(([team, text]) => say(team, text)))
+      for (const { id } of rooms) {
+        const rows = await places(id)
+        expect(rows.map(([sequence]) => sequence)).toEqual(Array.from({ length: 27 }, (_, n) => n + 2))
+        let before: (string | number)[] | undefined
+        for (const row of rows) {
+          const follows = before === undefined || before[4] === row[4] ? 'goes on' : 'opens'
+          if (before)
+            expect([row[1], row[2]]).toEqual(follows === 'opens' ? [Number(before[1]) + 1, 1] : [before[1]!, Number(before[2]) + 1])
+          before = row
+        }
+      }
+    })
+
+    test('an answer and an addressee go along', async () => {
+      const { id, alex, bea } = await room(viaRest(parley()))
+      const { message_id } = await say(alex, 'one')
+      const other = elsewhere()
+      await other.post(chat(id, bea.handle, 'two'))
+      await Promise.all([
+        other.post(chat(id, bea.handle, 'three', { replyTo: message_id, to: [alex.handle, bea.handle] })),
+        other.post(chat(id, bea.handle, 'four "quoted" \\ {}')),
+      ])
+      const { messages } = await done(alex('wait_for_messages', { since_cursor: 3, timeout: 0 }))
+      expect(messages).toMatchObject([
+        { content: { text: 'three' }, reply_to: message_id, to: [alex.handle, bea.handle] },
+        { content: { text: 'four "quoted" \\ {}' } },
+      ])
+    })
+
+    test('an end that another process has moved is noticed: nothing is lost, doubled or numbered wrongly', async () => {
+      const { id, alex, bea } = await room(viaRest(parley()))
+      const other = elsewhere()
+      const numbers: unknown[] = []
+      for (let n = 0; n < 6; n++) {
+        numbers.push((await say(alex, `here ${n}`)).cursor)
+        numbers.push(sequenceOf(await other.post(chat(id, bea.handle, `there ${n}`))))
+      }
+      expect(numbers).toEqual(Array.from({ length: 12 }, (_, n) => n + 2))
+      expect((await places(id)).map(([, turn, ordinal]) => [turn, ordinal])).toEqual(
+        Array.from({ length: 12 }, (_, n) => (n === 0 ? [1, 2] : [n + 1, 1])),
+      )
+    })
+
+    test('two processes at once in one session', async () => {
+      const { id, alex, bea } = await room(viaRest(parley()))
+      const other = elsewhere()
+      const answers = await Promise.all([
+        ...Array.from({ length: 40 }, (_, n) => say(alex, `${n}`).then(({ cursor }) => cursor as number)),
+        ...Array.from({ length: 40 }, (_, n) => other.post(chat(id, bea.handle, `${n}`)).then(sequenceOf)),
+      ])
+      expect(answers.map(Number).toSorted((a, b) => a - b)).toEqual(Array.from({ length: 80 }, (_, n) => n + 2))
+      const rows = (await places(id)).map(([, turn, ordinal]) => Number(turn) * 1_000 + Number(ordinal))
+      expect(rows).toEqual(rows.toSorted((a, b) => a - b))
+      expect(new Set(rows).size).toBe(80)
+    })
+
+    test('who has left elsewhere is not believed to be there, nor is a closed session believed to be open', async () => {
+      const { id, alex, bea } = await room(viaRest(parley()))
+      const other = await parley().beside({})
+      const there = (team: typeof alex) =>
+        seat(viaRest(other), { session_id: id, team_id: team.token, handle: team.handle, team_name: team.team, cursor: 1 })
+      await say(alex, 'one')
+      await say(bea, 'two')
+      await done(there(bea)('leave_session'))
+      await refused(bea('post_message', { content: 'three' }), 'unauthorized')
+      await done(there(alex)('conclude_session', { summary_section: 'end' }))
+      await refused(alex('post_message', { content: 'four' }), 'session_closed')
+      expect((await places(id)).map(([, , , , , text]) => text)).toEqual(['one', 'two'])
+    })
+  })
+
+  if (engine === 'postgres') {
+    test('a session that somebody holds locked does not hold up the posts to others that come meanwhile', async () => {
+      const call = viaRest(parley())
+      const [held, free] = [await room(call), await room(call)]
+      await say(held.alex, 'one')
+      await say(free.alex, 'one')
+      const { promise: released, resolve: release } = Promise.withResolvers<void>()
+      const { promise: locked, resolve: isLocked } = Promise.withResolvers<void>()
+      const holder = parley().database.transaction(async ({ query }) => {
+        await query('select 1 from sessions where id = $1 for update', [held.id])
+        isLocked()
+        await released
+      })
+      await locked
+      let passed = false
+      const waiting = Promise.all([say(held.alex, 'two'), say(held.bea, 'three')]).then(() => (passed = true))
+      await Bun.sleep(5) // its batch is on its way
+      for (let n = 0; n < 20; n++) await say(free.alex, `${n}`)
+      expect(passed).toBe(false)
+      release()
+      await holder
+      await waiting
+      expect(await places(held.id)).toHaveLength(3)
+    })
+
+    test('who is alone on its database tells nobody; whoever comes is told from then on', async () => {
+      const alone = await startParley({ engine })
+      try {
+        const { id, alex, bea } = await room(viaRest(alone))
+        await soon('nobody has answered', async () => {
+          await alone.services.indexer.run()
+          const before = alone.database.statements()
+          await say(alex, 'anybody?')
+          return alone.database.statements() - before === 1
+        })
+        const other = await alone.beside({})
+        const there = seat(viaRest(other), { session_id: id, team_id: bea.token, handle: bea.handle, team_name: bea.team, cursor: 1 })
+        const { next_cursor } = await done(there('wait_for_messages', { since_cursor: 1, timeout: 0 }))
+        for (let n = 0; n < 3; n++) {
+          const waiting = there('wait_for_messages', { since_cursor: next_cursor + n, timeout: 20 })
+          await soon('it waits', () => other.services.waits.held === 1)
+          const began = performance.now()
+          await say(alex, `${n}`)
+          expect((await done(waiting)).messages).toMatchObject([{ content: { text: `${n}` } }])
+          expect(performance.now() - began).toBeLessThan(2_000) // the sweep would come after 4.5 s
+        }
+      } finally {
+        await alone.close()
+      }
+    }, 30_000)
+  }
+})
