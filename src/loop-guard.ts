@@ -34,13 +34,22 @@ const SLOWED_MS = 60_000
 const DUE_KEPT = 10_000 // sessions
 const SUSPECTED_KEPT = 1_000 // about 4 KB for each of their teams
 
+// What was posted since the last look: of a stretch without a gap it is known who spoke, and how often another.
+interface Due {
+  posts: number
+  newest: number
+  by: unknown
+  switches: number
+}
+
 interface Suspected {
   until: number
   own: Map<string, Sketch[]>
 }
 
 export class LoopGuard {
-  #due = new Map<string, number>() // posts since the last look
+  #due = new Map<string, Due>()
+  #calm = new Map<string, true>() // found to be no loop when they were read last
   #suspected = new Map<string, Suspected>()
 
   constructor(
@@ -52,19 +61,32 @@ export class LoopGuard {
   /** These events were committed here. A person's word is looked at soon: it may lift what was suspected. */
   posted(session: string, events: Event[]) {
     if (this.settings().mode === 'off') return
-    const due = events.reduce((sum, { author }) => sum + (author === 'team' ? 1 : author === 'person' ? POSTS_BETWEEN_LOOKS : 0), 0)
-    if (due > 0) put(this.#due, session, (this.#due.get(session) ?? 0) + due, DUE_KEPT)
+    const before = this.#due.get(session)
+    const due = before ?? { posts: 0, newest: events[0]!.sequence - 1, by: undefined, switches: 0 }
+    for (const { sequence, author, posted_by_team_id: by } of events) {
+      due.posts += author === 'team' ? 1 : author === 'person' ? POSTS_BETWEEN_LOOKS : 0
+      if (sequence !== due.newest + 1) due.switches = Infinity // somebody else wrote in between, through another instance
+      else if (author === 'team' && by !== due.by) due.switches++
+      due.newest = sequence
+      if (author === 'team') due.by = by
+    }
+    if (!before && due.posts > 0) put(this.#due, session, due, DUE_KEPT)
   }
 
   /** Marks what has become a loop, and takes the mark from what is none any more. */
   async look() {
-    const due = [...this.#due].filter(([session, posts]) => posts >= POSTS_BETWEEN_LOOKS || this.#suspected.has(session))
-    for (const [session, posts] of due) {
+    const most = lookback(this.settings())
+    const all = [...this.#due]
+    for (const [session, due] of all) {
+      if (due.posts < POSTS_BETWEEN_LOOKS && !this.#suspected.has(session)) continue
       this.#due.delete(session) // first: what comes while it is read is looked at the next time
+      // One who talks alone goes in no circle, however fast: its last posts need not be read.
+      if (this.#calm.has(session) && due.posts >= most && due.switches <= 1) continue
       try {
         await this.#lookAt(session)
       } catch (error) {
-        put(this.#due, session, posts + (this.#due.get(session) ?? 0), DUE_KEPT)
+        if (!this.#due.has(session)) put(this.#due, session, due, DUE_KEPT)
+        else this.#due.get(session)!.posts += due.posts
         throw error
       }
     }
@@ -89,12 +111,14 @@ export class LoopGuard {
     if (rule.mode === 'off') return
     const { said, newest, suspected } = await recentlySaid(this.database, session, lookback(rule))
     if (isLoop(said, rule)) {
+      this.#calm.delete(session)
       // First here: whoever sees the mark is slowed already.
       put(this.#suspected, session, { until: this.now() + SLOWED_MS, own: ownSketches(said) }, SUSPECTED_KEPT)
       if (!suspected) await suspect(this.database, session, newest)
     } else {
       if (suspected) await unsuspect(this.database, session)
       this.#suspected.delete(session)
+      put(this.#calm, session, true, DUE_KEPT)
     }
   }
 }

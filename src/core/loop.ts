@@ -36,15 +36,15 @@ export const isLoop = (said: Said[], rule: LoopRule): boolean => {
   const person = said.findLastIndex(({ by }) => by === undefined)
   const recent = said.slice(person + 1)
   if (recent.length <= rule.posts) return false
-  const repeats = repeatsIn(recent, rule.likeness)
   const teams = recent.map(({ by }) => by!)
-  const circles = (length: number, counts: (repeat: Repeat) => boolean, turns: number) =>
-    repeats.length >= length &&
-    repeats.slice(-length).filter(counts).length >= length * STEADY &&
-    switches(teams.slice(-length)) >= (length - 1) * turns
-  return (
-    circles(rule.posts, (repeat) => repeat === 'same', 1 / 3) || circles(rule.posts * PATIENCE, (repeat) => repeat !== undefined, STEADY)
-  )
+  // Who spoke is cheap to see, and excludes most: only where teams take turns are their texts compared.
+  const takesTurns = (length: number, turns: number) => teams.length >= length && switches(teams.slice(-length)) >= (length - 1) * turns
+  const long = rule.posts * PATIENCE
+  const [short, patient] = [takesTurns(rule.posts, 1 / 3), takesTurns(long, STEADY)]
+  if (!short && !patient) return false
+  const repeats = repeatsIn(recent, rule.likeness)
+  const circles = (length: number, counts: (repeat: Repeat) => boolean) => repeats.slice(-length).filter(counts).length >= length * STEADY
+  return (short && circles(rule.posts, (repeat) => repeat === 'same')) || (patient && circles(long, (repeat) => repeat !== undefined))
 }
 
 /** Has this team said this before, among its own last posts? */

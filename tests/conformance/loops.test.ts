@@ -130,6 +130,27 @@ onEveryEngine((parley) => {
   })
 })
 
+test('one who talks alone, however fast, is not read again and again, and a storm that follows is seen', async () => {
+  const one = await startParley({ engine: 'pglite', env: { LOOP_GUARD: 'warn' } })
+  try {
+    const { alex, bea } = await room(viaRest(one))
+    const alone = (posts: number) => Promise.all(Array.from({ length: posts }, () => say(alex, LINES[0]!)))
+    const readsOfALook = async () => {
+      const before = one.database.statements()
+      await one.services.loops.look()
+      return one.database.statements() - before
+    }
+    await alone(8)
+    await soon('it was read once', async () => (await readsOfALook()) === 0)
+    await alone(100)
+    expect(await readsOfALook()).toBe(0)
+    await storm([bea, alex], 16)
+    await marked(alex)
+  } finally {
+    await one.close()
+  }
+})
+
 test('two teams that speak through two instances are seen together', async () => {
   const one = await startParley({ engine: 'postgres' })
   try {
