@@ -125,9 +125,9 @@ export const events = pgTable(
     index('events_addressed')
       .on(t.sessionId, t.sequence)
       .where(sql`${t.toTeamIds} is not null or ${t.replyTo} is not null`),
-    index('events_named') // in which sessions somebody spoke: people, and teams of imported feeds
+    index('events_named') // in which sessions somebody spoke: people, and teams of imported feeds; of the others the roster tells
       .on(t.authorName, t.sessionId)
-      .where(sql`${t.author} <> 'agent' and ${t.authorName} is not null`),
+      .where(sql`${t.authorName} is not null and ${t.author} <> 'agent' and (${t.author} <> 'team' or ${t.sourceLine} is not null)`),
     check('events_type', sql`${t.type} in (${listed([...CONVERSATION_TYPES, ...TRACE_TYPES])})`),
   ],
 )

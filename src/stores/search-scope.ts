@@ -33,7 +33,8 @@ export const placeOf = async (queries: Queries, scope: Scope): Promise<Place> =>
 const sessionsWith = async ({ query }: Queries, name: string): Promise<string[] | undefined> => {
   const rows = await query<{ id: string }>(
     `select session_id as id from participants where team_name = $1
-     union select session_id from events where author_name = $1 and author <> 'agent' limit ${MOST_SESSIONS + 1}`,
+     union select session_id from events
+       where author_name = $1 and author <> 'agent' and (author <> 'team' or source_line is not null) limit ${MOST_SESSIONS + 1}`,
     [name],
   )
   return rows.length === 0 || rows.length > MOST_SESSIONS ? undefined : rows.map(({ id }) => id)

@@ -1,0 +1,2 @@
+DROP INDEX "events_named";--> statement-breakpoint
+CREATE INDEX "events_named" ON "events" USING btree ("author_name","session_id") WHERE "events"."author_name" is not null and "events"."author" <> 'agent' and ("events"."author" <> 'team' or "events"."source_line" is not null);
