@@ -8,10 +8,12 @@ const SESSIONS_AT_ONCE = 200
 const BUSY_MS = 100 // until the next try, while another instance is at it
 // PGlite works on this very thread: whoever posts meanwhile waits for one batch.
 const EVENTS_AT_ONCE = { pglite: 50, postgres: 2_000 }
-// While so many are posted in a second, posts come first: the index takes small batches and rests after each. It catches up later.
+// While so many are posted in a second, posts come first: the index takes small batches and rests after each, the longer the more are
+// posted. It catches up later.
 const LIVELY = 1_000
 const EVENTS_BESIDE = { pglite: 50, postgres: 200 }
-const RESTS = 4 // as long as the batch took
+const RESTS = 4 // times as long as the batch took, for each LIVELY posts a second
+const RESTS_AT_MOST = 20
 
 export class Indexer {
   #moved = new Set<string>()
@@ -91,8 +93,9 @@ export class Indexer {
       indexed(batch.events)
       await this.#sessions.keepUp(wanted)
       const took = performance.now() - from
-      lively = this.posted() - before > (LIVELY * took) / 1_000
-      await pause(lively ? RESTS * took : 0) // between batches it is the turn of those who wait for an answer
+      const liveliness = (this.posted() - before) / ((LIVELY * took) / 1_000)
+      lively = liveliness > 1
+      await pause(lively ? Math.min(RESTS * liveliness, RESTS_AT_MOST) * took : 0) // between batches it is the turn of those who wait for an answer
     }
     await this.#sessions.run(wanted)
   }
