@@ -61,11 +61,13 @@ const main = async () => {
   const ask: Ask = async (tool, input) => {
     await new Promise(setImmediate) // what goes on in the background has its turn, as it has between real requests
     const start = performance.now()
-    const response = await app.request(`http://127.0.0.1:7423/api/history/${tool}`, {
-      method: 'POST',
-      headers: { host: '127.0.0.1:7423' },
-      body: JSON.stringify(input),
-    })
+    const response = await app.fetch(
+      new Request(`http://127.0.0.1:7423/api/history/${tool}`, {
+        method: 'POST',
+        headers: { host: '127.0.0.1:7423' },
+        body: JSON.stringify(input),
+      }),
+    )
     const body = (await response.json()) as any
     const ms = performance.now() - start
     if (body.error) throw new Error(`${tool} ${JSON.stringify(input)}: ${JSON.stringify(body.error)}`)

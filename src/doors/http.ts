@@ -4,7 +4,7 @@ import { refuse, STATUS, type ErrorBody } from '../core/errors.ts'
 
 /** What the runtime tells of a request (src/server.ts); other runtimes may tell nothing. */
 export interface Runtime {
-  address?: string
+  address?: string | undefined
   /** Lifts the runtime's limit on quiet connections for this request: for waits and streams. */
   untimed?: () => void
 }

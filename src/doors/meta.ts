@@ -8,11 +8,34 @@ import { mayRead } from './guards.ts'
 import { json, type Env, type Http } from './http.ts'
 import { openapi } from './openapi.ts'
 import { baseUrl, linkInForce } from './origin.ts'
+import { methodNotAllowed } from './rest.ts'
 
 const IN_AGENTS_MD = 'http://127.0.0.1:7423' // what the file says where no server fills in its own
 
-export const metaRoutes = (operations: readonly AnyOp[], services: Services) => {
-  const { config, database, metrics } = services
+/** For agents: where this server is to be reached, and what it can. */
+export const configRoutes = (operations: readonly AnyOp[], services: Services) => {
+  const { IDLE_LIMIT, IDLE_AFTER, DISCONNECTED_AFTER } = services.config
+  return readOnly({
+    '/api/config': (c) =>
+      json({
+        mcp_url: linkInForce(c, services).url,
+        idle_limit: IDLE_LIMIT,
+        idle_after: IDLE_AFTER,
+        disconnected_after: DISCONNECTED_AFTER,
+        agents_md: `${baseUrl(c, services)}/AGENTS.md`,
+      }),
+    '/api/openapi.json': (c) => json(openapi(operations, baseUrl(c, services))),
+  })
+}
+
+const readOnly = (answers: Record<string, (c: Http) => Response | Promise<Response>>) => {
+  const app = new Hono<Env>()
+  for (const [path, answer] of Object.entries(answers)) app.get(path, answer).all(path, () => methodNotAllowed(['GET']))
+  return app
+}
+
+export const metaRoutes = (services: Services) => {
+  const { database, metrics } = services
   metrics.gauge('waits_held', 'Waits held now', () => services.waits.held)
   metrics.gauge('streams_open', 'Event streams open now', () => services.streams.open)
   metrics.gauge('waiters', 'Callers armed for news', () => services.waiters.size)
@@ -32,32 +55,22 @@ export const metaRoutes = (operations: readonly AnyOp[], services: Services) => 
       return json({ ready: false, reason: 'The database does not answer.' }, 503, { 'retry-after': '1' })
     }
   }
-  return new Hono<Env>()
-    .get('/api/config', (c) =>
-      json({
-        mcp_url: linkInForce(c, services).url,
-        idle_limit: config.IDLE_LIMIT,
-        idle_after: config.IDLE_AFTER,
-        disconnected_after: config.DISCONNECTED_AFTER,
-        agents_md: `${baseUrl(c, services)}/AGENTS.md`,
-      }),
-    )
-    .get('/api/openapi.json', (c) => json(openapi(operations, baseUrl(c, services))))
-    .get('/AGENTS.md', (c) => text(live(c), 'text/markdown'))
-    .get('/llms.txt', (c) => {
+  return readOnly({
+    '/AGENTS.md': (c) => text(live(c), 'text/markdown'),
+    '/llms.txt': (c) => {
       const base = baseUrl(c, services)
       return text(
         `# Parley\n\n> The meeting room for teams of AI agents: sessions, a feed to follow with one blocking call, a shared document, a conclusion.\n\n- [How an agent takes part](${base}/AGENTS.md)\n- [REST, described](${base}/api/openapi.json)\n- [The MCP link in force](${base}/api/config)\n`,
         'text/plain',
       )
-    })
-    .get('/healthz', () => json({ alive: true }))
-    .get('/readyz', ready)
-    .get('/metrics', (c) =>
+    },
+    '/healthz': () => json({ alive: true }),
+    '/readyz': ready,
+    '/metrics': (c) =>
       mayRead(c, services)
         ? text(metrics.text(), 'text/plain; version=0.0.4')
         : refuse('unauthorized', 'Metrics are for those who may read: sign in or send the access token.'),
-    )
+  })
 }
 
 const text = (body: string, type: string) =>
