@@ -10,7 +10,7 @@ const PROVEN_KEPT = 10_000 // teams whose tokens are remembered as good
 export const membershipOver = (database: Database) => {
   const members = combine((keys: MemberKey[]) => findMembers(database, keys), { atOnce: 1 })
   const recent = new Recent<Member>() // by the token's secret, which they proved
-  const proven = new Map<string, Member>()
+  const proven = new Map<string, Member>() // by session and token
 
   return {
     /** The team of this session that a token proves, gone or present; undefined for any other token and any other session. A token's
@@ -18,12 +18,12 @@ export const membershipOver = (database: Database) => {
      *  what was found earlier: its head and presence are then of that time. */
     async memberOf(sessionId: string, token: Token, { lasting = false } = {}): Promise<Member | undefined> {
       if (!isUuid(sessionId)) return undefined
-      const key = `${sessionId}/${token.handle}`
+      const key = `${sessionId}/${token.handle}.${token.secret}`
       const earlier = lasting ? proven.get(key) : undefined
-      const found = recent.of(sessionId) // before the look-up: it is of no use if the session moves meanwhile
-      const member = earlier ?? (await withinDeadline(members({ sessionId, teamId: token.handle })))
-      if (!member || !proves(token, member)) return undefined
       if (earlier) return earlier
+      const found = recent.of(sessionId) // before the look-up: it is of no use if the session moves meanwhile
+      const member = await withinDeadline(members({ sessionId, teamId: token.handle }))
+      if (!member || !proves(token, member)) return undefined
       found.set(token.secret, member)
       if (proven.size >= PROVEN_KEPT) proven.delete(proven.keys().next().value!)
       proven.set(key, member)
