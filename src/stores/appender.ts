@@ -104,38 +104,38 @@ export class Appender {
     const outcomes = batch.known ? await this.#continue(drafts) : await this.#judge(drafts)
     clearTimeout(late)
     this.#writing.delete(batch)
+    this.#queue.unshift(...batch.posts.filter((_, i) => !outcomes[i]))
     this.#flush() // first: the database works on the next batch while this one is told
     this.#tell(batch.posts, outcomes)
   }
 
-  #tell(posts: Pending[], outcomes: Outcome[]) {
-    const told = posts.flatMap(({ draft }, i) => (outcomes[i]!.outcome === 'failed' ? [] : [{ draft, answer: outcomes[i] as Appended }]))
-    if (told.length > 0) {
+  #tell(posts: Pending[], outcomes: (Outcome | undefined)[]) {
+    const [drafts, answers]: [Draft[], Appended[]] = [[], []]
+    posts.forEach(({ draft }, i) => {
+      const outcome = outcomes[i]
+      if (!outcome || outcome.outcome === 'failed') return
+      drafts.push(draft)
+      answers.push(outcome)
+    })
+    if (answers.length > 0) {
       this.batches++
-      this.committed(
-        told.map(({ draft }) => draft),
-        told.map(({ answer }) => answer),
-      )
+      this.committed(drafts, answers)
     }
     posts.forEach(({ resolve, reject }, i) => {
-      const outcome = outcomes[i]!
-      if (outcome.outcome === 'failed') reject(outcome.error)
-      else resolve(outcome)
+      const outcome = outcomes[i]
+      if (outcome?.outcome === 'failed') reject(outcome.error)
+      else if (outcome) resolve(outcome)
     })
   }
 
-  async #continue(drafts: Draft[]): Promise<Outcome[]> {
-    let answers: (Appended | undefined)[]
+  /** Undefined for those whose logs end elsewhere: no end of theirs is known any more, and so they are judged. */
+  async #continue(drafts: Draft[]): Promise<(Outcome | undefined)[]> {
     try {
-      answers = await continueLogs(this.database, drafts, this.#heads)
+      return await continueLogs(this.database, drafts, this.#heads)
     } catch (error) {
       for (const { sessionId } of drafts) this.#heads.moved(sessionId)
-      return isAway(error) ? drafts.map(() => ({ outcome: 'failed', error })) : this.#judge(drafts)
+      return drafts.map(() => (isAway(error) ? { outcome: 'failed', error } : undefined))
     }
-    const left = drafts.filter((_, i) => !answers[i])
-    if (left.length === 0) return answers as Appended[]
-    const judged = (await this.#judge(left)).values()
-    return answers.map((answer) => answer ?? judged.next().value!)
   }
 
   // When the database is away, nobody knows what was written: only the posters can decide to try again, with their keys. Of what it
