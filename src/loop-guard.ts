@@ -85,8 +85,8 @@ export class LoopGuard {
       try {
         await this.#lookAt(session)
       } catch (error) {
-        if (!this.#due.has(session)) put(this.#due, session, due, DUE_KEPT)
-        else this.#due.get(session)!.posts += due.posts
+        const later = this.#due.get(session)
+        put(this.#due, session, { ...(later ?? due), posts: due.posts + (later?.posts ?? 0), switches: Infinity }, DUE_KEPT)
         throw error
       }
     }
