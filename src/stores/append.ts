@@ -33,18 +33,12 @@ export type Appended =
   | { outcome: 'closed' }
   | { outcome: 'replayed'; operation: string; bodyHash: string; answer: Record<string, unknown> }
 
-interface Answered {
+interface Answered extends Place {
   ord: number
-  id: string
   outcome: 'appended' | 'unauthorized' | 'closed' | 'replayed'
-  name: string | null
   used_for: string
   used_with: string
   answer: Record<string, unknown>
-  sequence: number
-  turn: number
-  ordinal: number
-  at: string
 }
 
 /** Numbers and writes all drafts in one statement, whichever sessions they belong to. A draft that may not be written is told so
@@ -113,22 +107,30 @@ const elementText = (value: string | number | boolean | undefined) =>
   value === undefined ? 'NULL' : typeof value === 'string' ? `"${value.replace(/["\\]/g, '\\$&')}"` : value
 
 const appendedOf = (row: Answered, draft: Draft): Appended => {
-  const { outcome, turn, ordinal } = row
+  const { outcome } = row
   if (outcome === 'replayed') return { outcome, operation: row.used_for, bodyHash: row.used_with, answer: row.answer }
-  if (outcome !== 'appended') return { outcome }
-  const { id, sequence, at, name: author_name } = row
+  return outcome === 'appended' ? writtenAt(row, draft) : { outcome }
+}
+
+export interface Place {
+  id: string
+  name: string | null
+  sequence: number
+  turn: number
+  ordinal: number
+  at: string
+}
+
+/** A draft as it stands in the log. */
+export const writtenAt = ({ id, name: author_name, sequence, turn, ordinal, at }: Place, draft: Draft): Appended => {
   const content = asStored(draft.content)
   const { type, author, teamId: posted_by_team_id = null, replyTo: reply_to = null, to: to_team_ids = null } = draft
-  return {
-    outcome,
-    event: eventOf({ id, sequence, type, author, author_name, posted_by_team_id, content, reply_to, to_team_ids, turn, at }),
-    turn,
-    ordinal,
-  }
+  const event = eventOf({ id, sequence, type, author, author_name, posted_by_team_id, content, reply_to, to_team_ids, turn, at })
+  return { outcome: 'appended', event, turn, ordinal }
 }
 
 // jsonb gives an object's keys back by length, then by bytes: an event has the same bytes whether it comes from memory or from the table.
-export const asStored = <Value>(value: Value): Value => {
+const asStored = <Value>(value: Value): Value => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   const fields = Object.values(value)
   if (fields.length === 1 && typeof fields[0] === 'string') return value // a message, nearly always

@@ -2,9 +2,8 @@
 // ends there. Nothing is judged, and nothing but the time comes back: half of what a batch costs otherwise (bench/post).
 import type { Queries } from '../../db/database.ts'
 import { uuid7 } from '../core/ids.ts'
-import { arrayText, asStored, type Appended, type Draft } from './append.ts'
+import { arrayText, writtenAt, type Appended, type Draft } from './append.ts'
 import { CONTINUE, CONTINUE_ONE } from './append-statements.ts'
-import { eventOf } from './events.ts'
 import { placeAfter, type Head, type Heads } from './heads.ts'
 
 interface Log {
@@ -31,7 +30,8 @@ export const continueLogs = async ({ query }: Queries, drafts: readonly Draft[],
   }
   return posts.map((post) => {
     const time = times[post.log.place]
-    return time === undefined ? undefined : appendedOf(post, time)
+    const { draft, at, id } = post
+    return time === undefined ? undefined : writtenAt({ ...at, id, name: nameOf(post) ?? null, at: time }, draft)
   })
 }
 
@@ -111,23 +111,3 @@ const many = (logs: Map<string, Log>, posts: Post[]): Statement => {
 const plain = (values: (string | number)[]) => `{${values.join(',')}}`
 
 const nameOf = ({ draft, at }: Post) => draft.authorName ?? at.names.get(draft.teamId!)
-
-const appendedOf = (post: Post, time: string): Appended => {
-  const { draft, at: place, id } = post
-  const { type, author, teamId = null, replyTo = null, to = null } = draft
-  const { sequence, turn, ordinal } = place
-  const event = eventOf({
-    id,
-    sequence,
-    type,
-    author,
-    author_name: nameOf(post) ?? null,
-    posted_by_team_id: teamId,
-    content: asStored(draft.content),
-    reply_to: replyTo,
-    to_team_ids: to,
-    turn,
-    at: time,
-  })
-  return { outcome: 'appended', event, turn, ordinal }
-}

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { Appender } from '../../src/stores/appender.ts'
-import type { Appended, Draft } from '../../src/stores/append.ts'
-import { cookieOf, done, onEveryEngine, refused, room, say, seat, soon, startParley, viaRest } from '../support/parley.ts'
+import type { Appended } from '../../src/stores/append.ts'
+import { chat, cookieOf, done, onEveryEngine, refused, room, say, seat, soon, startParley, viaRest } from '../support/parley.ts'
 
 onEveryEngine((parley, engine) => {
   const places = async (id: string) =>
@@ -15,15 +15,6 @@ onEveryEngine((parley, engine) => {
 
   /** Another process on the same database, as far as appending goes: it hears of nothing. */
   const elsewhere = () => new Appender(parley().database, () => {})
-  const chat = (sessionId: string, teamId: string, text: string, more: Partial<Draft> = {}): Draft => ({
-    sessionId,
-    type: 'chat',
-    author: 'team',
-    teamId,
-    holder: teamId,
-    content: { text },
-    ...more,
-  })
   const sequenceOf = (answer: Appended) => (answer.outcome === 'appended' ? answer.event.sequence : answer.outcome)
 
   describe('posts to a log whose end is known', () => {
@@ -66,9 +57,8 @@ onEveryEngine((parley, engine) => {
         expect(rows.map(([sequence]) => sequence)).toEqual(Array.from({ length: 27 }, (_, n) => n + 2))
         let before: (string | number)[] | undefined
         for (const row of rows) {
-          const follows = before === undefined || before[4] === row[4] ? 'goes on' : 'opens'
-          if (before)
-            expect([row[1], row[2]]).toEqual(follows === 'opens' ? [Number(before[1]) + 1, 1] : [before[1]!, Number(before[2]) + 1])
+          const opens = before?.[4] !== row[4]
+          if (before) expect([row[1], row[2]]).toEqual(opens ? [Number(before[1]) + 1, 1] : [before[1]!, Number(before[2]) + 1])
           before = row
         }
       }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { uuid7 } from '../../src/core/ids.ts'
 import { appendEvents, type Draft } from '../../src/stores/append.ts'
 import { parseToken } from '../../src/core/ids.ts'
-import { cookieOf, done, onEveryEngine, room, say, seat, soon, viaRest } from '../support/parley.ts'
+import { chat, cookieOf, done, onEveryEngine, room, say, seat, soon, viaRest } from '../support/parley.ts'
 
 interface Row {
   sequence: number
@@ -17,15 +17,6 @@ onEveryEngine((parley, engine) => {
     parley().database.query<Row>('select sequence, turn, ordinal, type, at from events where session_id = $1 order by sequence', [id])
   const places = async (id: string) => (await rowsOf(id)).map(({ type, turn, ordinal }) => [type, turn, ordinal])
   const append = (drafts: Draft[]) => appendEvents(parley().database, drafts)
-  const chat = (sessionId: string, teamId: string, text: string, more: Partial<Draft> = {}): Draft => ({
-    sessionId,
-    type: 'chat',
-    author: 'team',
-    teamId,
-    holder: teamId,
-    content: { text },
-    ...more,
-  })
   const prompt = (sessionId: string, name: string, text: string): Draft => ({
     sessionId,
     type: 'user_input',

@@ -17,6 +17,7 @@ import { signIn, type Person } from '../../src/doors/cookies.ts'
 import type { Env } from '../../src/doors/http.ts'
 import { createServices } from '../../src/services.ts'
 import { eventOf } from '../../src/stores/events.ts'
+import type { Draft } from '../../src/stores/append.ts'
 import { toolsets } from '../../src/toolsets.ts'
 import { freshDatabase, startPostgres, type TestPostgres } from './postgres.ts'
 
@@ -257,6 +258,17 @@ export const refused = async (pending: Promise<Answer>, code: ErrorCode): Promis
 
 export const say = async (who: Seat, text: string, more: Record<string, unknown> = {}) =>
   done(who('post_message', { content: { text }, ...more }))
+
+/** A team's message as the log takes it, past all doors. */
+export const chat = (sessionId: string, teamId: string, text: string, more: Partial<Draft> = {}): Draft => ({
+  sessionId,
+  type: 'chat',
+  author: 'team',
+  teamId,
+  holder: teamId,
+  content: { text },
+  ...more,
+})
 
 /** The whole feed of a session, from its first event. */
 export const feedOf = async (who: Seat, more: Record<string, unknown> = {}): Promise<any[]> => {
