@@ -59,7 +59,13 @@ export const prepared = <Statement>(build: (db: Queries['db']) => Statement) => 
 export const withinDeadline = <T>(work: Promise<T>, ms = ANSWER_WITHIN_MS): Promise<T> =>
   new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new DatabaseTimeout(ms)), ms)
-    work.then(resolve, reject).finally(() => clearTimeout(timer))
+    const after =
+      <Result>(settle: (result: Result) => void) =>
+      (result: Result) => {
+        clearTimeout(timer)
+        settle(result)
+      }
+    work.then(after(resolve), after(reject))
   })
 
 /** `2026-11-22 02:29:07.12+00`, as Postgres prints it to a UTC connection, in RFC 3339. */

@@ -15,18 +15,22 @@ import { write } from './writes.ts'
 
 /** Calls an operation in the contract's order of checks (section 4). `raw` is whatever the caller sent. */
 export const perform = (operation: AnyOp, services: Services, call: Call, raw: unknown): Promise<Outcome> => {
-  const attempted = attempt(operation, services, call, raw)
   const told = (outcome: Outcome) => {
     services.metrics.add('calls', 1, `operation="${operation.name}",outcome="${outcome.ok ? 'ok' : outcome.error.code}"`)
     return outcome
   }
-  // One limit for all that a call asks of the database, waiting in line included. A held wait has its own.
-  return (operation.held ? attempted : withinDeadline(attempted)).then(told, (error) =>
-    told({ ok: false, error: errorBody(operation, services, error) }),
-  )
+  const failed = (error: unknown) => told({ ok: false, error: errorBody(operation, services, error) })
+  try {
+    const attempted = attempt(operation, services, call, raw)
+    // One limit for all that a call asks of the database, waiting in line included. A held wait has its own.
+    return (operation.held ? attempted : withinDeadline(attempted)).then(told, failed)
+  } catch (error) {
+    return Promise.resolve(failed(error))
+  }
 }
 
-const attempt = async (operation: AnyOp, services: Services, call: Call, raw: unknown): Promise<Outcome> => {
+// Not an async function: it would stay for as long as a wait is held, and a read from memory would take a tenth longer (bench/mcp).
+const attempt = (operation: AnyOp, services: Services, call: Call, raw: unknown): Promise<Outcome> => {
   const { access, held } = operation
   const given = (typeof raw === 'object' && raw !== null ? raw : {}) as Record<string, unknown>
   const credential = given.team_id ?? call.token
@@ -37,14 +41,18 @@ const attempt = async (operation: AnyOp, services: Services, call: Call, raw: un
   checkTexts(input, token?.secret)
   // Armed before the first look at the session, which is the look-up of its member: what lands in between wakes.
   const armed = held && isUuid(input.session_id) ? services.waiters.arm(input.session_id) : undefined
-  try {
-    const believed = credential === call.token ? call : { ...call, token: typeof credential === 'string' ? credential : undefined }
-    const caller = await callerOf(operation, services, person, token, input)
-    const keyText = operation.effect === 'read' ? undefined : (argumentKey ?? call.key)
-    return admit({ operation, services, call: believed, caller, input }, keyText, armed) // not awaited here: see rooms/wait.ts
-  } catch (error) {
+  const believed = credential === call.token ? call : { ...call, token: typeof credential === 'string' ? credential : undefined }
+  const keyText = operation.effect === 'read' ? undefined : (argumentKey ?? call.key)
+  const as = (caller: Caller) => admit({ operation, services, call: believed, caller, input }, keyText, armed)
+  const unheard = (error: unknown) => {
     armed?.disarm()
     throw error
+  }
+  try {
+    const caller = callerOf(operation, services, person, token, input)
+    return caller instanceof Promise ? caller.then(as).catch(unheard) : as(caller)
+  } catch (error) {
+    return unheard(error)
   }
 }
 

@@ -78,12 +78,13 @@ export const createServices = async (database: Database, config: Config, log: Lo
 
   const read = sharedReads(database)
   /** A page of what follows `cursor`, as of now or later; `newest`: what the caller knows to be committed. */
-  const after = async (session: string, cursor: number, trace: boolean, newest: number): Promise<Page> => {
+  const after = (session: string, cursor: number, trace: boolean, newest: number): Page | Promise<Page> => {
     const held = tail.after(session, cursor, newest)
     if (held) return pageOf(trace ? held : held.filter(({ type }) => isConversation(type)))
-    const page = await read(session, cursor, trace)
-    if (isWithoutGap(page.events, cursor)) tail.extend(session, page.events)
-    return page
+    return read(session, cursor, trace).then((page) => {
+      if (isWithoutGap(page.events, cursor)) tail.extend(session, page.events)
+      return page
+    })
   }
 
   const membership = membershipOver(database)

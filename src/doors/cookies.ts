@@ -1,9 +1,10 @@
 // A signed-in person: a cookie that we signed, and nothing stored. A new operator key ends all of them.
-import { getCookie, setCookie } from 'hono/cookie'
+import { setCookie } from 'hono/cookie'
+import { parse } from 'hono/utils/cookie'
 import { sameText, sha256, signature } from '../core/ids.ts'
 import { nameIsPlain } from '../core/text.ts'
 import type { Services } from '../services.ts'
-import type { Http } from './http.ts'
+import type { Asked, Http } from './http.ts'
 import { calledScheme } from './origin.ts'
 
 const COOKIE = 'parley_person'
@@ -14,8 +15,10 @@ export interface Person {
   role: 'person' | 'reader' // a reader came in with the viewer's password: it changes nothing
 }
 
-export const personOf = (c: Http, services: Services): Person | undefined => {
-  const [payload, signed] = (getCookie(c, COOKIE) ?? '').split('.')
+export const cookieOf = (c: Asked, name: string): string | undefined => parse(c.req.header('cookie') ?? '', name)[name]
+
+export const personOf = (c: Asked, services: Services): Person | undefined => {
+  const [payload, signed] = (cookieOf(c, COOKIE) ?? '').split('.')
   if (!payload || !signed || !sameText(signature(cookieKey(services), payload), signed)) return undefined
   const { until, ...person } = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Person & { until: number }
   return until > Date.now() ? person : undefined

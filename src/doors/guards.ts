@@ -3,12 +3,12 @@ import { refuse } from '../core/errors.ts'
 import { parseToken, sameText } from '../core/ids.ts'
 import type { Services } from '../services.ts'
 import { personOf } from './cookies.ts'
-import type { Http } from './http.ts'
+import type { Asked, Http } from './http.ts'
 import { addressOf, calledHost, isLoopback } from './origin.ts'
 import { isShared, sharedTokenOf } from './shared.ts'
 import { Allowance } from './allowance.ts'
 
-type Guard = (c: Http) => void
+type Guard = (c: Asked) => void
 
 /** All guards that this configuration asks for, as one. Throws a Refusal. Plain calls, no middleware each: every layer of that is held
  *  as long as a wait is (bench/connections). */
@@ -77,9 +77,9 @@ const rateLimit = (services: Services): Guard => {
   }
 }
 
-const bearerOf = (c: Http) => /^Bearer\s+(\S+)\s*$/i.exec(c.req.header('authorization') ?? '')?.[1]
+const bearerOf = (c: Asked) => /^Bearer\s+(\S+)\s*$/i.exec(c.req.header('authorization') ?? '')?.[1]
 
-const holdsAccessToken = (c: Http, { config }: Services) => {
+const holdsAccessToken = (c: Asked, { config }: Services) => {
   const bearer = bearerOf(c)
   return config.ACCESS_TOKEN !== undefined && bearer !== undefined && sameText(bearer, config.ACCESS_TOKEN)
 }

@@ -10,6 +10,8 @@ export interface Runtime {
 }
 export type Env = { Bindings: Runtime }
 export type Http = HonoContext<Env>
+/** What there is of a request before a route has it. */
+export type Asked = Pick<Http, 'req'> & { env: Runtime | undefined }
 
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' }
 

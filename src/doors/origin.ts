@@ -1,6 +1,6 @@
 // Under which address we were called, and which link agents are told.
 import type { Services } from '../services.ts'
-import type { Http } from './http.ts'
+import type { Asked, Http } from './http.ts'
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|::1)$/
 export const isLoopback = (name: string) => LOOPBACK.test(name)
@@ -8,14 +8,14 @@ export const isLoopback = (name: string) => LOOPBACK.test(name)
 const lastOf = (header: string | undefined) => header?.split(',').at(-1)?.trim()
 
 /** host[:port] as the client called it; a trusted proxy's word counts. */
-export const calledHost = (c: Http, { config }: Services): string =>
+export const calledHost = (c: Asked, { config }: Services): string =>
   ((config.TRUST_PROXY && lastOf(c.req.header('x-forwarded-host'))) || (c.req.header('host') ?? '')).toLowerCase()
 
 /** http or https, likewise. */
 export const calledScheme = (c: Http, { config }: Services): string =>
   (config.TRUST_PROXY && lastOf(c.req.header('x-forwarded-proto'))) || new URL(c.req.url).protocol.replace(':', '')
 
-export const addressOf = (c: Http, { config }: Services): string =>
+export const addressOf = (c: Asked, { config }: Services): string =>
   (config.TRUST_PROXY && lastOf(c.req.header('x-forwarded-for'))) || (c.env?.address ?? 'unknown')
 
 /** The link in force and where it comes from: saved on the settings page, else MCP_URL, else the address of this request. */

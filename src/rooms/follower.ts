@@ -24,13 +24,15 @@ export class Follower {
     services.waiters.saw(sessionId, this.#look ? cursor : newest) // from here on the sweep finds what nobody announced
   }
 
+  /** What is there already: at once, if this process has it in memory. */
+  look(): Page | Promise<Page> {
+    return this.#look ? this.#read() : NOTHING
+  }
+
   /** The next events, or none after `withinMs`, when `signal` says that nobody listens any more, or when the server stops. */
   async next(withinMs: number, signal?: AbortSignal): Promise<Page> {
-    if (this.#look) {
-      const page = await this.#read()
-      if (page.events.length > 0 || withinMs === 0) return page
-    }
-    if (withinMs === 0) return NOTHING
+    const there = await this.look()
+    if (there.events.length > 0 || withinMs === 0) return there
     let over = false
     const end = () => {
       over = true
@@ -56,8 +58,12 @@ export class Follower {
     }
   }
 
-  async #read(): Promise<Page> {
-    const page = await this.services.after(this.sessionId, this.cursor, this.trace, this.#newest)
+  #read(): Page | Promise<Page> {
+    const page = this.services.after(this.sessionId, this.cursor, this.trace, this.#newest)
+    return page instanceof Promise ? page.then((read) => this.#passed(read)) : this.#passed(page)
+  }
+
+  #passed(page: Page): Page {
     this.cursor = page.events.at(-1)?.sequence ?? this.cursor
     this.#look = page.hasMore
     this.#newest = this.cursor

@@ -53,7 +53,8 @@ export class Wait {
   /** The whole of it: what is there, or what comes in time. */
   async run(call: Context['call']) {
     try {
-      const there = await this.look()
+      const looked = this.look()
+      const there = looked instanceof Promise ? await looked : looked // what is in memory is answered without a pause
       if (this.moved(there) || this.wished.timeoutMs === 0) return this.answer(there, isGone(call))
       const { signal, held } = call // and no more of it is kept
       const page = await this.hold(signal, held)
@@ -64,9 +65,9 @@ export class Wait {
   }
 
   /** What is there already. */
-  look(): Promise<Page> {
+  look(): Page | Promise<Page> {
     const { services, member, since, wished } = this
-    if (!wished.addressedOnly) return this.#next(0)
+    if (!wished.addressedOnly) return this.#follower.look()
     return addressedAfter(services.database, member.session.id, member.teamId, since)
   }
 
@@ -87,11 +88,7 @@ export class Wait {
     services.waits.held++
     this.#held = true
     held?.()
-    return this.#next(wished.timeoutMs, signal)
-  }
-
-  #next(withinMs: number, signal?: AbortSignal): Promise<Page> {
-    return this.wished.addressedOnly ? this.#addressed(withinMs, signal) : this.#follower.next(withinMs, signal)
+    return wished.addressedOnly ? this.#addressed(wished.timeoutMs, signal) : this.#follower.next(wished.timeoutMs, signal)
   }
 
   async #addressed(withinMs: number, signal?: AbortSignal): Promise<Page> {

@@ -104,7 +104,7 @@ const begin = async (
   }
 }
 
-const advance = async (entry: Entry, step: (wait: Wait) => Promise<Page>) => {
+const advance = async (entry: Entry, step: (wait: Wait) => Page | Promise<Page>) => {
   if (!entry.wait || entry.failure) return
   try {
     entry.page = await step(entry.wait)
