@@ -24,12 +24,12 @@ await bench(async ({ url, databaseUrl, services }) => {
     )
   const inProcess = (caller: number, { session_id, handle } = rooms[caller]!) =>
     services.appender.post({ sessionId: session_id, type: 'chat', author: 'team', teamId: handle, holder: handle, content })
-  const rest = (seconds: number) =>
+  const rest = (seconds: number, to = rooms) =>
     loadFrom({
       url,
       connections: POSTERS,
       seconds,
-      requests: rooms.map(({ session_id, team_id }) => ({
+      requests: to.map(({ session_id, team_id }) => ({
         method: 'POST',
         path: `/api/sessions/${session_id}/messages`,
         headers: { 'x-team-id': team_id },
@@ -42,6 +42,7 @@ await bench(async ({ url, databaseUrl, services }) => {
     'in process, 100 rooms': (seconds) => throughput(POSTERS, seconds, inProcess),
     'in process, 1 room': (seconds) => throughput(POSTERS, seconds, one),
     'through REST, 100 rooms': rest,
+    'through REST, 1 room': (seconds) => rest(seconds, rooms.slice(0, 1)),
   }
   const rates: Record<string, number[]> = {}
   const times: Record<string, number[]> = {}

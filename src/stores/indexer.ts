@@ -14,12 +14,14 @@ const LIVELY = 1_000
 const EVENTS_BESIDE = { pglite: 50, postgres: 200 }
 const RESTS = 4 // times as long as the batch took, for each LIVELY posts a second
 const RESTS_AT_MOST = 20
+const SHORTEST_S = 0.01 // a rate is told from
 
 export class Indexer {
   #moved = new Set<string>()
   #behind = true // until the first look at the database
   #last: Promise<unknown> = Promise.resolve()
   #sessions: SessionIndexer
+  #asked = { at: performance.now(), posted: 0 }
 
   /** `posted`: how many events have been posted so far. */
   constructor(
@@ -76,9 +78,10 @@ export class Indexer {
       for (const session of await sessionsBehind(this.database)) this.#moved.add(session)
       await this.#sessions.catchUp()
     }
-    let lively = false
     while (this.#moved.size > 0 && wanted()) {
-      const [from, before] = [performance.now(), this.posted()]
+      const from = performance.now()
+      const liveliness = this.#liveliness()
+      const lively = liveliness > 1
       const sessions = [...this.#moved].slice(0, SESSIONS_AT_ONCE)
       for (const session of sessions) this.#moved.delete(session)
       const again = () => sessions.forEach((session) => this.#moved.add(session))
@@ -93,11 +96,17 @@ export class Indexer {
       indexed(batch.events)
       await this.#sessions.keepUp(wanted)
       const took = performance.now() - from
-      const liveliness = (this.posted() - before) / ((LIVELY * took) / 1_000)
-      lively = liveliness > 1
       await pause(lively ? Math.min(RESTS * liveliness, RESTS_AT_MOST) * took : 0) // between batches it is the turn of those who wait for an answer
     }
     await this.#sessions.run(wanted)
+  }
+
+  // Posts a second since it was last asked, in units of LIVELY.
+  #liveliness(): number {
+    const [at, posted] = [performance.now(), this.posted()]
+    const perSecond = (posted - this.#asked.posted) / Math.max((at - this.#asked.at) / 1_000, SHORTEST_S)
+    this.#asked = { at, posted }
+    return perSecond / LIVELY
   }
 }
 
