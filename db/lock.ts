@@ -56,11 +56,13 @@ export const alive = ({ pid, born }: Holder): boolean => {
   return born === bornAt(pid)
 }
 
-// Linux tells when a process was born (field 22); elsewhere the pid alone must do.
+// Linux tells when a process was born (field 22), and whether it has ended and only its parent has not looked yet (field 3); elsewhere
+// the pid alone must do.
 const bornAt = (pid: number): string => {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return 'ZX'.includes(fields[0]!) ? 'ended' : (fields[19] ?? '')
   } catch {
     return ''
   }

@@ -6,10 +6,12 @@ import { offerSetting } from './stores/settings.ts'
 const made = () => `op_${newSecret()}`
 
 /** A key at the first start of all; undefined when there is one already. */
-export const firstOperatorKey = async ({ database, config }: Services): Promise<string | undefined> => {
+export const firstOperatorKey = async ({ database, config, changeSetting }: Services): Promise<string | undefined> => {
   if (config.OPERATOR_KEY) return undefined
   const key = made()
-  return (await offerSetting(database, 'operator_key_hash', sha256(key))) ? key : undefined
+  if (!(await offerSetting(database, 'operator_key_hash', sha256(key)))) return undefined
+  await changeSetting('operator_key_hash', sha256(key)) // so that this instance and those that started with it know it
+  return key
 }
 
 /** A new key in place of the old one; everybody who signed in with that has to sign in again. */

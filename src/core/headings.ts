@@ -15,7 +15,15 @@ export interface Heading {
 
 // A markdown parser costs tens of milliseconds on 512 KiB, and on a hostile text (one paragraph without an end) 48 s.
 /** Line by line, and linear in the text's size. */
-export const headingsOf = (doc: string): Heading[] => {
+export const headingsOf = (doc: string): Heading[] => structureOf(doc).headings
+
+/** The text, with an end for the code fence that it leaves open: what follows it would be code otherwise. */
+export const withFenceClosed = (doc: string): string => {
+  const { fence } = structureOf(doc)
+  return fence ? `${doc.replace(/\n$/, '')}\n${fence}` : doc
+}
+
+const structureOf = (doc: string): { headings: Heading[]; fence: string | undefined } => {
   const headings: Heading[] = []
   let fence: string | undefined
   let paragraph: { line: number; text: string[] } | undefined // an underline would make it a heading
@@ -39,7 +47,7 @@ export const headingsOf = (doc: string): Heading[] => {
     else if (paragraph) paragraph.text.push(text.trim())
     else paragraph = { line, text: [text.trim()] }
   })
-  return headings
+  return { headings, fence }
 }
 
 const fenceOf = (line: string): string | undefined => {

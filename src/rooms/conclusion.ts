@@ -1,11 +1,12 @@
 // The doc's `## Conclusion` section: a level-2 heading outside code fences; it runs to the next heading of level 1 or 2.
-import { headingsOf, type Heading } from '../core/headings.ts'
+import { headingsOf, withFenceClosed, type Heading } from '../core/headings.ts'
 
-/** The doc with `summary` as its conclusion: in place of the one it has, else at the end. The heading may be part of `summary`. */
+/** The doc with `summary` as its conclusion: in place of the one it has, else at the end. The heading may be part of `summary`; its other
+ *  headings go below this one, or they would end the section. */
 export const withConclusion = (doc: string, summary: string): string => {
-  const section = `## Conclusion\n\n${withoutHeading(summary).trim()}\n`
+  const section = `## Conclusion\n\n${withFenceClosed(below(withoutHeading(summary).trim()))}\n`
   const found = conclusionLines(doc)
-  if (!found) return doc.trim() === '' ? section : `${doc.trimEnd()}\n\n${section}`
+  if (!found) return doc.trim() === '' ? section : `${withFenceClosed(doc.trimEnd())}\n\n${section}`
   const lines = doc.split('\n')
   const before = lines.slice(0, found.from).join('\n')
   const after = lines.slice(found.to).join('\n')
@@ -25,13 +26,28 @@ const withoutHeading = (summary: string): string => {
   return first?.line === 0 && isConclusion(first) ? text.split('\n').slice(first.next).join('\n') : text
 }
 
-const isConclusion = ({ level, text }: Heading) => level === 2 && text.toLowerCase() === 'conclusion'
+// All by as much, so that they keep their order among themselves.
+const below = (text: string): string => {
+  const headings = headingsOf(text)
+  const by = SECTION + 1 - Math.min(...headings.map(({ level }) => level))
+  if (headings.length === 0 || by <= 0) return text
+  const lines: (string | undefined)[] = text.split('\n')
+  for (const { line, next, level, text: words } of headings) {
+    lines.fill(undefined, line, next)
+    lines[line] = `${'#'.repeat(Math.min(level + by, DEEPEST))} ${words.replaceAll('\n', ' ')}`
+  }
+  return lines.filter((line) => line !== undefined).join('\n')
+}
+const SECTION = 2
+const DEEPEST = 6
+
+const isConclusion = ({ level, text }: Heading) => level === SECTION && text.toLowerCase() === 'conclusion'
 
 const conclusionLines = (doc: string): { from: number; text: number; to: number } | undefined => {
   const headings = headingsOf(doc)
   const at = headings.findIndex(isConclusion)
   if (at < 0) return undefined
   const { line, next } = headings[at]!
-  const end = headings.slice(at + 1).find(({ level }) => level <= 2)
+  const end = headings.slice(at + 1).find(({ level }) => level <= SECTION)
   return { from: line, text: next, to: end?.line ?? doc.split('\n').length }
 }

@@ -47,6 +47,23 @@ describe('withConclusion', () => {
     expect(conclusionOf(open)).toBeUndefined()
   })
 
+  test('headings of the summary go below its own, and so it stays one section', () => {
+    const summary = lines('## Reached', '- the lexer', '', 'Open', '----', '- the printer', '', '### Where', '```', '## code', '```')
+    const written = lines('### Reached', '- the lexer', '', '### Open', '- the printer', '', '#### Where', '```', '## code', '```')
+    const doc = withConclusion(lines('# S', '', '## Notes', 'kept'), summary)
+    expect(conclusionOf(doc)).toBe(written.trim())
+    expect(withConclusion(doc, 'new')).toBe(lines('# S', '', '## Notes', 'kept', '', '## Conclusion', '', 'new'))
+    expect(conclusionOf(withConclusion('', '# One\n\n## Conclusion\n\n###### Six'))).toBe('### One\n\n#### Conclusion\n\n###### Six')
+    expect(conclusionOf(withConclusion('', '### Kept'))).toBe('### Kept')
+  })
+
+  test('an open fence before it, or in it, ends where it begins or ends', () => {
+    const doc = withConclusion(lines('# S', '', '~~~~sh', 'make all', ''), lines('Run it:', '```', 'make'))
+    expect(doc).toBe(lines('# S', '', '~~~~sh', 'make all', '~~~~', '', '## Conclusion', '', 'Run it:', '```', 'make', '```'))
+    expect(conclusionOf(doc)).toBe(lines('Run it:', '```', 'make', '```').trim())
+    expect(withConclusion(doc, 'two')).toEndWith('~~~~\n\n## Conclusion\n\ntwo\n')
+  })
+
   test.each([
     '### Conclusion',
     '# Conclusion',

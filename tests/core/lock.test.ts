@@ -56,6 +56,21 @@ describe('the lock of the embedded folder', () => {
     expect(readHolder(folder)).toMatchObject({ pid: process.pid })
   })
 
+  onLinux('a holder that has ended holds nothing, even before its parent has looked', async () => {
+    const parent = Bun.spawn(['sh', '-c', 'sleep 0.3 & echo $!; exec sleep 60'], { stdout: 'pipe' })
+    try {
+      const { value } = await parent.stdout.getReader().read()
+      const pid = Number(new TextDecoder().decode(value))
+      held({ pid, born: bornAt(pid) })
+      expect(alive(readHolder(folder)!)).toBe(true)
+      while (!readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ')) await Bun.sleep(20)
+      expect(alive(readHolder(folder)!)).toBe(false)
+      lockFolder(folder)
+    } finally {
+      parent.kill()
+    }
+  })
+
   onLinux('a pid that now belongs to another process holds nothing', () => {
     const child = Bun.spawn(['sleep', '60'])
     try {

@@ -101,6 +101,13 @@ test('an unknown command says which there are', async () => {
   expect(output).toMatch(/migrate.*operator-key/)
 })
 
+test('the link that the first start prints signs in at once', async () => {
+  const link = /sign in +(\S+)/.exec(server.output())![1]!
+  const answer = await fetch(link, { redirect: 'manual' })
+  expect(answer.status).toBe(303)
+  expect(answer.headers.get('set-cookie')).toContain('parley_person=')
+})
+
 test('operator-key beside a running embedded server makes a new key each time, and the server goes on', async () => {
   const environment = { DATA_DIR: server.folder }
   const link = new RegExp(`^${server.url}/sign-in\\?key=(op_[A-Za-z0-9_-]{32})$`, 'm')
