@@ -2,7 +2,7 @@
 import { refuse } from '../core/errors.ts'
 import { parseToken, sameText } from '../core/ids.ts'
 import type { Services } from '../services.ts'
-import { personOf } from './cookies.ts'
+import { personOf, type Person } from './cookies.ts'
 import type { Asked, Http } from './http.ts'
 import { addressOf, calledHost, isLoopback } from './origin.ts'
 import { isShared, sharedTokenOf } from './shared.ts'
@@ -22,7 +22,8 @@ export const guardsOf = (services: Services): Guard => {
 
 const EXEMPT = new Set(['/healthz', '/readyz'])
 const isCommand = (path: string) => path.startsWith('/api/commands/') // these have a secret of their own
-const isApi = (path: string) => path.startsWith('/api/') || path === '/mcp' || path.startsWith('/mcp/')
+const isMcp = (path: string) => /^(\/api)?\/mcp(\/|$)/.test(path)
+const isApi = (path: string) => path.startsWith('/api/') || isMcp(path)
 
 /** Host, Origin and Sec-Fetch-Site: a web page of somebody else cannot speak to us, not even through a rebound name. */
 const sameSite =
@@ -64,16 +65,24 @@ const originAllowed = (services: Services, origin: string, host: string) => {
   return from === host || loopbackTwin || ours(services).includes(from)
 }
 
-/** RATE_LIMIT: so many requests a minute for each token, or address where there is none. */
+const TEAMS_AN_ADDRESS = 20
+
+/** RATE_LIMIT: so many requests a minute for each X-Team-ID, or address where there is none; and twenty times as many for an address
+ *  in all. What comes in the header is not looked up here, only its shape is: whoever invents tokens gets the twenty times of its
+ *  address, and no more. So teams behind one address do not spend each other's, up to twenty that use all of theirs; past that they
+ *  share, with whoever invents tokens there too. Over MCP a token is mostly an argument: such a team counts as its address.
+ *  It does not hold against many addresses. */
 const rateLimit = (services: Services): Guard => {
-  const allowance = new Allowance(services.config.RATE_LIMIT)
+  const { RATE_LIMIT } = services.config
+  const [each, whole] = [new Allowance(RATE_LIMIT), new Allowance(RATE_LIMIT * TEAMS_AN_ADDRESS)]
   return (c) => {
     if (EXEMPT.has(c.req.path) || isCommand(c.req.path)) return
-    const retry_after = allowance.take(c.req.header('x-team-id') ?? addressOf(c, services))
-    if (retry_after > 0)
-      refuse('rate_limited', `More than ${services.config.RATE_LIMIT} requests in a minute. Try again in ${retry_after} s.`, {
-        retry_after,
-      })
+    const address = addressOf(c, services)
+    const token = c.req.header('x-team-id') ?? ''
+    // The whole token, not its public half: with that, a stranger could spend what is another's.
+    // Asked for the whole first, taken from it last: an invented name leaves nothing behind, and a team past its own takes from nobody.
+    const retry_after = whole.waitOf(address) || each.take(parseToken(token) ? token : address) || whole.take(address)
+    if (retry_after > 0) refuse('rate_limited', `Too many requests in a minute. Try again in ${retry_after} s.`, { retry_after })
   }
 }
 
@@ -84,14 +93,21 @@ const holdsAccessToken = (c: Asked, { config }: Services) => {
   return config.ACCESS_TOKEN !== undefined && bearer !== undefined && sameText(bearer, config.ACCESS_TOKEN)
 }
 
-/** ACCESS_TOKEN: agents need it for everything; a signed-in person's page may call REST with its cookie. */
+/** ACCESS_TOKEN: agents need it for everything. REST alone opens to a cookie too: to a person's all of it, to a reader's what changes
+ *  nothing, to that of a session's link the paths of that link. */
 const accessToken =
   (services: Services): Guard =>
   (c) => {
     if (!isApi(c.req.path) || isCommand(c.req.path) || holdsAccessToken(c, services)) return
-    if (c.req.path.startsWith('/api/') && (personOf(c, services) !== undefined || sharedTokenOf(c) !== undefined)) return // looked at by the route
+    if (!isMcp(c.req.path) && (mayCall(c, personOf(c, services)) || sharedTokenOf(c) !== undefined)) return // a link is looked at by the route
     refuse('unauthorized', 'This server needs its access token: send Authorization: Bearer <token>. Ask the operator for it.')
   }
+
+const mayCall = ({ req: { method, path } }: Asked, person: Person | undefined): boolean => {
+  if (person?.role !== 'reader') return person !== undefined
+  // The tools of history are asked with POST, and only read.
+  return method === 'GET' || method === 'HEAD' || (method === 'POST' && path.startsWith('/api/history/'))
+}
 
 /** May this request read what the pages show? Everybody, unless a password or token was set. */
 export const mayRead = (c: Http, services: Services): boolean => {
@@ -111,21 +127,56 @@ export const mayReadSession = async (c: Http, services: Services, sessionId: str
 
 const LOOK_AGAIN_MS = 1_000
 
-/** A stream that a session's link opened ends with the link. */
-export const endingWithLink = async (c: Http, services: Services, stream: Response): Promise<Response> => {
-  if (!stream.body || mayRead(c, services) || !(await isShared(c, services))) return stream
-  const reader = stream.body.getReader()
-  let lookedAt = performance.now()
-  const inForce = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const { done, value } = await reader.read()
-      const looks = performance.now() - lookedAt > LOOK_AGAIN_MS
-      if (looks) lookedAt = performance.now()
-      if (!done && (!looks || (await isShared(c, services)))) return controller.enqueue(value)
-      controller.close()
-      await reader.cancel()
+/** A stream that a session's link opened ends with the link, within a second of it. Nothing awaits before the stream is handed on:
+ *  its body is open already, and a failure would leave it so. */
+export const endingWithLink = (c: Http, services: Services, stream: Response): Response => {
+  const shared = sharedTokenOf(c)
+  if (!stream.body || !shared || mayRead(c, services)) return stream
+  return new Response(
+    whileAllowed(stream.body, () => mayReadSession(c, services, shared.sessionId)),
+    stream,
+  )
+}
+
+/** `body` until `allowed` says no, or cannot say; it is asked once a second, whether anything is sent or not. */
+const whileAllowed = (body: ReadableStream<Uint8Array>, allowed: () => Promise<boolean>) => {
+  const reader = body.getReader()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let looking: Promise<void> | undefined
+  let over = false
+  const end = () => {
+    over = true
+    clearTimeout(timer)
+  }
+  return new ReadableStream<Uint8Array>({
+    start(controller) {
+      const lookLater = () => (timer = setTimeout(() => (looking = look()), LOOK_AGAIN_MS))
+      const look = async () => {
+        const still = await allowed().catch(() => false) // the database is away: whoever may read comes back when it does
+        if (over) return
+        if (still) return void lookLater()
+        end()
+        controller.close()
+        reader.cancel().catch(() => {}) // it may have failed before anybody read that
+      }
+      lookLater()
     },
-    cancel: (reason) => reader.cancel(reason),
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read()
+        await looking // what comes meanwhile waits for the answer
+        if (over) return
+        if (!done) return controller.enqueue(value)
+        end()
+        controller.close()
+      } catch (error) {
+        end()
+        throw error
+      }
+    },
+    cancel(reason) {
+      end()
+      return reader.cancel(reason)
+    },
   })
-  return new Response(inForce, stream)
 }

@@ -5,7 +5,7 @@ import { handoffOf, type Reach } from '../rooms/handoff.ts'
 import { existingSession } from '../rooms/roster.ts'
 import type { Services } from '../services.ts'
 import { mayReadSession } from './guards.ts'
-import type { Env, Http } from './http.ts'
+import { GUARDED, type Env, type Http } from './http.ts'
 import { baseUrl, linkInForce } from './origin.ts'
 
 export const handoffRoute = (services: Services) =>
@@ -16,6 +16,7 @@ export const handoffRoute = (services: Services) =>
     return c.body(await handoffOf(services, session, reachOf(c, services)), 200, {
       'content-type': 'text/markdown; charset=utf-8',
       'cache-control': 'no-store',
+      ...GUARDED,
     })
   })
 

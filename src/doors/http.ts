@@ -13,7 +13,16 @@ export type Http = HonoContext<Env>
 /** What there is of a request before a route has it. */
 export type Asked = Pick<Http, 'req'> & { env: Runtime | undefined }
 
-const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' }
+/** What every answer with a body tells browsers: its type is what it says, it is no page, and nobody's but ours. Kept in constants, so
+ *  that an answer to an agent takes no longer for it; pages say more (pages/answer.tsx). */
+export const GUARDED = {
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+}
+
+const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store', ...GUARDED }
 
 const PLAIN = { status: 200, headers: new Headers(JSON_TYPE) } // a quarter of what it takes to make an answer (bench/mcp)
 
@@ -61,10 +70,16 @@ const counted = async (request: Request, limit: number): Promise<Uint8Array> => 
   return Buffer.concat(chunks)
 }
 
+/** What JSON.parse has to say, without its own heading. */
+export const whyNot = (error: unknown): string => (error as Error).message.replace(/^JSON Parse error: /, '')
+
 export const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text)
-  } catch {
-    return refuse('invalid_request', 'The body is not JSON. Quote it for your shell, or send it from a file: curl -d @body.json.')
+  } catch (error) {
+    return refuse(
+      'invalid_request',
+      `The body is not JSON (${whyNot(error)}). JSON has no comments and no comma before a closing bracket. Quote it for your shell, or send it from a file: curl --data-binary @body.json. Only a message may be plain text, and one that begins with { goes into content.`,
+    )
   }
 }

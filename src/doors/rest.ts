@@ -6,7 +6,7 @@ import { perform } from '../gate.ts'
 import type { Services } from '../services.ts'
 import { actorOf } from './cookies.ts'
 import { mayRead } from './guards.ts'
-import { bodyText, errorAnswer, json, parseJson, type Env, type Http } from './http.ts'
+import { bodyText, errorAnswer, GUARDED, json, parseJson, type Env, type Http } from './http.ts'
 import { baseUrl } from './origin.ts'
 import { inputSchema } from './schemas.ts'
 
@@ -137,6 +137,7 @@ export const SSE_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache, no-transform',
   'x-accel-buffering': 'no',
+  ...GUARDED,
 }
 
 // A promise only where there is a body to read.

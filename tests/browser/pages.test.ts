@@ -72,22 +72,15 @@ for (const [name, options] of [
     }))
 }
 
-test('a session shows feed and document side by side, each with its own scroller; stacked on a phone', async () => {
-  const boxes = async (page: Page) => {
+test('a session shows feed and document side by side, each with its own scroller', () =>
+  using({ viewport: { width: 1024, height: 700 } }, async (page) => {
     await page.goto(`/sessions/${session}`)
-    return { feed: (await page.locator('#feed').boundingBox())!, document: (await page.locator('#document').boundingBox())! }
-  }
-  await using({ viewport: { width: 1024, height: 700 } }, async (page) => {
-    const { feed, document } = await boxes(page)
+    const [feed, document] = [(await page.locator('#feed').boundingBox())!, (await page.locator('#document').boundingBox())!]
     expect(document.x).toBeGreaterThanOrEqual(feed.x + feed.width - 1)
     expect(Math.abs(document.y - feed.y)).toBeLessThan(2)
+    expect(await page.locator('#tabs').isVisible()).toBe(false)
     expect(await page.evaluate('document.documentElement.scrollHeight <= innerHeight')).toBe(true)
-  })
-  await using(MOBILE, async (page) => {
-    const { feed, document } = await boxes(page)
-    expect(document.y).toBeGreaterThanOrEqual(feed.y + feed.height - 1)
-  })
-})
+  }))
 
 test('what a team writes, names and titles itself does nothing and is shown as text', () =>
   using({}, async (page, complaints) => {

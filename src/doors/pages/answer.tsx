@@ -9,7 +9,7 @@ import type { Frame } from '../../../components/shell.tsx'
 import { THEMES } from '../../../components/theme.ts'
 import type { Services } from '../../services.ts'
 import { personOf } from '../cookies.ts'
-import type { Http } from '../http.ts'
+import { GUARDED, type Http } from '../http.ts'
 import { calledScheme } from '../origin.ts'
 import { hrefOf, type Assets } from './assets.ts'
 
@@ -76,13 +76,10 @@ export const streamedPage = (c: Http, parts: AsyncIterator<string>): Response =>
   })
 }
 
-/** What every answer says to browsers, whatever it is; pages say more. */
+/** What the answers of people's part say to browsers, whatever they are; pages say more. Those of /api and /mcp come with it (http.ts). */
 export const guarded = (c: Http, services: Services) => {
   const { headers } = c.res
-  headers.set('x-content-type-options', 'nosniff')
-  headers.set('referrer-policy', 'no-referrer')
-  headers.set('cross-origin-resource-policy', 'same-origin')
-  if (!headers.has('content-security-policy')) headers.set('content-security-policy', "default-src 'none'; frame-ancestors 'none'")
+  for (const [name, value] of Object.entries(GUARDED)) if (!headers.has(name)) headers.set(name, value)
   if (calledScheme(c, services) === 'https') headers.set('strict-transport-security', 'max-age=31536000')
 }
 

@@ -1,0 +1,95 @@
+// RATE_LIMIT: whose requests are counted together, and what inventing names gains.
+import { describe, expect, test } from 'bun:test'
+import { newSecret } from '../../src/core/ids.ts'
+import { Allowance } from '../../src/doors/allowance.ts'
+import { onEveryEngine, room, viaRest } from '../support/parley.ts'
+
+const LIMIT = 3
+const TEAMS_AN_ADDRESS = 20
+
+const invented = () => `${crypto.randomUUID()}.${newSecret()}`
+
+onEveryEngine((parley) => {
+  const limited = async () => {
+    const served = await parley().beside({ RATE_LIMIT: String(LIMIT) })
+    const ask = (address: string, team?: string, path = '/api/config') =>
+      served.send(path, { address, headers: team === undefined ? {} : { 'x-team-id': team } })
+    /** How many of so many calls are granted. */
+    const granted = async (calls: number, call: () => Promise<Response>) => {
+      let passed = 0
+      for (let n = 0; n < calls; n++) if ((await call()).status !== 429) passed++
+      return passed
+    }
+    return { ask, granted }
+  }
+
+  test('an address has its own, and is told when to come again', async () => {
+    const { ask, granted } = await limited()
+    expect(await granted(LIMIT + 2, () => ask('10.0.0.1'))).toBe(LIMIT)
+    const response = await ask('10.0.0.1')
+    expect(response.status).toBe(429)
+    const seconds = Number(response.headers.get('retry-after'))
+    expect(seconds).toBeGreaterThan(0)
+    expect(seconds).toBeLessThanOrEqual(60)
+    expect(await response.json()).toMatchObject({ error: { code: 'rate_limited', details: { retry_after: expect.any(Number) } } })
+    expect(await granted(LIMIT + 2, () => ask('10.0.0.2'))).toBe(LIMIT)
+  })
+
+  test('teams behind one address each have their own with their token, also when the address has spent its', async () => {
+    const { ask, granted } = await limited()
+    const { id, alex, bea } = await room(viaRest(parley()))
+    await granted(LIMIT + 2, () => ask('10.0.0.1'))
+    for (const { token } of [alex, bea]) expect(await granted(LIMIT + 2, () => ask('10.0.0.1', token, `/api/sessions/${id}`))).toBe(LIMIT)
+  })
+
+  test('a team that goes on past its own takes nothing from the others', async () => {
+    const { ask, granted } = await limited()
+    const [eager, calm] = [invented(), invented()]
+    expect(await granted(LIMIT * TEAMS_AN_ADDRESS * 2, () => ask('10.0.0.1', eager))).toBe(LIMIT)
+    expect(await granted(LIMIT, () => ask('10.0.0.1', calm))).toBe(LIMIT)
+  })
+
+  test('what has not the shape of a token counts as its address', async () => {
+    const { ask, granted } = await limited()
+    let n = 0
+    expect(await granted(LIMIT * 5, () => ask('10.0.0.1', `team ${n++}`))).toBe(LIMIT)
+  })
+
+  test('whoever invents a token for each call has so many times its allowance, and spends no other address’s', async () => {
+    const { ask, granted } = await limited()
+    const most = LIMIT * TEAMS_AN_ADDRESS
+    expect(await granted(most * 3, () => ask('10.0.0.1', invented()))).toBe(most)
+    const response = await ask('10.0.0.1', invented())
+    expect([response.status, Number(response.headers.get('retry-after')) > 0]).toEqual([429, true])
+    expect(await granted(LIMIT, () => ask('10.0.0.2', invented()))).toBe(LIMIT)
+  })
+
+  test('the public half of a token spends nothing of its team’s', async () => {
+    const { ask, granted } = await limited()
+    const { alex } = await room(viaRest(parley()))
+    await granted(LIMIT * 2, () => ask('10.0.0.1', `${alex.handle}.${newSecret()}`))
+    await granted(LIMIT * 2, () => ask('10.0.0.1', `${alex.handle}.${'x'.repeat(32)}`))
+    expect(await granted(LIMIT + 1, () => ask('10.0.0.2', alex.token))).toBe(LIMIT)
+  })
+
+  test('health checks are left alone', async () => {
+    const { ask, granted } = await limited()
+    for (const path of ['/healthz', '/readyz']) expect(await granted(LIMIT * 2, () => ask('10.0.0.1', undefined, path))).toBe(LIMIT * 2)
+  })
+
+  test('is off unless asked for', async () => {
+    const answers = await Promise.all(Array.from({ length: 100 }, () => parley().send('/api/config')))
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+  })
+})
+
+describe('an allowance', () => {
+  test('keeps no more than 100,000 names: further ones share one count, and those that are known keep theirs', () => {
+    const allowance = new Allowance(2)
+    for (let n = 0; n < 100_000; n++) allowance.take(`name ${n}`)
+    const late = Array.from({ length: 1_000 }, (_, n) => allowance.take(`late ${n}`))
+    expect(late.filter((wait) => wait === 0)).toHaveLength(2)
+    expect(allowance.take('name 7')).toBe(0)
+    expect(allowance.take('name 7')).toBeGreaterThan(0)
+  })
+})
