@@ -1,9 +1,10 @@
-// The whole server as one function from a Request to a Response: web standards only, so that it runs on any runtime.
+// The whole server as one function from a Request to a Response, without Bun: it takes web standards, Node's crypto, zlib, util, path
+// and Buffer, the process's memory use for a metric, JSON and markdown imported as modules, and node:fs in import/source.ts alone.
 import { Hono } from 'hono'
 import { etag } from 'hono/etag'
 import { HTTPException } from 'hono/http-exception'
 import { HonoRequest } from 'hono/request'
-import { getPath } from 'hono/utils/url'
+import { getPathNoStrict } from 'hono/utils/url'
 import type { AnyOp } from './context.ts'
 import { Refusal, refuse } from './core/errors.ts'
 import { commandRoutes } from './doors/commands.ts'
@@ -40,7 +41,7 @@ export const createApp = async (services: Services, { toolsets = all, commandSec
     return errorFor(c, site, errorBody(REQUEST, services, error))
   }
   const part = () => {
-    const app = new Hono<Env>()
+    const app = new Hono<Env>({ strict: false }) // with a slash at the end or without
     app.onError(failed)
     app.notFound((c) =>
       errorFor(c, site, {
@@ -73,7 +74,7 @@ export const createApp = async (services: Services, { toolsets = all, commandSec
   // tell apart; its slow one took a tenth of a read's time (bench/mcp).
   return {
     fetch(request: Request, runtime?: Runtime): Response | Promise<Response> {
-      const path = getPath(request)
+      const path = getPathNoStrict(request)
       if (!isApi(path)) return people.fetch(request, runtime)
       // Not as a middleware: a route that has none is called without Hono's chain, which took a tenth of a read's time (bench/mcp).
       try {

@@ -3,8 +3,9 @@ export const glance = (text: string): string =>
   text
     .replace(/^[ \t]*(?:`{3,}|~{3,}).*$/gm, '')
     .replace(/(?:\|[ \t]*:?-{2,}:?[ \t]*)+\|?/g, ' ')
-    .replace(/^\s*(?:#{1,6}|>|[-*+](?:[ \t]+\[[ xX]\])?|\d+[.)])\s+/gm, '')
+    // What stands before a mark ends with its line: a blank that may be a line break too is read again from each line of a run, and
+    // fifty descriptions of 10,000 line breaks took 5 s.
+    .replace(/^[^\S\r\n\u2028\u2029]*(?:#{1,6}|>|[-*+](?:[ \t]+\[[ xX]\])?|\d+[.)])\s+/gm, '')
     .replace(/(\*\*|__|`+)/g, '')
-    .replace(/[ \t]*\|[ \t]*/g, ' ')
-    .replace(/\s+/g, ' ')
+    .replace(/[\s|]+/g, ' ')
     .trim()
