@@ -6,6 +6,7 @@ import { Refusal, refuse, unauthorized, type ErrorBody } from './core/errors.ts'
 import { isUuid, newSecret, parseToken, type Token } from './core/ids.ts'
 import { describeError } from './core/log.ts'
 import { checkTexts } from './core/text.ts'
+import { wording } from './core/wording.ts'
 import type { Armed } from './core/waiters.ts'
 import { keyOf } from './keys.ts'
 import type { Services } from './services.ts'
@@ -19,7 +20,10 @@ export const perform = (operation: AnyOp, services: Services, call: Call, raw: u
     services.metrics.add('calls', 1, `operation="${operation.name}",outcome="${outcome.ok ? 'ok' : outcome.error.code}"`)
     return outcome
   }
-  const failed = (error: unknown) => told({ ok: false, error: errorBody(operation, services, error) })
+  const failed = (error: unknown) => {
+    if (operation.effect !== 'read' && isAway(error)) services.doubted()
+    return told({ ok: false, error: errorBody(operation, services, error) })
+  }
   try {
     const attempted = attempt(operation, services, call, raw)
     // One limit for all that a call asks of the database, waiting in line included. A held wait has its own.
@@ -68,15 +72,26 @@ const admit = (request: Request, keyText: string | undefined, armed: Armed | und
   return operation.run(context, input).then((data): Outcome => ({ ok: true, data, replayed }))
 }
 
+const IN_OUR_WORDS = { error: wording }
+
 const parsed = (operation: AnyOp, raw: unknown): Record<string, any> => {
-  const result = operation.input.safeParse(raw ?? {})
-  return result.success ? result.data : invalid(result.error)
+  const result = operation.input.safeParse(withoutNulls(raw ?? {}), IN_OUR_WORDS)
+  return result.success ? result.data : invalid(result.error, Object.keys(operation.input.shape))
 }
 
-const invalid = ({ issues }: z.ZodError): never => {
+// Many clients send null for an argument that they leave out.
+const withoutNulls = (raw: unknown): unknown =>
+  typeof raw === 'object' && raw !== null && Object.values(raw).includes(null)
+    ? Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== null))
+    : raw
+
+const ISSUES_TOLD = 5 // in the message; all of them are in the details
+
+const invalid = ({ issues }: z.ZodError, known: string[]): never => {
   const all = issues.map((issue) => ({ field: fieldOf(issue), message: issue.message }))
-  const { field, message } = all[0]!
-  return refuse('invalid_request', field ? `${field}: ${message}` : message, { field, issues: all })
+  const told = all.slice(0, ISSUES_TOLD).map(({ field, message }) => (field ? `${field}: ${message}` : message))
+  if (issues.some(({ code, path }) => code === 'unrecognized_keys' && path.length === 0)) told.push(`the arguments are ${known.join(', ')}`)
+  return refuse('invalid_request', told.join('; '), { field: all[0]!.field, issues: all })
 }
 
 const fieldOf = (issue: z.core.$ZodIssue) =>

@@ -1,5 +1,6 @@
 // What one process has: the database, its memory of who waits and who polls, and the work that goes on in the background.
 import type { Database } from '../db/database.ts'
+import { CONVERSATION_TYPES } from '../db/schema.ts'
 import type { Config } from './config.ts'
 import { Clock } from './core/clock.ts'
 import { combine } from './core/combine.ts'
@@ -26,6 +27,8 @@ const SWEEP_EVERY_MS = 4_500 // wake-ups are a hint; nobody waits longer than th
 const INDEX_EVERY_MS = 300 // what is posted can be found within a second
 const LOOPS_EVERY_MS = 1_000
 const TIDY_EVERY_MS = 10_000
+const DOUBT_EVERY_MS = 5_000
+const DOUBT_LOOKS = 6 // half a minute: a statement is ended by the database after 5 s
 const SETTINGS = 'settings' // the notification that says so, in place of sequences
 
 export type Services = Awaited<ReturnType<typeof createServices>>
@@ -116,6 +119,19 @@ export const createServices = async (database: Database, config: Config, log: Lo
     await reloadSettings()
   }
 
+  // Somebody was told that it is unknown what was written. It may still be written when the database is back: the index looks for what
+  // nobody told it of, for a while.
+  let looks = 0
+  let nextLook: ReturnType<typeof setTimeout> | undefined
+  const lookAgain = () => {
+    indexer.catchUp()
+    nextLook = --looks > 0 ? setTimeout(lookAgain, DOUBT_EVERY_MS) : undefined
+  }
+  const doubted = () => {
+    looks = DOUBT_LOOKS
+    nextLook ??= setTimeout(lookAgain, DOUBT_EVERY_MS)
+  }
+
   const sweep = async () => {
     const waited = waiters.sessions()
     if (waited.length === 0) return
@@ -178,6 +194,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
     loops,
     publish,
     grown,
+    doubted,
     after,
     memberOf: membership.memberOf,
     memberLately: membership.memberLately,
@@ -193,6 +210,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
     },
     async close() {
       stopping.abort()
+      clearTimeout(nextLook)
       await Promise.all(background.map((stop) => stop()))
       await flushPresence().catch(() => {})
       await database.close()
@@ -200,12 +218,15 @@ export const createServices = async (database: Database, config: Config, log: Lo
   }
 }
 
-// Near enough, and without encoding anything: a text's length.
-const lengthOf = ({ content }: Event) => 300 + ((content as { text?: string } | undefined)?.text?.length ?? 0)
+// Near enough, and mostly without encoding anything: a text's length.
+const lengthOf = ({ content, ...rest }: Event) => {
+  const { text, ...more } = (content ?? rest) as { text?: unknown }
+  return 300 + (typeof text === 'string' ? text.length : 0) + (Object.keys(more).length > 0 ? JSON.stringify(more).length : 0)
+}
 
 const isWithoutGap = (events: Event[], cursor: number) => events.length > 0 && events.at(-1)!.sequence === cursor + events.length
 
-const isConversation = (type: string) => type === 'chat' || type === 'system' || type === 'user_input'
+const isConversation = (type: string) => (CONVERSATION_TYPES as readonly string[]).includes(type)
 
 // The woken readers of a session mostly stand at the same cursor: they share one read. Never one that began before they asked.
 const sharedReads = (database: Database) => {

@@ -6,9 +6,12 @@ export class Tail<Event extends { sequence: number }> {
   /** `sizeOf`: about how many bytes an event takes; asked twice for each event at the most. */
   constructor(readonly sizeOf: (event: Event) => number) {}
 
-  /** Committed events of one session, ascending, none left out between them. A gap before them makes what was held useless. */
-  extend(session: string, events: readonly Event[]) {
+  /** Committed events of one session, ascending. A gap makes what comes before it useless: of what another wrote in between, only the
+   *  database knows. */
+  extend(session: string, events: readonly Event[]): void {
     if (events.length === 0) return
+    const from = events.findLastIndex(({ sequence }, i) => i > 0 && sequence !== events[i - 1]!.sequence + 1)
+    if (from > 0) return this.extend(session, events.slice(from))
     let held = this.#bySession.get(session)
     const last = held?.events.at(-1)?.sequence ?? 0
     if (held && events.at(-1)!.sequence <= last) return // commits can be reported out of order

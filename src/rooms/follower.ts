@@ -19,9 +19,10 @@ export class Follower {
     { armed = services.waiters.arm(sessionId), newest = Number.MAX_SAFE_INTEGER }: { armed?: Armed | undefined; newest?: number } = {},
   ) {
     this.#armed = armed
-    this.#look = newest > cursor
-    this.#newest = newest
-    services.waiters.saw(sessionId, this.#look ? cursor : newest) // from here on the sweep finds what nobody announced
+    // What other waiters here have seen counts too: the sweep wakes nobody for it again.
+    this.#newest = Math.max(newest, services.waiters.knows(sessionId) ?? 0)
+    this.#look = this.#newest > cursor
+    services.waiters.saw(sessionId, this.#look ? cursor : this.#newest) // from here on the sweep finds what nobody announced
   }
 
   /** What is there already: at once, if this process has it in memory. */

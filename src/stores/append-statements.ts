@@ -1,8 +1,10 @@
 // What numbers and writes events, in SQL by hand: it is the hot path, and one round trip. bench/post and bench/wake have the figures.
 
 // As many posts as have gathered, of any sessions. Read it top down:
+//   seen      where the logs ended when the statement began, which is what all else in it sees
 //   heads     locks the sessions in id order (no deadlock between batches); counters and clock are read once the lock is held
-//   judged    decides what becomes of each post: replays first, then the team's presence, then a closed session
+//   judged    decides what becomes of each post: replays first, then the team's presence, then a closed session. Of a log that grew while
+//             its lock was waited for, nothing: a team may have left in between, and this statement would not see it
 //   opened    a turn opens with the log, with each prompt, and with each chat of another author than the one who holds it
 //   numbered  sequence, turn and ordinal; a system event falls into the open turn
 // Arrays, no JSON, and no join between the steps: the planner knows nothing of their sizes and would choose nested loops.
@@ -12,6 +14,8 @@ with posts as (
     $11::uuid[], $12::text[], $13::bool[], $14::text[], $15::text[], $16::text[], $17::text[])
   as p(ord, id, session_id, team_id, author, author_name, holder, type, content, size, reply_to, to_team_ids, even_closed,
     caller, key_hash, operation, body_hash)
+), seen as materialized (
+  select id, last_sequence from sessions where id in (select session_id from posts)
 ), heads as materialized (
   select *, greatest(last_event_at, clock_timestamp())::timestamptz(3) as at from (
     select id, status, last_sequence, turn, turn_holder, turn_events, last_event_at
@@ -21,12 +25,14 @@ with posts as (
   select p.*, h.last_sequence, h.turn as open_turn, h.turn_holder, h.turn_events, h.at, coalesce(p.author_name, m.team_name) as name,
     i.operation as used_for, i.body_hash as used_with, i.answer,
     case when h.id is null then 'unauthorized'
+      when h.last_sequence <> s.last_sequence then 'moved'
       when i.key_hash is not null then 'replayed'
       when p.team_id is not null and (m.team_id is null or m.left_at is not null) then 'unauthorized'
       when h.status = 'closed' and not p.even_closed then 'closed'
       else 'appended' end as outcome
   from posts p
   left join heads h on h.id = p.session_id
+  left join seen s on s.id = p.session_id
   left join participants m on m.session_id = p.session_id and m.team_id = p.team_id
   left join idempotency i on i.scope = p.session_id::text and i.caller = p.caller and i.key_hash = p.key_hash
 ), opened as (
@@ -55,20 +61,22 @@ with posts as (
 select ord, id, outcome, name, used_for, used_with, answer, sequence, turn, ordinal, at from numbered`
 
 // Posts to logs whose ends are known (heads.ts). Where a log ends elsewhere by now, the statement neither advances nor writes, and says
-// nothing of it. The sessions come sorted: width_bucket finds a session's place among them by halving, and the index finds the rows;
-// a join would have the planner choose between reading all sessions and comparing each with each. Of a post, only what is its own comes
+// nothing of it. The sessions are locked in id order first, as above: an update alone takes them in the order of the plan's choice, and
+// two instances deadlocked. They come sorted: width_bucket finds a session's place among them by halving. Of a post, only what is its own comes
 // in an array: taking the arrays apart took as long as writing the rows (bench/post).
 //   $1 sessions  $2 last seen to end at  $3 ends at now  $4 its turn  $5 that turn's events  $6 who holds it
 //   $7 each post's session, by its place in $1  $8 sequence  $9 id  $10 turn  $11 ordinal  $12 content  $13 reply  $14 to
 //   $15 who posts what, by its place in  $16 types  $17 names  $18 teams
 export const CONTINUE = `
-with advanced as (
-  update sessions set last_sequence = ($3::int8[])[width_bucket(id, $1::uuid[])],
-    last_conversation_sequence = ($3::int8[])[width_bucket(id, $1::uuid[])], turn = ($4::int[])[width_bucket(id, $1::uuid[])],
-    turn_events = ($5::int[])[width_bucket(id, $1::uuid[])], turn_holder = ($6::text[])[width_bucket(id, $1::uuid[])],
+with locked as materialized (
+  select id from sessions where id = any($1::uuid[]) order by id for no key update
+), advanced as (
+  update sessions set last_sequence = ($3::int8[])[width_bucket(sessions.id, $1::uuid[])],
+    last_conversation_sequence = ($3::int8[])[width_bucket(sessions.id, $1::uuid[])], turn = ($4::int[])[width_bucket(sessions.id, $1::uuid[])],
+    turn_events = ($5::int[])[width_bucket(sessions.id, $1::uuid[])], turn_holder = ($6::text[])[width_bucket(sessions.id, $1::uuid[])],
     last_event_at = greatest(last_event_at, clock_timestamp())::timestamptz(3)
-  where id = any($1::uuid[]) and last_sequence = ($2::int8[])[width_bucket(id, $1::uuid[])] and status = 'active'
-  returning id, width_bucket(id, $1::uuid[]) as place, last_event_at as at
+  from locked where sessions.id = locked.id and last_sequence = ($2::int8[])[width_bucket(sessions.id, $1::uuid[])] and status = 'active'
+  returning sessions.id, width_bucket(sessions.id, $1::uuid[]) as place, last_event_at as at
 ), open as materialized (
   select array_agg(id) as ids, array_agg(place) as places, array_agg(at) as ats from advanced
 ), written as (

@@ -35,7 +35,7 @@ export type Appended =
 
 interface Answered extends Place {
   ord: number
-  outcome: 'appended' | 'unauthorized' | 'closed' | 'replayed'
+  outcome: 'appended' | 'unauthorized' | 'closed' | 'moved' | 'replayed'
   used_for: string
   used_with: string
   answer: Record<string, unknown>
@@ -43,15 +43,17 @@ interface Answered extends Place {
 
 /** Numbers and writes all drafts in one statement, whichever sessions they belong to. A draft that may not be written is told so
  *  and leaves no number unused. A system event comes alone: it takes no turn, and what follows it in a statement could not see whose
- *  turn it is. Whoever calls this tells the waiters, once it is committed (publish, src/services.ts). */
-export const appendEvents = async ({ query }: Queries, drafts: Draft[]): Promise<Appended[]> => {
+ *  turn it is. Undefined for those of a log that grew while its lock was waited for: of these nothing is decided, and nothing written.
+ *  Whoever holds the lock already gets none of that. Whoever calls this tells the waiters, once it is committed (publish,
+ *  src/services.ts). */
+export const appendEvents = async ({ query }: Queries, drafts: Draft[]): Promise<(Appended | undefined)[]> => {
   if (drafts.length > 1 && drafts.some(({ holder }) => holder === undefined)) throw new Error('a system event must be appended alone')
   const posts = drafts.map(postOf)
   const rows = await query<Answered>(
     APPEND_BATCH,
     COLUMNS.map((name) => arrayText(posts.map((post) => post[name]))),
   )
-  const answers: Appended[] = []
+  const answers: (Appended | undefined)[] = []
   for (const row of rows) answers[row.ord] = appendedOf(row, drafts[row.ord]!)
   return answers
 }
@@ -106,8 +108,9 @@ export const arrayText = (values: (string | number | boolean | undefined)[]) => 
 const elementText = (value: string | number | boolean | undefined) =>
   value === undefined ? 'NULL' : typeof value === 'string' ? `"${value.replace(/["\\]/g, '\\$&')}"` : value
 
-const appendedOf = (row: Answered, draft: Draft): Appended => {
+const appendedOf = (row: Answered, draft: Draft): Appended | undefined => {
   const { outcome } = row
+  if (outcome === 'moved') return undefined
   if (outcome === 'replayed') return { outcome, operation: row.used_for, bodyHash: row.used_with, answer: row.answer }
   return outcome === 'appended' ? writtenAt(row, draft) : { outcome }
 }

@@ -1,6 +1,6 @@
 // Group commit: while one batch is being written, posts gather; the next batch takes them all. One commit serves many posts.
-import { ANSWER_WITHIN_MS, DatabaseTimeout, type Database } from '../../db/database.ts'
-import { appendEvents, type Appended, type Draft } from './append.ts'
+import { ANSWER_WITHIN_MS, DatabaseTimeout, type Database, type Queries } from '../../db/database.ts'
+import { appendEvents, arrayText, type Appended, type Draft } from './append.ts'
 import { continueLogs } from './continue.ts'
 import { isAway } from './failures.ts'
 import { Heads } from './heads.ts'
@@ -14,6 +14,7 @@ const SLOW_AT_ONCE = 8
 interface Pending {
   draft: Draft
   since: number
+  overtaken: boolean // its log grew while the statement waited for the lock: next time the lock is taken first
   resolve(answer: Appended): void
   reject(error: unknown): void
 }
@@ -43,7 +44,7 @@ export class Appender {
   /** Resolves when the event is committed; rejects when the database refuses it or is away. */
   post(draft: Draft): Promise<Appended> {
     return new Promise((resolve, reject) => {
-      this.#queue.push({ draft, since: performance.now(), resolve, reject })
+      this.#queue.push({ draft, since: performance.now(), overtaken: false, resolve, reject })
       if (this.#due) return
       this.#due = true
       queueMicrotask(() => this.#flush())
@@ -101,11 +102,15 @@ export class Appender {
       this.#flush()
     }, SLOW_MS)
     const drafts = batch.posts.map(({ draft }) => draft)
-    const outcomes = batch.known ? await this.#continue(drafts) : await this.#judge(drafts)
+    const overtaken = batch.posts.some((pending) => pending.overtaken)
+    const outcomes = batch.known ? await this.#continue(drafts) : await this.#judge(drafts, overtaken)
     clearTimeout(late)
     this.#writing.delete(batch)
-    this.#queue.unshift(...batch.posts.filter((_, i) => !outcomes[i]))
+    const again = batch.posts.filter((_, i) => !outcomes[i])
+    for (const pending of again) pending.overtaken = !batch.known
+    this.#queue.unshift(...again)
     this.#flush() // first: the database works on the next batch while this one is told
+    this.batches++
     this.#tell(batch.posts, outcomes)
   }
 
@@ -117,15 +122,15 @@ export class Appender {
       drafts.push(draft)
       answers.push(outcome)
     })
-    if (answers.length > 0) {
-      this.batches++
-      this.committed(drafts, answers)
+    try {
+      if (answers.length > 0) this.committed(drafts, answers)
+    } finally {
+      posts.forEach(({ resolve, reject }, i) => {
+        const outcome = outcomes[i]
+        if (outcome?.outcome === 'failed') reject(outcome.error)
+        else if (outcome) resolve(outcome)
+      })
     }
-    posts.forEach(({ resolve, reject }, i) => {
-      const outcome = outcomes[i]
-      if (outcome?.outcome === 'failed') reject(outcome.error)
-      else if (outcome) resolve(outcome)
-    })
   }
 
   /** Undefined for those whose logs end elsewhere: no end of theirs is known any more, and so they are judged. */
@@ -141,25 +146,33 @@ export class Appender {
   // When the database is away, nobody knows what was written: only the posters can decide to try again, with their keys. Of what it
   // refuses it has written nothing: they go one by one, so that what cannot be stored fails alone; twice, for a deadlock or a key that
   // another instance used in between.
-  async #judge(drafts: Draft[], tries = 2): Promise<Outcome[]> {
+  async #judge(drafts: Draft[], lockedFirst: boolean, tries = 2): Promise<(Outcome | undefined)[]> {
     try {
-      const answers = await appendEvents(this.database, drafts)
+      const answers = await (lockedFirst
+        ? this.database.transaction((tx) => lockSessions(tx, drafts).then(() => appendEvents(tx, drafts)))
+        : appendEvents(this.database, drafts))
       this.#heads.learn(drafts, answers)
       return answers
     } catch (error) {
       if (isAway(error) || (drafts.length === 1 && tries === 1)) return drafts.map(() => ({ outcome: 'failed', error }))
-      if (drafts.length === 1) return this.#judge(drafts, tries - 1)
+      if (drafts.length === 1) return this.#judge(drafts, lockedFirst, tries - 1)
       return this.#oneByOne(drafts)
     }
   }
 
-  async #oneByOne(drafts: Draft[]): Promise<Outcome[]> {
-    const outcomes: Outcome[] = []
+  async #oneByOne(drafts: Draft[]): Promise<(Outcome | undefined)[]> {
+    const outcomes: (Outcome | undefined)[] = []
     for (const draft of drafts) {
       const last = outcomes.at(-1)
       const away = last?.outcome === 'failed' && isAway(last.error) ? last : undefined
-      outcomes.push(away ?? (await this.#judge([draft]))[0]!)
+      outcomes.push(away ?? (await this.#judge([draft], true))[0])
     }
     return outcomes
   }
 }
+
+// In the order of their ids, as every statement takes them (append-statements.ts).
+const lockSessions = ({ query }: Queries, drafts: Draft[]) =>
+  query('select from sessions where id = any($1::uuid[]) order by id for no key update', [
+    arrayText(drafts.map(({ sessionId }) => sessionId)),
+  ])

@@ -22,10 +22,10 @@ export class Heads {
   }
 
   /** What the database said of posts that it judged itself, in the order of their numbers. */
-  learn(drafts: readonly Draft[], answers: readonly Appended[]) {
+  learn(drafts: readonly Draft[], answers: readonly (Appended | undefined)[]) {
     drafts.forEach(({ sessionId, teamId, holder }, i) => {
-      const answer = answers[i]!
-      if (answer.outcome !== 'appended' || holder === undefined) return
+      const answer = answers[i]
+      if (answer?.outcome !== 'appended' || holder === undefined) return
       const { sequence } = answer.event
       const before = this.#bySession.get(sessionId)
       if (before && before.sequence >= sequence) return

@@ -75,8 +75,13 @@ export class Indexer {
   async #work(wanted: () => boolean, indexed: (events: number) => void): Promise<void> {
     if (this.#behind) {
       this.#behind = false
-      for (const session of await sessionsBehind(this.database)) this.#moved.add(session)
-      await this.#sessions.catchUp()
+      try {
+        for (const session of await sessionsBehind(this.database)) this.#moved.add(session)
+        await this.#sessions.catchUp()
+      } catch (error) {
+        this.#behind = true
+        throw error
+      }
     }
     while (this.#moved.size > 0 && wanted()) {
       const from = performance.now()

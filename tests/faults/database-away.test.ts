@@ -189,3 +189,18 @@ test('connections that are cut again and again, also inside transactions, end no
     await drop()
   }
 }, 60_000)
+
+test('what was written although its poster was told that nobody knows is found by a search', async () => {
+  const room = await openRoom(server.url)
+  const found = async () => {
+    const answer = await call(server.url, 'POST', '/api/history/search_sessions', { body: { query: 'zebrafish' } })
+    return (answer.body as { data?: { result_count: number } }).data?.result_count
+  }
+  await post(room, 'first') // so that the next one asks the database nothing before it is sent
+  await database.freeze()
+  const told = await post(room, 'a zebrafish that arrives late')
+  database.thaw()
+  expect(told.status).toBe(503)
+  await until('what was sent is written', 10_000, async () => textsOf(await readFeed(room)).some((text) => text.includes('zebrafish')))
+  await until('it is found', 15_000, async () => (await found()) === 1)
+}, 60_000)

@@ -123,6 +123,79 @@ onEveryEngine((parley, engine) => {
   })
 
   if (engine === 'postgres') {
+    /** Holds the session's lock until it is told otherwise. */
+    const lockOf = async (id: string) => {
+      const { promise: released, resolve: release } = Promise.withResolvers<void>()
+      const { promise: locked, resolve: isLocked } = Promise.withResolvers<void>()
+      const holder = parley().database.transaction(async ({ query }) => {
+        await query('select 1 from sessions where id = $1 for update', [id])
+        isLocked()
+        await released
+      })
+      await locked
+      return () => {
+        release()
+        return holder
+      }
+    }
+    const waitingForLocks = async () =>
+      (await parley().database.query<{ n: number }>(`select count(*)::int as n from pg_locks where not granted`))[0]!.n
+
+    test.each([
+      ['without a key', {}],
+      ['with one', { key: 'another-key-for-this' }],
+    ])('what a team posts while it leaves is refused, or comes before that it left (%s)', async (_, as) => {
+      const { id, alex, bea } = await room(viaRest(parley()))
+      const before = await waitingForLocks()
+      const release = await lockOf(id)
+      const leaving = bea('leave_session')
+      await soon('leaving waits', async () => (await waitingForLocks()) > before)
+      const posting = bea('post_message', { content: 'too late' }, as)
+      await soon('the post waits too', async () => (await waitingForLocks()) > before + 1)
+      await release()
+      await done(leaving)
+      await refused(posting, 'unauthorized')
+      await say(alex, 'still here')
+      expect((await places(id)).map(([, , , , , text]) => text)).toEqual(['still here'])
+    })
+
+    test('a retry through another instance, while others post, takes no event from whoever waits', async () => {
+      const { id, alex, bea } = await room(viaRest(parley()))
+      const other = viaRest(await parley().beside({}))
+      let over = false
+      const others = (async () => {
+        for (let n = 0; !over; n++) await done(other('post_message', { session_id: id, content: `there ${n}` }, { team: alex.token }))
+      })()
+      for (let round = 0; round < 15; round++) {
+        const post = (call: typeof other, n: number) =>
+          call('post_message', { session_id: id, content: `${round}.${n}` }, { team: bea.token, key: `round-${round}-${n}` })
+        const here = viaRest(parley())
+        await Promise.all([0, 1, 2, 3].map((n) => post(here, n).then(() => {})).concat(post(other, 0).then(() => {})))
+        const { messages, next_cursor } = await done(alex('wait_for_messages', { since_cursor: 1, timeout: 0 }))
+        expect(messages.map(({ sequence }: { sequence: number }) => sequence)).toEqual(
+          Array.from({ length: next_cursor - 1 }, (_, n) => n + 2),
+        )
+      }
+      over = true
+      await others
+    }, 30_000)
+
+    test('a wait that begins behind what another waiter has seen is answered at once, even when nobody told of it', async () => {
+      const { id, alex, bea } = await room(viaRest(parley()))
+      const { cursor } = await say(bea, 'one')
+      await done(alex('wait_for_messages', { since_cursor: cursor, timeout: 0 })) // who Alex is, and where the log ends, is known now
+      await elsewhere().post(chat(id, bea.handle, 'two')) // as by an instance that ended right after its commit
+      const overtaking = new Promise((resolve) => setTimeout(resolve, 520)) // what was known is not believed for longer
+      await overtaking
+      const waiting = bea('wait_for_messages', { since_cursor: cursor + 1, timeout: 10 })
+      await soon('it waits', () => parley().services.waits.held === 1)
+      const began = performance.now()
+      expect((await done(alex('wait_for_messages', { since_cursor: cursor, timeout: 10 }))).messages).toHaveLength(1)
+      expect(performance.now() - began).toBeLessThan(2_000)
+      await say(alex, 'three')
+      await done(waiting)
+    })
+
     test('a session that somebody holds locked does not hold up the posts to others that come meanwhile', async () => {
       const call = viaRest(parley())
       const [held, free] = [await room(call), await room(call)]

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { uuid7 } from '../../src/core/ids.ts'
-import { appendEvents, type Draft } from '../../src/stores/append.ts'
+import { appendEvents, type Appended, type Draft } from '../../src/stores/append.ts'
 import { parseToken } from '../../src/core/ids.ts'
 import { chat, cookieOf, done, onEveryEngine, room, say, seat, soon, viaRest } from '../support/parley.ts'
 
@@ -16,7 +16,11 @@ onEveryEngine((parley, engine) => {
   const rowsOf = (id: string) =>
     parley().database.query<Row>('select sequence, turn, ordinal, type, at from events where session_id = $1 order by sequence', [id])
   const places = async (id: string) => (await rowsOf(id)).map(({ type, turn, ordinal }) => [type, turn, ordinal])
-  const append = (drafts: Draft[]) => appendEvents(parley().database, drafts)
+  /** Until each is decided, as the appender does it: whoever was overtaken asks again. */
+  const append = async (drafts: Draft[]): Promise<Appended[]> => {
+    const answers = await appendEvents(parley().database, drafts)
+    return Promise.all(answers.map(async (answer, i) => answer ?? (await append([drafts[i]!]))[0]!))
+  }
   const prompt = (sessionId: string, name: string, text: string): Draft => ({
     sessionId,
     type: 'user_input',

@@ -1,0 +1,31 @@
+// What is wrong with an argument, in words that say what to send instead: for all that a schema has no words of its own for.
+import type { z } from 'zod'
+
+const KINDS: Record<string, string> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+}
+const UNITS: Record<string, string> = { string: ' characters', array: ' entries' }
+
+/** For zod's `safeParse(…, { error })`; undefined leaves zod's own words. */
+export const wording: z.core.$ZodErrorMap = (issue) => {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `must be ${issue.input === undefined ? 'given: ' : ''}${KINDS[issue.expected] ?? issue.expected}`
+    case 'invalid_value':
+      return `must be ${issue.values.map((value) => JSON.stringify(value)).join(' or ')}`
+    case 'too_big':
+      return `must ${issue.origin in UNITS ? 'have' : 'be'} at most ${issue.maximum}${UNITS[issue.origin] ?? ''}`
+    case 'too_small':
+      return `must ${issue.origin in UNITS ? 'have' : 'be'} at least ${issue.minimum}${UNITS[issue.origin] ?? ''}`
+    case 'unrecognized_keys':
+      return `there is no argument ${issue.keys.join(', ')} here`
+    default:
+      return undefined
+  }
+}
