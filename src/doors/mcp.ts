@@ -7,7 +7,6 @@ import {
   JSONRPCRequestSchema,
   JSONRPCResponseSchema,
   ListToolsRequestSchema,
-  McpError,
   SUPPORTED_PROTOCOL_VERSIONS,
   type JSONRPCMessage,
   type JSONRPCRequest,
@@ -20,7 +19,7 @@ import type { Toolset } from '../toolsets.ts'
 import { exchangeWith, type Exchange } from './exchange.ts'
 import { mayRead } from './guards.ts'
 import { reachOf } from './handoff.ts'
-import { bodyText, json, type Http } from './http.ts'
+import { bodyText, json, whyNot, type Http } from './http.ts'
 import { serveSessions } from './mcp-offers.ts'
 import type { McpCall } from './mcp-resources.ts'
 import { methodNotAllowed, refusalOf, SSE_HEADERS } from './rest.ts'
@@ -72,8 +71,7 @@ const serverOf = (exchange: Exchange<McpCall>, operations: Map<string, AnyOp>, t
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools }))
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { requestId }) => {
     const operation = operations.get(params.name)
-    if (!operation)
-      throw new McpError(ErrorCode.InvalidParams, `There is no tool named ${redacted(params.name)} here. tools/list has the names.`)
+    if (!operation) throw invalidParams(`There is no tool named ${redacted(params.name)} here. tools/list has the names.`)
     const call = exchange.callerOf(requestId)
     const given = params.arguments ?? {}
     const outcome = await perform(operation, services, call, given)
@@ -85,6 +83,9 @@ const serverOf = (exchange: Exchange<McpCall>, operations: Map<string, AnyOp>, t
 // What adds a session, or renames one, to those that resources/list has.
 const CHANGES_RESOURCES = new Set(['create_session', 'update_session_metadata'])
 const RESOURCES_CHANGED = { jsonrpc: '2.0', method: 'notifications/resources/list_changed' }
+
+// Not an McpError: the SDK puts "MCP error -32602:" before its message, and the client's SDK does so again.
+const invalidParams = (message: string) => Object.assign(new Error(message), { code: ErrorCode.InvalidParams })
 
 // No tool advertises an outputSchema: the SDK's client would then reject an error that carries structuredContent.
 const resultOf = (outcome: Outcome, refusal?: object) => {
@@ -102,9 +103,14 @@ const receive = async (c: Http, services: Services, exchange: Exchange<McpCall>,
   if (revision !== undefined && !SUPPORTED_PROTOCOL_VERSIONS.includes(revision)) {
     return json(broken(ErrorCode.InvalidRequest, `This server speaks MCP ${SUPPORTED_PROTOCOL_VERSIONS.join(', ')}.`), 400)
   }
-  const message = parse(await bodyText(c.req.raw, BODY_LIMIT))
+  const text = await bodyText(c.req.raw, BODY_LIMIT)
+  let message: unknown
+  try {
+    message = JSON.parse(text)
+  } catch (error) {
+    return json(broken(ErrorCode.ParseError, `The body is not JSON (${whyNot(error)}).`), 400)
+  }
   const call = callOf(c, services)
-  if (message === undefined) return json(broken(ErrorCode.ParseError, 'The body is not JSON.'), 400)
   if (Array.isArray(message)) return batch(message, exchange, call)
   if (!isRequest(message)) return isOneWay(message) ? accepted() : json(broken(ErrorCode.InvalidRequest, NOT_JSON_RPC), 400)
   const { method, params } = message
@@ -135,14 +141,6 @@ const isOneWay = (message: unknown) =>
   JSONRPCNotificationSchema.safeParse(message).success || JSONRPCResponseSchema.safeParse(message).success
 
 const isRequest = (message: unknown): message is JSONRPCRequest => JSONRPCRequestSchema.safeParse(message).success
-
-const parse = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
 
 const broken = (code: number, message: string) => ({ jsonrpc: '2.0', id: null, error: { code, message } })
 

@@ -12,7 +12,12 @@ import { DOC_LIMIT_BYTES, docContent, maxChars, op, outlineRow, section, session
 
 const DOC_BODY_BYTES = 4 * 1024 * 1024 // 512 KiB of text can take several times that as JSON
 
-const sectionName = z.string().min(1).max(300).describe('One section alone, by its heading; a second "Notes" is "Notes (2)".')
+const sectionName = z
+  .string()
+  .min(1)
+  .max(300)
+  .transform((name) => name.replace(/^#{1,6}\s+/, '')) // as the doc has it
+  .describe('One section alone, by its heading; a second "Notes" is "Notes (2)".')
 
 export const readSessionDoc = op({
   name: 'read_session_doc',

@@ -21,6 +21,11 @@ export const closedBy = (events: Event[]): boolean | undefined => {
   return last && last.event === 'session_concluded'
 }
 
+const addressee = z.string().min(1).max(120)
+const addressees = z
+  .union([z.array(addressee).min(1).max(32), addressee.transform((one) => [one])], { error: 'must be a list of 1 to 32 handles or names' })
+  .meta({ type: 'array', items: { type: 'string' } })
+
 export const postMessage = op({
   name: 'post_message',
   summary: 'Say something to all teams (markdown). Your next wait returns it too, unless you go on from the cursor of this answer.',
@@ -32,7 +37,7 @@ export const postMessage = op({
     content: messageContent,
     type: z.literal('chat', { error: 'must be "chat"; all other types are the server\'s' }).default('chat'),
     reply_to: z.string().max(64).optional().describe('The id of the message you answer.'),
-    to: z.array(z.string().min(1).max(120)).min(1).max(32).optional().describe('Handles or names of the teams meant; all see it.'),
+    to: addressees.optional().describe('Handles or names of the teams meant; all see it.'),
   }),
   output: z.object({ message_id: z.uuid(), cursor: z.int(), at: time }),
   refuses: ['session_closed', 'not_found', 'loop_suspected'],

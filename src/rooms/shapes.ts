@@ -23,7 +23,14 @@ const kibibytes = (max: number, min = 0) =>
     .min(min, 'must not be empty')
     .refine((text) => utf8Bytes(text) <= max * KIB, `must have at most ${max} KiB`)
 
-export const sessionId = z.string().min(1).max(64)
+const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/i
+
+/** A session's id, however it was copied: in capitals, with blanks around it, or within the link of its page. */
+export const sessionId = z
+  .string()
+  .min(1)
+  .max(300)
+  .transform((text) => UUID.exec(text)?.[0].toLowerCase() ?? text)
 export const title = characters(1, 200)
 export const description = characters(0, 10_000)
 export const reason = characters(1, 2_000)
