@@ -1,17 +1,21 @@
 // Claude Code: ~/.claude/projects/<project>/<session>.jsonl, one record a line. A message of the model is spread over several lines.
-import { exitCodeIn, responded, textOfBlocks } from './blocks.ts'
+import { exitCodeIn, holds, responded, textOfBlocks } from './blocks.ts'
 import {
   answered,
   called,
   context,
   isObject,
+  nameOr,
   objectOr,
   prompt,
   runtime,
+  shortId,
+  summaryOr,
   textOr,
   TITLE,
   titled,
   unknown,
+  wordOf,
   type Draft,
   type Format,
   type Json,
@@ -35,7 +39,7 @@ export const claudeCode: Format = {
     if (!isObject(record)) return [unknown(record)]
     memory.sidechain ??= typeof record.isSidechain === 'boolean' ? record.isSidechain : undefined
     const aside = record.isSidechain === true && memory.sidechain !== true
-    if (typeof record.uuid === 'string') memory.leaves = [...(memory.leaves ?? []).slice(1 - LEAVES_KEPT), record.uuid]
+    if (typeof record.uuid === 'string') memory.leaves = [...(memory.leaves ?? []).slice(1 - LEAVES_KEPT), shortId(record.uuid)]
     return read(record, memory, aside).map((draft) => ({ at: record.timestamp, ...draft, ...(aside && { aside }) }))
   },
 }
@@ -51,14 +55,14 @@ const read = (record: Json, memory: Memory, aside: boolean): Draft[] => {
   if (type === 'ai-title') titled(memory, record.aiTitle, TITLE.program)
   if (type === 'summary') return [ofSummary(record, memory)]
   if (type === 'attachment') return [ofAttachment(objectOr(record.attachment))]
-  return BOOKKEEPING.has(String(type)) ? [runtime(String(type).replaceAll('-', '_'), said(record))] : [unknown(record)]
+  return BOOKKEEPING.has(wordOf(type)) ? [runtime(wordOf(type).replaceAll('-', '_'), said(record))] : [unknown(record)]
 }
 
 // Summaries of other sessions stand at the beginning of files too: one counts for the session whose records it comes after.
 const ofSummary = ({ summary, leafUuid }: Json, memory: Memory): Draft => {
-  if (memory.leaves?.includes(String(leafUuid))) {
+  if (typeof leafUuid === 'string' && memory.leaves?.includes(shortId(leafUuid))) {
     titled(memory, summary, TITLE.summary)
-    memory.summary = textOr(summary)
+    memory.summary = summaryOr(summary)
   }
   return runtime('summary', { text: summary })
 }
@@ -82,7 +86,9 @@ const ofUser = (record: Json, memory: Memory, aside: boolean): Draft[] => {
   const message = objectOr(record.message)
   const blocks = typeof message.content === 'string' ? [{ type: 'text', text: message.content }] : message.content
   if (!Array.isArray(blocks) || !blocks.every(isObject)) return [unknown(record)]
-  const results = blocks.filter(({ type }) => type === 'tool_result').map((block) => ofResult(block, record, memory))
+  const answers = blocks.filter(({ type }) => type === 'tool_result')
+  // What the program noted beside them stands with one alone: repeated with each of 10,000, 500 KB of it were 5 GB.
+  const results = answers.map((block, i) => ofResult(block, i === 0 ? objectOr(record.toolUseResult) : {}, memory))
   const text = textOfBlocks(blocks.filter(({ type }) => type !== 'tool_result'))
   return text === '' ? results : [...results, ofText(text, record, memory, aside)]
 }
@@ -106,14 +112,20 @@ const ofText = (text: string, record: Json, memory: Memory, aside: boolean): Dra
 }
 
 const commandOf = (text: string) => {
-  const part = (name: string) => new RegExp(`<command-${name}>([\\s\\S]*?)</command-${name}>`).exec(text)?.[1]?.trim() ?? ''
+  const part = (name: string) => between(text, `<command-${name}>`, `</command-${name}>`).trim()
   return `${part('name') || part('message')} ${part('args')}`.trim() || text
 }
 
-const ofResult = (block: Json, record: Json, memory: Memory): Draft => {
-  const result = objectOr(record.toolUseResult)
+// By indexOf: an expression looks for the end again from each beginning, 22 s for 1 MB of beginnings.
+const between = (text: string, beginning: string, end: string) => {
+  const from = text.indexOf(beginning) + beginning.length
+  const to = from < beginning.length ? -1 : text.indexOf(end, from)
+  return to < 0 ? '' : text.slice(from, to)
+}
+
+const ofResult = (block: Json, result: Json, memory: Memory): Draft => {
   const text = [textOfBlocks(block.content), textOr(result.stdout), textOr(result.stderr)].reduce<string>(
-    (all, part) => (part === undefined || all.includes(part.trim()) ? all : `${all}${all && '\n'}${part}`),
+    (all, part) => (part === undefined || holds(all, part.trim()) ? all : `${all}${all && '\n'}${part}`),
     '',
   )
   const told = [result.exitCode, result.exit_code].find((code) => typeof code === 'number')
@@ -131,7 +143,7 @@ const ofAssistant = (record: Json, memory: Memory, aside: boolean): Draft[] => {
   const blocks = typeof message.content === 'string' ? [{ type: 'text', text: message.content }] : message.content
   if (!Array.isArray(blocks)) return [unknown(record)]
   if (record.isApiErrorMessage === true) return [runtime('api_error', { text: textOfBlocks(blocks) }, { ends: 'here' })]
-  const model = message.model === '<synthetic>' ? undefined : textOr(message.model)
+  const model = message.model === '<synthetic>' ? undefined : nameOr(message.model)
   if (!aside) memory.model = model ?? memory.model
   const drafts = blocks.flatMap((block) => ofBlock(objectOr(block), model, memory))
   const last = drafts.at(-1)
@@ -144,9 +156,9 @@ const GOES_ON = new Set(['tool_use', 'pause_turn'])
 
 const ofBlock = (block: Json, model: string | undefined, memory: Memory): Draft[] => {
   const by = { author: 'agent', authorName: 'Claude Code', originatingModel: model } as const
-  if (block.type === 'text') return block.text ? [{ ...by, type: 'assistant_response', model, content: { text: String(block.text) } }] : []
+  if (block.type === 'text') return block.text ? [{ ...by, type: 'assistant_response', model, content: { text: wordOf(block.text) } }] : []
   if (block.type === 'thinking')
-    return block.thinking ? [{ ...by, type: 'reasoning', model, content: { text: String(block.thinking) } }] : []
+    return block.thinking ? [{ ...by, type: 'reasoning', model, content: { text: wordOf(block.thinking) } }] : []
   if (block.type === 'redacted_thinking') return []
   if (block.type === 'tool_use' || block.type === 'server_tool_use' || block.type === 'mcp_tool_use') {
     const toolName = textOr(block.name) ?? 'tool'
@@ -174,5 +186,5 @@ const ofSystem = (record: Json): Draft => {
 const ofAttachment = ({ type, ...attachment }: Json): Draft => {
   const told = ['content', 'prompt', 'snippet'].find((field) => textOr(attachment[field]))
   const { [told ?? '']: text, ...data } = attachment
-  return runtime(`attachment_${String(type ?? 'unknown')}`, { ...data, text })
+  return runtime(`attachment_${wordOf(type ?? 'unknown')}`, { ...data, text })
 }

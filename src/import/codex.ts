@@ -4,15 +4,19 @@ import { argumentsOf, exitCodeIn, responded, textOfBlocks } from './blocks.ts'
 import {
   answered,
   called,
+  callKey,
   context,
   isObject,
+  nameOr,
   objectOr,
   prompt,
   runtime,
+  taken,
   textOr,
   TITLE,
   titled,
   unknown,
+  wordOf,
   type Draft,
   type Format,
   type Json,
@@ -44,7 +48,7 @@ const read = (record: Json, memory: Memory): Draft[] => {
     case 'event_msg':
       return ofMessage(payload, memory)
     case 'turn_context':
-      memory.model = textOr(payload.model) ?? memory.model
+      memory.model = nameOr(payload.model) ?? memory.model
       return [runtime('turn_context', payload, { opens: true })]
     case 'compacted': {
       const { message, replacement_history, ...data } = payload
@@ -73,10 +77,10 @@ const CALLS: Record<string, string> = {
 }
 
 const ofItem = (item: Json, memory: Memory): Draft[] => {
-  const type = String(item.type)
+  const type = wordOf(item.type)
   if (type === 'message') return ofSpoken(item, memory)
   if (type === 'reasoning') return reasoned(item, memory)
-  if (type in CALLS) return [ofCall(item, CALLS[type]!, memory)]
+  if (Object.hasOwn(CALLS, type)) return [ofCall(item, CALLS[type]!, memory)]
   if (/(?:_call_output|tool_search_output|tool_result)$/.test(type)) return [ofOutput(item, memory)]
   if (/^(?:context_)?compaction/.test(type)) return [{ type: 'compaction', author: 'agent', content: { text: textOr(item.text) ?? '' } }]
   if (type === 'agent_message') return [runtime('agent_message', { ...item, text: textOfBlocks(item.content), content: undefined })]
@@ -91,7 +95,7 @@ const ofSpoken = (item: Json, memory: Memory): Draft[] => {
   const text = textOfBlocks(item.content)
   if (text === '') return []
   if (item.role === 'assistant') return responseOf(text, 'item', item.phase, memory)
-  if (item.role !== 'user') return [context(text, String(item.role ?? 'context'))]
+  if (item.role !== 'user') return [context(text, wordOf(item.role ?? 'context'))]
   return INJECTED.test(text) ? [context(text)] : promptOf(text, 'item', memory)
 }
 
@@ -143,8 +147,7 @@ const ofCall = (item: Json, kind: string, memory: Memory): Draft => {
 
 const ofOutput = (item: Json, memory: Memory): Draft => {
   const { text, exitCode } = outputOf(item.output ?? item.result ?? item.tools)
-  const told = typeof item.call_id === 'string' ? memory.exits[item.call_id] : undefined
-  if (told !== undefined) delete memory.exits[item.call_id as string]
+  const told = typeof item.call_id === 'string' ? taken(memory.exits, callKey(item.call_id)) : undefined
   const toolName = answered(memory, item.call_id) ?? textOr(item.name)
   const failed = objectOr(item.output).success === false
   const content = responded(text, exitCode ?? told ?? exitCodeIn(text), failed)
@@ -172,7 +175,7 @@ const SHOWN =
 
 const ofMessage = (payload: Json, memory: Memory): Draft[] => {
   const { type, ...rest } = payload
-  const event = String(type)
+  const event = wordOf(type)
   const { message, ...data } = rest
   const text = textOr(message)
   if (event === 'user_message') return text === undefined ? [] : INJECTED.test(text) ? [context(text)] : promptOf(text, 'shown', memory)
@@ -183,7 +186,7 @@ const ofMessage = (payload: Json, memory: Memory): Draft[] => {
   if (STOPPED.has(event)) return [runtime(event, { text, ...data }, { ends: 'here' })]
   if (event === 'thread_name_updated') titled(memory, data.thread_name, TITLE.person)
   if (event === 'exec_command_end' && typeof data.call_id === 'string' && typeof data.exit_code === 'number') {
-    memory.exits = { ...Object.fromEntries(Object.entries(memory.exits).slice(-EXITS_KEPT)), [data.call_id]: data.exit_code }
+    memory.exits = { ...Object.fromEntries(Object.entries(memory.exits).slice(-EXITS_KEPT)), [callKey(data.call_id)]: data.exit_code }
   }
   return [SHOWN.test(event) ? runtime(event, { text, ...data }) : unknown(payload)]
 }

@@ -1,4 +1,5 @@
 // What every reader of transcripts makes of a line: events that have no number yet, in the words of the log.
+import { createHash } from 'node:crypto'
 import type { CONVERSATION_TYPES, TRACE_TYPES } from '../../db/schema.ts'
 import type { Content } from '../core/event-text.ts'
 
@@ -60,6 +61,17 @@ export const objectOr = (value: unknown): Json => (isObject(value) ? value : {})
 export const listOr = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 export const textOr = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
 
+/** A name, no longer than the log keeps it. */
+export const nameOr = (value: unknown) => textOr(value)?.slice(0, LONGEST_NAME)
+export const LONGEST_NAME = 200
+
+/** A value as a word. `String` copies a list's text at each of its levels: 1 MB in 3,000 levels took 0.3 s each time. */
+export const wordOf = (value: unknown) => String(Array.isArray(value) ? value.flat(Infinity) : value)
+
+/** An id short enough to be repeated with each event of a record, and kept from batch to batch: of a longer one, its hash. */
+export const shortId = (id: string) => (id.length <= LONGEST_ID ? id : createHash('sha256').update(id).digest('hex'))
+const LONGEST_ID = 200
+
 /** A record that no reader knows what to make of: kept whole. */
 export const unknown = (record: unknown): Draft => ({
   type: 'unknown',
@@ -83,18 +95,22 @@ export const prompt = (text: string): Draft => ({ type: 'user_input', author: 'p
 
 /** Remembers which tool was called, so that its response can name it. */
 export const called = (memory: Memory, id: unknown, name: string) => {
-  memory.calls[idOf(id)] = name
+  memory.calls[callKey(id)] = name.slice(0, LONGEST_NAME)
   const [oldest, ...more] = Object.keys(memory.calls)
   if (more.length >= CALLS_KEPT) delete memory.calls[oldest!]
 }
 
-export const answered = (memory: Memory, id: unknown): string | undefined => {
-  const name = memory.calls[idOf(id)]
-  delete memory.calls[idOf(id)]
-  return name
-}
+export const answered = (memory: Memory, id: unknown): string | undefined => taken(memory.calls, callKey(id))
 
-const idOf = (id: unknown) => (typeof id === 'string' ? id : '') // some versions wrote none: then it is the newest call
+/** Under which id a call is remembered. Some versions wrote none: then it is the newest call. */
+export const callKey = (id: unknown) => (typeof id !== 'string' ? '' : shortId(/^\d+$/.test(id) ? `#${id}` : id)) // a number would be an index
+
+/** What was remembered under this key, and is no longer. */
+export const taken = <Value>(remembered: Record<string, Value>, key: string): Value | undefined => {
+  const value = Object.hasOwn(remembered, key) ? remembered[key] : undefined
+  delete remembered[key]
+  return value
+}
 
 const CALLS_KEPT = 200
 
@@ -107,6 +123,13 @@ export const titled = (memory: Memory, text: unknown, rank: number) => {
   const words = line.replace(/\s+/g, ' ').trim()
   memory.title = { rank, text: words.length <= TITLE_LENGTH ? words : `${words.slice(0, TITLE_LENGTH - 1).toWellFormed()}…` }
 }
+
+/** A summary is the session's description: no longer than one may be, for it is kept from batch to batch. */
+export const summaryOr = (value: unknown) => {
+  const text = textOr(value)
+  return text === undefined || text.length <= LONGEST_SUMMARY ? text : `${text.slice(0, LONGEST_SUMMARY - 1).toWellFormed()}…`
+}
+const LONGEST_SUMMARY = 10_000
 
 export const TITLE = { prompt: 0, summary: 1, program: 2, person: 3 }
 const TITLE_LENGTH = 120

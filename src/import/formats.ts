@@ -34,10 +34,11 @@ export const notKnown = (): never =>
 const timeOf = ({ timestamp, at, startTime }: Json) => [timestamp, at, startTime].map(readTime).find((time) => time !== undefined)
 
 const EARLIEST = Date.UTC(2000, 0)
+const LONGEST_TIME = 128 // characters; the same time may stand with thousands of events of one record
 const AHEAD_MS = 24 * 60 * 60 * 1000 // a clock may be wrong by a day, and no later time may hold up all that follow
 
 /** A time as the log has it; undefined for what is none, or cannot be true. */
 export const readTime = (value: unknown): string | undefined => {
-  const ms = typeof value === 'string' ? Date.parse(value) : typeof value === 'number' ? value : Number.NaN
+  const ms = typeof value === 'number' ? value : typeof value === 'string' && value.length <= LONGEST_TIME ? Date.parse(value) : Number.NaN
   return ms > EARLIEST && ms < Date.now() + AHEAD_MS ? new Date(ms).toISOString() : undefined
 }

@@ -4,13 +4,17 @@ import { argumentsOf, exitCodeIn, responded, textOfBlocks } from './blocks.ts'
 import {
   isObject,
   listOr,
+  nameOr,
   objectOr,
   prompt,
   runtime,
+  shortId,
+  summaryOr,
   textOr,
   TITLE,
   titled,
   unknown,
+  wordOf,
   type Draft,
   type Format,
   type Json,
@@ -43,7 +47,7 @@ const isLog = (record: Json) => record.messageId !== undefined && typeof record.
 
 const ofHead = ({ messages, ...head }: Json, memory: Memory): Draft[] => {
   titled(memory, head.summary, TITLE.program)
-  memory.summary = textOr(head.summary) ?? memory.summary
+  memory.summary = summaryOr(head.summary) ?? memory.summary
   const begun = isHead(head) ? [runtime('session_meta', head, { key: '/head', at: head.startTime })] : []
   return [...begun, ...listOr(messages).flatMap((message) => (isObject(message) ? ofMessage(message, memory) : []))]
 }
@@ -52,7 +56,7 @@ const ofLog = ({ messageId, message, timestamp, type }: Json, memory: Memory): D
   const text = String(message)
   titled(memory, text, TITLE.prompt)
   const draft = type === 'user' ? prompt(text) : runtime('log', { text, type })
-  return [{ ...draft, key: `/${String(messageId)}/${String(timestamp)}`, at: timestamp }]
+  return [{ ...draft, key: `/${wordOf(messageId)}/${wordOf(timestamp)}`, at: timestamp }]
 }
 
 const ofMessage = (message: Json, memory: Memory): Draft[] => {
@@ -61,10 +65,11 @@ const ofMessage = (message: Json, memory: Memory): Draft[] => {
       ? ofUser(message, memory)
       : message.type === 'gemini'
         ? ofModel(message, memory)
-        : /^(?:info|warning|error)$/.test(String(message.type))
+        : /^(?:info|warning|error)$/.test(wordOf(message.type))
           ? [ofNotice(message)]
           : [{ ...unknown(message), key: 'record' }]
-  return parts.map((draft) => ({ at: message.timestamp, ...draft, key: `/${String(message.id)}/${draft.key}` }))
+  const id = shortId(wordOf(message.id))
+  return parts.map((draft) => ({ at: message.timestamp, ...draft, key: `/${id}/${draft.key}` }))
 }
 
 const ofUser = ({ content, displayContent }: Json, memory: Memory): Draft[] => {
@@ -75,7 +80,7 @@ const ofUser = ({ content, displayContent }: Json, memory: Memory): Draft[] => {
 }
 
 const ofModel = (message: Json, memory: Memory): Draft[] => {
-  const model = (memory.model = textOr(message.model) ?? memory.model)
+  const model = (memory.model = nameOr(message.model) ?? memory.model)
   const by = { author: 'agent', authorName: 'Gemini CLI', originatingModel: model } as const
   const calls = listOr(message.toolCalls).map(objectOr)
   const thoughts = listOr(message.thoughts).map(objectOr)
@@ -110,7 +115,7 @@ const ofCall = (call: Json, i: number, by: By): Draft[] => {
   const text = textOfBlocks(call.result) || textOr(call.resultDisplay)
   const failed = call.status === 'error' || call.status === 'cancelled'
   if (text === undefined && !failed) return [asked]
-  const content = responded(text ?? String(call.status), exitCodeOf(text ?? ''), failed)
+  const content = responded(text ?? wordOf(call.status), exitCodeOf(text ?? ''), failed)
   return [asked, { ...by, ...at, key: `result/${id}`, type: 'tool_response', toolName, content }]
 }
 
@@ -120,5 +125,5 @@ const exitCodeOf = (text: string) =>
 const ofNotice = ({ type, content }: Json): Draft => {
   const text = textOfBlocks(content)
   const stopped = type === 'error' || /^request cancelled/i.test(text)
-  return runtime(String(type), { text }, { key: 'text', ends: stopped ? 'here' : undefined })
+  return runtime(wordOf(type), { text }, { key: 'text', ends: stopped ? 'here' : undefined })
 }

@@ -1,7 +1,20 @@
 // Our own export, /sessions/:id/feed.jsonl: an event a line, as the API shows it (stores/events.ts).
 import { CONVERSATION_TYPES, TRACE_TYPES } from '../../db/schema.ts'
 import { isUuid } from '../core/ids.ts'
-import { isObject, listOr, objectOr, textOr, TITLE, titled, unknown, type Draft, type Format, type Json, type Memory } from './draft.ts'
+import {
+  isObject,
+  listOr,
+  objectOr,
+  textOr,
+  TITLE,
+  titled,
+  unknown,
+  wordOf,
+  type Draft,
+  type Format,
+  type Json,
+  type Memory,
+} from './draft.ts'
 
 export const parley: Format = {
   source: 'parley',
@@ -11,11 +24,11 @@ export const parley: Format = {
   read: (record, memory) => (isObject(record) && isEvent(record) ? [ofEvent(record, memory)] : [unknown(record)]),
 }
 
-const TYPES = new Set<string>([...CONVERSATION_TYPES, ...TRACE_TYPES])
+const TYPES = new Set<unknown>([...CONVERSATION_TYPES, ...TRACE_TYPES])
 const AUTHORS = new Set<unknown>(['team', 'person', 'system', 'agent'])
 
 const isEvent = ({ id, sequence, type, at }: Json) =>
-  typeof id === 'string' && isUuid(id) && typeof sequence === 'number' && TYPES.has(String(type)) && typeof at === 'string'
+  typeof id === 'string' && isUuid(id) && typeof sequence === 'number' && TYPES.has(type) && typeof at === 'string'
 
 const ofEvent = (event: Json, memory: Memory): Draft => {
   const {
@@ -48,8 +61,8 @@ const ofEvent = (event: Json, memory: Memory): Draft => {
     authorName: textOr(team),
     teamId: typeof posted_by_team_id === 'string' && isUuid(posted_by_team_id) ? posted_by_team_id : undefined,
     replyTo: textOr(reply_to) && `/${String(reply_to)}`,
-    to: to === undefined ? undefined : listOr(to).map(String).filter(isUuid),
-    content: isObject(content) ? content : { text: String(content ?? '') },
+    to: to === undefined ? undefined : listOr(to).map(wordOf).filter(isUuid),
+    content: isObject(content) ? content : { text: wordOf(content ?? '') },
     toolName: textOr(tool_name),
     model: textOr(model),
   }

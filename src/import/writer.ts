@@ -9,7 +9,7 @@ import { arrayText } from '../stores/append.ts'
 import { createDocument } from '../stores/documents.ts'
 import { importOf, insertImported, knownEvents, lockImport, saveImport, setTerminal, type Imported } from '../stores/imports.ts'
 import { advanceSession, insertSession, lockSession, type Session } from '../stores/sessions.ts'
-import type { Draft, Format, Memory } from './draft.ts'
+import { LONGEST_NAME, type Draft, type Format, type Memory } from './draft.ts'
 import { readTime, type Recognised } from './formats.ts'
 import type { From } from './lines.ts'
 import { storable, storableText } from './storable.ts'
@@ -186,5 +186,4 @@ const columnsOf = (
   sourceLine: storableText(key),
 })
 
-const NAME = 200
-const named = (name: string | undefined) => name && storableText(name.slice(0, NAME))
+const named = (name: string | undefined) => name && storableText(name.slice(0, LONGEST_NAME))
