@@ -67,11 +67,16 @@ export const createServices = async (database: Database, config: Config, log: Lo
   const grown = (session: string, newest: number, events: number) => {
     metrics.add('events_appended', events)
     appended += events
+    moved(session, newest)
+    announcer?.announce(session, newest)
+  }
+  /** The session has grown, here or elsewhere: its end is another, whoever waits looks, and it is to be indexed (its own instance may be
+   *  gone by then; whoever comes first does it). */
+  const moved = (session: string, newest: number) => {
     appender.moved(session, newest)
     membership.forget(session)
     waiters.wake(session, newest)
     indexer.moved(session)
-    announcer?.announce(session, newest)
   }
   const announcer = instance === undefined ? undefined : new Announcer(database, instance)
   const loopSettings = loopSettingsOf(config)
@@ -98,11 +103,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
     if (from === instance || announcer?.heard(said)) return
     if (said === SETTINGS) return void reloadSettings().catch(() => {})
     for (const news of said.split(',')) {
-      const [session, newest] = [news.slice(0, 36), Number(news.slice(37))]
-      appender.moved(session, newest)
-      membership.forget(session)
-      waiters.wake(session, newest)
-      indexer.moved(session) // its own instance may be gone by now; whoever comes first does it
+      moved(news.slice(0, 36), Number(news.slice(37)))
     }
   }
   // One after the other: an older read must not come in after a newer one.

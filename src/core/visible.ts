@@ -5,3 +5,6 @@ const nameOf = (character: string) => `U+${character.codePointAt(0)!.toString(16
 /** Text with what would turn its direction or hide in it (bidi controls, tag characters) spelt out, so that it reads as it is. */
 export const visible = (text: string, mark: (name: string) => string = (name) => `⟨${name}⟩`): string =>
   text.replace(INVISIBLE, (character) => mark(nameOf(character)))
+
+/** A name or title as one line of Markdown that shows its own marks as they are. */
+export const oneLine = (text: string): string => visible(text.replace(/\s+/g, ' ').trim()).replace(/[\\`*_[\]<>#]/g, '\\$&')

@@ -1,6 +1,6 @@
 // A session as one page of Markdown from which an agent of any vendor can go on, of a bounded size whatever the session's.
 import { cutText } from '../core/budget.ts'
-import { visible } from '../core/visible.ts'
+import { oneLine } from '../core/visible.ts'
 import type { Services } from '../services.ts'
 import { readDocument } from '../stores/documents.ts'
 import { eventsBefore, type Event } from '../stores/events.ts'
@@ -53,9 +53,6 @@ export const handoffOf = async (services: Services, session: Session, reach: Rea
 }
 
 const section = (heading: string, text: string) => (text.trim() === '' ? '' : `## ${heading}\n\n${text}`)
-
-// Marks of Markdown in a name are shown as they are.
-const oneLine = (text: string) => visible(text.replace(/\s+/g, ' ').trim()).replace(/[\\`*_[\]<>#]/g, '\\$&')
 
 // Each line of it: no text can end its quote and go on as ours.
 const quoted = (text: string, room: number, more: string): string => {

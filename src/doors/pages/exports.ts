@@ -1,5 +1,5 @@
 // A session as a file: readable Markdown, or its events as JSON Lines. Written while it is read, so its length costs no memory.
-import { visible } from '../../core/visible.ts'
+import { oneLine } from '../../core/visible.ts'
 import { clock, day, moment } from '../../../components/time.ts'
 import { conclusionOf } from '../../rooms/conclusion.ts'
 import { existingSession } from '../../rooms/roster.ts'
@@ -73,8 +73,6 @@ async function* markdown(services: Services, session: Session, base: string) {
       .join('')
   }
 }
-
-const oneLine = (text: string) => visible(text.replace(/\s+/g, ' ').trim()).replace(/[\\`*_[\]<>#]/g, '\\$&')
 
 const rosterLine = ({ teamId, teamName, joinedAt, leftAt }: Participant, { convenerTeamId }: Session) =>
   `- ${oneLine(teamName)}${teamId === convenerTeamId ? ' (convener)' : ''}: joined ${moment(joinedAt)}${leftAt ? `, left ${moment(leftAt)}` : ''}\n`
