@@ -64,7 +64,11 @@ export const VARIABLES = {
   METADATA_MIN_INTERVAL: variable(z.coerce.number().min(0).max(86_400), "seconds between changes of a session's title or description", {
     fallback: '0',
   }),
-  RATE_LIMIT: variable(whole(0, 1_000_000), 'requests a minute for each token or address; 0: no limit', { fallback: '0' }),
+  RATE_LIMIT: variable(
+    whole(0, 1_000_000),
+    'requests a minute for each token, or for each address without one, and twenty times as many for an address in all; 0: no limit',
+    { fallback: '0' },
+  ),
   LOOP_GUARD: variable(
     z.enum(['off', 'warn', 'slow']),
     'teams that repeat themselves in turns: off; warn marks the session "needs a person"; slow also refuses the repetitions for a minute',

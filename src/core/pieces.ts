@@ -11,7 +11,7 @@ const FENCE = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})/
 const HEADING = /^#{1,6}\s/
 const ITEM = /^(?:[-*+]|\d{1,9}[.)])\s/
 /** The line under a table's head. */
-export const DELIMITERS = /^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/
+export const DELIMITERS = /^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*(?:\|[ \t]*)?$/
 
 /** The text in pieces of at most 8 KiB, cut where it hurts least: before a heading or paragraph, else an item, else a line, else a
  *  word. Fenced code of more than 4 KiB is a piece by itself, up to 32 KiB: it costs little; longer code is cut into several blocks. */
@@ -54,7 +54,7 @@ export const piecesOf = (text: string): string[] => {
 }
 
 const headOf = (above: string, line: string): string[] =>
-  above.includes('|') && DELIMITERS.test(line) && above.length + line.length < LONGEST_HEAD ? [above, line] : []
+  above.length + line.length < LONGEST_HEAD && above.includes('|') && DELIMITERS.test(line) ? [above, line] : []
 
 // What must not be cut: a line, unless it is long, and fenced code.
 function* unitsOf(text: string): Generator<string> {
