@@ -183,6 +183,7 @@ class Reading {
     const read = { ...place, memory: structuredClone(this.#memory) }
     ;[this.#drafts, this.#bytes, this.#last] = [[], 0, undefined]
     const standing = await this.#writing
+    await new Promise((resolve) => setTimeout(resolve)) // on PGlite nothing else has its turn without it
     this.#writing = this.writer.write(drafts, { ...standing, ...read })
     this.#writing.catch(() => {}) // told by whoever waits for it next
   }

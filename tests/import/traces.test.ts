@@ -23,6 +23,17 @@ onEveryEngine((parley, engine) => {
     await forget(parley(), body.session_id)
   })
 
+  test('others have their turn while a long one is imported', async () => {
+    const id = session()
+    let turns = 0
+    const others = setInterval(() => turns++, 1)
+    const { body } = await post(Array.from({ length: 3_000 }, (_, i) => claudeLine(i, 'user', `line ${i}`, { session: id })).join('\n'))
+    clearInterval(others)
+    expect(body.added).toBe(3_000)
+    expect(turns).toBeGreaterThanOrEqual(3_000 / 1_000 - 1) // one after each batch, which has 1,000 at the most
+    await forget(parley(), body.session_id)
+  }, 30_000)
+
   test('a body larger than MAX_TRACE_BYTES is refused, whether it says its length or not', async () => {
     const small = await parley().beside({ MAX_TRACE_BYTES: '1000' })
     const lines = Array.from({ length: 20 }, (_, i) => `${claudeLine(i, 'user', `Step ${i}`, { session: OTHER })}\n`)
