@@ -1,7 +1,7 @@
 // What every reader of transcripts makes of a line: events that have no number yet, in the words of the log.
-import { createHash } from 'node:crypto'
 import type { CONVERSATION_TYPES, TRACE_TYPES } from '../../db/schema.ts'
 import type { Content } from '../core/event-text.ts'
+import { sha256 } from '../core/ids.ts'
 
 export type Json = Record<string, unknown>
 
@@ -69,7 +69,7 @@ export const LONGEST_NAME = 200
 export const wordOf = (value: unknown) => String(Array.isArray(value) ? value.flat(Infinity) : value)
 
 /** An id short enough to be repeated with each event of a record, and kept from batch to batch: of a longer one, its hash. */
-export const shortId = (id: string) => (id.length <= LONGEST_ID ? id : createHash('sha256').update(id).digest('hex'))
+export const shortId = (id: string) => (id.length <= LONGEST_ID ? id : sha256(id))
 const LONGEST_ID = 200
 
 /** A record that no reader knows what to make of: kept whole. */
