@@ -16,16 +16,17 @@ import { Empty } from './ui/empty.tsx'
 export interface Counts {
   sessions: number
   live: number
+  /** Teams that wait for the next message. */
   listening: number
-  idle: number
+  /** Teams that are there, those who listen among them. */
+  present: number
   /** In the last 24 hours. */
   messages: number | string
   /** How long ago the last event came; undefined before the first. */
   lastEvent: string | undefined
 }
 
-interface Props {
-  frame: Frame
+interface Overview {
   counts: Counts
   sessions: SessionSummary[]
   /** More sessions match than are shown. */
@@ -38,7 +39,7 @@ interface Props {
   link: Link
 }
 
-export const HomePage = ({ frame, counts, sessions, more, search, filter, found, problem, link }: Props) => (
+export const HomePage = ({ frame, overview }: { frame: Frame; overview: Overview }) => (
   <Shell frame={frame} title="Sessions · Parley">
     <main id="main" className="mx-auto w-full max-w-5xl px-4 py-7 sm:px-6">
       <div className="flex flex-wrap items-end gap-3">
@@ -57,38 +58,17 @@ export const HomePage = ({ frame, counts, sessions, more, search, filter, found,
           </LinkButton>
         )}
       </div>
-      <Strip counts={counts} />
-      {counts.sessions === 0 ? (
-        <NoSessions link={link} />
-      ) : (
-        <>
-          <SessionSearch search={search} filter={filter} />
-          {problem && <Alert variant="destructive" className="mt-3" children={visible(problem)} />}
-          {found && sessions.length + found.hits.length === 0 ? (
-            <NothingFound search={search} filter={filter} />
-          ) : (
-            <>
-              {found && <h2 className="mt-4 text-[13px] font-medium">Sessions and documents</h2>}
-              <Sessions sessions={sessions} search={search} terms={found?.terms} />
-            </>
-          )}
-          {more && (
-            <p className="mt-3 text-center text-[12px] text-muted-foreground">
-              The newest {sessions.length} {search ? 'that match' : `of ${counts.sessions.toLocaleString('en')}`} are shown.{' '}
-              {search ? 'Add a word to find the others.' : 'Search to find the others.'}
-            </p>
-          )}
-          {found && found.hits.length > 0 && <Messages search={search} found={found} />}
-        </>
-      )}
+      <Figures {...overview} />
+      <Sessions {...overview} />
     </main>
   </Shell>
 )
 
-const Strip = ({ counts }: { counts: Counts }) => (
-  <dl className="mt-5 grid grid-cols-2 gap-px overflow-hidden rounded-lg border bg-border shadow-xs sm:grid-cols-4">
+/** The figures, brought again while the page is open (public/home.js). */
+export const Figures = ({ counts }: Pick<Overview, 'counts'>) => (
+  <dl id="figures" className="mt-5 grid grid-cols-2 gap-px overflow-hidden rounded-lg border bg-border shadow-xs sm:grid-cols-4">
     <Stat label="Live sessions" value={counts.live} note={`of ${counts.sessions.toLocaleString('en')}`} />
-    <Stat label="Teams listening" value={counts.listening} note={counts.idle > 0 ? `${counts.idle} idle` : ''} />
+    <Stat label="Teams listening" value={counts.listening} note={counts.present > 0 ? `of ${counts.present} present` : ''} />
     <Stat label="Messages, 24 h" value={counts.messages} note="" />
     <Stat label="Last event" value={counts.lastEvent ?? '–'} note={counts.lastEvent ? 'ago' : ''} />
   </dl>
@@ -104,7 +84,36 @@ const Stat = ({ label, value, note }: { label: string; value: number | string; n
   </div>
 )
 
-const Sessions = ({ sessions, search, terms }: { sessions: SessionSummary[]; search: string; terms: string[] | undefined }) => (
+/** Search and list. The list is brought again as well, unless it is what a search has found: an answer stays as it was given. */
+export const Sessions = ({ counts, sessions, more, search, filter, found, problem, link }: Overview) => (
+  <div id="sessions" data-live={search === '' && !problem ? '' : undefined}>
+    {counts.sessions === 0 ? (
+      <NoSessions link={link} />
+    ) : (
+      <>
+        <SessionSearch search={search} filter={filter} />
+        {problem && <Alert variant="destructive" className="mt-3" children={visible(problem)} />}
+        {found && sessions.length + found.hits.length === 0 ? (
+          <NothingFound search={search} filter={filter} />
+        ) : (
+          <>
+            {found && <h2 className="mt-4 text-[13px] font-medium">Sessions and documents</h2>}
+            <List sessions={sessions} search={search} terms={found?.terms} />
+          </>
+        )}
+        {more && (
+          <p className="mt-3 text-center text-[12px] text-muted-foreground">
+            The newest {sessions.length} {search ? 'that match' : `of ${counts.sessions.toLocaleString('en')}`} are shown.{' '}
+            {search ? 'Add a word to find the others.' : 'Search to find the others.'}
+          </p>
+        )}
+        {found && found.hits.length > 0 && <Messages search={search} found={found} />}
+      </>
+    )}
+  </div>
+)
+
+const List = ({ sessions, search, terms }: { sessions: SessionSummary[]; search: string; terms: string[] | undefined }) => (
   <div className={cn('overflow-hidden rounded-lg border bg-card shadow-xs', search ? 'mt-1.5' : 'mt-3')}>
     {sessions.length === 0 ? (
       <p className="px-4 py-6 text-center text-[13px] text-muted-foreground">

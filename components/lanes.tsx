@@ -11,6 +11,8 @@ export interface Lane extends Team {
   /** When it spoke first and last. */
   from: string
   to: string
+  /** Those who share the lane, when it is not one author's. */
+  others?: string[]
 }
 
 /** A lane's length in slots. */
@@ -25,7 +27,10 @@ export const Lanes = ({ lanes }: { lanes: Lane[] }) => (
     {lanes.length > 0 && (
       <>
         <figcaption className="mb-1.5 flex justify-between text-[11px] text-muted-foreground">
-          <span>Who spoke when</span>
+          <span>
+            Who spoke when
+            {lanes.at(-1)!.others && ` · +${lanes.at(-1)!.name} in the last line`}
+          </span>
           <span className="tabular-nums">{span(lanes)}</span>
         </figcaption>
         <svg
@@ -37,9 +42,10 @@ export const Lanes = ({ lanes }: { lanes: Lane[] }) => (
         >
           {lanes.map((lane, i) => (
             <g key={lane.id} data-hue={lane.hue}>
+              <title>{(lane.others ?? [lane.name]).map((name) => visible(name)).join(', ')}</title>
               <rect y={i * (HEIGHT + GAP)} width={SLOTS * SLOT} height={HEIGHT} rx="1" className="fill-muted" />
               <path
-                className={lane.hue === undefined ? 'stroke-foreground' : 'stroke-team-solid'}
+                className={lane.others ? 'stroke-muted-foreground' : lane.hue === undefined ? 'stroke-foreground' : 'stroke-team-solid'}
                 strokeWidth={HEIGHT}
                 d={lane.spoke.map(([slot, slots]) => `M${slot * SLOT} ${i * (HEIGHT + GAP) + HEIGHT / 2}h${slots * SLOT}`).join('')}
               />

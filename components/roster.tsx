@@ -9,12 +9,16 @@ import { TeamMark, type Team } from './team.tsx'
 export interface RosterTeam extends Team {
   id: string
   status: Status
-  /** About how long ago it was seen. */
+  /** It waits for the next message at this moment. */
+  polling: boolean
+  /** About how long ago it was there: `12m ago`. */
   seen: string
+  /** That was when it spoke; it has not listened since. */
+  spoke: boolean
   convener: boolean
   left: boolean
-  /** The last message that was delivered to it; undefined when all were. */
-  delivered: number | undefined
+  /** How much was said that it was not handed, or that and more; undefined while it listens, and when it need not. */
+  unread: { count: number; more: boolean } | undefined
   /** The last message that it said it has seen; 0 before it does. */
   acknowledged: number
 }
@@ -38,7 +42,6 @@ const Chip = ({ team }: { team: RosterTeam }) => {
   return (
     <li
       data-hue={team.hue}
-      title={`${visible(team.name)}: ${titleOf(team)}`}
       className={cn(
         'relative flex h-8 shrink-0 items-center gap-2 rounded-md border bg-card py-1 pr-2.5 pl-1 text-[12.5px] shadow-xs',
         away && 'border-dashed bg-transparent shadow-none',
@@ -51,26 +54,29 @@ const Chip = ({ team }: { team: RosterTeam }) => {
       <span className="max-w-52 truncate font-medium">{visible(team.name)}</span>
       {team.convener && <span className="text-[11px] text-muted-foreground">convener</span>}
       {team.status !== 'active' && (
-        <span className="text-[11px] text-muted-foreground tabular-nums">{team.left ? 'left' : `${team.seen} ago`}</span>
+        <Mark>
+          {team.left ? 'left' : team.spoke ? `spoke ${team.seen}` : team.seen}
+          {team.spoke && <span className="sr-only">, not listening</span>}
+        </Mark>
       )}
-      {team.delivered !== undefined && !team.left && <Mark>at #{team.delivered}</Mark>}
-      {team.acknowledged > 0 && <Mark>✓ #{team.acknowledged}</Mark>}
+      {team.unread && <Mark>{unread(team.unread)}</Mark>}
+      {team.acknowledged > 0 && (
+        <Mark>
+          <span className="sr-only">acknowledged up to </span>✓ #{team.acknowledged}
+        </Mark>
+      )}
     </li>
   )
 }
 
 const Mark = ({ children }: { children: ReactNode }) => <span className="text-[11px] text-muted-foreground tabular-nums">{children}</span>
 
-const titleOf = ({ left, status, seen, delivered, acknowledged }: RosterTeam): string =>
-  [
-    left ? 'left' : status === 'active' ? 'active' : `${status}, seen ${seen} ago`,
-    delivered === undefined ? 'has been handed every message' : `has been handed the messages up to #${delivered}`,
-    ...(acknowledged > 0 ? [`has acknowledged them up to #${acknowledged}`] : []),
-  ].join(', ')
+const unread = ({ count, more }: NonNullable<RosterTeam['unread']>): string =>
+  count === 0 ? (more ? 'some unread' : 'read all') : `${count}${more ? '+' : ''} unread`
 
 /** The one thing that only a meeting room can show: who waits for the next word. And who owes the room its conclusion. */
 export const Listening = ({ teams, concluded, quietFor }: Pick<SessionState, 'teams' | 'concluded' | 'quietFor'>) => {
-  const listening = concluded ? [] : teams.filter(({ status }) => status === 'active')
+  const listening = concluded ? [] : teams.filter(({ polling }) => polling)
   return (
     <p id="listening" className="flex h-9 shrink-0 items-center gap-2 border-t px-4 text-[12px] text-muted-foreground">
       {listening.length > 0 ? (

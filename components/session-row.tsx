@@ -2,17 +2,17 @@ import { visible } from '../src/core/visible.ts'
 import { Icon } from './icon.tsx'
 import { Marked } from './marked.tsx'
 import { Sparkline } from './sparkline.tsx'
-import { StatusDot, type Status } from './status-dot.tsx'
+import { StatusDot } from './status-dot.tsx'
 import { TeamMark, type Team } from './team.tsx'
 import { Badge } from './ui/badge.tsx'
 
 export interface SessionSummary {
   id: string
   title: string
-  concluded: boolean
   /** The program that it was imported from; undefined for a room. */
   source: string | undefined
-  status: Status
+  /** The same as on its page. */
+  state: 'live' | 'idle' | 'concluded'
   lastLine: string
   teams: Team[]
   /** How long ago something happened. */
@@ -25,11 +25,16 @@ export interface SessionSummary {
 }
 
 const MARKS = 4
+const DOTS = {
+  live: { status: 'active', word: 'Live' },
+  idle: { status: 'idle', word: 'Idle' },
+  concluded: { status: 'disconnected', word: 'Concluded' },
+} as const
 
 /** A session in the list: the whole row is its link. `terms` are marked in it. */
 export const SessionRow = ({ session, terms = [] }: { session: SessionSummary; terms?: string[] | undefined }) => (
-  <li className="relative flex items-center gap-4 px-4 py-3 hover:bg-accent/50 has-focus-visible:bg-accent/60">
-    <StatusDot status={session.status} className="size-2.25" />
+  <li id={`s-${session.id}`} className="relative flex items-center gap-4 px-4 py-3 hover:bg-accent/50 has-focus-visible:bg-accent/60">
+    <StatusDot {...DOTS[session.state]} className="size-2.25" />
     <div className="min-w-0 flex-1">
       <div className="flex items-center gap-2">
         <a
@@ -49,7 +54,7 @@ export const SessionRow = ({ session, terms = [] }: { session: SessionSummary; t
             {visible(session.source)}
           </Badge>
         ) : (
-          session.concluded && (
+          session.state === 'concluded' && (
             <Badge variant="concluded" className="max-sm:hidden">
               Concluded
             </Badge>

@@ -9,8 +9,8 @@ export type Filter = (typeof FILTERS)[number]
 const LABELS = { all: 'All', live: 'Live', idle: 'Idle', concluded: 'Concluded', imported: 'Imported' }
 const MEANS = {
   all: undefined,
-  live: 'Not concluded',
-  idle: 'Not concluded, and no team is listening',
+  live: 'Open, and a team is there or spoke lately',
+  idle: 'Open, but nobody is there and nothing was said for a while',
   concluded: undefined,
   imported: 'Transcripts of single agents',
 }

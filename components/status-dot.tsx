@@ -6,8 +6,8 @@ const LOOK = { active: 'bg-ok dot-active', idle: 'bg-warn', disconnected: 'bg-of
 const WORD = { active: 'Active', idle: 'Idle', disconnected: 'Disconnected' }
 
 /** Green, yellow or grey, and the same in a word for those who do not see colours. */
-export const StatusDot = ({ status, className }: { status: Status; className?: string }) => (
+export const StatusDot = ({ status, word = WORD[status], className }: { status: Status; word?: string; className?: string }) => (
   <span className={cn('relative shrink-0 rounded-full', LOOK[status], className)}>
-    <span className="sr-only">{WORD[status]}</span>
+    <span className="sr-only">{word}</span>
   </span>
 )

@@ -10,7 +10,15 @@ import { fileURLToPath } from 'node:url'
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const OUTPUT = join(ROOT, 'public/app.css')
 const SCRIPT = join(ROOT, 'public/app.js')
-const OWN_SCRIPTS = ['public/parley.js', 'public/live.js', 'public/trace.js', 'public/acts.js']
+const OWN_SCRIPTS = [
+  'public/parley.js',
+  'public/theme.js',
+  'public/tabs.js',
+  'public/live.js',
+  'public/trace.js',
+  'public/home.js',
+  'public/acts.js',
+]
 const SOURCES: [folder: string, names: RegExp][] = [
   ['components', /\.(tsx|ts|css)$/],
   ['src/doors', /\.tsx$/],

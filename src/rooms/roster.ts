@@ -162,16 +162,14 @@ export const beyondTheEnd = (field: string, last: number): never =>
 
 /** A roster row as it is shown, with what this process has seen since the last write. */
 export const participantOf = (
-  { presence, clock, config }: Services,
+  services: Services,
   row: Participant,
   session: Pick<Session, 'convenerTeamId'>,
   self?: string,
 ): z.infer<typeof participant> => {
+  const { presence, clock, config } = services
   const seen = presence.of(row.sessionId, row.teamId)
   const lastSeenMs = Math.max(Date.parse(row.lastSeenAt), seen?.lastSeenMs ?? 0)
-  const pollingUntilMs = Math.max(row.pollingUntil ? Date.parse(row.pollingUntil) : 0, seen?.pollingUntilMs ?? 0)
-  const polling =
-    seen && seen.lastSeenMs >= Date.parse(row.lastSeenAt) ? (seen.pollingUntilMs ?? 0) > clock.now() : pollingUntilMs > clock.now()
   const silentSeconds = (clock.now() - lastSeenMs) / 1000
   const within = silentSeconds <= config.IDLE_AFTER ? 'active' : silentSeconds <= config.DISCONNECTED_AFTER ? 'idle' : 'disconnected'
   return {
@@ -180,9 +178,19 @@ export const participantOf = (
     joined_at: row.joinedAt,
     last_seen_at: new Date(lastSeenMs).toISOString(),
     left_at: row.leftAt,
-    status: row.leftAt ? 'disconnected' : polling ? 'active' : within,
+    status: row.leftAt ? 'disconnected' : isPolling(services, row) ? 'active' : within,
     is_self: row.teamId === self,
     is_convener: row.teamId === session.convenerTeamId,
     last_seen_cursor: Math.max(row.lastSeenCursor, seen?.seenCursor ?? 0),
   }
+}
+
+/** Does the team wait for the next message at this moment? One that is active may be at work instead. */
+export const isPolling = ({ presence, clock }: Pick<Services, 'presence' | 'clock'>, row: Participant): boolean => {
+  if (row.leftAt) return false
+  const seen = presence.of(row.sessionId, row.teamId)
+  const known = seen?.pollingUntilMs ?? 0
+  const written = row.pollingUntil ? Date.parse(row.pollingUntil) : 0
+  const isNewest = seen !== undefined && seen.lastSeenMs >= Date.parse(row.lastSeenAt)
+  return (isNewest ? known : Math.max(known, written)) > clock.now()
 }

@@ -1,5 +1,5 @@
 // What the home page reads beside the sessions themselves: as many statements for one session as for a hundred.
-import { and, count, desc, eq, gt, inArray, isNull, max, sql } from 'drizzle-orm'
+import { and, count, desc, eq, gt, gte, inArray, isNull, max, or, sql, type SQL } from 'drizzle-orm'
 import type { Queries } from '../../db/database.ts'
 import { CONVERSATION_TYPES, events, participants, sessions } from '../../db/schema.ts'
 import { kindNumber } from '../core/kinds.ts'
@@ -72,11 +72,27 @@ export const messagesSince = async ({ query }: Queries, since: string): Promise<
   return row!.n
 }
 
-export const totals = async ({ db }: Queries) => {
-  const [row] = await db
+/** What makes an open session live: something was said since then, or a team was there since. */
+export interface Since {
+  said: string
+  seen: string
+  now: string
+}
+
+/** In SQL what doors/pages/state.ts says of one session. One pass over the teams, however many sessions are asked about. */
+export const isLive = ({ db }: Queries, { said, seen, now }: Since): SQL => {
+  const { sessionId, leftAt, lastSeenAt, pollingUntil } = participants
+  const isThere = and(isNull(leftAt), or(gte(lastSeenAt, seen), gt(pollingUntil, now)))
+  const attended = db.select({ id: sessionId }).from(participants).where(isThere)
+  const isFresh = gte(sql`coalesce(${sessions.lastEventAt}, ${sessions.createdAt})`, said)
+  return and(eq(sessions.status, 'active'), or(isFresh, inArray(sessions.id, attended)))!
+}
+
+export const totals = async (queries: Queries, since: Since) => {
+  const [row] = await queries.db
     .select({
       sessions: count(),
-      live: sql<number>`(count(*) filter (where ${sessions.status} = 'active'))::int`,
+      live: sql<number>`(count(*) filter (where ${isLive(queries, since)}))::int`,
       lastEventAt: max(sessions.lastEventAt),
     })
     .from(sessions)

@@ -1,7 +1,8 @@
-import { and, desc, eq, exists, gt, ilike, inArray, isNull, ne, not, or, sql } from 'drizzle-orm'
+import { and, desc, eq, ilike, inArray, ne, not, or, sql } from 'drizzle-orm'
 import { prepared, type Queries } from '../../db/database.ts'
 import { acks, loops, participants, sessionDocs, sessions } from '../../db/schema.ts'
 import { sessionIndex } from '../../db/search-schema.ts'
+import { isLive, type Since } from './overview.ts'
 
 export type Session = typeof sessions.$inferSelect
 
@@ -108,40 +109,28 @@ export interface Listed {
   found?: string[]
   status?: 'active' | 'closed'
   imported?: boolean
-  /** No team was seen since. */
-  quietSince?: string
+  /** Open, and live by that measure or not. */
+  live?: { is: boolean; since: Since }
   limit: number
 }
 
 /** Newest activity first, for the home page. */
-export const listSessions = ({ db }: Queries, { search, found = [], status, imported, quietSince, limit }: Listed) => {
+export const listSessions = (queries: Queries, { search, found = [], status, imported, live, limit }: Listed) => {
   const like = search && `%${search.replace(/[\\%_]/g, '\\$&')}%`
   const activity = sql`coalesce(${sessions.lastEventAt}, ${sessions.createdAt})`
-  return db
+  const isIt = live && isLive(queries, live.since)
+  return queries.db
     .select()
     .from(sessions)
     .where(
       and(
         status && eq(sessions.status, status),
         imported === undefined ? undefined : (imported ? ne : eq)(sessions.source, 'room'),
-        quietSince === undefined ? undefined : not(isSeenSince(db, quietSince)),
+        live && eq(sessions.status, 'active'),
+        isIt && (live.is ? isIt : not(isIt)),
         like ? or(ilike(sessions.title, like), ilike(sessions.description, like), inArray(sessions.id, found)) : undefined,
       ),
     )
     .orderBy(desc(activity), desc(sessions.id))
     .limit(limit)
 }
-
-const isSeenSince = (db: Queries['db'], since: string) =>
-  exists(
-    db
-      .select({ one: sql`1` })
-      .from(participants)
-      .where(
-        and(
-          eq(participants.sessionId, sessions.id),
-          isNull(participants.leftAt),
-          gt(sql`greatest(${participants.lastSeenAt}, ${participants.pollingUntil})`, since),
-        ),
-      ),
-  )

@@ -108,9 +108,11 @@ test('the dots follow who polls', () =>
       const shows = (word: string) => until(async () => (await dot.textContent()) === word)
       await shows('Idle')
       await shows('Disconnected')
-      const waiting = fetch(`${quick.url}/api${path}/wait?timeout=5`, { headers: { 'x-team-id': bea.team_id! } })
+      const wait = (since = '') => fetch(`${quick.url}/api${path}/wait?timeout=5${since}`, { headers: { 'x-team-id': bea.team_id! } })
+      const { next_cursor } = (await (await wait()).json()) as { next_cursor: number } // what was said before she waited
+      const waiting = wait(`&since_cursor=${next_cursor}`)
       await shows('Active')
-      expect(await page.locator('#listening').textContent()).toContain('1 team is listening')
+      await page.locator('#listening', { hasText: '1 team is listening' }).waitFor(SOON)
       expect(await page.locator('#listening').textContent()).toContain("Alex's Team owes the conclusion")
       await (await waiting).text()
     } finally {

@@ -142,7 +142,7 @@ onEveryEngine((parley) => {
     await refused(`/sessions/${id}/messages`, { text: 'kept' }, 403, 'This session is concluded', 'kept</textarea>')
   })
 
-  test('home shows those that nobody listens to, and what each went on from', async () => {
+  test('at home a session is live or idle, as its page says, or concluded', async () => {
     const { id, alex } = await begin()
     const titled = async (query: string) =>
       (await (await parley().send(`/?q=${encodeURIComponent(id.slice(0, 8))}${query}`, { headers: HTML })).text()).includes(
@@ -155,11 +155,19 @@ onEveryEngine((parley) => {
       false,
       false,
     ])
-    await parley().database.query(
-      `update participants set last_seen_at = now() - interval '1 hour', polling_until = null where session_id = $1`,
-      [id],
-    )
-    expect([await titled('&status=live'), await titled('&status=idle')]).toEqual([true, true])
+    const figures = async () => /Live sessions.*?>(\d+)</.exec(await (await parley().send('/', { headers: HTML })).text())![1]
+    const badge = async () => />(Live|Idle)<\/span>/.exec(await (await parley().send(`/sessions/${id}`, { headers: HTML })).text())![1]
+    const shown = async () => [await titled('&status=live'), await titled('&status=idle'), await badge()]
+    const live = Number(await figures())
+    const ago = (table: string, time: string) =>
+      parley().database.query(`update ${table} where ${table.startsWith('sessions') ? 'id' : 'session_id'} = $1`, [id, time])
+    await ago(`participants set last_seen_at = now() - $2::interval, polling_until = null`, '1 hour')
+    expect(await shown()).toEqual([true, false, 'Live']) // something was said lately
+    await ago(`sessions set last_event_at = now() - $2::interval`, '1 hour')
+    expect(await shown()).toEqual([false, true, 'Idle'])
+    expect(Number(await figures())).toBe(live - 1)
+    await ago(`participants set polling_until = now() + $2::interval`, '20 seconds')
+    expect(await shown()).toEqual([true, false, 'Live']) // somebody listens
     await done(alex('conclude_session', { summary_section: 'end' }))
     expect([await titled('&status=live'), await titled('&status=idle'), await titled('&status=concluded')]).toEqual([false, false, true])
   })

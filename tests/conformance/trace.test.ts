@@ -96,6 +96,18 @@ onEveryEngine((parley) => {
     expect((await open(`/sessions/${id}/turns/1?event=5`)).text).toMatch(/<details (?=[^>]*id="e5")(?=[^>]*open="")/)
   })
 
+  test('a turn whose prompt begins with a code fence is known by the first line in it, and one that is a fence alone by that', async () => {
+    const fence = '\n```ts\nconst one = 1\n```\nWhy is that?'
+    const { id } = await trace(
+      parley(),
+      [fence, '```', '**Go** on\nat once'].map((text): Step[] => [{ type: 'user_input', text }]),
+    )
+    const { text } = await open(`/sessions/${id}`)
+    const lines = [...text.matchAll(/ data-part="turn".*?block truncate[^>]*>([^<]*)</g)].map(([, line]) => line)
+    expect(lines).toEqual(['const one = 1', '```', 'Go on'])
+    await forget(parley(), id)
+  })
+
   test('a long session comes a hundred turns at a time, whether it is indexed yet or not', async () => {
     const turns = Array.from({ length: 250 }, (_, i): Step[] => [
       { type: 'user_input', text: `Prompt ${i + 1}` },

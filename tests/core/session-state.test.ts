@@ -1,9 +1,14 @@
 import { expect, test } from 'bun:test'
+import { createElement } from 'react'
+import { renderToStaticMarkup } from 'react-dom/server'
+import { Lanes } from '../../components/lanes.tsx'
+import { Listening, Roster, type RosterTeam } from '../../components/roster.tsx'
 import { readConfig } from '../../src/config.ts'
 import { Clock } from '../../src/core/clock.ts'
 import { Presence } from '../../src/core/presence.ts'
 import { castOf } from '../../src/doors/pages/feed.tsx'
 import { lanesOf, stateOf } from '../../src/doors/pages/state.ts'
+import type { Said } from '../../src/stores/watched.ts'
 
 const NOW = Date.parse('2026-11-22T12:00:00.000Z')
 const minutesAgo = (minutes: number) => new Date(NOW - minutes * 60_000).toISOString()
@@ -13,7 +18,7 @@ const servicesOf = (environment: Record<string, string> = {}) => {
   clock.set(NOW)
   return { clock, presence: new Presence(clock), config: readConfig(environment) } as unknown as Parameters<typeof stateOf>[0]
 }
-const watched = (more: object = {}) =>
+const watched = (more: object = {}, said: Said[] = []) =>
   ({
     session: {
       id: 's',
@@ -30,6 +35,7 @@ const watched = (more: object = {}) =>
     writtenBy: null,
     writtenByTeamId: null,
     writtenAt: null,
+    said,
   }) as unknown as Parameters<typeof stateOf>[1]
 const team = (teamId: string, seenMinutesAgo: number) =>
   ({
@@ -62,10 +68,10 @@ test('a session has gone idle when nothing was said for as long as agents wait, 
 test('the teams stand in order: the convener, then who is here', () => {
   const { teams } = stateOf(servicesOf(), watched(), [team('c', 40), team('b', 0.1), team('a', 40), team('d', 0.5)])
   expect(teams.map(({ id, status, convener, seen }) => `${id} ${status} ${convener} ${seen}`)).toEqual([
-    'a disconnected true 40m',
-    'b active false 6s',
-    'd idle false 30s',
-    'c disconnected false 40m',
+    'a disconnected true 40m ago',
+    'b active false 6s ago',
+    'd idle false 30s ago',
+    'c disconnected false 40m ago',
   ])
 })
 
@@ -94,16 +100,102 @@ test('neighbouring ticks of a lane are one, and the busiest lane comes first', (
   expect(lanesOf([said('a', 0, 1)], cast)).toEqual([])
 })
 
-test('a team that is away stands at the last message it was handed, one that polls has them all; both with what they acknowledged', () => {
+test('the busiest eight have lanes of their own, and all others share one that names them', () => {
+  const spoke = (teams: number) =>
+    Array.from({ length: teams }, (_, n) => ({
+      team_id: null,
+      name: `Team ${n}`,
+      slot: n,
+      messages: 30 - n,
+      from: minutesAgo(40 - n),
+      to: minutesAgo(20 - n),
+    }))
+  const lanes = lanesOf(spoke(19), castOf([]))
+  expect(lanes.slice(0, 8).map(({ name }) => name)).toEqual(Array.from({ length: 8 }, (_, n) => `Team ${n}`))
+  expect(lanes.slice(8)).toEqual([
+    {
+      id: 'others',
+      name: '11 more',
+      hue: undefined,
+      others: Array.from({ length: 11 }, (_, n) => `Team ${n + 8}`),
+      messages: 187,
+      spoke: [[8, 11]],
+      from: minutesAgo(32),
+      to: minutesAgo(2),
+    },
+  ])
+  const shown = renderToStaticMarkup(createElement(Lanes, { lanes }))
+  expect(shown).toContain('+11 more in the last line')
+  expect(shown).toContain('<title>Team 7</title>')
+  expect(shown).toContain('<title>Team 8, Team 9, ')
+  expect(lanesOf(spoke(9), castOf([])).map(({ name }) => name)).toEqual(Array.from({ length: 9 }, (_, n) => `Team ${n}`)) // "1 more" has a name
+})
+
+const message = (sequence: number, teamId: string | null, atMs = NOW - 60 * 60_000): Said => [
+  sequence,
+  teamId,
+  teamId !== null,
+  new Date(atMs).toISOString(),
+]
+const newestFirst = (length: number, teamId: string): Said[] => Array.from({ length }, (_, n) => message(length - n, teamId))
+
+test('a team that is away has so much unread of what others said, one that listens nothing; both with what they acknowledged', () => {
   const services = servicesOf()
   const polling = { ...team('a', 0), acknowledgedCursor: 7 }
   const away = { ...team('b', 40), deliveredCursor: 3, acknowledgedCursor: 2 }
   const abreast = { ...team('c', 40), deliveredCursor: 10 }
+  const left = { ...team('d', 40), leftAt: minutesAgo(30) }
+  const said = [message(10, 'b'), message(9, null), message(7, 'a'), message(4, 'c'), message(3, 'a'), message(1, 'a')]
   services.presence.poll('s', 'a', 30_000)
-  const { teams } = stateOf(services, watched({ lastConversationSequence: 10 }), [polling, away, abreast])
-  expect(teams.map(({ id, delivered, acknowledged }) => [id, delivered, acknowledged])).toEqual([
-    ['a', undefined, 7],
-    ['b', 3, 2],
-    ['c', undefined, 0],
+  const unread = (status: string, talk = said) =>
+    stateOf(services, watched({ status }, talk), [polling, away, abreast, left]).teams.map(({ id, unread }) => [id, unread])
+  expect(unread('active')).toEqual([
+    ['a', undefined],
+    ['b', { count: 3, more: false }], // not its own
+    ['c', { count: 0, more: false }],
+    ['d', undefined],
   ])
+  expect(unread('closed').map(([, count]) => count)).toEqual([undefined, undefined, undefined, undefined])
+  expect(unread('active', newestFirst(99, 'c')).slice(1, 3)).toEqual([
+    ['b', { count: 96, more: false }],
+    ['c', { count: 0, more: false }],
+  ])
+  const beyond = newestFirst(120, 'a').slice(0, 99)
+  expect(unread('active', beyond)[1]).toEqual(['b', { count: 99, more: true }])
+  const { teams } = stateOf(services, watched({}, said), [polling, away])
+  expect(teams.map(({ acknowledged }) => acknowledged)).toEqual([7, 2])
+  expect(shownOf(teams)).toContain('3 unread')
+  expect(shownOf(stateOf(services, watched({}, said), [abreast]).teams)).toContain('read all')
 })
+
+test('only who polls at this moment listens: a team that was seen a second ago may be at work', () => {
+  const services = servicesOf()
+  services.presence.poll('s', 'a', 30_000)
+  services.presence.poll('s', 'b', 30_000).end()
+  const { teams } = stateOf(services, watched(), [team('a', 40), team('b', 40), team('c', 0.01)])
+  expect(teams.map(({ id, status, polling }) => [id, status, polling])).toEqual([
+    ['a', 'active', true],
+    ['b', 'active', false],
+    ['c', 'active', false],
+  ])
+  const listening = renderToStaticMarkup(createElement(Listening, { teams, concluded: false, quietFor: undefined }))
+  expect(listening).toContain('1 team is listening')
+})
+
+test('a team that spoke after its last poll is shown with the age of that, and as not listening', () => {
+  const ages = (...said: Said[]) => {
+    const { teams } = stateOf(servicesOf(), watched({}, said), [team('a', 6), team('b', 40), { ...team('c', 40), leftAt: minutesAgo(9) }])
+    return teams.map(({ status, seen, spoke }) => `${status} ${spoke ? 'spoke ' : ''}${seen}`)
+  }
+  expect(ages()).toEqual(['disconnected 6m ago', 'disconnected 40m ago', 'disconnected 9m ago'])
+  expect(ages(message(4, 'a', NOW - 3_000), message(3, 'b', NOW - 25_000), message(2, 'b', NOW - 90_000))).toEqual([
+    'disconnected spoke just now',
+    'disconnected spoke 20s ago',
+    'disconnected 9m ago',
+  ])
+  expect(ages(message(3, 'a', NOW - 8 * 60_000), message(2, 'c', NOW - 60_000))[0]).toBe('disconnected 6m ago') // it has polled since
+  const { teams } = stateOf(servicesOf(), watched({}, [message(4, 'a', NOW - 25_000)]), [team('a', 6)])
+  expect(shownOf(teams)).toContain('spoke 20s ago<span class="sr-only">, not listening</span>')
+})
+
+const shownOf = (teams: RosterTeam[]) => renderToStaticMarkup(createElement(Roster, { teams, waitingFor: 0 }))

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { onEveryEngine, room, say, viaRest } from '../support/parley.ts'
 import { PULSES, pulsesOf } from '../../src/stores/overview.ts'
+import { sessionsWithDocs } from '../../src/stores/watched.ts'
 
 onEveryEngine((parley) => {
   /** A session that began at noon, and what was said `minutes` later. */
@@ -33,6 +34,20 @@ onEveryEngine((parley) => {
     const early = Array.from({ length: 180 }, () => 2)
     const late = Array.from({ length: 60 }, () => 97)
     expect(await spoken([...early, ...late])).toEqual(pulses({ 0: 45, 19: 15 }))
+  })
+
+  test('what was said last is known by its place, its team and its time, the newest first', async () => {
+    const { id, alex } = await room(viaRest(parley()))
+    await say(alex, 'word')
+    await say(alex, 'word')
+    await parley().database.query(`update events set at = '2026-01-01T12:00:00.120Z' where session_id = $1 and sequence = 3`, [id])
+    const [watched] = await sessionsWithDocs(parley().database, [id])
+    expect(watched!.said.map(([sequence, team, isMessage]) => [sequence, team, isMessage])).toEqual([
+      [3, alex.handle, true],
+      [2, alex.handle, true],
+      [1, null, false], // Bea's joining
+    ])
+    expect(watched!.said[0]![3]).toBe('2026-01-01T12:00:00.120Z')
   })
 
   test('a session without events has none', async () => {

@@ -1,4 +1,5 @@
-import { HomePage, type Counts } from '../../../components/home-page.tsx'
+import { renderToStaticMarkup } from 'react-dom/server'
+import { Figures, HomePage, Sessions, type Counts } from '../../../components/home-page.tsx'
 import type { SessionSummary } from '../../../components/session-row.tsx'
 import { FILTERS, type Filter } from '../../../components/session-search.tsx'
 import { sourceName } from '../../../components/source.ts'
@@ -7,14 +8,16 @@ import type { SessionHit } from '../../../components/search-hits.tsx'
 import type { Found } from '../../../components/search-page.tsx'
 import type { ErrorBody } from '../../core/errors.ts'
 import { glance } from '../../core/glance.ts'
-import { participantOf } from '../../rooms/roster.ts'
+import { isPolling, participantOf } from '../../rooms/roster.ts'
 import type { Services } from '../../services.ts'
 import { listSessions, type Listed, type Session } from '../../stores/sessions.ts'
 import type { Http } from '../http.ts'
-import { frameOf, page, type Site } from './answer.tsx'
+import { partial } from '../live/frames.tsx'
+import { answered, frameOf, page, type Site } from './answer.tsx'
 import { eventLine } from './event-line.ts'
 import { linkOf } from './link.ts'
 import { everything, sentence } from './search.tsx'
+import { isQuiet, liveSince } from './state.ts'
 import { rostersOf } from '../../stores/members.ts'
 import { lastEventsOf, messageCounts, messagesSince, MOST_COUNTED, presentTeams, PULSES, pulsesOf, totals } from '../../stores/overview.ts'
 
@@ -23,7 +26,7 @@ const HITS_SHOWN = 5
 const SESSIONS_FOUND = 50
 const DAY_MS = 86_400_000
 
-/** GET /: the sessions, with ?q= and ?status=; and what was said of the words in q. */
+/** GET /: the sessions, with ?q= and ?status=; and what was said of the words in q. With ?part=live what of it changes by itself. */
 export const homePage = async (c: Http, site: Site): Promise<Response> => {
   const { services } = site
   const asked = (c.req.query('q') ?? '').trim().replaceAll('\0', '').toWellFormed().slice(0, 200).toWellFormed()
@@ -40,9 +43,17 @@ export const homePage = async (c: Http, site: Site): Promise<Response> => {
     limit: SHOWN + 1,
   })
   const sessions = (await summaries(services, listed.slice(0, SHOWN))).map((session) => withMatch(session, matches.get(session.id)))
-  const frame = { ...frameOf(c, site), ...(search === '' && { path: '/' }) }
   const more = listed.length > SHOWN
-  return page(c, <HomePage {...{ frame, counts, sessions, more, search, filter, found, problem }} link={linkOf(c, services)} />)
+  const overview = { counts, sessions, more, search, filter, found, problem, link: linkOf(c, services) }
+  if (c.req.query('part') === 'live') {
+    const again = [
+      ['#figures', <Figures {...overview} />],
+      ['#sessions', <Sessions {...overview} />],
+    ] as const
+    return answered(c, again.map(([place, shown]) => partial(place, 'outerMorph', renderToStaticMarkup(shown))).join(''))
+  }
+  const frame = { ...frameOf(c, site), ...(search === '' && { path: '/' }) }
+  return page(c, <HomePage {...{ frame, overview }} />)
 }
 
 // A query that holds a credential is not shown again.
@@ -54,29 +65,27 @@ const shownOf = (answer: { found?: Found; error?: ErrorBody }): { found?: Found;
 const withMatch = (session: SessionSummary, match: SessionHit | undefined): SessionSummary =>
   match?.place === 'document' && match.snippet !== '' ? { ...session, lastLine: `Document: ${match.snippet}` } : session
 
-const wanted = ({ clock, config }: Services, filter: Filter): Pick<Listed, 'status' | 'imported' | 'quietSince'> => {
+const wanted = (services: Services, filter: Filter): Pick<Listed, 'status' | 'imported' | 'live'> => {
   if (filter === 'all') return {}
   if (filter === 'imported') return { imported: true }
   if (filter === 'concluded') return { status: 'closed', imported: false }
-  const quietSince = new Date(clock.now() - config.IDLE_AFTER * 1000).toISOString()
-  return { status: 'active', ...(filter === 'idle' && { quietSince }) }
+  return { live: { is: filter === 'live', since: liveSince(services) } }
 }
 
 const countsOf = async (services: Services): Promise<Counts> => {
-  const { database, clock, config } = services
-  const since = new Date(clock.now() - config.DISCONNECTED_AFTER * 1000).toISOString()
-  const [{ sessions, live, lastEventAt }, present, messages] = await Promise.all([
-    totals(database),
-    presentTeams(database, since),
+  const { database, clock } = services
+  const since = liveSince(services)
+  const [{ sessions, live, lastEventAt }, teams, messages] = await Promise.all([
+    totals(database, since),
+    presentTeams(database, since.seen),
     messagesSince(database, new Date(clock.now() - DAY_MS).toISOString()),
   ])
-  const statuses = present.map(({ team, convenerTeamId }) => participantOf(services, team, { convenerTeamId }).status)
-  const having = (status: string) => statuses.filter((one) => one === status).length
+  const present = teams.filter(({ team, convenerTeamId }) => participantOf(services, team, { convenerTeamId }).status !== 'disconnected')
   return {
     sessions,
     live,
-    listening: having('active'),
-    idle: having('idle'),
+    listening: present.filter(({ team }) => isPolling(services, team)).length,
+    present: present.length,
     messages: messages > MOST_COUNTED ? `${MOST_COUNTED.toLocaleString('en')}+` : messages,
     lastEvent: lastEventAt ? ago(lastEventAt, clock.now()) : undefined,
   }
@@ -95,16 +104,14 @@ const summaries = async (services: Services, sessions: Session[]): Promise<Sessi
   const lastOf = new Map(lasts.map((last) => [last.sessionId, last]))
   return sessions.map((session) => {
     const teams = teamsOf.get(session.id) ?? []
-    const concluded = session.status === 'closed'
-    const statuses = teams.map((row) => participantOf(services, row, session).status)
+    const seats = teams.map((row) => participantOf(services, row, session))
     const last = lastOf.get(session.id)
     const author = teams.find(({ teamId }) => teamId === last?.teamId)?.teamName ?? last?.by
     return {
       id: session.id,
       title: session.title,
       source: sourceName(session.source),
-      concluded,
-      status: concluded ? 'disconnected' : statuses.includes('active') ? 'active' : statuses.includes('idle') ? 'idle' : 'disconnected',
+      state: session.status === 'closed' ? 'concluded' : isQuiet(services, session, seats) ? 'idle' : 'live',
       lastLine: last ? lineOf(last.type, last.content, author) : session.description || 'Nothing said yet',
       teams: teams.map(({ teamName, hue }) => ({ name: teamName, hue })),
       age: ago(session.lastEventAt ?? session.createdAt, clock.now()),

@@ -46,8 +46,15 @@ const itemOf = (session: SessionRow, turn: Turn, quote: EventRow | undefined): T
   lacks: session.source === 'room' ? undefined : missing(session, turn),
 })
 
-const lineOf = ({ type, author, content, tool_name }: EventRow): string =>
-  shortened(glance(/\S.*/.exec(textOf(kindOf(type, author), content, tool_name))?.[0] ?? '')).text
+// The first line of which a glance leaves something: a text may begin with a code fence.
+const lineOf = ({ type, author, content, tool_name }: EventRow): string => {
+  const lines = textOf(kindOf(type, author), content, tool_name).trimStart().slice(0, QUOTED).split('\n')
+  for (const line of lines) {
+    const seen = glance(line)
+    if (seen !== '') return shortened(seen).text
+  }
+  return shortened(lines[0]!).text
+}
 
 // Turns in which nothing was asked lack nothing.
 const missing = ({ turn: turns }: SessionRow, { ordinal, userInput, terminal, finalResponse }: Turn): string | undefined => {

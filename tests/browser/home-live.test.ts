@@ -1,0 +1,156 @@
+// Home while it is open: it follows what happens, and does not disturb whoever reads it.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Browser, Page } from 'playwright'
+import { serveSite, startBrowser, usingPage, type Site } from '../support/site.ts'
+
+let browser: Browser
+let parley: Site
+let empty: Site
+
+beforeAll(async () => {
+  browser = await startBrowser()
+  parley = await serveSite()
+  empty = await serveSite()
+  for (let n = 0; n < 12; n++) await begin(`Session ${n}`)
+}, 120_000)
+
+afterAll(async () => {
+  await browser?.close()
+  await parley?.stop()
+  await empty?.stop()
+})
+
+const EVERY_MS = 15_000
+const WIDE = { viewport: { width: 1280, height: 500 } }
+
+const begin = async (title: string, { post } = parley) => {
+  const { session_id, team_id } = await post('/sessions', { title, description: '', creator_team_name: "Alex's Team" })
+  return { id: session_id!, say: (text: string) => post(`/sessions/${session_id}/messages`, { content: { text } }, team_id) }
+}
+
+/** Home, with a clock that the test moves on, and how often the page has asked for news. */
+const atHome = (
+  path: string,
+  work: (page: Page, asked: () => number, complaints: string[]) => Promise<void>,
+  { url } = parley,
+): Promise<void> =>
+  usingPage(browser, url, WIDE, async (page, complaints) => {
+    let asked = 0
+    page.on('request', (request) => void (new URL(request.url()).searchParams.has('part') && asked++))
+    await page.clock.install()
+    await page.goto(path)
+    await work(page, () => asked, complaints)
+  })
+
+const passes = async (page: Page) => {
+  const answered = page.waitForResponse((response) => response.url().includes('part=live'))
+  await page.clock.runFor(EVERY_MS + 1_000)
+  await (await answered).finished()
+}
+const titles = (page: Page) => page.locator('#sessions li a').allTextContents()
+const figure = (page: Page, label: string) => page.locator('#figures div', { hasText: label }).locator('dd').textContent()
+const row = (page: Page, id: string) => page.locator(`#s-${id}`)
+const hide = (page: Page, hidden: boolean) =>
+  page.evaluate((is) => {
+    Object.defineProperty(document, 'hidden', { value: is, configurable: true })
+    document.dispatchEvent(new Event('visibilitychange'))
+  }, hidden)
+
+test('what begins and is said meanwhile comes by itself, and the figures with it', () =>
+  atHome('/', async (page, asked, complaints) => {
+    const before = (await titles(page)).length
+    expect(asked()).toBe(0)
+    const later = await begin('A later one')
+    await later.say('its first word')
+    await passes(page)
+    await row(page, later.id).waitFor()
+    expect(await titles(page)).toHaveLength(before + 1)
+    expect((await titles(page))[0]).toBe('A later one')
+    expect(await row(page, later.id).textContent()).toContain("Alex's Team: its first word")
+    expect(await figure(page, 'Live sessions')).toBe(`${before + 1}of ${before + 1}`)
+    await later.say('and its second')
+    await passes(page)
+    await row(page, later.id).getByText('and its second').waitFor()
+    expect(complaints).toEqual([])
+  }))
+
+test('whoever reads further down keeps the place and the focus while a session goes to the top', () =>
+  atHome('/', async (page) => {
+    const read = await page.locator('#sessions li').nth(7).getAttribute('id')
+    await page.locator(`#${read} a`).focus()
+    await page.evaluate(() => scrollTo(0, 300))
+    await page.waitForTimeout(200) // the browser chooses what it keeps in place when it paints
+    const top = () => page.locator(`#${read}`).evaluate((element) => Math.round(element.getBoundingClientRect().top))
+    const before = await top()
+    await page.evaluate((id) => Object.assign(document.getElementById(id)!, { same: true }), read!)
+    const later = await begin('A later one')
+    await passes(page)
+    await row(page, later.id).waitFor({ state: 'attached' })
+    expect(Math.abs((await top()) - before)).toBeLessThan(4)
+    const focused = () => page.evaluate(() => document.activeElement?.closest('li')?.id)
+    expect(await focused()).toBe(read!)
+    expect(await page.evaluate((id) => 'same' in document.getElementById(id)!, read!)).toBe(true)
+    const query = 'update sessions set last_event_at = now() where id = $1'
+    await parley.services.database.query(query, [read!.slice(2)])
+    await passes(page)
+    await page.locator(`#sessions li:first-child[id="${read}"]`).waitFor({ state: 'attached' })
+    expect(await focused()).toBe(read!) // it went to the top itself
+  }))
+
+test('what is being typed into the search stays, with the caret', () =>
+  atHome('/', async (page) => {
+    const search = page.locator('input[type=search]')
+    await search.pressSequentially('parser')
+    await page.keyboard.press('ArrowLeft')
+    const later = await begin('A later one')
+    await passes(page)
+    await row(page, later.id).waitFor()
+    expect(await search.inputValue()).toBe('parser')
+    await page.keyboard.type('-')
+    expect(await search.inputValue()).toBe('parse-r')
+  }))
+
+test('the first session takes the place of what stands there before', () =>
+  atHome(
+    '/',
+    async (page) => {
+      expect(await page.locator('#sessions').textContent()).toContain('No session yet')
+      const first = await begin('The first', empty)
+      await passes(page)
+      await row(page, first.id).waitFor()
+      expect(await page.locator('#sessions').textContent()).not.toContain('No session yet')
+      expect(await page.locator('input[type=search]').isVisible()).toBe(true)
+    },
+    empty,
+  ))
+
+test('a filter stays, and a session that is no longer of it goes', () =>
+  atHome('/?status=live', async (page) => {
+    const [id] = await page.locator('#sessions li').evaluateAll((rows) => rows.map((one) => one.id.slice(2)))
+    await parley.services.database.query(`update sessions set last_event_at = now() - interval '1 hour' where id = $1`, [id])
+    await parley.services.database.query(`update participants set last_seen_at = now() - interval '1 hour' where session_id = $1`, [id])
+    await passes(page)
+    await row(page, id!).waitFor({ state: 'detached' })
+    expect(await page.locator('#sessions nav [aria-current]').textContent()).toBe('Live')
+    await page.goto('/?status=idle')
+    expect(await page.locator('#sessions li').count()).toBe(1)
+    expect(await row(page, id!).locator('.sr-only').first().textContent()).toBe('Idle')
+  }))
+
+test('nothing is asked for while nobody sees it, and at once when somebody does again', () =>
+  atHome('/', async (page, asked) => {
+    await hide(page, true)
+    await page.clock.runFor(10 * EVERY_MS)
+    expect(asked()).toBe(0)
+    const later = await begin('A later one')
+    await hide(page, false)
+    await page.clock.runFor(1_000)
+    await row(page, later.id).waitFor()
+    expect(asked()).toBe(1)
+  }))
+
+test('what a search has found stays as it was given', () =>
+  atHome('/?q=session', async (page, asked) => {
+    await page.clock.runFor(4 * EVERY_MS)
+    expect(asked()).toBe(0)
+  }))
