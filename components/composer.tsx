@@ -17,7 +17,11 @@ export interface ComposerProps {
   again?: boolean
 }
 
-/** Where a signed-in person speaks to all teams. With htmx only this form is replaced: the feed brings the message itself. */
+/**
+ * Where a signed-in person speaks to all teams. With htmx only this form is replaced: the feed brings the message itself.
+ * A session that is concluded has no use for it, but what was typed until then stays: only an empty form goes. The field has no
+ * maxLength: it would cut what is pasted without a word, and the server says how much is too much.
+ */
 export const Composer = (props: ComposerProps) => (props.person?.role === 'person' ? <Form {...props} /> : <Stranger {...props} />)
 
 const Form = ({ sessionId, person, idempotencyKey, text = '', problem, again = false }: ComposerProps) => {
@@ -30,20 +34,22 @@ const Form = ({ sessionId, person, idempotencyKey, text = '', problem, again = f
       hx-post={action}
       hx-swap="outerHTML"
       hx-disable="find button"
-      className="grid shrink-0 gap-2 px-3 pt-0.5 pb-3 concluded:hidden"
+      className="grid shrink-0 gap-2 px-3 pt-0.5 pb-3 concluded:has-[textarea:placeholder-shown]:hidden"
     >
       {problem && <ProblemNote problem={problem} />}
       <p role="alert" hidden className="text-[12.5px] text-destructive-foreground">
         This was not sent: the server cannot be reached. Your text is kept; send it again.
       </p>
+      <p role="status" className="hidden px-1 text-[12.5px] text-muted-foreground concluded:block">
+        The session was concluded. Your text was not sent.
+      </p>
       <input type="hidden" name="key" value={idempotencyKey} />
-      <div className="relative">
+      <div className="relative min-w-0">
         <Textarea
           id="message"
           name="text"
           rows={1}
           required
-          maxLength={32 * 1024}
           defaultValue={text}
           autoFocus={again}
           aria-label={`Message to all teams, as ${visible(person!.name)}`}
@@ -57,7 +63,7 @@ const Form = ({ sessionId, person, idempotencyKey, text = '', problem, again = f
           size="icon"
           aria-label="Send"
           title="Send (Ctrl or ⌘ with Enter)"
-          className="absolute right-1 bottom-1 size-7.5"
+          className="absolute right-1 bottom-1 size-7.5 concluded:hidden"
         >
           <Icon name="send" />
         </Button>

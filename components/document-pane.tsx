@@ -14,9 +14,13 @@ export interface SharedDocument {
 }
 
 export const DocumentPane = ({ document, written, history }: { document: SharedDocument; written: WrittenView; history: string }) => (
-  <section id="document" aria-label="Document" className="flex min-h-0 min-w-0 flex-col lg:w-[44%] lg:shrink-0">
+  <section
+    id="document"
+    aria-label="Document"
+    className="flex min-h-0 min-w-0 flex-col lg:w-[44%] lg:shrink-0 not-on-document:max-lg:invisible"
+  >
     <div className="flex h-10 shrink-0 items-center gap-3 border-b px-4 sm:px-6">
-      <h2 className="text-[13px] font-medium">Document</h2>
+      <h2 className="text-[13px] font-medium max-lg:hidden">Document</h2>
       <a href={history} className="text-[12.5px] text-muted-foreground hover:text-foreground">
         History
       </a>
@@ -25,7 +29,7 @@ export const DocumentPane = ({ document, written, history }: { document: SharedD
         <Icon name="copy" />
       </Button>
     </div>
-    <div tabIndex={0} role="region" aria-label="The shared document" className="thin-scroll min-h-0 flex-1 lg:overflow-y-auto">
+    <div tabIndex={0} role="region" aria-label="The shared document" className="thin-scroll min-h-0 flex-1 overflow-y-auto">
       <DocumentText document={document} />
     </div>
   </section>

@@ -15,11 +15,7 @@ interface Props {
 
 /** The feed in a scroller of its own, which begins at its end. */
 export const FeedPane = ({ session, link, composer }: Props & { composer: ComposerProps }) => (
-  <section
-    id="feed"
-    aria-label="Feed"
-    className="flex min-h-0 min-w-0 flex-1 flex-col bg-card max-lg:max-h-[max(22rem,calc(100dvh-15rem))] max-lg:border-b lg:border-r"
-  >
+  <section id="feed" aria-label="Feed" className="flex min-h-0 min-w-0 flex-1 flex-col bg-card on-document:max-lg:invisible lg:border-r">
     <div className="flex h-10 shrink-0 items-center gap-2 border-b px-4 max-lg:hidden">
       <h2 className="text-[13px] font-medium">Feed</h2>
       <Count messages={session.messages} />

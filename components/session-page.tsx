@@ -22,27 +22,44 @@ export const SessionPage = ({ frame, session, link, idempotencyKey }: Props) => 
     frame={frame}
     title={`${session.title} · Parley`}
     crumbs={[{ label: 'Sessions', href: '/' }, { label: session.id.slice(0, 8) }]}
-    full
+    full="everywhere"
+    skips={skipsOf(session, frame)}
     paintsWith={session.feed.streamed ? undefined : 'live'}
   >
     <main id="main" className="flex min-h-0 flex-1 flex-col">
       <Head session={session} person={frame.person} />
       <Conclusion document={session.document} />
-      <nav aria-label="Parts" className="flex h-9 shrink-0 gap-4 border-b px-4 text-[13px] lg:hidden">
-        <a href="#feed" className="flex items-center border-b-2 border-foreground font-medium">
-          Feed
-        </a>
-        <a href="#document" className="flex items-center gap-1.5 text-muted-foreground">
-          Document
-        </a>
-      </nav>
-      <div className="panes flex min-h-0 flex-1 max-lg:flex-col">
+      <Tabs version={session.document.version} />
+      <div className="panes flex min-h-0 flex-1 max-lg:min-h-72">
         <FeedPane session={session} link={link} composer={{ sessionId: session.id, person: frame.person, idempotencyKey }} />
         <DocumentPane document={session.document} written={session.written} history={`/sessions/${session.id}/history`} />
       </div>
       <div id="live" data-session={session.id} data-cursor={session.cursor} data-doc={session.document.version} hidden />
     </main>
   </Shell>
+)
+
+const skipsOf = ({ concluded }: SessionView, { person }: Frame) => [
+  { label: 'To the document', href: '#document' },
+  ...(person?.role === 'person' && !concluded ? [{ label: 'To the composer', href: '#message' }] : []),
+]
+
+const TAB = 'flex items-center gap-1.5 border-b-2 px-0.5'
+const CHOSEN = 'border-foreground font-medium'
+const OTHER = 'border-transparent text-muted-foreground'
+
+// Where the panes do not fit side by side. Links to a pane: app.css shows the one that the address names, with no script and by the
+// back button too.
+const Tabs = ({ version }: { version: number }) => (
+  <nav id="tabs" aria-label="Parts" className="sticky top-0 z-20 flex h-9 shrink-0 gap-4 border-b bg-background px-4 text-[13px] lg:hidden">
+    <a href="#feed" className={cn(TAB, CHOSEN, 'on-document:border-transparent on-document:font-normal on-document:text-muted-foreground')}>
+      Feed
+    </a>
+    <a href="#document" className={cn(TAB, OTHER, 'on-document:border-foreground on-document:font-medium on-document:text-foreground')}>
+      Document
+      <span className="text-[11px] font-normal text-muted-foreground tabular-nums">v{version}</span>
+    </a>
+  </nav>
 )
 
 const Head = ({ session, person }: { session: SessionView; person: Frame['person'] }) => (
@@ -90,10 +107,18 @@ const Description = ({ text }: { text: string }) =>
   text.length <= ONE_LINE && !text.includes('\n') ? (
     <p className="mt-0.5 text-[13px] text-muted-foreground wrap-anywhere">{text}</p>
   ) : (
-    <details className="group/description mt-0.5 text-[13px] text-muted-foreground">
-      <summary className="line-clamp-2 max-w-4xl cursor-pointer wrap-anywhere group-open/description:hidden sm:line-clamp-1">
-        {text}
+    <details className="group/description mt-0.5 max-w-4xl text-[13px] text-muted-foreground">
+      <summary className="w-fit cursor-pointer list-none hover:text-foreground">
+        <span className="line-clamp-2 wrap-anywhere group-open/description:hidden sm:line-clamp-1">{text}</span>
+        <span className="font-medium not-group-open/description:hidden">Show less</span>
       </summary>
-      <p className="thin-scroll max-h-48 max-w-4xl overflow-y-auto whitespace-pre-wrap wrap-anywhere">{text}</p>
+      <div
+        tabIndex={0}
+        role="region"
+        aria-label="Description"
+        className="thin-scroll max-h-48 overflow-y-auto whitespace-pre-wrap wrap-anywhere"
+      >
+        {text}
+      </div>
     </details>
   )

@@ -1,4 +1,3 @@
-import { cn } from './cn.ts'
 import { Icon } from './icon.tsx'
 import { LinkCard, type McpLink } from './link-card.tsx'
 import { LoopGuardForm, type LoopGuardChoice } from './loop-guard-form.tsx'
@@ -80,7 +79,7 @@ const ThemeCard = ({ frame }: { frame: Frame }) => (
             name="theme"
             value={theme}
             aria-pressed={theme === frame.theme}
-            className={cn(theme === frame.theme && 'bg-secondary text-secondary-foreground')}
+            className="aria-pressed:bg-secondary aria-pressed:text-secondary-foreground"
           >
             <Icon name={theme} />
             {THEME_LABELS[theme]}

@@ -20,8 +20,10 @@ interface Props {
   title: string
   /** Where this page is, after the product's name. */
   crumbs?: { label: string; href?: string }[]
-  /** As high as the window: the panes scroll, the page does not. From 1024 px on. */
-  full?: boolean
+  /** As high as the window: the panes scroll, the page does not. From 1024 px on, or everywhere; a window too low for that scrolls. */
+  full?: boolean | 'everywhere'
+  /** Where else a keyboard may want to go at once. */
+  skips?: { label: string; href: string }[]
   /** The id of what must have come before anything is painted: a list that grows at its end would be seen jumping. */
   paintsWith?: string | undefined
   children: ReactNode
@@ -30,7 +32,7 @@ interface Props {
 // Only its own attribute names (data-hx-… would be live by default), no extension but ours, no hand on history or styles.
 const HTMX = JSON.stringify({ prefix: '', extensions: 'sse', history: false, includeIndicatorCSS: false })
 
-export const Shell = ({ frame, title, crumbs = [], full = false, paintsWith, children }: Props) => (
+export const Shell = ({ frame, title, crumbs = [], full = false, skips = [], paintsWith, children }: Props) => (
   <html lang="en" className={frame.theme}>
     <head>
       <meta charSet="utf-8" />
@@ -44,13 +46,16 @@ export const Shell = ({ frame, title, crumbs = [], full = false, paintsWith, chi
       <link rel="icon" href="/public/icon.svg" type="image/svg+xml" />
       <script src={frame.script} defer />
     </head>
-    <body className={cn('flex min-h-dvh flex-col', full && 'lg:h-dvh lg:overflow-hidden')}>
-      <a
-        href="#main"
-        className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:m-2 focus:rounded-md focus:bg-primary focus:px-3 focus:py-1.5 focus:text-sm focus:text-primary-foreground"
-      >
-        Skip to content
-      </a>
+    <body className={cn('flex min-h-dvh flex-col', full && 'lg:h-dvh lg:overflow-hidden', full === 'everywhere' && 'h-dvh')}>
+      {[{ label: 'Skip to content', href: '#main' }, ...skips].map(({ label, href }) => (
+        <a
+          key={href}
+          href={href}
+          className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:m-2 focus:rounded-md focus:bg-primary focus:px-3 focus:py-1.5 focus:text-sm focus:text-primary-foreground"
+        >
+          {label}
+        </a>
+      ))}
       <Header frame={frame} crumbs={crumbs} />
       {children}
       <Icons />
@@ -93,23 +98,42 @@ const Header = ({ frame, crumbs }: { frame: Frame; crumbs: NonNullable<Props['cr
       <LinkButton variant="ghost" size="icon" href="/settings" aria-label="Settings" title="Settings">
         <Icon name="settings" />
       </LinkButton>
-      <ThemeButton frame={frame} />
+      <ThemeButton path={frame.path} />
       <Identity frame={frame} />
     </div>
   </header>
 )
 
-const ThemeButton = ({ frame: { theme, path } }: { frame: Frame }) => {
-  const next = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length]!
-  const label = `Theme: ${theme}. Switch to ${next}`
-  return (
-    <form method="post" action="/theme" className="flex">
-      <input type="hidden" name="back" value={path} />
-      <Button type="submit" variant="ghost" size="icon" name="theme" value={next} aria-label={label} title={label}>
-        <Icon name={theme} />
-      </Button>
-    </form>
-  )
+// One button for each theme, of which the one of the theme in force shows: public/theme.js changes nothing but the theme.
+const ThemeButton = ({ path }: { path: string }) => (
+  <form method="post" action="/theme" className="flex">
+    <input type="hidden" name="back" value={path} />
+    {THEMES.map((theme, i) => {
+      const next = THEMES[(i + 1) % THEMES.length]!
+      const label = `Theme: ${theme}. Switch to ${next}`
+      return (
+        <Button
+          key={theme}
+          type="submit"
+          variant="ghost"
+          size="icon"
+          name="theme"
+          value={next}
+          aria-label={label}
+          title={label}
+          className={IN_FORCE[theme]}
+        >
+          <Icon name={theme} />
+        </Button>
+      )
+    })}
+  </form>
+)
+
+const IN_FORCE: Record<Theme, string> = {
+  system: '[html:not(.system)_&]:hidden',
+  light: '[html:not(.light)_&]:hidden',
+  dark: '[html:not(.dark)_&]:hidden',
 }
 
 const Identity = ({ frame: { person, path } }: { frame: Frame }) =>

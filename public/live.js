@@ -245,16 +245,23 @@
     const copy = $('copy-message')
     const offerCopy = ({ target }) => {
       const row = target.closest?.('.row-message')
-      if (!row || copy.parentElement === row) return
+      if (!row || copy.parentElement === row || copy.matches('.copied')) return // the tick stays with what was copied
       copy.hidden = false
       row.append(copy)
     }
     if (navigator.clipboard) for (const name of ['mouseover', 'focusin']) rows.addEventListener(name, offerCopy)
     copy.addEventListener('click', async () => {
       await navigator.clipboard.writeText(copy.closest('.row').querySelector('.prose').innerText)
-      copy.classList.add('text-ok-foreground')
-      setTimeout(() => copy.classList.remove('text-ok-foreground'), 1_500)
+      copy.dispatchEvent(new Event('copied', { bubbles: true }))
     })
+
+    // Concluded while somebody writes: the text stays in the form (components/composer.tsx), and goes nowhere. Before htmx hears of it.
+    const hold = (event) => {
+      if (event.target.id !== 'composer' || $('session-head').dataset.concluded === undefined) return
+      event.preventDefault()
+      event.stopPropagation()
+    }
+    document.addEventListener('submit', hold, { capture: true })
 
     seek()
     const sought = $(`m${scroller.dataset.sought}`)

@@ -4,15 +4,41 @@ for (const button of document.querySelectorAll('[data-copy]')) {
   button.hidden = false
   button.addEventListener('click', async () => {
     await navigator.clipboard.writeText(await textFor(button))
-    const { title } = button
-    button.title = 'Copied'
-    button.classList.add('text-ok-foreground')
-    setTimeout(() => {
-      button.title = title
-      button.classList.remove('text-ok-foreground')
-    }, 1_500)
+    button.dispatchEvent(new Event('copied', { bubbles: true }))
   })
 }
+
+// That it was copied, for those who look at the button and for those who listen. Also from live.js.
+const COPIED_MS = 1_500
+const said = document.createElement('p')
+said.className = 'sr-only'
+said.setAttribute('role', 'status')
+document.body.append(said)
+const copyShape = document.getElementById('i-copy')
+const tick = copyShape.cloneNode() // drawn like the other icons (components/icon.tsx), and of no use without script
+tick.id = 'i-tick'
+tick.innerHTML = '<path d="M20 6 9 17l-5-5"/>'
+copyShape.after(tick)
+
+let takeBack
+document.addEventListener('copied', ({ target: button }) => {
+  takeBack?.()
+  const icon = button.querySelector('use')
+  const { title } = button
+  const show = (shape, says) => {
+    icon.setAttribute('href', shape)
+    button.title = says
+    button.classList.toggle('copied', says !== title)
+    said.textContent = says === title ? '' : says
+  }
+  show('#i-tick', 'Copied')
+  const end = setTimeout(() => takeBack(), COPIED_MS)
+  takeBack = () => {
+    clearTimeout(end)
+    takeBack = undefined
+    show('#i-copy', title)
+  }
+})
 
 // What stands beside the button; or the document, as it was written, in the version that the page shows.
 async function textFor(button) {

@@ -1,7 +1,7 @@
 // Text of agents as HTML that can do nothing: markdown is parsed, raw HTML is shown as text, and what comes out passes an allow-list.
 // No text holds the process up: it is rendered in pieces, and a piece that is made to be slow is shown as it was written. The limits
 // are of the text, never of the clock, so that everybody is shown the same. bench/markdown.ts measures them.
-import { Lexer, Marked, type Tokens } from 'marked'
+import { Lexer, Marked, Renderer, type Tokens } from 'marked'
 import sanitizeHtml from 'sanitize-html'
 import { highlight } from './highlight.ts'
 import { DELIMITERS, piecesOf } from './pieces.ts'
@@ -159,8 +159,26 @@ const marked = new Marked({
     },
     checkbox: ({ checked }) => `<span class="cb${checked ? ' cb-on' : ''}" role="img" aria-label="${checked ? 'done' : 'to do'}"></span>`,
     code: ({ text }) => `<pre tabindex="0"><code>${highlight(text, escaped)}</code></pre>\n`,
+    // dir="auto": its padding and marks stand where its text begins, in Arabic or Hebrew on the right.
+    list(token) {
+      const tag = token.ordered ? 'ol' : 'ul'
+      const start = token.ordered && token.start !== 1 ? ` start="${token.start}"` : ''
+      return `<${tag} dir="auto"${start}>\n${token.items.map((item) => this.listitem(item)).join('')}</${tag}>\n`
+    },
+    // The feed shows line breaks (app.css, md-feed): in an item only those that were written, none between its blocks.
+    listitem({ tokens }) {
+      return `<li>${tokens.map((token) => withoutBreak(this.parser.parse([token]))).join('')}</li>\n`
+    },
+    blockquote({ tokens }) {
+      return `<blockquote dir="auto">\n${this.parser.parse(tokens)}</blockquote>\n`
+    },
+    table(token) {
+      return Renderer.prototype.table.call(this, token).replace('<table>', '<table dir="auto">')
+    },
   },
 })
+
+const withoutBreak = (html: string) => (html.endsWith('\n') ? html.slice(0, -1) : html)
 
 const ALLOWED: sanitizeHtml.IOptions = {
   allowedTags: 'h1 h2 h3 h4 h5 h6 p br hr blockquote pre code em strong del a span ul ol li table thead tbody tr th td'.split(' '),
@@ -170,7 +188,10 @@ const ALLOWED: sanitizeHtml.IOptions = {
     span: ['class', 'role', 'aria-label'],
     th: ['align'],
     td: ['align'],
-    ol: ['start'],
+    ol: ['start', 'dir'],
+    ul: ['dir'],
+    blockquote: ['dir'],
+    table: ['dir'],
   },
   allowedClasses: { span: ['hl-k', 'hl-s', 'hl-c', 'hl-n', 'cb', 'cb-on'] },
   allowedSchemes: ['http', 'https', 'mailto'],

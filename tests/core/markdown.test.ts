@@ -6,7 +6,7 @@ import { KIB_32, WORST } from '../support/worst.ts'
 import { HOSTILE, PAYLOADS } from '../support/payloads.ts'
 
 const TAGS = /^(h[1-6]|p|br|hr|blockquote|pre|code|em|strong|del|a|span|ul|ol|li|table|thead|tbody|tr|th|td)$/
-const ATTRIBUTES = /^(href|title|rel|target|tabindex|class|role|aria-label|align|start)$/
+const ATTRIBUTES = /^(href|title|rel|target|tabindex|class|role|aria-label|align|start|dir)$/
 
 interface Found {
   tag: string
@@ -160,4 +160,18 @@ test('the second time costs nothing', () => {
   const began = performance.now()
   for (let i = 0; i < 1_000; i++) expect(renderMarkdown(text) === html).toBe(true)
   expect(performance.now() - began).toBeLessThan(500)
+})
+
+test('line breaks are kept as they were written, and none stands between the blocks of an item', () => {
+  expect(renderMarkdown('one\ntwo')).toBe('<p>one\ntwo</p>\n')
+  expect(renderMarkdown('- one\n  two\n  - three\n\n    four\n  > five\n')).toBe(
+    '<ul dir="auto">\n<li>one\ntwo<ul dir="auto">\n<li><p>three</p><p>four</p></li>\n</ul><blockquote dir="auto">\n<p>five</p>\n</blockquote></li>\n</ul>\n',
+  )
+  expect(renderMarkdown('1. one\n   ```\n   two\n\n   three\n   ```\n   four')).toContain('<code>two\n\nthree</code></pre>four</li>')
+})
+
+test('lists, quotes and tables run the way their text does; a list keeps its first number', () => {
+  expect(renderMarkdown('3. שלום')).toContain('<ol dir="auto" start="3">')
+  expect(renderMarkdown('> שלום')).toContain('<blockquote dir="auto">')
+  expect(renderMarkdown('| א | ב |\n| - | -: |\n| ג | ד |')).toContain('<table dir="auto">')
 })

@@ -1,0 +1,204 @@
+// The session page where there is room for one pane, and for those who use no mouse.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Browser, Page } from 'playwright'
+import { violations } from '../support/axe.ts'
+import { KEY, MOBILE, serveSite, startBrowser, usingPage, type Site } from '../support/site.ts'
+
+const DESCRIPTION = 'Which parser ships with release 4, and who ports the callers. '.repeat(12)
+const MESSAGES = 130 // more than a page begins with
+const SOON = { timeout: 10_000 }
+
+let browser: Browser
+let parley: Site
+let at: string
+let team: string
+
+beforeAll(async () => {
+  browser = await startBrowser()
+  parley = await serveSite()
+  const alex = await parley.post('/sessions', {
+    title: 'Shipping the parser',
+    description: DESCRIPTION,
+    creator_team_name: "Alex's Team",
+    expected_teams: 1,
+  })
+  at = `/sessions/${alex.session_id}`
+  team = alex.team_id!
+  for (let n = 1; n <= MESSAGES; n++) await parley.post(`${at}/messages`, { content: { text: `Finding ${n}` } }, team)
+  await parley.post(`${at}/doc`, { content: '# Plan\n\nWe ship it.\n\n'.repeat(40), expected_version: 0 }, team)
+}, 120_000)
+
+afterAll(async () => {
+  await browser?.close()
+  await parley?.stop()
+})
+
+const using = (options: Parameters<Browser['newContext']>[0], work: (page: Page, complaints: string[]) => Promise<void>) =>
+  usingPage(browser, parley.url, { reducedMotion: 'reduce', ...options }, work)
+
+const asRobin = (page: Page, next = at) => page.goto(`/sign-in?key=${KEY}&name=Robin&next=${encodeURIComponent(next)}`)
+
+const tab = (page: Page, name: 'Feed' | 'Document') => page.locator('#tabs').getByRole('link', { name })
+
+const underlined = (page: Page) =>
+  page.evaluate(() =>
+    [...document.querySelectorAll('#tabs a')]
+      .filter((link) => !/, 0\)$|transparent/.test(getComputedStyle(link).borderBottomColor))
+      .map((link) => link.firstChild!.textContent),
+  )
+
+/** One pane shows, its tab is underlined, and everything above it is in sight. */
+const expectPane = async (page: Page, pane: 'Feed' | 'Document') => {
+  await page.locator(pane === 'Feed' ? '#feed' : '#document').waitFor(SOON)
+  expect(await page.locator('#feed').isVisible()).toBe(pane === 'Feed')
+  expect(await page.locator('#document').isVisible()).toBe(pane === 'Document')
+  expect(await underlined(page)).toEqual([pane])
+  expect(await page.evaluate('[scrollX, scrollY, document.documentElement.scrollHeight - innerHeight]')).toEqual([0, 0, 0])
+  expect((await page.locator('body > header').boundingBox())!.y).toBe(0)
+  expect((await page.locator('#tabs').boundingBox())!.y).toBeLessThan(400)
+}
+
+const place = (page: Page) => page.locator('#scroller').evaluate((scroller) => scroller.scrollTop)
+
+for (const [name, options] of [
+  ['at 390 px', MOBILE],
+  ['at 390 px without script', { ...MOBILE, javaScriptEnabled: false }],
+  ['at 768 px', { viewport: { width: 768, height: 1024 } }],
+] as const)
+  test(`${name}: feed and document are tabs, the back button knows them, and the feed keeps its place`, () =>
+    using(options, async (page, complaints) => {
+      await page.goto(at)
+      await expectPane(page, 'Feed')
+      expect(await tab(page, 'Document').innerText()).toMatch(/^Document\s+v1$/)
+      await page.locator('#scroller').evaluate((scroller) => scroller.scrollTo(0, -400))
+      await tab(page, 'Document').click()
+      await expectPane(page, 'Document')
+      expect(await page.locator('#document [role=region]').evaluate((pane) => pane.scrollHeight > pane.clientHeight)).toBe(true)
+      await tab(page, 'Feed').click()
+      await expectPane(page, 'Feed')
+      expect(await place(page)).toBe(-400)
+      await page.goBack()
+      await expectPane(page, 'Document')
+      await page.goBack()
+      await expectPane(page, 'Feed')
+      expect(await place(page)).toBe(-400)
+      expect(complaints).toEqual([])
+    }))
+
+test('a link to a message opens the feed there, also where it was not yet, and a link to the document the document', () =>
+  using(MOBILE, async (page) => {
+    await page.goto(`${at}#document`)
+    await expectPane(page, 'Document')
+    await page.evaluate("location.hash = 'm120'")
+    await expectPane(page, 'Feed')
+    expect(await inSight(page, '#m120')).toBe(true)
+    await page.goto(`${at}?around=5#m5`)
+    await expectPane(page, 'Feed')
+    expect(await inSight(page, '#m5')).toBe(true)
+    await page.goto(`${at}#doc`) // something in the document
+    await expectPane(page, 'Document')
+  }))
+
+const inSight = (page: Page, row: string) =>
+  page.locator(row).evaluate(async (element) => {
+    for (let i = 0; i < 100; i++) {
+      const { top, bottom } = element.getBoundingClientRect()
+      const scroller = document.getElementById('scroller')!.getBoundingClientRect()
+      if (top >= scroller.top - 1 && bottom <= scroller.bottom + 1) return true
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+    return false
+  })
+
+test('the tab says the newest version, and to those who hear the page which one is chosen', () =>
+  using(MOBILE, async (page, complaints) => {
+    await page.goto(at)
+    expect(await tab(page, 'Feed').getAttribute('aria-current')).toBe('true')
+    await tab(page, 'Document').click()
+    await page.locator('#tabs [href="#document"][aria-current=true]').waitFor(SOON)
+    expect(await tab(page, 'Feed').getAttribute('aria-current')).toBe(null)
+    const { version } = await parley.post(`${at}/doc/append`, { text: '\n\n## Risks\n' }, team)
+    await page.locator('#tabs', { hasText: `v${version}` }).waitFor(SOON)
+    await expectPane(page, 'Document')
+    expect(await violations(page)).toEqual([])
+    expect(complaints).toEqual([])
+  }))
+
+test('in a window too low for all of it the page scrolls, and the tabs stay', () =>
+  using({ ...MOBILE, viewport: { width: 844, height: 390 } }, async (page) => {
+    await page.goto(at)
+    await tab(page, 'Document').click()
+    expect(await page.evaluate('scrollY')).toBeGreaterThan(0)
+    expect((await tab(page, 'Feed').boundingBox())!.y).toBeGreaterThanOrEqual(0)
+    expect((await page.locator('#doc h1').first().boundingBox())!.y).toBeLessThan(390)
+    await tab(page, 'Feed').click()
+    expect((await page.locator('#scroller').boundingBox())!.height).toBeGreaterThan(150)
+  }))
+
+test('a long description opens and closes, by a click and by the keyboard', () =>
+  using({ javaScriptEnabled: false }, async (page) => {
+    await page.goto(at)
+    const [summary, text] = [page.locator('#session-head summary'), page.getByRole('region', { name: 'Description' })]
+    await summary.click()
+    expect(await text.isVisible()).toBe(true)
+    expect(await summary.innerText()).toBe('Show less')
+    await summary.click()
+    expect(await text.isVisible()).toBe(false)
+    expect(await summary.innerText()).toStartWith('Which parser ships')
+    for (const open of [true, false]) {
+      await page.keyboard.press('Enter')
+      expect(await text.isVisible()).toBe(open)
+      expect(await summary.evaluate((element) => element === document.activeElement)).toBe(true)
+    }
+  }))
+
+test('the first Tab stops lead to the content, the document and the composer', () =>
+  using({ viewport: { width: 1280, height: 800 } }, async (page) => {
+    const focused = () => page.evaluate(() => document.activeElement!.textContent!.trim())
+    await asRobin(page)
+    const skips = ['Skip to content', 'To the document', 'To the composer']
+    for (const skip of skips) {
+      await page.keyboard.press('Tab')
+      expect(await focused()).toBe(skip)
+    }
+    await page.keyboard.press('Enter')
+    expect(await page.evaluate('document.activeElement.id')).toBe('message')
+    await page.goto(at)
+    for (const key of ['Tab', 'Tab', 'Enter', 'Tab']) await page.keyboard.press(key)
+    expect(await focused()).toBe('History')
+    expect(await page.evaluate(() => document.activeElement!.closest('section')!.id)).toBe('document')
+    expect(await page.evaluate('scrollY')).toBe(0)
+  }))
+
+test('another theme keeps what was typed, where the focus was, and the next page', () =>
+  using({ colorScheme: 'light' }, async (page, complaints) => {
+    await asRobin(page)
+    await page.locator('#message').fill('Half a sentence')
+    const background = () => page.evaluate('getComputedStyle(document.body).backgroundColor')
+    const light = await background()
+    const switchTo = async (theme: string) => {
+      const kept = page.waitForResponse('**/theme')
+      await page.getByRole('button', { name: new RegExp(`Switch to ${theme}$`) }).press('Enter')
+      await kept
+      expect(await page.evaluate('document.documentElement.className')).toBe(theme)
+      expect(await page.evaluate('document.activeElement.ariaLabel')).toStartWith(`Theme: ${theme}.`)
+    }
+    await switchTo('light')
+    expect(await background()).toBe(light)
+    await switchTo('dark')
+    expect(await background()).not.toBe(light)
+    expect(await page.locator('meta[name=color-scheme]').getAttribute('content')).toBe('dark')
+    expect(await page.locator('#message').inputValue()).toBe('Half a sentence')
+    await page.goto('/settings')
+    expect(await page.locator('html.dark').count()).toBe(1)
+    const pressed = page.locator('#theme [aria-pressed=true]')
+    expect(await pressed.innerText()).toBe('Dark')
+    await page.getByLabel('Another link').fill('https://half.exam')
+    await switchTo('system')
+    expect(await pressed.innerText()).toBe('System')
+    await page.getByRole('button', { name: 'Light', exact: true }).click()
+    expect(await pressed.innerText()).toBe('Light')
+    expect(await page.getByLabel('Another link').inputValue()).toBe('https://half.exam')
+    expect(await page.getByRole('button', { name: /^Theme: / }).count()).toBe(1)
+    expect(complaints).toEqual([])
+  }))
