@@ -150,13 +150,48 @@ describe('the shell of AGENTS.md', () => {
   test('its loop ends when the team has no place there any more', async () => {
     const { id, shell, end } = await begin()
     await post(`/${id}/leave`, shell.TEAM_ID, {})
-    expect((await sh(snippet('sh', 'while page='), shell)).out).toBe('')
+    const { out, err } = await sh(snippet('sh', 'while page='), shell)
+    expect(out).toBe('')
+    expect(err).toMatch(/the loop ended before the session: .*unauthorized/)
+    end()
+  }, 30_000)
+
+  test('its loop outlives a server that is killed and started again', async () => {
+    const { id, alex, shell, say, end } = await begin()
+    await say('before')
+    const looping = sh(snippet('sh', 'while page='), shell)
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    await server.kill()
+    await server.restart()
+    await say('after')
+    await post(`/${id}/conclude`, alex, { summary_section: 'done' })
+    const { out, err } = await looping
+    expect(err).toBe('')
+    const messages = out.split('\n').flatMap((line) => (line === '' ? [] : JSON.parse(line).messages))
+    expect(messages.map(({ content, event }) => content?.text ?? event)).toEqual(['before', 'after', 'session_concluded'])
+    end()
+  }, 60_000)
+
+  test('who was given an id joins with its lines, and follows with its loop', async () => {
+    const { id, shell, say, end } = await begin()
+    const joining = snippet('sh', 'SID=THE_ID').replace('THE_ID_YOU_WERE_GIVEN', id).replace("Bea'\\''s Team", "Cleo'\\''s Team")
+    const { out } = await sh(`cd "$HOME"\n${joining}\necho "$TEAM_ID $CURSOR"; sed 's/.*"cursor":\\([0-9]*\\).*/\\1/' session.json`, {
+      HOME: shell.HOME,
+      BASE: shell.BASE,
+    })
+    const [TEAM_ID, CURSOR, joinedAt] = out.trim().split(/\s/)
+    expect([CURSOR, joinedAt]).toEqual(['0', '2'])
+    await say('welcome')
+    const answer = await fetch(`${server.url}/api/sessions/${id}/wait?since_cursor=${joinedAt}&timeout=0`, {
+      headers: { 'x-team-id': TEAM_ID! },
+    })
+    expect(((await answer.json()) as { messages: unknown[] }).messages).toHaveLength(1)
     end()
   }, 30_000)
 
   test('its line for each tool works, pasted one after the other', async () => {
     const { shell, end } = await begin()
-    const before = snippet('sh', '> session.json').replace(/^BASE=.*$/m, '')
+    const before = snippet('sh', 'BASE=http').replace(/^BASE=.*$/m, '')
     const lines = PAGE.split('<!-- curl -->')[1]!
       .split('\n')
       .filter((line) => line.startsWith('curl '))
