@@ -176,7 +176,7 @@ test(
       await page.goto('/search?q=payload+alert+script')
       expect(await hits(page).count()).toBe(50)
       expect(await page.locator('main').innerText()).toContain('<script>')
-      expect(await page.getByRole('status').innerText()).toContain('its 1 to 50, the best first')
+      expect(await page.locator('main').getByRole('status').innerText()).toContain('its 1 to 50, the best first')
       await inert()
       await page.goto('/search?q=script&type=sessions')
       expect(await page.locator('main section').innerText()).toContain('<script')
