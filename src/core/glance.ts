@@ -6,6 +6,7 @@ export const glance = (text: string): string =>
     // What stands before a mark ends with its line: a blank that may be a line break too is read again from each line of a run, and
     // fifty descriptions of 10,000 line breaks took 5 s.
     .replace(/^[^\S\r\n\u2028\u2029]*(?:#{1,6}|>|[-*+](?:[ \t]+\[[ xX]\])?|\d+[.)])\s+/gm, '')
+    .replace(/!?\[([^\][\n]{0,200})\]\([^()\s]{0,500}\)/g, '$1') // a link is its words
     .replace(/(\*\*|__|`+)/g, '')
     .replace(/[\s|]+/g, ' ')
     .trim()

@@ -23,10 +23,11 @@ test('a table is its cells, without bars and the line under its head', () => {
   expect(glance(lines('team | at', '--- | ---', 'Alex|9'))).toBe('team at --- Alex 9')
 })
 
-test('strong text and code are plain; links, single stars and underscores in names stay', () => {
+test('strong text and code are plain, links and pictures their words; single stars and underscores in names stay', () => {
   expect(glance('**Now**: run `bun test` or ``a ` b``, __twice__')).toBe('Now: run bun test or a b, twice')
-  expect(glance('see [the plan](https://plan.example/a_b) and *this* snake_case')).toBe(
-    'see [the plan](https://plan.example/a_b) and *this* snake_case',
+  expect(glance('see [the plan](https://plan.example/a_b) and *this* snake_case')).toBe('see the plan and *this* snake_case')
+  expect(glance('tests in [`recover.test.ts`](a.ts), ![a picture](b.png), [no link] (and) list[0](1)')).toBe(
+    'tests in recover.test.ts, a picture, [no link] (and) list0',
   )
 })
 
@@ -36,6 +37,11 @@ test('nothing comes of nothing', () => {
 
 // A pattern that begins anew at each character of a run takes seconds for 64 Ki of them; read once they take 5 ms at most.
 const RUNS = [
+  '[',
+  '![',
+  '[](',
+  '[a',
+  '[a](b',
   '\n',
   '\r',
   '\u2028',
