@@ -56,17 +56,17 @@ export class Appender {
     this.#heads.moved(session, sequence)
   }
 
-  #flush() {
+  #flush(most = BATCH) {
     this.#due = false
     if (this.#queue.length === 0 || this.#writing.size === SLOW_AT_ONCE) return
     for (const { slow } of this.#writing) if (!slow) return
-    const batch = this.#takeBatch()
+    const batch = this.#takeBatch(most)
     if (batch.posts.length > 0) void this.#write(batch)
   }
 
   // A session's posts stay in their order. Those of a session that is being written wait for what it will be told; so does the second
   // post with one idempotency key, as its statement would not see the first.
-  #takeBatch(): Batch {
+  #takeBatch(most: number): Batch {
     const batch: Batch = { posts: [], sessions: new Set(), known: true, slow: false }
     const passed = new Set<string>()
     for (const { sessions } of this.#writing) for (const session of sessions) passed.add(session)
@@ -82,7 +82,7 @@ export class Appender {
       const known = this.#heads.before(pending.draft) !== undefined
       if (batch.posts.length === 0) batch.known = known
       const name = key && `${sessionId}/${key.caller}/${key.keyHash}`
-      if (passed.has(sessionId) || known !== batch.known || batch.posts.length === BATCH || (name && keys.has(name))) {
+      if (passed.has(sessionId) || known !== batch.known || batch.posts.length === most || (name && keys.has(name))) {
         passed.add(sessionId)
         later.push(pending)
         continue
@@ -109,7 +109,9 @@ export class Appender {
     const again = batch.posts.filter((_, i) => !outcomes[i])
     for (const pending of again) pending.overtaken = !batch.known
     this.#queue.unshift(...again)
-    this.#flush() // first: the database works on the next batch while this one is told
+    // First: the database works on the next batch while this one is told. No more than half of all who post now: else 8 and 92 of a
+    // hundred may take turns, and each side waits for the other (6 % less through REST, bench/post).
+    this.#flush(Math.min(BATCH, Math.ceil((batch.posts.length + this.#queue.length) / 2)))
     this.batches++
     this.#tell(batch.posts, outcomes)
   }
