@@ -1,20 +1,20 @@
 // What one process has: the database, its memory of who waits and who polls, and the work that goes on in the background.
 import type { Database } from '../db/database.ts'
-import { CONVERSATION_TYPES } from '../db/schema.ts'
 import type { Config } from './config.ts'
 import { Clock } from './core/clock.ts'
 import { combine } from './core/combine.ts'
 import { newSecret } from './core/ids.ts'
-import { describeError, type Log } from './core/log.ts'
+import type { Log } from './core/log.ts'
 import { Metrics } from './core/metrics.ts'
 import { Presence } from './core/presence.ts'
-import { Tail } from './core/tail.ts'
+import { repeat } from './core/repeat.ts'
 import { Waiters } from './core/waiters.ts'
 import { LoopGuard, loopSettingsOf } from './loop-guard.ts'
 import type { Appended, Draft } from './stores/append.ts'
 import { Announcer } from './stores/announcer.ts'
 import { Appender } from './stores/appender.ts'
-import { eventsAfter, pageOf, type Event, type Page } from './stores/events.ts'
+import type { Event } from './stores/events.ts'
+import { feedsOver } from './stores/feeds.ts'
 import { Indexer } from './stores/indexer.ts'
 import { membershipOver } from './stores/membership.ts'
 import { writePresence } from './stores/presence.ts'
@@ -36,7 +36,7 @@ export type Services = Awaited<ReturnType<typeof createServices>>
 export const createServices = async (database: Database, config: Config, log: Log) => {
   const clock = new Clock()
   const waiters = new Waiters()
-  const tail = new Tail<Event>(lengthOf)
+  const feeds = feedsOver(database)
   const presence = new Presence(clock)
   const metrics = new Metrics()
   const instance = database.engine === 'postgres' ? newSecret().slice(0, 8) : undefined
@@ -59,7 +59,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
   let posted = 0
   const publish = (session: string, events: Event[]) => {
     posted += events.length
-    tail.extend(session, events)
+    feeds.extend(session, events)
     grown(session, events.at(-1)!.sequence, events.length)
     loops.posted(session, events)
   }
@@ -83,17 +83,6 @@ export const createServices = async (database: Database, config: Config, log: Lo
   const loops = new LoopGuard(database, clock.now, () => loopSettings(settings.get('loop_guard')))
   const appender = new Appender(database, committed)
   const indexer = new Indexer(database, () => posted)
-
-  const read = sharedReads(database)
-  /** A page of what follows `cursor`, as of now or later; `newest`: what the caller knows to be committed. */
-  const after = (session: string, cursor: number, trace: boolean, newest: number): Page | Promise<Page> => {
-    const held = tail.after(session, cursor, newest)
-    if (held) return pageOf(trace ? held : held.filter(({ type }) => isConversation(type)))
-    return read(session, cursor, trace).then((page) => {
-      if (isWithoutGap(page.events, cursor)) tail.extend(session, page.events)
-      return page
-    })
-  }
 
   const membership = membershipOver(database)
   const overviewOf = combine((ids: string[]) => overviewsOf(database, ids), { atOnce: 1 })
@@ -196,7 +185,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
     publish,
     grown,
     doubted,
-    after,
+    after: feeds.after,
     memberOf: membership.memberOf,
     memberLately: membership.memberLately,
     overviewOf,
@@ -216,54 +205,5 @@ export const createServices = async (database: Database, config: Config, log: Lo
       await flushPresence().catch(() => {})
       await database.close()
     },
-  }
-}
-
-// Near enough, and mostly without encoding anything: a text's length.
-const lengthOf = ({ content, ...rest }: Event) => {
-  const { text, ...more } = (content ?? rest) as { text?: unknown }
-  return 300 + (typeof text === 'string' ? text.length : 0) + (Object.keys(more).length > 0 ? JSON.stringify(more).length : 0)
-}
-
-const isWithoutGap = (events: Event[], cursor: number) => events.length > 0 && events.at(-1)!.sequence === cursor + events.length
-
-const isConversation = (type: string) => (CONVERSATION_TYPES as readonly string[]).includes(type)
-
-// The woken readers of a session mostly stand at the same cursor: they share one read. Never one that began before they asked.
-const sharedReads = (database: Database) => {
-  const asked = new Map<string, Promise<Page>>()
-  return (session: string, cursor: number, trace: boolean): Promise<Page> => {
-    const key = `${session}/${cursor}/${trace}`
-    const shared = asked.get(key)
-    if (shared) return shared
-    const read = Promise.resolve().then(() => {
-      asked.delete(key)
-      return eventsAfter(database, session, cursor, trace)
-    })
-    asked.set(key, read)
-    return read
-  }
-}
-
-// Runs `work` again and again with a pause between; a failure is logged once until it works again.
-const repeat = (work: () => Promise<void>, everyMs: number, log: Log) => {
-  let stopped = false
-  let failing = false
-  let timer: ReturnType<typeof setTimeout>
-  let running = Promise.resolve()
-  const turn = () => {
-    running = work()
-      .then(() => void (failing = false))
-      .catch((error) => {
-        if (!failing && !stopped) log('warn', `${work.name} failed; it will be tried again`, describeError(error))
-        failing = true
-      })
-      .finally(() => void (stopped || (timer = setTimeout(turn, everyMs))))
-  }
-  timer = setTimeout(turn, everyMs)
-  return () => {
-    stopped = true
-    clearTimeout(timer)
-    return running
   }
 }

@@ -1,0 +1,51 @@
+// What follows a cursor in a feed: out of memory where the newest events suffice, else out of the log, in one read for all who ask.
+import type { Database } from '../../db/database.ts'
+import { CONVERSATION_TYPES } from '../../db/schema.ts'
+import { Tail } from '../core/tail.ts'
+import { eventsAfter, pageOf, type Event, type Page } from './events.ts'
+
+export const feedsOver = (database: Database) => {
+  const tail = new Tail<Event>(lengthOf)
+  const read = sharedReads(database)
+
+  return {
+    /** Committed events of one session, ascending. */
+    extend: (session: string, events: readonly Event[]) => tail.extend(session, events),
+
+    /** A page of what follows `cursor`, as of now or later; `newest`: what the caller knows to be committed. At once, out of memory. */
+    after(session: string, cursor: number, trace: boolean, newest: number): Page | Promise<Page> {
+      const held = tail.after(session, cursor, newest)
+      if (held) return pageOf(trace ? held : held.filter(({ type }) => isConversation(type)))
+      return read(session, cursor, trace).then((page) => {
+        if (isWithoutGap(page.events, cursor)) tail.extend(session, page.events)
+        return page
+      })
+    },
+  }
+}
+
+// Near enough, and mostly without encoding anything: a text's length.
+const lengthOf = ({ content, ...rest }: Event) => {
+  const { text, ...more } = (content ?? rest) as { text?: unknown }
+  return 300 + (typeof text === 'string' ? text.length : 0) + (Object.keys(more).length > 0 ? JSON.stringify(more).length : 0)
+}
+
+const isWithoutGap = (events: Event[], cursor: number) => events.length > 0 && events.at(-1)!.sequence === cursor + events.length
+
+const isConversation = (type: string) => (CONVERSATION_TYPES as readonly string[]).includes(type)
+
+// The woken readers of a session mostly stand at the same cursor: they share one read. Never one that began before they asked.
+const sharedReads = (database: Database) => {
+  const asked = new Map<string, Promise<Page>>()
+  return (session: string, cursor: number, trace: boolean): Promise<Page> => {
+    const key = `${session}/${cursor}/${trace}`
+    const shared = asked.get(key)
+    if (shared) return shared
+    const read = Promise.resolve().then(() => {
+      asked.delete(key)
+      return eventsAfter(database, session, cursor, trace)
+    })
+    asked.set(key, read)
+    return read
+  }
+}
