@@ -185,8 +185,7 @@ onEveryEngine((parley, engine) => {
       const { cursor } = await say(bea, 'one')
       await done(alex('wait_for_messages', { since_cursor: cursor, timeout: 0 })) // who Alex is, and where the log ends, is known now
       await elsewhere().post(chat(id, bea.handle, 'two')) // as by an instance that ended right after its commit
-      const overtaking = new Promise((resolve) => setTimeout(resolve, 520)) // what was known is not believed for longer
-      await overtaking
+      await done(bea('wait_for_messages', { since_cursor: cursor, timeout: 0 })) // who was not known is looked up, with the end as it is
       const waiting = bea('wait_for_messages', { since_cursor: cursor + 1, timeout: 10 })
       await soon('it waits', () => parley().services.waits.held === 1)
       const began = performance.now()
