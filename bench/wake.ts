@@ -32,7 +32,7 @@ await bench(async ({ url, databaseUrl, services }) => {
     return ms
   }
   const inProcess = async () => {
-    const call = { token: room.team_id, signal: new AbortController().signal }
+    const call = { token: room.team_id, signal: () => new AbortController().signal }
     const waiting = perform(waitForMessages, services, call, { session_id: room.session_id, since_cursor: cursor })
     await Bun.sleep(4)
     const start = performance.now()

@@ -15,9 +15,9 @@ export interface Call {
   token?: string | undefined // X-Team-ID; the argument team_id wins over it
   person?: () => string | undefined // the name in a signed-in person's cookie, which the door has checked
   reader?: () => boolean // may read what the pages show
-  key?: string | undefined // Idempotency-Key; the argument idempotency_key wins over it
+  key?: () => string | undefined // Idempotency-Key; the argument idempotency_key wins over it
   base?: () => string // this server's address, as the caller should know it
-  signal: AbortSignal
+  signal: () => AbortSignal // aborts when the caller hangs up; made when asked for, which takes longer than most of a read (bench/mcp)
   began?: number // by performance.now(): when the door got it
   held?: (() => void) | undefined // told when the answer is held back, and was not refused at once
 }

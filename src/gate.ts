@@ -46,7 +46,7 @@ const attempt = (operation: AnyOp, services: Services, call: Call, raw: unknown)
   // Armed before the first look at the session, which is the look-up of its member: what lands in between wakes.
   const armed = held && isUuid(input.session_id) ? services.waiters.arm(input.session_id) : undefined
   const believed = credential === call.token ? call : { ...call, token: typeof credential === 'string' ? credential : undefined }
-  const keyText = operation.effect === 'read' ? undefined : (argumentKey ?? call.key)
+  const keyText = operation.effect === 'read' ? undefined : (argumentKey ?? call.key?.())
   const as = (caller: Caller) => admit({ operation, services, call: believed, caller, input }, keyText, armed)
   const unheard = (error: unknown) => {
     armed?.disarm()

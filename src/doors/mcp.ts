@@ -147,18 +147,20 @@ const broken = (code: number, message: string) => ({ jsonrpc: '2.0', id: null, e
 const callOf = (c: Http, services: Services): McpCall => ({
   token: c.req.header('x-team-id'),
   reader: () => mayRead(c, services),
-  key: c.req.header('idempotency-key'),
-  signal: c.req.raw.signal,
+  key: () => c.req.header('idempotency-key'),
+  signal: () => c.req.raw.signal,
   began: performance.now(),
   held: c.env?.untimed,
   reach: () => reachOf(c, services),
 })
 
-// The answer as one event; before it, a word that the resources have changed, when they have. Until then, progress for a client that asked for it and comments for one that did not: no proxy on the
-// way sees a quiet connection.
+// While the call runs: progress for a client that asked for it, comments otherwise, so that no proxy sees a quiet connection. Then, if the
+// resources changed, that notification, and last the answer.
 const streamed = (request: JSONRPCRequest, exchange: Exchange<McpCall>, call: McpCall, changing: boolean): Response => {
   const encoder = new TextEncoder()
   const gone = new AbortController()
+  // The SDK's own signal stays quiet when a stateless caller hangs up (sdk 1.32): the request's does not.
+  const over = AbortSignal.any([call.signal(), gone.signal])
   const progressToken = request.params?._meta?.progressToken
   let timer: ReturnType<typeof setInterval>
   let beats = 0
@@ -174,9 +176,8 @@ const streamed = (request: JSONRPCRequest, exchange: Exchange<McpCall>, call: Mc
     start(controller) {
       controller.enqueue(encoder.encode(': waiting\n\n'))
       timer = setInterval(() => controller.enqueue(encoder.encode(beat())), PROGRESS_MS)
-      // The SDK's own signal stays quiet when a stateless caller hangs up (sdk 1.32): the request's does not.
       void exchange
-        .ask(request, { ...call, signal: AbortSignal.any([call.signal, gone.signal]) })
+        .ask(request, { ...call, signal: () => over })
         .then((answer) => {
           clearInterval(timer)
           if (gone.signal.aborted) return

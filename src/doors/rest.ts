@@ -65,12 +65,8 @@ export const callOf = (c: Http, services: Services): Call => ({
   person: () => actorOf(c, services),
   reader: () => mayRead(c, services),
   base: () => baseUrl(c, services),
-  get key() {
-    return c.req.header('idempotency-key')
-  },
-  get signal() {
-    return c.req.raw.signal
-  },
+  key: () => c.req.header('idempotency-key'),
+  signal: () => c.req.raw.signal,
   began: performance.now(),
   held: c.env?.untimed,
 })

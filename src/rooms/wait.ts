@@ -56,7 +56,8 @@ export class Wait {
       const looked = this.look()
       const there = looked instanceof Promise ? await looked : looked // what is in memory is answered without a pause
       if (this.moved(there) || this.wished.timeoutMs === 0) return this.answer(there, isGone(call))
-      const { signal, held } = call // and no more of it is kept
+      const { held } = call // and no more of it is kept
+      const signal = call.signal()
       const page = await this.hold(signal, held)
       return this.answer(page, signal.aborted)
     } finally {
@@ -122,7 +123,7 @@ export class Wait {
 }
 
 // Whether a caller is there takes as long to ask as a quarter of an answer from memory, and within so little time nobody can tell.
-const isGone = (call: Context['call']) => performance.now() - (call.began ?? 0) > QUICK_MS && call.signal.aborted
+const isGone = (call: Context['call']) => performance.now() - (call.began ?? 0) > QUICK_MS && call.signal().aborted
 const QUICK_MS = 20
 
 /** How far a team has been handed what is said, or what is addressed to it alone. */

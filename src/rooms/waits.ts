@@ -72,7 +72,7 @@ export const waitForAny = op({
     try {
       await Promise.all(entries.map((entry) => advance(entry, (wait) => wait.look())))
       if (timeout > 0 && !entries.some(moved)) await holdAll(entries, call)
-      return { results: entries.flatMap((entry) => resultOf(entry, call.signal)) }
+      return { results: entries.flatMap((entry) => resultOf(entry, call.signal())) }
     } finally {
       for (const { wait } of entries) wait?.close()
     }
@@ -116,13 +116,14 @@ const advance = async (entry: Entry, step: (wait: Wait) => Page | Promise<Page>)
 const moved = ({ wait, page, failure }: Entry): boolean => !failure && page !== undefined && wait!.moved(page)
 
 // The first that moves ends them all. One that is refused does not: its caller would come back at once, again and again.
-const holdAll = async (entries: Entry[], { signal, held }: Context['call']) => {
+const holdAll = async (entries: Entry[], call: Context['call']) => {
+  const signal = call.signal()
   const over = new AbortController()
   const end = () => over.abort()
   signal.addEventListener('abort', end, { once: true })
   if (signal.aborted) end()
   const hold = async (entry: Entry) => {
-    await advance(entry, (wait) => wait.hold(over.signal, held))
+    await advance(entry, (wait) => wait.hold(over.signal, call.held))
     if (moved(entry) || isFault(entry.failure)) end()
   }
   try {

@@ -13,7 +13,7 @@ const NEXT_DAY = '2026-03-02T00:00:00.000Z'
 onEveryEngine((parley, engine) => {
   const word = () => `w${crypto.randomUUID().replaceAll('-', '')}`
   const search = async (input: Record<string, unknown>): Promise<any> => {
-    const outcome = await perform(searchEverything, parley().services, { signal: new AbortController().signal }, input)
+    const outcome = await perform(searchEverything, parley().services, { signal: () => new AbortController().signal }, input)
     if (!outcome.ok) throw new Error(JSON.stringify(outcome.error) + parley().logged.at(-1))
     return outcome.data
   }
@@ -165,7 +165,7 @@ onEveryEngine((parley, engine) => {
   test('a credential in a query is refused, and what is asked in a wrong way', async () => {
     const { alex } = await room(call())
     const code = async (input: Record<string, unknown>) => {
-      const outcome = await perform(searchEverything, parley().services, { signal: new AbortController().signal }, input)
+      const outcome = await perform(searchEverything, parley().services, { signal: () => new AbortController().signal }, input)
       return outcome.ok ? 'ok' : outcome.error.code
     }
     expect(await code({ query: `who has ${alex.token}?` })).toBe('secret_in_text')

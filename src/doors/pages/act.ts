@@ -13,7 +13,7 @@ export const act = async (c: Http, site: Site, operation: AnyOp, key: string | u
   const error = notAllowed(c, site)
   if (error) return { ok: false, error }
   const { services } = site
-  return perform(operation, services, { ...callOf(c, services), token: undefined, key: key || undefined }, input)
+  return perform(operation, services, { ...callOf(c, services), token: undefined, key: () => key || undefined }, input)
 }
 
 /** Refuses whoever is not signed in as one who may change something. */
