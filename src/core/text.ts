@@ -6,9 +6,9 @@ import { refuse } from './errors.ts'
 const SECRETS = [
   /([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.[A-Za-z0-9_-]{32}/i,
   /(ca_(?:full|member|read|agent|sess|run)_[0-9a-f]{8})[0-9a-f]{24}/i,
-  /(op_)[A-Za-z0-9_-]{32}/,
+  /(?<![A-Za-z0-9])(op_)(?=[\w-]{0,31}[A-Z])[\w-]{32}/, // not loop_…, and no identifier in small letters
 ]
-const EVERY_SECRET = SECRETS.map((shape) => new RegExp(shape, 'gi'))
+const EVERY_SECRET = SECRETS.map((shape) => new RegExp(shape, `g${shape.flags}`))
 const BIDI_OR_TAG = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/u
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
 
