@@ -3,7 +3,7 @@
 import { isUuid } from '../core/ids.ts'
 import { refuse } from '../core/errors.ts'
 import type { Services } from '../services.ts'
-import { sessionById } from '../stores/sessions.ts'
+import { sessionById, setParent } from '../stores/sessions.ts'
 import { isObject, unknown, type Draft, type Json, type Memory } from './draft.ts'
 import { elementsOf, isDocument } from './elements.ts'
 import { notKnown, recognise } from './formats.ts'
@@ -54,6 +54,7 @@ export const importTranscript = async (services: Services, source: Source, paren
     const onwards = await after(rest, standing.tail)
     if (onwards) await reading.all(linesOf(onwards, standing))
   }
+  if (parent !== undefined) await setParent(services.database, sessionId, parent) // also when nothing was new
   const session = await sessionById(services.database, sessionId)
   return {
     session_id: sessionId,

@@ -100,9 +100,7 @@ export class Writer {
     if (off.length > 0) await setTerminal(tx, this.sessionId, off, false)
     const last = events.at(-1)
     await advanceSession(tx, this.sessionId, {
-      title: titleOf(this.recognised.format, this.recognised.identity, read.memory),
-      description: storableText(read.memory.summary ?? ''),
-      ...(this.parent !== undefined && { parentSessionId: this.parent }),
+      ...(session.updatedAt === session.createdAt && this.#named(read.memory)), // unless a person has named it since
       lastSequence: last?.sequence ?? session.lastSequence,
       lastConversationSequence: events.findLast(({ type }) => CONVERSATION.has(type))?.sequence ?? session.lastConversationSequence,
       turn: last?.turn ?? session.turn,
@@ -112,6 +110,11 @@ export class Writer {
     })
     return { events: events.length, newest: last?.sequence ?? session.lastSequence, turn }
   }
+
+  #named = (memory: Memory) => ({
+    title: titleOf(this.recognised.format, this.recognised.identity, memory),
+    description: storableText(memory.summary ?? ''),
+  })
 
   // A transcript is over as far as rooms go: nobody posts into it unless a person reopens it.
   async #begin(tx: Queries, drafts: Ready[], memory: Memory): Promise<Session> {

@@ -71,6 +71,10 @@ export const setMetadata = async ({ db }: Queries, id: string, values: { title: 
   return row!.updatedAt
 }
 
+/** The room that an imported session belongs to. */
+export const setParent = async ({ db }: Queries, id: string, parentSessionId: string): Promise<void> =>
+  void (await db.update(sessions).set({ parentSessionId }).where(eq(sessions.id, id)))
+
 export const setConvener = async ({ db }: Queries, id: string, teamId: string): Promise<void> =>
   void (await db.update(sessions).set({ convenerTeamId: teamId }).where(eq(sessions.id, id)))
 

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { bodySource } from '../../src/import/source.ts'
 import { importTranscript } from '../../src/import/transcript.ts'
-import { onEveryEngine } from '../support/parley.ts'
+import { cookieOf, done, onEveryEngine, viaRest } from '../support/parley.ts'
 import { claudeLine, dataFile, eventsOf, forget, importFile, outline, scratch, sessionRow } from '../support/transcripts.ts'
 
 const files = scratch()
@@ -30,6 +30,19 @@ onEveryEngine((parley) => {
     ])
     expect(after.slice(0, 2).map(({ id, sequence }) => [id, sequence])).toEqual(before.map(({ id, sequence }) => [id, sequence]))
     expect(await importFile(parley(), path)).toMatchObject({ added: 0, events: 3 })
+  })
+
+  test('a name that a person gave it stays when it grows', async () => {
+    const id = session()
+    const lines = [claudeLine(1, 'user', 'Ship it.', { session: id }), claudeLine(2, 'assistant', 'Shipped.', { session: id, end: true })]
+    const first = await importTranscript(parley().services, bodyOf(lines.join('\n')))
+    const person = await cookieOf(parley(), { name: 'Robin', role: 'person' })
+    const call = viaRest(parley())
+    await done(call('reopen_session', { session_id: first.session_id, reason: 'to name it' }, { person }))
+    await done(call('update_session_metadata', { session_id: first.session_id, title: 'The release', reason: 'a name' }, { person }))
+    const more = claudeLine(3, 'user', 'And the notes?', { session: id })
+    expect((await importTranscript(parley().services, bodyOf([...lines, more].join('\n')))).added).toBe(1)
+    expect((await sessionRow(parley(), first.session_id)).title).toBe('The release')
   })
 
   test('cut anywhere and imported in two goes, a transcript is the same as in one', async () => {

@@ -53,6 +53,11 @@ onEveryEngine((parley, engine) => {
     const tied = await post(text(), `?session_id=${id}`, { 'x-team-id': alex.token })
     expect((await sessionRow(parley(), tied.body.session_id)).parent_session_id).toBe(id)
     const cookie = await cookieOf(parley(), { name: 'Alex', role: 'person' })
+    const late = text()
+    const untied = await post(late)
+    expect((await sessionRow(parley(), untied.body.session_id)).parent_session_id).toBeNull()
+    expect((await post(late, `?session_id=${id}`, { cookie })).body.added).toBe(0)
+    expect((await sessionRow(parley(), untied.body.session_id)).parent_session_id).toBe(id)
     const byPerson = await post(text(), `?session_id=${id}`, { cookie })
     expect((await sessionRow(parley(), byPerson.body.session_id)).parent_session_id).toBe(id)
     for (const headers of [
