@@ -5,6 +5,7 @@ import { isUuid, parseToken } from '../core/ids.ts'
 import { bodySource } from '../import/source.ts'
 import { importTranscript } from '../import/transcript.ts'
 import type { Services } from '../services.ts'
+import { isAway } from '../stores/failures.ts'
 import { sessionById } from '../stores/sessions.ts'
 import { actorOf } from './cookies.ts'
 import { json, type Env, type Http } from './http.ts'
@@ -38,6 +39,15 @@ const tiedTo = async (c: Http, services: Services): Promise<string | undefined> 
 const brokenOff = (c: Http, error: unknown): never => {
   if (c.req.raw.signal.aborted)
     refuse('invalid_request', 'The body broke off. What came of it is imported; send it again, and the rest is added.')
+  if (isAway(error))
+    refuse(
+      'unavailable',
+      'The database does not answer. What came may be imported or not; send it again in a second, and the rest is added.',
+      {
+        retry_after: 1,
+        outcome: 'unknown',
+      },
+    )
   throw error
 }
 
