@@ -6,7 +6,7 @@ import type { Database } from '../db/database.ts'
 import type { Config } from './config.ts'
 import { isLoop, lookback, ownSketches, repeatOf, sketchOf, type Sketch } from './core/loop.ts'
 import type { Event } from './stores/events.ts'
-import { recentlySaid, suspect, unsuspect } from './stores/loops.ts'
+import { recentlySaid, suspect, unsuspect, unsuspectAll } from './stores/loops.ts'
 
 export const LOOP_MODES = ['off', 'warn', 'slow'] as const
 
@@ -51,6 +51,7 @@ export class LoopGuard {
   #due = new Map<string, Due>()
   #calm = new Map<string, true>() // found to be no loop when they were read last
   #suspected = new Map<string, Suspected>()
+  #off = false // and nothing is marked
 
   constructor(
     readonly database: Database,
@@ -75,6 +76,8 @@ export class LoopGuard {
 
   /** Marks what has become a loop, and takes the mark from what is none any more. */
   async look() {
+    if (this.settings().mode === 'off') return this.#switchedOff()
+    this.#off = false
     const most = lookback(this.settings())
     const all = [...this.#due]
     for (const [session, due] of all) {
@@ -106,9 +109,16 @@ export class LoopGuard {
     this.#due.delete(session)
   }
 
+  // A mark that nobody would ever take away again must not stay.
+  async #switchedOff() {
+    if (this.#off) return
+    await unsuspectAll(this.database)
+    for (const kept of [this.#due, this.#calm, this.#suspected]) kept.clear()
+    this.#off = true
+  }
+
   async #lookAt(session: string) {
     const rule = this.settings()
-    if (rule.mode === 'off') return
     const { said, newest, suspected } = await recentlySaid(this.database, session, lookback(rule))
     if (isLoop(said, rule)) {
       this.#calm.delete(session)

@@ -66,10 +66,11 @@ export const lastMessages = async ({ queries }: Context, { session: { id } }: Me
 
 const oldestFirst = (rows: object[]) => rows.toReversed()
 
-const lineOf = ({ id, sequence, at, type, content, author: _, posted_by_team_id: __, changes, ...rest }: Event) => ({
+const lineOf = ({ id, sequence, at, type, content, author, posted_by_team_id: _, changes, ...rest }: Event) => ({
   id,
   sequence,
   at,
+  ...(author === 'person' && { author }), // else a team of that name could be taken for it
   ...rest,
   ...(type === 'system' ? changes !== undefined && { changed: Object.keys(changes as object) } : (content as object)),
 })

@@ -2,9 +2,8 @@
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
 import type { Context } from '../context.ts'
-import { findAnswer } from '../stores/idempotency.ts'
 import { release, suspectedSince } from '../stores/loops.ts'
-import { personOnly } from './people.ts'
+import { openSession, personOnly } from './people.ts'
 import { op, sessionId } from './shapes.ts'
 
 export const releaseSession = op({
@@ -16,27 +15,21 @@ export const releaseSession = op({
   restOnly: true,
   input: z.strictObject({ session_id: sessionId }),
   output: z.object({ released: z.boolean() }),
-  refuses: ['forbidden'],
+  refuses: ['forbidden', 'session_closed'],
   async run(context, { session_id }) {
     personOnly(context, 'A signed-in person releases a session, on its page. Say something new to your person and wait.')
-    const released = await release(context.queries, session_id, context.session!.lastSequence)
+    const released = await release(context.queries, session_id, openSession(context).lastSequence)
     context.services.loops.forget(session_id)
     return { released }
   },
 })
 
 /** Refuses a team that says again, in a session that goes in circles, what it has said before. */
-export const refuseRepetition = async (
-  { services, queries, caller, appendKey }: Context,
-  sessionId: string,
-  text: string,
-): Promise<void> => {
+export const refuseRepetition = async ({ services, queries, caller }: Context, sessionId: string, text: string): Promise<void> => {
   if (caller.kind !== 'team') return
   const retry_after = services.loops.secondsToWait(sessionId, caller.member.teamId, text)
   if (retry_after === 0) return
   if ((await suspectedSince(queries, sessionId)) === null) return services.loops.forget(sessionId) // released through another instance
-  // A retry of what was posted before has its answer already.
-  if (appendKey && (await findAnswer(queries, { scope: sessionId, ...appendKey }))) return
   refuse(
     'loop_suspected',
     `Your teams say the same again and again. Say something new, or ask your person: a person can release the session. The same text may be sent again in ${retry_after} s.`,

@@ -36,6 +36,10 @@ export const suspect = async ({ query }: Queries, sessionId: string, newest: num
 export const unsuspect = async ({ db }: Queries, sessionId: string): Promise<void> =>
   void (await db.update(loops).set({ suspectedAt: null }).where(eq(loops.sessionId, sessionId)))
 
+/** Of all sessions: nobody looks for loops any more. */
+export const unsuspectAll = async ({ query }: Queries): Promise<void> =>
+  void (await query('update loops set suspected_at = null where suspected_at is not null'))
+
 /** A person says that it may go on: what was said so far counts no more. Returns whether it was suspected. */
 export const release = async ({ db }: Queries, sessionId: string, lastSequence: number): Promise<boolean> => {
   const released = { suspectedAt: null, releasedThrough: lastSequence }

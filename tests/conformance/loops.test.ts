@@ -75,6 +75,17 @@ onEveryEngine((parley) => {
       await say(bea, LINES[0]!) // what the other team says over and over is new from this one
     })
 
+    test('switched off, it takes every mark away', async () => {
+      const { served, call } = await begin()
+      const { id, alex } = await looping(call)
+      await served.services.changeSetting('loop_guard', JSON.stringify({ mode: 'off', posts: 12, likeness: 0.9 }))
+      await unmarked(alex)
+      await storm([alex, seat(call, await done(call('join_session', { session_id: id, team_name: 'Cleo' })))], 16)
+      await Bun.sleep(1_200)
+      expect(await needsPerson(alex)).toBeNull()
+      await served.services.changeSetting('loop_guard', undefined)
+    })
+
     test('a person may say anything, and a person’s word ends it', async () => {
       const { call, person } = await begin()
       const { id, alex } = await looping(call)
@@ -149,7 +160,7 @@ test('one who talks alone, however fast, is not read again and again, and a stor
   } finally {
     await one.close()
   }
-})
+}, 20_000) // it begins with a database of its own
 
 test('two teams that speak through two instances are seen together', async () => {
   const one = await startParley({ engine: 'postgres' })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { cookieOf, done, feedOf, onEveryEngine, refused, room, say, viaRest } from '../support/parley.ts'
+import { cookieOf, done, feedOf, onEveryEngine, refused, room, say, seat, viaRest } from '../support/parley.ts'
 
 onEveryEngine((parley) => {
   const begin = async () => {
@@ -53,6 +53,17 @@ onEveryEngine((parley) => {
       await done(robin('conclude_session', { summary_section: 'end' }))
       await refused(robin('post_message', { content: 'late' }), 'session_closed')
       await refused(robin('append_to_session_doc', { text: 'late' }), 'session_closed')
+      await refused(robin('release_session'), 'session_closed')
+    })
+
+    test('is told apart from a team of the same name by one that catches up', async () => {
+      const { id, alex, robin, call } = await begin()
+      const namesake = seat(call, await done(call('join_session', { session_id: id, team_name: 'Robin' })))
+      await say(namesake, 'from a team')
+      await done(robin('post_message', { content: 'from a person' }))
+      const { last_messages } = await done(alex('catch_up'))
+      expect(last_messages.at(-1)).toMatchObject({ author: 'person', team: 'Robin', text: 'from a person' })
+      expect(last_messages.at(-2).author).toBeUndefined()
     })
 
     test('retries with a key as a team does', async () => {
