@@ -7,7 +7,8 @@ import { nameKey } from '../core/text.ts'
 import { teamOf, type Context } from '../context.ts'
 import { assertSameUse } from '../keys.ts'
 import { eventById, eventsBefore, type Event, type Page } from '../stores/events.ts'
-import { roster } from '../stores/members.ts'
+import { findAnswer } from '../stores/idempotency.ts'
+import { isPresent, roster } from '../stores/members.ts'
 import { acknowledge } from '../stores/sessions.ts'
 import { refuseRepetition } from './loops.ts'
 import { refuseClosed } from './people.ts'
@@ -43,12 +44,19 @@ export const postMessage = op({
   refuses: ['session_closed', 'not_found', 'loop_suspected'],
   async run(context, { session_id, content, reply_to, to }) {
     const { services, caller, appendKey } = context
-    await refuseRepetition(context, session_id, content.text)
-    if (reply_to !== undefined) await assertMessage(context, session_id, reply_to)
-    const addressees = to && (await handlesOf(context, session_id, to))
     const team = caller.kind === 'team' ? caller.member.teamId : undefined
     const name = caller.kind === 'person' ? caller.name : undefined
     if (!team) await existingSession(context.queries, session_id)
+    let addressees: string[] | undefined
+    try {
+      await refuseRepetition(context, session_id, content.text)
+      if (reply_to !== undefined) await assertMessage(context, session_id, reply_to)
+      addressees = to && (await handlesOf(context, session_id, to))
+    } catch (refusal) {
+      const earlier = await saidFirst(context, session_id, team)
+      if (earlier) return replayed(context, earlier)
+      throw refusal
+    }
     const answer = await services.appender.post({
       sessionId: session_id,
       type: 'chat',
@@ -67,14 +75,34 @@ export const postMessage = op({
       case 'closed':
         return refuseClosed()
       case 'replayed':
-        assertSameUse(appendKey!, answer)
-        context.replayed()
-        return answer.answer as { message_id: string; cursor: number; at: string }
+        return replayed(context, answer)
       case 'appended':
         return { message_id: answer.event.id, cursor: answer.event.sequence, at: answer.event.at }
     }
   },
 })
+
+interface Posted {
+  message_id: string
+  cursor: number
+  at: string
+}
+
+const replayed = (context: Context, earlier: { operation: string; bodyHash: string; answer: unknown }): Posted => {
+  assertSameUse(context.appendKey!, earlier)
+  context.replayed()
+  return earlier.answer as Posted
+}
+
+// What the log says of a post comes before what is wrong with it (contract section 4): the key's earlier answer, that the team has left,
+// that the session is closed. Asked only when something is wrong: the log itself decides about all others.
+const saidFirst = async ({ queries, appendKey }: Context, sessionId: string, team: string | undefined) => {
+  const earlier = appendKey && (await findAnswer(queries, { scope: sessionId, ...appendKey }))
+  if (earlier) return earlier
+  if (team && !(await isPresent(queries, sessionId, team))) return unauthorized()
+  const { status } = await existingSession(queries, sessionId)
+  return status === 'closed' ? refuseClosed() : undefined
+}
 
 const assertMessage = async ({ queries }: Context, sessionId: string, id: string): Promise<Event> =>
   (isUuid(id) ? await eventById(queries, sessionId, id) : undefined) ??
@@ -116,7 +144,9 @@ export const getHistory = op({
   output: z.object({ messages: z.array(event), next_cursor: z.int().nullable(), has_more: z.boolean() }),
   refuses: ['not_found'],
   async run(context, { session_id, before_cursor, limit, message_id, include_trace, max_chars }) {
-    if (context.caller.kind === 'person') await existingSession(context.queries, session_id)
+    const { caller, queries } = context
+    const { lastSequence } = caller.kind === 'team' ? caller.member.session : await existingSession(queries, session_id)
+    if (before_cursor !== undefined && before_cursor > lastSequence + 1) beyondTheEnd('before_cursor', lastSequence)
     const [page, receipts] = await Promise.all([
       message_id === undefined
         ? eventsBefore(context.queries, session_id, before_cursor, include_trace, limit)

@@ -57,6 +57,20 @@ throughEveryDoor((call, parley) => {
         await refused(bea('post_message', { content: 'x', reply_to }), 'not_found')
     })
 
+    test('that its team has left, or the session is closed, comes before what is wrong with a post; an earlier answer before both', async () => {
+      const { alex, bea } = await room(call)
+      const key = crypto.randomUUID()
+      const first = await done(bea('post_message', { content: 'hello' }, { key }))
+      const wrong = [{ reply_to: '00000000-0000-4000-8000-000000000000' }, { to: ['Nobody'] }]
+      for (const more of wrong) await refused(bea('post_message', { content: 'other', ...more }, { key }), 'idempotency_mismatch')
+      await done(bea('leave_session'))
+      for (const more of wrong) await refused(bea('post_message', { content: 'x', ...more }), 'unauthorized')
+      expect(await done(bea('post_message', { content: 'hello' }, { key }))).toEqual(first)
+      await refused(alex('post_message', { content: 'x', ...wrong[0] }), 'not_found')
+      await done(alex('conclude_session', { summary_section: 'done' }))
+      for (const more of wrong) await refused(alex('post_message', { content: 'x', ...more }), 'session_closed')
+    })
+
     test('a message can be meant for teams by handle or by name, and all see it', async () => {
       const { alex, bea, id } = await room(call)
       const cleo = seat(call, await done(call('join_session', { session_id: id, team_name: 'Cleo' })))
@@ -310,6 +324,13 @@ throughEveryDoor((call, parley) => {
       expect(page.messages.at(-1).sequence).toBe(13)
       const before = await done(alex('get_history', { before_cursor: page.next_cursor }))
       expect([...sequences(before.messages), ...sequences(page.messages)]).toEqual(range(1, 13))
+    })
+
+    test('a page before what is beyond the end is refused and told where the end is', async () => {
+      const { alex } = await room(call)
+      await say(alex, 'one')
+      expect((await done(alex('get_history', { before_cursor: 3 }))).messages).toHaveLength(2)
+      expect((await refused(alex('get_history', { before_cursor: 4 }), 'invalid_request')).details.last_sequence).toBe(2)
     })
 
     test('one message is read whole by its id, and only one of this session', async () => {
