@@ -24,7 +24,10 @@ export const fitting = <Row>(rows: readonly Row[], limit: number): Row[] => {
   return end < 0 ? [...rows] : rows.slice(0, end)
 }
 
-/** As much of a page as takes at most `limit` characters, from its start or its end: one event at least, its texts cut if need be. */
+const AROUND_A_PAGE = 120 // characters of what stands around its events
+
+/** As much of a page as takes at most `limit` characters with what stands around it, from its start or its end: one event at least, its
+ *  texts cut if need be. */
 export const pageWithin = <Row extends object>(
   page: { events: Row[]; hasMore: boolean },
   limit: number | undefined,
@@ -32,8 +35,9 @@ export const pageWithin = <Row extends object>(
 ): { events: Row[]; hasMore: boolean } => {
   if (limit === undefined || page.events.length === 0) return page
   const ordered = from === 'start' ? page.events : page.events.toReversed()
-  const fits = fitting(ordered, limit)
-  const kept = fits.length > 0 ? fits : [shortened(ordered[0]!, limit - 2)]
+  const room = limit - AROUND_A_PAGE
+  const fits = fitting(ordered, room)
+  const kept = fits.length > 0 ? fits : [shortened(ordered[0]!, room - 2)]
   return { events: from === 'start' ? kept : kept.toReversed(), hasMore: page.hasMore || kept.length < page.events.length }
 }
 

@@ -46,8 +46,8 @@ describe('a budget', () => {
   test('a page keeps its beginning or its end, one row at least, and says that there is more', () => {
     const events = ['a', 'b', 'c'].map((id) => ({ id: id.repeat(30) }))
     expect(pageWithin({ events, hasMore: false }, undefined)).toEqual({ events, hasMore: false })
-    expect(pageWithin({ events, hasMore: false }, 85)).toEqual({ events: events.slice(0, 2), hasMore: true })
-    expect(pageWithin({ events, hasMore: false }, 85, 'end')).toEqual({ events: events.slice(1), hasMore: true })
+    expect(pageWithin({ events, hasMore: false }, 205)).toEqual({ events: events.slice(0, 2), hasMore: true })
+    expect(pageWithin({ events, hasMore: false }, 205, 'end')).toEqual({ events: events.slice(1), hasMore: true })
     expect(pageWithin({ events, hasMore: true }, 1_000)).toEqual({ events, hasMore: true })
     expect(pageWithin({ events: [], hasMore: false }, 10)).toEqual({ events: [], hasMore: false })
     expect(pageWithin({ events, hasMore: false }, 10).events).toHaveLength(1)
