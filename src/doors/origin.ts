@@ -26,5 +26,8 @@ export const linkInForce = (c: Http, services: Services): { url: string; source:
   return { url: `${calledScheme(c, services)}://${calledHost(c, services)}/mcp`, source: 'request' }
 }
 
-/** The server's own address, from the link in force. */
-export const baseUrl = (c: Http, services: Services): string => linkInForce(c, services).url.replace(/\/(api\/)?mcp\/?$/, '')
+/** The server's own address, from the link in force: without its last part, whichever toolsets that names. */
+export const baseUrl = (c: Http, services: Services): string => {
+  const { origin, pathname } = new URL(linkInForce(c, services).url)
+  return origin + pathname.replace(/\/((api\/)?mcp|mcp\/[^/]+)?\/?$/, '')
+}

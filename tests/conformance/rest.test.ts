@@ -294,6 +294,10 @@ onEveryEngine((parley) => {
       await served.services.changeSetting('mcp_url', 'https://saved.example/api/mcp')
       expect((await config()).mcp_url).toBe('https://saved.example/api/mcp')
       expect((await config()).agents_md).toBe('https://saved.example/AGENTS.md')
+      for (const url of ['https://saved.example/parley/mcp?toolsets=rooms,history', 'https://saved.example/parley/mcp/history/']) {
+        await served.services.changeSetting('mcp_url', url)
+        expect(await config()).toMatchObject({ mcp_url: url, agents_md: 'https://saved.example/parley/AGENTS.md' })
+      }
       await served.services.changeSetting('mcp_url', undefined)
       expect((await config()).mcp_url).toBe('https://parley.example/mcp')
       await soon('the other instance has heard', () => parley().services.setting('mcp_url') === undefined)
