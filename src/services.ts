@@ -187,7 +187,10 @@ export const createServices = async (database: Database, config: Config, log: Lo
     doubted,
     after: feeds.after,
     memberOf: membership.memberOf,
-    memberLately: membership.memberLately,
+    /** Of what another instance commits, this one hears a moment later, and whoever was told of it may ask here at once: with others
+     *  about, the database is asked. */
+    memberLately: (...wanted: Parameters<typeof membership.memberLately>) =>
+      announcer === undefined || announcer.alone ? membership.memberLately(...wanted) : undefined,
     overviewOf,
     setting: (name: SettingName) => settings.get(name),
     changeSetting,

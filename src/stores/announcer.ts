@@ -36,6 +36,11 @@ export class Announcer {
     return said === HELLO || said === HERE
   }
 
+  /** Nobody else writes: what this process knows of a session is all there is. */
+  get alone() {
+    return this.#company === false
+  }
+
   /** What gathers while one notification is under way goes with the next. */
   announce(session: string, sequence: number) {
     const newest = Math.max(sequence, this.#newest.get(session) ?? 0)
