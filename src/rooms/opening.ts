@@ -108,8 +108,10 @@ const resumable = async (context: Context, id: string): Promise<Before> => {
 
 // What a viewer's password keeps from strangers, a new session must not tell them.
 const mayRead = async ({ queries, call }: Context, id: string) => {
+  if (call.reader?.()) return true
   const token = call.token ? parseToken(call.token) : undefined
-  return call.reader?.() || (token !== undefined && (await memberByToken(queries, id, token)) !== undefined)
+  const member = token && (await memberByToken(queries, id, token))
+  return member !== undefined && !member.left
 }
 
 const opening = (title: string, { session, doc }: Before) =>

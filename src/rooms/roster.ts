@@ -41,6 +41,7 @@ export const joinSession = op({
     const self = member && !member.left ? member.teamId : undefined
     const teams = await roster(context.queries, session_id)
     const known = teams.find(({ teamId }) => teamId === self)
+    if (known) context.services.presence.poll(session_id, known.teamId, 0).end() // coming back is being seen
     const joined = known ?? (await enter(context, session, team_name, replay_from, teams))
     return {
       session_id,

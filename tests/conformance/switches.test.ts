@@ -215,6 +215,8 @@ onEveryEngine((parley) => {
         const next = { title: 'Next', description: '', creator_team_name: 'A', resume_from: id }
         await refused(call('create_session', next), 'forbidden')
         await done(call('create_session', next, { team: bea.token }))
+        await done(bea('leave_session'))
+        await refused(call('create_session', next, { team: bea.token }), 'forbidden')
       }
     })
   })
