@@ -87,12 +87,15 @@ const RESOURCES_CHANGED = { jsonrpc: '2.0', method: 'notifications/resources/lis
 // Not an McpError: the SDK puts "MCP error -32602:" before its message, and the client's SDK does so again.
 const invalidParams = (message: string) => Object.assign(new Error(message), { code: ErrorCode.InvalidParams })
 
+const REPLAYED = { _meta: { idempotency_replayed: true } } // what the header Idempotency-Replayed says over REST
+
 // No tool advertises an outputSchema: the SDK's client would then reject an error that carries structuredContent.
 const resultOf = (outcome: Outcome, refusal?: object) => {
   const body = outcome.ok ? outcome.data : (refusal ?? { error: outcome.error })
   return {
     content: [{ type: 'text' as const, text: JSON.stringify(body) }],
     structuredContent: body as Record<string, unknown>,
+    ...(outcome.ok && outcome.replayed && REPLAYED),
     ...(!outcome.ok && { isError: true }),
   }
 }

@@ -78,7 +78,7 @@ export const listSessions = tool({
   }),
   refuses: [],
   target: 300,
-  deadlineMs: 2_000, // of a narrow list; 3 s are allowed for a broad one
+  deadlineMs: 3_000, // of a broad list: whether it is one is known only once it has been read
   async run({ queries }, request) {
     const { start_datetime: start, end_datetime: end, limit, cursor, mode, sort: order } = request
     if (end <= start) refuse('invalid_request', 'end_datetime must be after start_datetime', { field: 'end_datetime' })

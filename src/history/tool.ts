@@ -60,7 +60,10 @@ export const tool = <I extends z.ZodObject, D extends z.ZodObject>({
         target,
       } = await withinDeadline(run(context, given), deadlineMs).catch((error) => {
         if (!isTimeout(error)) throw error
-        return refuse('deadline_exceeded', `${name} took longer than ${deadlineMs} ms; ask for less at a time`, { deadline_ms: deadlineMs })
+        return refuse('deadline_exceeded', `${name} took longer than ${deadlineMs} ms; ask for less at a time`, {
+          deadline_ms: deadlineMs,
+          retry_after: 1,
+        })
       })
       const answer = { schema_version: `moraine.mcp.${name}.v1`, tool: name, request, data, warnings }
       return { ...answer, performance: timing(performance.now() - begun, target) } as never

@@ -125,7 +125,9 @@ const messages = (events: Event[], teams: Participant[]): string => {
   const names = new Map(teams.map(({ teamId, teamName }) => [teamId, oneLine(teamName)]))
   return events
     .map((event) => {
-      const by = names.get(event.posted_by_team_id as string) ?? `${oneLine(String(event.team ?? 'Somebody'))} (a person)`
+      const by =
+        names.get(event.posted_by_team_id as string) ??
+        `${oneLine(String(event.team ?? 'Somebody'))}${event.author === 'person' ? ' (a person)' : ''}`
       const to = (event.to as string[] | undefined)?.map((id) => names.get(id) ?? 'somebody').join(', ')
       const text = String((event.content as { text?: string } | undefined)?.text ?? '')
       const shown = quoted(text, MESSAGE, `get_history with message_id ${event.id} has all of it`)

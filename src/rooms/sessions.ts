@@ -83,7 +83,7 @@ export const updateSessionMetadata = op({
   async run(context, input) {
     const session = openSession(context)
     conveners(context, session, 'metadata')
-    const next = { title: input.title ?? session.title, description: input.description ?? session.description }
+    const next = { title: changed(input.title, session.title), description: changed(input.description, session.description) }
     const changes = Object.fromEntries(
       (['title', 'description'] as const)
         .filter((field) => next[field] !== session[field])
@@ -99,6 +99,10 @@ export const updateSessionMetadata = op({
     return { ...next, updated_at }
   },
 })
+
+// A form has one kind of line break: that alone is no change.
+const changed = (wished: string | undefined, now: string) =>
+  wished === undefined || wished.replaceAll('\r\n', '\n') === now.replaceAll('\r\n', '\n') ? now : wished
 
 const assertUnhurried = ({ services: { config, clock } }: Context, { createdAt, updatedAt }: Session) => {
   if (config.METADATA_MIN_INTERVAL === 0 || updatedAt === createdAt) return

@@ -112,6 +112,14 @@ onEveryEngine((parley) => {
     expect((await feedOf(alex)).at(-1).content.text).toBe('one\ntwo')
   })
 
+  test('a title changed on the page changes no line breaks of the description', async () => {
+    const { id, alex, send } = await begin()
+    await done(alex('update_session_metadata', { description: 'one\r\ntwo', reason: 'scope' }))
+    expect((await send(`/sessions/${id}/edit`, { title: 'Renamed', description: 'one\r\ntwo', reason: 'goal' })).status).toBe(303)
+    expect((await feedOf(alex)).at(-1).changes).toEqual({ title: { from: expect.any(String), to: 'Renamed' } })
+    expect((await done(alex('get_session'))).description).toBe('one\r\ntwo')
+  })
+
   test('what is refused is a page with the reason and the text, under the status that a program would see', async () => {
     const { id, alex, send } = await begin()
     const refused = async (path: string, fields: Record<string, string>, status: number, ...texts: string[]) => {

@@ -86,7 +86,9 @@ const fenced = (text: string) => {
 
 const entry = (event: Event, names: Map<string, string>): string => {
   if (event.type === 'system') return `\n*#${event.sequence} · ${clock(event.at)} · ${oneLine(`${eventLine(event)}${details(event)}`)}*\n`
-  const team = names.get(String(event.posted_by_team_id)) ?? `${oneLine(String(event.team ?? 'Somebody'))} (a person)`
+  const team =
+    names.get(String(event.posted_by_team_id)) ??
+    `${oneLine(String(event.team ?? 'Somebody'))}${event.author === 'person' ? ' (a person)' : ''}`
   const to = (event.to as string[] | undefined)?.map((id) => names.get(id) ?? 'somebody').join(', ')
   const text = String((event.content as { text?: string } | undefined)?.text ?? '')
   return `\n**${team}**${to ? ` to ${to}` : ''} · #${event.sequence} · ${clock(event.at)}\n\n${text.replace(/^/gm, '> ')}\n`
