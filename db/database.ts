@@ -16,6 +16,8 @@ export interface Queries {
   query<Row>(text: string, params?: unknown[]): Promise<Row[]>
 }
 
+export const CHANNEL = 'parley' // instances speak to each other on it (stores/announcer.ts)
+
 export interface Database extends Queries {
   engine: 'pglite' | 'postgres'
   /** Everything in `work` commits together or not at all. It must use the queries that it is given. */

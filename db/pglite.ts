@@ -1,7 +1,7 @@
 import { PGlite, type Transaction } from '@electric-sql/pglite'
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { OID, queriesOver, rfc3339, withinDeadline, type Database, type Run } from './database.ts'
+import { CHANNEL, OID, queriesOver, rfc3339, withinDeadline, type Database, type Run } from './database.ts'
 
 const asText = (value: unknown) => value as string
 const OPTIONS = {
@@ -31,7 +31,7 @@ export const openPglite = async (folder?: string): Promise<Database> => {
         ms,
       ),
     listen: async (heard, connected) => {
-      await client.listen('parley', heard)
+      await client.listen(CHANNEL, heard)
       connected()
     },
     close: () => client.close(),

@@ -1,14 +1,26 @@
-// Tells other instances what was committed here. After the commit, not in it: a transaction that notifies holds a lock that all
-// commits share, and took 20 % longer (bench/post). What is lost on the way, the sweep of the others finds within seconds. Whoever has
-// no others tells nobody: it was a tenth of what a post costs (bench/post).
-import type { Database } from '../../db/database.ts'
+// What instances tell each other, written and read here alone: `<instance>|` and one of two greetings, SETTINGS, or sessions with their
+// newest sequence. What was committed is told after the commit, not in it: a transaction that notifies holds a lock that all commits
+// share, and took 20 % longer (bench/post). What is lost on the way, the sweep of the others finds within seconds. Whoever has no
+// others tells nobody: it was a tenth of what a post costs (bench/post).
+import { CHANNEL, type Database, type Queries } from '../../db/database.ts'
 
 const SESSIONS_IN_ONE = 120 // a payload has at most 7,999 bytes, a session takes 53 of them at the most
 const ANSWERED_WITHIN_MS = 2_000
 
 const HELLO = 'hello' // said whenever this instance begins to listen: the others answer, and know of it from then on
 const HERE = 'here'
+const SETTINGS = 'settings' // one was saved
+const UUID_LENGTH = 36
 
+/** What another instance did. */
+export interface News {
+  settings: boolean
+  moved: [session: string, newest: number][]
+}
+
+const NOTHING: News = { settings: false, moved: [] }
+
+/** One instance's voice and ear among those that share a Postgres. */
 export class Announcer {
   #newest = new Map<string, number>() // what was not told yet; alone, what moved last
   #sending = false
@@ -27,13 +39,22 @@ export class Announcer {
     setTimeout(() => (this.#company ??= false), ANSWERED_WITHIN_MS).unref?.()
   }
 
-  /** Another instance has said something: is it one of the words above? What it may have missed before, it is told now. */
-  heard(said: string): boolean {
+  /** Reads what was said, by another or by this one. What another may have missed before, it is told now. */
+  heard(payload: string): News {
+    const [from, said = ''] = payload.split('|')
+    if (from === this.instance) return NOTHING
     const known = this.#company === true
     this.#company = true
     if (said === HELLO) void this.#say(HERE)
     if (!known || said === HELLO) this.#wake()
-    return said === HELLO || said === HERE
+    if (said === HELLO || said === HERE) return NOTHING
+    if (said === SETTINGS) return { settings: true, moved: [] }
+    return { settings: false, moved: said.split(',').map((one) => [one.slice(0, UUID_LENGTH), Number(one.slice(UUID_LENGTH + 1))]) }
+  }
+
+  /** In the transaction that saves: it is rare, and must not get lost between the two. */
+  async settingsSaved(queries: Queries) {
+    await this.#notify(queries, SETTINGS)
   }
 
   /** Nobody else writes: what this process knows of a session is all there is. */
@@ -65,5 +86,7 @@ export class Announcer {
     this.#sending = false
   }
 
-  #say = (said: string) => this.database.query('select pg_notify($1, $2)', ['parley', `${this.instance}|${said}`]).catch(() => {})
+  #say = (said: string) => this.#notify(this.database, said).catch(() => {})
+
+  #notify = ({ query }: Queries, said: string) => query('select pg_notify($1, $2)', [CHANNEL, `${this.instance}|${said}`])
 }

@@ -1,0 +1,77 @@
+// Everything that follows when a session's log grows, here or elsewhere: who posts, who waits, who reads, the index and the other
+// instances each hear of it from here, and from nowhere else.
+import type { Database } from '../db/database.ts'
+import type { Metrics } from './core/metrics.ts'
+import { Waiters } from './core/waiters.ts'
+import type { LoopGuard } from './loop-guard.ts'
+import type { Announcer } from './stores/announcer.ts'
+import type { Appended, Draft } from './stores/append.ts'
+import { Appender } from './stores/appender.ts'
+import type { Event } from './stores/events.ts'
+import { feedsOver } from './stores/feeds.ts'
+import { Indexer } from './stores/indexer.ts'
+import { membershipOver } from './stores/membership.ts'
+
+export type Growth = ReturnType<typeof growthOver>
+
+interface Listeners {
+  metrics: Metrics
+  loops: LoopGuard
+  announcer: Announcer | undefined
+}
+
+/** What depends on how far the logs have grown, and the three ways to say that one has: `publish`, `grown` and `moved`. */
+export const growthOver = (database: Database, { metrics, loops, announcer }: Listeners) => {
+  let appended = 0
+  let posted = 0
+  const waiters = new Waiters()
+  const feeds = feedsOver(database)
+  const membership = membershipOver(database)
+  const indexer = new Indexer(database, () => posted)
+  const appender = new Appender(database, (drafts, answers) => {
+    for (const [session, events] of eventsBySession(drafts, answers)) publish(session, events)
+  })
+
+  /** These events were committed here; they are in memory for whoever reads them. */
+  const publish = (session: string, events: Event[]) => {
+    posted += events.length
+    feeds.extend(session, events)
+    grown(session, events.at(-1)!.sequence, events.length)
+    loops.posted(session, events)
+  }
+  /** So many events were committed, the last of them `newest`: all who wait for this session read them. */
+  const grown = (session: string, newest: number, events: number) => {
+    metrics.add('events_appended', events)
+    appended += events
+    moved(session, newest)
+    announcer?.announce(session, newest)
+  }
+  /** The session has grown, here or elsewhere: its end is another, whoever waits looks, and it is to be indexed (its own instance may be
+   *  gone by then; whoever comes first does it). */
+  const moved = (session: string, newest: number) => {
+    appender.moved(session, newest)
+    membership.forget(session)
+    waiters.wake(session, newest)
+    indexer.moved(session)
+  }
+  /** Any session may have grown unheard. */
+  const missed = () => {
+    membership.forget()
+    waiters.wakeAll()
+    indexer.catchUp()
+  }
+  return { appender, waiters, feeds, membership, indexer, publish, grown, moved, missed, appended: () => appended }
+}
+
+/** What was appended, in the order of each session's numbers. */
+const eventsBySession = (drafts: Draft[], answers: Appended[]): Map<string, Event[]> => {
+  const bySession = new Map<string, Event[]>()
+  answers.forEach((answer, i) => {
+    if (answer.outcome !== 'appended') return
+    const { sessionId } = drafts[i]!
+    const events = bySession.get(sessionId)
+    if (events) events.push(answer.event)
+    else bySession.set(sessionId, [answer.event])
+  })
+  return bySession
+}
