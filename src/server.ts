@@ -4,34 +4,29 @@
 //   bun src/server.ts operator-key   makes a new sign-in key and ends
 //   bun src/server.ts import PATH…   imports transcripts and ends
 //   bun src/server.ts reindex        makes the search index anew and ends
-import { alive, FolderInUse, readHolder, type Holder } from '../db/lock.ts'
+import { FolderInUse } from '../db/lock.ts'
 import { migrate } from '../db/migrate.ts'
 import { CannotOpen, openDatabase, type Opened } from '../db/open.ts'
 import { createApp } from './app.ts'
+import { runCommand } from './command-line.ts'
 import { BadConfig, readConfig, type Config } from './config.ts'
+import { urlAt } from './core/address.ts'
 import { newSecret } from './core/ids.ts'
-import { importAll, importArguments, ImportFailed, intoDatabase, throughHolder, toServer } from './import/command.ts'
-import { NoSuchPath } from './import/files.ts'
 import { createLog, describeError, type Log } from './core/log.ts'
-import { progressBar } from './core/progress.ts'
 import { isLoopback } from './doors/origin.ts'
-import { firstOperatorKey, newOperatorKey } from './operator-key.ts'
+import { ImportFailed } from './import/command.ts'
+import { NoSuchPath } from './import/files.ts'
+import { firstOperatorKey } from './operator-key.ts'
 import { createServices, type Services } from './services.ts'
 
 const QUIET_S = 12 // a connection that says nothing for so long is closed, while a request is being read; waits and streams are exempt
 const STOP_WITHIN_MS = 10_000
 const LARGEST_BODY = 64 * 1024 * 1024 // above every door's own limit, which answers in JSON; a transcript's is in MAX_TRACE_BYTES
 
-const main = async (command: string | undefined) => {
+const main = async ([command, ...words]: string[]) => {
   const config = readConfig(process.env)
   const log = createLog(config.LOG_LEVEL, (line) => process.stdout.write(`${line}\n`), process.stdout.isTTY)
-  if (command === undefined) return serve(config, log)
-  if (command === 'migrate')
-    return once(config, log, async (_, ran) => console.log(ran === 0 ? 'The database is up to date.' : `Applied ${ran} migration(s).`))
-  if (command === 'operator-key') return operatorKey(config, log)
-  if (command === 'import') return importTranscripts(config, log, process.argv.slice(3))
-  if (command === 'reindex') return reindex(config, log)
-  throw new BadConfig(`There is no command ${command}. Use migrate, operator-key, import or reindex, or none to serve.`)
+  return command === undefined ? serve(config, log) : runCommand(command, words, config, log)
 }
 
 const serve = async (config: Config, log: Log) => {
@@ -42,7 +37,7 @@ const serve = async (config: Config, log: Log) => {
     const commandSecret = opened.lock ? newSecret() : undefined
     const app = await createApp(services, { asset, ...(commandSecret && { commandSecret }) })
     const server = listen(config, app.fetch)
-    const url = `http://${config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST === '0.0.0.0' ? '127.0.0.1' : config.HOST}:${server.port}`
+    const url = urlAt(config.HOST, server.port)
     if (commandSecret) opened.lock!.announce(url, commandSecret)
     greet(services, url, await firstOperatorKey(services))
     stopInGoodOrder(server, services, opened, log)
@@ -118,84 +113,8 @@ const stopInGoodOrder = (server: ReturnType<typeof listen>, services: Services, 
   process.on('unhandledRejection', (error) => log('error', 'a promise was rejected and nobody looked', describeError(error)))
 }
 
-/** Opens the database, does one thing and closes it. */
-const once = async (config: Config, log: Log, work: (services: Services, migrationsRun: number) => Promise<void>) => {
-  const { database, lock } = await openDatabase(config)
-  try {
-    const ran = await migrate(database)
-    const services = await createServices(database, config, log)
-    await work(services, ran)
-    await services.close()
-  } finally {
-    lock?.release()
-  }
-  process.exit(0)
-}
-
-const operatorKey = async (config: Config, log: Log) => {
-  if (config.OPERATOR_KEY) throw new BadConfig('OPERATOR_KEY is set in the environment and is the key in force. Change it there.')
-  const holder = servingHere(config)
-  if (!holder) return once(config, log, async (services) => console.log(await newOperatorKey(services)))
-  const response = await command(holder, 'operator-key')
-  const answer = (await response.json()) as { key: string }
-  console.log(`${holder.url}/sign-in?key=${answer.key}`)
-}
-
-const reindex = async (config: Config, log: Log) => {
-  const bar = progressBar('Indexing', (text) => process.stdout.write(text), process.stdout.isTTY)
-  const holder = servingHere(config)
-  if (!holder) return once(config, log, (services) => services.indexer.rebuild(bar))
-  for await (const { done, all, error } of lines((await command(holder, 'reindex')).body!)) {
-    if (error) throw new CannotOpen(`The server at ${holder.url} could not make the index: ${error}`)
-    if (all !== undefined) bar(done!, all)
-  }
-}
-
-/** The server that has the embedded database open: commands work through it. */
-const servingHere = ({ DATABASE_URL, DATA_DIR }: Config): Holder | undefined => {
-  const holder = DATABASE_URL ? undefined : readHolder(DATA_DIR)
-  return holder?.url && alive(holder) ? holder : undefined
-}
-
-const command = async ({ url, secret }: Holder, name: string) => {
-  const response = await fetch(`${url}/api/commands/${name}`, { method: 'POST', headers: { authorization: `Bearer ${secret}` } })
-  if (response.ok) return response
-  const { error } = (await response.json()) as { error: { message: string } }
-  throw new CannotOpen(`The server at ${url} refused: ${error.message}`)
-}
-
-interface Line {
-  done?: number
-  all?: number
-  error?: string
-}
-
-async function* lines(body: ReadableStream<Uint8Array>): AsyncGenerator<Line> {
-  const decoder = new TextDecoder()
-  let text = ''
-  for await (const chunk of body) {
-    const whole = (text + decoder.decode(chunk, { stream: true })).split('\n')
-    text = whole.pop()!
-    for (const line of whole) yield JSON.parse(line) as Line
-  }
-}
-
-// Through the server that is asked for, or that holds the embedded database now; else straight into the database.
-const importTranscripts = async (config: Config, log: Log, words: string[]) => {
-  const { paths, url } = importArguments(words)
-  if (url) return importAll(paths, toServer(url, config.ACCESS_TOKEN), process.stderr)
-  const holder = servingHere(config)
-  if (holder) return importAll(paths, throughHolder(holder.url!, holder.secret!), process.stderr)
-  return once(config, log, async (services) => {
-    await importAll(paths, intoDatabase(services), process.stderr)
-    await services.indexer
-      .run()
-      .catch((error) => log('warn', 'the search index is behind; the server goes on with it', describeError(error)))
-  })
-}
-
 try {
-  await main(process.argv[2])
+  await main(process.argv.slice(2))
 } catch (error) {
   const known = [BadConfig, CannotOpen, FolderInUse, ImportFailed, NoSuchPath].some((kind) => error instanceof kind)
   console.error(known ? (error as Error).message : error)

@@ -27,7 +27,8 @@ const MAY: Record<string, string[]> = {
   'toolsets.ts': ['rooms', 'history', 'context.ts'],
   'docs.ts': ['doors', 'config.ts', 'context.ts'],
   'app.ts': ['core', 'doors', 'context.ts', 'gate.ts', 'services.ts', 'toolsets.ts'],
-  'server.ts': ['core', 'db', 'doors', 'import', 'app.ts', 'config.ts', 'operator-key.ts', 'services.ts'],
+  'command-line.ts': ['core', 'db', 'import', 'config.ts', 'operator-key.ts', 'services.ts'],
+  'server.ts': ['core', 'db', 'doors', 'import', 'app.ts', 'command-line.ts', 'config.ts', 'operator-key.ts', 'services.ts'],
 }
 const ENTRY = 'src/server.ts'
 

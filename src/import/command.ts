@@ -2,6 +2,7 @@
 import { createReadStream } from 'node:fs'
 import { basename } from 'node:path'
 import { Refusal, type ErrorCode } from '../core/errors.ts'
+import { jsonLines } from '../core/json-lines.ts'
 import type { Services } from '../services.ts'
 import { transcriptFiles, type TranscriptFile } from './files.ts'
 import { fileSource } from './source.ts'
@@ -49,17 +50,10 @@ export const throughHolder =
     const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' }
     const response = await fetch(`${url}/api/commands/import`, { method: 'POST', headers, body: JSON.stringify({ path }) })
     if (!response.ok) return refusedWith((await response.json()) as Answer)
-    let text = ''
-    const decoder = new TextDecoder()
-    for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
-      const lines = (text + decoder.decode(chunk, { stream: true })).split('\n')
-      text = lines.pop()!
-      for (const line of lines) {
-        const { report, error, code, read } = JSON.parse(line) as Said
-        if (report) return report
-        if (error !== undefined) throw new Refusal(code!, error)
-        told(read ?? 0)
-      }
+    for await (const { report, error, code, read } of jsonLines<Said>(response.body!)) {
+      if (report) return report
+      if (error !== undefined) throw new Refusal(code!, error)
+      told(read ?? 0)
     }
     throw new ImportFailed(`The server at ${url} went away. Run the command again: it goes on where it stopped.`)
   }

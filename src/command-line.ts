@@ -1,0 +1,90 @@
+// What server.ts does when it is given a command: one thing with the database, and it ends. While a server has the embedded database
+// open, through that server (doors/commands.ts).
+import { alive, readHolder, type Holder } from '../db/lock.ts'
+import { migrate } from '../db/migrate.ts'
+import { CannotOpen, openDatabase } from '../db/open.ts'
+import { BadConfig, type Config } from './config.ts'
+import { jsonLines } from './core/json-lines.ts'
+import { describeError, type Log } from './core/log.ts'
+import { progressBar } from './core/progress.ts'
+import { importAll, importArguments, intoDatabase, throughHolder, toServer } from './import/command.ts'
+import { newOperatorKey } from './operator-key.ts'
+import { createServices, type Services } from './services.ts'
+
+/** Runs a command with the words that follow it. Throws, with a sentence, what the person who typed it can mend. */
+export const runCommand = async (name: string, words: string[], config: Config, log: Log): Promise<void> => {
+  if (name === 'migrate') return bringUpToDate(config, log)
+  if (name === 'operator-key') return operatorKey(config, log)
+  if (name === 'import') return importTranscripts(config, log, words)
+  if (name === 'reindex') return reindex(config, log)
+  throw new BadConfig(`There is no command ${name}. Use migrate, operator-key, import or reindex, or none to serve.`)
+}
+
+const bringUpToDate = (config: Config, log: Log) =>
+  once(config, log, async (_, ran) => console.log(ran === 0 ? 'The database is up to date.' : `Applied ${ran} migration(s).`))
+
+const operatorKey = async (config: Config, log: Log) => {
+  if (config.OPERATOR_KEY) throw new BadConfig('OPERATOR_KEY is set in the environment and is the key in force. Change it there.')
+  const holder = servingHere(config)
+  if (!holder) return once(config, log, async (services) => console.log(await newOperatorKey(services)))
+  const response = await asked(holder, 'operator-key')
+  const answer = (await response.json()) as { key: string }
+  console.log(`${holder.url}/sign-in?key=${answer.key}`)
+}
+
+// Through the server that is asked for, or that holds the embedded database now; else straight into the database.
+const importTranscripts = async (config: Config, log: Log, words: string[]) => {
+  const { paths, url } = importArguments(words)
+  if (url) return importAll(paths, toServer(url, config.ACCESS_TOKEN), process.stderr)
+  const holder = servingHere(config)
+  if (holder) return importAll(paths, throughHolder(holder.url!, holder.secret!), process.stderr)
+  return once(config, log, async (services) => {
+    await importAll(paths, intoDatabase(services), process.stderr)
+    await services.indexer
+      .run()
+      .catch((error) => log('warn', 'the search index is behind; the server goes on with it', describeError(error)))
+  })
+}
+
+const reindex = async (config: Config, log: Log) => {
+  const bar = progressBar('Indexing', (text) => process.stdout.write(text), process.stdout.isTTY)
+  const holder = servingHere(config)
+  if (!holder) return once(config, log, (services) => services.indexer.rebuild(bar))
+  for await (const { done, all, error } of jsonLines<Progress>((await asked(holder, 'reindex')).body!)) {
+    if (error) throw new CannotOpen(`The server at ${holder.url} could not make the index: ${error}`)
+    if (all !== undefined) bar(done!, all)
+  }
+}
+
+interface Progress {
+  done?: number
+  all?: number
+  error?: string
+}
+
+/** Opens the database, does one thing and closes it. */
+const once = async (config: Config, log: Log, work: (services: Services, migrationsRun: number) => Promise<void>) => {
+  const { database, lock } = await openDatabase(config)
+  try {
+    const ran = await migrate(database)
+    const services = await createServices(database, config, log)
+    await work(services, ran)
+    await services.close()
+  } finally {
+    lock?.release()
+  }
+  process.exit(0)
+}
+
+/** The server that has the embedded database open: commands work through it. */
+const servingHere = ({ DATABASE_URL, DATA_DIR }: Config): Holder | undefined => {
+  const holder = DATABASE_URL ? undefined : readHolder(DATA_DIR)
+  return holder?.url && alive(holder) ? holder : undefined
+}
+
+const asked = async ({ url, secret }: Holder, name: string) => {
+  const response = await fetch(`${url}/api/commands/${name}`, { method: 'POST', headers: { authorization: `Bearer ${secret}` } })
+  if (response.ok) return response
+  const { error } = (await response.json()) as { error: { message: string } }
+  throw new CannotOpen(`The server at ${url} refused: ${error.message}`)
+}
