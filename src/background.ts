@@ -6,7 +6,9 @@ import type { Presence } from './core/presence.ts'
 import { repeat } from './core/repeat.ts'
 import type { Growth } from './growth.ts'
 import type { LoopGuard } from './loop-guard.ts'
+import type { Announcer } from './stores/announcer.ts'
 import { writePresence } from './stores/presence.ts'
+import type { SavedSettings } from './stores/saved-settings.ts'
 import { newestSequences } from './stores/sessions.ts'
 import { tidier } from './stores/tidy.ts'
 
@@ -15,6 +17,8 @@ const SWEEP_EVERY_MS = 4_500 // wake-ups are a hint; nobody waits longer than th
 const INDEX_EVERY_MS = 300 // what is posted can be found within a second
 const LOOPS_EVERY_MS = 1_000
 const TIDY_EVERY_MS = 10_000
+const SETTINGS_EVERY_MS = 5_000 // a key that was taken back at another instance opens nothing here for longer, told or not
+const OTHERS_EVERY_MS = 30_000
 const DOUBT_EVERY_MS = 5_000
 const DOUBT_LOOKS = 6 // half a minute: a statement is ended by the database after 5 s
 
@@ -24,12 +28,14 @@ interface Parts {
   clock: Clock
   presence: Presence
   loops: LoopGuard
+  settings: SavedSettings
+  announcer: Announcer | undefined
   growth: Growth
   stopping: AbortSignal
 }
 
 /** Starts all of it. `stop` resolves when what was under way has ended and the last presence is written. */
-export const startBackground = ({ database, log, clock, presence, loops, growth, stopping }: Parts) => {
+export const startBackground = ({ database, log, clock, presence, loops, settings, announcer, growth, stopping }: Parts) => {
   const { waiters, membership, indexer, appended } = growth
   const lookForLoops = () => loops.look()
   const index = () => indexer.run(() => !stopping.aborted)
@@ -38,7 +44,7 @@ export const startBackground = ({ database, log, clock, presence, loops, growth,
     if (waited.length === 0) return
     for (const { id, last_sequence } of await newestSequences(database, waited)) {
       const known = waiters.knows(id)
-      if (known !== undefined && last_sequence > known) waiters.wake(id, last_sequence)
+      if (known !== undefined && last_sequence > known) growth.moved(id, last_sequence)
     }
   }
   const flushPresence = async () => {
@@ -59,6 +65,14 @@ export const startBackground = ({ database, log, clock, presence, loops, growth,
     repeat(lookForLoops, LOOPS_EVERY_MS, log),
     repeat(tidier(database, appended), TIDY_EVERY_MS, log),
   ]
+  if (announcer) {
+    const others = async () => {
+      await announcer.greet()
+      indexer.catchUp() // what one committed that was gone before it could say so
+    }
+    const reloadSettings = () => settings.reload()
+    stops.push(repeat(reloadSettings, SETTINGS_EVERY_MS, log), repeat(others, OTHERS_EVERY_MS, log))
+  }
   const doubts = doubtsOf(() => indexer.catchUp())
 
   return {

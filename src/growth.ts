@@ -54,8 +54,10 @@ export const growthOver = (database: Database, { metrics, loops, announcer }: Li
     waiters.wake(session, newest)
     indexer.moved(session)
   }
-  /** Any session may have grown unheard. */
+  /** Any session may have grown unheard, or have lost what a database that was replaced by a copy never had. */
   const missed = () => {
+    appender.forget()
+    feeds.forget()
     membership.forget()
     waiters.wakeAll()
     indexer.catchUp()

@@ -20,6 +20,7 @@ import { firstOperatorKey } from './operator-key.ts'
 import { createServices, type Services } from './services.ts'
 
 const QUIET_S = 12 // a connection that says nothing for so long is closed, while a request is being read; waits and streams are exempt
+const PATIENCE_S = 120
 const STOP_WITHIN_MS = 10_000
 const LARGEST_BODY = 64 * 1024 * 1024 // above every door's own limit, which answers in JSON; a transcript's is in MAX_TRACE_BYTES
 
@@ -69,6 +70,7 @@ const listen = ({ PORT, HOST, MAX_TRACE_BYTES }: Config, answer: App['fetch']) =
             return server.requestIP(request)?.address
           },
           untimed: () => server.timeout(request, 0),
+          patient: () => server.timeout(request, PATIENCE_S),
         }),
     })
   } catch (error) {

@@ -45,7 +45,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
   }
   clock.set(await writePresence(database, []))
   await database.listen(heard, connected)
-  const background = startBackground({ database, log, clock, presence, loops, growth, stopping: stopping.signal })
+  const background = startBackground({ database, log, clock, presence, loops, settings, announcer, growth, stopping: stopping.signal })
 
   return {
     database,

@@ -31,6 +31,11 @@ export class Tail<Event extends { sequence: number }> {
     return events.slice(cursor + 1 - events[0]!.sequence)
   }
 
+  /** The database may have gone back to what it was before. */
+  clear() {
+    this.#bySession.clear()
+  }
+
   #put(session: string, held: { events: Event[]; bytes: number }) {
     this.#bySession.delete(session)
     this.#bySession.set(session, held)

@@ -7,6 +7,8 @@ export interface Runtime {
   address?: string | undefined
   /** Lifts the runtime's limit on quiet connections for this request: for waits and streams. */
   untimed?: () => void
+  /** Sets it to two minutes: for long bodies, whose sender or reader may be slow, but not gone for good. */
+  patient?: () => void
 }
 export type Env = { Bindings: Runtime }
 export type Http = HonoContext<Env>

@@ -18,7 +18,7 @@ export const traceRoutes = (services: Services) =>
     if (Number(c.req.header('content-length') ?? 0) > limit)
       refuse('payload_too_large', `A transcript may have at most ${limit} bytes here (MAX_TRACE_BYTES).`, { limit_bytes: limit })
     const parent = await tiedTo(c, services)
-    c.env?.untimed?.() // the answer comes when all is written
+    c.env?.patient?.() // the answer comes when all is written
     const source = bodySource(c.req.raw.body, c.req.query('name') ?? '', limit)
     return json(await importTranscript(services, source, parent).catch((error) => brokenOff(c, error)))
   })

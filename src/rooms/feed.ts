@@ -8,7 +8,7 @@ import { teamOf, type Context } from '../context.ts'
 import { assertSameUse } from '../keys.ts'
 import { eventById, eventsBefore, type Event, type Page } from '../stores/events.ts'
 import { findAnswer } from '../stores/idempotency.ts'
-import { isPresent, roster } from '../stores/members.ts'
+import { isPresent, roster, type Participant } from '../stores/members.ts'
 import { acknowledge } from '../stores/sessions.ts'
 import { refuseRepetition } from './loops.ts'
 import { refuseClosed } from './people.ts'
@@ -110,15 +110,16 @@ const assertMessage = async ({ queries }: Context, sessionId: string, id: string
 
 const handlesOf = async ({ queries }: Context, sessionId: string, wanted: string[]): Promise<string[]> => {
   const teams = await roster(queries, sessionId)
-  const handles = wanted.map((word) => {
-    const present = teams.filter(({ leftAt }) => !leftAt)
-    const team =
-      teams.find(({ teamId }) => teamId === word) ?? [...present, ...teams].find(({ teamName }) => nameKey(teamName) === nameKey(word))
-    return (
-      team?.teamId ??
-      refuse('invalid_request', `to: no team called ${JSON.stringify(word)} has joined. list_participants has the names.`, { field: 'to' })
-    )
-  })
+  const handlesByWord = new Map<string, string>()
+  const gone = (team: Participant) => Number(team.leftAt !== null)
+  // Of several by one name the last that is set: one who is present, the first of them to come.
+  for (const { teamName, teamId } of teams.toReversed().toSorted((a, b) => gone(b) - gone(a))) handlesByWord.set(nameKey(teamName), teamId)
+  for (const { teamId } of teams) handlesByWord.set(teamId, teamId)
+  const handles = wanted.map(
+    (word) =>
+      handlesByWord.get(nameKey(word)) ??
+      refuse('invalid_request', `to: no team called ${JSON.stringify(word)} has joined. list_participants has the names.`, { field: 'to' }),
+  )
   return [...new Set(handles)]
 }
 

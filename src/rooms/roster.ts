@@ -5,7 +5,7 @@ import { isUuid, parseToken, sha256 } from '../core/ids.ts'
 import { nameKey } from '../core/text.ts'
 import { teamOf, type Context } from '../context.ts'
 import type { Services } from '../services.ts'
-import { activeElsewhere, addParticipant, markLeft, memberByToken, roster, type Participant } from '../stores/members.ts'
+import { activeElsewhere, addParticipant, lockName, markLeft, memberByToken, roster, type Participant } from '../stores/members.ts'
 import { sessionById, type Session } from '../stores/sessions.ts'
 import { cursor, op, participant, sessionId, teamName, time } from './shapes.ts'
 
@@ -62,6 +62,11 @@ const enter = async (
   replayFrom: number | undefined,
   teams: Participant[],
 ): Promise<Participant> => {
+  if (teams.length >= TEAMS_EVER)
+    refuse(
+      'conflict',
+      `${TEAMS_EVER} teams have joined this session, and it takes no others. Go on in a new one: create_session with resume_from.`,
+    )
   await assertFree(context, session, wished)
   const name = freeName(wished, teams)
   const handle = crypto.randomUUID()
@@ -80,6 +85,8 @@ const enter = async (
   })
 }
 
+const TEAMS_EVER = 1_000 // those that left included: the roster is read and told whole
+
 const announcement = (session: string, event: 'team_joined' | 'team_left', team: string, handle: string) => ({
   sessionId: session,
   type: 'system' as const,
@@ -89,8 +96,10 @@ const announcement = (session: string, event: 'team_joined' | 'team_left', team:
 
 const assertFree = async ({ services, queries }: Context, session: Session, name: string) => {
   if (!services.config.ONE_SESSION_PER_TEAM) return
+  await lockName(queries, nameKey(name)) // two joins at once to two sessions: one after the other
   const since = new Date(services.clock.now() - services.config.DISCONNECTED_AFTER * 1000).toISOString()
-  if (await activeElsewhere(queries, session.id, nameKey(name), since)) {
+  const elsewhere = await activeElsewhere(queries, session.id, since)
+  if (elsewhere.some((other) => nameKey(other) === nameKey(name))) {
     refuse('conflict', `A team named ${name} is at work in another session. Leave that one first, or wait until it is disconnected there.`)
   }
 }

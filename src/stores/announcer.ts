@@ -33,11 +33,14 @@ export class Announcer {
 
   /** From now on this instance hears others. */
   listening() {
-    void this.#say(HELLO)
+    void this.greet()
     if (this.#company) return
     this.#company = undefined
     setTimeout(() => (this.#company ??= false), ANSWERED_WITHIN_MS).unref?.()
   }
+
+  /** Said again now and then: a word that got lost would leave two instances alone with each other. */
+  greet = () => this.#say(HELLO)
 
   /** Reads what was said, by another or by this one. What another may have missed before, it is told now. */
   heard(payload: string): News {

@@ -56,6 +56,11 @@ export class Appender {
     this.#heads.moved(session, sequence)
   }
 
+  /** Any log may end elsewhere. */
+  forget() {
+    this.#heads.clear()
+  }
+
   #flush(most = BATCH) {
     this.#due = false
     if (this.#queue.length === 0 || this.#writing.size === SLOW_AT_ONCE) return

@@ -12,6 +12,9 @@ export const feedsOver = (database: Database) => {
     /** Committed events of one session, ascending. */
     extend: (session: string, events: readonly Event[]) => tail.extend(session, events),
 
+    /** Nothing is known any more. */
+    forget: () => tail.clear(),
+
     /** A page of what follows `cursor`, as of now or later; `newest`: what the caller knows to be committed. At once, out of memory. */
     after(session: string, cursor: number, trace: boolean, newest: number): Page | Promise<Page> {
       const held = tail.after(session, cursor, newest)

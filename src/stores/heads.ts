@@ -40,6 +40,11 @@ export class Heads {
     this.#bySession.set(session, head)
   }
 
+  /** No end is known any more. */
+  clear() {
+    this.#bySession.clear()
+  }
+
   /** The log has grown to this event, or to one that is not known: by somebody else, unless it is what was put here. */
   moved(session: string, sequence = Infinity) {
     if ((this.#bySession.get(session)?.sequence ?? Infinity) < sequence) this.#bySession.delete(session)

@@ -124,21 +124,22 @@ export const markLeft = async ({ db }: Queries, sessionId: string, teamId: strin
   return row?.leftAt ?? undefined
 }
 
-/** Present teams of that name in other sessions that are still open, seen (or polling) after `since`. */
-export const activeElsewhere = async ({ db }: Queries, sessionId: string, nameKey: string, since: string): Promise<boolean> => {
-  const [row] = await db
-    .select({ id: participants.teamId })
+/** The names of present teams in other sessions that are still open, seen (or polling) after `since`. */
+export const activeElsewhere = async ({ db }: Queries, sessionId: string, since: string): Promise<string[]> => {
+  const rows = await db
+    .selectDistinct({ name: participants.teamName })
     .from(participants)
     .innerJoin(sessions, eq(sessions.id, participants.sessionId))
     .where(
       and(
-        sql`lower(normalize(trim(${participants.teamName}), NFKC)) = ${nameKey}`,
         sql`${participants.sessionId} <> ${sessionId}`,
         isNull(participants.leftAt),
         eq(sessions.status, 'active'),
         gt(sql`greatest(${participants.lastSeenAt}, ${participants.pollingUntil})`, since),
       ),
     )
-    .limit(1)
-  return row !== undefined
+  return rows.map(({ name }) => name)
 }
+
+/** One join under this name at a time, until the transaction ends. */
+export const lockName = ({ query }: Queries, nameKey: string) => query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [nameKey])

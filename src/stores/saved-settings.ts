@@ -4,6 +4,8 @@ import { newSecret } from '../core/ids.ts'
 import type { Announcer } from './announcer.ts'
 import { forgetSetting, offerSetting, readSettings, saveSetting, type SettingName } from './settings.ts'
 
+export type SavedSettings = Awaited<ReturnType<typeof savedSettings>>
+
 /** Reads them, and sees to it that there is a `server_secret`. */
 export const savedSettings = async (database: Database, announcer: Announcer | undefined) => {
   await offerSetting(database, 'server_secret', newSecret()) // tokens of idempotent calls and cookies hang on it

@@ -61,6 +61,17 @@ throughEveryDoor((call, parley) => {
   })
 
   describe('join_session', () => {
+    test('a session that a thousand teams have joined takes no other, and one that is meant is still found among them', async () => {
+      const { id, alex } = await room(call)
+      await parley().database.query(
+        `insert into participants (session_id, team_id, token_hash, team_name, hue, last_seen_cursor, delivered_cursor)
+         select $1, gen_random_uuid(), 'x', 'Team ' || n, 0, 1, 1 from generate_series(3, 1000) n`,
+        [id],
+      )
+      expect((await refused(call('join_session', { session_id: id, team_name: 'One more' }), 'conflict')).message).toContain('resume_from')
+      await done(alex('post_message', { content: 'x', to: ['team 1000', "Bea's Team"] }))
+    })
+
     test('[A28 A29 A30 A34] a team joins without a credential at the end of the feed, and the roster has everybody', async () => {
       const { alex, id } = await room(call)
       await say(alex, 'before Cleo')

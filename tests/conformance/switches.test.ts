@@ -86,6 +86,14 @@ onEveryEngine((parley) => {
       await done(call('join_session', { session_id: first, team_name: name }))
     })
 
+    test('of ten joins at once to ten sessions one is granted', async () => {
+      const name = `Ärzte ${crypto.randomUUID()}`
+      const sessions = await Promise.all(Array.from({ length: 10 }, (_, i) => opened(call, `${i} ${name}`)))
+      const answers = await Promise.all(sessions.map((session_id) => call('join_session', { session_id, team_name: name })))
+      expect(answers.filter(({ ok }) => ok)).toHaveLength(1)
+      await refused(call('join_session', { session_id: await opened(call, `11 ${name}`), team_name: name.toUpperCase() }), 'conflict')
+    })
+
     const opened = async (on: Call, creator_team_name: string): Promise<string> =>
       (await done(on('create_session', { title: 'T', description: '', creator_team_name }))).session_id
   })

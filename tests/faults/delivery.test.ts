@@ -131,6 +131,19 @@ describe('on two servers with one Postgres', () => {
     20_000,
   )
 
+  test('a post that one instance acknowledged is in the next answer of another, though its notification is still on the way', async () => {
+    const [here, there] = servers.map(({ url }) => url) as [string, string]
+    const room = await openRoom(here)
+    const away = { ...room, url: there }
+    const team = room.teams[1]!
+    await wait(away, 1, { team, timeout: 0 })
+    for (let n = 0; n < 200; n++) {
+      const { cursor } = (await post(room, `number ${n}`)).body
+      const { messages } = (await wait(away, cursor - 1, { team, timeout: 0 })).body
+      expect(messages.map(({ sequence }: Item) => sequence)).toEqual([cursor])
+    }
+  }, 20_000)
+
   test('what an instance knew a moment ago refuses nothing and hides nothing that another one wrote, notified or not', async () => {
     mute ??= await withoutNotifications(environment.DATABASE_URL!)
     servers[2] ??= await startServer({ DATABASE_URL: mute.url })

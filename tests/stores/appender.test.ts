@@ -195,6 +195,37 @@ onEveryEngine((parley, engine) => {
       await done(waiting)
     })
 
+    test('what nobody told of is found by whoever waits, and then by a search too', async () => {
+      const call = viaRest(parley())
+      const { id, alex, bea } = await room(call)
+      const waiting = alex('wait_for_messages', { since_cursor: 1, timeout: 10 })
+      await soon('it waits', () => parley().services.waits.held === 1)
+      const word = `word${crypto.randomUUID().replaceAll('-', '')}`
+      await elsewhere().post(chat(id, bea.handle, word))
+      expect((await done(waiting)).messages).toHaveLength(1)
+      await soon('it is found', async () => (await done(call('search_sessions', { query: word }))).data.result_count === 1)
+    }, 15_000)
+
+    if (engine === 'postgres')
+      test('after the database was replaced by an older copy, what it lost is served no more', async () => {
+        const { database } = parley()
+        const { id, alex, bea } = await room(viaRest(parley()))
+        await say(bea, 'one')
+        const { cursor } = await say(bea, 'lost')
+        await done(alex('wait_for_messages', { since_cursor: cursor - 1, timeout: 0 }))
+        await database.query('delete from events where session_id = $1 and sequence = $2', [id, cursor])
+        await database.query('update sessions set last_sequence = $2, last_conversation_sequence = $2 where id = $1', [id, cursor - 1])
+        const listeners = () =>
+          database.query<{ pid: number }>(`select pid from pg_stat_activity where datname = current_database() and query ilike 'listen%'`)
+        const before = await listeners()
+        await database.query('select pg_terminate_backend($1)', [before[0]!.pid])
+        await soon('it listens again', async () => (await listeners()).some(({ pid }) => pid !== before[0]!.pid))
+        await Bun.sleep(50)
+        await elsewhere().post(chat(id, bea.handle, 'written instead'))
+        const { messages } = await done(alex('wait_for_messages', { since_cursor: cursor - 1, timeout: 0 }))
+        expect(messages).toMatchObject([{ sequence: cursor, content: { text: 'written instead' } }])
+      })
+
     test('a session that somebody holds locked does not hold up the posts to others that come meanwhile', async () => {
       const call = viaRest(parley())
       const [held, free] = [await room(call), await room(call)]

@@ -256,5 +256,13 @@ onEveryEngine((parley, engine) => {
       if (engine === 'postgres')
         await soon('the other has heard', () => other.services.setting('mcp_url') === 'https://number-20.example/mcp')
     })
+
+    if (engine === 'postgres')
+      test('one whose notification got lost is known everywhere within 6 s', async () => {
+        await parley().database.query(`update settings set value = 'https://untold.example/mcp' where name = 'mcp_url'`)
+        const known = () => parley().services.setting('mcp_url') === 'https://untold.example/mcp'
+        for (const end = performance.now() + 6_000; !known() && performance.now() < end;) await Bun.sleep(20)
+        expect(known()).toBe(true)
+      }, 10_000)
   })
 })

@@ -40,6 +40,7 @@ export const serveSite = async (environment: Record<string, string> = {}) => {
           return bun.requestIP(request)?.address ?? 'unknown'
         },
         untimed: () => bun.timeout(request, 0),
+        patient: () => bun.timeout(request, 120),
       }),
   })
   const url = `http://127.0.0.1:${server.port}`

@@ -103,7 +103,7 @@ const details = ({ changes, reason }: Event): string => {
 const encoder = new TextEncoder()
 
 const streamed = (c: Http, parts: AsyncGenerator<string>, type: string, fileName: string): Response => {
-  c.env?.untimed?.() // a slow reader may take its time
+  c.env?.patient?.() // a slow reader may take its time
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       const { value, done } = await parts.next()
