@@ -70,6 +70,15 @@ export const withinDeadline = <T>(work: Promise<T>, ms = ANSWER_WITHIN_MS): Prom
     work.then(after(resolve), after(reject))
   })
 
+/** What a transaction does, unless its time was over before it could begin: its caller was told so by then, and nobody would know of it. */
+export const unlessLate = <T>(work: (tx: Queries) => Promise<T>, ms = ANSWER_WITHIN_MS): typeof work => {
+  const from = performance.now()
+  return async (tx) => {
+    if (performance.now() - from >= ms) throw new DatabaseTimeout(ms)
+    return work(tx)
+  }
+}
+
 /** `2026-11-22 02:29:07.12+00`, as Postgres prints it to a UTC connection, in RFC 3339. */
 export const rfc3339 = (text: string): string => {
   if (text.length === 26 && text.endsWith('+00')) return `${text.slice(0, 10)}T${text.slice(11, 23)}Z`

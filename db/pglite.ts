@@ -1,7 +1,7 @@
 import { PGlite, type Transaction } from '@electric-sql/pglite'
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CHANNEL, OID, queriesOver, rfc3339, withinDeadline, type Database, type Run } from './database.ts'
+import { CHANNEL, OID, queriesOver, rfc3339, unlessLate, withinDeadline, type Database, type Run } from './database.ts'
 
 const asText = (value: unknown) => value as string
 const OPTIONS = {
@@ -25,11 +25,13 @@ export const openPglite = async (folder?: string): Promise<Database> => {
   return {
     engine: 'pglite',
     ...queriesOver((statement) => withinDeadline(run(statement))),
-    transaction: (work, ms) =>
-      withinDeadline(
-        client.transaction((tx) => work(queriesOver(over(tx)))),
+    transaction: (work, ms) => {
+      const begun = unlessLate(work, ms)
+      return withinDeadline(
+        client.transaction((tx) => begun(queriesOver(over(tx)))),
         ms,
-      ),
+      )
+    },
     listen: async (heard, connected) => {
       await client.listen(CHANNEL, heard)
       connected()

@@ -1,5 +1,5 @@
 import postgres from 'postgres'
-import { CHANNEL, OID, queriesOver, rfc3339, withinDeadline, type Database, type Run } from './database.ts'
+import { CHANNEL, OID, queriesOver, rfc3339, unlessLate, withinDeadline, type Database, type Run } from './database.ts'
 
 const CONNECTIONS = 16
 // Back within half a second of the server's return; the driver's own schedule took 7 s.
@@ -43,7 +43,10 @@ export const openPostgres = async (url: string): Promise<Database> => {
   return {
     engine: 'postgres',
     ...queriesOver((statement) => withinDeadline(run(statement))),
-    transaction: (work, ms) => withinDeadline(client.begin((tx) => work(queriesOver(over(tx)))) as ReturnType<typeof work>, ms),
+    transaction: (work, ms) => {
+      const begun = unlessLate(work, ms)
+      return withinDeadline(client.begin((tx) => begun(queriesOver(over(tx)))) as ReturnType<typeof work>, ms)
+    },
     listen: async (heard, connected) => void (await client.listen(CHANNEL, heard, connected)),
     close: () => client.end({ timeout: 5 }),
     statements: () => sent,

@@ -157,6 +157,22 @@ test('Postgres is frozen for 7 s: every call is answered within 6 s, /readyz tur
   )
 }, 60_000)
 
+test('who was told during a freeze that nobody knows whether it joined is not found in the session after it', async () => {
+  const room = await openRoom(server.url)
+  const roster = () => call(server.url, 'GET', `/api/sessions/${room.session}/participants`, { team: room.teams[0]! })
+  await Promise.all(Array.from({ length: 20 }, roster)) // so that there are connections that the joins are sent on
+  await database.freeze()
+  const joins = Array.from({ length: 20 }, (_, n) =>
+    call(server.url, 'POST', `/api/sessions/${room.session}/join`, { body: { team_name: `Team ${n}` } }),
+  )
+  await Bun.sleep(7_000)
+  database.thaw()
+  for (const { status } of await Promise.all(joins)) expect(status).toBe(503)
+  await until('the roster is read', BACK_WITHIN_MS, async () => (await roster()).status === 200)
+  await Bun.sleep(500)
+  expect((await roster()).body.participants).toHaveLength(room.teams.length)
+}, 60_000)
+
 const timed = async (ask: () => Promise<Answer>) => {
   const from = performance.now()
   const answer = await ask()

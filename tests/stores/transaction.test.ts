@@ -1,0 +1,15 @@
+import { expect, test } from 'bun:test'
+import { DatabaseTimeout } from '../../db/database.ts'
+import { openPglite } from '../../db/pglite.ts'
+
+test('a transaction that waited in line until nobody hears of it any more does nothing', async () => {
+  const database = await openPglite()
+  await database.query('create table said (text text)')
+  const before = database.transaction(() => Bun.sleep(300))
+  const late = database.transaction(({ query }) => query(`insert into said values ('late')`), 100)
+  await expect(late).rejects.toBeInstanceOf(DatabaseTimeout)
+  await before
+  await database.transaction(({ query }) => query(`insert into said values ('in time')`))
+  expect(await database.query('select text from said')).toEqual([{ text: 'in time' }])
+  await database.close()
+})
