@@ -7,6 +7,14 @@ const backoff = (tries: number) => Math.min(0.1 * 2 ** tries, 0.5)
 // Every statement of ours goes by an index, and is planned once for each connection: planning the append anew took a fifth of its
 // time (bench/post), and a plan made while a table was empty must not read it whole when it is large.
 const PLANS = { jit: 'off', plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off' }
+// What an instance that froze, or whose host is gone, holds is free again after so long: its rows when its transaction idles, its
+// connection when its host does not answer. No transaction of ours waits for anything but its own statements.
+const GIVEN_UP = {
+  idle_in_transaction_session_timeout: 10_000,
+  tcp_keepalives_idle: 15,
+  tcp_keepalives_interval: 5,
+  tcp_keepalives_count: 3,
+}
 const asText = (value: unknown) => value
 
 const open = (url: string, max: number) =>
@@ -15,7 +23,7 @@ const open = (url: string, max: number) =>
     backoff,
     connect_timeout: 5,
     onnotice() {},
-    connection: { application_name: 'parley', TimeZone: 'UTC', statement_timeout: 5_000, ...PLANS } as never,
+    connection: { application_name: 'parley', TimeZone: 'UTC', statement_timeout: 5_000, ...GIVEN_UP, ...PLANS } as never,
     types: {
       int8: { to: OID.int8, from: [OID.int8], serialize: String, parse: Number },
       json: { to: OID.json, from: [OID.json, OID.jsonb], serialize: asText, parse: JSON.parse },

@@ -8,9 +8,11 @@ const sqlStateOf = (error: unknown): string => {
   return ''
 }
 
+// 25P03: the server undid a transaction that idled too long (db/postgres.ts).
+const AWAY = /^(08|53|57P|58|25006|25P03|ECONN|EHOSTDOWN|EHOSTUNREACH|ENETDOWN|ENETUNREACH|ENOTFOUND|EAI_AGAIN|EPIPE|ETIMEDOUT|CONNECT)/
+
 /** The connection was refused, cut or never made: the server is away, starting, stopping, full, or read-only. */
-export const isAway = (error: unknown): boolean =>
-  /^(08|53|57P|58|25006|ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|CONNECT|CONNECTION_)/.test(sqlStateOf(error)) || isTimeout(error)
+export const isAway = (error: unknown): boolean => AWAY.test(sqlStateOf(error)) || isTimeout(error)
 
 /** Two transactions got in each other's way, and this one was undone whole: it can be tried again. */
 export const isCollision = (error: unknown): boolean => ['40P01', '40001', '23505'].includes(sqlStateOf(error))

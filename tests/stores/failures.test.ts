@@ -1,0 +1,35 @@
+import { expect, test } from 'bun:test'
+import { DatabaseTimeout } from '../../db/database.ts'
+import { isAway } from '../../src/stores/failures.ts'
+
+const coded = (code: string) => Object.assign(new Error('It failed.'), { code })
+
+test.each([
+  '08006', // the connection broke
+  '25P03', // our transaction idled for too long
+  '53300', // too many connections
+  '57P01', // the server stops
+  '57014', // the statement took too long
+  'CONNECTION_CLOSED',
+  'CONNECT_TIMEOUT',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTDOWN',
+  'EHOSTUNREACH',
+  'ENETDOWN',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EPIPE',
+  'ETIMEDOUT',
+])('%s: the database is away, also as the cause of another error', (code) => {
+  expect(isAway(coded(code))).toBe(true)
+  expect(isAway(new Error('The query failed.', { cause: coded(code) }))).toBe(true)
+})
+
+test('our own patience that ended is the same', () => {
+  expect(isAway(new DatabaseTimeout())).toBe(true)
+})
+
+test.each(['23505', '22021', '25P02', '42P01', 'ENOENT'])('%s: the database is there', (code) => {
+  expect(isAway(coded(code))).toBe(false)
+})
