@@ -5,7 +5,7 @@ import { FeedPane } from './feed-pane.tsx'
 import { Roster } from './roster.tsx'
 import { SessionActions } from './session-actions.tsx'
 import type { SessionState, SessionView } from './session-view.ts'
-import { Shell, type Frame } from './shell.tsx'
+import { Shell, TO_CONTENT, type Frame, type Skip } from './shell.tsx'
 import type { Link } from './snippets.ts'
 import { Badge } from './ui/badge.tsx'
 
@@ -23,7 +23,7 @@ export const SessionPage = ({ frame, session, link, idempotencyKey }: Props) => 
     title={`${session.title} · Parley`}
     crumbs={[{ label: 'Sessions', href: '/' }, { label: session.id.slice(0, 8) }]}
     full="everywhere"
-    skips={skipsOf(session, frame)}
+    skips={frame.person?.role === 'person' ? [...SKIPS, TO_COMPOSER] : SKIPS}
     paintsWith={session.feed.streamed ? undefined : 'live'}
   >
     <main id="main" className="flex min-h-0 flex-1 flex-col">
@@ -39,10 +39,13 @@ export const SessionPage = ({ frame, session, link, idempotencyKey }: Props) => 
   </Shell>
 )
 
-const skipsOf = ({ concluded }: SessionView, { person }: Frame) => [
-  { label: 'To the document', href: '#document' },
-  ...(person?.role === 'person' && !concluded ? [{ label: 'To the composer', href: '#message' }] : []),
+// Where one pane shows, the content is that pane: #main would name the document no more, and so bring the feed.
+const SKIPS: Skip[] = [
+  { ...TO_CONTENT, when: 'on-document:max-lg:hidden' },
+  { ...TO_CONTENT, href: '#document', when: 'lg:hidden not-on-document:hidden' },
+  { label: 'To the document', href: '#document', when: 'on-document:max-lg:hidden' },
 ]
+const TO_COMPOSER: Skip = { label: 'To the composer', href: '#message', when: 'concluded:hidden' }
 
 const TAB = 'flex items-center gap-1.5 border-b-2 px-0.5'
 const CHOSEN = 'border-foreground font-medium'

@@ -15,6 +15,13 @@ export interface Frame {
   script: string
 }
 
+/** `when`: the classes that hide it where it leads nowhere. */
+export interface Skip {
+  label: string
+  href: string
+  when?: string
+}
+
 interface Props {
   frame: Frame
   title: string
@@ -22,8 +29,8 @@ interface Props {
   crumbs?: { label: string; href?: string }[]
   /** As high as the window: the panes scroll, the page does not. From 1024 px on, or everywhere; a window too low for that scrolls. */
   full?: boolean | 'everywhere'
-  /** Where else a keyboard may want to go at once. */
-  skips?: { label: string; href: string }[]
+  /** Where a keyboard may want to go at once. */
+  skips?: Skip[]
   /** The id of what must have come before anything is painted: a list that grows at its end would be seen jumping. */
   paintsWith?: string | undefined
   children: ReactNode
@@ -32,7 +39,9 @@ interface Props {
 // Only its own attribute names (data-hx-… would be live by default), no extension but ours, no hand on history or styles.
 const HTMX = JSON.stringify({ prefix: '', extensions: 'sse', history: false, includeIndicatorCSS: false })
 
-export const Shell = ({ frame, title, crumbs = [], full = false, skips = [], paintsWith, children }: Props) => (
+export const TO_CONTENT: Skip = { label: 'Skip to content', href: '#main' }
+
+export const Shell = ({ frame, title, crumbs = [], full = false, skips = [TO_CONTENT], paintsWith, children }: Props) => (
   <html lang="en" className={frame.theme}>
     <head>
       <meta charSet="utf-8" />
@@ -47,11 +56,14 @@ export const Shell = ({ frame, title, crumbs = [], full = false, skips = [], pai
       <script src={frame.script} defer />
     </head>
     <body className={cn('flex min-h-dvh flex-col', full && 'lg:h-dvh lg:overflow-hidden', full === 'everywhere' && 'h-dvh')}>
-      {[{ label: 'Skip to content', href: '#main' }, ...skips].map(({ label, href }) => (
+      {skips.map(({ label, href, when }) => (
         <a
-          key={href}
+          key={label + href}
           href={href}
-          className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:m-2 focus:rounded-md focus:bg-primary focus:px-3 focus:py-1.5 focus:text-sm focus:text-primary-foreground"
+          className={cn(
+            'sr-only focus:not-sr-only focus:absolute focus:z-50 focus:m-2 focus:rounded-md focus:bg-primary focus:px-3 focus:py-1.5 focus:text-sm focus:text-primary-foreground',
+            when,
+          )}
         >
           {label}
         </a>

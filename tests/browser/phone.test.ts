@@ -170,6 +170,41 @@ test('the first Tab stops lead to the content, the document and the composer', (
     expect(await page.evaluate('scrollY')).toBe(0)
   }))
 
+test('on a phone the content is the tab that shows', () =>
+  using({ ...MOBILE, javaScriptEnabled: false }, async (page) => {
+    for (const [pane, address] of [
+      ['Document', `${at}#document`],
+      ['Feed', `${at}#feed`],
+      ['Feed', at],
+    ] as const) {
+      await page.goto('/')
+      await page.goto(address)
+      const skip = page.locator('body > a:visible', { hasText: 'Skip to content' })
+      expect(await skip.count()).toBe(1)
+      await skip.press('Enter')
+      await page.waitForURL(pane === 'Document' ? '**#document' : '**#main')
+      await expectPane(page, pane)
+    }
+  }))
+
+test('the composer is a Tab stop of the first ones for as long as there is one', () =>
+  using({}, async (page, complaints) => {
+    const alex = await parley.post('/sessions', { title: 'Naming the release', description: '', creator_team_name: "Alex's Team" })
+    const path = `/sessions/${alex.session_id}`
+    await asRobin(page, path)
+    const skip = page.locator('body > a', { hasText: 'To the composer' })
+    expect(await skip.isVisible()).toBe(true)
+    await parley.post(`${path}/conclude`, { summary_section: 'It is 4.0.' }, alex.team_id)
+    await skip.waitFor({ state: 'hidden', ...SOON })
+    await page.reload()
+    expect(await skip.isVisible()).toBe(false)
+    await parley.post(`${path}/reopen`, { reason: 'One more name.' }, alex.team_id)
+    await page.evaluate(() => dispatchEvent(new Event('online'))) // else the page looks again within 30 s
+    await skip.waitFor(SOON)
+    expect(await skip.isVisible()).toBe(true)
+    expect(complaints).toEqual([])
+  }))
+
 test('another theme keeps what was typed, where the focus was, and the next page', () =>
   using({ colorScheme: 'light' }, async (page, complaints) => {
     await asRobin(page)
