@@ -250,9 +250,9 @@
       row.append(copy)
     }
     if (navigator.clipboard) for (const name of ['mouseover', 'focusin']) rows.addEventListener(name, offerCopy)
-    copy.addEventListener('click', async () => {
-      await navigator.clipboard.writeText(copy.closest('.row').querySelector('.prose').innerText)
-      copy.dispatchEvent(new Event('copied', { bubbles: true }))
+    copy.addEventListener('click', () => {
+      const detail = copy.closest('.row').querySelector('.prose').innerText
+      copy.dispatchEvent(new CustomEvent('copytext', { bubbles: true, detail })) // parley.js copies
     })
 
     // Concluded while somebody writes: the text stays in the form (components/composer.tsx), and goes nowhere. Before htmx hears of it.

@@ -2,14 +2,12 @@
 for (const button of document.querySelectorAll('[data-copy]')) {
   if (!navigator.clipboard) continue // not on plain http beyond this machine: the text can be marked
   button.hidden = false
-  button.addEventListener('click', async () => {
-    await navigator.clipboard.writeText(await textFor(button))
-    button.dispatchEvent(new Event('copied', { bubbles: true }))
-  })
+  button.addEventListener('click', () => button.dispatchEvent(new CustomEvent('copytext', { bubbles: true, detail: textFor(button) })))
 }
 
-// That it was copied, for those who look at the button and for those who listen. Also from live.js.
-const COPIED_MS = 1_500
+// That it was copied, for those who look at the button and for those who listen; or that it was not, for all. Also for live.js.
+const COPIED = { shape: '#i-tick', says: 'Copied', ms: 1_500 }
+const REFUSED = { shape: '#i-copy', says: 'Copy failed: select the text', ms: 6_000 }
 const said = document.createElement('p')
 said.className = 'sr-only'
 said.setAttribute('role', 'status')
@@ -20,25 +18,37 @@ tick.id = 'i-tick'
 tick.innerHTML = '<path d="M20 6 9 17l-5-5"/>'
 copyShape.after(tick)
 
+document.addEventListener('copytext', async ({ target: button, detail: text }) => {
+  const copied = async () => navigator.clipboard.writeText(await text)
+  tell(
+    button,
+    await copied().then(
+      () => COPIED,
+      () => REFUSED,
+    ),
+  )
+})
+
 let takeBack
-document.addEventListener('copied', ({ target: button }) => {
+const tell = (button, outcome) => {
   takeBack?.()
   const icon = button.querySelector('use')
   const { title } = button
-  const show = (shape, says) => {
+  const show = (shape, buttonSays, says) => {
     icon.setAttribute('href', shape)
-    button.title = says
-    button.classList.toggle('copied', says !== title)
-    said.textContent = says === title ? '' : says
+    button.title = buttonSays
+    button.classList.toggle('copied', shape === COPIED.shape)
+    said.textContent = says
+    said.className = says === REFUSED.says ? 'notice' : 'sr-only'
   }
-  show('#i-tick', 'Copied')
-  const end = setTimeout(() => takeBack(), COPIED_MS)
+  show(outcome.shape, outcome.says, outcome.says)
+  const end = setTimeout(() => takeBack(), outcome.ms)
   takeBack = () => {
     clearTimeout(end)
     takeBack = undefined
-    show('#i-copy', title)
+    show('#i-copy', title, '')
   }
-})
+}
 
 // What stands beside the button; or the document, as it was written, in the version that the page shows.
 async function textFor(button) {

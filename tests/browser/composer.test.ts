@@ -243,4 +243,33 @@ describe('what is copied', () => {
       await page.locator('#m2').hover()
       expect(await signsOf(page, '#m1 #copy-message')).toEqual(COPIED)
     }))
+
+  test('nothing, if the browser refuses or the text does not come: everybody is told, and what was said before is taken back', () =>
+    asRobin(CLIPBOARD, async (page) => {
+      const { at, write } = await meeting('one')
+      await write('# Plan')
+      await page.goto(at)
+      const notice = page.locator('[role=status].notice')
+      await page.route('**/history/1.md', (route) => route.abort())
+      await page.locator('#document [data-copy]').click()
+      await notice.waitFor()
+      expect(await notice.textContent()).toBe('Copy failed: select the text')
+      expect(await violations(page)).toEqual([])
+      await page.locator('#m1').hover()
+      await page.locator('#copy-message').click()
+      await notice.waitFor({ state: 'detached' })
+      expect(await signsOf(page, '#copy-message')).toEqual(COPIED)
+      await page.evaluate(() => {
+        const { clipboard } = navigator
+        const refuses = () => Promise.reject(new DOMException('no', 'NotAllowedError'))
+        Object.assign(clipboard, { writeText: () => (delete (clipboard as Partial<Clipboard>).writeText, refuses()) })
+      })
+      await page.locator('#copy-message').click()
+      await notice.waitFor()
+      expect(await signsOf(page, '#copy-message')).toMatchObject({ shape: '#i-copy', ok: false, said: 0 })
+      expect(await page.locator('#copy-message').getAttribute('title')).toBe('Copy failed: select the text')
+      await page.locator('#copy-message').click()
+      await notice.waitFor({ state: 'detached' })
+      expect(await signsOf(page, '#copy-message')).toEqual(COPIED)
+    }))
 })
