@@ -1,3 +1,4 @@
+import { withAnchors } from '../src/core/anchors.ts'
 import { renderMarkdown } from '../src/core/markdown.ts'
 import { Icon } from './icon.tsx'
 import type { Written as WrittenView } from './session-view.ts'
@@ -45,7 +46,10 @@ export const DocumentText = ({ document: { content, version } }: { document: Sha
         and notes as they work.
       </Empty>
     ) : (
-      <article className="prose prose-sm md-doc px-4 py-5 sm:px-6" dangerouslySetInnerHTML={{ __html: renderMarkdown(content) }} />
+      <article
+        className="prose prose-sm md-doc px-4 py-5 sm:px-6"
+        dangerouslySetInnerHTML={{ __html: withAnchors(renderMarkdown(content)) }}
+      />
     )}
   </div>
 )

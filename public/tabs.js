@@ -3,12 +3,27 @@ const [feed, doc] = document.querySelectorAll('#tabs a')
 if (doc) {
   const pane = document.getElementById('document')
   const mark = () => {
-    const reading = pane.contains(document.getElementById(location.hash.slice(1)))
+    const named = document.getElementById(nameIn(location.hash))
+    const gone = !named && location.hash.startsWith('#doc-')
+    if (gone && doc.offsetWidth > 0) return location.replace('#document') // a heading that is not there, or not any more
+    const reading = pane.contains(named)
     feed.ariaCurrent = reading ? null : 'true'
     doc.ariaCurrent = reading ? 'true' : null
   }
   addEventListener('hashchange', mark)
   mark()
-  const written = () => (doc.lastElementChild.textContent = `v${document.getElementById('written').dataset.version}`)
+  const written = () => {
+    doc.lastElementChild.textContent = `v${document.getElementById('written').dataset.version}`
+    mark()
+  }
   new MutationObserver(written).observe(pane, { subtree: true, attributeFilter: ['data-version'] })
+}
+
+// :target is not known yet while the page is read.
+function nameIn(hash) {
+  try {
+    return decodeURIComponent(hash.slice(1))
+  } catch {
+    return ''
+  }
 }

@@ -34,7 +34,7 @@ beforeAll(async () => {
   browser = await startBrowser()
   parley = await serveSite()
   calm = await meeting([
-    '# lorem\n\n- [x] **ipsum** `dolor` [sit](https://a.example)\n\n```ts\nconst a = 1 // "b"\n```',
+    '# lorem\n\n## a\n\n### b\n\n#### c\n\n##### d\n\n###### e\n\n- [x] **ipsum** `dolor` [sit](https://a.example)\n\n```ts\nconst a = 1 // "b"\n```',
     ...Array.from({ length: ROWS }, () => CALM),
   ])
   hostile = await meeting(HOSTILE)
@@ -112,14 +112,14 @@ const foreign = (page: Page, ours: Shape) =>
         const acts = `${name}="${value.replace(/[\w-]{36}|[\d.]+/g, '')}"`
         if (name === 'style' || (/^(data-)?hx-/.test(name) && !attributes.includes(acts))) found.push(acts)
       }
-      if (element.id && (seen.has(element.id) || !(/^[mvbe]\d+$/.test(element.id) || ids.includes(element.id))))
+      if (element.id && (seen.has(element.id) || !(/^[mvbe]\d+$|^doc-[\p{L}\p{M}\p{N}-]+$/u.test(element.id) || ids.includes(element.id))))
         found.push(`#${element.id}`)
       seen.add(element.id)
       if (element instanceof HTMLAnchorElement && element.hasAttribute('href') && !/^(https?|mailto):$/.test(element.protocol))
         found.push(element.href)
       if (element instanceof HTMLFormElement && !(element.getAttribute('action') ?? '/').startsWith('/')) found.push(element.outerHTML)
       if (element.closest('.prose') && element.classList.length > 0 && !element.classList.contains('prose'))
-        for (const name of element.classList) if (!/^(hl-[kscn]|cb|cb-on|ctl)$/.test(name)) found.push(`.${name}`)
+        for (const name of element.classList) if (!/^(hl-[kscn]|cb|cb-on|ctl|anchor)$/.test(name)) found.push(`.${name}`)
     }
     return [...new Set(found)]
   }, ours)

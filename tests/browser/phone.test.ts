@@ -124,6 +124,41 @@ test('the tab says the newest version, and to those who hear the page which one 
     expect(complaints).toEqual([])
   }))
 
+test('a link to a heading of the document opens it there, and stays in the document when the heading goes', () =>
+  using(MOBILE, async (page, complaints) => {
+    const alex = await parley.post('/sessions', { title: 'Naming the release', description: '', creator_team_name: "Alex's Team" })
+    const path = `/sessions/${alex.session_id}`
+    const write = (content: string, expected_version: number) => parley.post(`${path}/doc`, { content, expected_version }, alex.team_id)
+    const before = `# Plan\n\n${'We ship it.\n\n'.repeat(60)}`
+    await write(`${before}## Größe\n\n${'Small.\n\n'.repeat(60)}`, 0)
+    await page.goto(path)
+    await tab(page, 'Document').click()
+    const heading = page.locator('#doc h2')
+    await heading.getByRole('link', { name: 'Link to this section' }).press('Enter')
+    await page.waitForURL('**#doc-gr%C3%B6%C3%9Fe')
+    const atTop = () => page.waitForFunction(() => document.querySelector('#doc h2')!.getBoundingClientRect().top < 300, null, SOON)
+    await atTop()
+    await page.goto('/')
+    await page.goto(`${path}#doc-größe`)
+    await expectPane(page, 'Document')
+    await atTop()
+    expect(await page.locator('#tabs [href="#document"]').getAttribute('aria-current')).toBe('true')
+    await write(`${before}One more.\n\n## Größe\n\nSmall.`, 1)
+    await page.locator('#doc[data-version="2"]').waitFor(SOON)
+    await expectPane(page, 'Document')
+    expect(await heading.evaluate((element) => element.matches(':target'))).toBe(true)
+    await write(before, 2)
+    await page.locator('#doc[data-version="3"]').waitFor(SOON)
+    await expectPane(page, 'Document')
+    expect(new URL(page.url()).hash).toBe('#document')
+    await page.goto('/')
+    await page.goto(`${path}#doc-no-more`)
+    await page.waitForURL('**#document')
+    await expectPane(page, 'Document')
+    expect(await violations(page)).toEqual([])
+    expect(complaints).toEqual([])
+  }))
+
 test('in a window too low for all of it the page scrolls, and the tabs stay', () =>
   using({ ...MOBILE, viewport: { width: 844, height: 390 } }, async (page) => {
     await page.goto(at)
