@@ -27,7 +27,7 @@ const VERSIONS = ['package.json', 'bun.lock'] // another Tailwind makes other st
 
 const main = () => {
   const force = process.argv.includes('--force')
-  if (force || changedAt(SCRIPT) <= newestOf([...VERSIONS, ...OWN_SCRIPTS])) buildScript()
+  if (force || changedAt(SCRIPT) <= newestOf([...VERSIONS, ...OWN_SCRIPTS, ...partsOf('public/live')])) buildScript()
   if (!force && changedAt(OUTPUT) > newestSource()) return
   const began = performance.now()
   build()
@@ -44,6 +44,8 @@ const newestSource = (): number => {
   )
   return Math.max(newestOf(VERSIONS), ...files.map(changedAt))
 }
+
+const partsOf = (folder: string) => readdirSync(join(ROOT, folder)).map((name) => join(folder, name)) // what a script imports
 
 const newestOf = (names: string[]) => Math.max(...names.map((name) => changedAt(join(ROOT, name))))
 

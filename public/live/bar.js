@@ -1,0 +1,23 @@
+// The bar that says when the page is not kept up to date.
+import { $ } from './elements.js'
+
+const SHOW_MS = 400
+
+export const barOf = () => {
+  const bar = $('reconnecting')
+  let soon
+  const lost = () => {
+    bar.textContent = 'Reconnecting…'
+    soon ??= setTimeout(() => (bar.hidden = false), SHOW_MS)
+  }
+  const held = () => {
+    clearTimeout(soon)
+    soon = undefined
+    bar.hidden = true
+  }
+  const refused = () => {
+    bar.textContent = 'This page is closed to you now. Reload it to sign in.'
+    bar.hidden = false
+  }
+  return { lost, held, refused }
+}

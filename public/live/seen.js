@@ -1,0 +1,16 @@
+// Up to which row this browser has seen a session. Storage may be closed to us: then nothing is remembered.
+const keyOf = (session) => `parley:seen:${session}`
+
+export const seenUpTo = (session) => {
+  try {
+    return Number(localStorage.getItem(keyOf(session)))
+  } catch {
+    return 0
+  }
+}
+
+export const rememberSeen = (session, sequence) => {
+  try {
+    localStorage.setItem(keyOf(session), sequence)
+  } catch {}
+}
