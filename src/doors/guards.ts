@@ -3,7 +3,7 @@ import { refuse } from '../core/errors.ts'
 import { parseToken, sameText } from '../core/ids.ts'
 import type { Services } from '../services.ts'
 import { personOf, type Person } from './cookies.ts'
-import type { Asked, Http } from './http.ts'
+import { isApi, type Asked, type Http } from './http.ts'
 import { addressOf, calledHost, isLoopback } from './origin.ts'
 import { isShared, sharedTokenOf } from './shared.ts'
 import { Allowance } from './allowance.ts'
@@ -23,7 +23,6 @@ export const guardsOf = (services: Services): Guard => {
 const EXEMPT = new Set(['/healthz', '/readyz'])
 const isCommand = (path: string) => path.startsWith('/api/commands/') // these have a secret of their own
 const isMcp = (path: string) => /^(\/api)?\/mcp(\/|$)/.test(path)
-const isApi = (path: string) => path.startsWith('/api/') || isMcp(path)
 
 /** Host, Origin and Sec-Fetch-Site: a web page of somebody else cannot speak to us, not even through a rebound name. */
 const sameSite =
@@ -120,63 +119,12 @@ export const mayRead = (c: Http, services: Services): boolean => {
 /** The same for one session, which its own teams may read too, and those who have its link what that opens. */
 export const mayReadSession = async (c: Http, services: Services, sessionId: string): Promise<boolean> => {
   if (mayRead(c, services)) return true
-  const token = parseToken(c.req.header('x-team-id') ?? '')
+  return (await isOfTeam(services, sessionId, c.req.header('x-team-id'))) || isShared(c, services)
+}
+
+/** Is this the team_id of a team that is in the session now? */
+export const isOfTeam = async (services: Services, sessionId: string, teamId: string | undefined): Promise<boolean> => {
+  const token = parseToken(teamId ?? '')
   const member = token && (await services.memberOf(sessionId, token))
-  return (member !== undefined && !member.left) || isShared(c, services)
-}
-
-const LOOK_AGAIN_MS = 1_000
-
-/** A stream that a session's link opened ends with the link, within a second of it. Nothing awaits before the stream is handed on:
- *  its body is open already, and a failure would leave it so. */
-export const endingWithLink = (c: Http, services: Services, stream: Response): Response => {
-  const shared = sharedTokenOf(c)
-  if (!stream.body || !shared || mayRead(c, services)) return stream
-  return new Response(
-    whileAllowed(stream.body, () => mayReadSession(c, services, shared.sessionId)),
-    stream,
-  )
-}
-
-/** `body` until `allowed` says no, or cannot say; it is asked once a second, whether anything is sent or not. */
-const whileAllowed = (body: ReadableStream<Uint8Array>, allowed: () => Promise<boolean>) => {
-  const reader = body.getReader()
-  let timer: ReturnType<typeof setTimeout> | undefined
-  let looking: Promise<void> | undefined
-  let over = false
-  const end = () => {
-    over = true
-    clearTimeout(timer)
-  }
-  return new ReadableStream<Uint8Array>({
-    start(controller) {
-      const lookLater = () => (timer = setTimeout(() => (looking = look()), LOOK_AGAIN_MS))
-      const look = async () => {
-        const still = await allowed().catch(() => false) // the database is away: whoever may read comes back when it does
-        if (over) return
-        if (still) return void lookLater()
-        end()
-        controller.close()
-        reader.cancel().catch(() => {}) // it may have failed before anybody read that
-      }
-      lookLater()
-    },
-    async pull(controller) {
-      try {
-        const { done, value } = await reader.read()
-        await looking // what comes meanwhile waits for the answer
-        if (over) return
-        if (!done) return controller.enqueue(value)
-        end()
-        controller.close()
-      } catch (error) {
-        end()
-        throw error
-      }
-    },
-    cancel(reason) {
-      end()
-      return reader.cancel(reason)
-    },
-  })
+  return member !== undefined && !member.left
 }

@@ -15,6 +15,9 @@ export type Http = HonoContext<Env>
 /** What there is of a request before a route has it. */
 export type Asked = Pick<Http, 'req'> & { env: Runtime | undefined }
 
+/** What agents and programs call: they get JSON, whatever they say they accept. */
+export const isApi = (path: string): boolean => /^\/(api|mcp)(\/|$)/.test(path)
+
 /** What every answer with a body tells browsers: its type is what it says, it is no page, and nobody's but ours. Kept in constants, so
  *  that an answer to an agent takes no longer for it; pages say more (pages/answer.tsx). */
 export const GUARDED = {

@@ -10,7 +10,7 @@ import { refuse } from '../core/errors.ts'
 import { beyondTheEnd, existingSession } from '../rooms/roster.ts'
 import { roster } from '../stores/members.ts'
 import type { Session } from '../stores/sessions.ts'
-import { endingWithLink, mayReadSession } from './guards.ts'
+import { mayReadSession } from './guards.ts'
 import type { Env, Http } from './http.ts'
 import { partial } from './live/frames.tsx'
 import { createHubs, type Hubs } from './live/hubs.ts'
@@ -19,6 +19,7 @@ import { answered, gzipped, sent, takesGzip, type Gzipped, type Site } from './p
 import { castOf, rowsOf, stretchAfter, stretchBefore, type Cast, type Queries } from './pages/feed.tsx'
 import { documentOf } from './pages/session.tsx'
 import { methodNotAllowed, SSE_HEADERS } from './rest.ts'
+import { endingWithLink } from './revocable-stream.ts'
 
 export const liveRoutes = (site: Site) => {
   const hubs = createHubs(site.services)

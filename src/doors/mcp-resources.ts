@@ -1,7 +1,7 @@
 // Sessions as MCP resources, for clients that let a person attach one: parley://sessions/<id>/doc, feed, conclusion, handoff.
 import { ErrorCode, McpError, type Resource, type ResourceTemplate } from '@modelcontextprotocol/sdk/types.js'
 import type { Call } from '../context.ts'
-import { isUuid, parseToken } from '../core/ids.ts'
+import { isUuid } from '../core/ids.ts'
 import { visible } from '../core/visible.ts'
 import { conclusionOf } from '../rooms/conclusion.ts'
 import { handoffOf, type Reach } from '../rooms/handoff.ts'
@@ -9,6 +9,7 @@ import type { Services } from '../services.ts'
 import { readDocument } from '../stores/documents.ts'
 import { eventsBefore } from '../stores/events.ts'
 import { listSessions, sessionById, type Session } from '../stores/sessions.ts'
+import { isOfTeam } from './guards.ts'
 
 export type McpCall = Call & { reach(): Reach }
 
@@ -78,7 +79,8 @@ export const listResources = async (services: Services, call: McpCall): Promise<
 /** One and the same error for what is not there and for what this caller may not read. */
 export const readResource = async (services: Services, call: McpCall, uri: string) => {
   const [, id = '', name = ''] = ADDRESS.exec(uri) ?? []
-  const session = isUuid(id) && (await mayReadSession(services, call, id)) ? await sessionById(services.database, id) : undefined
+  const open = isUuid(id) && (call.reader?.() || (await isOfTeam(services, id, call.token)))
+  const session = open ? await sessionById(services.database, id) : undefined
   if (!session)
     throw new McpError(
       RESOURCE_NOT_FOUND,
@@ -87,13 +89,6 @@ export const readResource = async (services: Services, call: McpCall, uri: strin
     )
   const { mimeType, read } = PARTS[name]!
   return { contents: [{ uri, mimeType, text: await read(services, session, call) }] }
-}
-
-const mayReadSession = async (services: Services, call: McpCall, id: string): Promise<boolean> => {
-  if (call.reader?.()) return true
-  const token = parseToken(call.token ?? '')
-  const member = token && (await services.memberOf(id, token))
-  return member !== undefined && !member.left
 }
 
 const COMPLETED = 20

@@ -7,9 +7,10 @@ import { Follower } from '../rooms/follower.ts'
 import { beyondTheEnd, existingSession } from '../rooms/roster.ts'
 import type { Services } from '../services.ts'
 import type { Event } from '../stores/events.ts'
-import { endingWithLink, mayReadSession } from './guards.ts'
+import { mayReadSession } from './guards.ts'
 import type { Env, Http } from './http.ts'
 import { SSE_HEADERS } from './rest.ts'
+import { endingWithLink } from './revocable-stream.ts'
 
 const PING_MS = 15_000
 const RETRY_MS = 1_000

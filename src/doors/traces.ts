@@ -1,13 +1,14 @@
 // POST /api/traces: a transcript as the body, imported while it comes in. However long it is, it is never held as a whole.
 import { Hono } from 'hono'
 import { refuse, unauthorized } from '../core/errors.ts'
-import { isUuid, parseToken } from '../core/ids.ts'
+import { isUuid } from '../core/ids.ts'
 import { bodySource } from '../import/source.ts'
 import { importTranscript } from '../import/transcript.ts'
 import type { Services } from '../services.ts'
 import { isAway } from '../stores/failures.ts'
 import { sessionById } from '../stores/sessions.ts'
 import { actorOf } from './cookies.ts'
+import { isOfTeam } from './guards.ts'
 import { json, type Env, type Http } from './http.ts'
 
 export const traceRoutes = (services: Services) =>
@@ -31,9 +32,7 @@ const tiedTo = async (c: Http, services: Services): Promise<string | undefined> 
     const found = isUuid(room) && (await sessionById(services.database, room))
     return found ? room : refuse('not_found', 'There is no session under that session_id.', { field: 'session_id' })
   }
-  const token = parseToken(c.req.header('x-team-id') ?? '')
-  const member = token && (await services.memberOf(room, token))
-  return member && !member.left ? room : unauthorized()
+  return (await isOfTeam(services, room, c.req.header('x-team-id'))) ? room : unauthorized()
 }
 
 const brokenOff = (c: Http, error: unknown): never => {

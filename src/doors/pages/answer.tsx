@@ -9,7 +9,7 @@ import type { Frame } from '../../../components/shell.tsx'
 import { THEMES } from '../../../components/theme.ts'
 import type { Services } from '../../services.ts'
 import { personOf } from '../cookies.ts'
-import { GUARDED, type Http } from '../http.ts'
+import { GUARDED, isApi, type Http } from '../http.ts'
 import { calledScheme } from '../origin.ts'
 import { hrefOf, type Assets } from './assets.ts'
 
@@ -101,9 +101,6 @@ export const localPath = (wished: string | undefined): string =>
 
 /** To another page, after something was done or because it is not for this reader. */
 export const seeOther = (c: Http, path: string) => c.body(null, 303, { location: path, 'cache-control': 'no-store' })
-
-/** What agents and programs call: they get JSON, whatever they say they accept. */
-export const isApi = (path: string): boolean => /^\/(api|mcp)(\/|$)/.test(path)
 
 /** Does a person's browser ask, and not a program? */
 export const wantsPage = (c: Http): boolean => (c.req.header('accept') ?? '').includes('text/html') && !isApi(c.req.path)
