@@ -7,7 +7,7 @@ import { renderToStaticMarkup } from 'react-dom/server'
 import { SessionPage } from '../components/session-page.tsx'
 import { castOf, rowsOf, stretchBefore } from '../src/doors/pages/feed.tsx'
 import { viewOf } from '../src/doors/pages/session.tsx'
-import { existingSession } from '../src/rooms/roster.ts'
+import { existingSession } from '../src/rooms/refusals.ts'
 import { roster } from '../src/stores/members.ts'
 import { addressOf, load, metricsOf, newRoom, row, serveHere, spread, type Room } from './support.ts'
 

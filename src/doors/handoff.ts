@@ -2,7 +2,7 @@
 import { Hono } from 'hono'
 import { refuse } from '../core/errors.ts'
 import { handoffOf, type Reach } from '../rooms/handoff.ts'
-import { existingSession } from '../rooms/roster.ts'
+import { existingSession } from '../rooms/refusals.ts'
 import type { Services } from '../services.ts'
 import { mayReadSession } from './guards.ts'
 import { GUARDED, type Env, type Http } from './http.ts'

@@ -6,8 +6,8 @@ import { refuse } from '../core/errors.ts'
 import { utf8Bytes } from '../core/text.ts'
 import { documentVersions, readDocument, readVersion, writeDocument } from '../stores/documents.ts'
 import { fittingOutline, outlineOf, sectionNamed, sectionsOf, textOf, withSection, type Section } from './outline.ts'
-import { authorOf, openSession } from './people.ts'
-import { existingSession } from './roster.ts'
+import { authorOf } from './people.ts'
+import { existingSession, openSession } from './refusals.ts'
 import { DOC_LIMIT_BYTES, docContent, maxChars, op, outlineRow, section, sessionId, time, version } from './shapes.ts'
 
 const DOC_BODY_BYTES = 4 * 1024 * 1024 // 512 KiB of text can take several times that as JSON

@@ -8,19 +8,11 @@ import { teamOf, type Context } from '../context.ts'
 import { assertSameUse } from '../keys.ts'
 import { eventById, eventsBefore, type Event, type Page } from '../stores/events.ts'
 import { findAnswer } from '../stores/idempotency.ts'
-import { isPresent, roster, type Participant } from '../stores/members.ts'
-import { acknowledge } from '../stores/sessions.ts'
+import { acknowledge, isPresent, roster, type Participant } from '../stores/members.ts'
 import { refuseRepetition } from './loops.ts'
-import { refuseClosed } from './people.ts'
 import { receiptsOf, receivedBy } from './receipts.ts'
-import { beyondTheEnd, existingSession } from './roster.ts'
+import { beyondTheEnd, existingSession, refuseClosed } from './refusals.ts'
 import { cursor, event, includeTrace, maxChars, messageContent, op, sessionId, time } from './shapes.ts'
-
-/** What these events say of the session's state; undefined when they say nothing. */
-export const closedBy = (events: Event[]): boolean | undefined => {
-  const last = events.findLast(({ event }) => event === 'session_concluded' || event === 'session_reopened')
-  return last && last.event === 'session_concluded'
-}
 
 const addressee = z.string().min(1).max(120)
 const addressees = z

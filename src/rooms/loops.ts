@@ -3,7 +3,8 @@ import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
 import type { Context } from '../context.ts'
 import { release, suspectedSince } from '../stores/loops.ts'
-import { openSession, personOnly } from './people.ts'
+import { personOnly } from './people.ts'
+import { openSession } from './refusals.ts'
 import { op, sessionId } from './shapes.ts'
 
 export const releaseSession = op({

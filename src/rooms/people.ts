@@ -17,15 +17,6 @@ export const personOnly = ({ caller }: Context, sentence: string): void => {
   if (caller.kind !== 'person') refuse('forbidden', sentence)
 }
 
-/** The open session of a write; refuses when it is closed. */
-export const openSession = ({ session }: Context): Session => {
-  if (session!.status === 'closed') refuseClosed()
-  return session!
-}
-
-export const refuseClosed = (): never =>
-  refuse('session_closed', 'This session is concluded and takes no more. Read on, or go on in a new one: create_session with resume_from.')
-
 export const conveners = (context: Context, session: Session, what: 'conclude' | 'metadata') => {
   const rule = context.services.config.CONVENER_ONLY
   if (rule !== what && rule !== 'both') return

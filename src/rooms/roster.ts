@@ -1,12 +1,13 @@
 // Who is in the room. Status follows from polling alone: a wait is the heartbeat (specification 1, "Session Roster").
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
-import { isUuid, parseToken, sha256 } from '../core/ids.ts'
+import { parseToken, sha256 } from '../core/ids.ts'
 import { nameKey } from '../core/text.ts'
 import { teamOf, type Context } from '../context.ts'
 import type { Services } from '../services.ts'
 import { activeElsewhere, addParticipant, lockName, markLeft, memberByToken, roster, type Participant } from '../stores/members.ts'
-import { sessionById, type Session } from '../stores/sessions.ts'
+import type { Session } from '../stores/sessions.ts'
+import { beyondTheEnd, existingSession } from './refusals.ts'
 import { cursor, op, participant, sessionId, teamName, time } from './shapes.ts'
 
 export const joinSession = op({
@@ -158,17 +159,8 @@ export const listParticipants = op({
   },
 })
 
-export const existingSession = async (queries: Context['queries'], id: string): Promise<Session> =>
-  (isUuid(id) ? await sessionById(queries, id) : undefined) ?? refuse('not_found', 'There is no such session.', { session_id: id })
-
 export const awaited = (session: Session, teams: Participant[]) =>
   Math.max(0, session.expectedTeams - teams.filter(({ leftAt }) => !leftAt).length)
-
-export const beyondTheEnd = (field: string, last: number): never =>
-  refuse('invalid_request', `${field} is beyond the end of the feed, which is at ${last}. Go on from there.`, {
-    field,
-    last_sequence: last,
-  })
 
 /** A roster row as it is shown, with what this process has seen since the last write. */
 export const participantOf = (

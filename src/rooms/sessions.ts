@@ -6,8 +6,8 @@ import type { Context } from '../context.ts'
 import { readDocument, writeDocument } from '../stores/documents.ts'
 import { setClosed, setMetadata, type Session } from '../stores/sessions.ts'
 import { withConclusion } from './conclusion.ts'
-import { authorOf, conveners, isConvener, openSession } from './people.ts'
-import { existingSession } from './roster.ts'
+import { authorOf, conveners, isConvener } from './people.ts'
+import { existingSession, openSession } from './refusals.ts'
 import { description, op, reason, section, sessionId, time, title, version } from './shapes.ts'
 
 export const getSession = op({

@@ -6,12 +6,11 @@ import type { Poll } from '../core/presence.ts'
 import type { Context } from '../context.ts'
 import type { Armed } from '../core/waiters.ts'
 import type { Services } from '../services.ts'
-import type { Page } from '../stores/events.ts'
+import { closedBy, type Page } from '../stores/events.ts'
 import type { Member } from '../stores/members.ts'
 import { addressedAfter, addressedAmong } from '../stores/unread.ts'
-import { closedBy } from './feed.ts'
 import { Follower } from './follower.ts'
-import { beyondTheEnd } from './roster.ts'
+import { beyondTheEnd } from './refusals.ts'
 
 const WAITS_OF_A_TEAM = 32
 

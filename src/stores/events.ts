@@ -32,6 +32,12 @@ export interface Page {
   hasMore: boolean
 }
 
+/** What these events say of the session's state; undefined when they say nothing. */
+export const closedBy = (events: Event[]): boolean | undefined => {
+  const last = events.findLast(({ event }) => event === 'session_concluded' || event === 'session_reopened')
+  return last && last.event === 'session_concluded'
+}
+
 const COLUMNS =
   'id, sequence, type, author, author_name, posted_by_team_id, content, reply_to, to_team_ids, task_id, turn, tool_name, model, at'
 export const CONVERSATION = `type in ('chat', 'system', 'user_input')` // as the partial index has it

@@ -124,6 +124,19 @@ export const markLeft = async ({ db }: Queries, sessionId: string, teamId: strin
   return row?.leftAt ?? undefined
 }
 
+/** The team says itself that it has seen the feed up to there. Only ever forward. */
+export const acknowledge = async ({ db }: Queries, sessionId: string, teamId: string, cursor: number) => {
+  const [row] = await db
+    .insert(acks)
+    .values({ sessionId, teamId, cursor, at: sql`clock_timestamp()` })
+    .onConflictDoUpdate({
+      target: [acks.sessionId, acks.teamId],
+      set: { cursor: sql`greatest(${acks.cursor}, excluded.cursor)`, at: sql`clock_timestamp()` },
+    })
+    .returning({ cursor: acks.cursor, at: acks.at })
+  return row!
+}
+
 /** The names of present teams in other sessions that are still open, seen (or polling) after `since`. */
 export const activeElsewhere = async ({ db }: Queries, sessionId: string, since: string): Promise<string[]> => {
   const rows = await db

@@ -1,6 +1,6 @@
 import { and, desc, eq, ilike, inArray, ne, not, or, sql } from 'drizzle-orm'
 import { prepared, type Queries } from '../../db/database.ts'
-import { acks, loops, participants, sessionDocs, sessions } from '../../db/schema.ts'
+import { loops, participants, sessionDocs, sessions } from '../../db/schema.ts'
 import { sessionIndex } from '../../db/search-schema.ts'
 import { isLive, type Since } from './overview.ts'
 
@@ -93,18 +93,6 @@ export const advanceSession = async (
 /** The newest sequences of the sessions that are waited for: what the sweep compares with. */
 export const newestSequences = ({ query }: Queries, ids: string[]): Promise<{ id: string; last_sequence: number }[]> =>
   query('select id, last_sequence from sessions where id = any($1::uuid[])', [`{${ids.join(',')}}`])
-
-export const acknowledge = async ({ db }: Queries, sessionId: string, teamId: string, cursor: number) => {
-  const [row] = await db
-    .insert(acks)
-    .values({ sessionId, teamId, cursor, at: sql`clock_timestamp()` })
-    .onConflictDoUpdate({
-      target: [acks.sessionId, acks.teamId],
-      set: { cursor: sql`greatest(${acks.cursor}, excluded.cursor)`, at: sql`clock_timestamp()` },
-    })
-    .returning({ cursor: acks.cursor, at: acks.at })
-  return row!
-}
 
 export interface Listed {
   /** Stands in the title or description. */

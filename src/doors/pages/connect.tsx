@@ -1,5 +1,5 @@
 import { ConnectPage } from '../../../components/connect-page.tsx'
-import { existingSession } from '../../rooms/roster.ts'
+import { existingSession } from '../../rooms/refusals.ts'
 import type { Http } from '../http.ts'
 import { frameOf, page, type Site } from './answer.tsx'
 import { linkOf } from './link.ts'

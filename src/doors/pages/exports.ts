@@ -2,7 +2,7 @@
 import { oneLine } from '../../core/visible.ts'
 import { clock, day, moment } from '../../../components/time.ts'
 import { conclusionOf } from '../../rooms/conclusion.ts'
-import { existingSession } from '../../rooms/roster.ts'
+import { existingSession } from '../../rooms/refusals.ts'
 import type { Services } from '../../services.ts'
 import { readDocument } from '../../stores/documents.ts'
 import { eventsAfter, type Event } from '../../stores/events.ts'
