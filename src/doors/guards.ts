@@ -109,11 +109,12 @@ const mayCall = ({ req: { method, path } }: Asked, person: Person | undefined): 
 }
 
 /** May this request read what the pages show? Everybody, unless a password or token was set. */
-export const mayRead = (c: Http, services: Services): boolean => {
+export const mayRead = (c: Http, services: Services): boolean => readsForGood(c, services) || personOf(c, services) !== undefined
+
+/** The same by what does not end while the server runs. */
+export const readsForGood = (c: Http, services: Services): boolean => {
   const { ACCESS_TOKEN, VIEWER_PASSWORD } = services.config
-  return (
-    (ACCESS_TOKEN === undefined && VIEWER_PASSWORD === undefined) || holdsAccessToken(c, services) || personOf(c, services) !== undefined
-  )
+  return (ACCESS_TOKEN === undefined && VIEWER_PASSWORD === undefined) || holdsAccessToken(c, services)
 }
 
 /** The same for one session, which its own teams may read too, and those who have its link what that opens. */

@@ -19,7 +19,7 @@ import { answered, gzipped, sent, takesGzip, type Gzipped, type Site } from './p
 import { castOf, rowsOf, stretchAfter, stretchBefore, type Cast, type Queries } from './pages/feed.tsx'
 import { documentOf } from './pages/session.tsx'
 import { methodNotAllowed, SSE_HEADERS } from './rest.ts'
-import { endingWithLink } from './revocable-stream.ts'
+import { whileReadable } from './revocable-stream.ts'
 
 export const liveRoutes = (site: Site) => {
   const hubs = createHubs(site.services)
@@ -60,7 +60,7 @@ const stream = async (c: Http, { services }: Site, hubs: Hubs, id: string): Prom
   // Events of the trace are not shown: a cursor among them stands for the last one that is.
   const cursor = Math.min(after, session.lastConversationSequence)
   const { body } = new Viewer(hub, cursor, version, () => services.streams.open--)
-  return endingWithLink(c, services, new Response(body, { headers: SSE_HEADERS }))
+  return whileReadable(c, services, id, new Response(body, { headers: SSE_HEADERS }))
 }
 
 const WHOLE_NUMBER = /^\d{1,15}$/

@@ -1,24 +1,26 @@
-// A stream that a session's link opened ends with that link: what may be taken back is looked at again while it is used.
+// A stream ends with what opened it: a link that is taken back, a team that leaves, a key or password that is changed. What may end is
+// looked at again while it is used.
 import type { Services } from '../services.ts'
-import { mayRead, mayReadSession } from './guards.ts'
+import { mayReadSession, readsForGood } from './guards.ts'
 import type { Http } from './http.ts'
 import { sharedTokenOf } from './shared.ts'
 
-const LOOK_AGAIN_MS = 1_000
+const LINK_AGAIN_MS = 1_000
+const CREDENTIAL_AGAIN_MS = 5_000
 
-/** The stream, until within a second after the link of whoever reads it has ended. Nothing awaits before the stream is handed on: its
- *  body is open already, and a failure would leave it so. */
-export const endingWithLink = (c: Http, services: Services, stream: Response): Response => {
-  const shared = sharedTokenOf(c)
-  if (!stream.body || !shared || mayRead(c, services)) return stream
+/** The stream of a session, until whoever reads it may not any more: a link is looked at each second, any other credential every five.
+ *  Nothing awaits before the stream is handed on: its body is open already, and a failure would leave it so. */
+export const whileReadable = (c: Http, services: Services, sessionId: string, stream: Response): Response => {
+  if (!stream.body || readsForGood(c, services)) return stream
+  const everyMs = sharedTokenOf(c) ? LINK_AGAIN_MS : CREDENTIAL_AGAIN_MS
   return new Response(
-    whileAllowed(stream.body, () => mayReadSession(c, services, shared.sessionId)),
+    whileAllowed(stream.body, () => mayReadSession(c, services, sessionId), everyMs),
     stream,
   )
 }
 
-/** `body` until `allowed` says no, or cannot say; it is asked once a second, whether anything is sent or not. */
-const whileAllowed = (body: ReadableStream<Uint8Array>, allowed: () => Promise<boolean>) => {
+/** `body` until `allowed` says no, or cannot say; it is asked every `everyMs`, whether anything is sent or not. */
+const whileAllowed = (body: ReadableStream<Uint8Array>, allowed: () => Promise<boolean>, everyMs: number) => {
   const reader = body.getReader()
   let timer: ReturnType<typeof setTimeout> | undefined
   let looking: Promise<void> | undefined
@@ -29,7 +31,7 @@ const whileAllowed = (body: ReadableStream<Uint8Array>, allowed: () => Promise<b
   }
   return new ReadableStream<Uint8Array>({
     start(controller) {
-      const lookLater = () => (timer = setTimeout(() => (looking = look()), LOOK_AGAIN_MS))
+      const lookLater = () => (timer = setTimeout(() => (looking = look()), everyMs))
       const look = async () => {
         const still = await allowed().catch(() => false) // the database is away: whoever may read comes back when it does
         if (over) return

@@ -9,7 +9,7 @@ import { closedBy, type Event } from '../stores/events.ts'
 import { mayReadSession } from './guards.ts'
 import type { Env, Http } from './http.ts'
 import { SSE_HEADERS } from './rest.ts'
-import { endingWithLink } from './revocable-stream.ts'
+import { whileReadable } from './revocable-stream.ts'
 
 const PING_MS = 15_000
 const RETRY_MS = 1_000
@@ -34,7 +34,7 @@ export const streamRoute = (services: Services) =>
         refuse('unavailable', 'This server has as many streams open as it may. Try again in a few seconds.', { retry_after: 3 })
       c.env?.untimed?.()
       const body = c.req.method === 'HEAD' ? (follower.close(), null) : frames(services, follower, closed, session.lastSequence)
-      return endingWithLink(c, services, new Response(body, { headers: SSE_HEADERS }))
+      return whileReadable(c, services, id, new Response(body, { headers: SSE_HEADERS }))
     } catch (error) {
       follower.close()
       throw error

@@ -97,6 +97,24 @@ for (const [engine] of engines) {
       })
     })
 
+    test.each(PATHS)(
+      '%s ends with the team that leaves, and with the key that a person signed in by',
+      async (path) => {
+        const call = viaRest(parley)
+        const { id, bea } = await room(call)
+        const cookie = await cookieOf(parley, { name: 'Robin', role: 'person' })
+        const open = (headers: Record<string, string>) => parley.send(path.replace('ID', id), { headers })
+        const [ofTeam, ofPerson] = [await open({ 'x-team-id': bea.token }), await open({ cookie })]
+        expect([ofTeam.status, ofPerson.status]).toEqual([200, 200])
+        const ends = Promise.all([ofTeam.text(), ofPerson.text()])
+        await done(bea('leave_session'))
+        await parley.services.changeSetting('operator_key_hash', crypto.randomUUID())
+        expect(await Promise.race([ends, Bun.sleep(7_000)])).toBeArray()
+        await nothingIsLeft()
+      },
+      15_000,
+    )
+
     test('a team that has the link too keeps its stream when the link is taken back', async () => {
       const { alex, open, takeBack } = await shared()
       const response = await open(PATHS[0]!, { 'x-team-id': alex.token })
