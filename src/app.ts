@@ -5,7 +5,7 @@ import { etag } from 'hono/etag'
 import { HTTPException } from 'hono/http-exception'
 import { HonoRequest } from 'hono/request'
 import { getPathNoStrict } from 'hono/utils/url'
-import type { AnyOp } from './context.ts'
+import type { ServedOp } from './context.ts'
 import { Refusal, refuse } from './core/errors.ts'
 import { commandRoutes } from './doors/commands.ts'
 import { errorAnswer, isApi, type Env, type Http, type Runtime } from './doors/http.ts'
@@ -87,7 +87,7 @@ export const createApp = async (services: Services, { toolsets = all, commandSec
   }
 }
 
-const apiRoutes = (app: Hono<Env>, operations: readonly AnyOp[], services: Services, commandSecret: string | undefined) => {
+const apiRoutes = (app: Hono<Env>, operations: readonly ServedOp[], services: Services, commandSecret: string | undefined) => {
   app.route('/', configRoutes(operations, services))
   if (commandSecret) app.route('/api', commandRoutes(services, commandSecret))
   app.route('/api', streamRoute(services))

@@ -1,7 +1,7 @@
 // What an operation is given to work with, whichever door it was called through.
 import type { ErrorBody } from './core/errors.ts'
 import type { Token } from './core/ids.ts'
-import type { AnyOperation } from './core/operation.ts'
+import type { AnyOperation, AnyServed } from './core/operation.ts'
 import type { Armed } from './core/waiters.ts'
 import type { Queries } from '../db/database.ts'
 import type { Services } from './services.ts'
@@ -45,6 +45,7 @@ export interface Context {
 }
 
 export type AnyOp = AnyOperation<Context>
+export type ServedOp = AnyServed<Context>
 
 /** One call of an operation, its shape and caller checked. */
 export interface Request {

@@ -1,10 +1,10 @@
 // The parts of the documentation that follow from the code: written by `bun run docs`, compared by the tests.
 import { VARIABLES } from './config.ts'
-import type { AnyOp } from './context.ts'
+import type { ServedOp } from './context.ts'
 import { inputSchema } from './doors/schemas.ts'
 
 /** The table of tools in AGENTS.md, with the REST form of each. */
-export const toolTable = (operations: readonly AnyOp[]): string => {
+export const toolTable = (operations: readonly ServedOp[]): string => {
   const rows = operations.map(
     (operation) =>
       `| \`${operation.name}\` | \`${operation.route[0]} /api${operation.route[1].replace(':session_id', '$SID')}\` | ${argumentsOf(operation)} | ${operation.summary} |`,
@@ -14,14 +14,14 @@ export const toolTable = (operations: readonly AnyOp[]): string => {
 
 const CARRIED = new Set(['session_id', 'team_id', 'idempotency_key'])
 
-const argumentsOf = ({ input }: AnyOp): string => {
+const argumentsOf = ({ input }: ServedOp): string => {
   const { properties, required = [] } = inputSchema(input)
   const own = Object.keys(properties).filter((name) => !CARRIED.has(name))
   return own.map((name) => `\`${name}\`${required.includes(name) ? '' : '?'}`).join(', ') || '–'
 }
 
 /** A curl line for each tool, built on the variables that AGENTS.md sets before them. */
-export const curlLines = (operations: readonly AnyOp[]): string =>
+export const curlLines = (operations: readonly ServedOp[]): string =>
   ['```sh', ...operations.toSorted(inOrder).map(curlLine), '```'].join('\n')
 
 // Pasted one after the other, each works: nothing is read before it is written, and leaving comes last.
@@ -46,30 +46,24 @@ const ORDER = [
   'transfer_convener',
   'leave_session',
 ]
-const inOrder = (a: AnyOp, b: AnyOp) => ORDER.indexOf(a.name) - ORDER.indexOf(b.name)
+const inOrder = (a: ServedOp, b: ServedOp) => placeOf(a) - placeOf(b)
 
-const curlLine = ({ name, route: [method, path], access, held }: AnyOp): string => {
+const placeOf = ({ name }: ServedOp): number => {
+  const place = ORDER.indexOf(name)
+  if (place < 0) throw new Error(`${name} has no place among the lines of AGENTS.md: ORDER, src/docs.ts`)
+  return place
+}
+
+const curlLine = ({ name, route: [method, path], access, held, example = {} }: ServedOp): string => {
   const token = access === 'open' ? '' : ' -H "X-Team-ID: $TEAM_ID"'
-  const url = `"$BASE/api${path.replace(':session_id', '$SID')}${QUERY[name] ?? ''}"`
-  const body = method === 'POST' ? ` -d '${BODY[name] ?? '{}'}'` : ''
+  const query = method === 'GET' ? Object.entries(example).map(([field, value]) => `${field}=${String(value)}`) : []
+  const url = `"$BASE/api${path.replace(':session_id', '$SID')}${query.length > 0 ? `?${query.join('&')}` : ''}"`
+  const body = method === 'POST' ? ` -d '${inQuotes(JSON.stringify(example))}'` : ''
   return `curl -s${held ? ' -m 40' : ''}${token} ${url}${body}   # ${name}`
 }
 
-const QUERY: Record<string, string> = { wait_for_messages: '?since_cursor=$CURSOR', get_history: '?limit=50' }
-const BODY: Record<string, string> = {
-  create_session:
-    '{"title":"Shipping the parser","description":"Split the parser work and merge it by tonight.","creator_team_name":"Alex\'\\\'\'s Team"}',
-  wait_for_any: `{"waits":[{"session_id":"'"$SID"'","team_id":"'"$TEAM_ID"'","since_cursor":0}]}`,
-  join_session: '{"team_name":"Bea\'\\\'\'s Team"}',
-  post_message: '{"content":{"text":"I take the lexer."}}',
-  update_session_doc: '{"content":"# Session: Shipping the parser\\n","expected_version":1}',
-  append_to_session_doc: '{"text":"- The lexer is done."}',
-  update_session_metadata: '{"title":"Shipping the parser and the printer","reason":"The printer turned out to be part of it."}',
-  conclude_session: '{"summary_section":"The parser ships. Open: the printer."}',
-  ack_messages: '{"cursor":1}',
-  reopen_session: '{"reason":"A bug came back."}',
-  transfer_convener: '{"to":"HANDLE_OF_A_TEAM"}',
-}
+// Between a shell's single quotes, which end for each of their own kind and around each variable.
+const inQuotes = (text: string) => text.replaceAll("'", "'\\''").replace(/\$[A-Z_]+/g, `'"$&"'`)
 
 const cell = (text: string) => text.replaceAll('|', '\\|')
 

@@ -1,5 +1,5 @@
 // The toolsets as data: which operations an agent finds under which path. All of them are served over REST as well.
-import type { AnyOp } from './context.ts'
+import type { ServedOp } from './context.ts'
 import { listSessions } from './history/list.ts'
 import { open } from './history/open.ts'
 import { searchSessions } from './history/search.ts'
@@ -18,7 +18,7 @@ import { waitForAny, waitForMessages } from './rooms/waits.ts'
 export interface Toolset {
   name: string
   instructions: string
-  operations: readonly AnyOp[]
+  operations: readonly ServedOp[]
 }
 
 export const rooms: Toolset = {

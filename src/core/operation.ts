@@ -4,39 +4,55 @@ import type { ErrorBody, ErrorCode } from './errors.ts'
 
 export type Route = readonly [method: 'GET' | 'POST', path: string]
 
+/** What the gate must know of an operation (gate.ts). */
 export interface Operation<Context, I extends z.ZodObject = z.ZodObject, O extends z.ZodObject = z.ZodObject> {
   name: string
   /** One or two sentences: what for, and when. Agents read it. */
   summary: string
-  route: Route
-  /** PUT and PATCH forms that stand beside the route. */
-  aliases?: readonly (readonly [method: 'PUT' | 'PATCH', path: string])[]
   /** open: no credential. team: a team of the session. room: a team, or a signed-in person. */
   access: 'open' | 'team' | 'room'
   /** read; write: in one transaction that holds the session; append: through the group commit (core of the feed). */
   effect: 'read' | 'write' | 'append'
   /** The answer may be held back for as long as the caller asked: it is streamed where the caller can take that. */
   held?: boolean
-  /** REST gives an ETag, and 304 to whoever brings it while nothing has changed. */
-  conditional?: boolean
-  /** Calling it again does something again, or replaces what was there. For MCP's annotations. */
-  destructive?: boolean
   /** The answer holds a new credential: as team_id, or at the end of url. */
   issues?: boolean
-  /** Has no tool: for curl and the pages alone. */
-  restOnly?: boolean
-  /** Bytes of a body that are taken; 1 MiB unless said. */
-  bodyLimit?: number
   input: I
   output: O
   refuses: readonly ErrorCode[]
+  run(context: Context, input: z.output<I>): Promise<z.output<O>>
+}
+
+/** One that agents and programs can call, and what the doors must know of it. Those without a route are the pages' own. */
+export interface Served<Context, I extends z.ZodObject = z.ZodObject, O extends z.ZodObject = z.ZodObject> extends Operation<
+  Context,
+  I,
+  O
+> {
+  route: Route
+  /** PUT and PATCH forms that stand beside the route. */
+  aliases?: readonly (readonly [method: 'PUT' | 'PATCH', path: string])[]
+  /** Has no tool: for curl and the pages alone. */
+  restOnly?: boolean
+  /** REST gives an ETag, and 304 to whoever brings it while nothing has changed. */
+  conditional?: boolean
+  /** Bytes of a body that are taken; 1 MiB unless said. */
+  bodyLimit?: number
+  /** The argument that a body becomes which is not JSON: `curl -d 'hello'`. */
+  textBody?: string
+  /** Calling it again does something again, or replaces what was there. For MCP's annotations. */
+  destructive?: boolean
+  /** Adds a session, or renames one, to those that MCP's resources/list has. */
+  changesResources?: boolean
+  /** What its line in AGENTS.md sends, beside the session and the credential; $NAME is a variable of the shell. */
+  example?: Record<string, unknown>
   /** Its errors as a whole answer, where a specification wants another shape than { error }. `raw`: what the caller sent. */
   refusal?: (error: ErrorBody, raw: unknown, elapsedMs: number) => object
-  run(context: Context, input: z.output<I>): Promise<z.output<O>>
 }
 
 // A list of operations forgets each one's schemas but keeps their context.
 export type AnyOperation<Context> = Operation<Context, any, any>
+export type AnyServed<Context> = Served<Context, any, any>
 
 const credential = { team_id: z.string().max(200).optional().describe('Your credential, if you cannot send the X-Team-ID header.') }
 const retryKey = {
@@ -46,12 +62,17 @@ const secretKey = {
   idempotency_key: z.string().min(22).max(200).optional().describe('A secret random text: a retry with it gives the same team again.'),
 }
 
-/** Adds to the input what every call may carry, so that no operation can forget it. */
-export const operationsFor =
-  <Context>() =>
-  <I extends z.ZodObject, O extends z.ZodObject>(operation: Operation<Context, I, O>): Operation<Context, I, O> => {
-    const { access, effect, issues, input } = operation
-    const key = effect === 'read' ? {} : access === 'open' ? secretKey : retryKey
-    const carried = { ...(access === 'open' && !issues ? {} : credential), ...key }
-    return { ...operation, input: input.extend(carried) as unknown as I }
-  }
+/** Two ways to define an operation: `op` one that is served, `pageOp` one of the pages' own. */
+export const operationsFor = <Context>() => ({
+  op: <I extends z.ZodObject, O extends z.ZodObject>(operation: Served<Context, I, O>): Served<Context, I, O> => withCarried(operation),
+  pageOp: <I extends z.ZodObject, O extends z.ZodObject>(operation: Operation<Context, I, O>): Operation<Context, I, O> =>
+    withCarried(operation),
+})
+
+// Adds to the input what every call may carry, so that no operation can forget it.
+const withCarried = <Op extends Pick<Operation<never>, 'access' | 'effect' | 'issues' | 'input'>>(operation: Op): Op => {
+  const { access, effect, issues, input } = operation
+  const key = effect === 'read' ? {} : access === 'open' ? secretKey : retryKey
+  const carried = { ...(access === 'open' && !issues ? {} : credential), ...key }
+  return { ...operation, input: input.extend(carried) }
+}

@@ -11,7 +11,7 @@ import {
   type JSONRPCMessage,
   type JSONRPCRequest,
 } from '@modelcontextprotocol/sdk/types.js'
-import type { AnyOp, Outcome } from '../context.ts'
+import type { ServedOp, Outcome } from '../context.ts'
 import { redacted } from '../core/text.ts'
 import { perform } from '../gate.ts'
 import type { Services } from '../services.ts'
@@ -31,7 +31,7 @@ const PROGRESS_MS = 10_000 // also keeps the connection from being quiet
 
 export interface Endpoint {
   answer(c: Http): Promise<Response>
-  operations: Map<string, AnyOp>
+  operations: Map<string, ServedOp>
 }
 
 /** One endpoint for one or several toolsets. A name that two share stays plain in the first and gets its toolset's prefix in the others. */
@@ -42,7 +42,7 @@ export const mcpEndpoint = async (toolsets: readonly Toolset[], services: Servic
 }
 
 export const toolNames = (toolsets: readonly Toolset[]) => {
-  const named = new Map<string, AnyOp>()
+  const named = new Map<string, ServedOp>()
   for (const { name: prefix, operations } of toolsets) {
     for (const operation of operations)
       if (!operation.restOnly) named.set(named.has(operation.name) ? `${prefix}_${operation.name}` : operation.name, operation)
@@ -50,7 +50,7 @@ export const toolNames = (toolsets: readonly Toolset[]) => {
   return named
 }
 
-export const toolOf = (name: string, { summary, effect, destructive, input }: AnyOp) => ({
+export const toolOf = (name: string, { summary, effect, destructive, input }: ServedOp) => ({
   name,
   description: summary,
   inputSchema: inputSchema(input),
@@ -61,7 +61,7 @@ export const toolOf = (name: string, { summary, effect, destructive, input }: An
   },
 })
 
-const serverOf = (exchange: Exchange<McpCall>, operations: Map<string, AnyOp>, toolsets: readonly Toolset[], services: Services) => {
+const serverOf = (exchange: Exchange<McpCall>, operations: Map<string, ServedOp>, toolsets: readonly Toolset[], services: Services) => {
   const tools = [...operations].map(([name, operation]) => toolOf(name, operation))
   const instructions = toolsets.map((toolset) => toolset.instructions).join('\n\n')
   const forRooms = toolsets.some(({ name }) => name === 'rooms')
@@ -80,8 +80,6 @@ const serverOf = (exchange: Exchange<McpCall>, operations: Map<string, AnyOp>, t
   return server
 }
 
-// What adds a session, or renames one, to those that resources/list has.
-const CHANGES_RESOURCES = new Set(['create_session', 'update_session_metadata'])
 const RESOURCES_CHANGED = { jsonrpc: '2.0', method: 'notifications/resources/list_changed' }
 
 // Not an McpError: the SDK puts "MCP error -32602:" before its message, and the client's SDK does so again.
@@ -100,7 +98,7 @@ const resultOf = (outcome: Outcome, refusal?: object) => {
   }
 }
 
-const receive = async (c: Http, services: Services, exchange: Exchange<McpCall>, operations: Map<string, AnyOp>): Promise<Response> => {
+const receive = async (c: Http, services: Services, exchange: Exchange<McpCall>, operations: Map<string, ServedOp>): Promise<Response> => {
   if (c.req.method !== 'POST') return methodNotAllowed(['POST'])
   const revision = c.req.header('mcp-protocol-version')
   if (revision !== undefined && !SUPPORTED_PROTOCOL_VERSIONS.includes(revision)) {
@@ -118,13 +116,11 @@ const receive = async (c: Http, services: Services, exchange: Exchange<McpCall>,
   if (!isRequest(message)) return isOneWay(message) ? accepted() : json(broken(ErrorCode.InvalidRequest, NOT_JSON_RPC), 400)
   const { method, params } = message
   const operation = method === 'tools/call' ? operations.get(String(params?.name)) : undefined
-  const held = operation?.held
-  const tells = held || changesResources(operation) || params?._meta?.progressToken !== undefined
+  const { held, changesResources = false } = operation ?? {}
+  const tells = held || changesResources || params?._meta?.progressToken !== undefined
   const streams = tells && c.req.header('accept')?.includes('text/event-stream')
-  return streams ? streamed(message, exchange, call, changesResources(operation)) : json(await exchange.ask(message, call))
+  return streams ? streamed(message, exchange, call, changesResources) : json(await exchange.ask(message, call))
 }
-
-const changesResources = (operation: AnyOp | undefined) => operation !== undefined && CHANGES_RESOURCES.has(operation.name)
 
 // Revision 2025-03-26 knew batches; later ones do not send them.
 const batch = async (messages: unknown[], exchange: Exchange<McpCall>, call: McpCall): Promise<Response> => {

@@ -1,7 +1,7 @@
 // What tells others about this server: configuration for agents, descriptions, health and metrics.
 import { Hono } from 'hono'
 import { refuse } from '../core/errors.ts'
-import type { AnyOp } from '../context.ts'
+import type { ServedOp } from '../context.ts'
 import type { Services } from '../services.ts'
 import agents from '../../AGENTS.md' with { type: 'text' }
 import { mayRead } from './guards.ts'
@@ -13,7 +13,7 @@ import { methodNotAllowed } from './rest.ts'
 const IN_AGENTS_MD = 'http://127.0.0.1:7423' // what the file says where no server fills in its own
 
 /** For agents: where this server is to be reached, and what it can. */
-export const configRoutes = (operations: readonly AnyOp[], services: Services) => {
+export const configRoutes = (operations: readonly ServedOp[], services: Services) => {
   const { IDLE_LIMIT, IDLE_AFTER, DISCONNECTED_AFTER } = services.config
   return readOnly({
     '/api/config': (c) =>

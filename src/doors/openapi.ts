@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { STATUS } from '../core/errors.ts'
-import type { AnyOp } from '../context.ts'
+import type { ServedOp } from '../context.ts'
 import { inputSchema } from './schemas.ts'
 import { TRACES } from './traces.ts'
 import about from '../../package.json' with { type: 'json' }
@@ -19,7 +19,7 @@ const KEY = {
 }
 
 /** The OpenAPI 3.1 description of all operations, from their own definitions. */
-export const openapi = (operations: readonly AnyOp[], server: string) => {
+export const openapi = (operations: readonly ServedOp[], server: string) => {
   const paths: Record<string, Record<string, object>> = {
     '/api/sessions/{session_id}/stream': { get: STREAM },
     '/api/sessions/{session_id}/handoff.md': { get: HANDOFF },
@@ -62,7 +62,7 @@ const HANDOFF = {
   responses: { 200: { description: 'at most about 40,000 characters', content: { 'text/markdown': {} } } },
 }
 
-const entry = (operation: AnyOp, method: string, path: string) => {
+const entry = (operation: ServedOp, method: string, path: string) => {
   const { properties, required = [] } = inputSchema(operation.input)
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!)
   const rest = Object.entries(properties).filter(([name]) => !inPath.includes(name) && !(method === 'GET' && name === 'team_id'))
@@ -102,7 +102,7 @@ const ERROR = {
   },
 }
 
-const refusals = ({ refuses, access }: AnyOp) => {
+const refusals = ({ refuses, access }: ServedOp) => {
   const codes = [
     ...new Set([
       ...refuses,

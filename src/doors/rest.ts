@@ -1,7 +1,7 @@
 // REST: a route for each operation. Reading is GET, writing is POST; bodies are JSON whatever their content type says.
 import { Hono } from 'hono'
 import { refuse, Refusal } from '../core/errors.ts'
-import type { AnyOp, Call, Outcome } from '../context.ts'
+import type { ServedOp, Call, Outcome } from '../context.ts'
 import { perform } from '../gate.ts'
 import type { Services } from '../services.ts'
 import { actorOf } from './cookies.ts'
@@ -14,7 +14,7 @@ const BODY_LIMIT = 1024 * 1024
 const KEEP_ALIVE_MS = 15_000
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
-export const restRoutes = (operations: readonly AnyOp[], services: Services) => {
+export const restRoutes = (operations: readonly ServedOp[], services: Services) => {
   const app = new Hono<Env>()
   const routes = operations.flatMap((operation) => {
     const typed = queryTyper(operation)
@@ -71,7 +71,7 @@ export const callOf = (c: Http, services: Services): Call => ({
   held: c.env?.untimed,
 })
 
-const answer = (c: Http, operation: AnyOp, services: Services, input: object): Promise<Response> => {
+const answer = (c: Http, operation: ServedOp, services: Services, input: object): Promise<Response> => {
   const call = callOf(c, services)
   if (operation.held && c.req.header('accept')?.includes('text/event-stream')) return streamed(operation, services, call, input)
   const pending = perform(operation, services, call, input)
@@ -80,7 +80,7 @@ const answer = (c: Http, operation: AnyOp, services: Services, input: object): P
 }
 
 // Refused at once as JSON; what is held, as an event stream.
-const streamed = async (operation: AnyOp, services: Services, call: Call, input: object) => {
+const streamed = async (operation: ServedOp, services: Services, call: Call, input: object) => {
   const held = Promise.withResolvers<'held'>()
   const told = () => {
     call.held?.()
@@ -99,10 +99,10 @@ const format = (outcome: Outcome, refusal?: object) =>
 const plain = (outcome: Outcome) => format(outcome)
 
 /** An error in the operation's own shape, if it has one. */
-export const refusalOf = ({ refusal }: AnyOp, outcome: Outcome, raw: unknown, { began = 0 }: Call) =>
+export const refusalOf = ({ refusal }: ServedOp, outcome: Outcome, raw: unknown, { began = 0 }: Call) =>
   outcome.ok ? undefined : refusal?.(outcome.error, raw, performance.now() - began)
 
-const unreadable = (error: unknown, { refusal }: AnyOp) => {
+const unreadable = (error: unknown, { refusal }: ServedOp) => {
   if (!refusal || !(error instanceof Refusal)) throw error
   return errorAnswer(error.body, {}, refusal(error.body, {}, 0))
 }
@@ -139,7 +139,7 @@ export const SSE_HEADERS = {
 // A promise only where there is a body to read.
 const rawInput = (
   c: Http,
-  operation: AnyOp,
+  operation: ServedOp,
   typed: (query: Record<string, string[]>) => object,
   path: Record<string, string>,
 ): object | Promise<object> => {
@@ -158,11 +158,11 @@ const combined = (query: object, body: object, path: Record<string, string>) => 
   return { ...query, ...body, ...path }
 }
 
-const bodyOf = async (c: Http, operation: AnyOp): Promise<object> => {
+const bodyOf = async (c: Http, operation: ServedOp): Promise<object> => {
   const text = await bodyText(c.req.raw, operation.bodyLimit ?? BODY_LIMIT)
   if (text.trim() === '') return {}
-  if (operation.name === 'post_message' && !text.trimStart().startsWith('{') && !c.req.header('content-type')?.includes('json'))
-    return { content: text }
+  if (operation.textBody && !text.trimStart().startsWith('{') && !c.req.header('content-type')?.includes('json'))
+    return { [operation.textBody]: text }
   const body = parseJson(text)
   return typeof body === 'object' && body !== null && !Array.isArray(body)
     ? body
@@ -170,7 +170,7 @@ const bodyOf = async (c: Http, operation: AnyOp): Promise<object> => {
 }
 
 // A query carries no types: each value gets the one its schema asks for, and the schema still has the last word.
-const queryTyper = ({ input }: AnyOp) => {
+const queryTyper = ({ input }: ServedOp) => {
   const { properties } = inputSchema(input)
   return (query: Record<string, string[]>): object =>
     Object.fromEntries(Object.entries(query).map(([name, texts]) => [name, typedAs(properties[name]?.type, texts)]))

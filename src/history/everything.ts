@@ -1,5 +1,5 @@
 // What people search by: messages and other events beside sessions and their documents, with more ways to narrow it than the tool of
-// specification 2 has. It is in no toolset; pages call it through the gate, as agents call theirs.
+// specification 2 has. It has no route and no tool; pages call it through the gate, as agents call theirs.
 import { z } from 'zod'
 import { excerpt, shortened } from '../core/event-text.ts'
 import { glance } from '../core/glance.ts'
@@ -9,7 +9,7 @@ import type { Scope } from '../stores/search-scope.ts'
 import { findEvents, soughtIn } from '../stores/search.ts'
 import { findSessions, sessionTexts, type SessionText } from '../stores/session-search.ts'
 import { hit, hitsOf, kindsAmong, queryText, targetOf, warningsOf } from './search.ts'
-import { tool } from './tool.ts'
+import { pageTool } from './tool.ts'
 
 /** Hits on a page. */
 export const HITS = 50
@@ -43,7 +43,7 @@ const data = z.object({
 
 export type Everything = z.output<typeof data>
 
-export const searchEverything = tool({
+export const searchEverything = pageTool({
   name: 'search_everything',
   summary: 'Find messages, sessions and documents: for the pages.',
   input: z.strictObject({

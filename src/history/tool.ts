@@ -28,47 +28,48 @@ interface Tool<I extends z.ZodObject, D extends z.ZodObject> {
   run(context: Context, input: z.output<I>): Promise<Answer<z.output<D>>>
 }
 
-const op = operationsFor<Context>()
+const { op, pageOp } = operationsFor<Context>()
 
-export const tool = <I extends z.ZodObject, D extends z.ZodObject>({
+/** A tool of specification 2, in its envelope. */
+export const tool = <I extends z.ZodObject, D extends z.ZodObject>(defined: Tool<I, D>) => {
+  const { name, target } = defined
+  return op({
+    ...enveloped(defined),
+    route: ['POST', `/history/${name}`],
+    refusal: (error, raw, elapsed) => errorEnvelope(name, target, error, raw, elapsed),
+  })
+}
+
+/** The same for the pages alone. */
+export const pageTool = <I extends z.ZodObject, D extends z.ZodObject>(defined: Tool<I, D>) => pageOp(enveloped(defined))
+
+const enveloped = <I extends z.ZodObject, D extends z.ZodObject>({ name, summary, input, data, refuses, deadlineMs, run }: Tool<I, D>) => ({
   name,
   summary,
+  access: 'open' as const,
+  effect: 'read' as const,
   input,
-  data,
-  refuses,
-  target,
-  deadlineMs,
-  run,
-}: Tool<I, D>) =>
-  op({
-    name,
-    summary,
-    route: ['POST', `/history/${name}`],
-    access: 'open',
-    effect: 'read',
-    input,
-    output: envelope(name, data),
-    refuses: [...refuses, 'deadline_exceeded', 'unauthorized'],
-    refusal: (error, raw, elapsed) => errorEnvelope(name, target, error, raw, elapsed),
-    async run(context, given) {
-      const begun = context.call.began ?? performance.now()
-      if (context.call.reader?.() === false) refuse('unauthorized', 'Reading is for those who may: send the access token, or sign in.')
-      const {
-        request,
-        data,
-        warnings = [],
-        target,
-      } = await withinDeadline(run(context, given), deadlineMs).catch((error) => {
-        if (!isTimeout(error)) throw error
-        return refuse('deadline_exceeded', `${name} took longer than ${deadlineMs} ms; ask for less at a time`, {
-          deadline_ms: deadlineMs,
-          retry_after: 1,
-        })
+  output: envelope(name, data),
+  refuses: [...refuses, 'deadline_exceeded' as const, 'unauthorized' as const],
+  async run(context: Context, given: z.output<I>) {
+    const begun = context.call.began ?? performance.now()
+    if (context.call.reader?.() === false) refuse('unauthorized', 'Reading is for those who may: send the access token, or sign in.')
+    const {
+      request,
+      data,
+      warnings = [],
+      target,
+    } = await withinDeadline(run(context, given), deadlineMs).catch((error) => {
+      if (!isTimeout(error)) throw error
+      return refuse('deadline_exceeded', `${name} took longer than ${deadlineMs} ms; ask for less at a time`, {
+        deadline_ms: deadlineMs,
+        retry_after: 1,
       })
-      const answer = { schema_version: `moraine.mcp.${name}.v1`, tool: name, request, data, warnings }
-      return { ...answer, performance: timing(performance.now() - begun, target) } as never
-    },
-  })
+    })
+    const answer = { schema_version: `moraine.mcp.${name}.v1`, tool: name, request, data, warnings }
+    return { ...answer, performance: timing(performance.now() - begun, target) } as never
+  },
+})
 
 const performanceShape = z.object({ elapsed_ms: z.int(), sla_target_ms: z.int(), met_sla: z.boolean() })
 

@@ -21,6 +21,7 @@ export const transferConvener = op({
   access: 'room',
   effect: 'write',
   destructive: true,
+  example: { to: 'HANDLE_OF_A_TEAM' },
   input: z.strictObject({ session_id: sessionId, to: z.string().min(1).max(64).describe('The handle of a team that is present.') }),
   output: z.object({ convener: z.object({ team_id: z.uuid(), team_name: z.string() }), at: time }),
   refuses: ['session_closed', 'forbidden', 'not_found', 'conflict'],

@@ -73,6 +73,7 @@ export const updateSessionDoc = op({
   effect: 'write',
   destructive: true,
   bodyLimit: DOC_BODY_BYTES,
+  example: { content: '# Session: Shipping the parser\n', expected_version: 1 },
   input: z.strictObject({
     session_id: sessionId,
     content: docContent.describe('The whole new document, markdown; with `section`, that section, with or without its heading.'),
@@ -113,6 +114,7 @@ export const appendToSessionDoc = op({
   access: 'room',
   effect: 'write',
   bodyLimit: DOC_BODY_BYTES,
+  example: { text: '- The lexer is done.' },
   input: z.strictObject({ session_id: sessionId, text: section.min(1, 'must not be empty') }),
   output: z.object({ version, at: time }),
   refuses: ['session_closed', 'payload_too_large'],

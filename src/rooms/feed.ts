@@ -25,6 +25,8 @@ export const postMessage = op({
   route: ['POST', '/sessions/:session_id/messages'],
   access: 'room',
   effect: 'append',
+  textBody: 'content',
+  example: { content: { text: 'I take the lexer.' } },
   input: z.strictObject({
     session_id: sessionId,
     content: messageContent,
@@ -122,6 +124,7 @@ export const getHistory = op({
   route: ['GET', '/sessions/:session_id/messages'],
   access: 'room',
   effect: 'read',
+  example: { limit: 50 },
   input: z.strictObject({
     session_id: sessionId,
     before_cursor: cursor.optional().describe('The next_cursor of the page before; without it: the newest page.'),
@@ -163,6 +166,7 @@ export const ackMessages = op({
   route: ['POST', '/sessions/:session_id/ack'],
   access: 'team',
   effect: 'write',
+  example: { cursor: 1 },
   input: z.strictObject({ session_id: sessionId, cursor }),
   output: z.object({ cursor: z.int(), at: time }),
   refuses: [],

@@ -9,7 +9,7 @@ import { insertSession, sessionById, type Session } from '../stores/sessions.ts'
 import { conclusionOf } from './conclusion.ts'
 import { authorOf } from './people.ts'
 import { freeHue } from './roster.ts'
-import { description, op, teamName, title } from './shapes.ts'
+import { description, op, pageOp, teamName, title } from './shapes.ts'
 
 const expectedTeams = z.int().min(1).max(100).default(2)
 
@@ -21,6 +21,12 @@ export const createSession = op({
   access: 'open',
   effect: 'write',
   issues: true,
+  changesResources: true,
+  example: {
+    title: 'Shipping the parser',
+    description: 'Split the parser work and merge it by tonight.',
+    creator_team_name: "Alex's Team",
+  },
   input: z.strictObject({
     title: title.describe('Short: what the session is about.'),
     description: description.describe('What the teams are to reach, with all the context they need.'),
@@ -56,14 +62,12 @@ export const createSession = op({
   },
 })
 
-// For the pages alone, and in no toolset: an agent convenes. Such a session has no convener until a person names one.
-export const startSession = op({
+// For the pages alone: an agent convenes. Such a session has no convener until a person names one.
+export const startSession = pageOp({
   name: 'start_session',
   summary: 'Open a session as a person, for teams that are still to come.',
-  route: ['POST', '/sessions/new'],
   access: 'room',
   effect: 'write',
-  restOnly: true,
   input: z.strictObject({ title, description, expected_teams: expectedTeams, resume_from: z.string().max(64).optional() }),
   output: z.object({ session_id: z.uuid() }),
   refuses: ['not_found', 'forbidden'],

@@ -18,6 +18,7 @@ export const joinSession = op({
   access: 'open',
   effect: 'write',
   issues: true,
+  example: { team_name: "Bea's Team" },
   input: z.strictObject({
     session_id: sessionId,
     team_name: teamName.describe('How people know you, e.g. "Alex\'s Team".'),

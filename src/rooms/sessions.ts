@@ -72,6 +72,8 @@ export const updateSessionMetadata = op({
   access: 'room',
   effect: 'write',
   destructive: true,
+  changesResources: true,
+  example: { title: 'Shipping the parser and the printer', reason: 'The printer turned out to be part of it.' },
   input: z.strictObject({
     session_id: sessionId,
     title: title.optional(),
@@ -127,6 +129,7 @@ export const concludeSession = op({
   effect: 'write',
   destructive: true,
   bodyLimit: 4 * 1024 * 1024,
+  example: { summary_section: 'The parser ships. Open: the printer.' },
   input: z.strictObject({
     session_id: sessionId,
     summary_section: section.describe('Markdown: what was reached and decided, what is open, where to go on from.'),
@@ -153,6 +156,7 @@ export const reopenSession = op({
   access: 'room',
   effect: 'write',
   destructive: true,
+  example: { reason: 'A bug came back.' },
   input: z.strictObject({ session_id: sessionId, reason: reason.describe('Why it must go on here.') }),
   output: z.object({ status: z.literal('active'), at: time }),
   refuses: ['forbidden', 'conflict'],

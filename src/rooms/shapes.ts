@@ -4,7 +4,7 @@ import { nameIsPlain, utf8Bytes } from '../core/text.ts'
 import { operationsFor } from '../core/operation.ts'
 import type { Context } from '../context.ts'
 
-export const op = operationsFor<Context>()
+export const { op, pageOp } = operationsFor<Context>()
 
 const KIB = 1024
 

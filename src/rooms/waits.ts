@@ -27,6 +27,7 @@ export const waitForMessages = op({
   access: 'team',
   effect: 'read',
   held: true,
+  example: { since_cursor: '$CURSOR' },
   input: z.strictObject({
     session_id: sessionId,
     since_cursor: cursor.optional().describe('What you have read up to: the last next_cursor. Without it: what was last delivered to you.'),
@@ -64,6 +65,7 @@ export const waitForAny = op({
   access: 'open',
   effect: 'read',
   held: true,
+  example: { waits: [{ session_id: '$SID', team_id: '$TEAM_ID', since_cursor: 0 }] },
   input: z.strictObject({ waits: z.array(one).min(1).max(SESSIONS_AT_ONCE), timeout }),
   output: z.object({ results: z.array(result) }),
   refuses: ['unavailable'],

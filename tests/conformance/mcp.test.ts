@@ -294,7 +294,7 @@ onEveryEngine((parley) => {
   })
 
   describe('toolsets', () => {
-    const op = operationsFor<Context>()
+    const { op } = operationsFor<Context>()
     const answering = (name: string, path: string) =>
       op({
         name,
