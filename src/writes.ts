@@ -69,7 +69,10 @@ const secretOf = ({ services, operation }: Request, key: Key, handle: string) =>
 
 // A token made from the key can be made again. One that the caller brought along is not ours to keep: null says so.
 const withoutSecret = (request: Request, key: Key, data: Record<string, unknown>) => {
-  if (typeof data.url === 'string') return { ...data, url: data.url.slice(0, data.url.lastIndexOf('.')) } // a link ends with its token
+  if (request.operation.issues === 'url') {
+    const url = String(data.url)
+    return { ...data, url: url.slice(0, url.lastIndexOf('.')) }
+  }
   const made = data.team_id === `${data.handle}.${secretOf(request, key, String(data.handle))}`
   return { ...data, team_id: made ? undefined : null }
 }
@@ -78,8 +81,9 @@ const withoutSecret = (request: Request, key: Key, data: Record<string, unknown>
 const replay = async (tx: Queries, request: Request, key: Key, before: Remembered) => {
   assertSameUse(key, before)
   const { answer } = before
-  if (!request.operation.issues) return answer
-  if (typeof answer.url === 'string') return { ...answer, url: `${answer.url}.${secretOf(request, key, answer.url.slice(-UUID_LENGTH))}` }
+  const { issues } = request.operation
+  if (!issues) return answer
+  if (issues === 'url') return { ...answer, url: `${String(answer.url)}.${secretOf(request, key, String(answer.url).slice(-UUID_LENGTH))}` }
   const handle = String(answer.handle)
   if (answer.team_id === undefined) return { ...answer, team_id: `${handle}.${secretOf(request, key, handle)}` }
   const token = parseToken(request.call.token ?? '')

@@ -15,8 +15,8 @@ export interface Operation<Context, I extends z.ZodObject = z.ZodObject, O exten
   effect: 'read' | 'write' | 'append'
   /** The answer may be held back for as long as the caller asked: it is streamed where the caller can take that. */
   held?: boolean
-  /** The answer holds a new credential: as team_id, or at the end of url. */
-  issues?: boolean
+  /** The answer holds a new credential: this field is it, or ends with it. */
+  issues?: 'team_id' | 'url'
   input: I
   output: O
   refuses: readonly ErrorCode[]

@@ -20,7 +20,7 @@ export const createSession = op({
   route: ['POST', '/sessions'],
   access: 'open',
   effect: 'write',
-  issues: true,
+  issues: 'team_id',
   changesResources: true,
   example: {
     title: 'Shipping the parser',

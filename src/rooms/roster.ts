@@ -17,7 +17,7 @@ export const joinSession = op({
   route: ['POST', '/sessions/:session_id/join'],
   access: 'open',
   effect: 'write',
-  issues: true,
+  issues: 'team_id',
   example: { team_name: "Bea's Team" },
   input: z.strictObject({
     session_id: sessionId,

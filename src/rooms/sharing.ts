@@ -12,7 +12,7 @@ export const shareSession = op({
   route: ['POST', '/sessions/:session_id/share'],
   access: 'room',
   effect: 'write',
-  issues: true,
+  issues: 'url',
   restOnly: true,
   input: z.strictObject({ session_id: sessionId }),
   output: z.object({ url: z.string() }),
