@@ -297,6 +297,7 @@ export const cookieOf = async ({ services }: Served, person: Person): Promise<st
 /** An event of the trace, as a runner or an import would leave it. */
 export const leaveTrace = async ({ database, services }: Served, sessionId: string, type: string, text: string): Promise<number> => {
   const content = { text }
+  const id = uuid7()
   const row = await database.transaction(async ({ query }) => {
     const [head] = await query<{ sequence: number; turn: number }>(
       'update sessions set last_sequence = last_sequence + 1 where id = $1 returning last_sequence as sequence, greatest(turn, 1) as turn',
@@ -306,12 +307,12 @@ export const leaveTrace = async ({ database, services }: Served, sessionId: stri
     const [written] = await query<{ at: string }>(
       `insert into events (session_id, sequence, id, turn, ordinal, type, author, content, size, at)
        values ($1, $2, $3, $4, 1, $5, 'agent', $6::text::jsonb, $7, clock_timestamp()) returning at`,
-      [sessionId, sequence, uuid7(), turn, type, JSON.stringify(content), utf8Bytes(JSON.stringify(content))],
+      [sessionId, sequence, id, turn, type, JSON.stringify(content), utf8Bytes(JSON.stringify(content))],
     )
     return { sequence, turn, at: written!.at }
   })
   const none = { author_name: null, posted_by_team_id: null, reply_to: null, to_team_ids: null }
-  services.publish(sessionId, [eventOf({ id: uuid7(), type, author: 'agent', content, ...none, ...row })])
+  services.publish(sessionId, [eventOf({ id, type, author: 'agent', content, ...none, ...row })])
   return row.sequence
 }
 
