@@ -13,8 +13,8 @@ afterAll(() => parley?.close())
 const routes = operations.flatMap((operation) =>
   [operation.route, ...(operation.aliases ?? [])].map(([method, path]) => ({ name: operation.name, method, path, operation })),
 )
-const entryOf = ({ method, path }: { method: string; path: string }) =>
-  described.paths[`/api${path.replace(/:(\w+)/g, '{$1}')}`]?.[method.toLowerCase()]
+const inBraces = (path: string) => `/api${path.replace(/:(\w+)/g, '{$1}')}`
+const entryOf = ({ method, path }: { method: string; path: string }) => described.paths[inBraces(path)]?.[method.toLowerCase()]
 
 test('it is OpenAPI 3.1 and names this server', () => {
   expect(described.openapi).toMatch(/^3\.1\./)
@@ -59,6 +59,10 @@ test('nothing is described that is not served', async () => {
   }
 })
 
-test('the stream and the handoff are described too', () => {
-  for (const name of ['stream', 'handoff.md']) expect(described.paths).toHaveProperty([`/api/sessions/{session_id}/${name}`])
+test('all operations are described, and beside them the stream, the handoff and the import', () => {
+  const paths = Object.entries<any>(described.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  )
+  const besides = ['GET /api/sessions/{session_id}/stream', 'GET /api/sessions/{session_id}/handoff.md', 'POST /api/traces']
+  expect(paths.toSorted()).toEqual([...routes.map(({ method, path }) => `${method} ${inBraces(path)}`), ...besides].toSorted())
 })

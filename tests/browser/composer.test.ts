@@ -189,6 +189,8 @@ describe('a draft', () => {
       await message(page).waitFor()
       await conclude()
       await message(page).waitFor({ state: 'hidden' })
+      expect(await page.locator('#composer').isVisible()).toBe(false)
+      expect(await page.locator('#session-head').innerText()).toContain('Concluded')
     }))
 })
 

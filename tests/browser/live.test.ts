@@ -223,7 +223,9 @@ test('what came since the last visit stands under a line', () =>
     await page.goto('/')
     await say('while away')
     await page.goto(path)
-    await page.locator('#unread + #m7').waitFor(SOON)
+    await page.locator('#unread').waitFor(SOON)
+    expect(await page.locator('#unread').innerText()).toBe('New since your last visit')
+    expect(await page.locator('#unread + .row').getAttribute('id')).toBe('m7')
   }))
 
 test('older rows come by themselves, and a link to one of them leads there', () =>
