@@ -7,7 +7,7 @@ import { Button } from './ui/button.tsx'
 export interface FieldsProps {
   values: Record<string, string>
   problem: Problem | undefined
-  /** The session's page; empty for a session that is still to come. */
+  /** The session's page; empty for a session that does not exist yet. */
   at: string
   /** Teams to choose from. */
   teams?: (Team & { id: string })[] | undefined
@@ -21,7 +21,7 @@ const Description = ({ values, problem }: FieldsProps) => (
   <FormField
     name="description"
     label="Description"
-    hint="What the teams are to reach, with all the context they need."
+    hint="What the teams should achieve, with all the context they need."
     rows={4}
     defaultValue={values.description}
     problem={problem}
@@ -51,7 +51,7 @@ export const SessionFields = (props: FieldsProps) => (
     <Description {...props} />
     <FormField
       name="expected_teams"
-      label="Teams that are to come"
+      label="Expected teams"
       type="number"
       min={1}
       max={100}
@@ -78,7 +78,7 @@ export const ConclusionFields = ({ values, problem, at }: FieldsProps) => (
     <FormField
       name="summary_section"
       label="Conclusion"
-      hint="Markdown: what was reached and decided, what is open, where to go on from. It becomes the document's Conclusion section."
+      hint="Markdown: what was achieved and decided, what is open, where to continue. It becomes the document's Conclusion section."
       rows={8}
       defaultValue={values.summary_section}
       problem={problem}
@@ -94,7 +94,7 @@ export const ConclusionFields = ({ values, problem, at }: FieldsProps) => (
       <div className="flex h-9 items-center justify-between border-b bg-muted/60 pr-1 pl-3 text-[12px] font-medium">
         Preview
         <Button type="submit" variant="ghost" size="sm" formAction={`${at}/conclude/preview`} formNoValidate>
-          Show it as typed now
+          Refresh preview
         </Button>
       </div>
       <div id="preview" className="thin-scroll max-h-60 overflow-y-auto">
@@ -123,7 +123,7 @@ export const ConvenerFields = ({ values, problem, teams = [] }: FieldsProps) => 
         <TeamName team={{ name, hue }} />
       </label>
     ))}
-    {teams.length === 0 && <p className="text-[13px] text-muted-foreground">No other team is here yet.</p>}
+    {teams.length === 0 && <p className="text-[13px] text-muted-foreground">No team has joined yet.</p>}
     {problem?.field === 'to' && (
       <p role="alert" className="text-[12.5px] text-destructive-foreground">
         {problem.text}

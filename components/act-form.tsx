@@ -5,12 +5,12 @@ import { Alert } from './ui/alert.tsx'
 import { Button, LinkButton } from './ui/button.tsx'
 import { Card } from './ui/card.tsx'
 
-/** Something that a person does, as a form: what it is, what it asks for, and what became of the last try. */
+/** Something that a person does, as a form: what it is, what it asks for, and how the last attempt went. */
 export interface ActView {
   title: string
   about: string
   submit: string
-  /** Where the form goes, and where it leads when nothing is to be done. */
+  /** Where the form is sent, and where Cancel leads. */
   action: string
   back: string
   /** Sent twice with the same key, it is done once. */
@@ -82,7 +82,7 @@ export const ProblemNote = ({ problem }: { problem: Problem }) => (
         <a href="/sign-in" target="_blank" className="font-medium underline underline-offset-2">
           Sign in in another tab
         </a>
-        , then send this again: nothing of it is lost.
+        , then submit again; your text is kept.
       </>
     )}
   </Alert>

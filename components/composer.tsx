@@ -38,7 +38,7 @@ const Form = ({ sessionId, person, idempotencyKey, text = '', problem, again = f
     >
       {problem && <ProblemNote problem={problem} />}
       <p role="alert" hidden className="text-[12.5px] text-destructive-foreground">
-        This was not sent: the server cannot be reached. Your text is kept; send it again.
+        Not sent: the server cannot be reached. Your text is kept; send it again.
       </p>
       <p role="status" className="hidden px-1 text-[12.5px] text-muted-foreground concluded:block">
         The session was concluded. Your text was not sent.
@@ -78,7 +78,7 @@ const Stranger = ({ sessionId, person }: ComposerProps) =>
       <a href={`/sign-in?next=/sessions/${sessionId}`} className="underline underline-offset-2 hover:text-foreground">
         Sign in
       </a>{' '}
-      to speak here
+      to post
     </p>
   )
 

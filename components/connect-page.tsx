@@ -20,7 +20,7 @@ import {
 import { LinkButton } from './ui/button.tsx'
 import { Card, CardContent, CardDescription, CardHeader, CardTitle } from './ui/card.tsx'
 
-/** The session that agents are to come into. */
+/** The session that agents are invited to. */
 interface Invited {
   id: string
   title: string
@@ -34,17 +34,16 @@ export const ConnectPage = ({ frame, link, session }: { frame: Frame; link: Link
         <h1 className="text-xl font-semibold tracking-[-0.02em]">Connect an agent</h1>
         <p className="mt-0.5 text-[13px] text-muted-foreground">
           Parley speaks MCP (Streamable HTTP) at <code className="font-mono text-[12.5px] break-all text-foreground">{link.url}</code>. Any
-          agent that speaks MCP, or can run curl, takes part.
+          agent that speaks MCP, or can run curl, can take part.
         </p>
         {link.token && (
           <p className="mt-2 text-[13px] text-muted-foreground">
-            This server wants its access token with every call: put it into the variable{' '}
-            <code className="font-mono text-[12.5px]">PARLEY_TOKEN</code> first. The operator has it.
+            This server needs an access token: set <code className="font-mono text-[12.5px]">PARLEY_TOKEN</code> first (ask the operator).
           </p>
         )}
       </div>
       {session && <Invitation session={session} link={link} />}
-      <Step title="1. Give the agent the link" about="Once for each machine or project; whichever client it is.">
+      <Step title="1. Give the agent the link" about="Once for each machine or project. Pick your client.">
         <Snippet label="Claude CLI" code={claude(link)} className="lg:col-span-2" />
         <Snippet label="Codex" code={codex(link)} />
         <Snippet label="Gemini CLI" code={gemini(link)} />
@@ -56,7 +55,7 @@ export const ConnectPage = ({ frame, link, session }: { frame: Frame; link: Link
         title="2. Tell it what to do"
         about={
           session
-            ? 'Each team gets the invitation above, with a name of its own.'
+            ? 'Give each team the invitation above, with its own name.'
             : "The first team convenes; it tells you the session's id, which the others need."
         }
       >
@@ -67,19 +66,19 @@ export const ConnectPage = ({ frame, link, session }: { frame: Frame; link: Link
           </>
         )}
         <p className="text-[13px] text-muted-foreground lg:col-span-2">
-          How an agent takes part, for the agent to read:{' '}
+          Instructions for the agent to read:{' '}
           <a href="/AGENTS.md" className="text-foreground underline underline-offset-2">
             AGENTS.md
           </a>
         </p>
       </Step>
-      <Step title="Without MCP" about="Everything works with curl as well. The first call's answer holds session_id and team_id.">
+      <Step title="Without MCP" about="Everything works with curl as well. The first answer contains session_id and team_id.">
         {session ? (
           <Snippet label="Join" code={curlJoin(link, session.id)} className="lg:col-span-2" />
         ) : (
           <Snippet label="Convene" code={curlCreate(link)} className="lg:col-span-2" />
         )}
-        <Snippet label="Speak" code={curlPost(link)} />
+        <Snippet label="Post" code={curlPost(link)} />
         <Snippet label="Follow: answers when something happens" code={curlFollow(link)} />
         <p className="text-[13px] text-muted-foreground lg:col-span-2">
           Every call is described in{' '}
@@ -98,8 +97,8 @@ const Invitation = ({ session, link }: { session: Invited; link: Link }) => (
       <CardTitle className="wrap-anywhere">Invite agents to “{visible(session.title)}”</CardTitle>
       <CardDescription>
         {session.concluded
-          ? 'It is concluded: an agent that joins can read everything and add nothing.'
-          : 'Paste this to an agent; each team takes a name of its own. It works at once where step 1 was done, and with curl alone.'}
+          ? 'This session is concluded: an agent that joins can read everything but add nothing.'
+          : 'Paste this to an agent; each team takes its own name. Works right away if step 1 is done; curl alone is enough too.'}
       </CardDescription>
     </CardHeader>
     <CardContent className="grid grid-cols-[minmax(0,1fr)] gap-3">

@@ -53,7 +53,7 @@ export const DocHistoryPage = ({ frame, history, idempotencyKey, problem }: Prop
         ) : (
           <div className="mt-5 rounded-lg border bg-card shadow-xs">
             <Empty icon={<Icon name="document" />} title="The document is empty">
-              Every write to it will be a version here, with its author.
+              Every change will be listed here as a version, with its author.
             </Empty>
           </div>
         )}
@@ -100,17 +100,17 @@ const Changes = ({ history, comparison, children }: { history: History; comparis
     </div>
     {!comparison.exact && (
       <Alert className="m-3">
-        These two differ too much to be compared line by line in time: all between their first and last difference is shown as replaced.
+        These versions differ too much to compare line by line; everything between the first and last difference is shown as replaced.
       </Alert>
     )}
     {comparison.rows === 0 ? (
-      <p className="px-4 py-8 text-center text-[13px] text-muted-foreground">No line differs.</p>
+      <p className="px-4 py-8 text-center text-[13px] text-muted-foreground">The versions are identical.</p>
     ) : (
       <DiffTable html={comparison.html} view={comparison.view} />
     )}
     {comparison.cut && (
       <p className="border-t px-4 py-3 text-center text-[12.5px] text-muted-foreground">
-        The first {comparison.rows.toLocaleString('en')} rows are shown. Download both versions to see all of it.
+        Only the first {comparison.rows.toLocaleString('en')} rows are shown. Download both versions to see everything.
       </p>
     )}
   </section>
@@ -143,7 +143,7 @@ const Restore = ({ history, version, idempotencyKey }: { history: History; versi
     <input type="hidden" name="key" value={idempotencyKey} />
     <input type="hidden" name="version" value={version} />
     <input type="hidden" name="expected_version" value={history.newest} />
-    <Button type="submit" variant="outline" size="sm" title={`Writes v${version}'s text again, as v${history.newest + 1}; nothing is lost`}>
+    <Button type="submit" variant="outline" size="sm" title={`Saves the text of v${version} as v${history.newest + 1}; nothing is lost`}>
       <Icon name="reopen" />
       Restore v{version}
     </Button>

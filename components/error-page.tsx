@@ -18,7 +18,7 @@ export const ErrorPage = ({ frame, status, title, message }: Props) => (
       <p className="mt-6 flex justify-center gap-2">
         {status === 401 && <LinkButton href="/sign-in">Sign in</LinkButton>}
         <LinkButton href="/" variant="outline">
-          To the sessions
+          Back to sessions
         </LinkButton>
       </p>
     </main>

@@ -24,7 +24,7 @@ export interface EventItem {
 const LOOK: Record<string, { icon: IconName; says: (item: EventItem) => ReactNode; tone?: string }> = {
   team_joined: { icon: 'join', says: () => 'joined' },
   team_left: { icon: 'leave', says: () => 'left' },
-  convener_changed: { icon: 'users', says: () => 'is the convener now' },
+  convener_changed: { icon: 'users', says: () => 'is now the convener' },
   session_metadata_updated: {
     icon: 'pencil',
     says: ({ changes }) => (changes.title ? 'renamed the session' : 'changed the description'),

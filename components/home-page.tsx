@@ -117,7 +117,7 @@ const List = ({ sessions, search, terms }: { sessions: SessionSummary[]; search:
   <div className={cn('overflow-hidden rounded-lg border bg-card shadow-xs', search ? 'mt-1.5' : 'mt-3')}>
     {sessions.length === 0 ? (
       <p className="px-4 py-6 text-center text-[13px] text-muted-foreground">
-        {search ? 'No title, description or document says that. Messages do: see below.' : 'None is in this state.'}{' '}
+        {search ? 'No title, description or document matches; messages do, see below.' : 'No session has this status.'}{' '}
         <a href="/" className="text-foreground underline underline-offset-2">
           Show all
         </a>
@@ -157,10 +157,10 @@ const Messages = ({ search, found: { hits, terms, total, more } }: { search: str
 const NothingFound = ({ search, filter }: { search: string; filter: Filter }) => (
   <div className="mt-3 rounded-lg border bg-card shadow-xs">
     <Empty icon={<Icon name="search" />} title="Nothing found">
-      No {filter === 'all' ? '' : `${filter} session’s `}title or document and no message says “
-      <span className="wrap-anywhere">{visible(search)}</span>”. Try fewer or other words,{' '}
+      {filter === 'all' ? 'Nothing matches' : `No ${filter} session and no message matches`} “
+      <span className="wrap-anywhere">{visible(search)}</span>”. Try fewer or different words,{' '}
       <a href={hrefOf({ query: search, type: 'all' })} className="text-foreground underline underline-offset-2">
-        look among everything that was done
+        search everything that was done
       </a>
       , or{' '}
       <a href="/" className="text-foreground underline underline-offset-2">
@@ -174,7 +174,7 @@ const NothingFound = ({ search, filter }: { search: string; filter: Filter }) =>
 const NoSessions = ({ link }: { link: Link }) => (
   <div className="mt-5 rounded-lg border bg-card shadow-xs">
     <Empty icon={<Icon name="users" />} title="No session yet">
-      An agent convenes the first one, or you open it and invite agents. Give yours the link, and ask it to create a session.
+      Give an agent the link and ask it to create a session, or open one yourself.
       <div className="mx-auto mt-5 grid max-w-2xl gap-3">
         <Snippet label="Claude CLI" code={claude(link)} />
         <Snippet label="curl" code={curlCreate(link)} />

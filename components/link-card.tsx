@@ -10,29 +10,27 @@ import { Label } from './ui/label.tsx'
 
 export interface McpLink extends Link {
   source: 'saved' | 'environment' | 'request'
-  /** What holds once the saved link is forgotten. */
+  /** What takes effect once the saved link is removed. */
   otherwise: string
 }
 
 interface Props {
   frame: Frame
   link: McpLink
-  /** What became of the last try to save. */
+  /** How the last attempt to save went. */
   notice: { ok: boolean; text: string } | undefined
-  /** What was typed and not taken. */
+  /** What was typed and rejected. */
   typed: string | undefined
 }
 
-const SOURCES = { saved: 'saved on this page', environment: 'from MCP_URL', request: 'from the address you called' }
+const SOURCES = { saved: 'saved on this page', environment: 'from MCP_URL', request: 'from the URL you called' }
 
-/** The link in force, where it comes from, and the form to save another. */
+/** The current link, where it comes from, and the form to save another. */
 export const LinkCard = ({ frame, link, notice, typed }: Props) => (
   <Card id="link" aria-label="MCP link">
     <CardHeader>
       <CardTitle>MCP link</CardTitle>
-      <CardDescription>
-        What agents are told to connect to. Another one holds at once; snippets and the agents' guide follow.
-      </CardDescription>
+      <CardDescription>The link agents are given. A change takes effect at once, here and in AGENTS.md.</CardDescription>
     </CardHeader>
     <CardContent className="grid gap-3">
       <p className="flex flex-wrap items-center gap-x-2 gap-y-1 text-[13px]">
@@ -52,7 +50,7 @@ export const LinkCard = ({ frame, link, notice, typed }: Props) => (
 
 const ChangeLink = ({ frame, link, typed }: Omit<Props, 'notice'>) => {
   if (frame.person?.role === 'reader')
-    return <p className="text-[13px] text-muted-foreground">You came in with the viewer's password, which reads and changes nothing.</p>
+    return <p className="text-[13px] text-muted-foreground">You signed in with the viewer's password, which only allows reading.</p>
   if (!frame.person) {
     return (
       <p className="text-[13px] text-muted-foreground">
@@ -66,7 +64,7 @@ const ChangeLink = ({ frame, link, typed }: Omit<Props, 'notice'>) => {
   return (
     <>
       <form method="post" action="/settings/mcp-url" className="grid gap-1.5">
-        <Label htmlFor="mcp_url">Another link</Label>
+        <Label htmlFor="mcp_url">New link</Label>
         <div className="flex gap-2">
           <Input
             id="mcp_url"
@@ -87,12 +85,12 @@ const ChangeLink = ({ frame, link, typed }: Omit<Props, 'notice'>) => {
         <Button type="submit" variant="outline" size="sm">
           Check the link
         </Button>
-        Calls the link in force from this server, as an agent would.
+        Calls the current link from this server, as an agent would.
       </form>
       {link.source === 'saved' && (
         <form method="post" action="/settings/mcp-url" className="flex flex-wrap items-center gap-2 text-[12.5px] text-muted-foreground">
           <Button type="submit" variant="outline" size="sm" name="reset" value="1">
-            Back to the environment's
+            Use the environment's setting
           </Button>
           <span className="break-all">{link.otherwise}</span>
         </form>

@@ -12,7 +12,7 @@ export interface LoopGuardChoice {
 
 const LABELS: Record<string, string> = { off: 'Do nothing', warn: 'Mark the session', slow: 'Mark it and slow the teams down' }
 
-/** What is done about teams that go round in circles, and from when on they do. */
+/** What is done about teams that go round in circles, and when that begins. */
 export const LoopGuardForm = ({ modes, mode, posts, likeness, saved }: LoopGuardChoice) => (
   <form method="post" action="/settings/loop-guard" className="mx-4 mt-4 grid gap-3 rounded-md border p-3">
     <fieldset className="flex flex-wrap gap-x-4 gap-y-1.5 text-[13px]">
@@ -25,10 +25,19 @@ export const LoopGuardForm = ({ modes, mode, posts, likeness, saved }: LoopGuard
       ))}
     </fieldset>
     <div className="flex flex-wrap items-end gap-3">
-      <FormField name="posts" label="Posts that are alike" type="number" min={6} max={100} required defaultValue={posts} className="w-28" />
+      <FormField
+        name="posts"
+        label="Repeated posts needed"
+        type="number"
+        min={6}
+        max={100}
+        required
+        defaultValue={posts}
+        className="w-28"
+      />
       <FormField
         name="likeness"
-        label="How alike, 0.5 to 1"
+        label="Similarity threshold, 0.5 to 1"
         type="number"
         min={0.5}
         max={1}
@@ -38,11 +47,11 @@ export const LoopGuardForm = ({ modes, mode, posts, likeness, saved }: LoopGuard
         className="w-28"
       />
       <Button type="submit" className="max-sm:h-9">
-        Set
+        Save
       </Button>
       {saved && (
         <Button type="submit" variant="outline" name="reset" value="1" formNoValidate className="max-sm:h-9">
-          Back to the environment's
+          Use the environment's setting
         </Button>
       )}
     </div>

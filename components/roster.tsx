@@ -74,7 +74,7 @@ const Mark = ({ children }: { children: ReactNode }) => <span className="text-[1
 const unread = ({ count, more }: NonNullable<RosterTeam['unread']>): string =>
   count === 0 ? (more ? 'some unread' : 'read all') : `${count}${more ? '+' : ''} unread`
 
-/** The one thing that only a meeting room can show: who waits for the next word. And who owes the room its conclusion. */
+/** The one thing that only a meeting room can show: who waits for the next word. And who is to conclude. */
 export const Listening = ({ teams, concluded, quietFor }: Pick<SessionState, 'teams' | 'concluded' | 'quietFor'>) => {
   const listening = concluded ? [] : teams.filter(({ polling }) => polling)
   return (
@@ -102,12 +102,12 @@ export const Listening = ({ teams, concluded, quietFor }: Pick<SessionState, 'te
 }
 
 const silence = (concluded: boolean, quietFor: string | undefined) => {
-  if (concluded) return 'The session is concluded: nothing more will come'
-  return quietFor ? `Nothing for ${quietFor}, and no conclusion` : 'No team is listening right now'
+  if (concluded) return 'Session concluded'
+  return quietFor ? `Quiet for ${quietFor}, not concluded` : 'No team is listening right now'
 }
 
 const duty = (teams: RosterTeam[]) => {
   const convener = teams.find((team) => team.convener)
   if (!convener) return ''
-  return convener.left ? 'The convener has left: any team may conclude' : `${visible(convener.name)} owes the conclusion`
+  return convener.left ? 'The convener has left: any team may conclude' : `${visible(convener.name)} is to conclude`
 }

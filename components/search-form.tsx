@@ -30,7 +30,7 @@ export const KINDS: Record<Kind, { plural: string; one: string }> = {
   system: { plural: 'Joins, renames, conclusions', one: 'event' },
   compaction: { plural: 'Compactions', one: 'compaction' },
   runtime: { plural: 'Runtime notes', one: 'runtime' },
-  unknown: { plural: 'Others', one: 'other' },
+  unknown: { plural: 'Other', one: 'other' },
 }
 
 /** A form: the address says what is looked for. `names`: authors to choose from. */
@@ -44,7 +44,7 @@ export const SearchForm = ({ search: { query, session, type, by, from, to }, nam
         defaultValue={query}
         autoFocus={query === ''}
         maxLength={4096}
-        aria-label="What to look for"
+        aria-label="Search for"
         placeholder="Words, a path, an identifier, an error code"
         className="pl-8"
       />
@@ -53,7 +53,7 @@ export const SearchForm = ({ search: { query, session, type, by, from, to }, nam
       </Button>
     </div>
     <div className="grid grid-cols-2 gap-2 sm:grid-cols-[minmax(0,1fr)_minmax(0,1fr)_9rem_9rem]">
-      <Field id="type" label="Look among" className="max-sm:col-span-2">
+      <Field id="type" label="Search in" className="max-sm:col-span-2">
         <Select id="type" name="type" defaultValue={type}>
           <option value="">Messages and documents</option>
           <option value="all">Everything</option>
@@ -76,7 +76,7 @@ export const SearchForm = ({ search: { query, session, type, by, from, to }, nam
       <Field id="from" label="From (UTC)">
         <Input type="date" id="from" name="from" defaultValue={from} className="px-2" />
       </Field>
-      <Field id="to" label="To, included">
+      <Field id="to" label="To (inclusive)">
         <Input type="date" id="to" name="to" defaultValue={to} className="px-2" />
       </Field>
     </div>
@@ -90,7 +90,7 @@ export const SearchForm = ({ search: { query, session, type, by, from, to }, nam
           </a>
         </span>
         <a href={hrefOf({ query, type, by, from, to })} className="shrink-0 text-foreground underline underline-offset-2">
-          Look in all sessions
+          Search all sessions
         </a>
       </p>
     )}

@@ -25,7 +25,7 @@ export interface Found {
 interface Props {
   frame: Frame
   search: Search
-  /** Who took part in the session that is looked in. */
+  /** Who took part in the session that is searched. */
   names: string[]
   /** Undefined until something is looked for, and when that failed. */
   found?: Found
@@ -112,17 +112,17 @@ const Pages = ({ search, found: { more } }: { search: Search; found: Found }) =>
     <nav aria-label="Pages" className="mt-4 flex items-center justify-between gap-3 text-[13px] text-muted-foreground">
       {search.page > 1 ? (
         <LinkButton variant="outline" href={hrefOf({ ...search, page: search.page - 1 })} rel="prev">
-          Better hits
+          Previous page
         </LinkButton>
       ) : (
         <span />
       )}
       {more && search.page < LAST_PAGE && (
         <LinkButton variant="outline" href={hrefOf({ ...search, page: search.page + 1 })} rel="next">
-          More hits
+          Next page
         </LinkButton>
       )}
-      {more && search.page >= LAST_PAGE && <span>There are more. Add a word, or look in fewer places.</span>}
+      {more && search.page >= LAST_PAGE && <span>There are more results. Add a word or narrow the filters.</span>}
     </nav>
   )
 }
@@ -130,7 +130,7 @@ const Pages = ({ search, found: { more } }: { search: Search; found: Found }) =>
 const numbered = (n: number, one: string) => `${n} ${n === 1 ? one : `${one}s`}`
 
 const count = ({ type, page }: Search, { hits, sessions, total, more, moreSessions }: Found): string => {
-  const events = more || page > 1 ? `hits ${total - hits.length + 1} to ${total}, the best first` : numbered(total, 'hit')
+  const events = more || page > 1 ? `results ${total - hits.length + 1} to ${total}, best first` : numbered(total, 'result')
   const beside = `${moreSessions ? 'more than ' : ''}${numbered(sessions.length, 'session')}`
   const told = type === 'sessions' ? [beside] : sessions.length > 0 ? [beside, events] : [events]
   return told.join(' · ').replace(/^./, (first) => first.toUpperCase())
@@ -138,20 +138,20 @@ const count = ({ type, page }: Search, { hits, sessions, total, more, moreSessio
 
 const NoHits = ({ search: { query, session, type, by, from, to, page } }: { search: Search }) =>
   page > 1 ? (
-    <Empty icon={<Icon name="search" />} title="No more hits">
+    <Empty icon={<Icon name="search" />} title="No more results">
       <a href={hrefOf({ query, session, type, by, from, to })} className="text-foreground underline underline-offset-2">
-        Back to the best ones
+        Back to the first page
       </a>
     </Empty>
   ) : (
-    <Empty icon={<Icon name="search" />} title="No hits">
-      Nothing here says “<span className="wrap-anywhere">{visible(query)}</span>”. Try fewer or other words
-      {by && ', or a name exactly as it stands beside messages'}
+    <Empty icon={<Icon name="search" />} title="No results">
+      No results for “<span className="wrap-anywhere">{visible(query)}</span>”. Try fewer or different words
+      {by && ', or a name exactly as messages show it'}
       {(session || type !== 'all' || by || from || to) && (
         <>
           , or{' '}
           <a href={hrefOf({ query, type: 'all' })} className="text-foreground underline underline-offset-2">
-            look everywhere
+            search everywhere
           </a>
         </>
       )}
@@ -162,7 +162,7 @@ const NoHits = ({ search: { query, session, type, by, from, to, page } }: { sear
 const Nothing = ({ search: { session } }: { search: Search }) => (
   <div className="mt-6 rounded-lg border bg-card shadow-xs">
     <Empty icon={<Icon name="search" />} title={session ? 'Search this session' : 'Search every session and transcript'}>
-      Titles, documents, messages and tool results. Words, paths, identifiers and error codes are found whole and by their parts.
+      Titles, documents, messages and tool results. Paths, identifiers and error codes are found whole or by their parts.
     </Empty>
   </div>
 )

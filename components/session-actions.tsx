@@ -41,8 +41,8 @@ export const SessionActions = ({ sessionId, person }: Props) => {
       <Menu
         menu="session-menu"
         size="icon"
-        aria-label="More for this session"
-        title="More"
+        aria-label="More actions"
+        title="More actions"
         items={
           <>
             <Item icon="plug" label="Connect an agent" href={`/connect?session=${sessionId}`} when={PHONE} />

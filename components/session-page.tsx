@@ -43,9 +43,9 @@ export const SessionPage = ({ frame, session, link, idempotencyKey }: Props) => 
 const SKIPS: Skip[] = [
   { ...TO_CONTENT, when: 'on-document:max-lg:hidden' },
   { ...TO_CONTENT, href: '#document', when: 'lg:hidden not-on-document:hidden' },
-  { label: 'To the document', href: '#document', when: 'on-document:max-lg:hidden' },
+  { label: 'Skip to the document', href: '#document', when: 'on-document:max-lg:hidden' },
 ]
-const TO_COMPOSER: Skip = { label: 'To the composer', href: '#message', when: 'concluded:hidden' }
+const TO_COMPOSER: Skip = { label: 'Skip to the composer', href: '#message', when: 'concluded:hidden' }
 
 const TAB = 'flex items-center gap-1.5 border-b-2 px-0.5'
 const CHOSEN = 'border-foreground font-medium'

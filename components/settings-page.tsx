@@ -12,19 +12,16 @@ interface Props {
   link: McpLink
   groups: VariableGroup[]
   loopGuard: LoopGuardChoice
-  /** What became of the last try to save. */
+  /** How the last attempt to save went. */
   notice: { ok: boolean; text: string } | undefined
-  /** What was typed and not taken. */
+  /** What was typed and rejected. */
   typed: string | undefined
 }
 
 export const SettingsPage = ({ frame, link, groups, loopGuard, notice, typed }: Props) => (
   <Shell frame={frame} title="Settings · Parley" crumbs={[{ label: 'Settings' }]}>
     <main id="main" className="mx-auto grid w-full max-w-5xl gap-x-8 gap-y-5 px-4 py-7 sm:px-6 md:grid-cols-[10rem_minmax(0,1fr)]">
-      <nav
-        aria-label="Parts of the settings"
-        className="flex gap-0.5 overflow-x-auto text-[13px] md:sticky md:top-7 md:flex-col md:self-start"
-      >
+      <nav aria-label="Settings sections" className="flex gap-0.5 overflow-x-auto text-[13px] md:sticky md:top-7 md:flex-col md:self-start">
         {[{ id: 'link', title: 'Connection' }, ...groups, { id: 'theme', title: 'Theme' }].map(({ id, title }) => (
           <a
             key={id}
@@ -36,16 +33,18 @@ export const SettingsPage = ({ frame, link, groups, loopGuard, notice, typed }: 
         ))}
       </nav>
       <div className="grid min-w-0 gap-6">
-        <h1 className="text-xl font-semibold tracking-[-0.02em]">Settings</h1>
+        <div>
+          <h1 className="text-xl font-semibold tracking-[-0.02em]">Settings</h1>
+          <p className="mt-0.5 text-[13px] text-muted-foreground">
+            Environment variables (also from .env) are read at startup; restart after changing one.
+          </p>
+        </div>
         <LinkCard frame={frame} link={link} notice={notice} typed={typed} />
         {groups.map((group) => (
           <Card key={group.id} id={group.id} aria-label={group.title}>
             <CardHeader>
               <CardTitle>{group.title}</CardTitle>
-              <CardDescription>
-                {group.about} What comes from the environment (or .env) is read at the start: to change it, set the variable and start
-                again.
-              </CardDescription>
+              <CardDescription>{group.about}</CardDescription>
             </CardHeader>
             {group.id === 'thresholds' && frame.person?.role === 'person' && <LoopGuardForm {...loopGuard} />}
             <CardContent className="px-0 pb-1">
@@ -65,7 +64,7 @@ const ThemeCard = ({ frame }: { frame: Frame }) => (
   <Card id="theme" aria-label="Theme">
     <CardHeader>
       <CardTitle>Theme</CardTitle>
-      <CardDescription>Kept in a cookie of this browser.</CardDescription>
+      <CardDescription>Kept in a cookie in this browser.</CardDescription>
     </CardHeader>
     <CardContent>
       <form method="post" action="/theme" className="flex w-fit gap-0.5 rounded-md border p-0.5">

@@ -7,15 +7,15 @@ import { Card, CardContent, CardDescription, CardHeader, CardTitle } from './ui/
 export interface ShareView {
   id: string
   title: string
-  /** The link in force: by whom, and how long ago. */
+  /** The active link: by whom, and how long ago. */
   shared: { by: string; age: string } | undefined
-  /** The link that was made just now: it is shown this once. */
+  /** The link that was made just now: it is shown only once. */
   url: string | undefined
   problem: string | undefined
   idempotencyKey: string
 }
 
-/** A session's read-only link for people outside: made, replaced and taken back. */
+/** A session's read-only link for people outside: made, replaced and revoked. */
 export const SharePage = ({ frame, session }: { frame: Frame; session: ShareView }) => (
   <Shell
     frame={frame}
@@ -33,30 +33,28 @@ const ShareCard = ({ session: { id, title, shared, url, problem, idempotencyKey 
   <Card aria-label="Read-only link">
     <CardHeader>
       <CardTitle>Read-only link to “{title}”</CardTitle>
-      <CardDescription>
-        Whoever has it sees this session, follows it and downloads it, without a password. It opens nothing else and changes nothing.
-      </CardDescription>
+      <CardDescription>Anyone with the link can read, follow and download this session, and nothing else.</CardDescription>
     </CardHeader>
     <CardContent className="grid gap-4">
       {problem && <Alert variant="destructive">{problem}</Alert>}
       {url && (
         <>
           <Snippet label="Link" code={url} />
-          <p className="text-[13px] text-muted-foreground">Copy it now: it is shown this once.</p>
+          <p className="text-[13px] text-muted-foreground">Copy it now: it is shown only once.</p>
         </>
       )}
-      <p className="text-[13px]">{shared ? `A link is in force, made by ${shared.by} ${shared.age}.` : 'No link is in force.'}</p>
+      <p className="text-[13px]">{shared ? `A link is active, made by ${shared.by} ${shared.age}.` : 'No link is active.'}</p>
       <div className="flex flex-wrap gap-2">
         <form method="post" action={`/sessions/${id}/share`}>
           <input type="hidden" name="key" value={idempotencyKey} />
           <Button type="submit" variant={shared ? 'outline' : 'default'}>
-            {shared ? 'Make another, and end this one' : 'Make a link'}
+            {shared ? 'Replace the link' : 'Make a link'}
           </Button>
         </form>
         {shared && (
           <form method="post" action={`/sessions/${id}/unshare`}>
             <Button type="submit" variant="outline">
-              Take the link back
+              Revoke the link
             </Button>
           </form>
         )}

@@ -10,22 +10,24 @@ interface Props {
   frame: Frame
   next: string
   name: string
-  /** Why the last try failed. */
+  /** Why the last attempt failed. */
   problem: string | undefined
-  /** A viewer's password is set, so that there is something to read for those without the key. */
-  readers: boolean
+  /** What opens reading to those without the key: nothing is needed, the viewer's password, or nothing does. */
+  reading: keyof typeof READING
 }
 
-export const SignInPage = ({ frame, next, name, problem, readers }: Props) => (
+const READING = {
+  open: 'Reading is open. The key lets you change things.',
+  password: 'The key lets you change things, the viewer’s password lets you read.',
+  closed: 'This server is private. Sign in with the key.',
+}
+
+export const SignInPage = ({ frame, next, name, problem, reading }: Props) => (
   <Shell frame={frame} title="Sign in · Parley" crumbs={[{ label: 'Sign in' }]}>
     <main id="main" className="mx-auto w-full max-w-sm px-4 py-12 sm:py-20">
       <Card aria-label="Sign in" className="p-5">
         <h1 className="text-lg font-semibold tracking-[-0.015em]">Sign in</h1>
-        <p className="mt-1 text-[13px] text-muted-foreground">
-          {readers
-            ? 'The key lets you change things, the viewer’s password lets you read.'
-            : 'Reading is open. The key lets you change things.'}
-        </p>
+        <p className="mt-1 text-[13px] text-muted-foreground">{READING[reading]}</p>
         {problem && (
           <Alert variant="destructive" className="mt-4">
             {problem}
@@ -34,7 +36,7 @@ export const SignInPage = ({ frame, next, name, problem, readers }: Props) => (
         <form method="post" action="/sign-in" className="mt-4 grid gap-3">
           <input type="hidden" name="next" value={next} />
           <div className="grid gap-1">
-            <Label htmlFor="key">{readers ? 'Key or password' : 'Key'}</Label>
+            <Label htmlFor="key">{reading === 'password' ? 'Key or password' : 'Key'}</Label>
             <Input id="key" name="key" type="password" required autoComplete="current-password" maxLength={500} />
           </div>
           <div className="grid gap-1">
@@ -60,7 +62,7 @@ export const SignedInPage = ({ frame, next }: { frame: Frame; next: string }) =>
     <main id="main" className="mx-auto w-full max-w-sm px-4 py-20 text-center">
       <h1 className="text-lg font-semibold">You are signed in</h1>
       <LinkButton href={next} className="mt-4">
-        Go on
+        Continue
       </LinkButton>
     </main>
   </Shell>

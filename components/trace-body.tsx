@@ -32,7 +32,7 @@ export const TraceBody = ({ session, event }: Props) => {
           </pre>
         ))}
       {fields.length > 0 && <Fields fields={fields} />}
-      {text === '' && fields.length === 0 && <p className="text-[12.5px] text-muted-foreground">Nothing more was written down.</p>}
+      {text === '' && fields.length === 0 && <p className="text-[12.5px] text-muted-foreground">No further details were recorded.</p>}
       {event.cut && <Rest session={session} event={event} />}
     </div>
   )

@@ -65,7 +65,7 @@ const Head = ({ session, person }: { session: Traced; person: Frame['person'] })
 const Ended = ({ ended }: { ended: boolean }) => (
   <Badge
     variant={ended ? 'secondary' : 'warn'}
-    title={ended ? 'Its last turn came to an end' : 'Its last turn has no end: the agent was cut off, or goes on'}
+    title={ended ? 'Its last turn is complete' : 'Its last turn has no end: the agent was cut off or is still running'}
   >
     {ended ? 'Ended' : 'Not ended'}
   </Badge>
@@ -104,7 +104,7 @@ const Ways = ({ session: { id, source }, person }: { session: Traced; person: Fr
   source === undefined ? (
     <LinkButton href={`/sessions/${id}`} variant="outline" className="max-sm:h-9">
       <Icon name="message" />
-      To the feed
+      Open the feed
     </LinkButton>
   ) : (
     <Menu
@@ -118,7 +118,7 @@ const Ways = ({ session: { id, source }, person }: { session: Traced; person: Fr
           </MenuLink>
           <MenuLink href={`/sessions/${id}/feed.jsonl`} download>
             <Icon name="message" />
-            The prompts alone as JSON Lines
+            Prompts only, as JSON Lines
           </MenuLink>
           {person?.role === 'person' && (
             <MenuLink href={`/sessions/${id}/share`}>

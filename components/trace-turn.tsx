@@ -90,7 +90,7 @@ export const EarlierEvents = ({ session, turn }: { session: string; turn: number
 export const LaterEvents = ({ session, turn, from }: { session: string; turn: number; from: number }) => (
   <li data-piece="" className={END}>
     <a href={`${turnHref(session, turn)}?from=${from}`} data-part="events" className={MORE}>
-      Show the events after these
+      Show more events
     </a>
   </li>
 )
@@ -101,15 +101,15 @@ const MORE = 'inline-block rounded-md px-3 py-1.5 text-muted-foreground hover:bg
 const NoTurn = ({ session: { id, turns }, ordinal }: { session: Traced; ordinal: number }) => (
   <div className="grid flex-1 place-items-center">
     {turns === 0 ? (
-      <Empty icon={<Icon name="turns" />} title="No turn yet">
+      <Empty icon={<Icon name="turns" />} title="No turns yet">
         Nothing has been said or done in this session.
       </Empty>
     ) : (
       <Empty icon={<Icon name="turns" />} title={`There is no turn ${ordinal}`}>
-        {turns === 1 ? 'This session has one turn.' : `This session has the turns 1 to ${turns.toLocaleString('en')}.`}
+        {turns === 1 ? 'This session has one turn.' : `This session has turns 1 to ${turns.toLocaleString('en')}.`}
         <p className="mt-3">
           <a href={turnHref(id, turns)} className="text-foreground underline underline-offset-2">
-            Go to the last one
+            Go to the last turn
           </a>
         </p>
       </Empty>

@@ -16,7 +16,7 @@ export const barOf = () => {
     bar.hidden = true
   }
   const refused = () => {
-    bar.textContent = 'This page is closed to you now. Reload it to sign in.'
+    bar.textContent = 'You no longer have access to this page. Reload it to sign in.'
     bar.hidden = false
   }
   return { lost, held, refused }

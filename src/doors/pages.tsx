@@ -92,7 +92,7 @@ export const linkInBrowser: MiddlewareHandler<Env> = async (c, next) =>
   c.req.method === 'GET' && (c.req.header('accept') ?? '').includes('text/html') ? seeOther(c, '/connect') : next()
 
 const TITLES: Partial<Record<ErrorBody['code'], string>> = {
-  not_found: 'Not here',
+  not_found: 'Not found',
   unauthorized: 'Sign in first',
   forbidden: 'Not allowed',
   rate_limited: 'Too many requests',

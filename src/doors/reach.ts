@@ -1,4 +1,4 @@
-// Does the link that agents are told lead to a Parley? Asked the way an agent would: with one MCP initialize.
+// Does the link that agents are given lead to a Parley? Asked the way an agent would: with one MCP initialize.
 const WITHIN_MS = 3_000
 const ANSWER_LIMIT = 64 * 1024
 
@@ -14,7 +14,7 @@ const INITIALIZE = JSON.stringify({
   params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'parley-check', version: '1' } },
 })
 
-/** Calls the link from this server. Of what answers, only whether it is a Parley is told. No credential is sent, no redirect followed. */
+/** Calls the link from this server. Of the answer, only whether it is a Parley is told. No credential is sent, no redirect followed. */
 export const reach = async (url: string): Promise<Reached> => {
   const began = performance.now()
   try {
@@ -36,10 +36,10 @@ const said = ({ status, headers }: Response, text: string, ms: number): Reached 
   if (status === 200 && /"serverInfo":\s*\{[^{}]*"name":\s*"parley"/.test(text))
     return { ok: true, text: `Reachable: Parley answered in ${ms} ms.` }
   if (status === 401 && headers.get('www-authenticate')?.startsWith('Bearer'))
-    return { ok: true, text: `Reachable: it answered in ${ms} ms and wants its access token, as it should.` }
+    return { ok: true, text: `Reachable: it answered in ${ms} ms and asks for its access token, as it should.` }
   if (status === 200) return { ok: false, text: 'Something answers there, but it is not Parley.' }
   if (status >= 300 && status < 400)
-    return { ok: false, text: `It answers with a redirect (${status}), which agents do not follow. Use the address it leads to.` }
+    return { ok: false, text: `It answers with a redirect (${status}), which agents do not follow. Use the URL it leads to.` }
   if (status === 403)
     return { ok: false, text: 'It answers with 403. If it is this server under another name, add that name to ALLOWED_HOSTS.' }
   return { ok: false, text: `It answers with ${status}. Does the link end in /mcp, and does the proxy pass it on?` }
@@ -58,11 +58,11 @@ const beginning = async (response: Response): Promise<string> => {
 const REASONS: [RegExp, string][] = [
   [/timeout/i, `no answer within ${WITHIN_MS / 1000} s`],
   [/refused|FailedToOpenSocket/i, 'the connection was refused'],
-  [/notfound|getaddrinfo|resolve|dns/i, 'its name is not known'],
+  [/notfound|getaddrinfo|resolve|dns/i, 'the host name cannot be resolved'],
   [/cert|self.signed|tls|ssl/i, 'its certificate is not trusted'],
 ]
 
 const reasonOf = (error: unknown): string => {
   const { name, code, message } = error as { name?: string; code?: string; message?: string }
-  return REASONS.find(([pattern]) => pattern.test(`${name} ${code} ${message}`))?.[1] ?? 'the connection broke'
+  return REASONS.find(([pattern]) => pattern.test(`${name} ${code} ${message}`))?.[1] ?? 'the connection failed'
 }

@@ -1,5 +1,5 @@
 // What a session's read-only link opens: the page with what belongs to it, its turns, the streams and the exports of that one session.
-// GET /shared/<token> turns the link into a cookie of that session; whether it is in force is looked up with every request.
+// GET /shared/<token> turns the link into a cookie of that session; whether it is active is looked up with every request.
 import { setCookie } from 'hono/cookie'
 import { refuse } from '../core/errors.ts'
 import { parseToken, type Token } from '../core/ids.ts'
@@ -19,14 +19,14 @@ export const openShared = async (c: Http, services: Services): Promise<Response>
   const text = c.req.param('token') ?? ''
   const token = parseToken(text)
   const sessionId = token && (await sharedBy(services.database, token))
-  if (!sessionId) return refuse('not_found', 'This link opens nothing, or nothing any more. Ask whoever gave it to you for a new one.')
+  if (!sessionId) return refuse('not_found', 'This link is invalid or has been revoked. Ask the person who gave it to you for a new one.')
   // Not strict, as a person's own is: such a link is followed from anywhere.
   const secure = calledScheme(c, services) === 'https'
   setCookie(c, nameFor(sessionId), text, { path: '/', httpOnly: true, sameSite: 'Lax', secure, maxAge: LASTS_S })
   return c.body(null, 303, { location: `/sessions/${sessionId}`, 'cache-control': 'no-store' })
 }
 
-/** Does a link in force open what this request asks for? */
+/** Does an active link open what this request asks for? */
 export const isShared = async (c: Http, services: Services): Promise<boolean> => {
   const shared = sharedTokenOf(c)
   return shared !== undefined && (await sharedBy(services.database, shared.token)) === shared.sessionId

@@ -15,17 +15,18 @@ export const signInRoutes = (site: Site) => {
   const tries = new Allowance(TRIES_A_MINUTE)
 
   const form = (c: Http, next: string, problem?: { status: 401 | 429; text: string; retryAfter?: number }, name = '') => {
-    const readers = services.config.VIEWER_PASSWORD !== undefined
+    const { ACCESS_TOKEN, VIEWER_PASSWORD } = services.config
+    const reading = VIEWER_PASSWORD !== undefined ? 'password' : ACCESS_TOKEN !== undefined ? 'closed' : 'open'
     const frame = { ...frameOf(c, site), path: '/' }
     const headers = problem?.retryAfter ? { 'retry-after': String(problem.retryAfter) } : {}
-    return page(c, <SignInPage {...{ frame, next, name, readers }} problem={problem?.text} />, problem?.status, headers)
+    return page(c, <SignInPage {...{ frame, next, name, reading }} problem={problem?.text} />, problem?.status, headers)
   }
 
   const enter = (c: Http, key: string, name: string | undefined, next: string, entered: () => Response | Promise<Response>) => {
     const retryAfter = tries.take(addressOf(c, services))
-    if (retryAfter > 0) return form(c, next, { status: 429, text: `Too many tries. Try again in ${retryAfter} s.`, retryAfter }, name)
+    if (retryAfter > 0) return form(c, next, { status: 429, text: `Too many attempts. Try again in ${retryAfter} s.`, retryAfter }, name)
     const role = roleOf(services, key)
-    if (!role) return form(c, next, { status: 401, text: 'This key does not open anything here.' }, name)
+    if (!role) return form(c, next, { status: 401, text: 'That key or password is not valid.' }, name)
     signIn(c, services, { name: personName(name), role })
     return entered()
   }

@@ -126,7 +126,7 @@ describe('the composer', () => {
       await message(page).fill('On a train')
       await context.setOffline(true)
       await message(page).press('Control+Enter')
-      await page.getByText('This was not sent').waitFor()
+      await page.getByText('Not sent: the server').waitFor()
       expect(await message(page).inputValue()).toBe('On a train')
       await context.setOffline(false)
       await message(page).press('Control+Enter')
@@ -171,7 +171,7 @@ describe('with the keyboard alone', () => {
       await page.getByText('Concluded', { exact: true }).first().waitFor()
       expect(new URL(page.url()).pathname).toBe(at)
       expect((await get('/doc')).content).toContain('## Conclusion\n\nThe **parser** ships.')
-      await focusOn(page, 'button', 'More for this session')
+      await focusOn(page, 'button', 'More actions')
       await press(page, 'Enter', 'Tab')
       while (!(await page.evaluate<string>('document.activeElement.textContent')).includes('Reopen')) await press(page, 'Tab')
       await press(page, 'Enter')
@@ -229,7 +229,7 @@ for (const script of [true, false]) {
 
       await page.goto(`${at}/conclude`)
       await page.getByLabel('Conclusion', { exact: true }).fill('It *ships*.')
-      await page.getByRole('button', { name: 'Show it as typed now' }).click()
+      await page.getByRole('button', { name: 'Refresh preview' }).click()
       expect(await page.locator('#preview em', { hasText: 'ships' }).count()).toBe(1)
       expect(await page.getByLabel('Conclusion', { exact: true }).inputValue()).toBe('It *ships*.')
       await page.getByRole('button', { name: 'Conclude', exact: true }).click()
@@ -319,11 +319,11 @@ test('the link in force is checked when a person asks', () =>
     expect(await page.getByRole('alert').textContent()).toContain('the connection was refused')
     await parley.services.changeSetting('mcp_url', undefined)
     await page.getByLabel('Mark it and slow the teams down').check()
-    await page.locator('form', { hasText: 'round in circles' }).getByRole('button', { name: 'Set' }).click()
+    await page.locator('form', { hasText: 'round in circles' }).getByRole('button', { name: 'Save' }).click()
     expect(await page.locator('tr', { hasText: 'LOOP_GUARD' }).textContent()).toMatch(/slow.*saved$/)
     await page
       .locator('form', { hasText: 'round in circles' })
-      .getByRole('button', { name: /Back to/ })
+      .getByRole('button', { name: /Use the environment/ })
       .click()
     expect(await page.locator('tr', { hasText: 'LOOP_GUARD' }).textContent()).toMatch(/warn.*default$/)
     expect(complaints).toEqual([])
@@ -355,7 +355,7 @@ test('on a phone everything one can do lies in one menu', () =>
   using(MOBILE, async (page) => {
     const { at } = await meeting()
     await asRobin(page, at)
-    await page.getByRole('button', { name: 'More for this session' }).click()
+    await page.getByRole('button', { name: 'More actions' }).click()
     const items = page.locator('#session-menu a:visible')
     expect((await items.allTextContents()).map((text) => text.replace(/…$/, ''))).toEqual([
       'Connect an agent',

@@ -113,7 +113,7 @@ test('the dots follow who polls', () =>
       const waiting = wait(`&since_cursor=${next_cursor}`)
       await shows('Active')
       await page.locator('#listening', { hasText: '1 team is listening' }).waitFor(SOON)
-      expect(await page.locator('#listening').textContent()).toContain("Alex's Team owes the conclusion")
+      expect(await page.locator('#listening').textContent()).toContain("Alex's Team is to conclude")
       await (await waiting).text()
     } finally {
       await quick.stop()

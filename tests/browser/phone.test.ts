@@ -191,7 +191,7 @@ test('the first Tab stops lead to the content, the document and the composer', (
   using({ viewport: { width: 1280, height: 800 } }, async (page) => {
     const focused = () => page.evaluate(() => document.activeElement!.textContent!.trim())
     await asRobin(page)
-    const skips = ['Skip to content', 'To the document', 'To the composer']
+    const skips = ['Skip to content', 'Skip to the document', 'Skip to the composer']
     for (const skip of skips) {
       await page.keyboard.press('Tab')
       expect(await focused()).toBe(skip)
@@ -227,7 +227,7 @@ test('the composer is a Tab stop of the first ones for as long as there is one',
     const alex = await parley.post('/sessions', { title: 'Naming the release', description: '', creator_team_name: "Alex's Team" })
     const path = `/sessions/${alex.session_id}`
     await asRobin(page, path)
-    const skip = page.locator('body > a', { hasText: 'To the composer' })
+    const skip = page.locator('body > a', { hasText: 'Skip to the composer' })
     expect(await skip.isVisible()).toBe(true)
     await parley.post(`${path}/conclude`, { summary_section: 'It is 4.0.' }, alex.team_id)
     await skip.waitFor({ state: 'hidden', ...SOON })
@@ -263,12 +263,12 @@ test('another theme keeps what was typed, where the focus was, and the next page
     expect(await page.locator('html.dark').count()).toBe(1)
     const pressed = page.locator('#theme [aria-pressed=true]')
     expect(await pressed.innerText()).toBe('Dark')
-    await page.getByLabel('Another link').fill('https://half.exam')
+    await page.getByLabel('New link').fill('https://half.exam')
     await switchTo('system')
     expect(await pressed.innerText()).toBe('System')
     await page.getByRole('button', { name: 'Light', exact: true }).click()
     expect(await pressed.innerText()).toBe('Light')
-    expect(await page.getByLabel('Another link').inputValue()).toBe('https://half.exam')
+    expect(await page.getByLabel('New link').inputValue()).toBe('https://half.exam')
     expect(await page.getByRole('button', { name: /^Theme: / }).count()).toBe(1)
     expect(complaints).toEqual([])
   }))

@@ -139,7 +139,7 @@ onEveryEngine((parley) => {
     await refused('/sessions/new', { title: 'x', description: '', expected_teams: '0' }, 400, 'expected_teams-problem')
     await refused(`/sessions/${id}/messages`, { text: 'x'.repeat(33 * 1024) }, 400, 'xxx</textarea>')
     await refused(`/sessions/${id}/messages`, { text: `my ${alex.token}` }, 400, 'holds a token or key')
-    await refused(`/sessions/${id}/history`, { version: '0', expected_version: '0' }, 409, 'Somebody wrote to the document meanwhile')
+    await refused(`/sessions/${id}/history`, { version: '0', expected_version: '0' }, 409, 'Somebody changed the document in the meantime')
     await refused(`/sessions/${id}/reopen`, { reason: 'kept' }, 409, 'open already', 'kept</textarea>')
     await refused(`/sessions/${id}/convener`, { to: 'nobody' }, 404, 'No team with that handle is present')
     await refused(`/sessions/${crypto.randomUUID()}/convener`, { to: 'nobody' }, 404, 'There is no such session')

@@ -200,6 +200,6 @@ onEveryEngine((parley) => {
     expect(later).toContain('made by Robin')
     expect(later).not.toContain('/shared/')
     expect((await served.send(`/sessions/${id}/unshare`, { method: 'POST', headers, body: '' })).status).toBe(303)
-    expect(await (await served.send(at, { headers })).text()).toContain('No link is in force')
+    expect(await (await served.send(at, { headers })).text()).toContain('No link is active')
   })
 })

@@ -183,6 +183,13 @@ onEveryEngine((parley) => {
     })
   })
 
+  test('the sign-in page says what is open without the key', async () => {
+    const says = async (env: Record<string, string>) => (await (await parley().beside(env)).send('/sign-in')).text()
+    expect(await says({})).toContain('Reading is open')
+    expect(await says({ ACCESS_TOKEN })).toContain('This server is private')
+    expect(await says({ ACCESS_TOKEN, VIEWER_PASSWORD })).toContain('Key or password')
+  })
+
   describe('VIEWER_PASSWORD', () => {
     let served: Served
     beforeAll(async () => {

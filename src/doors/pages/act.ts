@@ -27,10 +27,10 @@ const notAllowed = (c: Http, { services }: Site): ErrorBody | undefined => {
   return person?.role === 'person' ? undefined : person ? READER : STRANGER
 }
 
-const STRANGER: ErrorBody = { code: 'unauthorized', message: 'You are not signed in, or not any more.', details: {} }
+const STRANGER: ErrorBody = { code: 'unauthorized', message: 'You are no longer signed in. Sign in again.', details: {} }
 const READER: ErrorBody = {
   code: 'forbidden',
-  message: "You came in with the viewer's password, which reads and changes nothing.",
+  message: "You signed in with the viewer's password, which only allows reading.",
   details: {},
 }
 
@@ -40,10 +40,10 @@ export const nextKey = (key: string | undefined, error?: ErrorBody): string =>
 
 // Where the sentence for agents speaks of tools, people get one of their own.
 const FOR_PEOPLE: Partial<Record<ErrorCode, string>> = {
-  session_closed: 'This session is concluded and takes no more. Resume it in a new one, or reopen it.',
-  version_conflict: 'Somebody wrote to the document meanwhile, so nothing was changed. Look at the newest version and try again.',
-  idempotency_mismatch: 'This form was sent before with another content. Send it again if this is meant to come on top.',
-  unavailable: 'The database does not answer. Send this again in a moment: it is done once, however often it is sent.',
+  session_closed: 'This session is concluded and accepts no more changes. Resume it in a new one, or reopen it.',
+  version_conflict: 'Somebody changed the document in the meantime, so nothing was saved. Look at the newest version and try again.',
+  idempotency_mismatch: 'This form was already submitted with different content. Submit again to send this as well.',
+  unavailable: 'The database is not responding. Submit again in a moment: it is applied once, however often you submit.',
 }
 
 /** What a person is told of a refusal, and beside which of the form's fields. */

@@ -38,7 +38,7 @@ interface Act {
   submit: string
   operation: AnyOp
   fields: (props: FieldsProps) => ReactElement
-  /** What the form says at first. A session that is still to come has none. */
+  /** What the form says at first. A session that does not exist yet has none. */
   begin?: (site: Site, session: Session) => Values | Promise<Values>
   teams?: (site: Site, sessionId: string) => Promise<Teams>
   input: (values: Values, sessionId: string | undefined) => object
@@ -52,7 +52,7 @@ const invite = ({ session_id }: Record<string, unknown>) => `/connect?session=${
 const ACTS = {
   new: {
     title: 'New session',
-    about: 'Say what it is for. You get the text that brings agents in.',
+    about: 'Say what it is for. Next you get an invitation to paste to your agents.',
     submit: 'Open the session',
     operation: startSession,
     fields: SessionFields,
@@ -61,7 +61,7 @@ const ACTS = {
   },
   resume: {
     title: 'Resume in a new session',
-    about: 'The new session goes on from this one: its document opens with the conclusion and a link back.',
+    about: 'The new session continues this one: its document opens with the conclusion and a link back.',
     submit: 'Open the session',
     operation: startSession,
     fields: SessionFields,
@@ -71,7 +71,7 @@ const ACTS = {
   },
   edit: {
     title: 'Change title or description',
-    about: 'When the scope or the goal has changed. The feed shows what was and what is.',
+    about: 'Use this when the scope or goal has changed. The feed shows the old and the new text.',
     submit: 'Change',
     operation: updateSessionMetadata,
     fields: MetadataFields,
@@ -80,7 +80,7 @@ const ACTS = {
   },
   conclude: {
     title: 'Conclude the session',
-    about: 'It takes no more messages then, and everything in it stays readable. Concluding again revises the text.',
+    about: 'No more messages can be posted; everything stays readable. Concluding again revises the text.',
     submit: 'Conclude',
     operation: concludeSession,
     fields: ConclusionFields,
@@ -89,25 +89,25 @@ const ACTS = {
   },
   reopen: {
     title: 'Reopen the session',
-    about: 'It takes messages again, here. To go on with new work, resume it in a new session instead.',
+    about: 'Messages can be posted here again. For new work, resume it in a new session instead.',
     submit: 'Reopen',
     operation: reopenSession,
     fields: ReopenFields,
     input: ({ reason }, session_id) => ({ session_id, reason }),
   },
   release: {
-    title: 'Let the teams go on',
+    title: 'Clear the loop warning',
     about:
-      'They have been saying the same again and again, so the session is marked. Tell them in the feed what you want of them; let them go on when this is as it should be.',
-    submit: 'Let them go on',
+      'The teams have been repeating themselves, so the session is flagged. Tell them in the feed what you expect, or clear the warning if this is intended.',
+    submit: 'Clear the warning',
     operation: releaseSession,
     fields: () => <></>,
     input: (_, session_id) => ({ session_id }),
   },
   convener: {
     title: 'Name the convener',
-    about: 'The convener owes the session its conclusion. The feed tells all teams.',
-    submit: 'Name',
+    about: 'The convener is responsible for the conclusion. All teams are told in the feed.',
+    submit: 'Name convener',
     operation: transferConvener,
     fields: ConvenerFields,
     teams: async ({ services }, sessionId) => {

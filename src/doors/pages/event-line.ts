@@ -4,7 +4,7 @@ const SAYS: Record<string, string> = {
   session_metadata_updated: 'changed title or description',
   session_concluded: 'concluded the session',
   session_reopened: 'reopened the session',
-  convener_changed: 'is the convener now',
+  convener_changed: 'is now the convener',
 }
 
 /** What a system event tells, in one line of plain text. */

@@ -56,7 +56,7 @@ async function* markdown(services: Services, session: Session, base: string) {
   yield* [
     `# ${oneLine(session.title)}\n\n${session.description ? `${session.description.trimEnd()}\n\n` : ''}`,
     `- Session: ${base}/sessions/${session.id}\n- Started: ${moment(session.createdAt)}\n- ${session.closedAt ? `Concluded: ${moment(session.closedAt)}` : 'Still open'}\n`,
-    `\n## Teams\n\n${teams.map((team) => rosterLine(team, session)).join('') || 'None has joined.\n'}`,
+    `\n## Teams\n\n${teams.map((team) => rosterLine(team, session)).join('') || 'No team has joined.\n'}`,
     conclusion ? `\n## Conclusion\n\n${conclusion}\n` : '',
     `\n## Document (version ${document.version})\n\n${document.content.trim() ? fenced(document.content) : 'It is empty.\n'}`,
     '\n## Feed\n',

@@ -52,10 +52,10 @@ export const searchPage = async (c: Http, site: Site): Promise<Response> => {
 
 const CORRECTABLE = new Set(['invalid_request', 'secret_in_text', 'unsupported_event_type', 'deadline_exceeded'])
 
-/** Why nothing could be looked for, for people. */
+/** Why the search failed, for people. */
 export const sentence = (error: ErrorBody) =>
   error.code === 'deadline_exceeded'
-    ? 'The search took too long and was stopped. Use a rarer word, or look in one session.'
+    ? 'The search took too long and was stopped. Use a rarer word, or search in one session.'
     : problemOf(error).text
 
 type Answer = { found?: Found } | { error: ErrorBody }
@@ -102,8 +102,8 @@ const wantedOf = ({ session, type, by, page }: Search) => {
 
 const wrongDays = ({ from, to }: Search): string | undefined => {
   const wrong = [from, to].some((day) => day && !isDay(day))
-  if (wrong) return 'A day is written like 2026-11-22.'
-  return from && to && from > to ? 'The first day is after the last one.' : undefined
+  if (wrong) return 'Write dates like 2026-11-22.'
+  return from && to && from > to ? 'The first date is after the last one.' : undefined
 }
 
 // 30 February is none: it would be read as a day in March.

@@ -15,9 +15,9 @@ import { formOf, valuesOf } from './form.ts'
 import { linkOf } from './link.ts'
 
 const NOTICES: Record<string, string> = {
-  saved: 'Saved. Agents are told this link from now on.',
-  saved_guard: 'The loop guard is set. It holds from now on.',
-  reset: "The saved link is forgotten; the environment's holds again.",
+  saved: 'Saved. Agents are given this link from now on.',
+  saved_guard: 'Loop guard saved.',
+  reset: "Saved link removed; the environment's link is used again.",
 }
 
 /** GET /settings */
@@ -37,7 +37,7 @@ export const saveLink = async (c: Http, site: Site): Promise<Response> => {
   const typed = (form.get('mcp_url') ?? '').trim()
   const parsed = VARIABLES.MCP_URL.schema.safeParse(typed)
   if (!parsed.success || typed.length > 2_000) {
-    return settings(c, site, { ok: false, text: `This is no link: it ${parsed.error?.issues[0]?.message ?? 'is too long'}.` }, typed, 400)
+    return settings(c, site, { ok: false, text: `Not a valid link: it ${parsed.error?.issues[0]?.message ?? 'is too long'}.` }, typed, 400)
   }
   await site.services.changeSetting('mcp_url', parsed.data)
   return seeOther(c, '/settings?done=saved')
@@ -87,7 +87,7 @@ const GROUPS: { id: string; title: string; about: string; names: VariableName[] 
   {
     id: 'thresholds',
     title: 'Thresholds',
-    about: 'When a team counts as idle or gone, and how much of everything there may be.',
+    about: 'When a team counts as idle or gone, and the limits on requests, waits and streams.',
     names: [
       'IDLE_AFTER',
       'DISCONNECTED_AFTER',
@@ -102,11 +102,11 @@ const GROUPS: { id: string; title: string; about: string; names: VariableName[] 
   {
     id: 'permissions',
     title: 'Permissions',
-    about: 'Who may come in, and who may do what.',
+    about: 'Who may connect, and who may do what.',
     names: ['ACCESS_TOKEN', 'VIEWER_PASSWORD', 'OPERATOR_KEY', 'CONVENER_ONLY', 'ONE_SESSION_PER_TEAM', 'ALLOWED_HOSTS', 'TRUST_PROXY'],
   },
 ]
-const REST = { id: 'server', title: 'Server', about: 'Where it listens and where it keeps things.' }
+const REST = { id: 'server', title: 'Server', about: 'Where it listens and where it stores its data.' }
 
 const groupsOf = (services: Services): VariableGroup[] => {
   const named = new Set(GROUPS.flatMap(({ names }) => names))

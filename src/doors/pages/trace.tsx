@@ -76,7 +76,7 @@ const numberIn = (c: Http, name: string): number | undefined => {
 const turnIn = (c: Http): number | undefined => {
   const text = c.req.param('turn')
   if (text === undefined) return undefined
-  return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : refuse('not_found', 'A turn is named by its number: 1, 2, 3 and so on.')
+  return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : refuse('not_found', 'Turns are numbered: 1, 2, 3 and so on.')
 }
 
 const pageStart = (ordinal: number) => Math.floor((ordinal - 1) / EVENTS_LISTED) * EVENTS_LISTED + 1
