@@ -18,7 +18,7 @@ export const openDatabase = async ({ DATABASE_URL, DATA_DIR }: { DATABASE_URL: s
   } catch (error) {
     lock.release()
     throw new CannotOpen(
-      `The embedded database in ${DATA_DIR} cannot be opened: ${reasonOf(error)}. Nothing in it was changed. Check the folder's rights and the disk's space, or name another with DATA_DIR.`,
+      `The embedded database in ${DATA_DIR} cannot be opened: ${reasonOf(error)}. Nothing in it was changed. Check the folder's permissions and free disk space, or set DATA_DIR to another folder.`,
     )
   }
 }
@@ -28,7 +28,7 @@ export class CannotOpen extends Error {}
 const unreachable = (url: string, error: unknown): never => {
   const { hostname, port, pathname } = URL.canParse(url) ? new URL(url) : { hostname: '?', port: '', pathname: '' }
   throw new CannotOpen(
-    `The Postgres of DATABASE_URL (${hostname}:${port || 5432}${pathname}) cannot be used: ${reasonOf(error)}. Check that it runs and that user, password and database are right; unset DATABASE_URL to use the embedded database.`,
+    `The Postgres server in DATABASE_URL (${hostname}:${port || 5432}${pathname}) cannot be used: ${reasonOf(error)}. Check that it is running and that user, password and database are right; unset DATABASE_URL to use the embedded database.`,
   )
 }
 

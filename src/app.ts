@@ -46,7 +46,7 @@ export const createApp = async (services: Services, { toolsets = all, commandSec
     app.notFound((c) =>
       errorFor(c, site, {
         code: 'not_found',
-        message: `There is nothing at ${redacted(c.req.path)}. /AGENTS.md and /api/openapi.json tell what there is.`,
+        message: `There is nothing at ${redacted(c.req.path)}. /AGENTS.md and /api/openapi.json list what there is.`,
         details: {},
       }),
     )

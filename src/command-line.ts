@@ -24,7 +24,7 @@ const bringUpToDate = (config: Config, log: Log) =>
   once(config, log, async (_, ran) => console.log(ran === 0 ? 'The database is up to date.' : `Applied ${ran} migration(s).`))
 
 const operatorKey = async (config: Config, log: Log) => {
-  if (config.OPERATOR_KEY) throw new BadConfig('OPERATOR_KEY is set in the environment and is the key in force. Change it there.')
+  if (config.OPERATOR_KEY) throw new BadConfig('OPERATOR_KEY is set in the environment and takes precedence. Change it there.')
   const holder = servingHere(config)
   if (!holder) return once(config, log, async (services) => console.log(await newOperatorKey(services)))
   const response = await asked(holder, 'operator-key')
@@ -40,9 +40,7 @@ const importTranscripts = async (config: Config, log: Log, words: string[]) => {
   if (holder) return importAll(paths, throughHolder(holder.url!, holder.secret!), process.stderr)
   return once(config, log, async (services) => {
     await importAll(paths, intoDatabase(services), process.stderr)
-    await services.indexer
-      .run()
-      .catch((error) => log('warn', 'the search index is behind; the server goes on with it', describeError(error)))
+    await services.indexer.run().catch((error) => log('warn', 'the search index is behind; the server will catch up', describeError(error)))
   })
 }
 
@@ -51,7 +49,7 @@ const reindex = async (config: Config, log: Log) => {
   const holder = servingHere(config)
   if (!holder) return once(config, log, (services) => services.indexer.rebuild(bar))
   for await (const { done, all, error } of jsonLines<Progress>((await asked(holder, 'reindex')).body!)) {
-    if (error) throw new CannotOpen(`The server at ${holder.url} could not make the index: ${error}`)
+    if (error) throw new CannotOpen(`The server at ${holder.url} could not rebuild the index: ${error}`)
     if (all !== undefined) bar(done!, all)
   }
 }

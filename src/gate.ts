@@ -129,14 +129,14 @@ export const errorBody = (
   if (isAway(error)) return away(effect !== 'read')
   const reference = newSecret().slice(0, 12)
   services.log('error', `${name} failed`, { reference, ...describeError(error) })
-  const message = `Something went wrong on our side. If it stays so, tell the operator the reference ${reference}.`
+  const message = `Something went wrong on the server. If it persists, give the operator the reference ${reference}.`
   return { code: 'internal_error', message, details: { reference } }
 }
 
 const away = (writing: boolean): ErrorBody => ({
   code: 'unavailable',
   message: writing
-    ? 'The database does not answer. Whether this was written is unknown: try again with the same idempotency key.'
-    : 'The database does not answer. Try again in a second.',
+    ? 'The database is not responding. Whether this was written is unknown: try again with the same idempotency key.'
+    : 'The database is not responding. Try again in a second.',
   details: { retry_after: 1, ...(writing && { outcome: 'unknown' }) },
 })

@@ -30,6 +30,6 @@ type Use = Pick<AppendKey, 'operation' | 'bodyHash'>
 
 export const assertSameUse = (key: Use, before: Use) => {
   if (before.operation === key.operation && before.bodyHash === key.bodyHash) return
-  const other = before.operation === key.operation ? 'another body' : 'its own body'
-  refuse('idempotency_mismatch', `This idempotency key was used before for ${before.operation} with ${other}. Use a new key.`)
+  const body = before.operation === key.operation ? ' with a different body' : ''
+  refuse('idempotency_mismatch', `This idempotency key was already used for ${before.operation}${body}. Use a new key.`)
 }

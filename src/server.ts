@@ -3,7 +3,7 @@
 //   bun src/server.ts migrate        brings the database up to date and ends
 //   bun src/server.ts operator-key   makes a new sign-in key and ends
 //   bun src/server.ts import PATH…   imports transcripts and ends
-//   bun src/server.ts reindex        makes the search index anew and ends
+//   bun src/server.ts reindex        rebuilds the search index and ends
 import { FolderInUse } from '../db/lock.ts'
 import { migrate } from '../db/migrate.ts'
 import { CannotOpen, openDatabase, type Opened } from '../db/open.ts'
@@ -75,7 +75,7 @@ const listen = ({ PORT, HOST, MAX_TRACE_BYTES }: Config, answer: App['fetch']) =
     })
   } catch (error) {
     if ((error as { code?: string }).code !== 'EADDRINUSE') throw error
-    throw new CannotOpen(`Port ${PORT} on ${HOST} is taken. Stop what listens there, or set PORT to another (0 takes any free one).`)
+    throw new CannotOpen(`Port ${PORT} on ${HOST} is taken. Stop what listens there, or set PORT to another one (0 takes any free port).`)
   }
 }
 
@@ -92,7 +92,10 @@ const greet = ({ config, setting, database }: Services, url: string, key: string
     `  data         ${database.engine === 'pglite' ? `embedded, in ${config.DATA_DIR}` : 'Postgres (DATABASE_URL)'}`,
   ]
   if (!isLoopback(config.HOST) && !config.ACCESS_TOKEN)
-    lines.push('', '  WARNING: open to other machines without ACCESS_TOKEN: whoever reaches this port can create, join and read sessions.')
+    lines.push(
+      '',
+      '  WARNING: open to other machines without ACCESS_TOKEN: anyone who reaches this port can create, join and read sessions.',
+    )
   console.log(`\n${lines.join('\n')}\n`)
 }
 
@@ -112,7 +115,7 @@ const stopInGoodOrder = (server: ReturnType<typeof listen>, services: Services, 
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
-  process.on('unhandledRejection', (error) => log('error', 'a promise was rejected and nobody looked', describeError(error)))
+  process.on('unhandledRejection', (error) => log('error', 'unhandled promise rejection', describeError(error)))
 }
 
 try {

@@ -1,4 +1,4 @@
-/** Every way an operation may refuse, and the HTTP status each one wears (contract, section 4). */
+/** Every way to refuse, and its HTTP status (contract, section 4). */
 export const STATUS = {
   invalid_request: 400,
   secret_in_text: 400,
@@ -28,7 +28,7 @@ export interface ErrorBody {
   details: Record<string, unknown>
 }
 
-/** A refusal that the caller is told in full. `details.retry_after` (seconds) also becomes the Retry-After header. */
+/** A refusal whose text the caller gets in full. `details.retry_after` (seconds) also becomes the Retry-After header. */
 export class Refusal extends Error {
   constructor(
     readonly code: ErrorCode,
@@ -51,5 +51,5 @@ export const refuse = (code: ErrorCode, message: string, details?: Record<string
 export const unauthorized = (): never =>
   refuse(
     'unauthorized',
-    'Send the team_id that create_session or join_session gave you for this session, in the X-Team-ID header or as the argument team_id, and see that it is the id of this session.',
+    'Send the team_id that create_session or join_session gave you for this very session, in the X-Team-ID header or as the argument team_id, and check the session_id.',
   )

@@ -11,7 +11,7 @@ export const repeat = (work: () => Promise<void>, everyMs: number, log: Log) => 
     running = work()
       .then(() => void (failing = false))
       .catch((error) => {
-        if (!failing && !stopped) log('warn', `${work.name} failed; it will be tried again`, describeError(error))
+        if (!failing && !stopped) log('warn', `${work.name} failed; retrying`, describeError(error))
         failing = true
       })
       .finally(() => void (stopped || (timer = setTimeout(turn, everyMs))))

@@ -28,10 +28,10 @@ export const checkTexts = (value: unknown, own?: string, field = ''): void => {
 }
 
 const checkText = (text: string, own: string | undefined, field: string) => {
-  if (text.includes('\0')) refuse('invalid_request', `${field} holds the character U+0000; leave it out.`, { field })
-  if (!text.isWellFormed()) refuse('invalid_request', `${field} holds half of a surrogate pair; send whole characters.`, { field })
+  if (text.includes('\0')) refuse('invalid_request', `${field} contains the character U+0000; remove it.`, { field })
+  if (!text.isWellFormed()) refuse('invalid_request', `${field} contains half of a surrogate pair; send whole characters.`, { field })
   if (holdsSecret(text, own)) {
-    refuse('secret_in_text', `${field} holds a token or key, which would open the room to every reader. Send it without.`, { field })
+    refuse('secret_in_text', `${field} contains a token or key, which would open the room to every reader. Remove it.`, { field })
   }
 }
 

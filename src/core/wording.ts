@@ -12,11 +12,13 @@ const KINDS: Record<string, string> = {
 }
 const UNITS: Record<string, string> = { string: ' characters', array: ' entries' }
 
+const kindOf = (expected: string) => KINDS[expected] ?? expected
+
 /** For zod's `safeParse(…, { error })`; undefined leaves zod's own words. */
 export const wording: z.core.$ZodErrorMap = (issue) => {
   switch (issue.code) {
     case 'invalid_type':
-      return `must be ${issue.input === undefined ? 'given: ' : ''}${KINDS[issue.expected] ?? issue.expected}`
+      return issue.input === undefined ? `is required (${kindOf(issue.expected)})` : `must be ${kindOf(issue.expected)}`
     case 'invalid_value':
       return `must be ${issue.values.map((value) => JSON.stringify(value)).join(' or ')}`
     case 'too_big':
@@ -24,7 +26,7 @@ export const wording: z.core.$ZodErrorMap = (issue) => {
     case 'too_small':
       return `must ${issue.origin in UNITS ? 'have' : 'be'} at least ${issue.minimum}${UNITS[issue.origin] ?? ''}`
     case 'unrecognized_keys':
-      return `there is no argument ${issue.keys.join(', ')} here`
+      return `unknown argument ${issue.keys.join(', ')}`
     default:
       return undefined
   }

@@ -13,7 +13,7 @@ export const commandRoutes = (services: Services, secret: string) =>
   new Hono<Env>()
     .use('/commands/*', async (c, next) => {
       if (!sameText(c.req.header('authorization') ?? '', `Bearer ${secret}`))
-        refuse('forbidden', 'This is for the commands of this server alone.')
+        refuse('forbidden', "Only this server's own commands may call this.")
       await next()
     })
     .post('/commands/operator-key', async () => json({ key: await newOperatorKey(services) }))

@@ -33,7 +33,7 @@ const sameSite =
     if (!hostAllowed(services, host))
       refuse(
         'forbidden',
-        `This server does not answer to the host ${JSON.stringify(host)}. Add it to ALLOWED_HOSTS, or save the link with it on the settings page.`,
+        `This server does not answer to the host ${JSON.stringify(host)}. Add it to ALLOWED_HOSTS, or save a link with that host on the settings page.`,
         { host },
       )
     // Our pages send no referrer, and so a form of theirs says `Origin: null`; whose it is, the browser tells beside it.

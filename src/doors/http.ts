@@ -75,7 +75,7 @@ const counted = async (request: Request, limit: number): Promise<Uint8Array> => 
   return Buffer.concat(chunks)
 }
 
-/** What JSON.parse has to say, without its own heading. */
+/** What JSON.parse says is wrong, without its own prefix. */
 export const whyNot = (error: unknown): string => (error as Error).message.replace(/^JSON Parse error: /, '')
 
 export const parseJson = (text: string): unknown => {
@@ -84,7 +84,7 @@ export const parseJson = (text: string): unknown => {
   } catch (error) {
     return refuse(
       'invalid_request',
-      `The body is not JSON (${whyNot(error)}). JSON has no comments and no comma before a closing bracket. Quote it for your shell, or send it from a file: curl --data-binary @body.json. Only a message may be plain text, and one that begins with { goes into content.`,
+      `The body is not JSON (${whyNot(error)}). JSON has no comments and no comma before a closing bracket. Quote it for your shell, or send it from a file: curl --data-binary @body.json. Only a message may be plain text; one that begins with { must be sent in content.`,
     )
   }
 }

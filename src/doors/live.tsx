@@ -51,7 +51,9 @@ const stream = async (c: Http, { services }: Site, hubs: Hubs, id: string): Prom
   const atTheEnd = session.status === 'closed' && after >= session.lastConversationSequence
   if (atTheEnd && resumed !== undefined) return new Response(null, { status: 204 })
   if (services.streams.open >= services.config.MAX_STREAMS)
-    refuse('unavailable', 'This server has as many streams open as it may. Try again in a few seconds.', { retry_after: 3 })
+    refuse('unavailable', 'This server has reached its limit of open streams (MAX_STREAMS). Try again in a few seconds.', {
+      retry_after: 3,
+    })
   if (c.req.method === 'HEAD') return new Response(null, { headers: SSE_HEADERS })
   let hub = await hubs.hubOf(id)
   while (hub.ended) hub = await hubs.hubOf(id)

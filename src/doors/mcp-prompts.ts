@@ -31,7 +31,7 @@ const PROMPTS: Record<string, Told> = {
     arguments: [sessionId, teamName],
     sessions: 'active',
     says: (given) =>
-      `Join the Parley session ${given.session_id} ${as(given)} with join_session and keep the team_id. Read its description (get_session), its document (read_session_doc) and what was said last (get_history). Say in one message what you take on. ${FOLLOW}`,
+      `Join the Parley session ${given.session_id} ${as(given)} with join_session and keep the team_id. Read its description (get_session), its document (read_session_doc) and what was said last (get_history). Say in one message what you will do. ${FOLLOW}`,
   },
   convene: {
     about: 'Convene a session: open it, bring the teams together, conclude it',

@@ -26,7 +26,7 @@ interface Part {
 
 const PARTS: Record<string, Part> = {
   handoff: {
-    about: 'All that is needed to go on with the session, on one page',
+    about: 'All that is needed to continue the session, on one page',
     mimeType: 'text/markdown',
     listed: true,
     read: (services, session, call) => handoffOf(services, session, call.reach()),
@@ -38,7 +38,7 @@ const PARTS: Record<string, Part> = {
     read: async ({ database }, { id }) => (await readDocument(database, id)).content,
   },
   conclusion: {
-    about: "The session's conclusion; empty as long as there is none",
+    about: "The session's conclusion; empty until there is one",
     mimeType: 'text/markdown',
     read: async ({ database }, { id }) => conclusionOf((await readDocument(database, id)).content) ?? '',
   },
@@ -84,7 +84,7 @@ export const readResource = async (services: Services, call: McpCall, uri: strin
   if (!session)
     throw new McpError(
       RESOURCE_NOT_FOUND,
-      'There is no such resource, or it is not open to you: send the X-Team-ID header of a team of that session.',
+      'There is no such resource, or you may not read it: send the X-Team-ID header of a team of that session.',
       { uri },
     )
   const { mimeType, read } = PARTS[name]!

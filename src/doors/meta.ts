@@ -38,7 +38,7 @@ export const metaRoutes = (services: Services) => {
   const { database, metrics } = services
   metrics.gauge('waits_held', 'Waits held now', () => services.waits.held)
   metrics.gauge('streams_open', 'Event streams open now', () => services.streams.open)
-  metrics.gauge('waiters', 'Callers armed for news', () => services.waiters.size)
+  metrics.gauge('waiters', 'Callers waiting to be woken', () => services.waiters.size)
   metrics.gauge('batches', 'Group commits since the start', () => services.appender.batches)
   metrics.gauge('database_statements', 'Statements sent since the start', database.statements)
   metrics.gauge('resident_bytes', 'Memory of this process', () => process.memoryUsage.rss())
@@ -52,7 +52,7 @@ export const metaRoutes = (services: Services) => {
       await database.query('select 1')
       return json({ ready: true })
     } catch {
-      return json({ ready: false, reason: 'The database does not answer.' }, 503, { 'retry-after': '1' })
+      return json({ ready: false, reason: 'The database is not responding.' }, 503, { 'retry-after': '1' })
     }
   }
   return readOnly({
@@ -69,7 +69,7 @@ export const metaRoutes = (services: Services) => {
     '/metrics': (c) =>
       mayRead(c, services)
         ? text(metrics.text(), 'text/plain; version=0.0.4')
-        : refuse('unauthorized', 'Metrics are for those who may read: sign in or send the access token.'),
+        : refuse('unauthorized', 'Reading needs the access token or a signed-in person.'),
   })
 }
 

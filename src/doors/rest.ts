@@ -145,7 +145,7 @@ const rawInput = (
 ): object | Promise<object> => {
   const query = typed(c.req.queries())
   if ('team_id' in query)
-    refuse('invalid_request', 'A team_id in the address would end up in logs. Send it in the X-Team-ID header.', { field: 'team_id' })
+    refuse('invalid_request', 'A team_id in the URL would end up in logs. Send it in the X-Team-ID header.', { field: 'team_id' })
   if (c.req.method === 'GET' || c.req.method === 'HEAD') return { ...query, ...path }
   return bodyOf(c, operation).then((body) => combined(query, body, path))
 }
@@ -153,7 +153,7 @@ const rawInput = (
 const combined = (query: object, body: object, path: Record<string, string>) => {
   for (const [name, value] of Object.entries(path)) {
     if (name in body && (body as Record<string, unknown>)[name] !== value)
-      refuse('invalid_request', `${name} in the body is not the one in the address.`, { field: name })
+      refuse('invalid_request', `${name} in the body does not match the URL.`, { field: name })
   }
   return { ...query, ...body, ...path }
 }

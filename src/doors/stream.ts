@@ -31,7 +31,9 @@ export const streamRoute = (services: Services) =>
         return new Response(null, { status: 204 })
       }
       if (services.streams.open >= services.config.MAX_STREAMS)
-        refuse('unavailable', 'This server has as many streams open as it may. Try again in a few seconds.', { retry_after: 3 })
+        refuse('unavailable', 'This server has reached its limit of open streams (MAX_STREAMS). Try again in a few seconds.', {
+          retry_after: 3,
+        })
       c.env?.untimed?.()
       const body = c.req.method === 'HEAD' ? (follower.close(), null) : frames(services, follower, closed, session.lastSequence)
       return whileReadable(c, services, id, new Response(body, { headers: SSE_HEADERS }))

@@ -14,7 +14,7 @@ import { json, type Env, type Http } from './http.ts'
 export const traceRoutes = (services: Services) =>
   new Hono<Env>().post('/traces', async (c) => {
     if (c.req.query('team_id') !== undefined)
-      refuse('invalid_request', 'A team_id in the address would end up in logs. Send it in the X-Team-ID header.', { field: 'team_id' })
+      refuse('invalid_request', 'A team_id in the URL would end up in logs. Send it in the X-Team-ID header.', { field: 'team_id' })
     const limit = services.config.MAX_TRACE_BYTES
     if (Number(c.req.header('content-length') ?? 0) > limit)
       refuse('payload_too_large', `A transcript may have at most ${limit} bytes here (MAX_TRACE_BYTES).`, { limit_bytes: limit })
@@ -30,18 +30,18 @@ const tiedTo = async (c: Http, services: Services): Promise<string | undefined> 
   if (room === undefined) return undefined
   if (actorOf(c, services) !== undefined) {
     const found = isUuid(room) && (await sessionById(services.database, room))
-    return found ? room : refuse('not_found', 'There is no session under that session_id.', { field: 'session_id' })
+    return found ? room : refuse('not_found', 'There is no session with that session_id.', { field: 'session_id' })
   }
   return (await isOfTeam(services, room, c.req.header('x-team-id'))) ? room : unauthorized()
 }
 
 const brokenOff = (c: Http, error: unknown): never => {
   if (c.req.raw.signal.aborted)
-    refuse('invalid_request', 'The body broke off. What came of it is imported; send it again, and the rest is added.')
+    refuse('invalid_request', 'The upload was cut off. What arrived is imported; send the file again to add the rest.')
   if (isAway(error))
     refuse(
       'unavailable',
-      'The database does not answer. What came may be imported or not; send it again in a second, and the rest is added.',
+      'The database is not responding. What arrived may be imported or not; send the file again in a second to add the rest.',
       {
         retry_after: 1,
         outcome: 'unknown',
@@ -63,11 +63,11 @@ const REPORT = {
 export const TRACES = {
   operationId: 'import_trace',
   summary:
-    'Import a transcript (Claude Code, Codex, Gemini CLI, or the export of a session) with the file as the body. Sent again, it adds what is new.',
+    'Import a transcript (Claude Code, Codex, Gemini CLI, or the export of a session) with the file as the body. Sending it again adds only what is new.',
   parameters: [
     { in: 'query', name: 'name', schema: { type: 'string' }, description: "the file's name" },
     { in: 'query', name: 'session_id', schema: { type: 'string' }, description: 'the room it belongs to; for its teams and for people' },
-    { in: 'header', name: 'X-Team-ID', schema: { type: 'string' }, description: 'of a team of that room' },
+    { in: 'header', name: 'X-Team-ID', schema: { type: 'string' }, description: 'the team_id of a team of that room' },
   ],
   requestBody: { required: true, content: { 'application/x-ndjson': {}, 'application/json': {} } },
   responses: {

@@ -52,7 +52,7 @@ export const searchSessions = tool({
       .meta({ type: ['string', 'null'] })
       .describe('A session or turn id, to look there alone.'),
     event_types: z
-      .array(z.string({ error: 'event_types must hold strings' }), { error: 'event_types must be an array or null' })
+      .array(z.string({ error: 'event_types must contain only strings' }), { error: 'event_types must be an array or null' })
       .min(1, 'event_types must name at least one event type')
       .nullish()
       .transform((types) => types ?? SEARCHED_BY_DEFAULT)
@@ -161,7 +161,7 @@ export const warningsOf = ({ corrected, corpus }: Pick<Sought, 'corrected' | 'co
   ...[...corrected].map(
     ([term, words]) => `No event has ${JSON.stringify(term)}; searched for ${words.map((word) => JSON.stringify(word)).join(', ')}.`,
   ),
-  ...(corpus.rebuilding ? [`The index is being made anew: ${corpus.events} of ${corpus.rebuilding} events can be found so far.`] : []),
+  ...(corpus.rebuilding ? [`The index is being rebuilt: ${corpus.events} of ${corpus.rebuilding} events can be found so far.`] : []),
 ]
 
 /** By how much there is to search (specification 2, "Performance SLA"). */

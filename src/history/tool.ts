@@ -53,7 +53,7 @@ const enveloped = <I extends z.ZodObject, D extends z.ZodObject>({ name, summary
   refuses: [...refuses, 'deadline_exceeded' as const, 'unauthorized' as const],
   async run(context: Context, given: z.output<I>) {
     const begun = context.call.began ?? performance.now()
-    if (context.call.reader?.() === false) refuse('unauthorized', 'Reading is for those who may: send the access token, or sign in.')
+    if (context.call.reader?.() === false) refuse('unauthorized', 'Reading needs the access token or a signed-in person.')
     const {
       request,
       data,

@@ -55,7 +55,7 @@ export const throughHolder =
       if (error !== undefined) throw new Refusal(code!, error)
       told(read ?? 0)
     }
-    throw new ImportFailed(`The server at ${url} went away. Run the command again: it goes on where it stopped.`)
+    throw new ImportFailed(`The server at ${url} stopped responding. Run the command again: it continues where it stopped.`)
   }
 
 interface Said {
@@ -94,7 +94,7 @@ interface Answer {
   error?: { code: ErrorCode; message: string }
 }
 const refusedWith = ({ error }: Answer): never => {
-  throw error ? new Refusal(error.code, error.message) : new ImportFailed('The server gave an answer that is not known.')
+  throw error ? new Refusal(error.code, error.message) : new ImportFailed("The server's answer was not understood.")
 }
 
 /** Imports all of them, one after the other. Throws when one that was named by itself could not be. */

@@ -27,7 +27,7 @@ export const recognise = (head: Head): Recognised | undefined => {
 export const notKnown = (): never =>
   refuse(
     'invalid_request',
-    'This is no transcript that is known here. There are readers for Claude Code, Codex, Gemini CLI and the export of a session (feed.jsonl).',
+    'Parley cannot read this transcript. It reads Claude Code, Codex, Gemini CLI and exported sessions (feed.jsonl).',
     { field: 'body' },
   )
 

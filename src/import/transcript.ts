@@ -101,10 +101,7 @@ const after = async (chunks: AsyncIterable<Uint8Array>, tail: string) => {
   const before = await stream.head(length)
   if (before.length < length) return void (await stream.end())
   if (tailOf(before) !== tail)
-    refuse(
-      'conflict',
-      'This transcript does not go on from what was imported of it before: its beginning was changed. What was imported stays; nothing was added.',
-    )
+    refuse('conflict', 'This transcript does not continue the one imported earlier: its beginning has changed. Nothing was added.')
   return skip(stream.whole(), length)
 }
 
@@ -148,7 +145,7 @@ class Reading {
       return true
     }
     if (record === undefined) {
-      this.#skip(line.number, line.ended ? 'not JSON' : 'not finished: it is read when the transcript has grown')
+      this.#skip(line.number, line.ended ? 'not JSON' : 'incomplete: read once the transcript has grown')
       return line.ended
     }
     this.#read(record).forEach((draft, i) => this.#add(line, draft, i))

@@ -94,7 +94,7 @@ export class Writer {
       batches,
       state: { open, turn, memory: storable(memory) },
     })
-    if (!mine) refuse('conflict', 'Somebody else is importing this transcript right now. Try again when that is done: nothing comes twice.')
+    if (!mine) refuse('conflict', 'This transcript is being imported right now. Try again when that is done; nothing is imported twice.')
     if (events.length > 0) await insertImported(tx, this.sessionId, events)
     if (on.length > 0) await setTerminal(tx, this.sessionId, on, true)
     if (off.length > 0) await setTerminal(tx, this.sessionId, off, false)

@@ -33,7 +33,7 @@ export const transferConvener = op({
     const next = teams.find(({ teamId, leftAt }) => teamId === to && leftAt === null)
     if (!next)
       return refuse('not_found', 'No team with that handle is present. list_participants has the handles (team_id).', { field: 'to' })
-    if (next.teamId === session.convenerTeamId) return refuse('conflict', `${next.teamName} is the convener already.`)
+    if (next.teamId === session.convenerTeamId) return refuse('conflict', `${next.teamName} is already the convener.`)
     await setConvener(context.queries, session.id, next.teamId)
     const { at } = await context.append({
       sessionId: session.id,
@@ -46,10 +46,10 @@ export const transferConvener = op({
 })
 
 const mayTakeOver = ({ services }: Context, convener: Participant | undefined): void => {
-  if (!convener) return refuse('forbidden', 'A person opened this session: a person names its convener, on the page.')
+  if (!convener) return refuse('forbidden', 'This session was opened by a person; only a person can name its convener.')
   if (convener.leftAt) return
   const row = participantOf(services, convener, { convenerTeamId: convener.teamId })
   const silentSeconds = (services.clock.now() - Date.parse(row.last_seen_at)) / 1000
   if (row.status === 'disconnected' && silentSeconds > services.config.DISCONNECTED_AFTER * GONE_AFTER_SILENCES) return
-  refuse('forbidden', `${convener.teamName} convenes this session, and has not left. Ask for it in the feed.`)
+  refuse('forbidden', `${convener.teamName} convenes this session and is still here. Ask it in the feed to hand over.`)
 }

@@ -86,7 +86,7 @@ export const updateSessionDoc = op({
     openSession(context)
     const current = await readDocument(context.queries, session_id)
     if (current.version !== expected_version) {
-      const what = expected_version > current.version ? 'There is no such version yet' : 'Somebody wrote since you read it'
+      const what = expected_version > current.version ? 'That version does not exist yet' : 'The document has changed since you read it'
       refuse('version_conflict', `${what}. Read the document again, merge, and retry with expected_version ${current.version}.`, {
         current_version: current.version,
       })
@@ -98,12 +98,12 @@ export const updateSessionDoc = op({
 
 const withSectionReplaced = (doc: string, name: string, content: string): string =>
   withSection(doc, existingSection(doc, name), content) ??
-  refuse('invalid_request', 'content: would hide the headings after it. Close its code fence.', { field: 'content' })
+  refuse('invalid_request', 'content: an unclosed code fence would hide the headings that follow. Close it.', { field: 'content' })
 
 const withinLimit = (content: string): string =>
   utf8Bytes(content) <= DOC_LIMIT_BYTES
     ? content
-    : refuse('payload_too_large', 'The document would grow past 512 KiB. Tidy it first with update_session_doc.', {
+    : refuse('payload_too_large', 'The document would exceed 512 KiB. Shorten it first with update_session_doc.', {
         limit_bytes: DOC_LIMIT_BYTES,
       })
 

@@ -18,7 +18,7 @@ export const releaseSession = op({
   output: z.object({ released: z.boolean() }),
   refuses: ['forbidden', 'session_closed'],
   async run(context, { session_id }) {
-    personOnly(context, 'A signed-in person releases a session, on its page. Say something new to your person and wait.')
+    personOnly(context, 'Only a signed-in person can release a session, on its page. Ask your person, and wait.')
     const released = await release(context.queries, session_id, openSession(context).lastSequence)
     context.services.loops.forget(session_id)
     return { released }
@@ -33,7 +33,7 @@ export const refuseRepetition = async ({ services, queries, caller }: Context, s
   if ((await suspectedSince(queries, sessionId)) === null) return services.loops.forget(sessionId) // released through another instance
   refuse(
     'loop_suspected',
-    `Your teams say the same again and again. Say something new, or ask your person: a person can release the session. The same text may be sent again in ${retry_after} s.`,
+    `The teams in this session keep repeating themselves. Say something new, or ask your person to release the session. The same text may be sent again in ${retry_after} s.`,
     { retry_after },
   )
 }

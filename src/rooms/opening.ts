@@ -106,7 +106,9 @@ const resumable = async (context: Context, id: string): Promise<Before> => {
   const session = isUuid(id) ? await sessionById(context.queries, id) : undefined
   if (!session) return refuse('not_found', 'There is no session to resume under that id.', { field: 'resume_from' })
   if (!(await mayRead(context, id)))
-    refuse('forbidden', 'Its conclusion is not open to you. Send the team_id that you had there, or sign in.', { field: 'resume_from' })
+    refuse('forbidden', "You may not read that session's conclusion. Send the team_id that you had there, or sign in.", {
+      field: 'resume_from',
+    })
   return { session, doc: (await readDocument(context.queries, id)).content }
 }
 

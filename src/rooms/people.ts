@@ -23,6 +23,6 @@ export const conveners = (context: Context, session: Session, what: 'conclude' |
   if (context.caller.kind === 'person' || isConvener(context, session)) return
   refuse(
     'forbidden',
-    `Here only the convener and people may do this (CONVENER_ONLY=${rule}). Ask the convener in the feed; once it has left, transfer_convener makes another team the convener.`,
+    `On this server only the convener or a signed-in person may do this (CONVENER_ONLY=${rule}). Ask the convener in the feed; if it has left, transfer_convener makes another team the convener.`,
   )
 }

@@ -15,11 +15,14 @@ export const openSession = ({ session }: Context): Session => {
 }
 
 export const refuseClosed = (): never =>
-  refuse('session_closed', 'This session is concluded and takes no more. Read on, or go on in a new one: create_session with resume_from.')
+  refuse(
+    'session_closed',
+    'This session is concluded and accepts no more changes. You can still read it; to continue, call create_session with resume_from.',
+  )
 
 /** For a cursor that no event has had yet: `field` is the argument it came in, `last` where the log ends. */
 export const beyondTheEnd = (field: string, last: number): never =>
-  refuse('invalid_request', `${field} is beyond the end of the feed, which is at ${last}. Go on from there.`, {
+  refuse('invalid_request', `${field} is beyond the end of the feed, which is at ${last}. Continue from there.`, {
     field,
     last_sequence: last,
   })

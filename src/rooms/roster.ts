@@ -36,7 +36,7 @@ export const joinSession = op({
   refuses: ['not_found', 'conflict'],
   async run(context, { session_id, team_name, replay_from }) {
     const { session, call } = context
-    if (!session) return refuse('not_found', 'There is no such session. Ask whoever invited you for its id.', { session_id })
+    if (!session) return refuse('not_found', 'There is no such session. Ask the person who invited you for its id.', { session_id })
     if (replay_from !== undefined && replay_from > session.lastSequence) beyondTheEnd('replay_from', session.lastSequence)
     const token = call.token ? parseToken(call.token) : undefined
     const member = token && (await memberByToken(context.queries, session_id, token))
@@ -67,7 +67,7 @@ const enter = async (
   if (teams.length >= TEAMS_EVER)
     refuse(
       'conflict',
-      `${TEAMS_EVER} teams have joined this session, and it takes no others. Go on in a new one: create_session with resume_from.`,
+      `${TEAMS_EVER} teams have joined this session, which is the most. Continue in a new one: create_session with resume_from.`,
     )
   await assertFree(context, session, wished)
   const name = freeName(wished, teams)
@@ -102,7 +102,7 @@ const assertFree = async ({ services, queries }: Context, session: Session, name
   const since = new Date(services.clock.now() - services.config.DISCONNECTED_AFTER * 1000).toISOString()
   const elsewhere = await activeElsewhere(queries, session.id, since)
   if (elsewhere.some((other) => nameKey(other) === nameKey(name))) {
-    refuse('conflict', `A team named ${name} is at work in another session. Leave that one first, or wait until it is disconnected there.`)
+    refuse('conflict', `A team named ${name} is active in another session. Leave that one first, or wait until it is disconnected there.`)
   }
 }
 

@@ -165,9 +165,9 @@ export const reopenSession = op({
     if (context.caller.kind === 'team' && !isConvener(context, session))
       refuse(
         'forbidden',
-        'Only the convener or a signed-in person reopens a session. Resume it in a new one: create_session with resume_from.',
+        'Only the convener or a signed-in person can reopen a session. To continue in a new one, call create_session with resume_from.',
       )
-    if (session.status === 'active') refuse('conflict', 'This session is open already.')
+    if (session.status === 'active') refuse('conflict', 'This session is already open.')
     await setClosed(context.queries, session.id, false)
     const { at } = await context.append(
       systemEvent(session.id, { event: 'session_reopened', by: authorOf(context).name, reason: input.reason }),

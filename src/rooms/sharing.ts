@@ -4,7 +4,7 @@ import { dropShare, putShare } from '../stores/shares.ts'
 import { authorOf, personOnly } from './people.ts'
 import { op, sessionId } from './shapes.ts'
 
-const FOR_PEOPLE = 'A signed-in person shares a session, on its page.'
+const FOR_PEOPLE = 'Only a signed-in person can share a session, on its page.'
 
 export const shareSession = op({
   name: 'share_session',

@@ -80,10 +80,10 @@ export class Wait {
   hold(signal: AbortSignal, held: (() => void) | undefined): Promise<Page> {
     const { services, wished } = this
     if (this.#poll.ofTeam > WAITS_OF_A_TEAM) {
-      refuse('rate_limited', `Your team holds ${WAITS_OF_A_TEAM} waits in this session already. One is enough.`, { retry_after: 1 })
+      refuse('rate_limited', `Your team already holds ${WAITS_OF_A_TEAM} waits in this session. One is enough.`, { retry_after: 1 })
     }
     if (services.waits.held >= services.config.MAX_WAITS) {
-      refuse('unavailable', 'This server holds as many waits as it may. Try again in a few seconds.', { retry_after: 3 })
+      refuse('unavailable', 'This server has reached its limit of held waits (MAX_WAITS). Try again in a few seconds.', { retry_after: 3 })
     }
     services.waits.held++
     this.#held = true

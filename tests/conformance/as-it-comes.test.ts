@@ -28,13 +28,11 @@ throughEveryDoor((call, _, transport) => {
   test('what is missing, misnamed or of another kind is named, all of it, with what there is', async () => {
     const { alex } = await room(call)
     const missing = await refused(call('create_session', { team_name: "Alex's Team" }), 'invalid_request')
-    expect(missing.message).toContain(
-      'title: must be given: text; description: must be given: text; creator_team_name: must be given: text',
-    )
-    expect(missing.message).toContain('there is no argument team_name here; the arguments are title, description, creator_team_name')
+    expect(missing.message).toContain('title: is required (text); description: is required (text); creator_team_name: is required (text)')
+    expect(missing.message).toContain('unknown argument team_name; the arguments are title, description, creator_team_name')
     expect(missing.details.issues).toHaveLength(4)
     const misnamed = await refused(alex('ack_messages', { cursor: 1, upto: 1 }), 'invalid_request')
-    expect(misnamed.message).toStartWith('upto: there is no argument upto here; the arguments are session_id, cursor')
+    expect(misnamed.message).toStartWith('upto: unknown argument upto; the arguments are session_id, cursor')
     const { message } = await refused(alex('update_session_doc', { content: 'x', expected_version: 'one' }), 'invalid_request')
     expect(message).toBe('expected_version: must be a number')
   })

@@ -92,7 +92,7 @@ for (const [engine] of engines) {
             .catch(({ code, message }) => errors.push({ code, message }))
         }
         expect(errors).toHaveLength(6)
-        for (const error of errors) expect(error).toEqual({ code: -32002, message: expect.stringContaining('not open to you') })
+        for (const error of errors) expect(error).toEqual({ code: -32002, message: expect.stringContaining('you may not read it') })
         const own = await connect(closed, { 'x-team-id': alex.token })
         expect((await read(own, uri)).text).toContain('# Handoff')
         await done(alex('leave_session'))

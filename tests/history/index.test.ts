@@ -78,7 +78,7 @@ onEveryEngine((parley, engine) => {
     await database.query('update search_corpus set rebuilding = events + 1000')
     const { warnings } = await askOverRest(parley())('search_sessions', { query: 'lexer' })
     await database.query('update search_corpus set rebuilding = null')
-    expect(warnings).toEqual([expect.stringMatching(/^The index is being made anew: \d+ of \d+ events can be found so far\.$/)])
+    expect(warnings).toEqual([expect.stringMatching(/^The index is being rebuilt: \d+ of \d+ events can be found so far\.$/)])
   })
 
   test('of more events than are all scored, those found are the best', async () => {

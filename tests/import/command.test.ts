@@ -68,7 +68,7 @@ test('a path that is not there, a file that is no transcript and an unknown word
   const environment = { DATA_DIR: server.folder }
   for (const [words, sentence] of [
     [[join(files.folder, 'nowhere')], 'There is nothing at'],
-    [[join(files.folder, 'notes.jsonl')], 'This is no transcript that is known here'],
+    [[join(files.folder, 'notes.jsonl')], 'Parley cannot read this transcript'],
     [['--fast', files.folder], 'Usage: bun run import PATH'],
     [[], 'Usage: bun run import PATH'],
   ] as const) {

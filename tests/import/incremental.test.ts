@@ -67,7 +67,7 @@ onEveryEngine((parley) => {
     const id = session()
     const [one, two] = [claudeLine(1, 'user', 'Begin.', { session: id }), claudeLine(2, 'assistant', 'Begun.', { session: id })]
     const half = await importTranscript(parley().services, bodyOf(`${one}\n${two.slice(0, 60)}`))
-    expect(half).toMatchObject({ added: 1, skipped: [{ line: 2, reason: 'not finished: it is read when the transcript has grown' }] })
+    expect(half).toMatchObject({ added: 1, skipped: [{ line: 2, reason: 'incomplete: read once the transcript has grown' }] })
     expect(await importTranscript(parley().services, bodyOf(`${one}\n${two}`))).toMatchObject({ added: 1, events: 2, skipped: [] })
     expect(await importTranscript(parley().services, bodyOf(`${one}\n${two}\n\n`))).toMatchObject({ added: 0, events: 2 })
   })

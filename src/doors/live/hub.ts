@@ -131,7 +131,7 @@ export class Hub {
         await this.#tell(events)
         await pause(this.#viewers.size * GATHER_MS_PER_VIEWER)
       } catch (error) {
-        this.services.log('warn', 'a session could not be followed for its pages; it will be tried again', describeError(error))
+        this.services.log('warn', 'following a session failed; retrying', describeError(error))
         await pause(TRY_AGAIN_MS)
         follower.close()
         follower = new Follower(this.services, this.sessionId, this.cursor, false)

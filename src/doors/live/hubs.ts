@@ -41,7 +41,7 @@ export const createHubs = (services: Services) => {
         const teams = Map.groupBy(rosters, ({ sessionId }) => sessionId)
         for (const watched of sessions) open.get(watched.session.id)?.look(watched, teams.get(watched.session.id) ?? [])
       } catch (error) {
-        services.log('warn', 'the watched sessions could not be read; they will be again', describeError(error))
+        services.log('warn', 'reading watched sessions failed; retrying', describeError(error))
       }
     }
     looking = false
