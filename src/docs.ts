@@ -81,10 +81,10 @@ export const environmentExample = (): string => {
   const lines = Object.entries(VARIABLES).map(
     ([name, { about, ...more }]) => `# ${about}\n#${name}=${'fallback' in more ? more.fallback : ''}\n`,
   )
-  return `# Copy to .env (or .env.local) and take the # from what you want to change. Nothing here is needed to start.\n\n${lines.join('\n')}`
+  return `# Copy to .env (or .env.local) and uncomment what you want to change. Nothing here is required.\n\n${lines.join('\n')}`
 }
 
-/** Puts `text` between the markers \`<!-- name -->\` and \`<!-- /name -->\`. */
+/** Puts `text` between the markers `<!-- name -->` and `<!-- /name -->`. */
 export const between = (document: string, name: string, text: string): string => {
   const [open, close] = [`<!-- ${name} -->`, `<!-- /${name} -->`]
   const [from, to] = [document.indexOf(open), document.indexOf(close)]

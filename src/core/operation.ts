@@ -11,9 +11,9 @@ export interface Operation<Context, I extends z.ZodObject = z.ZodObject, O exten
   summary: string
   /** open: no credential. team: a team of the session. room: a team, or a signed-in person. */
   access: 'open' | 'team' | 'room'
-  /** read; write: in one transaction that holds the session; append: through the group commit (core of the feed). */
+  /** read; write: in one transaction that holds the session; append: through the group commit (stores/appender.ts). */
   effect: 'read' | 'write' | 'append'
-  /** The answer may be held back for as long as the caller asked: it is streamed where the caller can take that. */
+  /** The answer may be held back for as long as the caller asked: it is streamed where the caller accepts that. */
   held?: boolean
   /** The answer holds a new credential: this field is it, or ends with it. */
   issues?: 'team_id' | 'url'
@@ -56,10 +56,15 @@ export type AnyServed<Context> = Served<Context, any, any>
 
 const credential = { team_id: z.string().max(200).optional().describe('Your credential, if you cannot send the X-Team-ID header.') }
 const retryKey = {
-  idempotency_key: z.string().min(1).max(200).optional().describe('Any text of yours: a retry with it does nothing twice.'),
+  idempotency_key: z.string().min(1).max(200).optional().describe('Any text you choose: a retry with the same key is applied only once.'),
 }
 const secretKey = {
-  idempotency_key: z.string().min(22).max(200).optional().describe('A secret random text: a retry with it gives the same team again.'),
+  idempotency_key: z
+    .string()
+    .min(22)
+    .max(200)
+    .optional()
+    .describe('A secret random text: a retry with the same key gives the same team again.'),
 }
 
 /** Two ways to define an operation: `op` one that is served, `pageOp` one of the pages' own. */

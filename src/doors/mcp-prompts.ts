@@ -35,23 +35,23 @@ const PROMPTS: Record<string, Told> = {
   },
   convene: {
     about: 'Convene a session: open it, bring the teams together, conclude it',
-    arguments: [{ name: 'subject', description: 'What the teams are to reach', required: true }, teamName],
+    arguments: [{ name: 'subject', description: 'What the teams should achieve', required: true }, teamName],
     says: (given) =>
-      `Convene a Parley session ${as(given)} with create_session: ${given.subject}\nWrite the description so that a team that knows nothing of it can begin, and tell me the session_id for the others. ${FOLLOW} As its convener you owe it a conclusion: when the goal is reached, tidy the document and call conclude_session.`,
+      `Convene a Parley session ${as(given)} with create_session: ${given.subject}\nWrite the description so that a team that knows nothing about it can start, and tell me the session_id for the others. ${FOLLOW} As its convener you owe it a conclusion: when the goal is reached, tidy the document and call conclude_session.`,
   },
   resume: {
-    about: 'Go on from a session that was concluded, in a new one',
+    about: 'Continue a concluded session in a new one',
     arguments: [sessionId, teamName],
     sessions: 'closed',
     says: (given) =>
-      `Go on from the Parley session ${given.session_id}: create_session ${as(given)} with resume_from set to it, so that the new document opens with its conclusion. Tell me the new session_id and what is open. ${FOLLOW} As its convener you owe it a conclusion.`,
+      `Continue the Parley session ${given.session_id}: create_session ${as(given)} with resume_from set to it, so that the new document opens with its conclusion. Tell me the new session_id and what is open. ${FOLLOW} As its convener you owe it a conclusion.`,
   },
   conclude: {
     about: 'Tidy the document and conclude the session you are in',
     arguments: [sessionId],
     sessions: 'active',
     says: ({ session_id }) =>
-      `Bring the Parley session ${session_id} to its conclusion. Read the feed to its end and ask whoever still owes an answer. Tidy the document with update_session_doc: decisions under Decisions, what is open by itself, no pile of notes. Then call conclude_session with a summary of what was reached, what was decided, what is open, and where to go on from. If you are not the convener and it is still there, ask it first.`,
+      `Bring the Parley session ${session_id} to its conclusion. Read the feed to its end and ask whoever still owes an answer. Tidy the document with update_session_doc: decisions under Decisions, what is open in a section of its own, no pile of notes. Then call conclude_session with a summary of what was achieved, what was decided, what is open, and where to continue. If you are not the convener and it is still there, ask it first.`,
   },
 }
 

@@ -15,7 +15,7 @@ const KEY = {
   in: 'header',
   name: 'Idempotency-Key',
   schema: { type: 'string' },
-  description: 'A retry with the same key does nothing twice.',
+  description: 'A retry with the same key is applied only once.',
 }
 
 /** The OpenAPI 3.1 description of all operations, from their own definitions. */
@@ -50,14 +50,14 @@ const STREAM = {
   ],
   responses: {
     200: { description: 'the events; `closed` after the last one of a closed session', content: { 'text/event-stream': {} } },
-    204: { description: 'resumed at the end of a closed session: nothing more will come' },
+    204: { description: 'resumed at the end of a closed session: no more events will come' },
   },
 }
 
 const HANDOFF = {
   operationId: 'session_handoff',
   summary:
-    'All that is needed to go on with the session, on one page: what for, where it stands, decisions, open ends, the last words, how to join.',
+    'All that is needed to continue the session, on one page: its purpose, where it stands, decisions, open points, the last messages, how to join.',
   parameters: [{ in: 'path', name: 'session_id', required: true, schema: { type: 'string' } }, CREDENTIAL],
   responses: { 200: { description: 'at most about 40,000 characters', content: { 'text/markdown': {} } } },
 }

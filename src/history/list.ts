@@ -37,11 +37,10 @@ const listed = z.object({
 
 export const listSessions = tool({
   name: 'list_sessions',
-  summary:
-    'List the sessions that overlap a stretch of time, newest first. For what was said in them use search_sessions; to read one, open.',
+  summary: 'List the sessions that overlap a time range, newest first. For what was said in them use search_sessions; to read one, open.',
   input: z.strictObject({
-    start_datetime: datetime('start_datetime').describe('Included. RFC 3339 with Z or an offset.'),
-    end_datetime: datetime('end_datetime').describe('Not included. RFC 3339 with Z or an offset.'),
+    start_datetime: datetime('start_datetime').describe('Inclusive. RFC 3339 with Z or an offset.'),
+    end_datetime: datetime('end_datetime').describe('Exclusive. RFC 3339 with Z or an offset.'),
     limit: z
       .int({ error: LIMIT })
       .min(1, LIMIT)
@@ -55,7 +54,7 @@ export const listSessions = tool({
       .nullish()
       .transform((cursor) => cursor ?? null)
       .meta({ type: ['string', 'null'] })
-      .describe('The next_cursor of the page before, with the same filter and sort.'),
+      .describe('The next_cursor of the previous page, with the same filter and sort.'),
     mode: z
       .enum(MODES, { error: MODE })
       .nullish()

@@ -42,15 +42,15 @@ export const hit = z.object({
 export const searchSessions = tool({
   name: 'search_sessions',
   summary:
-    'Find where something was said or done, in all sessions or in one session or turn. Gives handles and snippets; read more with open. Words, paths, identifiers and error codes are found whole and by their parts.',
+    'Find where something was said or done, in all sessions or in one session or turn. Gives handles and snippets; read more with open. Paths, identifiers and error codes are found whole or by their parts.',
   input: z.strictObject({
-    query: queryText.describe('What to look for, in words or as it was written.'),
+    query: queryText.describe('What to search for, in your words or as it was written.'),
     within_id: z
       .string({ error: 'within_id must be a string or null' })
       .nullish()
       .transform((id) => id ?? null)
       .meta({ type: ['string', 'null'] })
-      .describe('A session or turn id, to look there alone.'),
+      .describe('A session or turn id, to search only there.'),
     event_types: z
       .array(z.string({ error: 'event_types must contain only strings' }), { error: 'event_types must be an array or null' })
       .min(1, 'event_types must name at least one event type')

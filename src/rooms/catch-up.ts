@@ -45,7 +45,7 @@ export const catchUpWith = (providers: readonly Provider[]) =>
   op({
     name: 'catch_up',
     summary:
-      'All you need to go on after a context compaction or a restart: who you are, who is here, what you were asked and have not answered (reply_to), the doc outline with what changed since your cursor, the last messages. Consumes nothing; go on with wait_for_messages from you.cursor.',
+      'All you need to continue after a context compaction or a restart: who you are, who is here, what you were asked and have not answered (reply_to), the doc outline with what changed since your cursor, the last messages. Consumes nothing; continue with wait_for_messages from you.cursor.',
     route: ['GET', '/sessions/:session_id/catch-up'],
     access: 'team',
     effect: 'read',
@@ -55,7 +55,7 @@ export const catchUpWith = (providers: readonly Provider[]) =>
         .unwrap()
         .min(LEAST_CHARS)
         .default(DEFAULT_CHARS)
-        .describe('Characters the answer may take; `omitted` counts the rest.'),
+        .describe('Longest answer you want, in characters; `omitted` counts the rest.'),
     }),
     output: answer,
     refuses: [],

@@ -16,7 +16,7 @@ const GONE_AFTER_SILENCES = 10
 export const transferConvener = op({
   name: 'transfer_convener',
   summary:
-    'Make another team the convener, who owes the conclusion. For the convener; for any team once the convener has left or been silent for long.',
+    'Make another team the convener, who owes the conclusion. For the convener; for any team once the convener has left or has long been silent.',
   route: ['POST', '/sessions/:session_id/convener'],
   access: 'room',
   effect: 'write',

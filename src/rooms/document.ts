@@ -17,7 +17,7 @@ const sectionName = z
   .min(1)
   .max(300)
   .transform((name) => name.replace(/^#{1,6}\s+/, '')) // as the doc has it
-  .describe('One section alone, by its heading; a second "Notes" is "Notes (2)".')
+  .describe('Only this section, by its heading; a second "Notes" is "Notes (2)".')
 
 export const readSessionDoc = op({
   name: 'read_session_doc',
@@ -66,7 +66,7 @@ const docWithin = (content: string, limit: number | undefined) => {
 export const updateSessionDoc = op({
   name: 'update_session_doc',
   summary:
-    'Replace the whole document, or one section of it. If somebody wrote since your expected_version, nothing is written (version_conflict): read it again, merge, retry.',
+    'Replace the whole document, or one section of it. If the document has changed since your expected_version, nothing is written (version_conflict): read it again, merge, retry.',
   route: ['POST', '/sessions/:session_id/doc'],
   aliases: [['PUT', '/sessions/:session_id/doc']],
   access: 'room',

@@ -21,7 +21,7 @@ const addressees = z
 
 export const postMessage = op({
   name: 'post_message',
-  summary: 'Say something to all teams (markdown). Your next wait returns it too, unless you go on from the cursor of this answer.',
+  summary: 'Say something to all teams (markdown). Your next wait returns it too, unless you continue from the cursor of this answer.',
   route: ['POST', '/sessions/:session_id/messages'],
   access: 'room',
   effect: 'append',
@@ -32,7 +32,7 @@ export const postMessage = op({
     content: messageContent,
     type: z.literal('chat', { error: 'must be "chat"; all other types are the server\'s' }).default('chat'),
     reply_to: z.string().max(64).optional().describe('The id of the message you answer.'),
-    to: addressees.optional().describe('Handles or names of the teams meant; all see it.'),
+    to: addressees.optional().describe('Handles or names of the teams you address; all teams see it.'),
   }),
   output: z.object({ message_id: z.uuid(), cursor: z.int(), at: time }),
   refuses: ['session_closed', 'not_found', 'loop_suspected'],
@@ -127,13 +127,13 @@ export const getHistory = op({
   example: { limit: 50 },
   input: z.strictObject({
     session_id: sessionId,
-    before_cursor: cursor.optional().describe('The next_cursor of the page before; without it: the newest page.'),
+    before_cursor: cursor.optional().describe('The next_cursor of the previous page; if omitted: the newest page.'),
     limit: z
       .int()
       .default(100)
       .transform((wished) => (wished < 1 || wished > 500 ? 100 : wished))
       .describe('1 to 500.'),
-    message_id: z.string().max(64).optional().describe('Read this message alone.'),
+    message_id: z.string().max(64).optional().describe('Read only this message.'),
     include_trace: includeTrace,
     max_chars: maxChars,
   }),

@@ -9,7 +9,7 @@ import { op, sessionId } from './shapes.ts'
 
 export const releaseSession = op({
   name: 'release_session',
-  summary: 'Say, as a person, that teams who seemed to repeat themselves may go on. What was said so far counts no more.',
+  summary: 'Say, as a person, that teams that seemed to repeat themselves may continue. What was said so far no longer counts.',
   route: ['POST', '/sessions/:session_id/release'],
   access: 'room',
   effect: 'write',

@@ -29,10 +29,10 @@ export const createSession = op({
   },
   input: z.strictObject({
     title: title.describe('Short: what the session is about.'),
-    description: description.describe('What the teams are to reach, with all the context they need.'),
+    description: description.describe('What the teams should achieve, with all the context they need.'),
     creator_team_name: teamName.describe('How people know you, e.g. "Alex\'s Team".'),
-    expected_teams: expectedTeams.describe('How many teams are to come, you included.'),
-    resume_from: z.string().min(1).max(64).optional().describe('The id of a session to go on from: its conclusion opens the new doc.'),
+    expected_teams: expectedTeams.describe('How many teams are expected, including yours.'),
+    resume_from: z.string().min(1).max(64).optional().describe('The id of a session to continue: its conclusion opens the new doc.'),
   }),
   output: z.object({
     session_id: z.uuid(),
@@ -65,7 +65,7 @@ export const createSession = op({
 // For the pages alone: an agent convenes. Such a session has no convener until a person names one.
 export const startSession = pageOp({
   name: 'start_session',
-  summary: 'Open a session as a person, for teams that are still to come.',
+  summary: 'Open a session as a person, for teams that will join later.',
   access: 'room',
   effect: 'write',
   input: z.strictObject({ title, description, expected_teams: expectedTeams, resume_from: z.string().max(64).optional() }),

@@ -142,7 +142,7 @@ export const leaveSession = op({
 
 export const listParticipants = op({
   name: 'list_participants',
-  summary: 'See who is in the session, who is polling right now, and how many teams are still awaited.',
+  summary: 'See who is in the session, who is polling right now, and how many teams are still expected.',
   route: ['GET', '/sessions/:session_id/participants'],
   access: 'room',
   effect: 'read',

@@ -123,7 +123,7 @@ const systemEvent = (sessionId: string, content: Record<string, unknown>, evenCl
 export const concludeSession = op({
   name: 'conclude_session',
   summary:
-    "End the session: writes your summary into the doc's Conclusion section, closes the session and tells everybody. The convener's duty, after tidying the doc; any team may when the convener is gone. Calling it again revises the summary.",
+    "End the session: writes your summary into the doc's Conclusion section, closes the session and tells everybody. The convener's duty, after tidying the doc; any team may if the convener is gone. Calling it again revises the summary.",
   route: ['POST', '/sessions/:session_id/conclude'],
   access: 'room',
   effect: 'write',
@@ -132,7 +132,7 @@ export const concludeSession = op({
   example: { summary_section: 'The parser ships. Open: the printer.' },
   input: z.strictObject({
     session_id: sessionId,
-    summary_section: section.describe('Markdown: what was reached and decided, what is open, where to go on from.'),
+    summary_section: section.describe('Markdown: what was achieved and decided, what is open, where to continue.'),
   }),
   output: z.object({ session_id: z.uuid(), status: z.literal('closed'), closed_at: time, doc_version: version }),
   refuses: ['forbidden'],
@@ -151,13 +151,13 @@ export const concludeSession = op({
 export const reopenSession = op({
   name: 'reopen_session',
   summary:
-    'Open a concluded session again, with a reason; for its convener or a person. To go on with new work, create_session with resume_from is better.',
+    'Open a concluded session again, with a reason; for its convener or a person. For new work, create_session with resume_from is better.',
   route: ['POST', '/sessions/:session_id/reopen'],
   access: 'room',
   effect: 'write',
   destructive: true,
   example: { reason: 'A bug came back.' },
-  input: z.strictObject({ session_id: sessionId, reason: reason.describe('Why it must go on here.') }),
+  input: z.strictObject({ session_id: sessionId, reason: reason.describe('Why it must continue here.') }),
   output: z.object({ status: z.literal('active'), at: time }),
   refuses: ['forbidden', 'conflict'],
   async run(context, input) {

@@ -66,7 +66,12 @@ export const includeTrace = z
   .describe('Also what the agents did (tool calls and the like), not only what was said.')
 
 /** What an answer may cost its reader. Below the least there is no room for what names the rest. */
-export const maxChars = z.int().min(1_000).max(1_000_000).optional().describe('Characters the answer may take; what is cut says so.')
+export const maxChars = z
+  .int()
+  .min(1_000)
+  .max(1_000_000)
+  .optional()
+  .describe('Longest answer you want, in characters; what is cut is marked.')
 
 export const event = z.looseObject({ id: z.string(), sequence: z.int(), type: z.string(), at: z.iso.datetime() })
 

@@ -8,7 +8,7 @@ const FOR_PEOPLE = 'Only a signed-in person can share a session, on its page.'
 
 export const shareSession = op({
   name: 'share_session',
-  summary: "Make the session's read-only link, for people outside. The link before, if there was one, opens nothing any more.",
+  summary: "Make the session's read-only link, for people outside. A previous link stops working.",
   route: ['POST', '/sessions/:session_id/share'],
   access: 'room',
   effect: 'write',
@@ -28,7 +28,7 @@ export const shareSession = op({
 
 export const unshareSession = op({
   name: 'unshare_session',
-  summary: "Take back the session's read-only link: it opens nothing any more.",
+  summary: "Revoke the session's read-only link: it stops working.",
   route: ['POST', '/sessions/:session_id/unshare'],
   access: 'room',
   effect: 'write',

@@ -30,10 +30,13 @@ export const waitForMessages = op({
   example: { since_cursor: '$CURSOR' },
   input: z.strictObject({
     session_id: sessionId,
-    since_cursor: cursor.optional().describe('What you have read up to: the last next_cursor. Without it: what was last delivered to you.'),
+    since_cursor: cursor.optional().describe('What you have read up to: the last next_cursor. If omitted: what was last delivered to you.'),
     timeout,
     include_trace: includeTrace,
-    only: z.enum(['addressed']).optional().describe('Only what names you in `to` or answers you; the rest wakes you not and stays unread.'),
+    only: z
+      .enum(['addressed'])
+      .optional()
+      .describe('Only what names you in `to` or answers you; the rest does not wake you and stays unread.'),
     max_chars: maxChars,
   }),
   output: page,
@@ -60,7 +63,7 @@ const result = z.union([
 export const waitForAny = op({
   name: 'wait_for_any',
   summary:
-    'Follow several sessions with one call: answers as soon as one of them moves, with those that did. An entry that is refused has an error and holds up none of the others: leave it out next time, as you do with a closed session.',
+    'Follow several sessions with one call: answers as soon as one of them moves, with those that did. A refused entry has an error and does not hold up the others: leave it out next time, as you do with a closed session.',
   route: ['POST', '/sessions/wait'],
   access: 'open',
   effect: 'read',

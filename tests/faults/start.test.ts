@@ -52,7 +52,7 @@ test('a taken port ends the start with a sentence that names the port, and the f
     const { code, output } = await runServer([], { DATA_DIR: folder, PORT: String(port) })
     expect(code).toBe(1)
     expect(output.trim()).toBe(
-      `Port ${port} on 127.0.0.1 is taken. Stop what listens there, or set PORT to another (0 takes any free one).`,
+      `Port ${port} on 127.0.0.1 is taken. Stop what listens there, or set PORT to another one (0 takes any free port).`,
     )
     expect((await runServer(['migrate'], { DATA_DIR: folder })).code).toBe(0)
   } finally {
