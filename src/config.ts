@@ -7,7 +7,7 @@ const seconds = z.coerce.number().positive().max(86_400)
 const whole = (min: number, max: number) => z.coerce.number().int().min(min).max(max)
 const httpUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
-  .refine((url) => !/["'`$\\\s]/.test(url), 'must not hold quotes, spaces or $')
+  .refine((url) => !/["'`$\\\s]/.test(url), 'must not contain quotes, spaces or $')
 const list = z.string().transform((text) =>
   text
     .split(',')
@@ -32,54 +32,59 @@ export const VARIABLES = {
   HOST: variable(z.string().min(1), 'the address it listens on; 0.0.0.0 opens it to other machines', { fallback: '127.0.0.1' }),
   DATABASE_URL: variable(
     z.string().regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// or postgresql://'),
-    'a Postgres; unset: the embedded database in DATA_DIR',
+    'Postgres URL; if unset, the embedded database in DATA_DIR',
     { secret: true },
   ),
-  DATA_DIR: variable(z.string().min(1), "the embedded database's folder; one process at a time", { fallback: './data' }),
+  DATA_DIR: variable(z.string().min(1), 'folder of the embedded database; one process at a time', { fallback: './data' }),
   MCP_URL: variable(
     httpUrl,
-    'the link that agents are told; a link saved on the settings page comes first, then this, then the address of the request + /mcp',
+    'the link that agents are given; a link saved on the settings page comes first, then this, then the origin of the request + /mcp',
   ),
-  ALLOWED_HOSTS: variable(list, 'further host names under which it may be called, with commas', { fallback: '' }),
-  TRUST_PROXY: variable(flag, 'believe X-Forwarded-Proto, -Host and -For', { fallback: 'false' }),
+  ALLOWED_HOSTS: variable(list, 'additional host names the server answers to, comma-separated', { fallback: '' }),
+  TRUST_PROXY: variable(flag, 'trust X-Forwarded-Proto, -Host and -For', { fallback: 'false' }),
   ACCESS_TOKEN: variable(
     z.string().min(16, 'must have at least 16 characters'),
-    'if set, every call of an agent needs it as Authorization: Bearer, and pages need a signed-in person',
+    'if set, every call of an agent needs it as Authorization: Bearer, and pages need somebody signed in',
     { secret: true },
   ),
   VIEWER_PASSWORD: variable(
     z.string().min(8, 'must have at least 8 characters'),
-    'if set, pages and streams are for those who signed in with it (or with the operator key)',
+    'if set, reading pages and streams needs it (or the operator key)',
     { secret: true },
   ),
   OPERATOR_KEY: variable(
     z.string().min(16, 'must have at least 16 characters'),
-    'signs a person in; unset: made at the first start and printed as a link',
+    'signs a person in; if unset, made at the first start and printed as a link',
     { secret: true },
   ),
-  CONVENER_ONLY: variable(z.enum(['conclude', 'metadata', 'both']), 'what only the convener and people may do: conclude, metadata or both'),
+  CONVENER_ONLY: variable(
+    z.enum(['conclude', 'metadata', 'both']),
+    'what only the convener and signed-in people may do: conclude, metadata or both',
+  ),
   ONE_SESSION_PER_TEAM: variable(flag, 'refuse to join while a team of that name is active or idle in another session', {
     fallback: 'false',
   }),
-  METADATA_MIN_INTERVAL: variable(z.coerce.number().min(0).max(86_400), "seconds between changes of a session's title or description", {
-    fallback: '0',
-  }),
+  METADATA_MIN_INTERVAL: variable(
+    z.coerce.number().min(0).max(86_400),
+    "minimum seconds between changes of a session's title or description",
+    { fallback: '0' },
+  ),
   RATE_LIMIT: variable(
     whole(0, 1_000_000),
-    'requests a minute for each token, or for each address without one, and twenty times as many for an address in all; 0: no limit',
+    'requests per minute for each token (or address without one); an address in total gets twenty times as many; 0: no limit',
     { fallback: '0' },
   ),
   LOOP_GUARD: variable(
     z.enum(['off', 'warn', 'slow']),
-    'teams that repeat themselves in turns: off; warn marks the session "needs a person"; slow also refuses the repetitions for a minute',
+    'what to do about teams that repeat themselves: off; warn marks the session "needs a person"; slow also refuses repeats for a minute',
     { fallback: 'warn' },
   ),
-  IDLE_AFTER: variable(seconds, 'seconds without a poll until a team is shown as idle', { fallback: '10' }),
-  DISCONNECTED_AFTER: variable(seconds, 'seconds without a poll until a team is shown as disconnected', { fallback: '60' }),
+  IDLE_AFTER: variable(seconds, 'seconds without a poll before a team is shown as idle', { fallback: '10' }),
+  DISCONNECTED_AFTER: variable(seconds, 'seconds without a poll before a team is shown as disconnected', { fallback: '60' }),
   IDLE_LIMIT: variable(whole(1, 1_000), 'empty polls after which an agent tells its person that the session is idle', { fallback: '10' }),
-  MAX_WAITS: variable(whole(1, 1_000_000), 'waits held at the same time, all sessions together', { fallback: '20000' }),
+  MAX_WAITS: variable(whole(1, 1_000_000), 'waits held at the same time, in all sessions together', { fallback: '20000' }),
   MAX_STREAMS: variable(whole(1, 1_000_000), 'event streams open at the same time', { fallback: '10000' }),
-  MAX_TRACE_BYTES: variable(whole(1, Number.MAX_SAFE_INTEGER), 'bytes of a transcript sent to POST /api/traces', {
+  MAX_TRACE_BYTES: variable(whole(1, Number.MAX_SAFE_INTEGER), 'largest transcript POST /api/traces accepts, in bytes', {
     fallback: String(4 * 1024 ** 3),
   }),
   LOG_LEVEL: variable(z.enum(['debug', 'info', 'warn', 'error', 'silent']), 'debug, info, warn, error or silent', { fallback: 'info' }),
