@@ -16,6 +16,7 @@ import { configRoutes, metaRoutes } from './doors/meta.ts'
 import { errorFor, linkInBrowser, pageRoutes } from './doors/pages.tsx'
 import { guarded } from './doors/pages/answer.tsx'
 import { readAssets, type ReadAsset } from './doors/pages/assets.ts'
+import { RateLimit } from './doors/rate-limit.ts'
 import { methodNotAllowed, restRoutes } from './doors/rest.ts'
 import { streamRoute } from './doors/stream.ts'
 import { traceRoutes } from './doors/traces.ts'
@@ -34,7 +35,8 @@ export interface Parts {
 
 export const createApp = async (services: Services, { toolsets = all, commandSecret, asset }: Parts = {}) => {
   const site = { services, assets: await readAssets(asset) }
-  const guard = guardsOf(services)
+  const limit = services.config.RATE_LIMIT > 0 ? new RateLimit(services) : undefined
+  const guard = guardsOf(services, limit)
   const failed = (error: Error, c: Http) => {
     if (error instanceof Refusal) return errorFor(c, site, error.body)
     if (error instanceof HTTPException) return errorFor(c, site, { code: 'invalid_request', message: error.message, details: {} })
@@ -55,7 +57,7 @@ export const createApp = async (services: Services, { toolsets = all, commandSec
   const operations = toolsets.flatMap((toolset) => toolset.operations)
   const agents = part()
   apiRoutes(agents, operations, services, commandSecret)
-  mcpRoutes(agents, toolsets, services)
+  mcpRoutes(agents, toolsets, services, limit)
 
   const people = part()
   people.use(async (c, next) => {
@@ -99,8 +101,8 @@ const apiRoutes = (app: Hono<Env>, operations: readonly ServedOp[], services: Se
   for (const path of ['stream', 'handoff.md']) app.all(`/api/sessions/:session_id/${path}`, () => methodNotAllowed(['GET']))
 }
 
-const mcpRoutes = (app: Hono<Env>, toolsets: readonly Toolset[], services: Services) => {
-  const endpoint = endpoints(toolsets, services)
+const mcpRoutes = (app: Hono<Env>, toolsets: readonly Toolset[], services: Services, limit: RateLimit | undefined) => {
+  const endpoint = endpoints(toolsets, services, limit)
   const first = toolsets[0]!.name
   app.on('GET', ['/mcp', '/api/mcp', '/mcp/:toolset'], linkInBrowser)
   for (const path of ['/mcp', '/api/mcp']) app.all(path, async (c) => (await endpoint(c.req.query('toolsets') ?? first)).answer(c))
@@ -110,7 +112,7 @@ const mcpRoutes = (app: Hono<Env>, toolsets: readonly Toolset[], services: Servi
 const REQUEST = { name: 'request', effect: 'read', refuses: [] } as const
 
 // Made when first asked for, and kept: there are only so many combinations.
-const endpoints = (toolsets: readonly Toolset[], services: Services) => {
+const endpoints = (toolsets: readonly Toolset[], services: Services, limit: RateLimit | undefined) => {
   const made = new Map<string, Promise<Endpoint>>()
   return (names: string): Promise<Endpoint> => {
     const wanted = [...new Set(names.split(','))]
@@ -123,7 +125,7 @@ const endpoints = (toolsets: readonly Toolset[], services: Services) => {
         ),
     )
     const key = wanted.join(',')
-    const endpoint = made.get(key) ?? mcpEndpoint(chosen, services)
+    const endpoint = made.get(key) ?? mcpEndpoint(chosen, services, limit)
     made.set(key, endpoint)
     return endpoint
   }

@@ -3,26 +3,25 @@ import { refuse } from '../core/errors.ts'
 import { parseToken, sameText } from '../core/ids.ts'
 import type { Services } from '../services.ts'
 import { personOf, type Person } from './cookies.ts'
-import { isApi, type Asked, type Http } from './http.ts'
-import { addressOf, calledHost, isLoopback } from './origin.ts'
+import { isApi, isMcp, type Asked, type Http } from './http.ts'
+import { calledHost, isLoopback } from './origin.ts'
+import type { RateLimit } from './rate-limit.ts'
 import { isShared, sharedTokenOf } from './shared.ts'
-import { Allowance } from './allowance.ts'
 
-type Guard = (c: Asked) => void
+type Guard = (c: Asked) => unknown
 
 /** All guards that this configuration asks for, as one. Throws a Refusal. Plain calls, no middleware each: every layer of that is held
  *  as long as a wait is (bench/connections). */
-export const guardsOf = (services: Services): Guard => {
-  const { RATE_LIMIT, ACCESS_TOKEN } = services.config
+export const guardsOf = (services: Services, limit?: RateLimit): Guard => {
+  const { ACCESS_TOKEN } = services.config
   const guards = [sameSite(services)]
-  if (RATE_LIMIT > 0) guards.push(rateLimit(services))
+  if (limit) guards.push((c) => EXEMPT.has(c.req.path) || isCommand(c.req.path) || limit.request(c))
   if (ACCESS_TOKEN !== undefined) guards.push(accessToken(services))
   return (c) => guards.forEach((guard) => guard(c))
 }
 
 const EXEMPT = new Set(['/healthz', '/readyz'])
 const isCommand = (path: string) => path.startsWith('/api/commands/') // these have a secret of their own
-const isMcp = (path: string) => /^(\/api)?\/mcp(\/|$)/.test(path)
 
 /** Host, Origin and Sec-Fetch-Site: a web page of somebody else cannot speak to us, not even through a rebound name. */
 const sameSite =
@@ -62,27 +61,6 @@ const originAllowed = (services: Services, origin: string, host: string) => {
   const port = (name: string) => /:(\d+)$/.exec(name)?.[1]
   const loopbackTwin = isLoopback(nameOf(from)) && isLoopback(nameOf(host)) && port(from) === port(host)
   return from === host || loopbackTwin || ours(services).includes(from)
-}
-
-const TEAMS_AN_ADDRESS = 20
-
-/** RATE_LIMIT: so many requests a minute for each X-Team-ID, or address where there is none; and twenty times as many for an address
- *  in all. What comes in the header is not looked up here, only its shape is: whoever invents tokens gets the twenty times of its
- *  address, and no more. So teams behind one address do not spend each other's, up to twenty that use all of theirs; past that they
- *  share, with whoever invents tokens there too. Over MCP a token is mostly an argument: such a team counts as its address.
- *  It does not hold against many addresses. */
-const rateLimit = (services: Services): Guard => {
-  const { RATE_LIMIT } = services.config
-  const [each, whole] = [new Allowance(RATE_LIMIT), new Allowance(RATE_LIMIT * TEAMS_AN_ADDRESS)]
-  return (c) => {
-    if (EXEMPT.has(c.req.path) || isCommand(c.req.path)) return
-    const address = addressOf(c, services)
-    const token = c.req.header('x-team-id') ?? ''
-    // The whole token, not its public half: with that, a stranger could spend what is another's.
-    // Asked for the whole first, taken from it last: an invented name leaves nothing behind, and a team past its own takes from nobody.
-    const retry_after = whole.waitOf(address) || each.take(parseToken(token) ? token : address) || whole.take(address)
-    if (retry_after > 0) refuse('rate_limited', `Too many requests in a minute. Try again in ${retry_after} s.`, { retry_after })
-  }
 }
 
 const bearerOf = (c: Asked) => /^Bearer\s+(\S+)\s*$/i.exec(c.req.header('authorization') ?? '')?.[1]

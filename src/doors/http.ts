@@ -17,6 +17,7 @@ export type Asked = Pick<Http, 'req'> & { env: Runtime | undefined }
 
 /** What agents and programs call: they get JSON, whatever they say they accept. */
 export const isApi = (path: string): boolean => /^\/(api|mcp)(\/|$)/.test(path)
+export const isMcp = (path: string): boolean => /^(\/api)?\/mcp(\/|$)/.test(path)
 
 /** What every answer with a body tells browsers: its type is what it says, it is no page, and nobody's but ours. Kept in constants, so
  *  that an answer to an agent takes no longer for it; pages say more (pages/answer.tsx). */

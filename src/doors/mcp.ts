@@ -23,6 +23,7 @@ import { bodyText, json, whyNot, type Http } from './http.ts'
 import { serveSessions } from './mcp-offers.ts'
 import type { McpCall } from './mcp-resources.ts'
 import { methodNotAllowed, refusalOf, SSE_HEADERS } from './rest.ts'
+import type { RateLimit } from './rate-limit.ts'
 import { inputSchema } from './schemas.ts'
 import version from '../../package.json' with { type: 'json' }
 
@@ -35,10 +36,10 @@ export interface Endpoint {
 }
 
 /** One endpoint for one or several toolsets. A name that two share stays plain in the first and gets its toolset's prefix in the others. */
-export const mcpEndpoint = async (toolsets: readonly Toolset[], services: Services): Promise<Endpoint> => {
+export const mcpEndpoint = async (toolsets: readonly Toolset[], services: Services, limit?: RateLimit): Promise<Endpoint> => {
   const operations = toolNames(toolsets)
   const exchange = await exchangeWith<McpCall>((own) => serverOf(own, operations, toolsets, services))
-  return { operations, answer: (c) => receive(c, services, exchange, operations) }
+  return { operations, answer: (c) => receive(c, { services, limit, exchange, operations }) }
 }
 
 export const toolNames = (toolsets: readonly Toolset[]) => {
@@ -98,20 +99,28 @@ const resultOf = (outcome: Outcome, refusal?: object) => {
   }
 }
 
-const receive = async (c: Http, services: Services, exchange: Exchange<McpCall>, operations: Map<string, ServedOp>): Promise<Response> => {
+interface Parts {
+  services: Services
+  limit: RateLimit | undefined
+  exchange: Exchange<McpCall>
+  operations: Map<string, ServedOp>
+}
+
+const receive = async (c: Http, { services, limit, exchange, operations }: Parts): Promise<Response> => {
   if (c.req.method !== 'POST') return methodNotAllowed(['POST'])
   const revision = c.req.header('mcp-protocol-version')
   if (revision !== undefined && !SUPPORTED_PROTOCOL_VERSIONS.includes(revision)) {
     return json(broken(ErrorCode.InvalidRequest, `This server speaks MCP ${SUPPORTED_PROTOCOL_VERSIONS.join(', ')}.`), 400)
   }
   const text = await bodyText(c.req.raw, BODY_LIMIT)
-  let message: unknown
+  let message: any // whatever came
   try {
     message = JSON.parse(text)
   } catch (error) {
     return json(broken(ErrorCode.ParseError, `The body is not JSON (${whyNot(error)}).`), 400)
   }
   const call = callOf(c, services)
+  if (limit) for (const one of [message].flat()) limit.message(c, one?.params?.arguments?.team_id)
   if (Array.isArray(message)) return batch(message, exchange, call)
   if (!isRequest(message)) return isOneWay(message) ? accepted() : json(broken(ErrorCode.InvalidRequest, NOT_JSON_RPC), 400)
   const { method, params } = message

@@ -72,6 +72,40 @@ onEveryEngine((parley) => {
     expect(await granted(LIMIT + 1, () => ask('10.0.0.2', alex.token))).toBe(LIMIT)
   })
 
+  test('over MCP a team has its own by its argument too, and each message of a batch is counted', async () => {
+    const served = await parley().beside({ RATE_LIMIT: String(LIMIT) })
+    const { granted } = await limited()
+    const { id, alex, bea } = await room(viaRest(parley()))
+    const message = (team_id?: string) => ({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'get_session', arguments: { session_id: id, team_id } },
+    })
+    const ask = (body: unknown, address = '10.0.0.1') =>
+      served.send('/mcp', { method: 'POST', body: JSON.stringify(body), address, headers: { accept: 'application/json' } })
+    for (const team of [alex.token, bea.token, undefined]) expect(await granted(LIMIT + 2, () => ask(message(team)))).toBe(LIMIT)
+    const refused = await ask(message(alex.token))
+    expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([429, true])
+    expect(
+      (
+        await ask(
+          Array.from({ length: LIMIT }, () => message(alex.token)),
+          '10.0.0.2',
+        )
+      ).status,
+    ).toBe(429)
+    expect(
+      (
+        await ask(
+          Array.from({ length: LIMIT }, () => message()),
+          '10.0.0.2',
+        )
+      ).status,
+    ).toBe(200)
+    expect((await ask(message(), '10.0.0.2')).status).toBe(429)
+  })
+
   test('health checks are left alone', async () => {
     const { ask, granted } = await limited()
     for (const path of ['/healthz', '/readyz']) expect(await granted(LIMIT * 2, () => ask('10.0.0.1', undefined, path))).toBe(LIMIT * 2)
