@@ -87,7 +87,9 @@ export const VARIABLES = {
   MAX_TRACE_BYTES: variable(whole(1, Number.MAX_SAFE_INTEGER), 'largest transcript POST /api/traces accepts, in bytes', {
     fallback: String(4 * 1024 ** 3),
   }),
-  LOG_LEVEL: variable(z.enum(['debug', 'info', 'warn', 'error', 'silent']), 'debug, info, warn, error or silent', { fallback: 'info' }),
+  LOG_LEVEL: variable(z.enum(['debug', 'info', 'warn', 'error', 'silent']), 'debug (logs each call as well), info, warn, error or silent', {
+    fallback: 'info',
+  }),
 } satisfies Record<string, Variable>
 
 export type VariableName = keyof typeof VARIABLES

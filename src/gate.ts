@@ -16,8 +16,11 @@ import { write } from './writes.ts'
 
 /** Calls an operation in the contract's order of checks (section 4). `raw` is whatever the caller sent. */
 export const perform = (operation: AnyOp, services: Services, call: Call, raw: unknown): Promise<Outcome> => {
+  const began = services.config.LOG_LEVEL === 'debug' ? performance.now() : undefined
   const told = (outcome: Outcome) => {
-    services.metrics.add('calls', 1, `operation="${operation.name}",outcome="${outcome.ok ? 'ok' : outcome.error.code}"`)
+    const came = outcome.ok ? 'ok' : outcome.error.code
+    services.metrics.add('calls', 1, `operation="${operation.name}",outcome="${came}"`)
+    if (began !== undefined) services.log('debug', operation.name, { outcome: came, ms: Math.round(performance.now() - began) })
     return outcome
   }
   const failed = (error: unknown) => {

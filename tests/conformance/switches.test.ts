@@ -36,6 +36,33 @@ onEveryEngine((parley) => {
     })
   }
 
+  behind({ LOG_LEVEL: 'debug' }, (call, served) => {
+    test('tells each call, and what came of it, in the log', async () => {
+      const { bea } = await room(call)
+      const before = served().logged.length
+      await done(bea('post_message', { content: { text: 'hello' } }))
+      await refused(bea('post_message', { content: { text: '' } }), 'invalid_request')
+      await done(bea('wait_for_messages', { since_cursor: 2, timeout: 1 }))
+      const told = served()
+        .logged.slice(before)
+        .map((line) => JSON.parse(line))
+      expect(told.map(({ level, message, outcome }) => `${level} ${message} ${outcome}`)).toEqual([
+        'debug post_message ok',
+        'debug post_message invalid_request',
+        'debug wait_for_messages ok',
+      ])
+      for (const { ms } of told) expect(ms).toBeWithin(0, 5_000)
+      expect(told[2].ms).toBeGreaterThan(900)
+    })
+  })
+  behind({}, (call, served) => {
+    test('logs no call', async () => {
+      const { bea } = await room(call)
+      await done(bea('post_message', { content: { text: 'hello' } }))
+      expect(served().logged.filter((line) => line.includes('debug'))).toEqual([])
+    })
+  })
+
   const metadata = { title: 'New', reason: 'scope' }
 
   behind({ CONVENER_ONLY: 'conclude' }, (call) => {
