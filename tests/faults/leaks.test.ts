@@ -1,5 +1,5 @@
 // Promise P6: a credential is handed out once, to its team; after that no byte that anybody is sent, and no row, holds it.
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import postgres from 'postgres'
 import { startServer, type TestServer } from '../support/server.ts'
 import { databaseOf } from './engines.ts'
@@ -7,6 +7,7 @@ import { numbers, until } from './rooms.ts'
 
 const CREATE_KEY = `create-${crypto.randomUUID()}` // acts as a secret: the token is derived from it
 const JOIN_KEY = `join-${crypto.randomUUID()}`
+const PAGES = ['/', '/search?q=Here', '/connect', '/settings', '/api/config', '/api/openapi.json', '/AGENTS.md', '/llms.txt', '/metrics']
 
 let server: TestServer
 let database: postgres.Sql
@@ -49,117 +50,118 @@ const mcpCall = (name: string, args: object) =>
     { headers: { accept: 'application/json, text/event-stream', 'content-type': 'application/json' } },
   )
 
-test('after a whole session no answer, stream, log, metric or row holds a secret', async () => {
-  const created = await ask(
+const create = () =>
+  ask(
     'POST',
     '/api/sessions',
     undefined,
     { title: 'Shipping the parser', description: 'Who does what', creator_team_name: "Alex's Team" },
     { handsOut: true, headers: { 'idempotency-key': CREATE_KEY } },
   )
-  const { session_id, team_id: alex } = created.body()
-  const room = `/api/sessions/${session_id}`
-  const joined = await ask(
-    'POST',
-    `${room}/join`,
-    undefined,
-    { team_name: "Bea's Team" },
-    { handsOut: true, headers: { 'idempotency-key': JOIN_KEY } },
-  )
-  const bea: string = joined.body().team_id
-  const chris: string = (await ask('POST', `${room}/join`, undefined, { team_name: "Chris's Team" }, { handsOut: true })).body().team_id
-  const tokens: string[] = [alex, bea, chris]
 
-  // Each team's stream, as long as the session lasts.
-  const streams = tokens.map(async (team) => {
-    const response = await fetch(`${server.url}${room}/stream`, { headers: { 'x-team-id': team }, signal: AbortSignal.timeout(25_000) })
-    held.bytes.push(await response.text())
-  })
-  const waits = tokens.map((team) => ask('GET', `${room}/wait?since_cursor=2&timeout=10`, team))
-  for (const team of tokens)
-    await ask('POST', `${room}/messages`, team, { content: { text: 'Here.' } }, { headers: { 'idempotency-key': 'k1' } })
-  await Promise.all(waits)
+describe('after a whole session no answer, stream, log, metric or row holds a secret', () => {
+  let created: Record<string, string>
+  let room: string
+  let tokens: string[]
+  let streams: Promise<void>[]
 
-  // What goes wrong must not repeat what it was given.
-  const [handle, secret] = bea.split('.') as [string, string]
-  for (const text of [alex, bea, `see ${bea}`, secret]) {
-    const refused = await ask('POST', `${room}/messages`, bea, { content: { text } })
-    expect(refused).toMatchObject({ status: 400 })
-    expect(refused.body().error.code).toBe('secret_in_text')
-  }
-  await ask('POST', `${room}/doc`, chris, { content: `# ${chris}`, expected_version: 0 })
-  await ask('POST', `${room}/messages`, `${handle}.${'a'.repeat(32)}`, { content: { text: 'I am Bea.' } })
-  await ask('POST', `${room}/messages`, bea, { team_id: bea, content: { text: 'Here.' }, unknown_field: bea })
-  await ask('POST', `${room}/messages`, bea, `{"team_id":"${bea}", broken`, { headers: { 'content-type': 'application/json' } })
-  await ask('POST', `${room}/ack`, bea, { cursor: bea })
-  await ask('GET', `${room}/participants?team_id=${bea}`)
-  await ask('GET', `/api/sessions/${bea}`, bea)
-  await ask('GET', `${room}/wait?since_cursor=${bea}`, bea)
-  await mcpCall('post_message', { session_id: bea, team_id: bea, content: { text: 'Here.' } })
+  test('three teams meet', async () => {
+    created = (await create()).body()
+    room = `/api/sessions/${created.session_id}`
+    const join = async (team_name: string, headers = {}) =>
+      (await ask('POST', `${room}/join`, undefined, { team_name }, { handsOut: true, headers })).body().team_id
+    tokens = [created.team_id!, await join("Bea's Team", { 'idempotency-key': JOIN_KEY }), await join("Chris's Team")]
+    expect(new Set(tokens).size).toBe(3)
+  }, 60_000)
 
-  for (const [tool, args] of [
-    ['append_to_session_doc', { text: '- a finding' }],
-    ['list_participants', {}],
-    ['get_history', {}],
-    ['wait_for_messages', { since_cursor: 0, timeout: 0 }],
-    ['update_session_metadata', { title: 'Shipping it', reason: 'clearer' }],
-  ] as const)
-    expect((await mcpCall(tool, { session_id, team_id: chris, ...args })).status).toBe(200)
-  await ask('POST', `${room}/doc/append`, bea, { text: '- another' }, { headers: { 'idempotency-key': 'k2' } })
-  await ask('POST', `${room}/ack`, bea, { cursor: 3 })
+  test('all follow, wait and speak', async () => {
+    // Each team's stream, as long as the session lasts.
+    streams = tokens.map(async (team) => {
+      const response = await fetch(`${server.url}${room}/stream`, { headers: { 'x-team-id': team }, signal: AbortSignal.timeout(60_000) })
+      held.bytes.push(await response.text())
+    })
+    const waits = tokens.map((team) => ask('GET', `${room}/wait?since_cursor=2&timeout=10`, team))
+    for (const team of tokens)
+      await ask('POST', `${room}/messages`, team, { content: { text: 'Here.' } }, { headers: { 'idempotency-key': 'k1' } })
+    for (const { status } of await Promise.all(waits)) expect(status).toBe(200)
+  }, 60_000)
 
-  // The database goes away under calls that carry credentials: what is logged of that is scanned too.
-  const cut = numbers(20).map((n) =>
-    ask('POST', `${room}/messages`, tokens[n % 3], { content: { text: `number ${n}` } }, { headers: { 'idempotency-key': `cut${n}` } }),
-  )
-  await database`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`
-  await Promise.all(cut)
-  await until('the database is back', 5_000, async () => (await fetch(`${server.url}/readyz`)).ok)
+  test('what goes wrong does not repeat what it was given', async () => {
+    const [alex, bea, chris] = tokens as [string, string, string]
+    const [handle, secret] = bea.split('.') as [string, string]
+    for (const text of [alex, bea, `see ${bea}`, secret]) {
+      const refused = await ask('POST', `${room}/messages`, bea, { content: { text } })
+      expect(refused).toMatchObject({ status: 400 })
+      expect(refused.body().error.code).toBe('secret_in_text')
+    }
+    const wrong = [
+      await ask('POST', `${room}/doc`, chris, { content: `# ${chris}`, expected_version: 0 }),
+      await ask('POST', `${room}/messages`, `${handle}.${'a'.repeat(32)}`, { content: { text: 'I am Bea.' } }),
+      await ask('POST', `${room}/messages`, bea, { team_id: bea, content: { text: 'Here.' }, unknown_field: bea }),
+      await ask('POST', `${room}/messages`, bea, `{"team_id":"${bea}", broken`, { headers: { 'content-type': 'application/json' } }),
+      await ask('POST', `${room}/ack`, bea, { cursor: bea }),
+      await ask('GET', `${room}/participants?team_id=${bea}`),
+      await ask('GET', `/api/sessions/${bea}`, bea),
+      await ask('GET', `${room}/wait?since_cursor=${bea}`, bea),
+    ]
+    for (const { status } of wrong) expect(status).toBeWithin(400, 500)
+    await mcpCall('post_message', { session_id: bea, team_id: bea, content: { text: 'Here.' } })
+  }, 60_000)
 
-  expect((await ask('POST', `${room}/leave`, chris, {})).status).toBe(200)
-  expect((await ask('POST', `${room}/conclude`, alex, { summary_section: 'We ship.' })).status).toBe(200)
-  await Promise.all(streams)
-  for (const team of tokens)
-    for (const path of ['', '/participants', '/messages?limit=500', '/doc', '/doc/history', '/wait?since_cursor=0', '/stream'])
-      await ask('GET', `${room}${path}`, team)
-  for (const path of ['', '/history', '.md', '/feed.jsonl', '/live']) await ask('GET', `/sessions/${session_id}${path}`)
-  for (const path of [
-    '/',
-    '/search?q=Here',
-    '/connect',
-    '/settings',
-    '/api/config',
-    '/api/openapi.json',
-    '/AGENTS.md',
-    '/llms.txt',
-    '/metrics',
-  ])
-    await ask('GET', path)
+  test('they write by both doors', async () => {
+    const [, bea, chris] = tokens as [string, string, string]
+    for (const [tool, args] of [
+      ['append_to_session_doc', { text: '- a finding' }],
+      ['list_participants', {}],
+      ['get_history', {}],
+      ['wait_for_messages', { since_cursor: 0, timeout: 0 }],
+      ['update_session_metadata', { title: 'Shipping it', reason: 'clearer' }],
+    ] as const)
+      expect((await mcpCall(tool, { session_id: created.session_id, team_id: chris, ...args })).status).toBe(200)
+    await ask('POST', `${room}/doc/append`, bea, { text: '- another' }, { headers: { 'idempotency-key': 'k2' } })
+    await ask('POST', `${room}/ack`, bea, { cursor: 3 })
+  }, 60_000)
 
-  const secrets = [...tokens.map((token) => token.split('.')[1]!), CREATE_KEY, JOIN_KEY]
-  const sent = held.bytes.join('\n')
-  expect(sent).toContain('Here.') // the net is not empty; of those that were cut perhaps none was written
-  expect(sent).toContain(handle)
-  expect(secrets.filter((one) => sent.includes(one))).toEqual([])
-  expect(secrets.filter((one) => server.output().includes(one))).toEqual([])
-  const rows = await everyRow()
-  expect(rows).toContain('a finding')
-  expect(
-    secrets.filter((one) =>
-      [one, Buffer.from(one).toString('hex'), Buffer.from(one).toString('base64')].some((form) => rows.includes(form)),
-    ),
-  ).toEqual([])
+  // What is logged of that is looked through too.
+  test('the database goes away under calls that carry credentials', async () => {
+    const cut = numbers(20).map((n) =>
+      ask('POST', `${room}/messages`, tokens[n % 3], { content: { text: `number ${n}` } }, { headers: { 'idempotency-key': `cut${n}` } }),
+    )
+    await database`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`
+    await Promise.all(cut)
+    await until('the database is back', 5_000, async () => (await fetch(`${server.url}/readyz`)).ok)
+  }, 60_000)
 
-  // The same keys give the same credentials again, though nobody wrote them down.
-  const again = await ask(
-    'POST',
-    '/api/sessions',
-    undefined,
-    { title: 'Shipping the parser', description: 'Who does what', creator_team_name: "Alex's Team" },
-    { handsOut: true, headers: { 'idempotency-key': CREATE_KEY } },
-  )
-  expect(again.body()).toEqual(created.body())
-}, 60_000)
+  test('one leaves, one concludes, and all is read in every form', async () => {
+    const [alex, , chris] = tokens as [string, string, string]
+    expect((await ask('POST', `${room}/leave`, chris, {})).status).toBe(200)
+    expect((await ask('POST', `${room}/conclude`, alex, { summary_section: 'We ship.' })).status).toBe(200)
+    await Promise.all(streams)
+    for (const team of tokens)
+      for (const path of ['', '/participants', '/messages?limit=500', '/doc', '/doc/history', '/wait?since_cursor=0', '/stream'])
+        await ask('GET', `${room}${path}`, team)
+    for (const path of ['', '/history', '.md', '/feed.jsonl', '/live']) await ask('GET', `/sessions/${created.session_id}${path}`)
+    for (const path of PAGES) await ask('GET', path)
+  }, 60_000)
+
+  test('none of it holds a secret, and the log has told each call', async () => {
+    const secrets = [...tokens.map((token) => token.split('.')[1]!), CREATE_KEY, JOIN_KEY]
+    const sent = held.bytes.join('\n')
+    expect(sent).toContain('Here.') // the net is not empty; of those that were cut perhaps none was written
+    expect(sent).toContain(tokens[1]!.split('.')[0]!)
+    expect(secrets.filter((one) => sent.includes(one))).toEqual([])
+    for (const call of ['post_message', 'join_session', 'ack_messages', 'leave_session']) expect(server.output()).toContain(call)
+    expect(secrets.filter((one) => server.output().includes(one))).toEqual([])
+    const rows = await everyRow()
+    expect(rows).toContain('a finding')
+    const formsOf = (one: string) => [one, Buffer.from(one).toString('hex'), Buffer.from(one).toString('base64')]
+    expect(secrets.filter((one) => formsOf(one).some((form) => rows.includes(form)))).toEqual([])
+  }, 60_000)
+
+  test('the same key gives the same credential again, though nobody wrote it down', async () => {
+    expect((await create()).body()).toEqual(created)
+  }, 60_000)
+})
 
 test('a credential that came in the address or as the name of a tool is not repeated either', async () => {
   const token = `${crypto.randomUUID()}.${'s'.repeat(32)}`
