@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { withinDeadline } from '../db/database.ts'
 import { contextOf, type AnyOp, type Call, type Caller, type Outcome, type Request } from './context.ts'
-import { Refusal, refuse, unauthorized, type ErrorBody } from './core/errors.ts'
+import { ALWAYS, Refusal, refuse, unauthorized, type ErrorBody } from './core/errors.ts'
 import { isUuid, newSecret, parseToken, type Token } from './core/ids.ts'
 import { describeError } from './core/log.ts'
 import { checkTexts } from './core/text.ts'
@@ -115,9 +115,6 @@ const callerOf = (
   return known ? asTeam(known) : services.memberOf(session_id, token, { lasting: effect === 'append' }).then(asTeam)
 }
 
-// Codes that any operation may raise; the others it declares.
-const ALWAYS = new Set(['unauthorized', 'invalid_request', 'secret_in_text', 'idempotency_mismatch', 'not_found', 'unavailable'])
-
 /** What the caller is told of a failure. A fault of ours is logged with its cause, and told as a reference alone. */
 export const errorBody = (
   { name, effect, refuses }: Pick<AnyOp, 'name' | 'effect' | 'refuses'>,
@@ -125,7 +122,7 @@ export const errorBody = (
   error: unknown,
 ): ErrorBody => {
   if (error instanceof Refusal) {
-    if (!ALWAYS.has(error.code) && !refuses.includes(error.code))
+    if (!ALWAYS.includes(error.code) && !refuses.includes(error.code))
       services.log('warn', `${name} refused with an undeclared code`, { code: error.code })
     return error.body
   }

@@ -22,6 +22,17 @@ export const STATUS = {
 
 export type ErrorCode = keyof typeof STATUS
 
+/** Codes that any operation may answer with; the others it declares. */
+export const ALWAYS: readonly ErrorCode[] = [
+  'unauthorized',
+  'invalid_request',
+  'secret_in_text',
+  'idempotency_mismatch',
+  'not_found',
+  'internal_error',
+  'unavailable',
+]
+
 export interface ErrorBody {
   code: ErrorCode
   message: string

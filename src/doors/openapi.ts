@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { STATUS } from '../core/errors.ts'
+import { ALWAYS, STATUS, type ErrorCode } from '../core/errors.ts'
 import type { ServedOp } from '../context.ts'
 import { inputSchema } from './schemas.ts'
 import { TRACES } from './traces.ts'
@@ -102,18 +102,14 @@ const ERROR = {
   },
 }
 
-const refusals = ({ refuses, access }: ServedOp) => {
-  const codes = [
-    ...new Set([
-      ...refuses,
-      'invalid_request' as const,
-      'internal_error' as const,
-      'unavailable' as const,
-      ...(access === 'open' ? [] : ['unauthorized' as const]),
-    ]),
-  ]
+const refusals = (operation: ServedOp) => {
+  const codes = new Set([...operation.refuses, ...ALWAYS.filter((code) => mayMeet(operation, code))])
   const byStatus = Map.groupBy(codes, (code) => STATUS[code])
   return Object.fromEntries(
     [...byStatus].map(([status, names]) => [status, { description: names.join(', '), content: { 'application/json': { schema: ERROR } } }]),
   )
 }
+
+// Without a key nothing is a retry, and without a credential nothing is looked up before the operation looks itself.
+const mayMeet = ({ access, effect }: ServedOp, code: ErrorCode) =>
+  code === 'idempotency_mismatch' ? effect !== 'read' : access !== 'open' || (code !== 'unauthorized' && code !== 'not_found')

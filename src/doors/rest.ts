@@ -14,25 +14,18 @@ const BODY_LIMIT = 1024 * 1024
 const KEEP_ALIVE_MS = 15_000
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
+/** The routes of these operations. Whatever method else is used on one of their paths is told which there are. */
 export const restRoutes = (operations: readonly ServedOp[], services: Services) => {
   const app = new Hono<Env>()
-  const routes = operations.flatMap((operation) => {
-    const typed = queryTyper(operation)
-    return [operation.route, ...(operation.aliases ?? [])].map(([method, path]) => ({ method, path, operation, typed }))
-  })
-  const byPath = [...Map.groupBy(routes, (route) => route.path)]
-  for (const [path, here] of byPath.toSorted(([a], [b]) => paramsOf(a) - paramsOf(b))) {
-    const twin = byPath.map(([other]) => other).find((other) => other !== path && fits(other, path))
-    const on = (methods: string[], answer: (c: Http) => Response | Promise<Response>) =>
-      twin ? app.on(methods, twin, (c, next) => (c.req.path.endsWith(path) ? answer(c) : next())) : app.on(methods, path, answer)
-    for (const { method, operation, typed } of here) {
-      on([method], (c) => {
-        const input = rawInput(c, operation, typed, twin ? {} : c.req.param())
-        if (!(input instanceof Promise)) return answer(c, operation, services, input)
-        return input.then((read) => answer(c, operation, services, read)).catch((error) => unreadable(error, operation))
-      })
-    }
-    const allowed: string[] = here.map(({ method }) => method)
+  const byPath = Map.groupBy(operations.flatMap(routesOf), ({ path }) => path)
+  const paths = [...byPath.keys()].toSorted((a, b) => paramsOf(a) - paramsOf(b))
+  for (const path of paths) {
+    const pattern = paths.find((other) => other !== path && fits(other, path))
+    const on = (methods: string[], answer: Answering) =>
+      pattern ? app.on(methods, pattern, (c, next) => (c.req.path.endsWith(path) ? answer(c) : next())) : app.on(methods, path, answer)
+    const here = byPath.get(path)!
+    for (const route of here) on([route.method], answering(route, services, pattern === undefined))
+    const allowed = here.map(({ method }) => method)
     on(
       METHODS.filter((method) => !allowed.includes(method)),
       () => methodNotAllowed(allowed),
@@ -40,6 +33,29 @@ export const restRoutes = (operations: readonly ServedOp[], services: Services) 
   }
   return app
 }
+
+type Answering = (c: Http) => Response | Promise<Response>
+
+interface RestRoute {
+  method: string
+  path: string
+  operation: ServedOp
+  typed: Typer
+}
+
+const routesOf = (operation: ServedOp): RestRoute[] => {
+  const typed = queryTyper(operation)
+  return [operation.route, ...(operation.aliases ?? [])].map(([method, path]) => ({ method, path, operation, typed }))
+}
+
+// `named`: the route's parameters are this path's own.
+const answering =
+  ({ operation, typed }: RestRoute, services: Services, named: boolean): Answering =>
+  (c) => {
+    const input = rawInput(c, operation, typed, named ? c.req.param() : {})
+    if (!(input instanceof Promise)) return answer(c, operation, services, input)
+    return input.then((read) => answer(c, operation, services, read)).catch((error) => unreadable(error, operation))
+  }
 
 const paramsOf = (path: string) => path.split(':').length
 
@@ -137,12 +153,7 @@ export const SSE_HEADERS = {
 }
 
 // A promise only where there is a body to read.
-const rawInput = (
-  c: Http,
-  operation: ServedOp,
-  typed: (query: Record<string, string[]>) => object,
-  path: Record<string, string>,
-): object | Promise<object> => {
+const rawInput = (c: Http, operation: ServedOp, typed: Typer, path: Record<string, string>): object | Promise<object> => {
   const query = typed(c.req.queries())
   if ('team_id' in query)
     refuse('invalid_request', 'A team_id in the URL would end up in logs. Send it in the X-Team-ID header.', { field: 'team_id' })
@@ -169,11 +180,12 @@ const bodyOf = async (c: Http, operation: ServedOp): Promise<object> => {
     : refuse('invalid_request', 'The body must be a JSON object.')
 }
 
+type Typer = (query: Record<string, string[]>) => object
+
 // A query carries no types: each value gets the one its schema asks for, and the schema still has the last word.
-const queryTyper = ({ input }: ServedOp) => {
+const queryTyper = ({ input }: ServedOp): Typer => {
   const { properties } = inputSchema(input)
-  return (query: Record<string, string[]>): object =>
-    Object.fromEntries(Object.entries(query).map(([name, texts]) => [name, typedAs(properties[name]?.type, texts)]))
+  return (query) => Object.fromEntries(Object.entries(query).map(([name, texts]) => [name, typedAs(properties[name]?.type, texts)]))
 }
 
 // One value of a number or boolean, in its only spelling; whatever else it is, the schema refuses as text or as a list.
