@@ -84,7 +84,7 @@ onEveryEngine((parley) => {
       await Bun.sleep(1_200)
       expect(await needsPerson(alex)).toBeNull()
       await served.services.changeSetting('loop_guard', undefined)
-    })
+    }, 15_000)
 
     test('a person may say anything, and a person’s word ends it', async () => {
       const { call, person } = await begin()
