@@ -48,6 +48,8 @@ export interface Head {
 export interface Format {
   source: string
   agent: string // as people call it
+  /** What identifies it is the id of an event, as this server gives them. */
+  ownIds?: true
   /** Is this record one of its own? Asked for the first ones of a transcript. */
   claims(record: Json): boolean
   /** The transcript's own session id; undefined when it does not tell one. */

@@ -18,6 +18,7 @@ import {
 
 export const parley: Format = {
   source: 'parley',
+  ownIds: true,
   agent: 'Parley',
   claims: (record) => isEvent(record),
   identity: ({ records }) => textOr(records.find(isEvent)?.id),

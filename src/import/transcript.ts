@@ -3,6 +3,7 @@
 import { isUuid } from '../core/ids.ts'
 import { refuse } from '../core/errors.ts'
 import type { Services } from '../services.ts'
+import { sessionOfEvent } from '../stores/imports.ts'
 import { sessionById, setParent } from '../stores/sessions.ts'
 import { isObject, unknown, type Draft, type Json, type Memory } from './draft.ts'
 import { elementsOf, isDocument } from './elements.ts'
@@ -41,6 +42,9 @@ export const importTranscript = async (services: Services, source: Source, paren
   const stream = peekable(source.read(0))
   const begun = (await beginning(stream, source.name, HEAD_BYTES)) ?? (await beginning(stream, source.name, LONGEST_LINE + 1)) ?? notKnown()
   const { recognised, document } = begun
+  const original = recognised.format.ownIds ? await sessionOfEvent(services.database, recognised.identity) : undefined
+  if (original !== undefined)
+    refuse('conflict', 'This is the feed of a session of this server, which has all of it. Nothing was imported.', { session_id: original })
   const sessionId = sessionIdOf(recognised)
   const standing = await standingOf(services.database, sessionId)
   const writer = new Writer(services, sessionId, recognised, parent)

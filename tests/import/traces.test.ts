@@ -93,6 +93,9 @@ onEveryEngine((parley, engine) => {
     await done(alex('update_session_metadata', { title: 'Shipping it all', reason: 'More than the parser.' }))
     await done(alex('conclude_session', { summary_section: 'Divided.' }))
     const exported = await (await parley().send(`/sessions/${id}/feed.jsonl`)).text()
+    const again = await post(exported)
+    expect([again.status, again.body.error.details]).toEqual([409, { session_id: id }]) // it stands here already
+    await forget(parley(), id)
     const { body } = await post(exported)
     expect(body).toMatchObject({ source: 'parley', events: 6, added: 6, skipped: [] })
     const events = await eventsOf(parley(), body.session_id)
