@@ -22,6 +22,8 @@ export interface Database extends Queries {
   engine: 'pglite' | 'postgres'
   /** Everything in `work` commits together or not at all. It must use the queries that it is given. */
   transaction<T>(work: (tx: Queries) => Promise<T>, withinMs?: number): Promise<T>
+  /** A transaction on a connection of its own, in which a single statement may take as long as all of it: for migrations. */
+  unhurried<T>(work: (tx: Queries) => Promise<T>, withinMs: number): Promise<T>
   /** Hears other instances. `connected` is called at each (re)connect: whatever was said before it may have been missed. */
   listen(heard: (payload: string) => void, connected: () => void): Promise<void>
   close(): Promise<void>

@@ -8,7 +8,7 @@ const MAY_TAKE_MS = 60 * 60_000 // a later migration may rewrite a large table
 
 /** Brings the database up to date: all pending migrations in one transaction, by one instance at a time. Returns how many ran. */
 export const migrate = (database: Database): Promise<number> =>
-  database.transaction(async ({ query }) => {
+  database.unhurried(async ({ query }) => {
     await query('set local statement_timeout = 0')
     await query('select pg_advisory_xact_lock($1)', [LOCK])
     await query(

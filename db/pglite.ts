@@ -22,16 +22,18 @@ export const openPglite = async (folder?: string): Promise<Database> => {
       return (await connection.query(text, params, { rowMode: asArrays ? 'array' : 'object' })).rows as unknown[]
     }
   const run = over(client)
+  const transaction: Database['transaction'] = (work, ms) => {
+    const begun = unlessLate(work, ms)
+    return withinDeadline(
+      client.transaction((tx) => begun(queriesOver(over(tx)))),
+      ms,
+    )
+  }
   return {
     engine: 'pglite',
     ...queriesOver((statement) => withinDeadline(run(statement))),
-    transaction: (work, ms) => {
-      const begun = unlessLate(work, ms)
-      return withinDeadline(
-        client.transaction((tx) => begun(queriesOver(over(tx)))),
-        ms,
-      )
-    },
+    transaction,
+    unhurried: transaction, // there is one connection, and no limit
     listen: async (heard, connected) => {
       await client.listen(CHANNEL, heard)
       connected()

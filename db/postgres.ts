@@ -1,7 +1,8 @@
 import postgres from 'postgres'
-import { CHANNEL, OID, queriesOver, rfc3339, unlessLate, withinDeadline, type Database, type Run } from './database.ts'
+import { CHANNEL, OID, queriesOver, rfc3339, unlessLate, withinDeadline, type Database, type Queries, type Run } from './database.ts'
 
 const CONNECTIONS = 16
+const ASKS_LISTENER_EVERY_MS = 15_000 // it owes no answer: without a question nobody would see that the other end is gone
 // Back within half a second of the server's return; the driver's own schedule took 7 s.
 const backoff = (tries: number) => Math.min(0.1 * 2 ** tries, 0.5)
 // Every statement of ours goes by an index, and is planned once for each connection: planning the append anew took a fifth of its
@@ -17,13 +18,19 @@ const GIVEN_UP = {
 }
 const asText = (value: unknown) => value
 
-const open = (url: string, max: number) =>
+// A statement ends within 5 s. Whoever owes an answer for longer is gone without a word, and the driver (db/patches) lets go of it: the
+// system would wait for a quarter of an hour.
+const STATEMENT_LIMIT = { statement_timeout: 5_000 }
+const ANSWER_LIMIT = { answer_timeout: 8 } // seconds
+
+const open = (url: string, max: number, hurried = true) =>
   postgres(url, {
     max,
     backoff,
     connect_timeout: 5,
+    ...(hurried && ANSWER_LIMIT),
     onnotice() {},
-    connection: { application_name: 'parley', TimeZone: 'UTC', statement_timeout: 5_000, ...GIVEN_UP, ...PLANS } as never,
+    connection: { application_name: 'parley', TimeZone: 'UTC', ...(hurried && STATEMENT_LIMIT), ...GIVEN_UP, ...PLANS } as never,
     types: {
       int8: { to: OID.int8, from: [OID.int8], serialize: String, parse: Number },
       json: { to: OID.json, from: [OID.json, OID.jsonb], serialize: asText, parse: JSON.parse },
@@ -48,15 +55,36 @@ export const openPostgres = async (url: string): Promise<Database> => {
     throw error
   })
   const run = over(client)
+  const transactionOn = <T>(connections: postgres.Sql, work: (tx: Queries) => Promise<T>, ms?: number) => {
+    const begun = unlessLate(work, ms)
+    return withinDeadline(connections.begin((tx) => begun(queriesOver(over(tx)))) as Promise<T>, ms)
+  }
+  let listening = false
+  let question: ReturnType<typeof setInterval> | undefined
+  const ask = () => {
+    if (listening) listenerOf(client).unsafe(`listen ${CHANNEL}`).catch(() => void (listening = false))
+  }
   return {
     engine: 'postgres',
     ...queriesOver((statement) => withinDeadline(run(statement))),
-    transaction: (work, ms) => {
-      const begun = unlessLate(work, ms)
-      return withinDeadline(client.begin((tx) => begun(queriesOver(over(tx)))) as ReturnType<typeof work>, ms)
+    transaction: (work, ms) => transactionOn(client, work, ms),
+    unhurried: async (work, ms) => {
+      const own = open(url, 1, false)
+      return transactionOn(own, work, ms).finally(() => own.end({ timeout: 5 }))
     },
-    listen: async (heard, connected) => void (await client.listen(CHANNEL, heard, connected)),
-    close: () => client.end({ timeout: 5 }),
+    listen: async (heard, connected) => {
+      await client.listen(CHANNEL, heard, () => {
+        listening = true
+        connected()
+      })
+      question ??= setInterval(ask, ASKS_LISTENER_EVERY_MS)
+    },
+    close: () => {
+      clearInterval(question)
+      return client.end({ timeout: 5 })
+    },
     statements: () => sent,
   }
 }
+
+const listenerOf = ({ listen }: postgres.Sql) => (listen as unknown as { sql: postgres.Sql }).sql

@@ -22,6 +22,11 @@ export interface CutProxy extends Proxy {
   heal(): void
 }
 
+export interface SilentProxy extends Proxy {
+  /** From now on nothing passes on the connections that there are, and nobody is told. New ones are as good as ever. */
+  silence(): void
+}
+
 export interface TlsProxy extends Proxy {
   /** What a client has to trust. */
   certificate: string
@@ -91,6 +96,30 @@ export const thatCanBeCut = async (serverUrl: string): Promise<CutProxy> => {
     heal: () => void (cut = false),
     close: () => closed(server, sockets),
   }
+}
+
+/** The same Postgres at another address, whose connections can die without a word: a host without power, a firewall that forgets. */
+export const thatCanFallSilent = async (databaseUrl: string): Promise<SilentProxy> => {
+  const target = new URL(databaseUrl)
+  const sockets = new Set<Socket>()
+  let silences = 0
+  const server = createServer({ allowHalfOpen: true }, (client) => {
+    const born = silences
+    const upstream = connect({ port: Number(target.port), host: target.hostname, allowHalfOpen: true })
+    const passes = () => born === silences
+    for (const [from, to] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(from)
+      from.on('data', (chunk: Buffer) => void (passes() && to.write(chunk)))
+      from.on('end', () => void (passes() && to.end()))
+      from.on('error', () => {}).on('close', () => void (passes() && to.destroy()))
+    }
+  })
+  const url = new URL(databaseUrl)
+  url.port = String(await listening(server))
+  return { url: url.href, silence: () => void silences++, close: () => closed(server, sockets) }
 }
 
 /** https in front of an http server, as a reverse proxy in production: it tells by X-Forwarded-* how it was called. */

@@ -1,0 +1,90 @@
+// The database's connections die without a word, as when its host loses power or a firewall forgets them: the database that answers
+// under the same address is used again within seconds, and not when the system gives up after a quarter of an hour.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { openPostgres } from '../../db/postgres.ts'
+import { isTimeout } from '../../src/stores/failures.ts'
+import { freshDatabase, startPostgres, type TestPostgres } from '../support/postgres.ts'
+import { thatCanFallSilent } from '../support/proxy.ts'
+import { startServer } from '../support/server.ts'
+import { expectSaid, expectUnbroken, openRoom, post, readFeed, until, wait } from './rooms.ts'
+
+let database: TestPostgres
+beforeAll(async () => void (database = await startPostgres()), 60_000)
+afterAll(async () => database?.stop(), 30_000)
+
+test.concurrent('posts pass again within 15 s, one caller with one try after another, nothing is lost or doubled, and waits are woken', async () => {
+  const { url, drop } = await freshDatabase(database.url)
+  const proxy = await thatCanFallSilent(url)
+  const server = await startServer({ DATABASE_URL: proxy.url })
+  try {
+    const [busy, quiet] = [await openRoom(server.url), await openRoom(server.url)]
+    const posted = async (room: typeof busy, text: string) => {
+      for (;;) if ((await post(room, text, { key: `key ${text}` })).status === 200) return
+    }
+    const texts = Array.from({ length: 40 }, (_, n) => `number ${n}`)
+    await Promise.all(texts.slice(0, 20).map((text) => posted(busy, text)))
+    await Promise.all(Array.from({ length: 30 }, () => openRoom(server.url))) // so that there are many connections
+    const waiting = wait(quiet, 1, { timeout: 30, team: quiet.teams[1]! })
+    await Bun.sleep(200)
+    proxy.silence()
+    const silentAt = performance.now()
+    await posted(quiet, 'Are you there?')
+    const backAfter = performance.now() - silentAt
+    await Promise.all(texts.slice(20).map((text) => posted(busy, text)))
+    expect((await waiting).body.messages).toMatchObject([{ content: { text: 'Are you there?' } }])
+    const items = await readFeed(busy)
+    expectUnbroken(items, texts.length + 1)
+    expectSaid(items, texts)
+    expectSaid(await readFeed(quiet), ['Are you there?'])
+    expect(backAfter).toBeLessThan(15_000)
+    console.log(`The connections fell silent: the first post passes after ${backAfter.toFixed(0)} ms`)
+  } finally {
+    await server.remove()
+    await proxy.close()
+    await drop()
+  }
+}, 90_000)
+
+test.concurrent('the connection that listens is made anew within half a minute, and is left alone while the other end lives', async () => {
+  const { url, drop } = await freshDatabase(database.url)
+  const proxy = await thatCanFallSilent(url)
+  const [own, other] = [await openPostgres(proxy.url), await openPostgres(url)]
+  try {
+    const heard: string[] = []
+    let connected = 0
+    await own.listen(
+      (said) => heard.push(said),
+      () => void connected++,
+    )
+    await Bun.sleep(25_000)
+    expect(connected).toBe(1)
+    proxy.silence()
+    await until('it listens again', 30_000, () => connected === 2)
+    await other.query(`select pg_notify('parley', 'hello')`)
+    await until('it hears', 1_000, () => heard.length > 0)
+    expect(heard).toEqual(['hello'])
+  } finally {
+    await Promise.all([own.close(), other.close()])
+    await proxy.close()
+    await drop()
+  }
+}, 90_000)
+
+test.concurrent('a migration may be silent for longer than a statement elsewhere may take, a long transaction too, and no statement in it', async () => {
+  const { url, drop } = await freshDatabase(database.url)
+  const own = await openPostgres(url)
+  try {
+    const [migration, statement, statements] = await Promise.all([
+      own.unhurried(({ query }) => query('select pg_sleep(10)').then(() => 'done'), 60_000),
+      own.transaction(({ query }) => query('select pg_sleep(10)'), 30_000).catch(isTimeout),
+      own.transaction(async ({ query }) => {
+        for (let n = 0; n < 3; n++) await query('select pg_sleep(4)')
+        return 'done'
+      }, 30_000),
+    ])
+    expect([migration, statement, statements]).toEqual(['done', true, 'done'])
+  } finally {
+    await own.close()
+    await drop()
+  }
+}, 60_000)
