@@ -3,7 +3,7 @@ import type { ServedOp } from './context.ts'
 import { listSessions } from './history/list.ts'
 import { open } from './history/open.ts'
 import { searchSessions } from './history/search.ts'
-import { catchUpWith } from './rooms/catch-up.ts'
+import { catchUp } from './rooms/catch-up.ts'
 import { transferConvener } from './rooms/convener.ts'
 import { appendToSessionDoc, getDocHistory, readSessionDoc, updateSessionDoc } from './rooms/document.ts'
 import { ackMessages, getHistory, postMessage } from './rooms/feed.ts'
@@ -35,7 +35,7 @@ Keep what was found and decided in the shared document. The convener ends the se
     waitForMessages,
     waitForAny,
     peek,
-    catchUpWith([]),
+    catchUp,
     postMessage,
     getHistory,
     readSessionDoc,

@@ -47,7 +47,6 @@ export class Waiters {
     for (const session of this.#bySession.keys()) this.wake(session)
   }
 
-  has = (session: string) => this.#bySession.has(session)
   knows = (session: string) => this.#known.get(session)
   sessions = () => [...this.#bySession.keys()]
 

@@ -41,10 +41,6 @@ export class Exchange<Caller> implements Transport {
     this.#pending.delete(message.id)
     pending.answer({ ...message, id: pending.id } as JSONRPCMessage)
   }
-
-  get size() {
-    return this.#pending.size
-  }
 }
 
 export const exchangeWith = async <Caller>(serverOf: (exchange: Exchange<Caller>) => Server): Promise<Exchange<Caller>> => {

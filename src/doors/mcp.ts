@@ -25,7 +25,7 @@ import type { McpCall } from './mcp-resources.ts'
 import { methodNotAllowed, refusalOf, SSE_HEADERS } from './rest.ts'
 import type { RateLimit } from './rate-limit.ts'
 import { inputSchema } from './schemas.ts'
-import version from '../../package.json' with { type: 'json' }
+import manifest from '../../package.json' with { type: 'json' }
 
 const BODY_LIMIT = 4 * 1024 * 1024
 const PROGRESS_MS = 10_000 // also keeps the connection from being quiet
@@ -67,7 +67,7 @@ const serverOf = (exchange: Exchange<McpCall>, operations: Map<string, ServedOp>
   const instructions = toolsets.map((toolset) => toolset.instructions).join('\n\n')
   const forRooms = toolsets.some(({ name }) => name === 'rooms')
   const capabilities = { tools: {}, ...(forRooms && { resources: { listChanged: true }, prompts: {}, completions: {} }) }
-  const server = new Server({ name: 'parley', title: 'Parley', version: version.version }, { capabilities, instructions })
+  const server = new Server({ name: 'parley', title: 'Parley', version: manifest.version }, { capabilities, instructions })
   if (forRooms) serveSessions(server, exchange, services)
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools }))
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { requestId }) => {

@@ -3,7 +3,7 @@ import { ALWAYS, STATUS, type ErrorCode } from '../core/errors.ts'
 import type { ServedOp } from '../context.ts'
 import { inputSchema } from './schemas.ts'
 import { TRACES } from './traces.ts'
-import about from '../../package.json' with { type: 'json' }
+import manifest from '../../package.json' with { type: 'json' }
 
 const CREDENTIAL = {
   in: 'header',
@@ -33,7 +33,7 @@ export const openapi = (operations: readonly ServedOp[], server: string) => {
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Parley', version: about.version, description: about.description },
+    info: { title: 'Parley', version: manifest.version, description: manifest.description },
     servers: [{ url: server }],
     paths,
   }

@@ -22,12 +22,7 @@ export interface Part {
 }
 
 /** Rows, the most important first; `arrange` puts those that fit in the order they are shown in. */
-export const listPart = (
-  name: string,
-  share: number,
-  rows: object[],
-  { of = rows.length, arrange = (kept: object[]) => kept } = {},
-): Part => ({
+const listPart = (name: string, share: number, rows: object[], { of = rows.length, arrange = (kept: object[]) => kept } = {}): Part => ({
   name,
   share,
   of,

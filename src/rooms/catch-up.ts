@@ -5,14 +5,11 @@ import { teamOf, type Context } from '../context.ts'
 import type { Services } from '../services.ts'
 import type { Member } from '../stores/members.ts'
 import { unreadOf } from '../stores/unread.ts'
-import { docPart, lastMessages, listPart, others, unanswered, type Part } from './catch-up-parts.ts'
+import { docPart, lastMessages, others, unanswered, type Part } from './catch-up-parts.ts'
 import { event, maxChars, op, outlineRow, sessionId, time, version } from './shapes.ts'
 
 const DEFAULT_CHARS = 8_000
 const LEAST_CHARS = 2_000 // below it there is no room for rows
-
-/** What another part of the product adds: rows with their ids, the most important first; or undefined when it has nothing to say. */
-export type Provider = (context: Context) => Promise<{ name: string; rows: object[] } | undefined>
 
 const line = event.partial({ type: true })
 
@@ -40,40 +37,36 @@ const answer = z.looseObject({
   omitted: z.record(z.string(), z.int()).optional(),
 })
 
-/** The operation, with the sections that `providers` fill. One that has nothing to say is absent. */
-export const catchUpWith = (providers: readonly Provider[]) =>
-  op({
-    name: 'catch_up',
-    summary:
-      'All you need to continue after a context compaction or a restart: who you are, who is here, what you were asked and have not answered (reply_to), the doc outline with what changed since your cursor, the last messages. Consumes nothing; continue with wait_for_messages from you.cursor.',
-    route: ['GET', '/sessions/:session_id/catch-up'],
-    access: 'team',
-    effect: 'read',
-    input: z.strictObject({
-      session_id: sessionId,
-      max_chars: maxChars
-        .unwrap()
-        .min(LEAST_CHARS)
-        .default(DEFAULT_CHARS)
-        .describe('Longest answer you want, in characters; `omitted` counts the rest.'),
-    }),
-    output: answer,
-    refuses: [],
-    async run(context, { max_chars }) {
-      const member = teamOf(context)
-      const cursor = readUpTo(context.services, member)
-      const [head, teams, asked, doc, said, ...more] = await Promise.all([
-        headOf(context, member, cursor, max_chars),
-        others(context, member),
-        unanswered(context, member),
-        docPart(context, member, cursor),
-        lastMessages(context, member),
-        ...providers.map((provide) => provide(context)),
-      ])
-      const provided = more.flatMap((found) => (found && found.rows.length > 0 ? [listPart(found.name, 0.3, found.rows)] : []))
-      return assembled(head, [teams, asked, doc, ...provided, said], max_chars)
-    },
-  })
+export const catchUp = op({
+  name: 'catch_up',
+  summary:
+    'All you need to continue after a context compaction or a restart: who you are, who is here, what you were asked and have not answered (reply_to), the doc outline with what changed since your cursor, the last messages. Consumes nothing; continue with wait_for_messages from you.cursor.',
+  route: ['GET', '/sessions/:session_id/catch-up'],
+  access: 'team',
+  effect: 'read',
+  input: z.strictObject({
+    session_id: sessionId,
+    max_chars: maxChars
+      .unwrap()
+      .min(LEAST_CHARS)
+      .default(DEFAULT_CHARS)
+      .describe('Longest answer you want, in characters; `omitted` counts the rest.'),
+  }),
+  output: answer,
+  refuses: [],
+  async run(context, { max_chars }) {
+    const member = teamOf(context)
+    const cursor = readUpTo(context.services, member)
+    const [head, teams, asked, doc, said] = await Promise.all([
+      headOf(context, member, cursor, max_chars),
+      others(context, member),
+      unanswered(context, member),
+      docPart(context, member, cursor),
+      lastMessages(context, member),
+    ])
+    return assembled(head, [teams, asked, doc, said], max_chars)
+  },
+})
 
 const readUpTo = ({ presence }: Services, { session, teamId, seenCursor }: Member) =>
   Math.max(seenCursor, presence.of(session.id, teamId)?.seenCursor ?? 0)

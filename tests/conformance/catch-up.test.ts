@@ -1,19 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { catchUpWith } from '../../src/rooms/catch-up.ts'
-import { rooms } from '../../src/toolsets.ts'
-import {
-  done,
-  leaveTrace,
-  onEveryEngine,
-  refused,
-  room,
-  say,
-  seat,
-  throughEveryDoor,
-  viaMcp,
-  viaRest,
-  type Seat,
-} from '../support/parley.ts'
+import { done, leaveTrace, onEveryEngine, refused, room, say, seat, throughEveryDoor, viaRest, type Seat } from '../support/parley.ts'
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => from + n)
 const lengthOf = (value: unknown) => JSON.stringify(value).length
@@ -187,19 +173,4 @@ onEveryEngine((parley) => {
         expect((await done(bea('get_history', { message_id }))).messages).toHaveLength(1)
     }
   }, 60_000)
-
-  test('the parts of the product that are there add sections, within the same budget; the others are absent', async () => {
-    const open = async () => ({ name: 'open_tasks', rows: range(1, 100).map((n) => ({ id: `task-${n}`, prompt: 'x'.repeat(200) })) })
-    const none = async () => undefined
-    const empty = async () => ({ name: 'action_items', rows: [] })
-    const operations = rooms.operations.map((operation) => (operation.name === 'catch_up' ? catchUpWith([none, empty, open]) : operation))
-    const { id, bea } = await room(viaRest(parley()))
-    const beside = await parley().beside({}, { toolsets: [{ ...rooms, operations }] })
-    const answer = await done(viaMcp(beside)('catch_up', { session_id: id }, { team: bea.token }))
-    expect(lengthOf(answer)).toBeLessThanOrEqual(8_000)
-    expect(answer.open_tasks[0]).toEqual({ id: 'task-1', prompt: 'x'.repeat(200) })
-    expect(answer.omitted.open_tasks).toBe(100 - answer.open_tasks.length)
-    expect(answer).not.toHaveProperty('action_items')
-    expect(await caughtUp(bea)).not.toHaveProperty('open_tasks')
-  })
 })
