@@ -1,6 +1,6 @@
-import type { ReactNode } from 'react'
 import { visible } from '../src/core/visible.ts'
 import { cn } from './cn.ts'
+import { eventWords } from './event-words.ts'
 import { Icon, type IconName } from './icon.tsx'
 import { TeamName, type Team } from './team.tsx'
 import { clock, moment } from './time.ts'
@@ -21,35 +21,18 @@ export interface EventItem {
   docVersion: number | undefined
 }
 
-const LOOK: Record<string, { icon: IconName; says: (item: EventItem) => ReactNode; tone?: string }> = {
-  team_joined: { icon: 'join', says: () => 'joined' },
-  team_left: { icon: 'leave', says: () => 'left' },
-  convener_changed: { icon: 'users', says: () => 'is now the convener' },
-  session_metadata_updated: {
-    icon: 'pencil',
-    says: ({ changes }) => (changes.title ? 'renamed the session' : 'changed the description'),
-  },
-  session_concluded: {
-    icon: 'flag',
-    tone: 'text-violet-foreground',
-    says: ({ docVersion }) => (
-      <>
-        concluded the session
-        {docVersion !== undefined && (
-          <>
-            {' '}
-            with document <b className="font-medium text-foreground">v{docVersion}</b>
-          </>
-        )}
-      </>
-    ),
-  },
-  session_reopened: { icon: 'reopen', says: () => 'reopened the session' },
+const LOOK: Record<string, { icon: IconName; tone?: string }> = {
+  team_joined: { icon: 'join' },
+  team_left: { icon: 'leave' },
+  convener_changed: { icon: 'users' },
+  session_metadata_updated: { icon: 'pencil' },
+  session_concluded: { icon: 'flag', tone: 'text-violet-foreground' },
+  session_reopened: { icon: 'reopen' },
 }
 
-/** What happened in the room, in one quiet line; a change shows what it was and why. An event of a kind not known here shows its name. */
+/** What happened in the room, in one quiet line; a change shows what it was and why. */
 export const EventRow = ({ item }: { item: EventItem }) => {
-  const { icon, says, tone } = LOOK[item.event] ?? { icon: 'dot' as const, says: () => item.event.replaceAll('_', ' ') }
+  const { icon, tone } = LOOK[item.event] ?? { icon: 'dot' }
   return (
     <li
       id={`m${item.sequence}`}
@@ -59,7 +42,8 @@ export const EventRow = ({ item }: { item: EventItem }) => {
         <Icon name={icon} className="size-3.5" />
       </span>
       <div className="min-w-0 flex-1 pr-10 wrap-anywhere">
-        {item.team && <TeamName team={item.team} />} {says(item)}
+        {item.team && <TeamName team={item.team} />} {eventWords(item.event, item.changes)}
+        {item.docVersion !== undefined && <WithDocument version={item.docVersion} />}
         <Details item={item} />
       </div>
       <a
@@ -72,6 +56,13 @@ export const EventRow = ({ item }: { item: EventItem }) => {
     </li>
   )
 }
+
+const WithDocument = ({ version }: { version: number }) => (
+  <>
+    {' '}
+    with document <b className="font-medium text-foreground">v{version}</b>
+  </>
+)
 
 const Details = ({ item: { changes, reason } }: { item: EventItem }) =>
   changes.title || changes.description || reason ? (

@@ -104,7 +104,7 @@ It ships.
 > 
 > - first
 
-*#3 ~ · Alex's Team changed title or description: title from “Ship \\*it\\* \\# not a heading” to “Shipped” (It | is done)*
+*#3 ~ · Alex's Team renamed the session: title from “Ship \\*it\\* \\# not a heading” to “Shipped” (It | is done)*
 
 **Robin (a person)** · #4 ~
 

@@ -1,6 +1,7 @@
 // A session as a file: readable Markdown, or its events as JSON Lines. Written while it is read, so its length costs no memory.
 import { oneLine } from '../../core/visible.ts'
 import { clock, day, moment } from '../../../components/time.ts'
+import { eventLine } from '../../../components/event-words.ts'
 import { conclusionOf } from '../../rooms/conclusion.ts'
 import { existingSession } from '../../rooms/refusals.ts'
 import type { Services } from '../../services.ts'
@@ -11,7 +12,6 @@ import type { Session } from '../../stores/sessions.ts'
 import type { Http } from '../http.ts'
 import { baseUrl } from '../origin.ts'
 import type { Site } from './answer.tsx'
-import { eventLine } from './event-line.ts'
 
 /** GET /sessions/:id.md */
 export const markdownExport = async (c: Http, { services }: Site): Promise<Response> => {

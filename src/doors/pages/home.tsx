@@ -1,4 +1,5 @@
 import { renderToStaticMarkup } from 'react-dom/server'
+import { eventLine } from '../../../components/event-words.ts'
 import { Figures, HomePage, Sessions, type Counts } from '../../../components/home-page.tsx'
 import type { SessionSummary } from '../../../components/session-row.tsx'
 import { FILTERS, type Filter } from '../../../components/session-search.tsx'
@@ -14,7 +15,6 @@ import { listSessions, type Listed, type Session } from '../../stores/sessions.t
 import type { Http } from '../http.ts'
 import { partial } from '../live/frames.tsx'
 import { answered, frameOf, page, type Site } from './answer.tsx'
-import { eventLine } from './event-line.ts'
 import { linkOf } from './link.ts'
 import { everything, sentence } from './search.tsx'
 import { isQuiet, liveSince } from './state.ts'

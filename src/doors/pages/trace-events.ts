@@ -1,9 +1,9 @@
 // The events of a turn as its page shows them: what each says, in parts and in one line, and which belong together.
+import { eventLine } from '../../../components/event-words.ts'
 import { LONGEST, type Field, type TraceEvent, type TraceItem } from '../../../components/trace-view.ts'
 import { shortened } from '../../core/event-text.ts'
 import { kindOf } from '../../core/kinds.ts'
 import { SHOWN, type TraceRow } from '../../stores/trace.ts'
-import { eventLine } from './event-line.ts'
 import type { Cast } from './feed.tsx'
 
 interface Setting {

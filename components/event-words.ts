@@ -1,0 +1,21 @@
+// What a system event says happened, for its row as for a line of plain text.
+const WORDS: Record<string, string> = {
+  team_joined: 'joined',
+  team_left: 'left',
+  convener_changed: 'is now the convener',
+  session_concluded: 'concluded the session',
+  session_reopened: 'reopened the session',
+}
+
+/** After the name of who did it. An event of a kind not known here says its name. */
+export const eventWords = (event: string, changes: { title?: unknown } | undefined): string => {
+  if (event === 'session_metadata_updated') return changes?.title ? 'renamed the session' : 'changed the description'
+  return WORDS[event] ?? event.replaceAll('_', ' ')
+}
+
+/** What a system event tells, in one line of plain text. */
+export const eventLine = (event: Record<string, unknown>): string => {
+  const kind = String(event.event)
+  const who = kind === 'convener_changed' ? event.team : (event.by ?? event.team)
+  return `${String(who ?? 'Somebody')} ${eventWords(kind, event.changes as { title?: unknown } | undefined)}`
+}
