@@ -1,5 +1,5 @@
 // A difference as the rows of a table: the changes with a few lines around them, the rest folded.
-import { diffWords, type Diff, type Words } from '../src/core/diff.ts'
+import { diffWords, type Diff, type Edit, type Words } from '../src/core/diff.ts'
 
 export interface DiffSide {
   line: number
@@ -20,44 +20,69 @@ const WORDS_WITHIN_MS = 8 // what is left then is shown as whole lines
 export const diffRows = ({ edits }: Diff, split: boolean, limit: number): { rows: DiffRow[]; cut: boolean } => {
   const rows: DiffRow[] = []
   const until = performance.now() + WORDS_WITHIN_MS
-  let [before, after] = [0, 0]
-  const same = (lines: string[]) =>
-    rows.push(...lines.map((text): DiffRow => ({ kind: 'same', before: { line: ++before, text }, after: { line: ++after, text } })))
-  for (let i = 0; i < edits.length && rows.length <= limit; i++) {
-    const { kind, lines } = edits[i]!
-    if (kind === 'same') {
-      const [head, tail] = [i === 0 ? 0 : AROUND, i === edits.length - 1 ? 0 : AROUND]
-      const folded = Math.max(0, lines.length - head - tail)
-      if (folded <= 1) {
-        same(lines)
-        continue
-      }
-      same(lines.slice(0, head))
-      rows.push({ kind: 'fold', lines: folded })
-      before += folded
-      after += folded
-      same(lines.slice(lines.length - tail))
-      continue
-    }
-    const next = kind === 'removed' && edits[i + 1]?.kind === 'added' ? edits[++i]!.lines : []
-    const [old, fresh] = kind === 'removed' ? [lines, next] : [[], lines]
-    const most = limit + 1 - rows.length
-    const removed = old.slice(0, most).map((text, n): DiffSide => ({ line: before + n + 1, text }))
-    const added = fresh.slice(0, most).map((text, n): DiffSide => ({ line: after + n + 1, text }))
-    for (let n = 0; n < Math.min(removed.length, added.length) && performance.now() < until; n++) {
-      const words = diffWords(removed[n]!.text, added[n]!.text)
-      if (!words) continue
-      removed[n]!.words = words.before
-      added[n]!.words = words.after
-    }
-    if (split) {
-      for (let n = 0; n < Math.max(removed.length, added.length); n++) rows.push({ kind: 'changed', before: removed[n], after: added[n] })
-    } else {
-      rows.push(...removed.map((side): DiffRow => ({ kind: 'changed', before: side, after: undefined })))
-      rows.push(...added.map((side): DiffRow => ({ kind: 'changed', before: undefined, after: side })))
-    }
-    before += old.length
-    after += fresh.length
+  const blocks = blocksOf(edits)
+  for (const [i, block] of blocks.entries()) {
+    if (rows.length > limit) break
+    if (block.same) rows.push(...sameRows(block, i === 0 ? 0 : AROUND, i === blocks.length - 1 ? 0 : AROUND))
+    else rows.push(...changedRows(sidesOf(block, limit + 1 - rows.length, until), split))
   }
   return { rows: rows.slice(0, limit), cut: rows.length > limit }
+}
+
+/** Lines that stayed, or that became others, and how many lines of either text lie before them. */
+interface Block {
+  same: boolean
+  before: number
+  after: number
+  old: string[]
+  fresh: string[]
+}
+
+const blocksOf = (edits: Edit[]): Block[] => {
+  let [before, after] = [0, 0]
+  return edits.flatMap(({ kind, lines }, i) => {
+    const next = edits[i + 1]
+    if (kind === 'added' && edits[i - 1]?.kind === 'removed') return [] // went with what it replaces
+    const old = kind === 'added' ? [] : lines
+    const fresh = kind !== 'removed' ? lines : next?.kind === 'added' ? next.lines : []
+    const block = { same: kind === 'same', before, after, old, fresh }
+    before += old.length
+    after += fresh.length
+    return block
+  })
+}
+
+const sameRows = ({ before, after, old }: Block, head: number, tail: number): DiffRow[] => {
+  const rowsOf = (from: number, to: number) =>
+    old.slice(from, to).map((text, n): DiffRow => {
+      const line = from + n + 1
+      return { kind: 'same', before: { line: before + line, text }, after: { line: after + line, text } }
+    })
+  const folded = old.length - head - tail
+  if (folded <= 1) return rowsOf(0, old.length)
+  return [...rowsOf(0, head), { kind: 'fold', lines: folded }, ...rowsOf(old.length - tail, old.length)]
+}
+
+interface Sides {
+  removed: DiffSide[]
+  added: DiffSide[]
+}
+
+const sidesOf = ({ before, after, old, fresh }: Block, most: number, until: number): Sides => {
+  const removed = old.slice(0, most).map((text, n): DiffSide => ({ line: before + n + 1, text }))
+  const added = fresh.slice(0, most).map((text, n): DiffSide => ({ line: after + n + 1, text }))
+  for (let n = 0; n < Math.min(removed.length, added.length) && performance.now() < until; n++) {
+    const words = diffWords(removed[n]!.text, added[n]!.text)
+    if (!words) continue
+    removed[n]!.words = words.before
+    added[n]!.words = words.after
+  }
+  return { removed, added }
+}
+
+const changedRows = ({ removed, added }: Sides, split: boolean): DiffRow[] => {
+  const row = (before: DiffSide | undefined, after: DiffSide | undefined): DiffRow => ({ kind: 'changed', before, after })
+  if (!split) return [...removed.map((side) => row(side, undefined)), ...added.map((side) => row(undefined, side))]
+  const length = Math.max(removed.length, added.length)
+  return Array.from({ length }, (_, n) => row(removed[n], added[n]))
 }

@@ -44,9 +44,9 @@ const Split = ({ row: { before, after, kind } }: Lines) => {
   const changed = kind === 'changed'
   return (
     <>
-      <Number line={before?.line} tint={before ? changed && 'removed' : 'absent'} />
+      <LineNumber line={before?.line} tint={before ? changed && 'removed' : 'absent'} />
       <Line side={before} changed={before && changed ? 'removed' : undefined} />
-      <Number line={after?.line} tint={after ? changed && 'added' : 'absent'} />
+      <LineNumber line={after?.line} tint={after ? changed && 'added' : 'absent'} />
       <Line side={after} changed={after && changed ? 'added' : undefined} />
     </>
   )
@@ -56,15 +56,15 @@ const Unified = ({ row: { before, after, kind } }: Lines) => {
   const changed: Change = kind === 'same' ? undefined : before ? 'removed' : 'added'
   return (
     <>
-      <Number line={before?.line} tint={changed} />
-      <Number line={after?.line} tint={changed} />
+      <LineNumber line={before?.line} tint={changed} />
+      <LineNumber line={after?.line} tint={changed} />
       <Line side={before ?? after} changed={changed} />
     </>
   )
 }
 
 // Thousands of cells: their classes are put together without tailwind-merge.
-const Number = ({ line, tint }: { line: number | undefined; tint: keyof typeof TINT | false | undefined }) => (
+const LineNumber = ({ line, tint }: { line: number | undefined; tint: keyof typeof TINT | false | undefined }) => (
   <td className={`px-1.5 text-right align-top text-[11px] text-muted-foreground tabular-nums select-none ${tint ? TINT[tint] : ''}`}>
     {line}
   </td>
