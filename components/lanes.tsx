@@ -6,7 +6,7 @@ import { clock, day } from './time.ts'
 export interface Lane extends Team {
   id: string
   messages: number
-  /** When it spoke: stretches of time, each from a slot on and so many slots long. */
+  /** When it spoke: stretches of time, each from a slot on, with its length in slots. */
   spoke: [slot: number, slots: number][]
   /** When it spoke first and last. */
   from: string

@@ -3,7 +3,7 @@ import type { Lane } from './lanes.tsx'
 import type { RosterTeam } from './roster.tsx'
 import type { Team } from './team.tsx'
 
-/** What the session is right now, whoever looks: shown by the page, and kept up to date while it is open. */
+/** What the session is right now, for every viewer: shown by the page, and kept up to date while it is open. */
 export interface SessionState {
   id: string
   title: string

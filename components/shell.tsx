@@ -116,7 +116,7 @@ const Header = ({ frame, crumbs }: { frame: Frame; crumbs: NonNullable<Props['cr
   </header>
 )
 
-// One button for each theme, of which the one of the theme in force shows: public/theme.js changes nothing but the theme.
+// One button for each theme, of which only the current theme's shows: public/theme.js changes nothing but the theme.
 const ThemeButton = ({ path }: { path: string }) => (
   <form method="post" action="/theme" className="flex">
     <input type="hidden" name="back" value={path} />

@@ -1,4 +1,4 @@
-// How each client is told of the link. Written from the link in force, so that what is shown is what works.
+// How each client is given the link. Written from the current link, so that what is shown is what works.
 
 export interface Link {
   url: string

@@ -82,7 +82,7 @@ export interface TraceEvent {
   response: TraceEvent | undefined
 }
 
-/** An event, or several in a row that are only of interest to whoever looks for them. */
+/** An event, or several in a row that are only of interest to those who look for them. */
 export type TraceItem = { event: TraceEvent } | { notes: TraceEvent[] }
 
 /** What can be asked for of a page, by `part`: the script puts it into the page that is open. */

@@ -48,7 +48,7 @@ export const queriesOver = (run: Run): Queries => ({
   query: async <Row>(text: string, params: unknown[] = []) => (await run({ text, params, asArrays: false })) as Row[],
 })
 
-/** A statement that is built once and then run with other values (`sql.placeholder`): to build one anew takes drizzle longer than all
+/** A statement that is built once and then run with other values (`sql.placeholder`): to build one again takes drizzle longer than all
  *  else that a small read does here. Inside a transaction it is built for that transaction. */
 export const prepared = <Statement>(build: (db: Queries['db']) => Statement) => {
   const built = new WeakMap<Queries['db'], Statement>()

@@ -7,7 +7,7 @@ export interface Holder {
   pid: number
   born: string // tells a recycled pid from the process that wrote the file, where the system can say
   url?: string
-  secret?: string // opens the server's commands to whoever can read this file
+  secret?: string // opens the server's commands to those who can read this file
 }
 
 export class FolderInUse extends Error {

@@ -16,7 +16,7 @@ import {
   uuid,
 } from 'drizzle-orm/pg-core'
 
-// Times are RFC 3339 strings in UTC with milliseconds all the way from the driver (db/open.ts) to the wire.
+// Times are RFC 3339 strings in UTC with milliseconds all the way from the driver (`rfc3339` in db/database.ts) to the wire.
 export const at = () => timestamp({ withTimezone: true, mode: 'string', precision: 3 })
 
 /** What an event can be: the conversation's three types first, then the trace's. Specification 2 has the same words. */
@@ -26,6 +26,8 @@ const listed = (words: readonly string[]) => sql.raw(words.map((word) => `'${wor
 
 // Every post updates its session's row: narrow, half-filled pages and no index on a counter keep those updates in place (HOT).
 // Set by hand in the first migration: fillfactor = 50.
+// archivedAt, forkedAtSequence, agenticTool, agentStatus, permissionMode, worktreeId (and an event's taskId) belong to operations to come:
+// they are in the model from the first migration on, and nothing uses them yet.
 export const sessions = pgTable(
   'sessions',
   {
@@ -183,13 +185,13 @@ export const acks = pgTable(
   (t) => [primaryKey({ columns: [t.sessionId, t.teamId] })],
 )
 
-// Whether a session looks like a loop (rooms/loop-guard.ts). A row only once it did.
+// Whether a session looks like a loop (src/loop-guard.ts). A row only once it did.
 export const loops = pgTable('loops', {
   sessionId: uuid()
     .primaryKey()
     .references(() => sessions.id, { onDelete: 'cascade' }),
   suspectedAt: at(), // null: a person released it, or the teams went on to something else
-  releasedThrough: bigint({ mode: 'number' }).notNull().default(0), // what was said up to here counts no more
+  releasedThrough: bigint({ mode: 'number' }).notNull().default(0), // what was said up to here no longer counts
 })
 
 // The read-only link of a session. Only a hash of its secret is stored.
@@ -212,7 +214,7 @@ export const imports = pgTable('imports', {
   lines: integer().notNull(),
   tail: text().notNull(), // of the last bytes read, as a hash: a transcript that was rewritten is not read on
   state: jsonb().$type<Record<string, unknown>>().notNull(), // what its reader must remember of the lines before
-  batches: integer().notNull(), // whoever finds another number than it left: somebody else imports the same transcript
+  batches: integer().notNull(), // a different number than expected: somebody else is importing the same transcript
 })
 
 export const settings = pgTable('settings', { name: text().primaryKey(), value: text().notNull(), updatedAt: at().notNull().defaultNow() })

@@ -1,4 +1,4 @@
-// The search index, all of it made from the log and made anew by `bun run reindex` (src/stores/indexer.ts).
+// The search index, all of it made from the log and rebuilt by `bun run reindex` (src/stores/indexer.ts).
 import { sql } from 'drizzle-orm'
 import { bigint, customType, index, integer, pgTable, primaryKey, smallint, text, uuid } from 'drizzle-orm/pg-core'
 import { at, sessions } from './schema.ts'
@@ -24,7 +24,7 @@ export const sessionIndex = pgTable(
   ],
 )
 
-// An event's terms: `tsv` holds each with its count (as so many positions), `hot` those that weigh much in it, by level (core/terms.ts).
+// An event's terms: `tsv` holds each with its count (as that many positions), `hot` those that weigh much in it, by level (core/terms.ts).
 // Its rows are kept whole and uncompressed up to 8 KiB (the migration says so): a search reads a thousand of them, each for every term.
 export const eventSearch = pgTable(
   'event_search',
@@ -71,7 +71,7 @@ export const searchTerms = pgTable(
   (t) => [index('search_terms_reversed').on(sql`reverse(${t.term})`)],
 )
 
-// One row: what is indexed by now, and how much there is to index while it is being made anew.
+// One row: what is indexed by now, and how much there is to index while it is being rebuilt.
 export const searchCorpus = pgTable('search_corpus', {
   id: smallint().primaryKey(),
   events: bigint({ mode: 'number' }).notNull(),

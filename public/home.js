@@ -9,7 +9,7 @@
     const address = new URL(location.href)
     address.searchParams.set('part', 'live')
     const response = await fetch(address, { headers: { accept: 'text/html' }, signal: AbortSignal.timeout(ANSWERED_MS) })
-    if (response.redirected) return false // closed to this reader now: what is shown stays, and nothing is asked for any more
+    if (response.redirected) return false // closed to this reader now: what is shown stays, and no more requests are made
     if (response.ok) await htmx.swap({ text: await response.text(), sourceElement: sessions(), swap: 'none' })
     return true
   }

@@ -27,7 +27,7 @@ import { toolsets as all, type Toolset } from './toolsets.ts'
 
 export interface Parts {
   toolsets?: readonly Toolset[]
-  /** Opens the commands of doors/commands.ts to whoever knows it. */
+  /** Opens the commands of doors/commands.ts to those who know it. */
   commandSecret?: string
   /** Reads what lies in public/. */
   asset?: ReadAsset

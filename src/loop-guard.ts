@@ -1,4 +1,4 @@
-// Looks for loops beside the posts, not in their way: a session is read again once so many posts have come, at most once a second.
+// Looks for loops beside the posts, not in their way: a session is read again once a few posts have come, at most once a second.
 // From the log, so that a restart forgets nothing and two teams on two instances are seen together. Only for `slow` something is
 // kept of the sessions that are suspected: what their teams said last.
 import { z } from 'zod'
@@ -18,7 +18,7 @@ export const loopSettings = z.strictObject({
 })
 export type LoopSettings = z.output<typeof loopSettings>
 
-/** The settings in force, from what is saved. Parsed when it changes: every post asks. */
+/** The active settings, from what is saved. Parsed when it changes: every post asks. */
 export const loopSettingsOf = ({ LOOP_GUARD: mode }: Pick<Config, 'LOOP_GUARD'>) => {
   let from: string | undefined
   let parsed = loopSettings.parse({ mode })
@@ -74,7 +74,7 @@ export class LoopGuard {
     if (!before && due.posts > 0) put(this.#due, session, due, DUE_KEPT)
   }
 
-  /** Marks what has become a loop, and takes the mark from what is none any more. */
+  /** Marks what has become a loop, and removes the mark from what no longer is one. */
   async look() {
     if (this.settings().mode === 'off') return this.#switchedOff()
     this.#off = false
@@ -122,7 +122,7 @@ export class LoopGuard {
     const { said, newest, suspected } = await recentlySaid(this.database, session, lookback(rule))
     if (isLoop(said, rule)) {
       this.#calm.delete(session)
-      // First here: whoever sees the mark is slowed already.
+      // First here: a team that sees the mark is slowed already.
       put(this.#suspected, session, { until: this.now() + SLOWED_MS, own: ownSketches(said) }, SUSPECTED_KEPT)
       if (!suspected) await suspect(this.database, session, newest)
     } else {

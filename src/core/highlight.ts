@@ -5,7 +5,7 @@ const KEYWORD =
 // square of the length.
 const TOKEN =
   /((?<!\\)"(?:\\.|[^"\\\n])*"|(?<!\\)'(?:\\.|[^'\\\n])*'|(?<!\\)`(?:\\.|[^`\\])*`)|(\/\/[^\n]*|(?<=^|\s)#[^\n]*|(?<=^|\s)--[^\n]*|\/\*(?:[^*]|\*(?!\/))*(?:\*\/|$))|\b(\d[\w.]*)\b|\b([A-Za-z_]\w*)\b/g
-const LONGEST = 8 * 1024 // longer code stays black, and so does what follows so many coloured words: each takes the sanitiser 5 µs
+const LONGEST = 8 * 1024 // longer code stays uncoloured, and so does everything after MOST coloured words: each takes the sanitiser 5 µs
 const MOST = 500
 
 /** Code with its words in `<span class="hl-…">`; everything in it passes `escape`. */

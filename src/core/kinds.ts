@@ -1,4 +1,4 @@
-// What an event is to whoever reads history (specification 2): the log's own types, with a chat told by who speaks.
+// What an event is to readers of history (specification 2): the log's own types, with a chat told by who speaks.
 export const KINDS = [
   'user_input',
   'assistant_response',

@@ -1,5 +1,5 @@
-// Does a conversation go in circles? Decided from what was said last, by nothing but who spoke and how alike the texts are: how fast
-// it goes tells nothing. bench/loop.ts has the rates.
+// Does a conversation go in circles? Decided from the last posts, only by who spoke and how alike the texts are: how fast it goes
+// tells nothing. bench/loop.ts has the rates.
 
 export interface Said {
   by: string | undefined // the team; undefined: a person
@@ -7,7 +7,7 @@ export interface Said {
 }
 
 export interface LoopRule {
-  /** So many posts must repeat what their teams have said before. */
+  /** How many posts must repeat what their teams have said before. */
   posts: number
   /** From 0 to 1: how alike two texts are that count as the same. */
   likeness: number
@@ -22,13 +22,13 @@ export interface Sketch {
 type Repeat = 'same' | 'renumbered' | undefined
 
 const OWN_BEFORE = 4 // a team may go round a circle of as many texts
-const PATIENCE = 4 // texts that differ in their numbers alone may be progress: it takes so many times the posts
-const STEADY = 0.9 // so much of the stretch must repeat: one post on the side does not hide a storm
+const PATIENCE = 4 // texts that differ in their numbers alone may be progress: it takes this many times the posts
+const STEADY = 0.9 // this share of the stretch must repeat: one post in between does not hide a storm
 const SHINGLE = 4 // characters
 const SAMPLE = 128 // shingles kept of a text: a likeness of 0.9 is estimated to 0.02, and exact below 128
 const HALF_READ = 2_000 // characters from the beginning and from the end of a long text
 
-/** So many posts are looked at. */
+/** How many posts to look at. */
 export const lookback = ({ posts }: LoopRule) => posts * PATIENCE + 16
 
 /** `said`: oldest first. At least two teams take turns, and nearly all that they say they have said before. */

@@ -12,7 +12,7 @@ const TOO_DEEP = /^(?:[ \t]{48}[ \t]*(?:[-*+]|\d{1,9}[.)]|>)|(?:[ \t]*(?:>|(?:[-
 // marked looks to the end of a table from each line that could begin one, and fills short rows up to the width of the head.
 const TABLES = 40
 const CELLS = 6_000
-// An item, quote or fence takes 20 µs, a paragraph (a blank line is counted) 8. So many in a piece, and one more for every 20 characters.
+// An item, quote or fence takes 20 µs, a paragraph (a blank line counts) 8. This many in a piece, and one more for every 20 characters.
 const BLOCKS = 100
 const BLOCK = /^[ \t]*(?:(?:[-*+>]|\d{1,9}[.)])[ \t]*)+|^ {0,3}(?:```|~~~)|^[ \t]*$/gm
 const CHARACTERS_A_BLOCK = 20

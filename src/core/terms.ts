@@ -69,13 +69,13 @@ const addPairs = (word: string, add: Add) => {
   for (let i = 0; i + 1 < characters.length; i++) add(characters[i]! + characters[i + 1]!)
 }
 
-/** BM25: how fast repetition wears off, and how much a long text counts against itself. */
+/** BM25's k1 (term-frequency saturation) and b (length normalisation). */
 export const K1 = 1.2
 export const B = 0.75
 
 // The part of its greatest weight that a term has in an event; levels begin here. What is below is found through `tsv` alone.
 export const LEVELS = [0.62, 0.7, 0.77, 0.83, 0.88]
-// The length that levels are reckoned with. The score takes the true average; the levels only choose what is scored.
+// The length that levels are computed with. The score takes the true average; the levels only choose what is scored.
 const USUAL_LENGTH = 150
 
 export interface Indexed {

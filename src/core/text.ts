@@ -1,8 +1,8 @@
-// What no text may hold, whichever door it comes through. Everything else is stored as it came.
+// What no text may contain, whichever door it comes through. Everything else is stored as it came.
 import { refuse } from './errors.ts'
 
-// The shapes of a team's token and of our keys; a text with one of them would open a room to whoever reads it. In brackets what of it
-// may be seen: a team's handle, a key's visible prefix.
+// The shapes of a team's token and of our keys; a text with one of them would open a room to its readers. The brackets capture what may
+// stay visible: a team's handle, a key's prefix.
 const SECRETS = [
   /([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.[A-Za-z0-9_-]{32}/i,
   /(ca_(?:full|member|read|agent|sess|run)_[0-9a-f]{8})[0-9a-f]{24}/i,

@@ -1,7 +1,7 @@
 const MOST_NAMES = 100_000 // some 15 MB: what comes past it under a new name shares one count until the minute is over
 const OTHERS = ''
 
-/** So many a minute for each name. Counted in whole minutes, so that memory is freed with each. */
+/** A per-minute quota for each name, counted in whole minutes so that memory is freed with each. */
 export class Allowance {
   #taken = new Map<string, number>()
   #endsAt = 0

@@ -1,4 +1,4 @@
-// Our own commands on the machine where the server runs: whoever can read the lock file beside the embedded database may call these.
+// Our own commands on the machine where the server runs: those who can read the lock file beside the embedded database may call these.
 import { Hono } from 'hono'
 import { refuse } from '../core/errors.ts'
 import { sameText } from '../core/ids.ts'
@@ -33,7 +33,7 @@ const COMMAND = { name: 'command', effect: 'write', refuses: ['conflict'] } as c
 
 type Tell = (said: object) => void
 
-// What the work tells while it goes on, then its result or why there is none: a JSON object a line. It goes on if nobody reads any more.
+// What the work reports while it runs, then its result or why there is none: one JSON object a line. It runs on if nobody reads.
 const lines = (services: Services, work: (tell: Tell) => Promise<object>) => {
   const encoder = new TextEncoder()
   let read = true

@@ -2,7 +2,7 @@
 import type { Context as HonoContext } from 'hono'
 import { refuse, STATUS, type ErrorBody } from '../core/errors.ts'
 
-/** What the runtime tells of a request (src/server.ts); other runtimes may tell nothing. */
+/** What the runtime tells about a request (src/server.ts); other runtimes may tell nothing. */
 export interface Runtime {
   address?: string | undefined
   /** Lifts the runtime's limit on quiet connections for this request: for waits and streams. */

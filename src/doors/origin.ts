@@ -18,7 +18,7 @@ export const calledScheme = (c: Http, { config }: Services): string =>
 export const addressOf = (c: Asked, { config }: Services): string =>
   (config.TRUST_PROXY && lastOf(c.req.header('x-forwarded-for'))) || (c.env?.address ?? 'unknown')
 
-/** The link in force and where it comes from: saved on the settings page, else MCP_URL, else the address of this request. */
+/** The current link and where it comes from: saved on the settings page, else MCP_URL, else the address of this request. */
 export const linkInForce = (c: Http, services: Services): { url: string; source: 'saved' | 'environment' | 'request' } => {
   const saved = services.setting('mcp_url')
   if (saved) return { url: saved, source: 'saved' }

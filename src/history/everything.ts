@@ -13,7 +13,7 @@ import { pageTool } from './tool.ts'
 
 /** Hits on a page. */
 export const HITS = 50
-/** The last hit that pages lead to: whoever has not found it by then looks for something else. */
+/** The last hit that pages lead to: those who have not found it by then search for something else. */
 export const LAST_HIT = 250
 const SESSIONS = 50
 

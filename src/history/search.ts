@@ -156,7 +156,7 @@ const hitOf = (rank: number, score: number, event: EventRow, turn: Turn, session
   }
 }
 
-/** What whoever asked should know of how it was understood. */
+/** What the caller should know about how the query was understood. */
 export const warningsOf = ({ corrected, corpus }: Pick<Sought, 'corrected' | 'corpus'>) => [
   ...[...corrected].map(
     ([term, words]) => `No event has ${JSON.stringify(term)}; searched for ${words.map((word) => JSON.stringify(word)).join(', ')}.`,

@@ -1,4 +1,5 @@
 // The one way a tool of history is made: its route, who may read, its deadline, and specification 2's envelope around answers and errors.
+// "moraine" in its names and messages is that specification's word: its clients compare them.
 import { z } from 'zod'
 import { withinDeadline } from '../../db/database.ts'
 import { refuse, type ErrorBody, type ErrorCode } from '../core/errors.ts'

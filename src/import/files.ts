@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 export interface TranscriptFile {
   path: string
   size: number
-  /** Named by itself: if it is none, that is a mistake to be told. */
+  /** Named by itself: if it is not a transcript, that is a mistake to be reported. */
   named: boolean
 }
 

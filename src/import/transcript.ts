@@ -31,7 +31,7 @@ export interface Report {
 
 const HEAD_BYTES = 256 * 1024
 const HEAD_RECORDS = 100
-const BATCH_EVENTS = { pglite: 200, postgres: 1000 } // PGlite works on this thread: whoever asks meanwhile waits for one batch
+const BATCH_EVENTS = { pglite: 200, postgres: 1000 } // PGlite works on this thread: a call that comes meanwhile waits for one batch
 const BATCH_BYTES = 512 * 1024
 const SKIPPED_TOLD = 1000
 const NOWHERE = { bytes: 0, lines: 0, open: false, tail: '' }
@@ -187,6 +187,6 @@ class Reading {
     const standing = await this.#writing
     await new Promise((resolve) => setTimeout(resolve)) // on PGlite nothing else has its turn without it
     this.#writing = this.writer.write(drafts, { ...standing, ...read })
-    this.#writing.catch(() => {}) // told by whoever waits for it next
+    this.#writing.catch(() => {}) // thrown where it is awaited next
   }
 }

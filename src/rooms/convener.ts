@@ -9,7 +9,7 @@ import { openSession } from './refusals.ts'
 import { participantOf } from './roster.ts'
 import { op, sessionId, time } from './shapes.ts'
 
-// Silent for so many times DISCONNECTED_AFTER (ten minutes unless set otherwise), a convener counts as gone: an agent that crashed
+// Silent for this many times DISCONNECTED_AFTER (ten minutes unless set otherwise), a convener counts as gone: an agent that crashed
 // never says that it leaves, and one that thinks for some minutes does not lose its role.
 const GONE_AFTER_SILENCES = 10
 

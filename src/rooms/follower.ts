@@ -30,7 +30,7 @@ export class Follower {
     return this.#look ? this.#read() : NOTHING
   }
 
-  /** The next events, or none after `withinMs`, when `signal` says that nobody listens any more, or when the server stops. */
+  /** The next events, or none after `withinMs`, when `signal` says that nobody listens now, or when the server stops. */
   async next(withinMs: number, signal?: AbortSignal): Promise<Page> {
     const there = await this.look()
     if (there.events.length > 0 || withinMs === 0) return there

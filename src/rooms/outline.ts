@@ -54,7 +54,7 @@ export const sectionNamed = (doc: string, name: string): Section | undefined =>
 export const textOf = (doc: string, { from, to }: Section): string => doc.split('\n').slice(from, to).join('\n').trimEnd()
 
 /** The doc with another text in place of a section. A text that begins with a heading of the same level brings its own; else the old one
- *  stays. Undefined when the headings that follow would not be headings any more (a code fence that is not closed). */
+ *  stays. Undefined when the headings that follow would no longer be headings (a code fence that is not closed). */
 export const withSection = (doc: string, { from, next, to, level }: Section, content: string): string | undefined => {
   const lines = doc.split('\n')
   const text = content.replace(/^(?:[ \t]*\r?\n)+/, '').trimEnd()

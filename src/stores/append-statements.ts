@@ -10,8 +10,8 @@
 // Arrays, no JSON, and no join between the steps: the planner knows nothing of their sizes and would choose nested loops.
 export const APPEND_BATCH = `
 with posts as (
-  select * from unnest($1::int[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::int[],
-    $11::uuid[], $12::text[], $13::bool[], $14::text[], $15::text[], $16::text[], $17::text[])
+  select * from unnest($1::int[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
+    $10::int[], $11::uuid[], $12::text[], $13::bool[], $14::text[], $15::text[], $16::text[], $17::text[])
   as p(ord, id, session_id, team_id, author, author_name, holder, type, content, size, reply_to, to_team_ids, even_closed,
     caller, key_hash, operation, body_hash)
 ), seen as materialized (
@@ -49,7 +49,8 @@ with posts as (
     turn_holder = coalesce(a.holder, s.turn_holder), last_event_at = a.at
   from numbered a where a.newest and a.outcome = 'appended' and s.id = a.session_id
 ), written as (
-  insert into events (session_id, sequence, id, turn, ordinal, type, author, author_name, posted_by_team_id, content, size, reply_to, to_team_ids, at)
+  insert into events (session_id, sequence, id, turn, ordinal, type, author, author_name, posted_by_team_id, content, size,
+    reply_to, to_team_ids, at)
   select session_id, sequence, id, turn, ordinal, type, author, name, team_id, content::jsonb, size, reply_to, to_team_ids::uuid[], at
   from numbered where outcome = 'appended'
 ), remembered as (
@@ -62,8 +63,8 @@ select ord, id, outcome, name, used_for, used_with, answer, sequence, turn, ordi
 
 // Posts to logs whose ends are known (heads.ts). Where a log ends elsewhere by now, the statement neither advances nor writes, and says
 // nothing of it. The sessions are locked in id order first, as above: an update alone takes them in the order of the plan's choice, and
-// two instances deadlocked. They come sorted: width_bucket finds a session's place among them by halving. Of a post, only what is its own comes
-// in an array: taking the arrays apart took as long as writing the rows (bench/post).
+// two instances deadlocked. They come sorted: width_bucket finds a session's place among them by halving. Of a post, only what is its own
+// comes in an array: taking the arrays apart took as long as writing the rows (bench/post).
 //   $1 sessions  $2 last seen to end at  $3 ends at now  $4 its turn  $5 that turn's events  $6 who holds it
 //   $7 each post's session, by its place in $1  $8 sequence  $9 id  $10 turn  $11 ordinal  $12 content  $13 reply  $14 to
 //   $15 who posts what, by its place in  $16 types  $17 names  $18 teams
@@ -72,7 +73,8 @@ with locked as materialized (
   select id from sessions where id = any($1::uuid[]) order by id for no key update
 ), advanced as (
   update sessions set last_sequence = ($3::int8[])[width_bucket(sessions.id, $1::uuid[])],
-    last_conversation_sequence = ($3::int8[])[width_bucket(sessions.id, $1::uuid[])], turn = ($4::int[])[width_bucket(sessions.id, $1::uuid[])],
+    last_conversation_sequence = ($3::int8[])[width_bucket(sessions.id, $1::uuid[])],
+    turn = ($4::int[])[width_bucket(sessions.id, $1::uuid[])],
     turn_events = ($5::int[])[width_bucket(sessions.id, $1::uuid[])], turn_holder = ($6::text[])[width_bucket(sessions.id, $1::uuid[])],
     last_event_at = greatest(last_event_at, clock_timestamp())::timestamptz(3)
   from locked where sessions.id = locked.id and last_sequence = ($2::int8[])[width_bucket(sessions.id, $1::uuid[])] and status = 'active'
@@ -80,9 +82,11 @@ with locked as materialized (
 ), open as materialized (
   select array_agg(id) as ids, array_agg(place) as places, array_agg(at) as ats from advanced
 ), written as (
-  insert into events (session_id, sequence, id, turn, ordinal, type, author, author_name, posted_by_team_id, content, size, reply_to, to_team_ids, at)
-  select ids[array_position(places, place)], sequence, p.id, turn, ordinal, ($16::text[])[who], case when ($18::uuid[])[who] is null then 'person' else 'team' end,
-    ($17::text[])[who], ($18::uuid[])[who], content::jsonb, octet_length(content), reply_to, to_team_ids::uuid[], ats[array_position(places, place)]
+  insert into events (session_id, sequence, id, turn, ordinal, type, author, author_name, posted_by_team_id, content, size,
+    reply_to, to_team_ids, at)
+  select ids[array_position(places, place)], sequence, p.id, turn, ordinal, ($16::text[])[who],
+    case when ($18::uuid[])[who] is null then 'person' else 'team' end, ($17::text[])[who], ($18::uuid[])[who],
+    content::jsonb, octet_length(content), reply_to, to_team_ids::uuid[], ats[array_position(places, place)]
   from open, unnest($7::int[], $8::int8[], $9::uuid[], $10::int[], $11::int[], $12::text[], $13::uuid[], $14::text[], $15::int[])
     as p(place, sequence, id, turn, ordinal, content, reply_to, to_team_ids, who)
   where place = any(places)
@@ -93,14 +97,15 @@ select place, at from advanced`
 //   $1 session  $2 id  $3 sequence  $4 turn  $5 ordinal  $6 holder  $7 type  $8 author's name  $9 team  $10 content  $11 reply  $12 to
 export const CONTINUE_ONE = `
 with advanced as (
-  update sessions set last_sequence = $3::int8, last_conversation_sequence = $3::int8, turn = $4::int, turn_events = $5::int, turn_holder = $6::text,
-    last_event_at = greatest(last_event_at, clock_timestamp())::timestamptz(3)
+  update sessions set last_sequence = $3::int8, last_conversation_sequence = $3::int8, turn = $4::int, turn_events = $5::int,
+    turn_holder = $6::text, last_event_at = greatest(last_event_at, clock_timestamp())::timestamptz(3)
   where id = $1::uuid and last_sequence = $3::int8 - 1 and status = 'active'
   returning last_event_at as at
 ), written as (
-  insert into events (session_id, sequence, id, turn, ordinal, type, author, author_name, posted_by_team_id, content, size, reply_to, to_team_ids, at)
-  select $1::uuid, $3::int8, $2::uuid, $4::int, $5::int, $7::text, case when $9::uuid is null then 'person' else 'team' end, $8::text, $9::uuid,
-    $10::text::jsonb, octet_length($10::text), $11::uuid, $12::text::uuid[], at
+  insert into events (session_id, sequence, id, turn, ordinal, type, author, author_name, posted_by_team_id, content, size,
+    reply_to, to_team_ids, at)
+  select $1::uuid, $3::int8, $2::uuid, $4::int, $5::int, $7::text, case when $9::uuid is null then 'person' else 'team' end, $8::text,
+    $9::uuid, $10::text::jsonb, octet_length($10::text), $11::uuid, $12::text::uuid[], at
   from advanced
 )
 select 1 as place, at from advanced`

@@ -81,7 +81,7 @@ export class Appender {
     for (const pending of this.#queue) {
       const { sessionId, key } = pending.draft
       if (pending.since < tooLate) {
-        pending.reject(new DatabaseTimeout()) // nobody waits for it any more: it is not sent
+        pending.reject(new DatabaseTimeout()) // nobody waits for it now: it is not sent
         continue
       }
       const known = this.#heads.before(pending.draft) !== undefined
@@ -140,7 +140,7 @@ export class Appender {
     }
   }
 
-  /** Undefined for those whose logs end elsewhere: no end of theirs is known any more, and so they are judged. */
+  /** Undefined for those whose logs end elsewhere: their ends are no longer known, and so they are judged. */
   async #continue(drafts: Draft[]): Promise<(Outcome | undefined)[]> {
     try {
       return await continueLogs(this.database, drafts, this.#heads)

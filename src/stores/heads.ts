@@ -1,6 +1,6 @@
-// Where the logs end that this process appends to. Who is present and whether the session is open changes only together with a log's
-// end: joining, leaving, closing and reopening write an event. So whoever finds the end where it was last seen knows all that decides
-// about a post, and can number it without asking.
+// The ends of the logs that this process appends to. Who is present and whether the session is open changes only together with a log's
+// end: joining, leaving, closing and reopening write an event. So if the end is where it was last seen, all that decides about a
+// post is known, and it can be numbered without asking.
 import type { Appended, Draft } from './append.ts'
 
 export interface Head {

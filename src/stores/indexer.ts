@@ -1,14 +1,14 @@
 // Keeps the search index close behind the log, off the post's path: it is told which sessions moved and takes them in batches. It
-// asks the database nothing while nothing is written. What it was not told of (a crash, another instance's) it finds by catching up.
+// asks the database nothing while nothing is written. What it was not notified of (a crash, another instance's) it finds by catching up.
 import type { Database } from '../../db/database.ts'
 import { emptyIndex, indexBatch, sessionsBehind } from './search-index.ts'
 import { SessionIndexer } from './session-index.ts'
 
 const SESSIONS_AT_ONCE = 200
 const BUSY_MS = 100 // until the next try, while another instance is at it
-// PGlite works on this very thread: whoever posts meanwhile waits for one batch.
+// PGlite works on this very thread: a post that comes meanwhile waits for one batch.
 const EVENTS_AT_ONCE = { pglite: 50, postgres: 2_000 }
-// While so many are posted in a second, posts come first: the index takes small batches and rests after each, the longer the more are
+// Above this many posts a second, posts come first: the index takes small batches and rests after each, the longer the more are
 // posted. It catches up later.
 const LIVELY = 1_000
 const EVENTS_BESIDE = { pglite: 50, postgres: 200 }
@@ -37,17 +37,17 @@ export class Indexer {
     this.#sessions.moved(session)
   }
 
-  /** Something may have been written that nobody told of. */
+  /** Something may have been written without a notification. */
   catchUp() {
     this.#behind = true
   }
 
-  /** Indexes all that there is to index, unless it is not `wanted` any more; `indexed` hears of each batch. */
+  /** Indexes all that there is to index, unless it is no longer `wanted`; `indexed` hears of each batch. */
   run(wanted = () => true, indexed: (events: number) => void = () => {}): Promise<void> {
     return this.#alone(() => this.#work(wanted, indexed))
   }
 
-  /** Makes the index anew from the log. `progress` hears how many events are done, and of how many. */
+  /** Rebuilds the index from the log. `progress` hears how many events are done, and of how many. */
   rebuild(progress: (done: number, all: number) => void): Promise<void> {
     return this.#alone(async () => {
       const all = await emptyIndex(this.database)
@@ -101,7 +101,8 @@ export class Indexer {
       indexed(batch.events)
       await this.#sessions.keepUp(wanted)
       const took = performance.now() - from
-      await pause(lively ? Math.min(RESTS * liveliness, RESTS_AT_MOST) * took : 0) // between batches it is the turn of those who wait for an answer
+      // Between batches it is the turn of those who wait for an answer.
+      await pause(lively ? Math.min(RESTS * liveliness, RESTS_AT_MOST) * took : 0)
     }
     await this.#sessions.run(wanted)
   }

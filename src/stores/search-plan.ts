@@ -12,7 +12,7 @@ export interface Term {
 /** What candidates match: any of these, each in its column of the index. */
 export type Plan = { column: 'tsv' | 'hot'; query: string }[]
 
-const BUDGET = 1_500 // candidates, expected: so many rows are read and scored in 5 to 20 ms
+const BUDGET = 1_500 // candidates, expected: this many rows are read and scored in 5 to 20 ms
 export const MOST_CANDIDATES = 4 * BUDGET // however wrong that was
 const SCANNED = 400 // places of the index are passed over in the time that one candidate takes
 const COMBINED = 4 // of the common terms: the rarest

@@ -43,7 +43,7 @@ const sessionsWith = async ({ query }: Queries, name: string): Promise<string[] 
 /** Is it a part of a session or of all of them that no index of terms knows? */
 export const isNarrowed = ({ from, before, by }: Scope) => from !== undefined || before !== undefined || by !== undefined
 
-/** What holds for the index's rows that lie there, whoever wrote them. */
+/** The condition on the index's rows that lie there; authors are left aside. */
 export const liesWithin = ({ session, turn, sessions, from, before }: Place, bind: Bind): string[] => [
   ...(session === undefined ? [] : [`session_id = ${bind(session)}::uuid`]),
   ...(turn === undefined ? [] : [`turn = ${bind(turn)}::int`]),

@@ -30,7 +30,7 @@ export class SessionIndexer {
     this.#moved.add(session)
   }
 
-  /** Finds what nobody told of. */
+  /** Finds what it was not notified of. */
   async catchUp(): Promise<void> {
     const rows = await this.database.query<{ id: string }>(`select s.id from ${CHANGED} order by s.created_at desc`)
     for (const { id } of rows) this.#moved.add(id)
@@ -57,7 +57,7 @@ export class SessionIndexer {
     }
   }
 
-  /** Throws it all away; catching up makes it anew. */
+  /** Throws it all away; catching up rebuilds it. */
   async empty(): Promise<void> {
     await this.database.transaction(({ query }) => query('truncate session_search'), BATCH_MAY_TAKE_MS)
   }

@@ -22,7 +22,7 @@ export const shareOf = async ({ db }: Queries, sessionId: string): Promise<{ by:
   return row
 }
 
-/** The session that a link opens, as long as it is in force. */
+/** The session that a link opens, as long as it is active. */
 export const sharedBy = async ({ db }: Queries, { handle, secret }: Token): Promise<string | undefined> => {
   const [row] = await db.select({ sessionId: shares.sessionId, hash: shares.tokenHash }).from(shares).where(eq(shares.id, handle))
   return row && sameText(row.hash, sha256(secret)) ? row.sessionId : undefined

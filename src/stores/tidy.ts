@@ -13,7 +13,7 @@ const TABLES = [
   'session_search',
 ]
 
-/** PGlite has no autovacuum: this looks after it once so many events have come. Postgres looks after itself. */
+/** PGlite has no autovacuum: this vacuums it after every AFTER_EVENTS events. Postgres does it by itself. */
 export const tidier = (database: Database, appended: () => number) => {
   let tidiedAt = 0
   return async function tidy() {

@@ -64,6 +64,6 @@ export const piecesOf = (shown: Shown): Pieces =>
     ]),
   ) as Pieces
 
-/** The head in which the title has just changed: put in anew, so that its animation runs. */
+/** The head in which the title has just changed: put in again, so that its animation runs. */
 export const renamedHead = (state: SessionState) =>
   partial(PLACES.head, 'outerHTML', renderToStaticMarkup(<SessionHead session={state} renamed />))

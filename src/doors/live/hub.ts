@@ -14,7 +14,8 @@ import type { Viewer } from './viewer.ts'
 const PING_MS = 15_000
 const LANES_EVERY_MS = 5_000
 const TRY_AGAIN_MS = 1_000
-// Sending to 2,000 takes 20 to 40 ms: what is said meanwhile, and for a while after, goes together (bench/pages). One viewer waits for nothing.
+// Sending to 2,000 takes 20 to 40 ms: what is said meanwhile, and for a while after, goes together (bench/pages). A single viewer does
+// not wait.
 const GATHER_MS_PER_VIEWER = 0.05
 const PAGES_KEPT = 8
 
@@ -62,7 +63,7 @@ export class Hub {
     return this
   }
 
-  /** Its last viewer has left: nobody may enter any more. */
+  /** Its last viewer has left: nobody may enter now. */
   get ended() {
     return this.#over.signal.aborted
   }

@@ -1,4 +1,4 @@
-// One open page's stream. First it catches up, as fast as its socket takes it; from then on it is handed what its session's hub sends to all.
+// One open page's stream. First it catches up, as fast as its socket takes it; then it is handed what its session's hub sends to all.
 import type { Hub } from './hub.ts'
 import { CLOSED, HELLO, type Bytes } from './frames.tsx'
 
@@ -32,7 +32,7 @@ export class Viewer {
     hub.enter(this)
   }
 
-  /** For the hub: hands over what all get. Whoever lags too far is cut off, and comes back. */
+  /** For the hub: hands over what all get. A page that lags too far is disconnected, and reconnects. */
   push(bytes: Bytes) {
     if (!this.#live) return
     this.#controller.enqueue(bytes)
@@ -58,7 +58,8 @@ export class Viewer {
   // Nothing awaits between the look at the hub's cursor and `#live`: no frame can be missed, and none comes twice.
   async #catchUp() {
     try {
-      while (!this.#ended && this.cursor > this.hub.cursor) await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS)) // the page was newer
+      // The page was newer.
+      while (!this.#ended && this.cursor > this.hub.cursor) await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS))
       if (this.cursor < this.hub.cursor) {
         const { bytes, cursor } = await this.hub.pageAfter(this.cursor)
         if (this.#ended) return

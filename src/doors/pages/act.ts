@@ -16,7 +16,7 @@ export const act = async (c: Http, site: Site, operation: AnyOp, key: string | u
   return perform(operation, services, { ...callOf(c, services), token: undefined, key: () => key || undefined }, input)
 }
 
-/** Refuses whoever is not signed in as one who may change something. */
+/** Refuses those who are not signed in as one who may change something. */
 export const assertActor = (c: Http, site: Site): void => {
   const error = notAllowed(c, site)
   if (error) refuse(error.code, error.message)

@@ -3,7 +3,7 @@ import type { Services } from '../../services.ts'
 import type { Http } from '../http.ts'
 import { baseUrl, linkInForce } from '../origin.ts'
 
-/** The link in force, for snippets. */
+/** The current link, for snippets. */
 export const linkOf = (c: Http, services: Services): Link => ({
   url: linkInForce(c, services).url,
   base: baseUrl(c, services),

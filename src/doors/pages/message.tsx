@@ -15,7 +15,7 @@ export const sendMessage = async (c: Http, site: Site): Promise<Response> => {
   const error = outcome.ok ? undefined : outcome.error
   const composer: ComposerProps = {
     sessionId,
-    // Whoever is signed out meanwhile keeps the form, and in it the text.
+    // A person who was signed out meanwhile keeps the form, and in it the text.
     person: { name: personOf(c, site.services)?.name ?? 'yourself', role: 'person' },
     idempotencyKey: nextKey(key, error),
     text: error && text,

@@ -43,7 +43,7 @@ export const saveLink = async (c: Http, site: Site): Promise<Response> => {
   return seeOther(c, '/settings?done=saved')
 }
 
-/** POST /settings/check: does the link in force work? For a signed-in person alone, because this server makes the call. */
+/** POST /settings/check: does the current link work? For a signed-in person alone, because this server makes the call. */
 export const checkLink = async (c: Http, site: Site): Promise<Response> => {
   assertActor(c, site)
   return settings(c, site, await reach(linkInForce(c, site.services).url))

@@ -70,7 +70,7 @@ const rosterTeams = (services: Services, session: Session, teams: Seat[], said: 
       const { delivered, acknowledged } = receiptOf(services, row)
       const spokeAt = spoke.get(row.teamId) ?? ''
       const isLastWord = left_at === null && spokeAt > last_seen_at
-      // Whoever polls now is handed what is new within milliseconds: to show that would make the page flicker.
+      // A team that polls now is handed what is new within milliseconds: to show that would make the page flicker.
       const isAway = status !== 'active' && left_at === null && session.status === 'active'
       return {
         id: row.teamId,

@@ -14,7 +14,7 @@ export interface ListedTurn {
   terminal: number | undefined
 }
 
-/** The page of so many turns on which one is. */
+/** The page of `size` turns on which one is. */
 export const pageOfTurns = (ordinal: number, size: number, total: number) => {
   const from = Math.floor((Math.max(1, ordinal) - 1) / size) * size + 1
   return { from, to: Math.min(from + size - 1, total) }
