@@ -62,7 +62,10 @@ export const openPostgres = async (url: string): Promise<Database> => {
   let listening = false
   let question: ReturnType<typeof setInterval> | undefined
   const ask = () => {
-    if (listening) listenerOf(client).unsafe(`listen ${CHANNEL}`).catch(() => void (listening = false))
+    if (listening)
+      listenerOf(client)
+        .unsafe(`listen ${CHANNEL}`)
+        .catch(() => void (listening = false))
   }
   return {
     engine: 'postgres',
