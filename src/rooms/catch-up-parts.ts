@@ -2,6 +2,7 @@
 // it is read in full.
 import type { Context } from '../context.ts'
 import { fitting, jsonLength, shortened } from '../core/budget.ts'
+import { nameKey } from '../core/text.ts'
 import { documentBefore, documentVersions, readDocument } from '../stores/documents.ts'
 import { eventsBefore, type Event } from '../stores/events.ts'
 import { roster, type Member } from '../stores/members.ts'
@@ -49,8 +50,10 @@ export const others = async ({ services, queries }: Context, { session: { id } }
   )
 }
 
-export const unanswered = async ({ queries }: Context, { session: { id }, teamId }: Member): Promise<Part> => {
-  const { events, count } = await unansweredBy(queries, id, teamId, ROWS)
+export const unanswered = async ({ queries }: Context, { session: { id }, teamId, teamName }: Member): Promise<Part> => {
+  // A team that left and came back has a handle for each time; what was asked of the one that left waits for the one that came.
+  const before = (await roster(queries, id)).filter((team) => team.leftAt !== null && nameKey(team.teamName) === nameKey(teamName))
+  const { events, count } = await unansweredBy(queries, id, [teamId, ...before.map((team) => team.teamId)], ROWS)
   return listPart('unanswered', 0.35, events.map(lineOf), { of: count, arrange: oldestFirst })
 }
 

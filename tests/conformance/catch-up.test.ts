@@ -56,6 +56,16 @@ throughEveryDoor((call, parley) => {
       expect(row).toMatchObject({ team: "Alex's Team", text: 'And the printer?', to: [bea.handle], sequence: second.cursor })
     })
 
+    test('a team that left and came back finds what it was asked before', async () => {
+      const { id, alex, bea } = await room(call)
+      const asked = await say(alex, 'Can you take the lexer?', { to: [bea.handle] })
+      const other = await say(alex, 'And this?', { to: [bea.handle] })
+      await say(bea, 'Yes.', { reply_to: other.message_id })
+      await done(bea('leave_session'))
+      const back = seat(call, await done(call('join_session', { session_id: id, team_name: bea.team })))
+      expect((await caughtUp(back)).unanswered).toMatchObject([{ id: asked.message_id }])
+    })
+
     test('tells what changed in the doc since the team’s cursor, by whom, and what is gone', async () => {
       const { alex, bea } = await room(call)
       const write = (content: string, expected_version: number) => done(alex('update_session_doc', { content, expected_version }))
