@@ -12,4 +12,4 @@ test('a transaction that waited in line until nobody hears of it any more does n
   await database.transaction(({ query }) => query(`insert into said values ('in time')`))
   expect(await database.query('select text from said')).toEqual([{ text: 'in time' }])
   await database.close()
-})
+}, 30_000) // it begins with a database of its own
