@@ -5,7 +5,7 @@ import { CONVERSATION_TYPES } from '../../db/schema.ts'
 import { refuse } from '../core/errors.ts'
 import { utf8Bytes } from '../core/text.ts'
 import type { Services } from '../services.ts'
-import { arrayText } from '../stores/append.ts'
+import { pgArray } from '../stores/arrays.ts'
 import { createDocument } from '../stores/documents.ts'
 import { importOf, insertImported, knownEvents, lockImport, saveImport, setTerminal, type Imported } from '../stores/imports.ts'
 import { advanceSession, insertSession, lockSession, type Session } from '../stores/sessions.ts'
@@ -182,7 +182,7 @@ const columnsOf = (
   content: json,
   size: utf8Bytes(json),
   replyTo: replyTo && eventIdOf(session, replyTo),
-  to: to && arrayText(to),
+  to: to && pgArray(to),
   toolName: named(toolName),
   model: named(model),
   originatingModel: named(originatingModel),

@@ -4,6 +4,7 @@ import type { Queries } from '../../db/database.ts'
 import { uuid7 } from '../core/ids.ts'
 import { utf8Bytes } from '../core/text.ts'
 import { APPEND_BATCH } from './append-statements.ts'
+import { pgArray } from './arrays.ts'
 import { eventOf, type Event } from './events.ts'
 
 export interface Draft {
@@ -51,7 +52,7 @@ export const appendEvents = async ({ query }: Queries, drafts: Draft[]): Promise
   const posts = drafts.map(postOf)
   const rows = await query<Answered>(
     APPEND_BATCH,
-    COLUMNS.map((name) => arrayText(posts.map((post) => post[name]))),
+    COLUMNS.map((name) => pgArray(posts.map((post) => post[name]))),
   )
   const answers: (Appended | undefined)[] = []
   for (const row of rows) answers[row.ord] = appendedOf(row, drafts[row.ord]!)
@@ -82,7 +83,7 @@ const COLUMNS = [
 const postOf = (draft: Draft, ord: number) => {
   const { sessionId: session, teamId: team, author, authorName, holder, type, replyTo, evenClosed = false, key } = draft
   const content = JSON.stringify(draft.content)
-  const to = draft.to && arrayText(draft.to)
+  const to = draft.to && pgArray(draft.to)
   return {
     ord,
     id: uuid7(),
@@ -102,11 +103,6 @@ const postOf = (draft: Draft, ord: number) => {
   }
 }
 const NO_KEY = { caller: undefined, keyHash: undefined, operation: undefined, bodyHash: undefined }
-
-// Postgres' own notation, which both drivers pass on as it is.
-export const arrayText = (values: (string | number | boolean | undefined)[]) => `{${values.map(elementText).join(',')}}`
-const elementText = (value: string | number | boolean | undefined) =>
-  value === undefined ? 'NULL' : typeof value === 'string' ? `"${value.replace(/["\\]/g, '\\$&')}"` : value
 
 const appendedOf = (row: Answered, draft: Draft): Appended | undefined => {
   const { outcome } = row

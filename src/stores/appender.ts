@@ -1,6 +1,7 @@
 // Group commit: while one batch is being written, posts gather; the next batch takes them all. One commit serves many posts.
 import { ANSWER_WITHIN_MS, DatabaseTimeout, type Database, type Queries } from '../../db/database.ts'
-import { appendEvents, arrayText, type Appended, type Draft } from './append.ts'
+import { appendEvents, type Appended, type Draft } from './append.ts'
+import { plainArray } from './arrays.ts'
 import { continueLogs } from './continue.ts'
 import { isAway } from './failures.ts'
 import { Heads } from './heads.ts'
@@ -181,5 +182,5 @@ export class Appender {
 // In the order of their ids, as every statement takes them (append-statements.ts).
 const lockSessions = ({ query }: Queries, drafts: Draft[]) =>
   query('select from sessions where id = any($1::uuid[]) order by id for no key update', [
-    arrayText(drafts.map(({ sessionId }) => sessionId)),
+    plainArray(drafts.map(({ sessionId }) => sessionId)),
   ])

@@ -2,7 +2,8 @@
 // ends there. Nothing is judged, and nothing but the time comes back: half of what a batch costs otherwise (bench/post).
 import type { Queries } from '../../db/database.ts'
 import { uuid7 } from '../core/ids.ts'
-import { arrayText, writtenAt, type Appended, type Draft } from './append.ts'
+import { writtenAt, type Appended, type Draft } from './append.ts'
+import { pgArray, plainArray } from './arrays.ts'
 import { CONTINUE, CONTINUE_ONE } from './append-statements.ts'
 import { placeAfter, type Head, type Heads } from './heads.ts'
 
@@ -67,7 +68,7 @@ const one = (post: Post): Statement => {
   const { draft, at, id, content } = post
   const { sessionId, type, teamId = null, replyTo = null, to } = draft
   const place = [sessionId, id, at.sequence, at.turn, at.ordinal, at.holder]
-  return [CONTINUE_ONE, [...place, type, nameOf(post), teamId, content, replyTo, to ? arrayText(to) : null]]
+  return [CONTINUE_ONE, [...place, type, nameOf(post), teamId, content, replyTo, to ? pgArray(to) : null]]
 }
 
 const many = (logs: Map<string, Log>, posts: Post[]): Statement => {
@@ -81,33 +82,29 @@ const many = (logs: Map<string, Log>, posts: Post[]): Statement => {
     return posters.size
   }
   const who = posts.map(posterOf)
-  const sparse = (of: (post: Post) => string | undefined) =>
-    posts.some((post) => of(post) !== undefined) ? arrayText(posts.map(of)) : null
-  const ofPosters = (of: (post: Post) => string | undefined) => arrayText([...posters.values()].map(({ post }) => of(post)))
+  const sparse = (of: (post: Post) => string | undefined) => (posts.some((post) => of(post) !== undefined) ? pgArray(posts.map(of)) : null)
+  const ofPosters = (of: (post: Post) => string | undefined) => pgArray([...posters.values()].map(({ post }) => of(post)))
   const params = [
-    plain([...logs.keys()]),
-    plain(each.map(({ from }) => from.sequence)),
-    plain(each.map(({ end }) => end.sequence)),
-    plain(each.map(({ end }) => end.turn)),
-    plain(each.map(({ end }) => end.ordinal)),
-    arrayText(each.map(({ end }) => end.holder)),
-    plain(posts.map(({ log }) => log.place)),
-    plain(posts.map(({ at }) => at.sequence)),
-    plain(posts.map(({ id }) => id)),
-    plain(posts.map(({ at }) => at.turn)),
-    plain(posts.map(({ at }) => at.ordinal)),
-    plain(posts.map(({ content }) => JSON.stringify(content))), // what quotes a text that is JSON already quotes it for Postgres too
+    plainArray([...logs.keys()]),
+    plainArray(each.map(({ from }) => from.sequence)),
+    plainArray(each.map(({ end }) => end.sequence)),
+    plainArray(each.map(({ end }) => end.turn)),
+    plainArray(each.map(({ end }) => end.ordinal)),
+    pgArray(each.map(({ end }) => end.holder)),
+    plainArray(posts.map(({ log }) => log.place)),
+    plainArray(posts.map(({ at }) => at.sequence)),
+    plainArray(posts.map(({ id }) => id)),
+    plainArray(posts.map(({ at }) => at.turn)),
+    plainArray(posts.map(({ at }) => at.ordinal)),
+    plainArray(posts.map(({ content }) => JSON.stringify(content))), // what quotes a text that is JSON already quotes it for Postgres too
     sparse(({ draft }) => draft.replyTo),
-    sparse(({ draft }) => draft.to && arrayText(draft.to)),
-    plain(who),
+    sparse(({ draft }) => draft.to && pgArray(draft.to)),
+    plainArray(who),
     ofPosters(({ draft }) => draft.type),
     ofPosters(nameOf),
     ofPosters(({ draft }) => draft.teamId),
   ]
   return [CONTINUE, params]
 }
-
-// An array in Postgres' notation whose elements need no quotes, or have them.
-const plain = (values: (string | number)[]) => `{${values.join(',')}}`
 
 const nameOf = ({ draft, at }: Post) => draft.authorName ?? at.names.get(draft.teamId!)

@@ -1,5 +1,6 @@
 // Reading the log. The primary key (session_id, sequence) is the cursor's index; every read is one range of it.
 import type { Queries } from '../../db/database.ts'
+import { plainArray } from './arrays.ts'
 
 /** An event as every door shows it: the same for all readers, so it can be encoded once (specification 1's message). */
 export interface Event {
@@ -67,7 +68,7 @@ export const eventById = async ({ query }: Queries, sessionId: string, id: strin
 
 /** Those of these events that this session has, in no order. */
 export const eventsById = async ({ query }: Queries, sessionId: string, ids: string[]): Promise<Event[]> =>
-  (await query<Row>(`select ${COLUMNS} from events where session_id = $1 and id = any($2::uuid[])`, [sessionId, `{${ids.join(',')}}`])).map(
+  (await query<Row>(`select ${COLUMNS} from events where session_id = $1 and id = any($2::uuid[])`, [sessionId, plainArray(ids)])).map(
     eventOf,
   )
 

@@ -2,6 +2,7 @@
 // range scans. Where the turn lies in the log the search index knows; what it has not seen yet is the end of the log.
 import type { Queries } from '../../db/database.ts'
 import type { Content } from '../core/event-text.ts'
+import { plainArray } from './arrays.ts'
 
 export interface SessionRow {
   id: string
@@ -62,7 +63,7 @@ const sessionWith = (
     select from events e where e.session_id = s.id and e.turn = s.turn and e.terminal) as completed`
 
 export const sessionsByIds = ({ query }: Queries, ids: string[]): Promise<SessionRow[]> =>
-  query(`select ${sessionWith(UPDATED)} from sessions s where s.id = any($1::uuid[])`, [`{${ids.join(',')}}`])
+  query(`select ${sessionWith(UPDATED)} from sessions s where s.id = any($1::uuid[])`, [plainArray(ids)])
 
 /** The sessions before and after in the chain of those resumed from one another. */
 export const neighbours = async ({ query }: Queries, id: string): Promise<{ previous: string | null; next: string | null }> => {

@@ -2,7 +2,7 @@
 import { and, eq } from 'drizzle-orm'
 import type { Queries } from '../../db/database.ts'
 import { imports } from '../../db/schema.ts'
-import { arrayText } from './append.ts'
+import { pgArray } from './arrays.ts'
 
 export type Import = typeof imports.$inferSelect
 
@@ -35,7 +35,7 @@ export const saveImport = async ({ db }: Queries, { sessionId, batches, ...read 
 
 /** Which of these events are in the log already. */
 export const knownEvents = async ({ query }: Queries, ids: string[]): Promise<Set<string>> => {
-  const rows = await query<{ id: string }>('select id from events where id = any($1::uuid[])', [arrayText(ids)])
+  const rows = await query<{ id: string }>('select id from events where id = any($1::uuid[])', [pgArray(ids)])
   return new Set(rows.map(({ id }) => id))
 }
 
@@ -100,11 +100,11 @@ as e(sequence, id, turn, ordinal, type, author, author_name, team_id, content, s
 
 /** Writes events that are numbered already, under their session's lock. */
 export const insertImported = async ({ query }: Queries, sessionId: string, events: Imported[]): Promise<void> =>
-  void (await query(INSERT, [sessionId, ...FIELDS.map((field) => arrayText(events.map((event) => event[field])))]))
+  void (await query(INSERT, [sessionId, ...FIELDS.map((field) => pgArray(events.map((event) => event[field])))]))
 
 export const setTerminal = async ({ query }: Queries, sessionId: string, ids: string[], terminal: boolean): Promise<void> =>
   void (await query('update events set terminal = nullif($3, false) where session_id = $1 and id = any($2::uuid[])', [
     sessionId,
-    arrayText(ids),
+    pgArray(ids),
     terminal,
   ]))

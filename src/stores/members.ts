@@ -3,6 +3,7 @@ import { and, asc, eq, getTableColumns, gt, isNull, sql } from 'drizzle-orm'
 import { prepared, type Queries } from '../../db/database.ts'
 import { acks, participants, sessions } from '../../db/schema.ts'
 import { sameText, sha256, type Token } from '../core/ids.ts'
+import { plainArray } from './arrays.ts'
 
 /** What a wait and a read must know of a session before they begin. */
 export interface Head {
@@ -101,7 +102,7 @@ const ROSTERS = prepared((db) =>
 
 /** The rosters of several sessions, in one statement. */
 export const rostersOf = async (queries: Queries, sessionIds: string[]): Promise<Seat[]> =>
-  sessionIds.length === 0 ? [] : ROSTERS(queries).execute({ ids: `{${sessionIds.join(',')}}` })
+  sessionIds.length === 0 ? [] : ROSTERS(queries).execute({ ids: plainArray(sessionIds) })
 
 export const addParticipant = async ({ db }: Queries, values: typeof participants.$inferInsert): Promise<Participant> => {
   const [row] = await db.insert(participants).values(values).returning()

@@ -3,6 +3,7 @@ import { and, count, desc, eq, gt, gte, inArray, isNull, max, or, sql, type SQL 
 import type { Queries } from '../../db/database.ts'
 import { CONVERSATION_TYPES, events, participants, sessions } from '../../db/schema.ts'
 import { kindNumber } from '../core/kinds.ts'
+import { plainArray } from './arrays.ts'
 
 /** The newest event of each conversation, by primary key: the session's row knows its sequence. */
 export const lastEventsOf = ({ db }: Queries, ids: string[]) =>
@@ -48,7 +49,7 @@ export const pulsesOf = async ({ query }: Queries, ids: string[], now: string): 
      ) sample
      join events e on e.session_id = s.id and e.sequence = sample.sequence
      group by 1, 2`,
-    [`{${ids.join(',')}}`, now],
+    [plainArray(ids), now],
   )
   const pulses = new Map<string, number[]>()
   for (const { id, pulse, n } of rows) {

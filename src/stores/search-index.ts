@@ -5,6 +5,7 @@ import { textOf, type Content } from '../core/event-text.ts'
 import { kindNumber, kindOf } from '../core/kinds.ts'
 import { modeAfter, type Mode } from '../core/modes.ts'
 import { indexed, LEVELS, termsOf } from '../core/terms.ts'
+import { plainArray } from './arrays.ts'
 
 const LOCK = 7_423_000_002
 const BATCH_BYTES = 384 * 1024 // of content, the first event always; 1 MiB of large texts took 100 MiB more memory (bench/import)
@@ -58,7 +59,7 @@ const behind = async ({ query }: Queries, sessionIds: string[], limit: number): 
   const rows = await query<{ session_id: string; mode: Mode; indexed: number; last: number }>(
     `select i.session_id, i.mode, i.indexed_sequence as indexed, s.last_sequence as last from session_index i join sessions s on s.id = i.session_id
      where i.session_id = any($1::uuid[]) and i.indexed_sequence < s.last_sequence`,
-    [`{${sessionIds.join(',')}}`],
+    [plainArray(sessionIds)],
   )
   let left = limit
   return rows.flatMap(({ session_id, mode, indexed: from, last }, n) => {

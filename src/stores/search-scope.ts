@@ -1,5 +1,6 @@
 // Where a search looks, and how many of the index's events lie there: by that it is planned (search.ts).
 import type { Queries } from '../../db/database.ts'
+import { plainArray } from './arrays.ts'
 
 export interface Scope {
   session?: string | undefined
@@ -47,7 +48,7 @@ export const isNarrowed = ({ from, before, by }: Scope) => from !== undefined ||
 export const liesWithin = ({ session, turn, sessions, from, before }: Place, bind: Bind): string[] => [
   ...(session === undefined ? [] : [`session_id = ${bind(session)}::uuid`]),
   ...(turn === undefined ? [] : [`turn = ${bind(turn)}::int`]),
-  ...(sessions === undefined ? [] : [`session_id = any(${bind(`{${sessions.join(',')}}`)}::uuid[])`]),
+  ...(sessions === undefined ? [] : [`session_id = any(${bind(plainArray(sessions))}::uuid[])`]),
   ...(from === undefined ? [] : [`at >= ${bind(from)}::timestamptz`]),
   ...(before === undefined ? [] : [`at < ${bind(before)}::timestamptz`]),
 ]

@@ -1,6 +1,7 @@
 // Finding events by their terms: which rows of the index are worth scoring (search-plan.ts), and their score, which is BM25.
 import type { Queries } from '../../db/database.ts'
 import { B, K1, quoted, termsOf } from '../core/terms.ts'
+import { pgArray, plainArray } from './arrays.ts'
 import { everyEvent, likelyEvents, MOST_CANDIDATES, weightOf, type Plan, type Term } from './search-plan.ts'
 import { isNarrowed, liesWithin, placeOf, shareOf, writtenBy, type Place, type Scope } from './search-scope.ts'
 import { correctionsOf, type Word } from './typos.ts'
@@ -91,9 +92,7 @@ const corpusOf = async ({ query }: Queries): Promise<Corpus> =>
   (await query<Corpus>('select events, length, rebuilding from search_corpus'))[0]!
 
 const wordsOf = ({ query }: Queries, terms: string[]) =>
-  query<Word>('select term, events, levels from search_terms where term = any($1::text[])', [
-    `{${terms.map((term) => `"${term}"`).join(',')}}`,
-  ])
+  query<Word>('select term, events, levels from search_terms where term = any($1::text[])', [pgArray(terms)])
 
 const best = (
   { query }: Queries,
@@ -103,7 +102,7 @@ const best = (
 ): Promise<Found[]> => {
   const params: unknown[] = []
   const bind = (value: unknown) => `$${params.push(value)}`
-  const within = [`kind = any(${bind(`{${kinds.join(',')}}`)}::int2[])`, ...liesWithin(place, bind)].join(' and ')
+  const within = [`kind = any(${bind(plainArray(kinds))}::int2[])`, ...liesWithin(place, bind)].join(' and ')
   const most = limited ? ` limit ${MOST_CANDIDATES}` : ''
   const rows = gathered ? `(select * from event_search where ${within} offset 0)` : 'event_search'
   const matches = padded(plan).map(({ column, query }) => `${column} @@ ${bind(query)}::tsquery`)

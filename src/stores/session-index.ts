@@ -3,6 +3,7 @@
 import type { Database, Queries } from '../../db/database.ts'
 import { quoted, termsOf } from '../core/terms.ts'
 import { utf8Bytes } from '../core/text.ts'
+import { plainArray } from './arrays.ts'
 
 const SESSIONS_AT_ONCE = 200
 const BATCH_BYTES = 1024 * 1024 // of documents, the first always
@@ -75,7 +76,7 @@ interface Changed {
 }
 
 const changedAmong = ({ query }: Queries, ids: string[]): Promise<Changed[]> =>
-  query(`select s.id, coalesce(octet_length(d.content), 0) as bytes from ${CHANGED} and s.id = any($1::uuid[])`, [`{${ids.join(',')}}`])
+  query(`select s.id, coalesce(octet_length(d.content), 0) as bytes from ${CHANGED} and s.id = any($1::uuid[])`, [plainArray(ids)])
 
 const withinBatch = (changed: Changed[]): string[] => {
   let left = BATCH_BYTES
@@ -96,7 +97,7 @@ const indexSessions = async (database: Database, ids: string[]): Promise<void> =
   const sessions = await database.query<Texts>(
     `select s.id as session_id, s.title, s.description, coalesce(d.content, '') as content, coalesce(d.version, 0) as doc_version, ${HEAD} as head
      from sessions s left join session_docs d on d.session_id = s.id where s.id = any($1::uuid[])`,
-    [`{${ids.join(',')}}`],
+    [plainArray(ids)],
   )
   const rows = sessions.map(({ session_id, doc_version, head, ...texts }) => ({ session_id, doc_version, head, ...indexedSession(texts) }))
   await database.transaction(

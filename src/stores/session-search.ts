@@ -2,6 +2,7 @@
 // so a session must have most of what makes the query rare.
 import type { Queries } from '../../db/database.ts'
 import { B, K1, quoted } from '../core/terms.ts'
+import { pgArray, plainArray } from './arrays.ts'
 import { weightOf } from './search-plan.ts'
 import type { Scope } from './search-scope.ts'
 import { timesOf, type Sought } from './search.ts'
@@ -86,7 +87,7 @@ const amongSessions = async ({ query }: Queries, terms: string[]): Promise<Set<s
   if (terms.length === 0) return new Set()
   const rows = await query<{ term: string }>(
     `select term from unnest($1::text[]) term where exists (select from session_search where tsv @@ ('''' || term || '''')::tsquery)`,
-    [`{${terms.map((term) => `"${term}"`).join(',')}}`],
+    [pgArray(terms)],
   )
   return new Set(rows.map(({ term }) => term))
 }
@@ -116,5 +117,5 @@ export const sessionTexts = ({ query }: Queries, ids: string[], terms: string[])
          cross join lateral (select lower(coalesce(d.content, '')) as said offset 0) l
          cross join lateral (select coalesce(${[...terms.map((_, i) => `nullif(strpos(said, $${i + 2}), 0)`), '0'].join(', ')}) as place) p
          where s.id = any($1::uuid[])`,
-        [`{${ids.join(',')}}`, ...terms],
+        [plainArray(ids), ...terms],
       )

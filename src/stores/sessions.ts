@@ -2,6 +2,7 @@ import { and, desc, eq, ilike, inArray, ne, not, or, sql } from 'drizzle-orm'
 import { prepared, type Queries } from '../../db/database.ts'
 import { loops, participants, sessionDocs, sessions } from '../../db/schema.ts'
 import { sessionIndex } from '../../db/search-schema.ts'
+import { plainArray } from './arrays.ts'
 import { isLive, type Since } from './overview.ts'
 
 export type Session = typeof sessions.$inferSelect
@@ -51,7 +52,7 @@ const OVERVIEWS = prepared((db) =>
 
 /** Sessions with their doc's version, their convener and whether they look like a loop, in one read; undefined where there is none. */
 export const overviewsOf = async (queries: Queries, ids: string[]): Promise<(Overview | undefined)[]> => {
-  const rows: Overview[] = await OVERVIEWS(queries).execute({ ids: `{${[...new Set(ids)].join(',')}}` })
+  const rows: Overview[] = await OVERVIEWS(queries).execute({ ids: plainArray([...new Set(ids)]) })
   const byId = new Map(rows.map((row) => [row.session.id, row]))
   return ids.map((id) => byId.get(id))
 }
@@ -92,7 +93,7 @@ export const advanceSession = async (
 
 /** The newest sequences of the sessions that are waited for: what the sweep compares with. */
 export const newestSequences = ({ query }: Queries, ids: string[]): Promise<{ id: string; last_sequence: number }[]> =>
-  query('select id, last_sequence from sessions where id = any($1::uuid[])', [`{${ids.join(',')}}`])
+  query('select id, last_sequence from sessions where id = any($1::uuid[])', [plainArray(ids)])
 
 export interface Listed {
   /** Stands in the title or description. */

@@ -1,6 +1,7 @@
 // What a team has before it: counted, or what is addressed to it alone. A message is addressed to a team that it names in `to`, and to
 // the team whose message it answers.
 import type { Queries } from '../../db/database.ts'
+import { plainArray } from './arrays.ts'
 import { CONVERSATION, page, type Event, type Page } from './events.ts'
 
 // The first line is the partial index events_addressed: a team's few messages are found without reading the feed.
@@ -22,7 +23,7 @@ export const addressedAmong = async ({ query }: Queries, teamId: string, events:
     asked.length === 0
       ? []
       : await query<{ id: string }>('select id from events where id = any($1::uuid[]) and posted_by_team_id = $2', [
-          `{${asked.join(',')}}`,
+          plainArray(asked),
           teamId,
         ])
   const answered = new Set<unknown>(own.map(({ id }) => id))
