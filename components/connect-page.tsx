@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import type { ServerLink } from '../src/core/server-link.ts'
 import { visible } from '../src/core/visible.ts'
 import { Shell, type Frame } from './shell.tsx'
 import { Snippet } from './snippet.tsx'
@@ -15,7 +16,6 @@ import {
   invitation,
   mcpJson,
   opencode,
-  type Link,
 } from './snippets.ts'
 import { LinkButton } from './ui/button.tsx'
 import { Card, CardContent, CardDescription, CardHeader, CardTitle } from './ui/card.tsx'
@@ -27,7 +27,7 @@ interface Invited {
   concluded: boolean
 }
 
-export const ConnectPage = ({ frame, link, session }: { frame: Frame; link: Link; session: Invited | undefined }) => (
+export const ConnectPage = ({ frame, link, session }: { frame: Frame; link: ServerLink; session: Invited | undefined }) => (
   <Shell frame={frame} title="Connect an agent · Parley" crumbs={[{ label: 'Connect' }]}>
     <main id="main" className="mx-auto grid w-full max-w-4xl grid-cols-[minmax(0,1fr)] gap-6 px-4 py-7 sm:px-6">
       <div>
@@ -91,7 +91,7 @@ export const ConnectPage = ({ frame, link, session }: { frame: Frame; link: Link
   </Shell>
 )
 
-const Invitation = ({ session, link }: { session: Invited; link: Link }) => (
+const Invitation = ({ session, link }: { session: Invited; link: ServerLink }) => (
   <Card aria-label="Invitation" className="border-brand/40">
     <CardHeader>
       <CardTitle className="wrap-anywhere">Invite agents to “{visible(session.title)}”</CardTitle>

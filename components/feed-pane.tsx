@@ -1,16 +1,17 @@
+import type { ServerLink } from '../src/core/server-link.ts'
 import { Composer, type ComposerProps } from './composer.tsx'
 import { Icon } from './icon.tsx'
 import { Lanes } from './lanes.tsx'
 import { Listening } from './roster.tsx'
 import type { SessionView } from './session-view.ts'
 import { Snippet } from './snippet.tsx'
-import { claude, invitation, type Link } from './snippets.ts'
+import { claude, invitation } from './snippets.ts'
 import { moment } from './time.ts'
 import { Empty } from './ui/empty.tsx'
 
 interface Props {
   session: SessionView
-  link: Link
+  link: ServerLink
 }
 
 /** The feed in a scroller of its own, which begins at its end. */

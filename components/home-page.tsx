@@ -1,3 +1,4 @@
+import type { ServerLink } from '../src/core/server-link.ts'
 import { visible } from '../src/core/visible.ts'
 import { cn } from './cn.ts'
 import { Icon } from './icon.tsx'
@@ -8,7 +9,7 @@ import { SessionRow, type SessionSummary } from './session-row.tsx'
 import { SessionSearch, type Filter } from './session-search.tsx'
 import { Shell, type Frame } from './shell.tsx'
 import { Snippet } from './snippet.tsx'
-import { claude, curlCreate, type Link } from './snippets.ts'
+import { claude, curlCreate } from './snippets.ts'
 import { Alert } from './ui/alert.tsx'
 import { LinkButton } from './ui/button.tsx'
 import { Empty } from './ui/empty.tsx'
@@ -36,7 +37,7 @@ interface Overview {
   /** What was found for `search`, or why it could not be looked for. */
   found: Found | undefined
   problem: string | undefined
-  link: Link
+  link: ServerLink
 }
 
 export const HomePage = ({ frame, overview }: { frame: Frame; overview: Overview }) => (
@@ -171,7 +172,7 @@ const NothingFound = ({ search, filter }: { search: string; filter: Filter }) =>
   </div>
 )
 
-const NoSessions = ({ link }: { link: Link }) => (
+const NoSessions = ({ link }: { link: ServerLink }) => (
   <div className="mt-5 rounded-lg border bg-card shadow-xs">
     <Empty icon={<Icon name="users" />} title="No session yet">
       Give an agent the link and ask it to create a session, or open one yourself.

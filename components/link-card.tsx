@@ -1,6 +1,7 @@
+import type { ServerLink } from '../src/core/server-link.ts'
 import type { Frame } from './shell.tsx'
 import { Snippet } from './snippet.tsx'
-import { claude, codexConfig, curlCreate, type Link } from './snippets.ts'
+import { claude, codexConfig, curlCreate } from './snippets.ts'
 import { Alert } from './ui/alert.tsx'
 import { Badge } from './ui/badge.tsx'
 import { Button } from './ui/button.tsx'
@@ -8,7 +9,7 @@ import { Card, CardContent, CardDescription, CardHeader, CardTitle } from './ui/
 import { Input } from './ui/input.tsx'
 import { Label } from './ui/label.tsx'
 
-export interface McpLink extends Link {
+export interface McpLink extends ServerLink {
   source: 'saved' | 'environment' | 'request'
   /** What takes effect once the saved link is removed. */
   otherwise: string

@@ -1,3 +1,4 @@
+import type { ServerLink } from '../src/core/server-link.ts'
 import { visible } from '../src/core/visible.ts'
 import { cn } from './cn.ts'
 import { Conclusion, DocumentPane } from './document-pane.tsx'
@@ -6,13 +7,12 @@ import { Roster } from './roster.tsx'
 import { SessionActions } from './session-actions.tsx'
 import type { SessionState, SessionView } from './session-view.ts'
 import { Shell, TO_CONTENT, type Frame, type Skip } from './shell.tsx'
-import type { Link } from './snippets.ts'
 import { Badge } from './ui/badge.tsx'
 
 interface Props {
   frame: Frame
   session: SessionView
-  link: Link
+  link: ServerLink
   /** For what the reader may say here. */
   idempotencyKey: string
 }

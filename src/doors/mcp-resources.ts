@@ -2,16 +2,17 @@
 import { ErrorCode, McpError, type Resource, type ResourceTemplate } from '@modelcontextprotocol/sdk/types.js'
 import type { Call } from '../context.ts'
 import { isUuid } from '../core/ids.ts'
+import type { ServerLink } from '../core/server-link.ts'
 import { visible } from '../core/visible.ts'
 import { conclusionOf } from '../rooms/conclusion.ts'
-import { handoffOf, type Reach } from '../rooms/handoff.ts'
+import { handoffOf } from '../rooms/handoff.ts'
 import type { Services } from '../services.ts'
 import { readDocument } from '../stores/documents.ts'
 import { eventsBefore } from '../stores/events.ts'
 import { listSessions, sessionById, type Session } from '../stores/sessions.ts'
 import { isOfTeam } from './guards.ts'
 
-export type McpCall = Call & { reach(): Reach }
+export type McpCall = Call & { link(): ServerLink }
 
 const LISTED = 25 // sessions, the newest first; templates lead to all others
 const FEED_EVENTS = 100
@@ -29,7 +30,7 @@ const PARTS: Record<string, Part> = {
     about: 'All that is needed to continue the session, on one page',
     mimeType: 'text/markdown',
     listed: true,
-    read: (services, session, call) => handoffOf(services, session, call.reach()),
+    read: (services, session, call) => handoffOf(services, session, call.link()),
   },
   doc: {
     about: "The session's shared document",

@@ -18,10 +18,10 @@ import type { Services } from '../services.ts'
 import type { Toolset } from '../toolsets.ts'
 import { exchangeWith, type Exchange } from './exchange.ts'
 import { mayRead } from './guards.ts'
-import { reachOf } from './handoff.ts'
 import { bodyText, json, whyNot, type Http } from './http.ts'
 import { serveSessions } from './mcp-offers.ts'
 import type { McpCall } from './mcp-resources.ts'
+import { serverLink } from './origin.ts'
 import { methodNotAllowed, refusalOf, SSE_HEADERS } from './rest.ts'
 import type { RateLimit } from './rate-limit.ts'
 import { inputSchema } from './schemas.ts'
@@ -159,7 +159,7 @@ const callOf = (c: Http, services: Services): McpCall => ({
   signal: () => c.req.raw.signal,
   began: performance.now(),
   held: c.env?.untimed,
-  reach: () => reachOf(c, services),
+  link: () => serverLink(c, services),
 })
 
 // While the call runs: progress for a client that asked for it, comments otherwise, so that no proxy sees a quiet connection. Then, if the

@@ -1,4 +1,5 @@
 // Under which address we were called, and which link agents are told.
+import type { ServerLink } from '../core/server-link.ts'
 import type { Services } from '../services.ts'
 import type { Asked, Http } from './http.ts'
 
@@ -31,3 +32,10 @@ export const baseUrl = (c: Http, services: Services): string => {
   const { origin, pathname } = new URL(linkInForce(c, services).url)
   return origin + pathname.replace(/\/((api\/)?mcp|mcp\/[^/]+)?\/?$/, '')
 }
+
+/** The link in force, with all that goes with it. */
+export const serverLink = (c: Http, services: Services): ServerLink => ({
+  url: linkInForce(c, services).url,
+  base: baseUrl(c, services),
+  token: services.config.ACCESS_TOKEN !== undefined,
+})

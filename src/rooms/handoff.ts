@@ -1,5 +1,6 @@
 // A session as one page of Markdown from which an agent of any vendor can go on, of a bounded size whatever the session's.
 import { cutText } from '../core/budget.ts'
+import type { ServerLink } from '../core/server-link.ts'
 import { oneLine } from '../core/visible.ts'
 import type { Services } from '../services.ts'
 import { readDocument } from '../stores/documents.ts'
@@ -8,14 +9,6 @@ import { roster, type Participant } from '../stores/members.ts'
 import type { Session } from '../stores/sessions.ts'
 import { sectionsOf, type Section } from './outline.ts'
 import { participantOf } from './roster.ts'
-
-/** How this server is reached, as the reader should know it. */
-export interface Reach {
-  base: string
-  mcpUrl: string
-  /** Calls need an access token. */
-  token: boolean
-}
 
 // Characters: at most about 40,000 in all, which is some 10,000 tokens; mostly far less.
 const CONCLUSION = 5_000
@@ -33,7 +26,7 @@ const DECISIONS = /^decisions?\b|\bdecided\b/i
 const OPEN = /^(open|next|to[ -]?do|outstanding|remaining|questions?|action items?|risks?)\b/i
 
 /** The handoff of a session that the caller may read. */
-export const handoffOf = async (services: Services, session: Session, reach: Reach): Promise<string> => {
+export const handoffOf = async (services: Services, session: Session, link: ServerLink): Promise<string> => {
   const [teams, doc, { events }] = await Promise.all([
     roster(services.database, session.id),
     readDocument(services.database, session.id),
@@ -47,7 +40,7 @@ export const handoffOf = async (services: Services, session: Session, reach: Rea
     ...documentParts(doc.content),
     section('Asked but not answered', messages(unanswered(events), teams)),
     section('Last messages', messages(events.filter(isSaid).slice(-LAST_MESSAGES), teams)),
-    section('How to continue', session.status === 'closed' ? resuming(session, reach) : joining(session, reach)),
+    section('How to continue', session.status === 'closed' ? resuming(session, link) : joining(session, link)),
   ]
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`
 }
@@ -136,30 +129,30 @@ const messages = (events: Event[], teams: Participant[]): string => {
     .join('\n\n')
 }
 
-const header = ({ token }: Reach) => (token ? ' -H "Authorization: Bearer $PARLEY_TOKEN"' : '')
+const header = ({ token }: ServerLink) => (token ? ' -H "Authorization: Bearer $PARLEY_TOKEN"' : '')
 
 const joining = (
   session: Session,
-  reach: Reach,
-) => `Your task, if your person gives you no other: read the above, join the session under your team's name, tell the others what you will do, and follow the feed until the session is concluded. How a team takes part is in ${reach.base}/AGENTS.md.
+  link: ServerLink,
+) => `Your task, if your person gives you no other: read the above, join the session under your team's name, tell the others what you will do, and follow the feed until the session is concluded. How a team takes part is in ${link.base}/AGENTS.md.
 
-Over MCP (${reach.mcpUrl}): \`join_session\` with session_id \`${session.id}\`. With curl:
+Over MCP (${link.url}): \`join_session\` with session_id \`${session.id}\`. With curl:
 
 \`\`\`sh
 SID=${session.id}
-curl -s${header(reach)} "${reach.base}/api/sessions/$SID/join" -d '{"team_name":"<your team>"}'   # keep team_id and cursor
-curl -s${header(reach)} -m 40 -H "X-Team-ID: $TEAM_ID" "${reach.base}/api/sessions/$SID/wait?since_cursor=$CURSOR"
+curl -s${header(link)} "${link.base}/api/sessions/$SID/join" -d '{"team_name":"<your team>"}'   # keep team_id and cursor
+curl -s${header(link)} -m 40 -H "X-Team-ID: $TEAM_ID" "${link.base}/api/sessions/$SID/wait?since_cursor=$CURSOR"
 \`\`\``
 
 const resuming = (
   session: Session,
-  reach: Reach,
-) => `Your task, if your person gives you no other: read the above and continue in a new session, whose document opens with this conclusion. How a team takes part is in ${reach.base}/AGENTS.md.
+  link: ServerLink,
+) => `Your task, if your person gives you no other: read the above and continue in a new session, whose document opens with this conclusion. How a team takes part is in ${link.base}/AGENTS.md.
 
-Over MCP (${reach.mcpUrl}): \`create_session\` with resume_from \`${session.id}\`; or \`join_session\` with this id, to read all of it. With curl:
+Over MCP (${link.url}): \`create_session\` with resume_from \`${session.id}\`; or \`join_session\` with this id, to read all of it. With curl:
 
 \`\`\`sh
 SID=${session.id}
-curl -s${header(reach)} "${reach.base}/api/sessions/$SID/join" -d '{"team_name":"<your team>"}'   # keep team_id
-curl -s${header(reach)} -H "X-Team-ID: $TEAM_ID" "${reach.base}/api/sessions" -d '{"title":"…","description":"…","creator_team_name":"<your team>","resume_from":"'$SID'"}'
+curl -s${header(link)} "${link.base}/api/sessions/$SID/join" -d '{"team_name":"<your team>"}'   # keep team_id
+curl -s${header(link)} -H "X-Team-ID: $TEAM_ID" "${link.base}/api/sessions" -d '{"title":"…","description":"…","creator_team_name":"<your team>","resume_from":"'$SID'"}'
 \`\`\``

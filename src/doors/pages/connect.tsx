@@ -1,8 +1,8 @@
 import { ConnectPage } from '../../../components/connect-page.tsx'
 import { existingSession } from '../../rooms/refusals.ts'
 import type { Http } from '../http.ts'
+import { serverLink } from '../origin.ts'
 import { frameOf, page, type Site } from './answer.tsx'
-import { linkOf } from './link.ts'
 
 /** GET /connect, with ?session=ID how to come into that one. */
 export const connectPage = async (c: Http, site: Site): Promise<Response> => {
@@ -10,5 +10,5 @@ export const connectPage = async (c: Http, site: Site): Promise<Response> => {
   const id = c.req.query('session')
   const session = id === undefined ? undefined : await existingSession(services.database, id)
   const invited = session && { id: session.id, title: session.title, concluded: session.status === 'closed' }
-  return page(c, <ConnectPage frame={frameOf(c, site)} link={linkOf(c, services)} session={invited} />)
+  return page(c, <ConnectPage frame={frameOf(c, site)} link={serverLink(c, services)} session={invited} />)
 }

@@ -14,8 +14,8 @@ import type { Services } from '../../services.ts'
 import { listSessions, type Listed, type Session } from '../../stores/sessions.ts'
 import type { Http } from '../http.ts'
 import { partial } from '../live/frames.tsx'
+import { serverLink } from '../origin.ts'
 import { answered, frameOf, page, type Site } from './answer.tsx'
-import { linkOf } from './link.ts'
 import { everything, sentence } from './search.tsx'
 import { isQuiet, liveSince } from './state.ts'
 import { rostersOf } from '../../stores/members.ts'
@@ -44,7 +44,7 @@ export const homePage = async (c: Http, site: Site): Promise<Response> => {
   })
   const sessions = (await summaries(services, listed.slice(0, SHOWN))).map((session) => withMatch(session, matches.get(session.id)))
   const more = listed.length > SHOWN
-  const overview = { counts, sessions, more, search, filter, found, problem, link: linkOf(c, services) }
+  const overview = { counts, sessions, more, search, filter, found, problem, link: serverLink(c, services) }
   if (c.req.query('part') === 'live') {
     const again = [
       ['#figures', <Figures {...overview} />],

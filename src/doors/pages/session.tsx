@@ -13,9 +13,9 @@ import { roster, type Seat } from '../../stores/members.ts'
 import type { Session } from '../../stores/sessions.ts'
 import { sessionsWithDocs, talkOf } from '../../stores/watched.ts'
 import type { Http } from '../http.ts'
+import { serverLink } from '../origin.ts'
 import { frameOf, page, streamedPage, type Site } from './answer.tsx'
 import { castOf, rowsOf, stretchAfter, stretchBefore, type Cast, type Queries } from './feed.tsx'
-import { linkOf } from './link.ts'
 import { lanesOf, messagesOf, stateOf } from './state.ts'
 import { tracePage } from './trace.tsx'
 
@@ -29,7 +29,7 @@ export const sessionPage = async (c: Http, site: Site): Promise<Response> => {
   const teams = await roster(services.database, session.id)
   const all = c.req.query('all') !== undefined
   const view = await viewOf(services, session, teams, all ? WHOLE : c.req.query('around'))
-  const shown = <SessionPage frame={frameOf(c, site)} session={view} link={linkOf(c, services)} idempotencyKey={crypto.randomUUID()} />
+  const shown = <SessionPage frame={frameOf(c, site)} session={view} link={serverLink(c, services)} idempotencyKey={crypto.randomUUID()} />
   if (!all) return page(c, shown)
   const [head = '', tail = ''] = renderToStaticMarkup(shown).split(PLACE)
   return streamedPage(c, wholeFeed(services.database, session, castOf(teams), head, tail))

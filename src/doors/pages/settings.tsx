@@ -7,12 +7,11 @@ import { refuse } from '../../core/errors.ts'
 import { LOOP_MODES, loopSettings } from '../../loop-guard.ts'
 import type { Services } from '../../services.ts'
 import type { Http } from '../http.ts'
-import { calledHost, calledScheme, linkInForce } from '../origin.ts'
-import { reach, type Reached } from '../reach.ts'
+import { calledHost, calledScheme, linkInForce, serverLink } from '../origin.ts'
+import { reach, type Reached } from '../link-check.ts'
 import { assertActor } from './act.ts'
 import { frameOf, localPath, page, seeOther, THEME_COOKIE, type Site } from './answer.tsx'
 import { formOf, valuesOf } from './form.ts'
-import { linkOf } from './link.ts'
 
 const NOTICES: Record<string, string> = {
   saved: 'Saved. Agents are given this link from now on.',
@@ -77,7 +76,7 @@ const settings = (c: Http, site: Site, notice: Reached | undefined, typed?: stri
   const { services } = site
   const [protocol, host] = [calledScheme(c, services), calledHost(c, services)]
   const otherwise = services.config.MCP_URL ?? `${protocol}://${host}/mcp`
-  const link = { ...linkOf(c, services), source: linkInForce(c, services).source, otherwise }
+  const link = { ...serverLink(c, services), source: linkInForce(c, services).source, otherwise }
   const frame = { ...frameOf(c, site), path: '/settings' }
   const loopGuard = { modes: LOOP_MODES, ...services.loops.settings(), saved: services.setting('loop_guard') !== undefined }
   return page(c, <SettingsPage {...{ frame, link, notice, typed, loopGuard }} groups={groupsOf(services)} />, status)
