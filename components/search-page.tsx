@@ -8,8 +8,6 @@ import { Alert } from './ui/alert.tsx'
 import { LinkButton } from './ui/button.tsx'
 import { Empty } from './ui/empty.tsx'
 
-export type { Hit }
-
 export interface Found {
   hits: Hit[]
   sessions: SessionHit[]
@@ -25,6 +23,8 @@ export interface Found {
 interface Props {
   frame: Frame
   search: Search
+  /** No page leads beyond this one. */
+  lastPage: number
   /** Who took part in the session that is searched. */
   names: string[]
   /** Undefined until something is looked for, and when that failed. */
@@ -32,13 +32,13 @@ interface Props {
   problem?: string
 }
 
-export const SearchPage = ({ frame, search, names, found, problem }: Props) => (
+export const SearchPage = ({ frame, search, lastPage, names, found, problem }: Props) => (
   <Shell frame={frame} title={search.query ? `${search.query} · Search · Parley` : 'Search · Parley'} crumbs={[{ label: 'Search' }]}>
     <main id="main" className="mx-auto w-full max-w-3xl px-4 py-7 sm:px-6">
       <h1 className="text-xl font-semibold tracking-[-0.02em]">Search</h1>
       <SearchForm search={search} names={namesFor(names, found)} />
       {problem && <Alert variant="destructive" className="mt-4" children={visible(problem)} />}
-      {found ? <Results search={search} found={found} /> : !problem && <Nothing search={search} />}
+      {found ? <Results {...{ search, lastPage, found }} /> : !problem && <Nothing search={search} />}
     </main>
   </Shell>
 )
@@ -48,7 +48,9 @@ const namesFor = (names: string[], found: Found | undefined) => [
   ...new Set([...names, ...(found?.hits ?? []).flatMap(({ team }) => team?.name ?? [])]),
 ]
 
-const Results = ({ search, found }: { search: Search; found: Found }) => (
+type Shown = Pick<Props, 'search' | 'lastPage'> & { found: Found }
+
+const Results = ({ search, lastPage, found }: Shown) => (
   <div className="mt-5">
     <p role="status" className="text-[13px] text-muted-foreground">
       {count(search, found)}
@@ -91,7 +93,7 @@ const Results = ({ search, found }: { search: Search; found: Found }) => (
         <NoHits search={search} />
       </div>
     )}
-    <Pages search={search} found={found} />
+    <Pages {...{ search, lastPage, found }} />
   </div>
 )
 
@@ -104,9 +106,7 @@ const Group = ({ id, title, children }: { id: string; title: string; children: R
   </section>
 )
 
-const LAST_PAGE = 5
-
-const Pages = ({ search, found: { more } }: { search: Search; found: Found }) => {
+const Pages = ({ search, lastPage, found: { more } }: Shown) => {
   if (search.page === 1 && !more) return null
   return (
     <nav aria-label="Pages" className="mt-4 flex items-center justify-between gap-3 text-[13px] text-muted-foreground">
@@ -117,12 +117,12 @@ const Pages = ({ search, found: { more } }: { search: Search; found: Found }) =>
       ) : (
         <span />
       )}
-      {more && search.page < LAST_PAGE && (
+      {more && search.page < lastPage && (
         <LinkButton variant="outline" href={hrefOf({ ...search, page: search.page + 1 })} rel="next">
           Next page
         </LinkButton>
       )}
-      {more && search.page >= LAST_PAGE && <span>There are more results. Add a word or narrow the filters.</span>}
+      {more && search.page >= lastPage && <span>There are more results. Add a word or narrow the filters.</span>}
     </nav>
   )
 }

@@ -1,6 +1,7 @@
 // Searching all that was said, done and written: the operation of history, with what it finds as people read it.
 import type { Search } from '../../../components/search-form.tsx'
-import { SearchPage, type Found, type Hit } from '../../../components/search-page.tsx'
+import type { Hit } from '../../../components/search-hits.tsx'
+import { SearchPage, type Found } from '../../../components/search-page.tsx'
 import { refuse, STATUS, type ErrorBody } from '../../core/errors.ts'
 import { glance } from '../../core/glance.ts'
 import { SEARCHABLE, type Kind } from '../../core/kinds.ts'
@@ -20,7 +21,7 @@ import { placeOf } from './place.ts'
 
 const SESSIONS_BESIDE = 5 // messages
 const SESSIONS_ALONE = 50
-const PAGES = LAST_HIT / HITS
+const LAST_PAGE = LAST_HIT / HITS
 const WRITTEN = new Set<Kind>(['user_input', 'assistant_response']) // as markdown
 const DAY_MS = 86_400_000
 
@@ -31,15 +32,15 @@ export const searchPage = async (c: Http, site: Site): Promise<Response> => {
   const id = given('session')
   const session = id ? await existingSession(services.database, id) : undefined
   const [type, by, from, to] = [given('type'), given('by'), given('from'), given('to')]
-  const number = Math.min(PAGES, Math.max(1, Math.trunc(Number(given('page'))) || 1))
+  const number = Math.min(LAST_PAGE, Math.max(1, Math.trunc(Number(given('page'))) || 1))
   const search: Search = { query: given('q'), session: session && { id, title: session.title }, type, by, from, to, page: number }
   const frame = frameOf(c, site)
   const [answer, teams] = await Promise.all([
     search.query ? answerTo(c, services, search) : ({} as Answer),
     session ? rostersOf(services.database, [id]) : [],
   ])
-  const names = teams.map(({ teamName }) => teamName)
-  if (!('error' in answer)) return page(c, <SearchPage {...{ frame, search, names, ...answer }} />)
+  const shown = { frame, search, lastPage: LAST_PAGE, names: teams.map(({ teamName }) => teamName) }
+  if (!('error' in answer)) return page(c, <SearchPage {...{ ...shown, ...answer }} />)
   const { error } = answer
   if (!CORRECTABLE.has(error.code)) return refuse(error.code, error.message, error.details)
   // What must not be seen is not shown again, nor kept as the way back here.
@@ -47,7 +48,7 @@ export const searchPage = async (c: Http, site: Site): Promise<Response> => {
     search: { ...search, query: '', type: '', by: '' },
     frame: { ...frame, path: '/search' },
   }
-  return page(c, <SearchPage {...{ frame, search, names, problem: sentence(error), ...secret }} />, STATUS[error.code])
+  return page(c, <SearchPage {...{ ...shown, problem: sentence(error), ...secret }} />, STATUS[error.code])
 }
 
 const CORRECTABLE = new Set(['invalid_request', 'secret_in_text', 'unsupported_event_type', 'deadline_exceeded'])
