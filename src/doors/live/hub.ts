@@ -4,15 +4,14 @@ import { Follower } from '../../rooms/follower.ts'
 import type { Services } from '../../services.ts'
 import type { Event } from '../../stores/events.ts'
 import { roster, type Seat } from '../../stores/members.ts'
-import { sessionsWithDocs, talkOf } from '../../stores/watched.ts'
-import { SLOTS, type Lane } from '../../../components/lanes.tsx'
+import { sessionsWithDocs } from '../../stores/watched.ts'
 import { castOf, eventUpTo, rowsOf, stretchAfter } from '../pages/feed.tsx'
-import { lanesOf, messagesOf, stateOf, type Watched } from '../pages/state.ts'
+import { stateOf, type Watched } from '../pages/state.ts'
 import { CLOSED, frame, partial, PING, piecesOf, renamedHead, type Bytes, type Piece, type Pieces } from './frames.tsx'
+import { LaneCounter } from './lane-counter.ts'
 import type { Viewer } from './viewer.ts'
 
 const PING_MS = 15_000
-const LANES_EVERY_MS = 5_000
 const TRY_AGAIN_MS = 1_000
 // Sending to 2,000 takes 20 to 40 ms: what is said meanwhile, and for a while after, goes together (bench/pages). A single viewer does
 // not wait.
@@ -26,10 +25,7 @@ export class Hub {
   #previous: Event | undefined
   #watched!: Watched
   #teams: Seat[] = []
-  #lanes: Lane[] = []
-  #messages = 0
-  #lanesAt = 0
-  #lanesStale = false
+  #counter: LaneCounter
   #pieces!: Pieces
   #title = ''
   #sentAt = 0
@@ -40,7 +36,9 @@ export class Hub {
     readonly services: Services,
     readonly sessionId: string,
     readonly onEmpty: () => void,
-  ) {}
+  ) {
+    this.#counter = new LaneCounter(services.database, sessionId, () => this.#teams)
+  }
 
   /** Reads all of the session's state, and follows from there. */
   async open() {
@@ -49,7 +47,7 @@ export class Hub {
       await this.#read()
       this.cursor = this.#watched.session.lastConversationSequence
       this.#previous = await eventUpTo(this.services.database, this.sessionId, this.cursor)
-      await this.#readLanes()
+      await this.#counter.read()
       this.#pieces = this.#render()
       this.#title = this.#watched.session.title
       this.#sentAt = performance.now()
@@ -113,7 +111,7 @@ export class Hub {
     if (watched.session.lastSequence < session.lastSequence || watched.version < version) return // was read before what is known here
     this.#watched = watched
     this.#teams = teams
-    if (this.#lanesStale && performance.now() - this.#lanesAt > LANES_EVERY_MS) void this.#readLanes().catch(() => {})
+    if (this.#counter.due) void this.#counter.read().catch(() => {})
     const news = this.#news()
     if (news !== '') this.#send(news)
     else if (performance.now() - this.#sentAt > PING_MS) this.#toAll(PING)
@@ -149,8 +147,7 @@ export class Hub {
     // From here on nothing awaits: viewers come up to the old cursor or to the new one.
     this.#previous = events.at(-1)!
     this.cursor = this.#previous.sequence
-    this.#messages += events.filter(({ type }) => type !== 'system').length
-    this.#lanesStale = true
+    this.#counter.count(events)
     this.#send(partial('#rows', 'beforeend', rows) + this.#news())
     this.#endIfClosed()
   }
@@ -169,17 +166,9 @@ export class Hub {
     this.#teams = teams
   }
 
-  async #readLanes() {
-    this.#lanesAt = performance.now()
-    this.#lanesStale = false
-    const talk = await talkOf(this.services.database, this.sessionId, SLOTS)
-    this.#lanes = lanesOf(talk, castOf(this.#teams))
-    this.#messages = messagesOf(talk)
-  }
-
   #state = () => stateOf(this.services, this.#watched, this.#teams)
 
-  #render = (): Pieces => piecesOf({ state: this.#state(), lanes: this.#lanes, messages: this.#messages })
+  #render = (): Pieces => piecesOf({ state: this.#state(), lanes: this.#counter.lanes, messages: this.#counter.messages })
 
   // What of the state looks different from what was sent last.
   #news(): string {
