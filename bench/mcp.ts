@@ -1,5 +1,6 @@
 // A read through each door (wait_for_messages that answers at once, the call that agents make most) against a bare Hono handler that
-// parses a JSON POST and answers with JSON of the same size. 100 connections, each of its own team in its own session. One load generator, variants in turn. `bun bench/mcp.ts`
+// parses a JSON POST and answers with JSON of the same size. 100 connections, each of its own team in its own session.
+// One load generator, variants in turn. `bun bench/mcp.ts`
 import { Hono } from 'hono'
 import { loadFrom } from './client.ts'
 import { bench, median, newRoom, percentile, row, type Room } from './support.ts'

@@ -1,6 +1,6 @@
 // Acknowledged posts a second, each durable when it is acknowledged, against one-row-per-commit INSERTs by 10 connections of
-// postgres-js. The rows carry what a message must: session, number, id,
-// team, text and time, with both keys indexed. Variants take turns. `bun bench/post.ts`
+// postgres-js. The rows carry what a message must: session, number, id, team, text and time, with both keys indexed. Variants take
+// turns. `bun bench/post.ts`
 import postgres from 'postgres'
 import { loadFrom } from './client.ts'
 import { bench, median, newRoom, percentile, row, throughput } from './support.ts'

@@ -1,5 +1,5 @@
-// From the call of a post to the answer of a wait that was held for it, as operations in one process and over REST, against the same work done raw: one INSERT with
-// NOTIFY by postgres-js, heard by a postgres-js listener. One at a time, in turn. `bun bench/wake.ts`
+// From the call of a post to the answer of a wait that was held for it, as operations in one process and over REST, against the same
+// work done raw: one INSERT with NOTIFY by postgres-js, heard by a postgres-js listener. One at a time, in turn. `bun bench/wake.ts`
 import postgres from 'postgres'
 import { perform } from '../src/gate.ts'
 import { postMessage } from '../src/rooms/feed.ts'

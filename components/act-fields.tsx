@@ -1,4 +1,4 @@
-// What each act of a person asks for (doors/pages/acts.tsx has what becomes of it).
+// The fields of each form by which a person acts (doors/pages/acts.tsx handles what is submitted).
 import { renderMarkdown } from '../src/core/markdown.ts'
 import { FormField, type Problem } from './form-field.tsx'
 import { TeamName, type Team } from './team.tsx'

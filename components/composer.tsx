@@ -82,7 +82,7 @@ const Stranger = ({ sessionId, person }: ComposerProps) =>
     </p>
   )
 
-/** Without script: a message that was not taken, to be corrected and sent again. */
+/** Without script: a message that was rejected, to be corrected and sent again. */
 export const ComposerPage = ({ frame, composer }: { frame: Frame; composer: ComposerProps }) => (
   <Shell
     frame={frame}

@@ -14,7 +14,7 @@ export type DiffRow =
   | { kind: 'changed'; before: DiffSide | undefined; after: DiffSide | undefined }
 
 const AROUND = 3
-const WORDS_WITHIN_MS = 8 // what is left then is shown as whole lines
+const WORDS_WITHIN_MS = 8 // once it is spent, the rest is shown as whole lines
 
 /** At most `limit` rows; `cut` says that there would be more. Unified rows have one side each, those side by side both. */
 export const diffRows = ({ edits }: Diff, split: boolean, limit: number): { rows: DiffRow[]; cut: boolean } => {

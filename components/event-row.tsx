@@ -30,7 +30,7 @@ const LOOK: Record<string, { icon: IconName; tone?: string }> = {
   session_reopened: { icon: 'reopen' },
 }
 
-/** What happened in the room, in one quiet line; a change shows what it was and why. */
+/** What happened in the room, in one quiet line; a change shows what it was and why. An event of an unknown kind shows its name. */
 export const EventRow = ({ item }: { item: EventItem }) => {
   const { icon, tone } = LOOK[item.event] ?? { icon: 'dot' }
   return (

@@ -84,7 +84,7 @@ export const Gap = ({ session, after, until }: { session: string; after: number;
   </li>
 )
 
-// What the script shows when there is cause; hidden without it.
+// What the script shows when needed; hidden without it.
 const Floating = () => (
   <>
     <p

@@ -34,7 +34,7 @@ interface Overview {
   more: boolean
   search: string
   filter: Filter
-  /** What was found for `search`, or why it could not be looked for. */
+  /** What was found for `search`, or why the search failed. */
   found: Found | undefined
   problem: string | undefined
   link: ServerLink
@@ -65,7 +65,7 @@ export const HomePage = ({ frame, overview }: { frame: Frame; overview: Overview
   </Shell>
 )
 
-/** The figures, brought again while the page is open (public/home.js). */
+/** The figures, refreshed while the page is open (public/home.js). */
 export const Figures = ({ counts }: Pick<Overview, 'counts'>) => (
   <dl id="figures" className="mt-5 grid grid-cols-2 gap-px overflow-hidden rounded-lg border bg-border shadow-xs sm:grid-cols-4">
     <Stat label="Live sessions" value={counts.live} note={`of ${counts.sessions.toLocaleString('en')}`} />
@@ -85,7 +85,7 @@ const Stat = ({ label, value, note }: { label: string; value: number | string; n
   </div>
 )
 
-/** Search and list. The list is brought again as well, unless it is what a search has found: an answer stays as it was given. */
+/** Search and list. The list is refreshed as well, unless it shows a search's results, which stay as they are. */
 export const Sessions = ({ counts, sessions, more, search, filter, found, problem, link }: Overview) => (
   <div id="sessions" data-live={search === '' && !problem ? '' : undefined}>
     {counts.sessions === 0 ? (

@@ -7,7 +7,7 @@ import { Input } from './ui/input.tsx'
 import { Label } from './ui/label.tsx'
 import { Select } from './ui/select.tsx'
 
-/** What is looked for, and where, as the address says it; empty where it says nothing. */
+/** What is searched for, and where, as the URL says; empty where it says nothing. */
 export interface Search {
   query: string
   session: { id: string; title: string } | undefined
@@ -33,7 +33,7 @@ export const KINDS: Record<Kind, { plural: string; one: string }> = {
   unknown: { plural: 'Other', one: 'other' },
 }
 
-/** A form: the address says what is looked for. `names`: authors to choose from. */
+/** A form: the URL says what is searched for. `names`: authors to choose from. */
 export const SearchForm = ({ search: { query, session, type, by, from, to }, names }: { search: Search; names: string[] }) => (
   <form method="get" action="/search" role="search" className="mt-4 grid gap-3">
     <div className="relative flex gap-2">
@@ -108,7 +108,7 @@ const Field = ({ id, label, className, children }: { id: string; label: string; 
 
 type Wished = Partial<Omit<Search, 'session'>> & { session?: { id: string } | undefined }
 
-/** The address of a search. */
+/** The URL of a search. */
 export const hrefOf = ({ query, session, type, by, from, to, page = 1 }: Wished) => {
   const number = page > 1 ? String(page) : undefined
   const given = Object.entries({ q: query, session: session?.id, type, by, from, to, page: number }).filter(([, value]) => value)

@@ -27,7 +27,7 @@ interface Props {
   lastPage: number
   /** Who took part in the session that is searched. */
   names: string[]
-  /** Undefined until something is looked for, and when that failed. */
+  /** Undefined before a search, and after one that failed. */
   found?: Found
   problem?: string
 }

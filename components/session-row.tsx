@@ -20,7 +20,7 @@ export interface SessionSummary {
   messages: number
   /** How lively it was, in equal parts of its time. */
   pulses: number[]
-  /** The session that it goes on from. */
+  /** The session that it continues. */
   from: { how: 'resumed' | 'forked'; id: string } | undefined
 }
 

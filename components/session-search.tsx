@@ -15,7 +15,7 @@ const MEANS = {
   imported: 'Transcripts of single agents',
 }
 
-/** A form and links: the address says what is shown. */
+/** A form and links: the URL says what is shown. */
 export const SessionSearch = ({ search, filter }: { search: string; filter: Filter }) => (
   <div className="mt-5 flex flex-wrap items-center gap-2">
     <form method="get" action="/" role="search" className="relative flex min-w-0 flex-1 basis-60 gap-2">

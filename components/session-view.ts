@@ -11,7 +11,7 @@ export interface SessionState {
   concluded: boolean
   teams: RosterTeam[]
   waitingFor: number
-  /** The teams say the same again and again (the loop guard). */
+  /** The teams keep repeating themselves (the loop guard). */
   needsPerson: boolean
   /** For how long nothing was said and nobody listened, in a session that has no conclusion. */
   quietFor: string | undefined

@@ -5,7 +5,7 @@ import { Icon, Icons } from './icon.tsx'
 import { THEMES, type Theme } from './theme.ts'
 import { Button, LinkButton } from './ui/button.tsx'
 
-/** What every page says of its reader and of where it lies. */
+/** What every page knows of its reader and of its place. */
 export interface Frame {
   theme: Theme
   person: { name: string; role: 'person' | 'reader' } | undefined

@@ -1,7 +1,7 @@
 import { cn } from './cn.ts'
 import { Icon } from './icon.tsx'
 
-/** Something to copy. The button appears where the small script runs; without it the text is there to be marked. */
+/** Something to copy. The button appears where the small script runs; without it the text can still be selected. */
 export const Snippet = ({ label, code, className }: { label: string; code: string; className?: string }) => (
   <figure className={cn('min-w-0 overflow-hidden rounded-lg border text-left', className)}>
     <figcaption className="flex h-8 items-center border-b bg-muted/60 pr-1 pl-3 text-[12px] font-medium text-foreground">

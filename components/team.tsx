@@ -1,7 +1,7 @@
 import { visible } from '../src/core/visible.ts'
 import { cn } from './cn.ts'
 
-/** Whoever speaks: a team in its colour (0 to 11), or a person, who has none. */
+/** The author of something: a team in its colour (0 to 11), or a person, who has none. */
 export interface Team {
   name: string
   hue: number | undefined

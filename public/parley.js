@@ -1,6 +1,6 @@
 // What pages are better with and work without: buttons that copy, and "/" to search.
 for (const button of document.querySelectorAll('[data-copy]')) {
-  if (!navigator.clipboard) continue // not on plain http beyond this machine: the text can be marked
+  if (!navigator.clipboard) continue // not on plain http beyond this machine: the text can be selected
   button.hidden = false
   button.addEventListener('click', () => button.dispatchEvent(new CustomEvent('copytext', { bubbles: true, detail: textFor(button) })))
 }

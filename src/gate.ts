@@ -1,4 +1,4 @@
-// The only gate: untrusted input in, an outcome out, nothing thrown. Every door speaks from the outcome.
+// The only gate: untrusted input in, an outcome out, nothing thrown. Every door answers from the outcome.
 import { z } from 'zod'
 import { withinDeadline } from '../db/database.ts'
 import { contextOf, type AnyOp, type Call, type Caller, type Outcome, type Request } from './context.ts'

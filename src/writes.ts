@@ -28,7 +28,7 @@ export const write = async (request: Request, key: Key | undefined): Promise<Out
   }
 }
 
-// What no event tells of: a new session, or another document. It is to be found too.
+// What no event announces: a new session, or another document. Search must find it too.
 const toldOf = ({ services, input }: Request, outcome: Outcome) => {
   const id = outcome.ok ? (input.session_id ?? outcome.data.session_id) : undefined
   if (isUuid(id)) services.indexer.moved(id)
@@ -67,7 +67,7 @@ const kept = ({ text: _, ...stored }: Key) => stored
 const secretOf = ({ services, operation }: Request, key: Key, handle: string) =>
   derivedSecret(services.setting('server_secret')!, operation.name, key.text, handle)
 
-// A token made from the key can be made again. One that the caller brought along is not ours to keep: null says so.
+// A token made from the key can be made again. One that the caller brought is not ours to keep: null says so.
 const withoutSecret = (request: Request, key: Key, data: Record<string, unknown>) => {
   if (request.operation.issues === 'url') {
     const url = String(data.url)

@@ -1,4 +1,4 @@
-// What changed between two texts, line by line and within a line. Bounded, for finding the shortest way from one to the other takes the
+// What changed between two texts, line by line and within a line. Bounded, because finding the shortest way from one to the other takes the
 // square of what differs, and a document has up to 512 KiB.
 import { diffArrays, diffWordsWithSpace } from 'diff'
 
@@ -11,7 +11,7 @@ export interface Diff {
   edits: Edit[]
   added: number
   removed: number
-  /** false: the texts differ too much to be compared in time; all between their first and last difference counts as replaced. */
+  /** false: the texts differ too much to compare in time; everything between the first and last difference counts as replaced. */
   exact: boolean
 }
 

@@ -1,4 +1,4 @@
-// The headings of a markdown text. Those inside code fences are none.
+// The headings of a markdown text. Those inside code fences do not count.
 const HEADING = /^ {0,3}(#{1,6})(?:[ \t]([^]*))?$/
 const FENCE = /^ {0,3}(`{3,}|~{3,})([^]*)$/
 const UNDERLINE = /^ {0,3}(=+|-+)[ \t]*$/

@@ -26,7 +26,7 @@ export const sha256 = (text: string) => createHash('sha256').update(text).digest
 
 export const signature = (key: string, text: string) => createHmac('sha256', key).update(text).digest('base64url')
 
-/** Compares in a time that tells nothing of where two strings differ. */
+/** Compares in a time that does not reveal where two strings differ. */
 export const sameText = (a: string, b: string) => {
   const [left, right] = [Buffer.from(a), Buffer.from(b)]
   return left.length === right.length && timingSafeEqual(left, right)

@@ -16,7 +16,7 @@ export const createLog =
 
 export const silent: Log = () => {}
 
-/** What a log may say of an error: its kind, message and stack, causes included; never a statement's parameters. */
+/** What a log may say about an error: its kind, message and stack, causes included; never a statement's parameters. */
 export const describeError = (error: unknown): Record<string, unknown> => {
   if (!(error instanceof Error)) return { error: String(error) }
   const { code } = error as { code?: unknown }

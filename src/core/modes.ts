@@ -1,4 +1,4 @@
-// What a session's tools say of it (specification 2, list_sessions). Once it used a web tool it stays `web_search`.
+// What a session's tools say about it (specification 2, list_sessions). Once it used a web tool it stays `web_search`.
 import type { Kind } from './kinds.ts'
 
 export const MODES = ['web_search', 'mcp_internal', 'tool_calling', 'chat'] as const // the first that holds

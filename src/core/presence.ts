@@ -19,7 +19,7 @@ export class Presence {
   #entries = new Map<string, Entry>()
   constructor(readonly clock: Clock) {}
 
-  /** A wait begins, and is to be ended. */
+  /** A wait begins; the caller must end it. */
   poll(sessionId: string, teamId: string, holdMs: number): Poll {
     return new Poll(this.#entry(sessionId, teamId), this.clock, holdMs)
   }

@@ -1,4 +1,4 @@
-/** What was looked up about a session a moment ago. It is good for half a second, and only until the session moves: a look-up that was
+/** What was looked up about a session a moment ago. It is valid for half a second, and only until the session moves: a look-up that was
  *  under way then keeps its result where nobody finds it. */
 export class Recent<Value> {
   #shelves = new Map<string, Shelf<Value>>()

@@ -12,7 +12,7 @@ const LASTS_S = 30 * 24 * 60 * 60
 
 export interface Person {
   name: string
-  role: 'person' | 'reader' // a reader came in with the viewer's password: it changes nothing
+  role: 'person' | 'reader' // a reader signed in with the viewer's password: it changes nothing
 }
 
 export const cookieOf = (c: Asked, name: string): string | undefined => parse(c.req.header('cookie') ?? '', name)[name]

@@ -22,7 +22,7 @@ export class Exchange<Caller> implements Transport {
     this.onclose?.()
   }
 
-  /** The server's answer to one request. Resolves always: what goes wrong comes as a JSON-RPC error. */
+  /** The server's answer to one request. Always resolves: what goes wrong comes as a JSON-RPC error. */
   ask(request: JSONRPCRequest, caller: Caller): Promise<JSONRPCMessage> {
     return new Promise((answer) => {
       const id = this.#next++

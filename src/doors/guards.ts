@@ -35,7 +35,7 @@ const sameSite =
         `This server does not answer to the host ${JSON.stringify(host)}. Add it to ALLOWED_HOSTS, or save a link with that host on the settings page.`,
         { host },
       )
-    // Our pages send no referrer, and so a form of theirs says `Origin: null`; whose it is, the browser tells beside it.
+    // Our pages send no referrer, and so a form of theirs says `Origin: null`; whose it is, Sec-Fetch-Site says.
     const [said, site] = [c.req.header('origin'), c.req.header('sec-fetch-site')]
     const origin = said === 'null' && site === 'same-origin' ? undefined : said
     if (origin !== undefined && !originAllowed(services, origin, host))

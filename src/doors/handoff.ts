@@ -1,4 +1,4 @@
-// GET /api/sessions/:session_id/handoff.md: what an agent of any vendor needs to go on, in one answer.
+// GET /api/sessions/:session_id/handoff.md: what an agent of any vendor needs to continue, in one answer.
 import { Hono } from 'hono'
 import { refuse } from '../core/errors.ts'
 import { handoffOf } from '../rooms/handoff.ts'

@@ -1,4 +1,4 @@
-// What tells others about this server: configuration for agents, descriptions, health and metrics.
+// What describes this server to others: configuration for agents, descriptions, health and metrics.
 import { Hono } from 'hono'
 import { refuse } from '../core/errors.ts'
 import type { ServedOp } from '../context.ts'
@@ -12,7 +12,7 @@ import { methodNotAllowed } from './rest.ts'
 
 const IN_AGENTS_MD = 'http://127.0.0.1:7423' // what the file says where no server fills in its own
 
-/** For agents: where this server is to be reached, and what it can. */
+/** For agents: where to reach this server, and what it can do. */
 export const configRoutes = (operations: readonly ServedOp[], services: Services) => {
   const { IDLE_LIMIT, IDLE_AFTER, DISCONNECTED_AFTER } = services.config
   return readOnly({

@@ -1,4 +1,4 @@
-// Under which address we were called, and which link agents are told.
+// Under which address we were called, and which link agents are given.
 import type { ServerLink } from '../core/server-link.ts'
 import type { Services } from '../services.ts'
 import type { Asked, Http } from './http.ts'

@@ -59,7 +59,7 @@ const answering =
 
 const paramsOf = (path: string) => path.split(':').length
 
-// /sessions/wait is not the session called "wait". It is told apart here: with both in it, Hono's fast router would give way to the
+// /sessions/wait is not a session called "wait". They are told apart here: with both in it, Hono's fast router would give way to the
 // slow one, for all routes (bench/mcp).
 const fits = (pattern: string, path: string) => {
   const segments = path.split('/')

@@ -40,7 +40,7 @@ export const turnsOf = (session: SessionRow, runs: Run[]): Turn[] =>
     }
   })
 
-// Said by an event of its own (a task's, a trace's), or it follows from the room: another turn has opened or the session is closed.
+// Marked by an event of its own (a task's, a trace's), or it follows from the room: another turn has opened or the session is closed.
 // Then its last chat ended it; where nobody spoke, what came last, unless a prompt still waits for its answer.
 const terminalOf = ({ source, status, turn: turns }: SessionRow, ordinal: number, runs: Run[]): number | undefined => {
   const marked = greatest(runs.map(({ terminal }) => terminal))

@@ -169,7 +169,7 @@ const outputOf = (output: unknown): { text: string; exitCode?: number | undefine
 const STARTED = new Set(['task_started', 'turn_started'])
 const COMPLETED = new Set(['task_complete', 'turn_complete'])
 const STOPPED = new Set(['turn_aborted', 'error', 'shutdown_complete'])
-// What only repeats an item of the model's, or counts: kept, for they tell times and codes, and searched by nobody.
+// What only repeats an item of the model's, or counts: kept, for they tell times and codes, but not searched.
 const SHOWN =
   /^(?:token_count|context_compacted|thread_settings_applied|thread_goal_updated|thread_name_updated|undo_completed|ghost_snapshot|item_(?:started|completed)|sub_agent_activity|guardian_assessment|warning|stream_error|background_event|plan_update|(?:entered|exited)_review_mode|.*_tool_call(?:_request|_response)?|.*_(?:begin|end))$/
 

@@ -139,7 +139,7 @@ const count = (n: number, what: string) => `${n.toLocaleString('en')} ${what}${n
 const WIDTH = 24
 const EVERY_MS = 100
 
-// One line that is written again and again, on a terminal alone.
+// One line that is rewritten again and again, only on a terminal.
 class Bar {
   #before = 0 // bytes of the files that are done
   #shownAt = 0

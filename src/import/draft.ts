@@ -74,7 +74,7 @@ export const wordOf = (value: unknown) => String(Array.isArray(value) ? value.fl
 export const shortId = (id: string) => (id.length <= LONGEST_ID ? id : sha256(id))
 const LONGEST_ID = 200
 
-/** A record that no reader knows what to make of: kept whole. */
+/** A record that no reader understands: kept whole. */
 export const unknown = (record: unknown): Draft => ({
   type: 'unknown',
   author: 'agent',
@@ -82,7 +82,7 @@ export const unknown = (record: unknown): Draft => ({
   at: isObject(record) ? record.timestamp : undefined,
 })
 
-/** What a program says of its own state. */
+/** What a program says about its own state. */
 export const runtime = (event: string, { text, ...data }: Json = {}, more: Partial<Draft> = {}): Draft => ({
   type: 'runtime',
   author: 'system',

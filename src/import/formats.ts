@@ -16,7 +16,7 @@ export interface Recognised {
   startedAt: string | undefined
 }
 
-/** Whose transcript begins with these records; undefined for what nobody here reads. */
+/** Whose transcript begins with these records; undefined for what cannot be read here. */
 export const recognise = (head: Head): Recognised | undefined => {
   const format = head.records.flatMap((record) => FORMATS.find(({ claims }) => claims(record)) ?? [])[0]
   const identity = format?.identity(head)

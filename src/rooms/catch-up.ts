@@ -1,4 +1,4 @@
-// After a context compaction: all that a team needs to go on, in one answer of a size that it chooses.
+// After a context compaction: all that a team needs to continue, in one answer of a size that it chooses.
 import { z } from 'zod'
 import { cutText, jsonLength } from '../core/budget.ts'
 import { teamOf, type Context } from '../context.ts'

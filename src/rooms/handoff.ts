@@ -1,4 +1,4 @@
-// A session as one page of Markdown from which an agent of any vendor can go on, of a bounded size whatever the session's.
+// A session as one page of Markdown from which an agent of any vendor can continue, of a bounded size whatever the session's.
 import { cutText } from '../core/budget.ts'
 import type { ServerLink } from '../core/server-link.ts'
 import { oneLine } from '../core/visible.ts'

@@ -1,4 +1,4 @@
-// What the loop guard (src/loop-guard.ts) means to the room: a mark that a person takes away, and with LOOP_GUARD=slow a pause.
+// What the loop guard (src/loop-guard.ts) means to the room: a mark that a person removes, and with LOOP_GUARD=slow a pause.
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
 import type { Context } from '../context.ts'

@@ -1,4 +1,4 @@
-// How a session comes about: convened by a team, or opened by a person; from nothing, or going on from one that ended.
+// How a session comes about: convened by a team, or opened by a person; from nothing, or continuing one that ended.
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
 import { isUuid, parseToken, sha256 } from '../core/ids.ts'
@@ -62,7 +62,7 @@ export const createSession = op({
   },
 })
 
-// For the pages alone: an agent convenes. Such a session has no convener until a person names one.
+// Only for the pages, and in no toolset: an agent convenes. Such a session has no convener until a person names one.
 export const startSession = pageOp({
   name: 'start_session',
   summary: 'Open a session as a person, for teams that will join later.',

@@ -12,7 +12,7 @@ export const authorOf = ({ caller }: Context): Author => {
 export const isConvener = ({ caller }: Context, session: Session) =>
   caller.kind === 'team' && caller.member.teamId === session.convenerTeamId
 
-/** For what teams are not to decide. */
+/** For what teams must not decide. */
 export const personOnly = ({ caller }: Context, sentence: string): void => {
   if (caller.kind !== 'person') refuse('forbidden', sentence)
 }

@@ -1,4 +1,4 @@
-// A session for people outside: a read-only link that a person makes and takes back (doors/shared.ts has what it opens).
+// A session for people outside: a read-only link that a person makes and revokes (doors/shared.ts has what it opens).
 import { z } from 'zod'
 import { dropShare, putShare } from '../stores/shares.ts'
 import { authorOf, personOnly } from './people.ts'

@@ -1,4 +1,4 @@
-// What waits for a team, without taking any of it: for hooks and scripts that ask between two steps. Waiting stays the way to follow.
+// What waits for a team, without consuming any of it: for hooks and scripts that ask between two steps. Waiting stays the way to follow.
 import { z } from 'zod'
 import { teamOf } from '../context.ts'
 import { unreadOf } from '../stores/unread.ts'

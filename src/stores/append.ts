@@ -42,11 +42,11 @@ interface Answered extends Place {
   answer: Record<string, unknown>
 }
 
-/** Numbers and writes all drafts in one statement, whichever sessions they belong to. A draft that may not be written is told so
- *  and leaves no number unused. A system event comes alone: it takes no turn, and what follows it in a statement could not see whose
+/** Numbers and writes all drafts in one statement, whichever sessions they belong to. A draft that may not be written gets that
+ *  answer and leaves no number unused. A system event comes alone: it takes no turn, and what follows it in a statement could not see whose
  *  turn it is. Undefined for those of a log that grew while its lock was waited for: of these nothing is decided, and nothing written.
- *  Whoever holds the lock already gets none of that. Whoever calls this tells the waiters, once it is committed (publish,
- *  src/growth.ts). */
+ *  A caller that already holds the lock gets none of that. The caller wakes the waiters, once it is committed (publish,
+ *  src/services.ts). */
 export const appendEvents = async ({ query }: Queries, drafts: Draft[]): Promise<(Appended | undefined)[]> => {
   if (drafts.length > 1 && drafts.some(({ holder }) => holder === undefined)) throw new Error('a system event must be appended alone')
   const posts = drafts.map(postOf)

@@ -14,8 +14,8 @@ export const membershipOver = (database: Database) => {
 
   return {
     /** The team of this session that a token proves, gone or present; undefined for any other token and any other session. A token's
-     *  meaning never changes, so whoever looks at the session itself later (`lasting`: an append does, under its lock) may be given
-     *  what was found earlier: its head and presence are then of that time. */
+     *  meaning never changes, so a caller that looks at the session itself later (`lasting`: an append does, under its lock) may be
+     *  given what was found earlier: its head and presence are then of that time. */
     async memberOf(sessionId: string, token: Token, { lasting = false } = {}): Promise<Member | undefined> {
       if (!isUuid(sessionId)) return undefined
       const key = `${sessionId}/${token.handle}.${token.secret}`

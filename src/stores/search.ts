@@ -21,7 +21,7 @@ export interface Corpus {
 }
 
 const MOST_TERMS = 24 // of a query: the rarest
-const WHOLE = 3 // who asks for a path or an identifier means all of it, however long the text is that holds it
+const WHOLE = 3 // a query for a path or an identifier means all of it, however long the text is that holds it
 const RANK_ALL = 5_000 // events up to which everything is scored
 
 /** What a query asks for. */

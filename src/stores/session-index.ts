@@ -1,5 +1,5 @@
 // Writing the index of sessions: their titles, descriptions and documents, a row for each session. What a row was made of is in it, so
-// that nobody has to be told what changed: it is compared.
+// that no change need be announced: the two are compared.
 import type { Database, Queries } from '../../db/database.ts'
 import { quoted, termsOf } from '../core/terms.ts'
 import { utf8Bytes } from '../core/text.ts'

@@ -4,7 +4,7 @@ import type { Queries } from '../../db/database.ts'
 import { shares } from '../../db/schema.ts'
 import { sameText, sha256, type Token } from '../core/ids.ts'
 
-/** Another link takes the place of the one before, which opens nothing from then on. */
+/** A new link replaces the previous one, which stops working. */
 export const putShare = async ({ db }: Queries, sessionId: string, { handle: id, secret }: Token, sharedBy: string): Promise<void> => {
   const values = { id, tokenHash: sha256(secret), sharedBy, sharedAt: sql`clock_timestamp()` }
   await db

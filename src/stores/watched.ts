@@ -7,7 +7,7 @@ import { CONVERSATION } from './events.ts'
 /** Where in a feed something was said, by which team (null: a person or the system), whether that was a message, and when. */
 export type Said = [sequence: number, team: string | null, message: boolean, at: string]
 
-/** So much of a feed's end is looked at each second to tell what a team that is away has not read: beyond it "99+" is enough to know. */
+/** How much of a feed's end is looked at each second to tell what a team that is away has not read: beyond it "99+" is enough to know. */
 export const SAID = 99
 
 // As texts, because to make JSON of numbers and times takes PGlite longer than to find them: 0.2 ms for a session, else 0.6.

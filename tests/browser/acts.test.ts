@@ -309,7 +309,7 @@ test('the history shows who wrote what, compares any two versions and brings one
     expect(file.headers()['content-disposition']).toBe('attachment; filename="shipping-the-parser-v9.md"')
   }))
 
-test('the link in force is checked when a person asks', () =>
+test('the current link is checked when a person asks', () =>
   using({}, async (page, complaints) => {
     await asRobin(page, '/settings')
     await page.getByRole('button', { name: 'Check the link' }).click()

@@ -1,4 +1,4 @@
-// Home while it is open: it follows what happens, and does not disturb whoever reads it.
+// Home while it is open: it follows what happens, and does not disturb its reader.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Browser, Page } from 'playwright'
 import { serveSite, startBrowser, usingPage, type Site } from '../support/site.ts'

@@ -124,7 +124,7 @@ test('the theme is kept without any script', () =>
 
 const linkNow = async () => ((await (await fetch(`${parley.url}/api/config`)).json()) as { mcp_url: string }).mcp_url
 
-test('a person signs in by the link, saves another MCP link, which holds at once, and goes back', () =>
+test('a person signs in by the link, saves another MCP link, which takes effect at once, and goes back', () =>
   using({}, async (page, complaints) => {
     const before = await linkNow()
     await page.goto(`/sign-in?key=${KEY}&name=Robin&next=/settings`)

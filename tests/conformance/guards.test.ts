@@ -36,7 +36,7 @@ onEveryEngine((parley) => {
       for (const path of ['/healthz', '/readyz']) expect(await status(parley(), { host: '10.0.0.1' }, path)).toBe(200)
     })
 
-    test('the host of the link in force and those of ALLOWED_HOSTS pass', async () => {
+    test('the host of the current link and those of ALLOWED_HOSTS pass', async () => {
       const served = await parley().beside({ MCP_URL: 'https://parley.example/mcp', ALLOWED_HOSTS: 'Meet.example, other.example:8080' })
       for (const host of ['parley.example', 'meet.example', 'meet.example:7423', 'other.example:8080'])
         expect(await status(served, { host })).toBe(200)
@@ -68,7 +68,7 @@ onEveryEngine((parley) => {
       },
     )
 
-    test('the origin of the link in force passes', async () => {
+    test('the origin of the current link passes', async () => {
       const served = await parley().beside({ MCP_URL: 'https://parley.example/mcp' })
       expect(await status(served, { origin: 'https://parley.example', host: 'parley.example' })).toBe(200)
     })

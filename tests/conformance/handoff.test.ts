@@ -64,7 +64,7 @@ onEveryEngine((parley) => {
     expect(await response.json()).toMatchObject({ session_id: id, team_name: 'Cleo' })
   })
 
-  test('an answered question is none any more', async () => {
+  test('an answered question is no longer listed', async () => {
     const { id, alex, bea } = await begin()
     const { message_id } = await say(alex, 'Do you take the printer?', { to: [bea.handle] })
     await say(bea, 'Yes.', { reply_to: message_id })

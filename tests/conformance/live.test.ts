@@ -38,7 +38,7 @@ type Stream = ReturnType<typeof framesOf>
 const rowsIn = ({ data }: Frame) => [...data.matchAll(/<li id="m(\d+)"/g)].map(([, sequence]) => Number(sequence))
 const upTo = (last: number) => Array.from({ length: last }, (_, i) => i + 1)
 
-/** Reads until so many rows have come; they, and the last id. */
+/** Reads until `count` rows have come; they, and the last id. */
 const collect = async (stream: Stream, count: number) => {
   const rows: number[] = []
   let id = ''

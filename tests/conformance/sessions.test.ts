@@ -135,7 +135,7 @@ throughEveryDoor((call, parley) => {
       await done(seat(call, joined)('get_session'))
     })
 
-    test('a team that left joins anew under its old name', async () => {
+    test('a team that left joins again under its old name', async () => {
       const { bea, id } = await room(call)
       await done(bea('leave_session'))
       const joined = await done(bea('join_session', { team_name: "Bea's Team" }))

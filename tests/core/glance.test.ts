@@ -35,7 +35,7 @@ test('nothing comes of nothing', () => {
   for (const text of ['', ' \n\t ', '```', '|---|---|', '# ', '**', '| |']) expect(glance(text)).toBeOneOf(['', '#'])
 })
 
-// A pattern that begins anew at each character of a run takes seconds for 64 Ki of them; read once they take 5 ms at most.
+// A pattern that starts again at each character of a run takes seconds for 64 Ki of them; read once they take 5 ms at most.
 const RUNS = [
   '[',
   '![',

@@ -147,7 +147,7 @@ describe('the shell of AGENTS.md', () => {
     end()
   }, 30_000)
 
-  test('its loop ends when the team has no place there any more', async () => {
+  test('its loop ends when the team no longer has a place there', async () => {
     const { id, shell, end } = await begin()
     await post(`/${id}/leave`, shell.TEAM_ID, {})
     const { out, err } = await sh(snippet('sh', 'while page='), shell)

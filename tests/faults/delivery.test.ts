@@ -1,4 +1,4 @@
-// Promise P3: whoever follows a session sees all of it, in order and once, however it follows.
+// Promise P3: every follower of a session sees all of it, in order and once, however it follows.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import postgres from 'postgres'
 import { withoutNotifications, type MuteProxy } from '../support/proxy.ts'

@@ -146,7 +146,7 @@ onEveryEngine((parley, engine) => {
       }
     }, 30_000)
 
-    test('the index made anew finds the same, and one that was removed is gone from it', async () => {
+    test('the rebuilt index finds the same, and one that was removed is gone from it', async () => {
       const said = word()
       const kept = await room(call(), { title: `Kept ${said}` })
       const { alex } = kept

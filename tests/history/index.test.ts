@@ -1,4 +1,4 @@
-// The index: close behind, exact after a crash, and made anew without a change to anything that was found.
+// The index: close behind, exact after a crash, and rebuilt without a change to anything that was found.
 import { describe, expect, test } from 'bun:test'
 import { history } from '../../bench/corpus.ts'
 import { SEARCHED_BY_DEFAULT } from '../../src/core/kinds.ts'
@@ -55,7 +55,7 @@ onEveryEngine((parley, engine) => {
     expect(database.statements() - before).toBeLessThanOrEqual(1) // the sweep of who is present
   })
 
-  test('made anew, it finds the same under the same ids', async () => {
+  test('rebuilt, it finds the same under the same ids', async () => {
     const said = `w${crypto.randomUUID().replaceAll('-', '')}`
     const { events, session } = await trace(parley(), [
       Array.from({ length: 5 }, (_, i) => ({ type: 'user_input', text: `${said} ${'again '.repeat(i)}` })),
@@ -73,7 +73,7 @@ onEveryEngine((parley, engine) => {
     expect((await askOverRest(parley())('open', { id: session })).data.session.event_count).toBe(5)
   })
 
-  test('while it is made anew, answers say so', async () => {
+  test('while it is being rebuilt, answers say so', async () => {
     const { database } = parley()
     await database.query('update search_corpus set rebuilding = events + 1000')
     const { warnings } = await askOverRest(parley())('search_sessions', { query: 'lexer' })

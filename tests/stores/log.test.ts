@@ -16,7 +16,7 @@ onEveryEngine((parley, engine) => {
   const rowsOf = (id: string) =>
     parley().database.query<Row>('select sequence, turn, ordinal, type, at from events where session_id = $1 order by sequence', [id])
   const places = async (id: string) => (await rowsOf(id)).map(({ type, turn, ordinal }) => [type, turn, ordinal])
-  /** Until each is decided, as the appender does it: whoever was overtaken asks again. */
+  /** Until each is decided, as the appender does it: those that were overtaken ask again. */
   const append = async (drafts: Draft[]): Promise<Appended[]> => {
     const answers = await appendEvents(parley().database, drafts)
     return Promise.all(answers.map(async (answer, i) => answer ?? (await append([drafts[i]!]))[0]!))

@@ -110,7 +110,7 @@ export const runServer = async (args: string[], environment: Record<string, stri
   return { code, ms: performance.now() - from, output: printed.join('') }
 }
 
-/** Starts `bun src/server.ts` and leaves it alone, for whoever wants to kill it while it starts. */
+/** Starts `bun src/server.ts` and leaves it alone, for tests that kill it while it starts. */
 export const spawnServer = (environment: Record<string, string>): ChildProcess => run([], environment, [])
 
 export const gone = (child: ChildProcess): Promise<void> =>

@@ -34,7 +34,7 @@ const READER: ErrorBody = {
   details: {},
 }
 
-/** The key of the next try: its own again, unless it was used up for something else. */
+/** The key of the next attempt: the same again, unless it was used for something else. */
 export const nextKey = (key: string | undefined, error?: ErrorBody): string =>
   key && error && error.code !== 'idempotency_mismatch' ? key : crypto.randomUUID()
 
@@ -46,7 +46,7 @@ const FOR_PEOPLE: Partial<Record<ErrorCode, string>> = {
   unavailable: 'The database is not responding. Submit again in a moment: it is applied once, however often you submit.',
 }
 
-/** What a person is told of a refusal, and beside which of the form's fields. */
+/** What a person is told about a refusal, and beside which of the form's fields. */
 export const problemOf = ({ code, message, details }: ErrorBody, fields: string[] = []): Problem => {
   const field = fields.find((name) => name === details.field)
   const text = FOR_PEOPLE[code] ?? message.replace(/^[\w.]+: /, '').replace(/^./, (first) => first.toUpperCase())

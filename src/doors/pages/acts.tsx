@@ -42,7 +42,7 @@ interface Act {
   begin?: (site: Site, session: Session) => Values | Promise<Values>
   teams?: (site: Site, sessionId: string) => Promise<Teams>
   input: (values: Values, sessionId: string | undefined) => object
-  /** The session's page unless said. */
+  /** The session's page by default. */
   leadsTo?: (answer: Record<string, unknown>) => string
 }
 
@@ -122,7 +122,7 @@ export type ActName = keyof typeof ACTS
 
 /** GET: the form. For the dialog of a page alone when htmx asks. */
 export const showAct = (name: ActName) => async (c: Http, site: Site) => {
-  // What is no form belongs on a page of its own, not into the dialog.
+  // What is not a form belongs on its own page, not in the dialog.
   if (c.req.header('hx-request') && !actorOf(c, site.services)) return c.body(null, 200, { 'hx-redirect': c.req.path })
   if (!personOf(c, site.services)) return seeOther(c, `/sign-in?next=${encodeURIComponent(frameOf(c, site).path)}`)
   assertActor(c, site)
@@ -140,7 +140,7 @@ export const doAct = (name: ActName) => async (c: Http, site: Site) => {
   const values = valuesOf(await formOf(c, LARGE_FORM))
   const outcome = await act(c, site, operation, values.key, input(values, id))
   if (outcome.ok) return seeOther(c, leadsTo?.(outcome.data) ?? `/sessions/${id}`)
-  const known = id !== undefined && isUuid(id) && actorOf(c, site.services) !== undefined // a stranger is told nothing of the session
+  const known = id !== undefined && isUuid(id) && actorOf(c, site.services) !== undefined // a stranger is told nothing about the session
   return shown(c, site, name, values, known ? await teams?.(site, id) : undefined, outcome.error)
 }
 

@@ -1,4 +1,4 @@
-// A page as a response: rendered, with the headers that let nothing into it but our own, and compressed for those who can take that.
+// A page as a response: rendered, with the headers that let nothing into it but our own, and compressed for those who accept that.
 import { getCookie } from 'hono/cookie'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { promisify } from 'node:util'
@@ -43,7 +43,7 @@ export const page = (c: Http, element: ReactElement, status?: ContentfulStatusCo
 export const fragment = (c: Http, element: ReactElement, status?: ContentfulStatusCode): Promise<Response> =>
   answered(c, renderToStaticMarkup(element), status)
 
-/** Markup as an answer, packed for those who can take that. */
+/** Markup as an answer, compressed for those who accept that. */
 export const answered = async (c: Http, html: string, status: ContentfulStatusCode = 200, headers: Record<string, string> = {}) => {
   const small = html.length < SMALL || !takesGzip(c)
   return sent(c, small ? html : await gzipped(html), status, headers)
@@ -53,7 +53,7 @@ export type Gzipped = Uint8Array<ArrayBuffer>
 export const gzipped = async (html: string): Promise<Gzipped> => new Uint8Array(await packed(html, { level: 5 }))
 export const takesGzip = (c: Http): boolean => /\bgzip\b/.test(c.req.header('accept-encoding') ?? '')
 
-/** Markup that was packed before, or not at all. */
+/** Markup that was compressed before, or not at all. */
 export const sent = (c: Http, body: string | Gzipped, status: ContentfulStatusCode = 200, headers: Record<string, string> = {}) =>
   c.body(body, status, { ...PAGE_HEADERS, ...(typeof body !== 'string' && { 'content-encoding': 'gzip' }), ...headers })
 
@@ -95,7 +95,7 @@ export const frameOf = (c: Http, { services, assets }: Site): Frame => {
   }
 }
 
-/** A path of ours, or `/`: what comes from outside must not lead elsewhere. */
+/** One of our own paths, or `/`: what comes from outside must not lead elsewhere. */
 export const localPath = (wished: string | undefined): string =>
   wished && /^\/(?![/\\])[^\\\s\p{Cc}]*$/u.test(wished) && !wished.startsWith('/sign-in') ? wished : '/'
 

@@ -1,4 +1,4 @@
-// What lies in public/: read once, packed once, and named with its hash so that browsers keep it.
+// What lies in public/: read once, compressed once, and named with its hash so that browsers keep it.
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
@@ -11,7 +11,7 @@ interface Asset {
   hash: string
   type: string
   bytes: Uint8Array<ArrayBuffer>
-  /** Packed as small as it gets, which takes 0.2 s: the start does not wait for it. */
+  /** Compressed as small as possible, which takes 0.2 s: the start does not wait for it. */
   packed: Promise<{ br: Uint8Array<ArrayBuffer>; gzip: Uint8Array<ArrayBuffer> }> | undefined
 }
 
@@ -39,7 +39,7 @@ const assetOf = (bytes: Asset['bytes'], type: string): Asset => ({
   hash: createHash('sha256').update(bytes).digest('hex').slice(0, 12),
   type,
   bytes,
-  packed: type.startsWith('font/') ? undefined : packed(bytes), // a font has its own packing
+  packed: type.startsWith('font/') ? undefined : packed(bytes), // a font is compressed already
 })
 
 const packed = async (bytes: Asset['bytes']) => {
@@ -48,7 +48,7 @@ const packed = async (bytes: Asset['bytes']) => {
 }
 const [brotli, gzipped] = [promisify(brotliCompress), promisify(gzip)]
 
-/** The address of an asset, which changes with its bytes. */
+/** The URL of an asset, which changes with its bytes. */
 export const hrefOf = (assets: Assets, name: string): string => {
   const hash = assets.get(name)?.hash
   return `/public/${name}${hash ? `?v=${hash}` : ''}`

@@ -4,7 +4,7 @@ import type { Http } from '../http.ts'
 import { serverLink } from '../origin.ts'
 import { frameOf, page, type Site } from './answer.tsx'
 
-/** GET /connect, with ?session=ID how to come into that one. */
+/** GET /connect, with ?session=ID how to join that session. */
 export const connectPage = async (c: Http, site: Site): Promise<Response> => {
   const { services } = site
   const id = c.req.query('session')

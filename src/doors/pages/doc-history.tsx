@@ -1,4 +1,4 @@
-// The document's versions: who wrote which, what changed between any two, each as a file, and an older one back again.
+// The document's versions: who wrote which, what changed between any two, each as a file, and how an older one is restored.
 import { renderToStaticMarkup } from 'react-dom/server'
 import { diffRows, type DiffRow } from '../../../components/diff-rows.ts'
 import { DiffRows, DIFF_VIEWS, type DiffView } from '../../../components/diff.tsx'

@@ -26,7 +26,7 @@ const HITS_SHOWN = 5
 const SESSIONS_FOUND = 50
 const DAY_MS = 86_400_000
 
-/** GET /: the sessions, with ?q= and ?status=; and what was said of the words in q. With ?part=live what of it changes by itself. */
+/** GET /: the sessions, with ?q= and ?status=; and the messages with the words of q. With ?part=live only what changes by itself. */
 export const homePage = async (c: Http, site: Site): Promise<Response> => {
   const { services } = site
   const asked = (c.req.query('q') ?? '').trim().replaceAll('\0', '').toWellFormed().slice(0, 200).toWellFormed()

@@ -7,7 +7,7 @@ import { act, nextKey, problemOf } from './act.ts'
 import { fragment, frameOf, page, seeOther, type Site } from './answer.tsx'
 import { formOf, LARGE_FORM, valuesOf } from './form.ts'
 
-/** POST /sessions/:id/messages: what a person says to all teams. htmx gets the next, empty form, or this one with what is wrong. */
+/** POST /sessions/:id/messages: what a person says to all teams. htmx gets a new, empty form, or this one with what is wrong. */
 export const sendMessage = async (c: Http, site: Site): Promise<Response> => {
   const sessionId = c.req.param('id')!
   const { text = '', key } = valuesOf(await formOf(c, LARGE_FORM))

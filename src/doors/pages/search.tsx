@@ -67,7 +67,7 @@ const answerTo = async (c: Http, services: Services, search: Search): Promise<An
   return everything(c, services, { query: search.query, ...scopeOf(search), ...wantedOf(search) })
 }
 
-/** What there is to find, as pages show it; or why it cannot be told. */
+/** What was found, as pages show it; or why the search failed. */
 export const everything = async (c: Http, services: Services, input: object): Promise<{ found: Found } | { error: ErrorBody }> => {
   const outcome = await perform(searchEverything, services, { ...callOf(c, services), token: undefined }, input)
   if (!outcome.ok) return outcome
@@ -107,7 +107,7 @@ const wrongDays = ({ from, to }: Search): string | undefined => {
   return from && to && from > to ? 'The first date is after the last one.' : undefined
 }
 
-// 30 February is none: it would be read as a day in March.
+// 30 February does not exist: it would be read as a day in March.
 const isDay = (day: string) => /^\d{4}-\d\d-\d\d$/.test(day) && new Date(Date.parse(day) || 0).toISOString().startsWith(day)
 
 const hitsOf = async ({ database }: Services, results: Everything['results']): Promise<Hit[]> => {

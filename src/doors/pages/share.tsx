@@ -24,7 +24,7 @@ export const makeShare = async (c: Http, site: Site): Promise<Response> => {
   const key = (await formOf(c)).get('key') ?? undefined
   const outcome = await act(c, site, shareSession, key, { session_id: c.req.param('id') })
   if (outcome.ok) return shown(c, site, { url: String(outcome.data.url) })
-  assertActor(c, site) // a stranger is told nothing of the session
+  assertActor(c, site) // a stranger is told nothing about the session
   return shown(c, site, { error: outcome.error })
 }
 
