@@ -1,6 +1,7 @@
-// Tells other instances what was committed here. After the commit, not in it: a transaction that notifies holds a lock that all
-// commits share, and took 20 % longer (bench/post). What is lost on the way, the sweep of the others finds within seconds. An
-// instance that is alone notifies nobody: it was a tenth of what a post costs (bench/post).
+// What instances tell each other, written and read only here: `<instance>|` and one of two greetings, SETTINGS, or sessions with their
+// newest sequence. What was committed is told after the commit, not in it: a transaction that notifies holds a lock that all commits
+// share, and took 20 % longer (bench/post). What is lost on the way, the sweep of the others finds within seconds. An instance that is
+// alone notifies nobody: it was a tenth of what a post costs (bench/post).
 import { CHANNEL, type Database, type Queries } from '../../db/database.ts'
 
 const SESSIONS_IN_ONE = 120 // a payload has at most 7,999 bytes, a session takes 53 of them at the most
