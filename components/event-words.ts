@@ -7,7 +7,7 @@ const WORDS: Record<string, string> = {
   session_reopened: 'reopened the session',
 }
 
-/** After the name of who did it. An event of a kind not known here says its name. */
+/** After the name of who did it. An event of an unknown kind says its name. */
 export const eventWords = (event: string, changes: { title?: unknown } | undefined): string => {
   if (event === 'session_metadata_updated') return changes?.title ? 'renamed the session' : 'changed the description'
   return WORDS[event] ?? event.replaceAll('_', ' ')

@@ -5,7 +5,7 @@ if (doc) {
   const mark = () => {
     const named = document.getElementById(nameIn(location.hash))
     const gone = !named && location.hash.startsWith('#doc-')
-    if (gone && doc.offsetWidth > 0) return location.replace('#document') // a heading that is not there, or not any more
+    if (gone && doc.offsetWidth > 0) return location.replace('#document') // a heading that is not there, or no longer
     const reading = pane.contains(named)
     feed.ariaCurrent = reading ? null : 'true'
     doc.ariaCurrent = reading ? 'true' : null

@@ -13,11 +13,11 @@ import { newestSequences } from './stores/sessions.ts'
 import { tidier } from './stores/tidy.ts'
 
 const PRESENCE_EVERY_MS = 1_000
-const SWEEP_EVERY_MS = 4_500 // wake-ups are a hint; nobody waits longer than this and a read for what a lost one announced
+const SWEEP_EVERY_MS = 4_500 // wake-ups are hints: a lost one costs at most this plus one read
 const INDEX_EVERY_MS = 300 // what is posted can be found within a second
 const LOOPS_EVERY_MS = 1_000
 const TIDY_EVERY_MS = 10_000
-const SETTINGS_EVERY_MS = 5_000 // a key that was taken back at another instance opens nothing here for longer, told or not
+const SETTINGS_EVERY_MS = 5_000 // a key that was revoked at another instance works here no longer than this, notified or not
 const OTHERS_EVERY_MS = 30_000
 const DOUBT_EVERY_MS = 5_000
 const DOUBT_LOOKS = 6 // half a minute: a statement is ended by the database after 5 s
@@ -85,8 +85,7 @@ export const startBackground = ({ database, log, clock, presence, loops, setting
   }
 }
 
-// Somebody was told that it is unknown what was written. It may still be written when the database is back: the index looks for what
-// nobody told it of, for a while.
+// A caller was told the outcome is unknown. The write may still land once the database is back, so the index looks again for a while.
 const doubtsOf = (look: () => void) => {
   let looks = 0
   let next: ReturnType<typeof setTimeout> | undefined

@@ -11,7 +11,7 @@ import { importAll, importArguments, intoDatabase, throughHolder, toServer } fro
 import { newOperatorKey } from './operator-key.ts'
 import { createServices, type Services } from './services.ts'
 
-/** Runs a command with the words that follow it. Throws, with a sentence, what the person who typed it can mend. */
+/** Runs a command with the words that follow it. Throws, with a sentence, what the person who typed it can correct. */
 export const runCommand = async (name: string, words: string[], config: Config, log: Log): Promise<void> => {
   if (name === 'migrate') return bringUpToDate(config, log)
   if (name === 'operator-key') return operatorKey(config, log)

@@ -32,22 +32,22 @@ export const growthOver = (database: Database, { metrics, loops, announcer }: Li
     for (const [session, events] of eventsBySession(drafts, answers)) publish(session, events)
   })
 
-  /** These events were committed here; they are in memory for whoever reads them. */
+  /** These events were committed here; they are in memory for their readers. */
   const publish = (session: string, events: Event[]) => {
     posted += events.length
     feeds.extend(session, events)
     grown(session, events.at(-1)!.sequence, events.length)
     loops.posted(session, events)
   }
-  /** So many events were committed, the last of them `newest`: all who wait for this session read them. */
+  /** `events`: how many were committed, the last of them `newest`; all who wait for this session read them. */
   const grown = (session: string, newest: number, events: number) => {
     metrics.add('events_appended', events)
     appended += events
     moved(session, newest)
     announcer?.announce(session, newest)
   }
-  /** The session has grown, here or elsewhere: its end is another, whoever waits looks, and it is to be indexed (its own instance may be
-   *  gone by then; whoever comes first does it). */
+  /** The session has grown, here or elsewhere: its end is another, those who wait look, and it is to be indexed (its own instance may be
+   *  gone by then; the first to come does it). */
   const moved = (session: string, newest: number) => {
     appender.moved(session, newest)
     membership.forget(session)

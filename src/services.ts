@@ -32,7 +32,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
   const growth = growthOver(database, { metrics, loops, announcer })
   const overviewOf = combine((ids: string[]) => overviewsOf(database, ids), { atOnce: 1 })
 
-  const reloadSettings = () => void settings.reload().catch(() => {}) // what is known stays in force
+  const reloadSettings = () => void settings.reload().catch(() => {}) // what is known stays active
   const heard = (payload: string) => {
     const news = announcer?.heard(payload)
     if (news?.settings) reloadSettings()
@@ -65,7 +65,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
     doubted: background.doubted,
     after: growth.feeds.after,
     memberOf: growth.membership.memberOf,
-    /** Of what another instance commits, this one hears a moment later, and whoever was told of it may ask here at once: with others
+    /** Of what another instance commits, this one hears a moment later, and a caller that knows of it may ask here at once: with others
      *  about, the database is asked. */
     memberLately: (...wanted: Parameters<typeof growth.membership.memberLately>) =>
       announcer === undefined || announcer.alone ? growth.membership.memberLately(...wanted) : undefined,

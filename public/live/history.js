@@ -1,4 +1,4 @@
-// Older rows come by themselves up to so many; what is beyond, and what is missing in between, when one scrolls to it.
+// Older rows come by themselves up to a limit; what is beyond it, or missing in between, when one scrolls to it.
 import { $ } from './elements.js'
 import { atEnd, firstShown } from './rows.js'
 

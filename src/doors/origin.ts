@@ -27,13 +27,13 @@ export const linkInForce = (c: Http, services: Services): { url: string; source:
   return { url: `${calledScheme(c, services)}://${calledHost(c, services)}/mcp`, source: 'request' }
 }
 
-/** The server's own address, from the link in force: without its last part, whichever toolsets that names. */
+/** The server's own address, from the current link: without its last part, whichever toolsets that names. */
 export const baseUrl = (c: Http, services: Services): string => {
   const { origin, pathname } = new URL(linkInForce(c, services).url)
   return origin + pathname.replace(/\/((api\/)?mcp|mcp\/[^/]+)?\/?$/, '')
 }
 
-/** The link in force, with all that goes with it. */
+/** The current link, with all that goes with it. */
 export const serverLink = (c: Http, services: Services): ServerLink => ({
   url: linkInForce(c, services).url,
   base: baseUrl(c, services),

@@ -1,5 +1,5 @@
-// RATE_LIMIT: how many requests a minute. What a token says of itself is not looked up here, only its shape is: inventing tokens gains
-// the twenty times of an address, and no more. It does not hold against many addresses.
+// RATE_LIMIT: how many requests a minute. Tokens are not looked up here, only their shape is checked: one that invents tokens gets at
+// most its address's total. It does not stop a caller with many addresses.
 import { refuse } from '../core/errors.ts'
 import { parseToken } from '../core/ids.ts'
 import type { Services } from '../services.ts'
@@ -9,8 +9,8 @@ import { addressOf } from './origin.ts'
 
 const TEAMS_AN_ADDRESS = 20
 
-/** So many for each token, or address where there is none, and twenty times as many for an address in all: teams behind one address
- *  do not spend each other's, up to twenty that use all of theirs; past that they share. Throws a Refusal with `retry_after`. */
+/** A quota for each token (or address without one), and twenty times as much for an address in total: teams behind one address do not
+ *  spend each other's, up to twenty that use all of theirs; past that they share. Throws a Refusal with `retry_after`. */
 export class RateLimit {
   #each: Allowance
   #whole: Allowance

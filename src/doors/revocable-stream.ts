@@ -1,4 +1,4 @@
-// A stream ends with what opened it: a link that is taken back, a team that leaves, a key or password that is changed. What may end is
+// A stream ends with what opened it: a link that is revoked, a team that leaves, a key or password that is changed. What may end is
 // looked at again while it is used.
 import type { Services } from '../services.ts'
 import { mayReadSession, readsForGood } from './guards.ts'
@@ -8,7 +8,7 @@ import { sharedTokenOf } from './shared.ts'
 const LINK_AGAIN_MS = 1_000
 const CREDENTIAL_AGAIN_MS = 5_000
 
-/** The stream of a session, until whoever reads it may not any more: a link is looked at each second, any other credential every five.
+/** The stream of a session, until its reader may no longer read it: a link is looked at each second, any other credential every five.
  *  Nothing awaits before the stream is handed on: its body is open already, and a failure would leave it so. */
 export const whileReadable = (c: Http, services: Services, sessionId: string, stream: Response): Response => {
   if (!stream.body || readsForGood(c, services)) return stream

@@ -41,7 +41,7 @@ const brokenOff = (c: Http, error: unknown): never => {
   if (isAway(error))
     refuse(
       'unavailable',
-      'The database is not responding. What arrived may be imported or not; send the file again in a second to add the rest.',
+      'The database is not responding. What arrived may or may not be imported; send the file again in a second to add the rest.',
       {
         retry_after: 1,
         outcome: 'unknown',

@@ -44,7 +44,9 @@ export const importTranscript = async (services: Services, source: Source, paren
   const { recognised, document } = begun
   const original = recognised.format.ownIds ? await sessionOfEvent(services.database, recognised.identity) : undefined
   if (original !== undefined)
-    refuse('conflict', 'This is the feed of a session of this server, which has all of it. Nothing was imported.', { session_id: original })
+    refuse('conflict', 'This feed belongs to a session of this server, which already has all of it. Nothing was imported.', {
+      session_id: original,
+    })
   const sessionId = sessionIdOf(recognised)
   const standing = await standingOf(services.database, sessionId)
   const writer = new Writer(services, sessionId, recognised, parent)

@@ -67,7 +67,7 @@ const enter = async (
   if (teams.length >= TEAMS_EVER)
     refuse(
       'conflict',
-      `${TEAMS_EVER} teams have joined this session, which is the most. Continue in a new one: create_session with resume_from.`,
+      `${TEAMS_EVER} teams have joined this session, which is the limit. Continue in a new one: create_session with resume_from.`,
     )
   await assertFree(context, session, wished)
   const name = freeName(wished, teams)

@@ -12,7 +12,7 @@ export const feedsOver = (database: Database) => {
     /** Committed events of one session, ascending. */
     extend: (session: string, events: readonly Event[]) => tail.extend(session, events),
 
-    /** Nothing is known any more. */
+    /** Nothing is known from now on. */
     forget: () => tail.clear(),
 
     /** A page of what follows `cursor`, as of now or later; `newest`: what the caller knows to be committed. At once, out of memory. */

@@ -40,7 +40,7 @@ export class Heads {
     this.#bySession.set(session, head)
   }
 
-  /** No end is known any more. */
+  /** No end is known from now on. */
   clear() {
     this.#bySession.clear()
   }

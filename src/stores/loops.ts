@@ -36,7 +36,7 @@ export const suspect = async ({ query }: Queries, sessionId: string, newest: num
 export const unsuspect = async ({ db }: Queries, sessionId: string): Promise<void> =>
   void (await db.update(loops).set({ suspectedAt: null }).where(eq(loops.sessionId, sessionId)))
 
-/** Of all sessions: nobody looks for loops any more. */
+/** Of all sessions: nobody looks for loops now. */
 export const unsuspectAll = async ({ query }: Queries): Promise<void> =>
   void (await query('update loops set suspected_at = null where suspected_at is not null'))
 

@@ -1,4 +1,5 @@
-// Who spoke when, and how many messages there are, of a session whose pages are open: counted as they come, and from time to time read anew.
+// Who spoke when, and how many messages there are, of a session whose pages are open: counted as they come, and from time to time read
+// again.
 import { SLOTS, type Lane } from '../../../components/lanes.tsx'
 import type { Event } from '../../stores/events.ts'
 import type { Seat } from '../../stores/members.ts'
