@@ -46,7 +46,7 @@ interface Answered extends Place {
  *  answer and leaves no number unused. A system event comes alone: it takes no turn, and what follows it in a statement could not see whose
  *  turn it is. Undefined for those of a log that grew while its lock was waited for: of these nothing is decided, and nothing written.
  *  A caller that already holds the lock gets none of that. The caller wakes the waiters, once it is committed (publish,
- *  src/services.ts). */
+ *  src/growth.ts). */
 export const appendEvents = async ({ query }: Queries, drafts: Draft[]): Promise<(Appended | undefined)[]> => {
   if (drafts.length > 1 && drafts.some(({ holder }) => holder === undefined)) throw new Error('a system event must be appended alone')
   const posts = drafts.map(postOf)
