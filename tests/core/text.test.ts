@@ -1,0 +1,55 @@
+import { expect, test } from 'bun:test'
+import type { Refusal } from '../../src/core/errors.ts'
+import { checkTexts, holdsSecret, nameIsPlain, nameKey, redacted } from '../../src/core/text.ts'
+import { HEX, TOKEN } from '../support/secrets.ts'
+
+const refusalOf = (act: () => void): Refusal | undefined => {
+  try {
+    act()
+    return undefined
+  } catch (error) {
+    return error as Refusal
+  }
+}
+
+test('a text is refused for U+0000, half a pair, a token, a key, or the caller’s own secret', () => {
+  const own = 'z'.repeat(32)
+  for (const [text, code] of [
+    [`a${String.fromCharCode(0)}`, 'invalid_request'],
+    ['\ud800', 'invalid_request'],
+    [`x ${TOKEN} y`, 'secret_in_text'],
+    [TOKEN.toUpperCase().slice(0, 37) + TOKEN.slice(37), 'secret_in_text'],
+    [`key=ca_run_${HEX};`, 'secret_in_text'],
+    [`op_${'Ab-_'.repeat(8)}`, 'secret_in_text'],
+    [`my ${own}`, 'secret_in_text'],
+  ] as const)
+    expect(refusalOf(() => checkTexts({ a: { b: [text] } }, own))?.code, text).toBe(code)
+  expect(refusalOf(() => checkTexts({ a: { b: ['ok', TOKEN] } }))?.details).toEqual({ field: 'a.b.1' })
+  expect(refusalOf(() => checkTexts({ a: 1, b: null, c: true, d: 'fine 🦜', e: ['x'] }, own))).toBeUndefined()
+})
+
+test('a handle, a hash and a short key are no secrets', () => {
+  for (const text of [TOKEN.slice(0, 36), `${TOKEN.slice(0, 36)}.md`, HEX, 'ca_full_1234', 'op_short'])
+    expect(holdsSecret(text)).toBe(false)
+})
+
+test('a longer text that begins with a key’s shape holds the key', () => {
+  expect(holdsSecret(`(op_${'A'.repeat(32)})`)).toBe(true)
+  expect(holdsSecret(`https://host/sign-in?key=op_${'A'.repeat(31)}-`)).toBe(true)
+  expect(holdsSecret(`x_ca_full_${HEX}`)).toBe(true)
+})
+
+test('names are compared without case and in NFKC', () => {
+  expect(nameKey(' Ａlex ')).toBe(nameKey('alex'))
+  expect(nameKey('Ｂｅａ')).toBe('bea')
+  expect(nameKey('Bea')).not.toBe(nameKey('Béa'))
+})
+
+test('a plain name has no invisible marks', () => {
+  for (const name of ['Alex', 'Team O’Neill', '日本', '👩‍💻']) expect(nameIsPlain(name), name).toBe(true)
+  for (const name of ['', ' ', 'a\u202eb', 'a\nb', 'a\u{e0061}b', 'a\u0085b']) expect(nameIsPlain(name), JSON.stringify(name)).toBe(false)
+})
+
+test('redaction keeps what is public', () => {
+  expect(redacted(`handle ${TOKEN.slice(0, 36)} stays`)).toBe(`handle ${TOKEN.slice(0, 36)} stays`)
+})
