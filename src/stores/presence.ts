@@ -1,13 +1,17 @@
 import type { Queries } from '../../db/database.ts'
 import type { Seen } from '../core/presence.ts'
 
-// By hand: all teams of a second in one statement. Of two instances that saw a team, the later word on its poll counts.
+// By hand: all teams of a second in one statement. Of two instances that saw a team, the later word on its poll counts. The rows are
+// locked in one order, as two instances would else wait for each other; the time is read when all is written.
 const WRITE = `
 with seen as (
   select session_id, team_id, to_timestamp(last_seen_ms / 1000.0)::timestamptz(3) as at,
     to_timestamp(polling_until_ms / 1000.0)::timestamptz(3) as polling_until, seen_cursor, delivered_cursor, addressed_cursor
   from json_to_recordset($1::json) as s(session_id uuid, team_id uuid, last_seen_ms float8, polling_until_ms float8,
     seen_cursor bigint, delivered_cursor bigint, addressed_cursor bigint)
+), held as materialized (
+  select s.* from seen s join participants p on p.session_id = s.session_id and p.team_id = s.team_id
+  order by p.session_id, p.team_id for no key update of p
 ), written as (
   update participants p set
     last_seen_at = greatest(p.last_seen_at, s.at),
@@ -15,9 +19,10 @@ with seen as (
     last_seen_cursor = greatest(p.last_seen_cursor, s.seen_cursor),
     delivered_cursor = greatest(p.delivered_cursor, s.delivered_cursor),
     addressed_cursor = greatest(p.addressed_cursor, s.addressed_cursor)
-  from seen s where p.session_id = s.session_id and p.team_id = s.team_id
+  from held s where p.session_id = s.session_id and p.team_id = s.team_id
+  returning 1
 )
-select clock_timestamp() as now`
+select clock_timestamp() as now from (select count(*) from written) done`
 
 /** Writes what changed, and tells the database's time. */
 export const writePresence = async ({ query }: Queries, seen: Seen[]): Promise<string> => {
