@@ -1,5 +1,16 @@
 import postgres from 'postgres'
-import { CHANNEL, OID, queriesOver, rfc3339, unlessLate, withinDeadline, type Database, type Queries, type Run } from './database.ts'
+import {
+  ANSWER_WITHIN_MS,
+  CHANNEL,
+  OID,
+  queriesOver,
+  rfc3339,
+  unlessLate,
+  withinDeadline,
+  type Database,
+  type Queries,
+  type Run,
+} from './database.ts'
 
 const CONNECTIONS = 16
 const ASKS_LISTENER_EVERY_MS = 15_000 // it owes no answer: without a question nobody would see that the other end is gone
@@ -20,7 +31,7 @@ const asText = (value: unknown) => value
 
 // A statement ends within 5 s. Whoever owes an answer for longer is gone without a word, and the driver (db/patches) lets go of it: the
 // system would wait for a quarter of an hour.
-const STATEMENT_LIMIT = { statement_timeout: 5_000 }
+const STATEMENT_LIMIT = { statement_timeout: ANSWER_WITHIN_MS }
 const ANSWER_LIMIT = { answer_timeout: 8 } // seconds
 
 const open = (url: string, max: number, hurried = true) =>

@@ -4,6 +4,7 @@
 import { z } from 'zod'
 import type { Database } from '../db/database.ts'
 import type { Config } from './config.ts'
+import { putBounded } from './core/bounded.ts'
 import { isLoop, lookback, ownSketches, repeatOf, sketchOf, type Sketch } from './core/loop.ts'
 import type { Event } from './stores/events.ts'
 import { recentlySaid, suspect, unsuspect, unsuspectAll } from './stores/loops.ts'
@@ -71,7 +72,7 @@ export class LoopGuard {
       due.newest = sequence
       if (author === 'team') due.by = by
     }
-    if (!before && due.posts > 0) put(this.#due, session, due, DUE_KEPT)
+    if (!before && due.posts > 0) putBounded(this.#due, session, due, DUE_KEPT)
   }
 
   /** Marks what has become a loop, and removes the mark from what no longer is one. */
@@ -89,7 +90,7 @@ export class LoopGuard {
         await this.#lookAt(session)
       } catch (error) {
         const later = this.#due.get(session)
-        put(this.#due, session, { ...(later ?? due), posts: due.posts + (later?.posts ?? 0), switches: Infinity }, DUE_KEPT)
+        putBounded(this.#due, session, { ...(later ?? due), posts: due.posts + (later?.posts ?? 0), switches: Infinity }, DUE_KEPT)
         throw error
       }
     }
@@ -123,18 +124,12 @@ export class LoopGuard {
     if (isLoop(said, rule)) {
       this.#calm.delete(session)
       // First here: a team that sees the mark is slowed already.
-      put(this.#suspected, session, { until: this.now() + SLOWED_MS, own: ownSketches(said) }, SUSPECTED_KEPT)
+      putBounded(this.#suspected, session, { until: this.now() + SLOWED_MS, own: ownSketches(said) }, SUSPECTED_KEPT)
       if (!suspected) await suspect(this.database, session, newest)
     } else {
       if (suspected) await unsuspect(this.database, session)
       this.#suspected.delete(session)
-      put(this.#calm, session, true, DUE_KEPT)
+      putBounded(this.#calm, session, true, DUE_KEPT)
     }
   }
-}
-
-// Bounded: the session that came first makes room.
-const put = <Value>(map: Map<string, Value>, session: string, value: Value, most: number) => {
-  if (map.size >= most && !map.has(session)) map.delete(map.keys().next().value!)
-  map.set(session, value)
 }

@@ -4,6 +4,7 @@
 import { Lexer, Marked, Renderer, type Tokens } from 'marked'
 import sanitizeHtml from 'sanitize-html'
 import { highlight } from './highlight.ts'
+import { pause } from './pause.ts'
 import { DELIMITERS, piecesOf } from './pieces.ts'
 import { visible } from './visible.ts'
 
@@ -54,7 +55,7 @@ const prepare = async (text: string) => {
   const rendering = render(text)
   for (;;) {
     if (performance.now() - began > SLICE_MS) {
-      await new Promise((resolve) => setTimeout(resolve))
+      await pause()
       began = performance.now()
     }
     const { done, value } = rendering.next()

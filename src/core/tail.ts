@@ -1,3 +1,5 @@
+import { putBounded } from './bounded.ts'
+
 /** The newest events of the sessions that are read and written now: most wakes and polls need no read of the log at all.
  *  What it holds of a session is committed and without a gap; what it does not hold, the database does. */
 export class Tail<Event extends { sequence: number }> {
@@ -38,8 +40,7 @@ export class Tail<Event extends { sequence: number }> {
 
   #put(session: string, held: { events: Event[]; bytes: number }) {
     this.#bySession.delete(session)
-    this.#bySession.set(session, held)
-    if (this.#bySession.size > SESSIONS_KEPT) this.#bySession.delete(this.#bySession.keys().next().value!)
+    putBounded(this.#bySession, session, held, SESSIONS_KEPT)
   }
 
   // Down to half of what is allowed, so that it is not done at each event.

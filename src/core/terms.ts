@@ -3,7 +3,7 @@ import { utf8Bytes } from './text.ts'
 
 const LONGEST_TERM = 100 // characters; what is longer is a blob, or a path whose parts are found
 const MOST_BYTES = 256 * 1024 // of the different terms of one event: Postgres holds 1 MiB of them with their places
-const MOST_COUNTED = 255 // of one term in one event: Postgres holds no more positions
+export const MOST_COUNTED = 255 // of one term in one event, or one session's texts: Postgres holds no more positions
 const HEAD = 96 * 1024 // characters that are read of a text, from its beginning …
 const TAIL = 32 * 1024 // … and from its end, where a log has its error
 

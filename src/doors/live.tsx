@@ -6,6 +6,7 @@ import { Hono, type MiddlewareHandler } from 'hono'
 import { renderToStaticMarkup } from 'react-dom/server'
 import { Conclusion, DocumentText } from '../../components/document-pane.tsx'
 import { Gap, Older } from '../../components/feed-pane.tsx'
+import { putBounded } from '../core/bounded.ts'
 import { refuse } from '../core/errors.ts'
 import { beyondTheEnd, existingSession } from '../rooms/refusals.ts'
 import { roster } from '../stores/members.ts'
@@ -118,8 +119,7 @@ const documentText = async (c: Http, { services: { database } }: Site, known: Ma
     await existingSession(database, id)
     kept = { version, shown: renderDocument(database, id) }
     known.delete(id)
-    known.set(id, kept)
-    if (known.size > DOCUMENTS_KEPT) known.delete(known.keys().next().value!)
+    putBounded(known, id, kept, DOCUMENTS_KEPT)
   }
   try {
     const { version: actual, html, packed } = await kept.shown

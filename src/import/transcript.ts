@@ -2,6 +2,7 @@
 // batch and a line are all that is in memory.
 import { isUuid } from '../core/ids.ts'
 import { refuse } from '../core/errors.ts'
+import { pause } from '../core/pause.ts'
 import type { Services } from '../services.ts'
 import { sessionOfEvent } from '../stores/imports.ts'
 import { sessionById, setParent } from '../stores/sessions.ts'
@@ -187,7 +188,7 @@ class Reading {
     const read = { ...place, memory: structuredClone(this.#memory) }
     ;[this.#drafts, this.#bytes, this.#last] = [[], 0, undefined]
     const standing = await this.#writing
-    await new Promise((resolve) => setTimeout(resolve)) // on PGlite nothing else has its turn without it
+    await pause() // on PGlite nothing else has its turn without it
     this.#writing = this.writer.write(drafts, { ...standing, ...read })
     this.#writing.catch(() => {}) // thrown where it is awaited next
   }

@@ -8,7 +8,7 @@ import { documentVersions, readDocument, readVersion, writeDocument } from '../s
 import { fittingOutline, outlineOf, sectionNamed, sectionsOf, textOf, withSection, type Section } from './outline.ts'
 import { authorOf } from './people.ts'
 import { existingSession, openSession } from './refusals.ts'
-import { DOC_LIMIT_BYTES, docContent, maxChars, op, outlineRow, section, sessionId, time, version } from './shapes.ts'
+import { DOC_LIMIT_BYTES, docContent, limit, maxChars, op, outlineRow, section, sessionId, time, version } from './shapes.ts'
 
 const DOC_BODY_BYTES = 4 * 1024 * 1024 // 512 KiB of text can take several times that as JSON
 
@@ -136,10 +136,7 @@ export const getDocHistory = op({
   input: z.strictObject({
     session_id: sessionId,
     before_version: version.optional(),
-    limit: z
-      .int()
-      .default(100)
-      .transform((wished) => (wished < 1 || wished > 500 ? 100 : wished)),
+    limit,
   }),
   output: z.object({
     versions: z.array(z.object({ version, at: time, written_by_team_id: z.uuid().nullable(), team: z.string(), bytes: z.int() })),

@@ -12,7 +12,7 @@ import { acknowledge, isPresent, roster, type Participant } from '../stores/memb
 import { refuseRepetition } from './loops.ts'
 import { receiptsOf, receivedBy } from './receipts.ts'
 import { beyondTheEnd, existingSession, refuseClosed } from './refusals.ts'
-import { cursor, event, includeTrace, maxChars, messageContent, op, sessionId, time } from './shapes.ts'
+import { cursor, event, includeTrace, limit, maxChars, messageContent, op, sessionId, time } from './shapes.ts'
 
 const addressee = z.string().min(1).max(120)
 const addressees = z
@@ -128,11 +128,7 @@ export const getHistory = op({
   input: z.strictObject({
     session_id: sessionId,
     before_cursor: cursor.optional().describe('The next_cursor of the previous page; if omitted: the newest page.'),
-    limit: z
-      .int()
-      .default(100)
-      .transform((wished) => (wished < 1 || wished > 500 ? 100 : wished))
-      .describe('1 to 500.'),
+    limit: limit.describe('1 to 500.'),
     message_id: z.string().max(64).optional().describe('Read only this message.'),
     include_trace: includeTrace,
     max_chars: maxChars,

@@ -65,6 +65,12 @@ export const includeTrace = z
   .default(false)
   .describe('Also what the agents did (tool calls and the like), not only what was said.')
 
+/** Rows on a page: 1 to 500; whatever else was wished is 100, as specification 1 has it. */
+export const limit = z
+  .int()
+  .default(100)
+  .transform((wished) => (wished < 1 || wished > 500 ? 100 : wished))
+
 /** What an answer may cost its reader. Below the least there is no room for what names the rest. */
 export const maxChars = z
   .int()

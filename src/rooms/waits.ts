@@ -8,7 +8,7 @@ import type { Page } from '../stores/events.ts'
 import { cursor, event, includeTrace, maxChars, op, sessionId } from './shapes.ts'
 import { Wait } from './wait.ts'
 
-const LONGEST_WAIT_S = 30
+export const LONGEST_WAIT_S = 30
 const SESSIONS_AT_ONCE = 32
 
 const timeout = z

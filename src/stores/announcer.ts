@@ -3,6 +3,7 @@
 // share, and took 20 % longer (bench/post). What is lost on the way, the sweep of the others finds within seconds. An instance that is
 // alone notifies nobody: it was a tenth of what a post costs (bench/post).
 import { CHANNEL, type Database, type Queries } from '../../db/database.ts'
+import { putBounded } from '../core/bounded.ts'
 
 const SESSIONS_IN_ONE = 120 // a payload has at most 7,999 bytes, a session takes 53 of them at the most
 const ANSWERED_WITHIN_MS = 2_000
@@ -69,9 +70,9 @@ export class Announcer {
   announce(session: string, sequence: number) {
     const newest = Math.max(sequence, this.#newest.get(session) ?? 0)
     this.#newest.delete(session)
+    if (this.#company === false) return putBounded(this.#newest, session, newest, SESSIONS_IN_ONE)
     this.#newest.set(session, newest)
-    if (this.#company !== false) return this.#wake()
-    if (this.#newest.size > SESSIONS_IN_ONE) this.#newest.delete(this.#newest.keys().next().value!)
+    this.#wake()
   }
 
   #wake() {

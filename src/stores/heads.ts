@@ -1,6 +1,7 @@
 // The ends of the logs that this process appends to. Who is present and whether the session is open changes only together with a log's
 // end: joining, leaving, closing and reopening write an event. So if the end is where it was last seen, all that decides about a
 // post is known, and it can be numbered without asking.
+import { putBounded } from '../core/bounded.ts'
 import type { Appended, Draft } from './append.ts'
 
 export interface Head {
@@ -36,8 +37,7 @@ export class Heads {
   }
 
   put(session: string, head: Head) {
-    if (this.#bySession.size >= SESSIONS_KEPT && !this.#bySession.has(session)) this.#bySession.delete(this.#bySession.keys().next().value!)
-    this.#bySession.set(session, head)
+    putBounded(this.#bySession, session, head, SESSIONS_KEPT)
   }
 
   /** No end is known from now on. */

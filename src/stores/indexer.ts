@@ -1,6 +1,7 @@
 // Keeps the search index close behind the log, off the post's path: it is told which sessions moved and takes them in batches. It
 // asks the database nothing while nothing is written. What it was not notified of (a crash, another instance's) it finds by catching up.
 import type { Database } from '../../db/database.ts'
+import { pause } from '../core/pause.ts'
 import { emptyIndex, indexBatch, sessionsBehind } from './search-index.ts'
 import { SessionIndexer } from './session-index.ts'
 
@@ -115,5 +116,3 @@ export class Indexer {
     return perSecond / LIVELY
   }
 }
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))

@@ -1,5 +1,6 @@
 // Who a token is, as this process knows it: looked up for all who ask at the same time, and remembered where that is enough.
 import { withinDeadline, type Database } from '../../db/database.ts'
+import { putBounded } from '../core/bounded.ts'
 import { combine } from '../core/combine.ts'
 import { isUuid, type Token } from '../core/ids.ts'
 import { Recent } from '../core/recent.ts'
@@ -25,8 +26,7 @@ export const membershipOver = (database: Database) => {
       const member = await withinDeadline(members({ sessionId, teamId: token.handle }))
       if (!member || !proves(token, member)) return undefined
       found.set(token.secret, member)
-      if (proven.size >= PROVEN_KEPT) proven.delete(proven.keys().next().value!)
-      proven.set(key, member)
+      putBounded(proven, key, member, PROVEN_KEPT)
       return member
     },
 

@@ -1,14 +1,14 @@
 // Writing the index of sessions: their titles, descriptions and documents, a row for each session. What a row was made of is in it, so
 // that no change need be announced: the two are compared.
 import type { Database, Queries } from '../../db/database.ts'
-import { quoted, termsOf } from '../core/terms.ts'
+import { pause } from '../core/pause.ts'
+import { MOST_COUNTED, quoted, termsOf } from '../core/terms.ts'
 import { utf8Bytes } from '../core/text.ts'
 import { plainArray } from './arrays.ts'
 
 const SESSIONS_AT_ONCE = 200
 const BATCH_BYTES = 1024 * 1024 // of documents, the first always
 const PIECE = 64 * 1024 // characters that are turned into terms at a time: of a longer text termsOf leaves out the middle
-const MOST_COUNTED = 255 // of one term: a tsvector holds no more places
 const MOST_BYTES = 1_000_000 // of terms and their places: a tsvector holds 1 MiB, and only a text made for it has more
 const RESTS = 20 // times as long as it took: a large document that is being written costs a twentieth of the time at most
 const WORTH_RESTING_MS = 15
@@ -54,7 +54,7 @@ export class SessionIndexer {
       await indexSessions(this.database, batch)
       const took = performance.now() - start
       if (took >= WORTH_RESTING_MS) for (const id of batch) this.#resting.set(id, performance.now() + RESTS * took)
-      await new Promise((resolve) => setTimeout(resolve)) // others have their turn
+      await pause() // others have their turn
     }
   }
 

@@ -1,5 +1,7 @@
 // What one session's open pages share: its log is followed once, each event is rendered once, and the same bytes go to all.
+import { putBounded } from '../../core/bounded.ts'
 import { describeError } from '../../core/log.ts'
+import { pause } from '../../core/pause.ts'
 import { Follower } from '../../rooms/follower.ts'
 import type { Services } from '../../services.ts'
 import type { Event } from '../../stores/events.ts'
@@ -99,9 +101,8 @@ export class Hub {
     const known = this.#pages.get(cursor)
     if (known) return known
     const page = this.#readPage(cursor)
-    this.#pages.set(cursor, page)
+    putBounded(this.#pages, cursor, page, PAGES_KEPT)
     page.catch(() => this.#pages.delete(cursor))
-    if (this.#pages.size > PAGES_KEPT) this.#pages.delete(this.#pages.keys().next().value!)
     return page
   }
 
@@ -200,5 +201,3 @@ export class Hub {
     return { cursor: reached, bytes: frame(`${reached}.0`, partial('#rows', 'beforeend', rows)) }
   }
 }
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))

@@ -1,5 +1,6 @@
 // The hubs of the sessions that are watched right now, and the look once a second at what no event tells: dots, ages, documents.
 import { describeError } from '../../core/log.ts'
+import { pause } from '../../core/pause.ts'
 import type { Services } from '../../services.ts'
 import { rostersOf } from '../../stores/members.ts'
 import { sessionsWithDocs } from '../../stores/watched.ts'
@@ -34,7 +35,7 @@ export const createHubs = (services: Services) => {
   const look = async () => {
     looking = true
     while (opening.size > 0 && !services.stopping.aborted) {
-      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
+      await pause(LOOK_EVERY_MS)
       try {
         const ids = [...open.keys()]
         const [sessions, rosters] = await Promise.all([sessionsWithDocs(services.database, ids), rostersOf(services.database, ids)])

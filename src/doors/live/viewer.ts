@@ -1,4 +1,5 @@
 // One open page's stream. First it catches up, as fast as its socket takes it; then it is handed what its session's hub sends to all.
+import { pause } from '../../core/pause.ts'
 import type { Hub } from './hub.ts'
 import { CLOSED, HELLO, type Bytes } from './frames.tsx'
 
@@ -58,8 +59,7 @@ export class Viewer {
   // Nothing awaits between the look at the hub's cursor and `#live`: no frame can be missed, and none comes twice.
   async #catchUp() {
     try {
-      // The page was newer.
-      while (!this.#ended && this.cursor > this.hub.cursor) await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS))
+      while (!this.#ended && this.cursor > this.hub.cursor) await pause(LOOK_AGAIN_MS) // the page was newer
       if (this.cursor < this.hub.cursor) {
         const { bytes, cursor } = await this.hub.pageAfter(this.cursor)
         if (this.#ended) return

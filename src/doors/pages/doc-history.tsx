@@ -5,8 +5,10 @@ import { DiffRows, DIFF_VIEWS, type DiffView } from '../../../components/diff.ts
 import type { Comparison, Version } from '../../../components/doc-history.ts'
 import { DocHistoryPage } from '../../../components/doc-history-page.tsx'
 import { ago } from '../../../components/time.ts'
+import { putBounded } from '../../core/bounded.ts'
 import { diffLines } from '../../core/diff.ts'
 import { refuse, STATUS, type ErrorBody } from '../../core/errors.ts'
+import { pause } from '../../core/pause.ts'
 import { updateSessionDoc } from '../../rooms/document.ts'
 import { existingSession } from '../../rooms/refusals.ts'
 import type { Services } from '../../services.ts'
@@ -102,18 +104,16 @@ const compared = async (c: Http, services: Services, sessionId: string, newest: 
   const diff = diffLines(before.content, after.content)
   const { added, removed, exact } = diff
   if (from === to - 1) remember(nameOf(sessionId, to), { added, removed, exact })
-  await turn()
+  await pause()
   const { rows, cut } = diffRows(diff, view === 'split', ROWS)
   return { from, to, view, added, removed, exact, cut, rows: rows.length, html: await rendered(rows, view) }
 }
 
 // What a document of 512 KiB costs is spread out, so that nobody waits for more than one piece of it.
-const turn = () => new Promise((resolve) => setTimeout(resolve))
-
 const rendered = async (rows: DiffRow[], view: DiffView): Promise<string> => {
   let html = ''
   for (let from = 0; from < rows.length; from += SLICE) {
-    await turn()
+    await pause()
     html += renderToStaticMarkup(<DiffRows rows={rows.slice(from, from + SLICE)} view={view} />)
   }
   return html
@@ -129,7 +129,7 @@ const linesChanged = async ({ database }: Services, sessionId: string, version: 
   const known = counted.get(name)
   if (known || performance.now() > until) return known
   const [before, after] = await Promise.all([readVersion(database, sessionId, version - 1), readVersion(database, sessionId, version)])
-  await turn()
+  await pause()
   const { added, removed, exact } = diffLines(before?.content ?? '', after?.content ?? '')
   return remember(name, { added, removed, exact })
 }
@@ -137,7 +137,6 @@ const linesChanged = async ({ database }: Services, sessionId: string, version: 
 const nameOf = (sessionId: string, version: number) => `${sessionId}/${version}`
 
 const remember = (name: string, changed: Changed): Changed => {
-  if (counted.size >= KEPT) counted.delete(counted.keys().next().value!)
-  counted.set(name, changed)
+  putBounded(counted, name, changed, KEPT)
   return changed
 }

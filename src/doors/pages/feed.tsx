@@ -6,6 +6,7 @@ import type { Team } from '../../../components/team.tsx'
 import { day } from '../../../components/time.ts'
 import type { Context } from '../../context.ts'
 import { prepareMarkdown } from '../../core/markdown.ts'
+import { pause } from '../../core/pause.ts'
 import { eventsAfter, eventsBefore, eventsById, type Event } from '../../stores/events.ts'
 import type { Participant } from '../../stores/members.ts'
 
@@ -141,7 +142,7 @@ const renderRows = async (items: FeedItem[]): Promise<string> => {
   let began = performance.now()
   for (let from = 0; from < items.length; from += SLICE) {
     if (performance.now() - began > TURN_MS) {
-      await new Promise((resolve) => setTimeout(resolve))
+      await pause()
       began = performance.now()
     }
     const slice = items.slice(from, from + SLICE)

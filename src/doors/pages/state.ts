@@ -6,6 +6,7 @@ import type { Status } from '../../../components/status-dot.tsx'
 import { ago, agoRoughly } from '../../../components/time.ts'
 import { receiptOf } from '../../rooms/receipts.ts'
 import { awaited, isPolling, participantOf } from '../../rooms/roster.ts'
+import { LONGEST_WAIT_S } from '../../rooms/waits.ts'
 import type { Services } from '../../services.ts'
 import type { Seat } from '../../stores/members.ts'
 import type { Session } from '../../stores/sessions.ts'
@@ -15,7 +16,6 @@ import { castOf, type Cast } from './feed.tsx'
 
 export type Watched = Awaited<ReturnType<typeof sessionsWithDocs>>[number]
 
-const LONGEST_WAIT_S = 30
 const LANES = 8
 
 export const stateOf = (services: Services, { session, version, loopSince, said, ...written }: Watched, rows: Seat[]): SessionState => {

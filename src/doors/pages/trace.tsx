@@ -13,6 +13,7 @@ import { EVENTS_LISTED, eventHref, PARTS, TURNS_LISTED, type Part, type TraceIte
 import { refuse } from '../../core/errors.ts'
 import { isUuid } from '../../core/ids.ts'
 import { prepareMarkdown } from '../../core/markdown.ts'
+import { pause } from '../../core/pause.ts'
 import { sessionsByIds, type SessionRow } from '../../stores/history.ts'
 import { roster } from '../../stores/members.ts'
 import { eventOf, eventsFrom, modelsOf, placeInTurn } from '../../stores/trace.ts'
@@ -154,7 +155,7 @@ const eventRows = async (queries: Queries, { session, ordinal, from, sought }: A
   for (let i = 0; i < items.length; i += SLICE) {
     const slice = items.slice(i, i + SLICE)
     for (const text of slice.flatMap(textsOf)) await prepareMarkdown(text)
-    if (i > 0) await new Promise((resolve) => setTimeout(resolve))
+    if (i > 0) await pause()
     parts.push(renderToStaticMarkup(<TraceRows session={session.id} items={slice} />))
   }
   const next = read.length > EVENTS_LISTED ? read[EVENTS_LISTED]!.ordinal : undefined
