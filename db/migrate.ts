@@ -1,3 +1,4 @@
+// The schema's steps, as drizzle-kit wrote them (db/migrations), applied under a lock that instances share.
 import { readMigrationFiles } from 'drizzle-orm/migrator'
 import { fileURLToPath } from 'node:url'
 import type { Database } from './database.ts'

@@ -1,3 +1,4 @@
+// Which database it is, and what an operator is told when it cannot be opened.
 import type { Database } from './database.ts'
 import { lockFolder } from './lock.ts'
 import { openPglite } from './pglite.ts'

@@ -1,3 +1,4 @@
+// The embedded database: one process, one connection, on this very thread.
 import { PGlite, type Transaction } from '@electric-sql/pglite'
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

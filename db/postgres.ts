@@ -1,3 +1,4 @@
+// A Postgres server: a pool of connections, statements prepared once on each.
 import postgres from 'postgres'
 import {
   ANSWER_WITHIN_MS,

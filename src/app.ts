@@ -33,6 +33,7 @@ export interface Parts {
   asset?: ReadAsset
 }
 
+/** All doors over these services: `fetch` answers a request, with what the runtime tells of it. */
 export const createApp = async (services: Services, { toolsets = all, commandSecret, asset }: Parts = {}) => {
   const site = { services, assets: await readAssets(asset) }
   const limit = services.config.RATE_LIMIT > 0 ? new RateLimit(services) : undefined

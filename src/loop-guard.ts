@@ -48,6 +48,7 @@ interface Suspected {
   own: Map<string, Sketch[]>
 }
 
+/** The suspicion of one process; the mark itself is in the database, for all of them (stores/loops.ts). */
 export class LoopGuard {
   #due = new Map<string, Due>()
   #calm = new Map<string, true>() // found to be no loop when they were read last

@@ -14,6 +14,7 @@ import { lockSession } from './stores/sessions.ts'
 const UUID_LENGTH = 36
 const TRIES = 4 // a transaction that collided with another was undone whole
 
+/** Runs an operation with effect `write`. Its events are told of once they are committed; what collided with another is tried again. */
 export const write = async (request: Request, key: Key | undefined): Promise<Outcome> => {
   for (let tried = 1; ; tried++) {
     const appended: Event[] = []

@@ -54,6 +54,7 @@ export class Refusal extends Error {
   }
 }
 
+/** Throws a Refusal. The sentence tells the caller what to do next. */
 export const refuse = (code: ErrorCode, message: string, details?: Record<string, unknown>): never => {
   throw new Refusal(code, message, details)
 }

@@ -11,11 +11,13 @@ export interface Token {
 
 export const isUuid = (text: string) => UUID.test(text)
 
+/** A credential's two halves; undefined for what has not its shape. Whether it is good, only the stored hash can tell. */
 export const parseToken = (text: string): Token | undefined => {
   const [, handle, secret] = TOKEN.exec(text) ?? []
   return handle && secret ? { handle, secret } : undefined
 }
 
+/** 192 random bits in 32 characters that need no quoting in addresses, headers and shells. */
 export const newSecret = () => randomBytes(24).toString('base64url')
 
 /** The secret that belongs to an idempotency key: the same key gives the same token again, and nothing of it need be stored. */

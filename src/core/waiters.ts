@@ -5,6 +5,7 @@ export interface Armed {
   disarm(): void
 }
 
+/** Arms and wakes. An armed waiter that nobody disarms stays for good. */
 export class Waiters {
   #bySession = new Map<string, Set<() => void>>()
   #known = new Map<string, number>() // the newest sequence that a session's waiters have been woken for

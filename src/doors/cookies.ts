@@ -17,6 +17,7 @@ export interface Person {
 
 export const cookieOf = (c: Asked, name: string): string | undefined => parse(c.req.header('cookie') ?? '', name)[name]
 
+/** Who is signed in here, as a person or as a reader; undefined when the cookie is not ours, or over. */
 export const personOf = (c: Asked, services: Services): Person | undefined => {
   const [payload, signed] = (cookieOf(c, COOKIE) ?? '').split('.')
   if (!payload || !signed || !sameText(signature(cookieKey(services), payload), signed)) return undefined
@@ -30,6 +31,7 @@ export const actorOf = (c: Http, services: Services): string | undefined => {
   return person?.role === 'person' ? person.name : undefined
 }
 
+/** Gives the answer of `c` the cookie, for 30 days. */
 export const signIn = (c: Http, services: Services, person: Person) => {
   const payload = Buffer.from(JSON.stringify({ ...person, until: Date.now() + LASTS_S * 1000 })).toString('base64url')
   setCookie(c, COOKIE, `${payload}.${signature(cookieKey(services), payload)}`, options(c, services, LASTS_S))

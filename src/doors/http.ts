@@ -32,12 +32,14 @@ const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8', 'cache-co
 
 const PLAIN = { status: 200, headers: new Headers(JSON_TYPE) } // a quarter of what it takes to make an answer (bench/mcp)
 
+/** An answer in JSON; a text is JSON already. */
 export const json = (body: unknown, status = 200, headers?: Record<string, string>) =>
   new Response(
     typeof body === 'string' ? body : JSON.stringify(body),
     status === 200 && !headers ? PLAIN : { status, headers: { ...JSON_TYPE, ...headers } },
   )
 
+/** An error with its status, and the headers that belong to its code. `body`: where a specification wants another shape. */
 export const errorAnswer = (error: ErrorBody, headers: Record<string, string> = {}, body: object = { error }) => {
   const { retry_after } = error.details
   const more: Record<string, string> = { ...headers }

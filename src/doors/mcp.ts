@@ -42,6 +42,7 @@ export const mcpEndpoint = async (toolsets: readonly Toolset[], services: Servic
   return { operations, answer: (c) => receive(c, { services, limit, exchange, operations }) }
 }
 
+/** The operations that are tools, by the name they have where these toolsets are served together. */
 export const toolNames = (toolsets: readonly Toolset[]) => {
   const named = new Map<string, ServedOp>()
   for (const { name: prefix, operations } of toolsets) {
@@ -51,6 +52,7 @@ export const toolNames = (toolsets: readonly Toolset[]) => {
   return named
 }
 
+/** A tool as tools/list shows it. */
 export const toolOf = (name: string, { summary, effect, destructive, input }: ServedOp) => ({
   name,
   description: summary,

@@ -43,6 +43,7 @@ const data = z.object({
 
 export type Everything = z.output<typeof data>
 
+/** Specification 2's envelope, for the pages: up to 250 hits, and 50 sessions beside them. */
 export const searchEverything = pageTool({
   name: 'search_everything',
   summary: 'Find messages, sessions and documents: for the pages.',

@@ -1,3 +1,4 @@
+// When something was: the sessions of a stretch of time, page by page.
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
 import { isUuid, sha256 } from '../core/ids.ts'
@@ -35,6 +36,8 @@ const listed = z.object({
   open: z.object({ session_id: z.string() }),
 })
 
+/** Specification 2, "list_sessions": of [start, end), 20 a page, at most 100, within 300 ms (1 to 1.2 s when there are many). A cursor is
+ *  good for its own filter and sort (400). */
 export const listSessions = tool({
   name: 'list_sessions',
   summary: 'List the sessions that overlap a time range, newest first. For what was said in them use search_sessions; to read one, open.',

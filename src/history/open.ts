@@ -1,3 +1,4 @@
+// Reading by id: a session shows its turns, a turn its events, an event all of it, and each the ids around it.
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
 import { kindOf } from '../core/kinds.ts'
@@ -22,6 +23,8 @@ interface Opened {
   target: number
 }
 
+/** Specification 2, "open": an event comes whole, whatever its size. 400 `invalid_id` for what is no id of ours, 404 for what is not
+ *  there; within 200 to 1,500 ms, by what is opened. */
 export const open = tool({
   name: 'open',
   summary:

@@ -1,3 +1,4 @@
+// Where something was said or done: handles and a line of text each. Found and ranked by stores/search.ts.
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
 import { kindNumber, kindOf, KINDS, SEARCHABLE, SEARCHED_BY_DEFAULT, type Kind } from '../core/kinds.ts'
@@ -39,6 +40,8 @@ export const hit = z.object({
   open: z.object({ event_id: z.string(), turn_id: z.string(), session_id: z.string() }),
 })
 
+/** Specification 2, "search_sessions": 1 to 50 hits, 10 unless said, within 750 ms; 504 after 4.5 s. Why a hit stands where it does:
+ *  stores/search.ts. */
 export const searchSessions = tool({
   name: 'search_sessions',
   summary:

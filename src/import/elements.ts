@@ -9,6 +9,7 @@ export const isDocument = (head: string): boolean => {
   return first!.trimEnd() === '{' || (more.length === 0 && /^\{[^\n]*"messages"\s*:\s*\[/.test(first!) && !first!.trimEnd().endsWith('}'))
 }
 
+/** The document's lines, numbered from its beginning: such a document is always read whole. */
 export async function* elementsOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
   const scan = new Scanner()
   for await (const chunk of chunks) {

@@ -20,6 +20,7 @@ export const LONGEST_LINE = 16 * 1024 * 1024
 const KEPT_OF_LONGER = 64 * 1024
 export const TAIL = 1024
 
+/** The lines from there on. A line longer than 16 MiB comes with its first 64 KiB. */
 export async function* linesOf(chunks: AsyncIterable<Uint8Array>, { bytes, lines, open }: From): AsyncGenerator<Line> {
   let parts: Buffer[] = []
   let length = 0 // of the line so far

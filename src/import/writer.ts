@@ -62,6 +62,7 @@ export const standingOf = async (queries: Queries, sessionId: string): Promise<S
 
 export const noMemory = (): Memory => ({ calls: {}, exits: {} })
 
+/** Writes one transcript's events, batch after batch, each with how far it was read in the same transaction. */
 export class Writer {
   added = 0
 

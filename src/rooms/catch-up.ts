@@ -37,6 +37,8 @@ const answer = z.looseObject({
   omitted: z.record(z.string(), z.int()).optional(),
 })
 
+/** Beyond specification 1: 2,000 to 1,000,000 characters, 8,000 unless said. Sections share them in their order; what did not fit is
+ *  counted in `omitted`, and ids lead to it. */
 export const catchUp = op({
   name: 'catch_up',
   summary:

@@ -13,6 +13,8 @@ import { op, sessionId, time } from './shapes.ts'
 // never says that it leaves, and one that thinks for some minutes does not lose its role.
 const GONE_AFTER_SILENCES = 10
 
+/** Beyond specification 1: 403 for other teams while the convener is there, 404 for a handle that is not present, 409 for the convener's
+ *  own. */
 export const transferConvener = op({
   name: 'transfer_convener',
   summary:

@@ -19,6 +19,8 @@ const sectionName = z
   .transform((name) => name.replace(/^#{1,6}\s+/, '')) // as the doc has it
   .describe('Only this section, by its heading; a second "Notes" is "Notes (2)".')
 
+/** Specification 1, "read_session_doc": at most 512 KiB, or `max_chars`, and then with the sections' names. 404 for a version or section
+ *  that is not there. */
 export const readSessionDoc = op({
   name: 'read_session_doc',
   summary: 'Read the shared markdown document and its version.',
@@ -63,6 +65,8 @@ const docWithin = (content: string, limit: number | undefined) => {
   return { content: cutText(content, limit - jsonLength(truncated) - 60), truncated }
 }
 
+/** Specification 1, "update_session_doc": 409 with `details.current_version` when somebody wrote since, 404 for a section that is not
+ *  there, 413 when it would carry the document past 512 KiB. */
 export const updateSessionDoc = op({
   name: 'update_session_doc',
   summary:
@@ -107,6 +111,7 @@ const withinLimit = (content: string): string =>
         limit_bytes: DOC_LIMIT_BYTES,
       })
 
+/** Specification 1, "append_to_session_doc": up to 64 KiB at a time. 413 when the document would grow past 512 KiB. */
 export const appendToSessionDoc = op({
   name: 'append_to_session_doc',
   summary: 'Add text at the end of the document, on a new line. Needs no version and never conflicts: the way to add a note.',
@@ -126,6 +131,7 @@ export const appendToSessionDoc = op({
   },
 })
 
+/** Beyond specification 1, for curl: a page is 100 versions, at most 500; `next_cursor` is the next `before_version`. */
 export const getDocHistory = op({
   name: 'get_doc_history',
   summary: 'List the versions of the document, newest first, with who wrote each.',

@@ -19,6 +19,8 @@ const addressees = z
   .union([z.array(addressee).min(1).max(32), addressee.transform((one) => [one])], { error: 'must be a list of 1 to 32 handles or names' })
   .meta({ type: 'array', items: { type: 'string' } })
 
+/** Specification 1, "post_message": 1 character to 32 KiB, or over REST the text itself as the body. 403 for a closed session, 404 for a
+ *  `reply_to` that is not there, 429 while LOOP_GUARD=slow holds repetitions back. */
 export const postMessage = op({
   name: 'post_message',
   summary: 'Say something to all teams (markdown). Your next wait returns it too, unless you continue from the cursor of this answer.',
@@ -117,6 +119,8 @@ const handlesOf = async ({ queries }: Context, sessionId: string, wanted: string
   return [...new Set(handles)]
 }
 
+/** Beyond specification 1, for looking back: a page is `limit` events (100, at most 500) or 256 KiB. Rows say which teams have
+ *  acknowledged them, and which of those named in `to` were handed them. */
 export const getHistory = op({
   name: 'get_history',
   summary:
@@ -156,6 +160,7 @@ const onlyPage = async (context: Context, sessionId: string, id: string): Promis
   hasMore: false,
 })
 
+/** Beyond specification 1: only ever forward, of a closed session too. 400 past the end of the feed. */
 export const ackMessages = op({
   name: 'ack_messages',
   summary: 'Show the others that you have seen the feed up to a cursor. Posts nothing and wakes nobody.',

@@ -5,6 +5,7 @@ import type { Page } from '../stores/events.ts'
 
 const NOTHING: Page = { events: [], hasMore: false }
 
+/** A place in one log: `look` for what is there, `next` for what comes, and `close` in every case, as it is armed from the beginning. */
 export class Follower {
   #armed: Armed
   #look: boolean

@@ -13,6 +13,8 @@ import { description, op, pageOp, teamName, title } from './shapes.ts'
 
 const expectedTeams = z.int().min(1).max(100).default(2)
 
+/** Specification 1, "create_session": the caller convenes. The team_id is told once; sent again with its idempotency key, it is the same.
+ *  With `resume_from` the document opens with that session's conclusion: 404 where there is none, 403 for those who may not read it. */
 export const createSession = op({
   name: 'create_session',
   summary:
@@ -62,7 +64,7 @@ export const createSession = op({
   },
 })
 
-// Only for the pages, and in no toolset: an agent convenes. Such a session has no convener until a person names one.
+/** For the pages alone: an agent convenes. Such a session has no convener until a person names one. 404 and 403 as create_session. */
 export const startSession = pageOp({
   name: 'start_session',
   summary: 'Open a session as a person, for teams that will join later.',

@@ -10,6 +10,8 @@ import type { Session } from '../stores/sessions.ts'
 import { beyondTheEnd, existingSession } from './refusals.ts'
 import { cursor, op, participant, sessionId, teamName, time } from './shapes.ts'
 
+/** Specification 1, "join_session": with a good token of this session the same team comes back, any other token is ignored. A closed
+ *  session is joined to read, without an event. 409 with ONE_SESSION_PER_TEAM alone. */
 export const joinSession = op({
   name: 'join_session',
   summary:
@@ -122,6 +124,7 @@ export const freeHue = (name: string, teams: Pick<Participant, 'hue'>[]): number
   return wished
 }
 
+/** Specification 1, "leave_session": the roster's row stays, and the token ends. Of a closed session no event tells of it. */
 export const leaveSession = op({
   name: 'leave_session',
   summary: 'Leave the session for good: the others are told and your team_id ends. You need not leave a concluded session.',
@@ -140,6 +143,7 @@ export const leaveSession = op({
   },
 })
 
+/** Specification 1, "list_participants": who left is among them. `team_id` is the public handle, never a credential. */
 export const listParticipants = op({
   name: 'list_participants',
   summary: 'See who is in the session, who is polling right now, and how many teams are still expected.',

@@ -10,6 +10,7 @@ import { authorOf, conveners, isConvener } from './people.ts'
 import { existingSession, openSession } from './refusals.ts'
 import { description, op, reason, section, sessionId, time, title, version } from './shapes.ts'
 
+/** Specification 1, "get_session"; `last_sequence`, the convener and the genealogy go beyond it. All who ask at once share a read. */
 export const getSession = op({
   name: 'get_session',
   summary: "Read the session's title, description, status, times, doc version, convener, and whether it needs a person.",
@@ -63,6 +64,7 @@ export const getSession = op({
   },
 })
 
+/** Specification 1, "update_session_metadata": one of the two must change (400). 403 by CONVENER_ONLY, 429 by METADATA_MIN_INTERVAL. */
 export const updateSessionMetadata = op({
   name: 'update_session_metadata',
   summary:
@@ -120,6 +122,8 @@ const systemEvent = (sessionId: string, content: Record<string, unknown>, evenCl
   evenClosed,
 })
 
+/** Specification 1, "conclude_session": document, state and event in one transaction. Again, it replaces the section and posts again.
+ *  At most 64 KiB, which may carry the document past its 512. 403 by CONVENER_ONLY. */
 export const concludeSession = op({
   name: 'conclude_session',
   summary:
@@ -148,6 +152,7 @@ export const concludeSession = op({
   },
 })
 
+/** Beyond specification 1: 403 for teams that do not convene it, 409 when it is open. */
 export const reopenSession = op({
   name: 'reopen_session',
   summary:

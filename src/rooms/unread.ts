@@ -5,6 +5,7 @@ import { unreadOf } from '../stores/unread.ts'
 import { op, sessionId } from './shapes.ts'
 import { handedTo } from './wait.ts'
 
+/** Beyond specification 1: counts to 1,000, from what a wait handed out last. REST gives an ETag, and 304 while nothing has changed. */
 export const peek = op({
   name: 'peek',
   summary:

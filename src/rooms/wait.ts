@@ -22,6 +22,7 @@ export interface Wished {
   maxChars?: number | undefined
 }
 
+/** `run` is the whole of it; wait_for_any, which holds several, takes the steps itself. `close` in every case. */
 export class Wait {
   readonly since: number
   #follower: Follower

@@ -19,6 +19,8 @@ const timeout = z
 
 const page = z.object({ messages: z.array(event), next_cursor: z.int(), session_closed: z.boolean(), has_more: z.boolean() })
 
+/** Specification 1, "wait_for_messages": holds up to 30 s; a page is at most 500 events or 256 KiB, and `session_closed` comes with the
+ *  last one. 400 past the end of the feed, 429 past 32 waits of a team, 503 past MAX_WAITS. */
 export const waitForMessages = op({
   name: 'wait_for_messages',
   summary:
@@ -60,6 +62,8 @@ const result = z.union([
   z.object({ session_id: z.string(), error: z.object({ code: z.string(), message: z.string(), details: z.looseObject({}) }) }),
 ])
 
+/** Beyond specification 1: up to 32 sessions in one wait. Each entry has its own credential, so the call itself needs none; one that is
+ *  refused answers with its error. */
 export const waitForAny = op({
   name: 'wait_for_any',
   summary:

@@ -29,6 +29,7 @@ interface Batch {
 
 type Outcome = Appended | { outcome: 'failed'; error: unknown }
 
+/** Takes all posts of this process, and writes them in batches. */
 export class Appender {
   #queue: Pending[] = []
   #writing = new Set<Batch>()

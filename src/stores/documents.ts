@@ -1,3 +1,4 @@
+// The document of a session and its versions. Who writes holds the session's lock, so versions come one by one.
 import { and, desc, eq, lt, sql } from 'drizzle-orm'
 import { prepared, type Queries } from '../../db/database.ts'
 import { sessionDocHistory, sessionDocs } from '../../db/schema.ts'
@@ -20,6 +21,7 @@ const DOCUMENT = prepared((db) =>
     .prepare('document'),
 )
 
+/** The newest; version 0 is the empty document before the first write. */
 export const readDocument = async (queries: Queries, sessionId: string): Promise<{ content: string; version: number }> => {
   const [row] = await DOCUMENT(queries).execute({ id: sessionId })
   return row ?? { content: '', version: 0 }

@@ -1,3 +1,4 @@
+// What a database's failure means to a caller: try later, try again at once, or it took too long.
 import { DatabaseTimeout } from '../../db/database.ts'
 
 const sqlStateOf = (error: unknown): string => {

@@ -4,6 +4,7 @@ import { CONVERSATION_TYPES } from '../../db/schema.ts'
 import { Tail } from '../core/tail.ts'
 import { eventsAfter, pageOf, type Event, type Page } from './events.ts'
 
+/** Reads of feeds for all waits and streams of this process. */
 export const feedsOver = (database: Database) => {
   const tail = new Tail<Event>(lengthOf)
   const read = sharedReads(database)

@@ -12,6 +12,7 @@ export interface Head {
   names: Map<string, string> // of teams that are present, by handle: those that were seen to post since the log was last moved elsewhere
 }
 
+/** The ends that are known, of at most 10,000 logs. */
 export class Heads {
   #bySession = new Map<string, Head>()
 

@@ -1,3 +1,4 @@
+// What writes answered, by their idempotency keys. Of a key only its hash is stored.
 import { and, eq } from 'drizzle-orm'
 import type { Queries } from '../../db/database.ts'
 import { idempotency } from '../../db/schema.ts'

@@ -8,6 +8,7 @@ import { findMembers, proves, type Member, type MemberKey } from './members.ts'
 
 const PROVEN_KEPT = 10_000 // teams whose tokens are remembered as good
 
+/** Look-ups of members for all calls of this process. */
 export const membershipOver = (database: Database) => {
   const members = combine((keys: MemberKey[]) => findMembers(database, keys), { atOnce: 1 })
   const recent = new Recent<Member>() // by the token's secret, which they proved

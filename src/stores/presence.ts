@@ -1,3 +1,4 @@
+// Who was seen polling, written once a second for all teams of this process (core/presence.ts).
 import type { Queries } from '../../db/database.ts'
 import type { Seen } from '../core/presence.ts'
 

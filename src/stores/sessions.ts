@@ -1,3 +1,4 @@
+// The sessions' own rows: made, locked, changed, found by id or for the lists of pages.
 import { and, desc, eq, ilike, inArray, ne, not, or, sql } from 'drizzle-orm'
 import { prepared, type Queries } from '../../db/database.ts'
 import { loops, participants, sessionDocs, sessions } from '../../db/schema.ts'

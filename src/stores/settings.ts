@@ -1,3 +1,4 @@
+// What is set for all instances together, by name. Calls read it from memory (saved-settings.ts).
 import { eq, sql } from 'drizzle-orm'
 import type { Queries } from '../../db/database.ts'
 import { settings } from '../../db/schema.ts'

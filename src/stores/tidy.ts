@@ -1,3 +1,4 @@
+// What Postgres' autovacuum does, for the embedded database, which has none.
 import type { Database } from '../../db/database.ts'
 
 const AFTER_EVENTS = 20_000

@@ -20,6 +20,7 @@ const TRY_AGAIN_MS = 1_000
 const GATHER_MS_PER_VIEWER = 0.05
 const PAGES_KEPT = 8
 
+/** One session as all its open pages see it: follows the log, renders each row once, and hands the same bytes to every viewer. */
 export class Hub {
   cursor = 0
   #viewers = new Set<Viewer>()

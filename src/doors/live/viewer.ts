@@ -6,6 +6,7 @@ import { CLOSED, HELLO, type Bytes } from './frames.tsx'
 const LAG_BYTES = 1024 * 1024 // what may lie here for a socket that does not take it
 const LOOK_AGAIN_MS = 20
 
+/** `body` is the stream. One whose socket has more than 1 MiB still to take is cut, and comes back. */
 export class Viewer {
   readonly body: ReadableStream<Bytes>
   #controller!: ReadableStreamDefaultController<Bytes>

@@ -1,3 +1,4 @@
+// The home page: figures, sessions by their newest activity, and what a search of theirs found.
 import { renderToStaticMarkup } from 'react-dom/server'
 import { eventLine } from '../../../components/event-words.ts'
 import { Figures, HomePage, Sessions, type Counts } from '../../../components/home-page.tsx'

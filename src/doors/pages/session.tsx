@@ -1,3 +1,4 @@
+// A session's page: roster, feed, document. What was imported opens as a trace (trace.tsx).
 import { renderToStaticMarkup } from 'react-dom/server'
 import { SLOTS } from '../../../components/lanes.tsx'
 import type { SharedDocument } from '../../../components/document-pane.tsx'

@@ -1,3 +1,4 @@
+// The settings page: the link that agents are told, the loop guard, and what the environment says.
 import { setCookie } from 'hono/cookie'
 import { THEMES } from '../../../components/theme.ts'
 import { SettingsPage } from '../../../components/settings-page.tsx'
