@@ -11,7 +11,7 @@ import { beyondTheEnd, existingSession } from './refusals.ts'
 import { cursor, op, participant, sessionId, teamName, time } from './shapes.ts'
 
 /** Specification 1, "join_session": with a good token of this session the same team comes back, any other token is ignored. A closed
- *  session is joined to read, without an event. 409 with ONE_SESSION_PER_TEAM alone. */
+ *  session is joined to read, without an event. 409 with ONE_SESSION_PER_TEAM, and past 1,000 teams. */
 export const joinSession = op({
   name: 'join_session',
   summary:
