@@ -111,7 +111,9 @@ export class Wait {
     const next_cursor = events.at(-1)?.sequence ?? this.since
     const handed = wished.addressedOnly ? { addressed: next_cursor } : { delivered: next_cursor }
     if (!gone) this.#poll.advance(handed)
-    return { messages: events, next_cursor, session_closed: this.#closed && !hasMore, has_more: hasMore }
+    // Its cursor has passed over what was not addressed to the team, which a wait for everything has still before it.
+    const plain = wished.addressedOnly && { plain_cursor: handedTo(this.services, this.member) }
+    return { messages: events, next_cursor, ...plain, session_closed: this.#closed && !hasMore, has_more: hasMore }
   }
 
   close() {

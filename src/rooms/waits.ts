@@ -17,7 +17,13 @@ const timeout = z
   .transform((wished) => Math.min(Math.max(wished, 0), LONGEST_WAIT_S))
   .describe('Seconds to hold, 0 to 30.')
 
-const page = z.object({ messages: z.array(event), next_cursor: z.int(), session_closed: z.boolean(), has_more: z.boolean() })
+const page = z.object({
+  messages: z.array(event),
+  next_cursor: z.int(),
+  plain_cursor: z.int().optional(),
+  session_closed: z.boolean(),
+  has_more: z.boolean(),
+})
 
 /** Specification 1, "wait_for_messages": holds up to 30 s; a page is at most 500 events or 256 KiB, and `session_closed` comes with the
  *  last one. 400 past the end of the feed, 429 past 32 waits of a team, 503 past MAX_WAITS. */
@@ -38,7 +44,9 @@ export const waitForMessages = op({
     only: z
       .enum(['addressed'])
       .optional()
-      .describe('Only what names you in `to` or answers you; the rest does not wake you and stays unread.'),
+      .describe(
+        'Only what names you in `to` or answers you; the rest does not wake you and stays unread: continue waits for everything from plain_cursor.',
+      ),
     max_chars: maxChars,
   }),
   output: page,

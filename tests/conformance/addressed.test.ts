@@ -58,6 +58,7 @@ throughEveryDoor((call, parley) => {
       expect(await waited(bea, { since_cursor: 1, only: 'addressed', timeout: 0.05 })).toEqual({
         messages: [],
         next_cursor: 1,
+        plain_cursor: 1,
         session_closed: false,
         has_more: false,
       })
@@ -84,6 +85,19 @@ throughEveryDoor((call, parley) => {
         const { messages } = await waited(who)
         expect(texts(messages.filter(({ type }: any) => type === 'chat'))).toEqual(['one', 'two', 'three', 'four'])
       }
+    })
+
+    test('says from where a wait for everything goes on, so that it misses nothing either', async () => {
+      const { alex, bea } = await three()
+      await waited(bea, { since_cursor: bea.cursor })
+      await say(alex, 'one')
+      await say(alex, 'two', { to: [bea.handle] })
+      await say(alex, 'three')
+      const page = await waited(bea, { since_cursor: bea.cursor, only: 'addressed' })
+      expect(texts(page.messages)).toEqual(['two'])
+      const { messages, plain_cursor } = await waited(bea, { since_cursor: page.plain_cursor })
+      expect(texts(messages.filter(({ type }: any) => type === 'chat'))).toEqual(['one', 'two', 'three'])
+      expect(plain_cursor).toBeUndefined()
     })
 
     test('only takes "addressed"', async () => {
