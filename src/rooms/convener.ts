@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
 import type { Context } from '../context.ts'
+import { hasPosted } from '../stores/events.ts'
 import { roster, type Participant } from '../stores/members.ts'
 import { setConvener } from '../stores/sessions.ts'
 import { authorOf, isConvener } from './people.ts'
@@ -31,7 +32,7 @@ export const transferConvener = op({
     const session = openSession(context)
     const teams = await roster(context.queries, session.id)
     const convener = teams.find(({ teamId }) => teamId === session.convenerTeamId)
-    if (context.caller.kind === 'team' && !isConvener(context, session)) mayTakeOver(context, convener)
+    if (context.caller.kind === 'team' && !isConvener(context, session)) await mayTakeOver(context, convener)
     const next = teams.find(({ teamId, leftAt }) => teamId === to && leftAt === null)
     if (!next)
       return refuse('not_found', 'No team with that handle is present. list_participants has the handles (team_id).', { field: 'to' })
@@ -47,11 +48,12 @@ export const transferConvener = op({
   },
 })
 
-const mayTakeOver = ({ services }: Context, convener: Participant | undefined): void => {
+const mayTakeOver = async ({ services, queries }: Context, convener: Participant | undefined): Promise<void> => {
   if (!convener) return refuse('forbidden', 'This session was opened by a person; only a person can name its convener.')
   if (convener.leftAt) return
   const row = participantOf(services, convener, { convenerTeamId: convener.teamId })
-  const silentSeconds = (services.clock.now() - Date.parse(row.last_seen_at)) / 1000
-  if (row.status === 'disconnected' && silentSeconds > services.config.DISCONNECTED_AFTER * GONE_AFTER_SILENCES) return
+  const since = services.clock.now() - services.config.DISCONNECTED_AFTER * GONE_AFTER_SILENCES * 1000
+  const unseen = row.status === 'disconnected' && Date.parse(row.last_seen_at) < since
+  if (unseen && !(await hasPosted(queries, convener.sessionId, convener.teamId, since))) return // it may be at work without polling
   refuse('forbidden', `${convener.teamName} convenes this session and is still here. Ask it in the feed to hand over.`)
 }

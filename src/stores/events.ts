@@ -66,6 +66,12 @@ export const eventById = async ({ query }: Queries, sessionId: string, id: strin
   return row && eventOf(row)
 }
 
+/** Has the team said anything since then (ms)? */
+export const hasPosted = async ({ query }: Queries, sessionId: string, teamId: string, since: number): Promise<boolean> => {
+  const posts = 'select from events where session_id = $1 and posted_by_team_id = $2 and at > $3 limit 1'
+  return (await query(posts, [sessionId, teamId, new Date(since).toISOString()])).length > 0
+}
+
 /** Those of these events that this session has, in no order. */
 export const eventsById = async ({ query }: Queries, sessionId: string, ids: string[]): Promise<Event[]> =>
   (await query<Row>(`select ${COLUMNS} from events where session_id = $1 and id = any($2::uuid[])`, [sessionId, plainArray(ids)])).map(

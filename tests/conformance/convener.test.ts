@@ -6,6 +6,7 @@ import {
   onEveryEngine,
   refused,
   room,
+  say,
   seat,
   throughEveryDoor,
   viaRest,
@@ -76,6 +77,13 @@ throughEveryDoor((call, parley) => {
       await silence(parley(), silent.id, silent.alex, 601)
       await done(silent.bea('transfer_convener', { to: silent.bea.handle }))
       expect(await convenersOf(silent.bea)).toEqual(["Bea's Team"])
+    })
+
+    test('no team may while the convener says something now and then, though it does not poll', async () => {
+      const { id, alex, bea } = await room(call)
+      await say(alex, 'I am at work.')
+      await silence(parley(), id, alex, 601)
+      await refused(bea('transfer_convener', { to: bea.handle }), 'forbidden')
     })
 
     test('of 20 takeovers at once one wins, and the feed tells of one', async () => {
