@@ -39,4 +39,11 @@ const checkText = (text: string, own: string | undefined, field: string) => {
 export const nameIsPlain = (name: string) => name.trim() !== '' && !BIDI_OR_TAG.test(name) && !CONTROL.test(name)
 
 /** Two names are the same to a reader when these are equal. */
-export const nameKey = (name: string) => name.normalize('NFKC').trim().toLowerCase()
+export const nameKey = (name: string) =>
+  name
+    .normalize('NFKC')
+    .replace(UNSEEN, '')
+    .replace(/[\s\u2800]+/g, ' ')
+    .trim()
+    .toLowerCase()
+const UNSEEN = /\p{Default_Ignorable_Code_Point}/gu

@@ -34,7 +34,9 @@ export const sessionId = z
 export const title = characters(1, 200)
 export const description = characters(0, 10_000)
 export const reason = characters(1, 2_000)
-export const teamName = characters(1, 100).refine(nameIsPlain, 'must not contain control, direction or tag characters')
+export const teamName = characters(1, 100)
+  .refine((name) => name.trim() === '' || nameIsPlain(name), 'must not contain control, direction or tag characters')
+  .transform((name) => name.trim())
 export const docContent = kibibytes(512)
 export const section = kibibytes(64)
 export const DOC_LIMIT_BYTES = 512 * KIB
@@ -56,7 +58,10 @@ export const cursor = z
 /** `{ text }`, or the text itself. */
 export const messageContent = z
   .union([z.strictObject({ text: kibibytes(32, 1) }), kibibytes(32, 1).transform((text) => ({ text }))], {
-    error: 'must be { "text": "…" } with 1 character to 32 KiB',
+    error: ({ input }) =>
+      typeof input === 'string' && input !== ''
+        ? 'must have at most 32 KiB. Put what is longer into the document, and say where it stands'
+        : 'must be { "text": "…" } with 1 character to 32 KiB',
   })
   .meta({ type: 'object', properties: { text: { type: 'string' } }, required: ['text'] })
 

@@ -61,6 +61,19 @@ throughEveryDoor((call, parley) => {
   })
 
   describe('join_session', () => {
+    test('a name that looks like one that is taken gets a number, and none keeps blanks around it', async () => {
+      const { id } = await room(call, { creator_team_name: 'Alex' })
+      const names = ['Al\u00adex', 'Alex\u200b', '\u2800Alex', ' alex ', 'A\u2060lex\ufe0f']
+      const joined = await Promise.all(
+        names.map((team_name) => call('join_session', { session_id: id, team_name }).then(({ body }) => body.team_name)),
+      )
+      for (const name of joined) expect(name).toMatch(/ \(\d\)$/)
+      expect((await done(call('join_session', { session_id: id, team_name: '  Cleo ' }))).team_name).toBe('Cleo')
+      expect((await refused(call('join_session', { session_id: id, team_name: '   ' }), 'invalid_request')).message).toBe(
+        'team_name: must not be blank',
+      )
+    })
+
     test('a session that a thousand teams have joined takes no other, and one that is meant is still found among them', async () => {
       const { id, alex } = await room(call)
       await parley().database.query(
@@ -150,9 +163,9 @@ throughEveryDoor((call, parley) => {
       async (name) => {
         const { id } = await room(call)
         const joined = await done(call('join_session', { session_id: id, team_name: name }))
-        expect(joined.team_name).toBe(`${name} (2)`)
+        expect(joined.team_name).toBe(`${name.trim()} (2)`)
         const third = await done(call('join_session', { session_id: id, team_name: name }))
-        expect(third.team_name).toBe(`${name} (3)`)
+        expect(third.team_name).toBe(`${name.trim()} (3)`)
       },
     )
 
