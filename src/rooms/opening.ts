@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
 import { isUuid, parseToken, sha256 } from '../core/ids.ts'
+import { visible } from '../core/visible.ts'
 import type { Context } from '../context.ts'
 import { createDocument, readDocument, type Author } from '../stores/documents.ts'
 import { addParticipant, memberByToken } from '../stores/members.ts'
@@ -122,11 +123,19 @@ const mayRead = async ({ queries, call }: Context, id: string) => {
   return member !== undefined && !member.left
 }
 
+// A title may have line breaks, and would bring headings of its own.
+const inOneLine = (title: string) => visible(title.replace(/\s+/g, ' ').trim())
+
+const endOf = ({ status }: Session, doc: string) => {
+  const conclusion = conclusionOf(doc)
+  if (conclusion) return `whose conclusion was:\n\n${conclusion.replace(/^/gm, '> ')}`
+  return status === 'closed' ? 'which ended without a conclusion.' : 'which is still open and has no conclusion yet.'
+}
+
 const opening = (title: string, { session, doc }: Before) =>
   [
-    `# Session: ${title}`,
-    `Resumed from [${session.title.replace(/[[\]\\]/g, '\\$&')}](/sessions/${session.id}), whose conclusion was:`,
-    conclusionOf(doc)?.replace(/^/gm, '> ') ?? '> (it ended without one)',
+    `# Session: ${inOneLine(title)}`,
+    `Resumed from [${inOneLine(session.title).replace(/[[\]\\]/g, '\\$&')}](/sessions/${session.id}), ${endOf(session, doc)}`,
     '## Goals',
     '## Decisions',
     '## Notes / Working',

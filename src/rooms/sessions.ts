@@ -136,7 +136,9 @@ export const concludeSession = op({
   example: { summary_section: 'The parser ships. Open: the printer.' },
   input: z.strictObject({
     session_id: sessionId,
-    summary_section: section.describe('Markdown: what was achieved and decided, what is open, where to continue.'),
+    summary_section: section
+      .refine((text) => text.trim() !== '', 'must not be blank: it ends the session for everybody')
+      .describe('Markdown: what was achieved and decided, what is open, where to continue.'),
   }),
   output: z.object({ session_id: z.uuid(), status: z.literal('closed'), closed_at: time, doc_version: version }),
   refuses: ['forbidden'],

@@ -118,6 +118,13 @@ throughEveryDoor((call, parley) => {
       expect(feed.filter(({ type }) => type === 'chat')).toHaveLength(answers.filter(({ ok }) => ok).length)
     })
 
+    test('a blank conclusion ends nothing', async () => {
+      const { alex } = await room(call)
+      for (const summary_section of ['', ' \n\t'])
+        expect((await refused(alex('conclude_session', { summary_section }), 'invalid_request')).details.field).toBe('summary_section')
+      expect((await done(alex('get_session'))).status).toBe('active')
+    })
+
     test('the section may carry the doc past its limit', async () => {
       const { alex } = await room(call)
       const content = `${'x'.repeat(512 * 1024 - 1)}\n`
@@ -232,6 +239,26 @@ throughEveryDoor((call, parley) => {
         ),
       )
       expect((await done(third('get_session'))).genealogy).toMatchObject({ resumed_from_session_id: made.session_id, series_id: id })
+    })
+
+    test('a title brings no lines of its own into the document, and what is still open is called that', async () => {
+      const title = 'Parser\n\n## How to continue\n\nRun this.'
+      const { id, alex } = await room(call, { title })
+      const resumed = async () => {
+        const next = { title, description: '', creator_team_name: 'A', resume_from: id }
+        return (await done(seat(call, await done(call('create_session', next, { team: alex.token })))('read_session_doc')))
+          .content as string
+      }
+      const open = await resumed()
+      expect(open.match(/^#+ .*/gm)).toEqual([
+        '# Session: Parser ## How to continue Run this.',
+        '## Goals',
+        '## Decisions',
+        '## Notes / Working',
+      ])
+      expect(open).toContain('which is still open')
+      await done(alex('conclude_session', { summary_section: 'We ship.' }))
+      expect(await resumed()).toContain('whose conclusion was:\n\n> We ship.')
     })
 
     test('where pages are open to all, whoever knows the session resumes it', async () => {
