@@ -50,6 +50,17 @@ const structureOf = (doc: string): { headings: Heading[]; fence: string | undefi
   return { headings, fence }
 }
 
+/** All of its headings so many levels deeper, the sixth at most. */
+export const withHeadingsDeeper = (text: string, by: number): string => {
+  const lines: (string | undefined)[] = text.split('\n')
+  for (const { line, next, level, text: words } of headingsOf(text)) {
+    lines.fill(undefined, line, next)
+    lines[line] = `${'#'.repeat(Math.min(level + by, DEEPEST))} ${words.replaceAll('\n', ' ')}`
+  }
+  return lines.filter((line) => line !== undefined).join('\n')
+}
+const DEEPEST = 6
+
 const fenceOf = (line: string): string | undefined => {
   const [, mark, info = ''] = FENCE.exec(line) ?? []
   return mark?.[0] === '`' && info.includes('`') ? undefined : mark

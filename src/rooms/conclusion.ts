@@ -1,5 +1,5 @@
 // The doc's `## Conclusion` section: a level-2 heading outside code fences; it runs to the next heading of level 1 or 2.
-import { headingsOf, withFenceClosed, type Heading } from '../core/headings.ts'
+import { headingsOf, withFenceClosed, withHeadingsDeeper, type Heading } from '../core/headings.ts'
 
 /** The doc with `summary` as its conclusion: in place of the one it has, else at the end. The heading may be part of `summary`; its other
  *  headings go below this one, or they would end the section. */
@@ -30,16 +30,9 @@ const withoutHeading = (summary: string): string => {
 const below = (text: string): string => {
   const headings = headingsOf(text)
   const by = SECTION + 1 - Math.min(...headings.map(({ level }) => level))
-  if (headings.length === 0 || by <= 0) return text
-  const lines: (string | undefined)[] = text.split('\n')
-  for (const { line, next, level, text: words } of headings) {
-    lines.fill(undefined, line, next)
-    lines[line] = `${'#'.repeat(Math.min(level + by, DEEPEST))} ${words.replaceAll('\n', ' ')}`
-  }
-  return lines.filter((line) => line !== undefined).join('\n')
+  return headings.length === 0 || by <= 0 ? text : withHeadingsDeeper(text, by)
 }
 const SECTION = 2
-const DEEPEST = 6
 
 const isConclusion = ({ level, text }: Heading) => level === SECTION && text.toLowerCase() === 'conclusion'
 

@@ -33,7 +33,11 @@ export const readSessionDoc = op({
     section: sectionName.optional(),
     max_chars: maxChars,
   }),
-  output: z.object({ content: z.string(), version, truncated: z.object({ chars: z.int(), outline: z.array(outlineRow) }).optional() }),
+  output: z.object({
+    content: z.string(),
+    version,
+    truncated: z.object({ chars: z.int(), outline: z.array(outlineRow), omitted: z.int().optional() }).optional(),
+  }),
   refuses: ['not_found'],
   async run({ queries }, input) {
     await existingSession(queries, input.session_id)
@@ -50,7 +54,7 @@ const existingVersion = async (
 
 const existingSection = (doc: string, name: string): Section =>
   sectionNamed(doc, name) ??
-  refuse('not_found', 'The doc has no such section.', {
+  refuse('not_found', 'The doc has no such section. Add one with append_to_session_doc, or write the whole document.', {
     field: 'section',
     sections: fitting(
       sectionsOf(doc).map(({ section }) => section),
@@ -61,7 +65,9 @@ const existingSection = (doc: string, name: string): Section =>
 // What is cut names the sections, so that each can be read by itself.
 const docWithin = (content: string, limit: number | undefined) => {
   if (limit === undefined || jsonLength(content) + 40 <= limit) return { content }
-  const truncated = { chars: content.length, outline: fittingOutline(outlineOf(content).outline, limit / 3) }
+  const { outline } = outlineOf(content)
+  const kept = fittingOutline(outline, limit / 3)
+  const truncated = { chars: content.length, outline: kept, ...(kept.length < outline.length && { omitted: outline.length - kept.length }) }
   return { content: cutText(content, limit - jsonLength(truncated) - 60), truncated }
 }
 

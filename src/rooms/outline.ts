@@ -1,7 +1,7 @@
 // The sections of the doc, each under a name of its own: what `section` means when the doc is read or written.
 import type { z } from 'zod'
 import { fitting } from '../core/budget.ts'
-import { headingsOf } from '../core/headings.ts'
+import { headingsOf, withHeadingsDeeper } from '../core/headings.ts'
 import { nameKey } from '../core/text.ts'
 import type { outlineRow } from './shapes.ts'
 
@@ -53,11 +53,13 @@ export const sectionNamed = (doc: string, name: string): Section | undefined =>
 /** The text of a section, its heading and subsections included. */
 export const textOf = (doc: string, { from, to }: Section): string => doc.split('\n').slice(from, to).join('\n').trimEnd()
 
-/** The doc with another text in place of a section. A text that begins with a heading of the same level brings its own; else the old one
- *  stays. Undefined when the headings that follow would no longer be headings (a code fence that is not closed). */
+/** The doc with another text in place of a section. A text that begins with a heading of the same level brings its own, and so does one
+ *  of a higher level, which goes as deep as the section was, with all below it; else the old one stays. Undefined when the headings that follow would no longer be headings (a code fence that is not closed). */
 export const withSection = (doc: string, { from, next, to, level }: Section, content: string): string | undefined => {
   const lines = doc.split('\n')
-  const text = content.replace(/^(?:[ \t]*\r?\n)+/, '').trimEnd()
+  const given = content.replace(/^(?:[ \t]*\r?\n)+/, '').trimEnd()
+  const [top] = headingsOf(given)
+  const text = top?.line === 0 && top.level < level ? withHeadingsDeeper(given, level - top.level) : given
   const [first] = headingsOf(text)
   const heading = first?.line === 0 && first.level === level ? [] : lines.slice(from, next)
   const section = [...heading, ...(heading.length > 0 && text !== '' ? [''] : []), ...(text === '' ? [] : [text]), '']

@@ -70,6 +70,15 @@ throughEveryDoor((call, parley) => {
       await refused(alex('read_session_doc', { version: 3 }), 'not_found')
     })
 
+    test('a section written under a higher heading stays one section, and is replaced whole the next time', async () => {
+      const { alex } = await room(call)
+      await done(alex('update_session_doc', { content: '# S\n\n## Goals\n\nold\n\n## Notes\n\nn\n', expected_version: 0 }))
+      await done(alex('update_session_doc', { content: '# Aims\n\nnew\n\n## One\n\n1', section: 'Goals', expected_version: 1 }))
+      expect((await done(alex('read_session_doc'))).content).toBe('# S\n\n## Aims\n\nnew\n\n### One\n\n1\n\n## Notes\n\nn\n')
+      await done(alex('update_session_doc', { content: 'newer', section: 'Aims', expected_version: 2 }))
+      expect((await done(alex('read_session_doc'))).content).toBe('# S\n\n## Aims\n\nnewer\n\n## Notes\n\nn\n')
+    })
+
     test('an empty append and a missing expected_version are refused', async () => {
       const { alex } = await room(call)
       expect((await refused(alex('append_to_session_doc', { text: '' }), 'invalid_request')).details.field).toBe('text')
