@@ -28,6 +28,17 @@ export const configRoutes = (operations: readonly ServedOp[], services: Services
   })
 }
 
+// Its lines as they work here, copied as they stand: with the token that every call needs.
+const withAccessToken = (guide: string) =>
+  guide
+    .replaceAll(/\bcurl (?=-\w)/g, 'curl -H "Authorization: Bearer $PARLEY_TOKEN" ')
+    .replace("TEAM_ID='%s'\\n", "TEAM_ID='%s'\\nPARLEY_TOKEN='%s'\\n")
+    .replace('"$TEAM_ID" > ~/.parley.env', '"$TEAM_ID" "$PARLEY_TOKEN" > ~/.parley.env')
+    .replace(
+      'If the server needs an access token, send it',
+      'This server needs an access token: set `PARLEY_TOKEN` (ask the operator), and send it',
+    )
+
 const readOnly = (answers: Record<string, (c: Http) => Response | Promise<Response>>) => {
   const app = new Hono<Env>()
   for (const [path, answer] of Object.entries(answers)) app.get(path, answer).all(path, () => methodNotAllowed(['GET']))
@@ -43,10 +54,9 @@ export const metaRoutes = (services: Services) => {
   metrics.gauge('database_statements', 'Statements sent since the start', database.statements)
   metrics.gauge('resident_bytes', 'Memory of this process', () => process.memoryUsage.rss())
 
+  const guide = services.config.ACCESS_TOKEN === undefined ? (agents as unknown as string) : withAccessToken(agents as unknown as string)
   const live = (c: Http) =>
-    (agents as unknown as string)
-      .replaceAll(`${IN_AGENTS_MD}/mcp`, linkInForce(c, services).url)
-      .replaceAll(IN_AGENTS_MD, baseUrl(c, services))
+    guide.replaceAll(`${IN_AGENTS_MD}/mcp`, linkInForce(c, services).url).replaceAll(IN_AGENTS_MD, baseUrl(c, services))
   const ready = async () => {
     try {
       await database.query('select 1')

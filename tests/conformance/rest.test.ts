@@ -303,6 +303,26 @@ onEveryEngine((parley) => {
       await soon('the other instance has heard', () => parley().services.setting('mcp_url') === undefined)
     })
 
+    test('where an access token is needed, every line of /AGENTS.md that is to be copied sends it', async () => {
+      const served = await parley().beside({ ACCESS_TOKEN: 'a token of some length' })
+      const guide = await (await served.send('/AGENTS.md')).text()
+      const lines = guide.split('\n').filter((line) => /\bcurl -\w/.test(line))
+      expect(lines.length).toBeGreaterThan(20)
+      for (const line of lines) expect(line).toContain('curl -H "Authorization: Bearer $PARLEY_TOKEN"')
+      expect(guide).toContain(`PARLEY_TOKEN='%s'`)
+      expect(await (await parley().send('/AGENTS.md')).text()).not.toContain('PARLEY_TOKEN')
+    })
+
+    test('a form is refused, as its lines would be taken for the text', async () => {
+      const { id, alex } = await room(viaRest(parley()))
+      const body = new FormData()
+      body.set('text', 'hi')
+      for (const path of [`/api/sessions/${id}/messages`, '/api/traces']) {
+        const response = await parley().send(path, { method: 'POST', body, headers: { 'x-team-id': alex.token } })
+        expect([response.status, (await response.json()).error.message]).toEqual([400, expect.stringContaining('--data-binary')])
+      }
+    })
+
     test('[A8] /AGENTS.md and /llms.txt name where this server is', async () => {
       for (const path of ['/AGENTS.md', '/llms.txt']) {
         const response = await parley().send(path, { headers: { host: 'localhost:9999' } })
