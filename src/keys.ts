@@ -2,6 +2,7 @@
 import type { AnyOp, Caller } from './context.ts'
 import { refuse } from './core/errors.ts'
 import { sha256 } from './core/ids.ts'
+import { wording } from './core/wording.ts'
 import type { AppendKey } from './stores/append.ts'
 
 export interface Key extends AppendKey {
@@ -12,7 +13,7 @@ export interface Key extends AppendKey {
 /** The key of a write as it is stored: the text of it is only ever hashed. */
 export const keyOf = (operation: AnyOp, caller: Caller, text: string | undefined, input: Record<string, unknown>): Key | undefined => {
   if (text === undefined || operation.effect === 'read') return undefined
-  const checked = operation.input.shape.idempotency_key.safeParse(text)
+  const checked = operation.input.shape.idempotency_key.safeParse(text, { error: wording })
   if (!checked.success) refuse('invalid_request', `idempotency_key: ${checked.error.issues[0].message}`, { field: 'idempotency_key' })
   const scope = operation.access === 'open' || input.session_id === undefined ? 'open' : String(input.session_id)
   return { scope, caller: nameOf(caller), text, keyHash: sha256(text), operation: operation.name, bodyHash: sha256(canonical(input)) }

@@ -74,7 +74,10 @@ const listen = ({ PORT, HOST, MAX_TRACE_BYTES }: Config, answer: App['fetch']) =
         }),
     })
   } catch (error) {
-    if ((error as { code?: string }).code !== 'EADDRINUSE') throw error
+    const { code } = error as { code?: string }
+    if (code === 'EINVAL' || code === 'EADDRNOTAVAIL')
+      throw new CannotOpen(`HOST is ${HOST}, which is no address of this machine. Set it to one that is, or to 0.0.0.0 for all of them.`)
+    if (code !== 'EADDRINUSE') throw error
     throw new CannotOpen(`Port ${PORT} on ${HOST} is taken. Stop what listens there, or set PORT to another one (0 takes any free port).`)
   }
 }

@@ -32,6 +32,8 @@ export const OWN_TOOLS: ReadonlySet<string> = new Set([
   'list_sessions',
 ])
 
+const COMMON = new Set(['open', 'peek']) // others call theirs so too: by themselves they say nothing
+
 /** What a session is after this event, which was of that mode before it. */
 export const modeAfter = (mode: Mode, kind: Kind, toolName: string | null): Mode => {
   const shown = kind === 'tool_call' ? modeOf(toolName ?? '') : 'chat'
@@ -40,5 +42,6 @@ export const modeAfter = (mode: Mode, kind: Kind, toolName: string | null): Mode
 
 const modeOf = (toolName: string): Mode => {
   if (WEB.test(toolName)) return 'web_search'
-  return REGISTERED.test(toolName) || OWN_TOOLS.has(toolName.toLowerCase()) ? 'mcp_internal' : 'tool_calling'
+  const own = OWN_TOOLS.has(toolName.toLowerCase()) && !COMMON.has(toolName.toLowerCase())
+  return own || REGISTERED.test(toolName) ? 'mcp_internal' : 'tool_calling'
 }

@@ -10,7 +10,12 @@ const KINDS: Record<string, string> = {
   object: 'an object',
   record: 'an object',
 }
-const UNITS: Record<string, string> = { string: ' characters', array: ' entries' }
+const UNITS: Record<string, [one: string, more: string]> = { string: ['character', 'characters'], array: ['entry', 'entries'] }
+
+const bound = (origin: string, word: string, count: unknown) => {
+  const unit = UNITS[origin]
+  return unit ? `must have ${word} ${String(count)} ${unit[Number(count) === 1 ? 0 : 1]}` : `must be ${word} ${String(count)}`
+}
 
 const kindOf = (expected: string) => KINDS[expected] ?? expected
 
@@ -22,9 +27,9 @@ export const wording: z.core.$ZodErrorMap = (issue) => {
     case 'invalid_value':
       return `must be ${issue.values.map((value) => JSON.stringify(value)).join(' or ')}`
     case 'too_big':
-      return `must ${issue.origin in UNITS ? 'have' : 'be'} at most ${issue.maximum}${UNITS[issue.origin] ?? ''}`
+      return bound(issue.origin, 'at most', issue.maximum)
     case 'too_small':
-      return `must ${issue.origin in UNITS ? 'have' : 'be'} at least ${issue.minimum}${UNITS[issue.origin] ?? ''}`
+      return bound(issue.origin, 'at least', issue.minimum)
     case 'unrecognized_keys':
       return `unknown argument ${issue.keys.join(', ')}`
     default:

@@ -169,7 +169,16 @@ const combined = (query: object, body: object, path: Record<string, string>) => 
   return { ...query, ...body, ...path }
 }
 
+/** A form holds what is sent among lines of its own, which would be taken for it. */
+export const refuseForm = (c: Http) => {
+  if (c.req.header('content-type')?.startsWith('multipart/'))
+    refuse('invalid_request', 'Send the body itself, not a form: curl --data-binary @FILE, or -d, in place of -F.', {
+      field: 'content-type',
+    })
+}
+
 const bodyOf = async (c: Http, operation: ServedOp): Promise<object> => {
+  refuseForm(c)
   const text = await bodyText(c.req.raw, operation.bodyLimit ?? BODY_LIMIT)
   if (text.trim() === '') return {}
   if (operation.textBody && !text.trimStart().startsWith('{') && !c.req.header('content-type')?.includes('json'))

@@ -2,6 +2,7 @@
 import { Hono } from 'hono'
 import { refuse } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
+import { redacted } from '../core/text.ts'
 import { Follower } from '../rooms/follower.ts'
 import { beyondTheEnd, existingSession } from '../rooms/refusals.ts'
 import type { Services } from '../services.ts'
@@ -20,11 +21,12 @@ export const streamRoute = (services: Services) =>
     if (!(await mayReadSession(c, services, id))) refuse('unauthorized', 'Sign in, or send your X-Team-ID, to follow this session.')
     const trace = flagOf(c, 'include_trace')
     const resumed = c.req.header('last-event-id')
-    const cursor = cursorOf(resumed ?? c.req.query('after') ?? '0')
+    refuseUnknown(c)
+    const cursor = resumed === undefined ? cursorOf('after', c.req.query('after') ?? '0') : cursorOf('Last-Event-ID', resumed)
     const follower = new Follower(services, isUuid(id) ? id : '', cursor, trace)
     try {
       const session = await existingSession(services.database, id)
-      if (cursor > session.lastSequence) beyondTheEnd('after', session.lastSequence)
+      if (cursor > session.lastSequence) beyondTheEnd(resumed === undefined ? 'after' : 'Last-Event-ID', session.lastSequence)
       const closed = session.status === 'closed'
       if (closed && resumed !== undefined && cursor >= (trace ? session.lastSequence : session.lastConversationSequence)) {
         follower.close()
@@ -50,8 +52,18 @@ const flagOf = (c: Http, name: string): boolean => {
     : refuse('invalid_request', `${name} must be true or false.`, { field: name })
 }
 
-const cursorOf = (text: string): number =>
-  /^\d{1,15}$/.test(text) ? Number(text) : refuse('invalid_request', 'after must be a whole number, 0 or more.', { field: 'after' })
+const ARGUMENTS = ['after', 'include_trace']
+
+const refuseUnknown = (c: Http) => {
+  const unknown = Object.keys(c.req.query()).find((name) => !ARGUMENTS.includes(name))
+  if (unknown !== undefined)
+    refuse('invalid_request', `unknown argument ${JSON.stringify(redacted(unknown))}; the arguments are ${ARGUMENTS.join(', ')}`, {
+      field: unknown,
+    })
+}
+
+const cursorOf = (field: string, text: string): number =>
+  /^\d{1,15}$/.test(text) ? Number(text) : refuse('invalid_request', `${field} must be a whole number, 0 or more.`, { field })
 
 // Pulled, not pushed: a slow reader reads later from the database, and holds nothing up meanwhile.
 const frames = (services: Services, follower: Follower, closedAtFirst: boolean, newest: number) => {

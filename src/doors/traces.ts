@@ -10,6 +10,7 @@ import { sessionById } from '../stores/sessions.ts'
 import { actorOf } from './cookies.ts'
 import { isOfTeam } from './guards.ts'
 import { json, type Env, type Http } from './http.ts'
+import { refuseForm } from './rest.ts'
 
 export const traceRoutes = (services: Services) =>
   new Hono<Env>().post('/traces', async (c) => {
@@ -19,6 +20,7 @@ export const traceRoutes = (services: Services) =>
     if (Number(c.req.header('content-length') ?? 0) > limit)
       refuse('payload_too_large', `A transcript may have at most ${limit} bytes here (MAX_TRACE_BYTES).`, { limit_bytes: limit })
     const parent = await tiedTo(c, services)
+    refuseForm(c)
     c.env?.patient?.() // the answer comes when all is written
     const source = bodySource(c.req.raw.body, c.req.query('name') ?? '', limit)
     return json(await importTranscript(services, source, parent).catch((error) => brokenOff(c, error)))

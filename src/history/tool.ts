@@ -54,7 +54,11 @@ const enveloped = <I extends z.ZodObject, D extends z.ZodObject>({ name, summary
   refuses: [...refuses, 'deadline_exceeded' as const, 'unauthorized' as const],
   async run(context: Context, given: z.output<I>) {
     const begun = context.call.began ?? performance.now()
-    if (context.call.reader?.() === false) refuse('unauthorized', 'Reading needs the access token or a signed-in person.')
+    if (context.call.reader?.() === false)
+      refuse(
+        'unauthorized',
+        'Reading needs the access token, if this server has one, or a signed-in person. A team reads its own session, with its team_id.',
+      )
     const {
       request,
       data,

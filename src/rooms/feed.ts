@@ -46,7 +46,7 @@ export const postMessage = op({
     let addressees: string[] | undefined
     try {
       await refuseRepetition(context, session_id, content.text)
-      if (reply_to !== undefined) await assertMessage(context, session_id, reply_to)
+      if (reply_to !== undefined) await assertMessage(context, session_id, reply_to, 'reply_to')
       addressees = to && (await handlesOf(context, session_id, to))
     } catch (refusal) {
       const earlier = await saidFirst(context, session_id, team)
@@ -100,9 +100,12 @@ const saidFirst = async ({ queries, appendKey }: Context, sessionId: string, tea
   return status === 'closed' ? refuseClosed() : undefined
 }
 
-const assertMessage = async ({ queries }: Context, sessionId: string, id: string): Promise<Event> =>
+const assertMessage = async ({ queries }: Context, sessionId: string, id: string, field: 'reply_to' | 'message_id'): Promise<Event> =>
   (isUuid(id) ? await eventById(queries, sessionId, id) : undefined) ??
-  refuse('not_found', 'There is no such message in this session.', { message_id: id })
+  refuse('not_found', `${field}: there is no such message in this session. A message is named by its id, not by its sequence.`, {
+    field,
+    message_id: id,
+  })
 
 const handlesOf = async ({ queries }: Context, sessionId: string, wanted: string[]): Promise<string[]> => {
   const teams = await roster(queries, sessionId)
@@ -156,7 +159,7 @@ export const getHistory = op({
 })
 
 const onlyPage = async (context: Context, sessionId: string, id: string): Promise<Page> => ({
-  events: [await assertMessage(context, sessionId, id)],
+  events: [await assertMessage(context, sessionId, id, 'message_id')],
   hasMore: false,
 })
 

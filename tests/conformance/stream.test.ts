@@ -165,6 +165,14 @@ onEveryEngine((parley) => {
     expect(await response.json()).toMatchObject({ error: { code: 'invalid_request', details: { field: 'after', last_sequence: 1 } } })
   })
 
+  test('what it does not know is refused, and what is wrong is named', async () => {
+    const { id, open } = await begin()
+    const unknown = await open('?since_cursor=1')
+    expect([unknown.status, (await unknown.json()).error.details]).toEqual([400, { field: 'since_cursor' }])
+    const resumed = await parley().send(`/api/sessions/${id}/stream`, { headers: { 'last-event-id': 'nonsense' } })
+    expect([resumed.status, (await resumed.json()).error.details]).toEqual([400, { field: 'Last-Event-ID' }])
+  })
+
   test('a session that is not there is 404', async () => {
     for (const id of ['nonsense', crypto.randomUUID()]) {
       const response = await parley().send(`/api/sessions/${id}/stream`)

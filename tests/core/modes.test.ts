@@ -5,7 +5,10 @@ import { toolsets } from '../../src/toolsets.ts'
 
 test('every tool of this server, and no other, is known by its own name', () => {
   expect([...OWN_TOOLS].toSorted()).toEqual([...toolNames(toolsets).keys()].toSorted())
-  for (const name of OWN_TOOLS) expect(modeAfter('chat', 'tool_call', name)).toBe('mcp_internal')
+  for (const name of OWN_TOOLS) {
+    expect(modeAfter('chat', 'tool_call', name)).toBe(['open', 'peek'].includes(name) ? 'tool_calling' : 'mcp_internal')
+    expect(modeAfter('chat', 'tool_call', `mcp__parley__${name}`)).toBe('mcp_internal')
+  }
 })
 
 test.each(['mcp__parley__peek', 'parley.open', 'parley__catch_up'])('%s is known by the name the server is registered by', (name) => {
