@@ -10,12 +10,16 @@ export interface Opened {
   lock?: ReturnType<typeof lockFolder>
 }
 
-/** Opens what the configuration names. Throws with a sentence for the operator when that cannot be. */
-export const openDatabase = async ({ DATABASE_URL, DATA_DIR }: { DATABASE_URL: string | undefined; DATA_DIR: string }): Promise<Opened> => {
+/** Opens what the configuration names. Throws with a sentence for the operator when that cannot be; `tell` hears one that is no reason
+ *  to stop. */
+export const openDatabase = async (
+  { DATABASE_URL, DATA_DIR }: { DATABASE_URL: string | undefined; DATA_DIR: string },
+  tell: (line: string) => void,
+): Promise<Opened> => {
   if (DATABASE_URL) return { database: await openPostgres(DATABASE_URL).catch((error) => unreachable(DATABASE_URL, error)) }
   const lock = lockFolder(DATA_DIR)
   try {
-    return { database: await openPglite(DATA_DIR), lock }
+    return { database: await openPglite(DATA_DIR, tell), lock }
   } catch (error) {
     lock.release()
     throw new CannotOpen(

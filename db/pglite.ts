@@ -1,6 +1,6 @@
 // The embedded database: one process, one connection, on this very thread.
 import { PGlite, type Transaction } from '@electric-sql/pglite'
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CHANNEL, OID, queriesOver, rfc3339, unlessLate, withinDeadline, type Database, type Run } from './database.ts'
 
@@ -10,11 +10,15 @@ const OPTIONS = {
   serializers: { [OID.json]: asText, [OID.jsonb]: asText },
 }
 
-/** Opens the embedded database in `folder`/pg, or in memory. The caller holds the folder's lock (db/lock.ts). */
-export const openPglite = async (folder?: string): Promise<Database> => {
-  const client = await PGlite.create({ ...OPTIONS, ...(folder ? { dataDir: prepared(folder) } : {}) })
+/** Opens the embedded database in `folder`/pg, or in memory. The caller holds the folder's lock (db/lock.ts). `tell` hears what an
+ *  operator must know. */
+export const openPglite = async (folder?: string, tell: (line: string) => void = () => {}): Promise<Database> => {
+  const client = await PGlite.create({ ...OPTIONS, ...(folder ? { dataDir: prepared(folder, tell) } : {}) })
   await client.exec(`set time zone 'UTC'; set jit = off`)
-  if (folder) writeFileSync(join(folder, 'initialised'), '')
+  if (folder) {
+    writeFileSync(join(folder, DONE), '')
+    rmSync(join(folder, BEGUN), { force: true })
+  }
   let sent = 0
   const over =
     (connection: PGlite | Transaction): Run =>
@@ -44,10 +48,30 @@ export const openPglite = async (folder?: string): Promise<Database> => {
   }
 }
 
-// A process killed while it made the very first database leaves a folder that cannot be opened, and nothing in it worth keeping.
-const prepared = (folder: string) => {
+const BEGUN = 'initialising'
+const DONE = 'initialised'
+
+// A process killed while it made the very first database leaves a folder that cannot be opened, and nothing in it worth keeping. What
+// came here in another way, as a backup does, is used or kept.
+const prepared = (folder: string, tell: (line: string) => void) => {
   const data = join(folder, 'pg')
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  if (existsSync(data) && !existsSync(join(folder, 'initialised'))) rmSync(data, { recursive: true })
+  if (existsSync(data) && !existsSync(join(folder, DONE))) {
+    const [begunHere, whole] = [existsSync(join(folder, BEGUN)), holdsDatabase(data)]
+    if (begunHere && !whole) rmSync(data, { recursive: true })
+    else if (begunHere || !whole) setAside(data, tell)
+  }
+  if (!existsSync(data)) {
+    rmSync(join(folder, DONE), { force: true })
+    writeFileSync(join(folder, BEGUN), '')
+  }
   return data
+}
+
+const holdsDatabase = (data: string) => ['PG_VERSION', 'global/pg_control'].every((file) => existsSync(join(data, file)))
+
+const setAside = (data: string, tell: (line: string) => void) => {
+  const aside = `${data}.unfinished-${Date.now()}`
+  renameSync(data, aside)
+  tell(`What was in ${data} is no database that was ever finished. It is kept as ${aside}, and a new one is made.`)
 }

@@ -62,7 +62,7 @@ interface Progress {
 
 /** Opens the database, does one thing and closes it. */
 const once = async (config: Config, log: Log, work: (services: Services, migrationsRun: number) => Promise<void>) => {
-  const { database, lock } = await openDatabase(config)
+  const { database, lock } = await openDatabase(config, (line) => log('warn', line))
   try {
     const ran = await migrate(database)
     const services = await createServices(database, config, log)

@@ -31,7 +31,7 @@ const main = async ([command, ...words]: string[]) => {
 }
 
 const serve = async (config: Config, log: Log) => {
-  const opened = await openDatabase(config)
+  const opened = await openDatabase(config, (line) => log('warn', line))
   try {
     await migrate(opened.database)
     const services = await createServices(opened.database, config, log)

@@ -1,6 +1,6 @@
 // Promise P2: what was acknowledged is there after a kill -9, and a retry with its key writes nothing twice.
 import { expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gone, runServer, spawnServer, startServer, type TestServer } from '../support/server.ts'
@@ -93,3 +93,15 @@ test('a kill during the very first start leaves a folder on which the next start
     }
   }
 }, 60_000)
+
+test('what a very first start left when it was cut short in the middle is made anew, and nothing of it is kept', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-first-'))
+  try {
+    mkdirSync(join(folder, 'pg', 'base'), { recursive: true })
+    writeFileSync(join(folder, 'initialising'), '')
+    expect(await runServer(['migrate'], { DATA_DIR: folder })).toMatchObject({ code: 0 })
+    expect(readdirSync(folder).toSorted()).toEqual(['initialised', 'pg'])
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}, 30_000)

@@ -1,6 +1,6 @@
 // Contract section 3: a start that cannot succeed ends at once, with a sentence that says what to do and no secret in it.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -58,6 +58,36 @@ test('a taken port ends the start with a sentence that names the port, and the f
   } finally {
     taken.close()
   }
+}, 30_000)
+
+test('a backup of the database alone is used as it is', async () => {
+  const [first, backup] = [await startServer(), join(empty, 'backup')]
+  try {
+    const room = await openRoom(first.url)
+    expect((await post(room, 'Keep this.')).status).toBe(200)
+    await first.terminate()
+    mkdirSync(backup)
+    cpSync(join(first.folder, 'pg'), join(backup, 'pg'), { recursive: true })
+    const second = await startServer({ DATA_DIR: backup })
+    try {
+      expect(textsOf(await readFeed({ ...room, url: second.url }))).toEqual(['Keep this.'])
+    } finally {
+      await second.remove()
+    }
+  } finally {
+    await first.remove()
+  }
+}, 60_000)
+
+test('what stands in the place of the database and is none is kept, and a line says where', async () => {
+  const folder = join(empty, 'other')
+  mkdirSync(join(folder, 'pg'), { recursive: true })
+  writeFileSync(join(folder, 'pg', 'notes.txt'), 'Mine.')
+  const { code, output } = await runServer(['migrate'], { DATA_DIR: folder })
+  expect(code).toBe(0)
+  const kept = readdirSync(folder).find((name) => name.startsWith('pg.unfinished-'))!
+  expect(readFileSync(join(folder, kept, 'notes.txt'), 'utf8')).toBe('Mine.')
+  expect(output.split('\n').filter((line) => line.includes(join(folder, kept)))).toHaveLength(1)
 }, 30_000)
 
 test.each([
