@@ -1,7 +1,9 @@
 // One process at a time on the embedded database: two on one folder lose each other's rows without a word.
 // The file also tells our own commands where the server is, so that they can work through it.
-import { mkdirSync, readFileSync, renameSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { answers, listenAt } from './lock-socket.ts'
 
 export interface Holder {
   pid: number
@@ -13,28 +15,33 @@ export interface Holder {
 export class FolderInUse extends Error {
   constructor(
     folder: string,
-    readonly holder: Holder,
+    readonly holder: Holder | undefined,
   ) {
-    const at = holder.url ? ` at ${holder.url}` : ''
-    super(
-      `${folder} is in use by process ${holder.pid}${at}. Stop it first, or set DATA_DIR to another folder, or DATABASE_URL to a Postgres.`,
-    )
+    const by = holder ? `process ${holder.pid}${holder.url ? ` at ${holder.url}` : ''}` : 'another process'
+    super(`${folder} is in use by ${by}. Stop it first, or set DATA_DIR to another folder, or DATABASE_URL to a Postgres.`)
   }
 }
 
 /** Takes the folder for this process; throws FolderInUse while another lives. Never by age: only a dead holder loses it. */
-export const lockFolder = (folder: string) => {
+export const lockFolder = async (folder: string) => {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const file = join(folder, 'lock')
+  const [file, socket] = [join(folder, 'lock'), join(folder, 'lock.socket')]
   const me: Holder = { pid: process.pid, born: bornAt(process.pid) }
-  takeTurn(folder, () => {
+  const hangUp = await inTurn(folder, async () => {
     const holder = readHolder(folder)
-    if (holder && alive(holder)) throw new FolderInUse(folder, holder)
+    if ((holder && alive(holder)) || (await answers(socket))) throw new FolderInUse(folder, holder)
+    rmSync(socket, { force: true })
+    const listening = await listenAt(socket)
     replace(file, me)
+    return listening
   })
   return {
     announce: (url: string, secret: string) => replace(file, { ...me, url, secret }),
-    release: () => rmSync(file, { force: true }),
+    release: () => {
+      hangUp()
+      rmSync(socket, { force: true })
+      rmSync(file, { force: true })
+    },
   }
 }
 
@@ -74,21 +81,36 @@ const replace = (file: string, holder: Holder) => {
   renameSync(written, file)
 }
 
-// Looking and taking are one step: a folder that only one process can make. A turn lasts microseconds, so an old one was cut short.
-const takeTurn = (folder: string, act: () => void) => {
+const TURN_AT_MOST_MS = 2_000
+
+// Looking and taking are one step: a folder that only one process can make. A turn lasts milliseconds, so an old one was cut short.
+const inTurn = async <Result>(folder: string, act: () => Promise<Result>): Promise<Result> => {
   const turn = join(folder, 'lock.turn')
   for (;;) {
     try {
       mkdirSync(turn)
       break
-    } catch {
-      if (Date.now() - (statSync(turn, { throwIfNoEntry: false })?.mtimeMs ?? 0) > 2_000) rmSync(turn, { recursive: true, force: true })
-      else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+      if (isOld(turn)) putAway(turn)
+      else await sleep(20)
     }
   }
   try {
-    act()
+    return await act()
   } finally {
-    rmdirSync(turn)
+    rmSync(turn, { recursive: true, force: true })
   }
+}
+
+const isOld = (turn: string) => Date.now() - (statSync(turn, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()) > TURN_AT_MOST_MS
+
+// Renamed first: of several that find it old one gets it, and one who got another's new turn instead gives it back.
+const putAway = (turn: string) => {
+  const aside = `${turn}.${process.pid}`
+  try {
+    renameSync(turn, aside)
+    if (isOld(aside)) rmSync(aside, { recursive: true })
+    else renameSync(aside, turn)
+  } catch {} // another was first
 }

@@ -7,7 +7,7 @@ import { openPostgres } from './postgres.ts'
 export interface Opened {
   database: Database
   /** Of the embedded database: where the server can be reached, and the end of our hold on the folder. */
-  lock?: ReturnType<typeof lockFolder>
+  lock?: Awaited<ReturnType<typeof lockFolder>>
 }
 
 /** Opens what the configuration names. Throws with a sentence for the operator when that cannot be; `tell` hears one that is no reason
@@ -17,7 +17,7 @@ export const openDatabase = async (
   tell: (line: string) => void,
 ): Promise<Opened> => {
   if (DATABASE_URL) return { database: await openPostgres(DATABASE_URL).catch((error) => unreachable(DATABASE_URL, error)) }
-  const lock = lockFolder(DATA_DIR)
+  const lock = await lockFolder(DATA_DIR)
   try {
     return { database: await openPglite(DATA_DIR, tell), lock }
   } catch (error) {

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { answers, listenAt } from '../../db/lock-socket.ts'
 import { alive, FolderInUse, lockFolder, readHolder } from '../../db/lock.ts'
 
 let folder: string
@@ -23,9 +24,9 @@ const endedPid = async () => {
 const onLinux = test.if(process.platform === 'linux')
 
 describe('the lock of the embedded folder', () => {
-  test('it is taken, tells where the server is, and is given back', () => {
+  test('it is taken, tells where the server is, and is given back', async () => {
     const inner = join(folder, 'made', 'here')
-    const lock = lockFolder(inner)
+    const lock = await lockFolder(inner)
     expect(readHolder(inner)).toMatchObject({ pid: process.pid })
     lock.announce('http://127.0.0.1:7423', 'a-secret')
     expect(readHolder(inner)).toMatchObject({ pid: process.pid, url: 'http://127.0.0.1:7423', secret: 'a-secret' })
@@ -33,17 +34,18 @@ describe('the lock of the embedded folder', () => {
     expect(readHolder(inner)).toBeUndefined()
   })
 
-  test('nobody but its owner reads the file', () => {
-    lockFolder(folder).announce('http://127.0.0.1:7423', 'a-secret')
+  test('nobody but its owner reads the file', async () => {
+    const lock = await lockFolder(folder)
+    lock.announce('http://127.0.0.1:7423', 'a-secret')
     expect(statSync(join(folder, 'lock')).mode & 0o077).toBe(0)
   })
 
-  onLinux('a second is refused while the first lives, with a sentence that names it', () => {
+  onLinux('a second is refused while the first lives, with a sentence that names it', async () => {
     const child = Bun.spawn(['sleep', '60'])
     try {
       held({ pid: child.pid, born: bornAt(child.pid), url: 'http://127.0.0.1:7423' })
-      expect(() => lockFolder(folder)).toThrow(FolderInUse)
-      expect(() => lockFolder(folder)).toThrow(`process ${child.pid} at http://127.0.0.1:7423`)
+      await expect(lockFolder(folder)).rejects.toThrow(FolderInUse)
+      await expect(lockFolder(folder)).rejects.toThrow(`process ${child.pid} at http://127.0.0.1:7423`)
       expect(readHolder(folder)).toMatchObject({ pid: child.pid })
     } finally {
       child.kill()
@@ -52,7 +54,7 @@ describe('the lock of the embedded folder', () => {
 
   test('the folder of a process that has ended is taken', async () => {
     held({ pid: await endedPid(), born: '1' })
-    lockFolder(folder)
+    await lockFolder(folder)
     expect(readHolder(folder)).toMatchObject({ pid: process.pid })
   })
 
@@ -65,58 +67,99 @@ describe('the lock of the embedded folder', () => {
       expect(alive(readHolder(folder)!)).toBe(true)
       while (!readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ')) await Bun.sleep(20)
       expect(alive(readHolder(folder)!)).toBe(false)
-      lockFolder(folder)
+      await lockFolder(folder)
     } finally {
       parent.kill()
     }
   })
 
-  onLinux('a pid that now belongs to another process holds nothing', () => {
+  onLinux('a pid that now belongs to another process holds nothing', async () => {
     const child = Bun.spawn(['sleep', '60'])
     try {
       held({ pid: child.pid, born: '1' })
       expect(alive(readHolder(folder)!)).toBe(false)
-      lockFolder(folder)
+      await lockFolder(folder)
       expect(readHolder(folder)).toMatchObject({ pid: process.pid })
     } finally {
       child.kill()
     }
   })
 
-  test('an old file keeps its folder as long as its process lives', () => {
-    lockFolder(folder)
+  test('an old file keeps its folder as long as its process lives', async () => {
+    await lockFolder(folder)
     const old = new Date(Date.now() - 10 * 24 * 60 * 60_000)
     utimesSync(join(folder, 'lock'), old, old)
-    expect(() => lockFolder(folder)).toThrow(FolderInUse)
+    await expect(lockFolder(folder)).rejects.toThrow(FolderInUse)
   })
 
-  test('a file that was cut short holds nothing', () => {
+  test('a file that was cut short holds nothing', async () => {
     writeFileSync(join(folder, 'lock'), '{"pid":')
-    lockFolder(folder)
+    await lockFolder(folder)
     expect(readHolder(folder)).toMatchObject({ pid: process.pid })
   })
 
-  test('a turn that was cut short ends by itself', () => {
+  test('a turn that was cut short ends by itself', async () => {
     const turn = join(folder, 'lock.turn')
     mkdirSync(turn)
     const old = new Date(Date.now() - 5_000)
     utimesSync(turn, old, old)
-    lockFolder(folder)
+    await lockFolder(folder)
     expect(readHolder(folder)).toMatchObject({ pid: process.pid })
   })
 
-  test('of 8 processes that start at once exactly one gets the folder', async () => {
-    const script = `
-      import { lockFolder } from ${JSON.stringify(join(import.meta.dir, '../../db/lock.ts'))}
-      try { lockFolder(${JSON.stringify(folder)}); console.log('mine') } catch (error) { console.log(error.constructor.name) }
-      await new Promise((resolve) => { process.stdin.on('end', resolve).resume() })
-      process.exit(0)`
-    const children = Array.from({ length: 8 }, () => Bun.spawn([process.execPath, '-e', script], { stdin: 'pipe', stdout: 'pipe' }))
-    const said = await Promise.all(
-      children.map(async ({ stdout }) => new TextDecoder().decode((await stdout.getReader().read()).value).trim()),
-    )
-    for (const child of children) void child.stdin.end()
-    await Promise.all(children.map(({ exited }) => exited))
-    expect(said.toSorted()).toEqual([...Array.from({ length: 7 }, () => 'FolderInUse'), 'mine'].toSorted())
+  test('a holder whose pid says nothing here, as in another container, is asked through its socket', async () => {
+    held({ pid: await endedPid(), born: '1', url: 'http://127.0.0.1:7423' })
+    const hangUp = await listenAt(join(folder, 'lock.socket'))
+    await expect(lockFolder(folder)).rejects.toThrow(`process ${readHolder(folder)!.pid} at http://127.0.0.1:7423`)
+    rmSync(join(folder, 'lock'))
+    await expect(lockFolder(folder)).rejects.toThrow('in use by another process')
+    hangUp()
+    await lockFolder(folder)
+    expect(readHolder(folder)).toMatchObject({ pid: process.pid })
   })
+
+  test('a holder that was killed leaves a socket behind that holds nothing, however long its path', async () => {
+    const deep = join(folder, 'x'.repeat(120))
+    const child = Bun.spawn([process.execPath, '-e', scriptOf(deep)], { stdin: 'pipe', stdout: 'pipe' })
+    await child.stdout.getReader().read()
+    expect(existsSync(join(deep, 'lock.socket'))).toBe(true)
+    await expect(lockFolder(deep)).rejects.toThrow(FolderInUse)
+    child.kill('SIGKILL')
+    await child.exited
+    const lock = await lockFolder(deep)
+    expect(readHolder(deep)).toMatchObject({ pid: process.pid })
+    lock.release()
+    expect(readdirSync(deep)).toEqual([])
+  })
+
+  test('a folder that takes no sockets is held by the pid alone', async () => {
+    const hangUp = await listenAt(join(folder, 'missing', 'lock.socket'))
+    hangUp()
+    expect(await answers(join(folder, 'missing', 'lock.socket'))).toBe(false)
+  })
+
+  const scriptOf = (of: string) => `
+    import { lockFolder } from ${JSON.stringify(join(import.meta.dir, '../../db/lock.ts'))}
+    try { await lockFolder(${JSON.stringify(of)}); console.log('mine') } catch (error) { console.log(error.constructor.name) }
+    await new Promise((resolve) => { process.stdin.on('end', resolve).resume() })
+    process.exit(0)`
+
+  test.each(['no turn', 'a turn that was cut short'])(
+    'of 8 processes that start at once on %s exactly one gets the folder',
+    async (left) => {
+      if (left !== 'no turn') {
+        mkdirSync(join(folder, 'lock.turn'))
+        utimesSync(join(folder, 'lock.turn'), new Date(0), new Date(0))
+      }
+      const children = Array.from({ length: 8 }, () =>
+        Bun.spawn([process.execPath, '-e', scriptOf(folder)], { stdin: 'pipe', stdout: 'pipe' }),
+      )
+      const said = await Promise.all(
+        children.map(async ({ stdout }) => new TextDecoder().decode((await stdout.getReader().read()).value).trim()),
+      )
+      for (const child of children) void child.stdin.end()
+      await Promise.all(children.map(({ exited }) => exited))
+      expect(said.toSorted()).toEqual([...Array.from({ length: 7 }, () => 'FolderInUse'), 'mine'].toSorted())
+    },
+  )
 })
