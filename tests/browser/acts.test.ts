@@ -1,27 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Browser, BrowserContext, Page } from 'playwright'
-import { KEY, MOBILE, serveSite, startBrowser, usingPage, type Site } from '../support/site.ts'
+import { describe, expect, test } from 'bun:test'
+import type { Page } from 'playwright'
+import { KEY, MOBILE, withSite } from '../support/site.ts'
 
-let browser: Browser
-let parley: Site
-let cookie: string
-
-beforeAll(async () => {
-  browser = await startBrowser()
-  parley = await serveSite()
-  const signedIn = await form('/sign-in', { key: KEY, name: 'Robin' })
-  cookie = signedIn.headers.getSetCookie()[0]!.split(';')[0]!
-}, 120_000)
-
-afterAll(async () => {
-  await browser?.close()
-  await parley?.stop()
-})
-
-const using = (
-  options: Parameters<Browser['newContext']>[0],
-  work: (page: Page, complaints: string[], context: BrowserContext) => Promise<void>,
-) => usingPage(browser, parley.url, options, work)
+const { parley, using, robin, asRobin } = withSite()
 
 /** A session that Alex's Team convenes, and Robin's page of it, signed in. */
 const meeting = async (more: Record<string, unknown> = {}) => {
@@ -41,12 +22,6 @@ const meeting = async (more: Record<string, unknown> = {}) => {
   return { id, token, at: `/sessions/${id}`, get, feed, said: async () => (await feed()).filter(({ type }) => type === 'chat') }
 }
 
-// Signed in once: ten tries a minute are granted.
-const asRobin = async (page: Page, path: string) => {
-  const [name = '', value = ''] = cookie.split('=')
-  await page.context().addCookies([{ name, value, url: parley.url }])
-  return page.goto(path)
-}
 const overflow = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
 const message = (page: Page) => page.getByRole('textbox', { name: 'Message to all teams' })
 
@@ -84,6 +59,7 @@ describe('the composer', () => {
   test('sent twice, it posts once', async () => {
     const { at, said } = await meeting()
     const key = crypto.randomUUID()
+    const cookie = await robin()
     const sent = await Promise.all([1, 2, 3].map(() => form(`${at}/messages`, { text: 'once', key }, { cookie })))
     expect(sent.map(({ status }) => status)).toEqual([303, 303, 303])
     expect(await said()).toHaveLength(1)

@@ -1,32 +1,20 @@
 // Every page, empty and full, light and dark, wide and on a phone: readable for everybody, and quiet.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import type { Browser, BrowserContext, Page } from 'playwright'
+import type { Page } from 'playwright'
 import { violations } from '../support/axe.ts'
 import { fillDemo, type Demo } from '../support/demo.ts'
-import { KEY, MOBILE, serveSite, startBrowser, usingPage, type Site } from '../support/site.ts'
+import { MOBILE, serveSite, withSite, type Site } from '../support/site.ts'
 
-let browser: Browser
+const { parley, using, asRobin } = withSite({}, { reducedMotion: 'reduce' })
 let nothing: Site
-let parley: Site
 let demo: Demo
-let robin: Parameters<BrowserContext['addCookies']>[0]
 
 beforeAll(async () => {
-  browser = await startBrowser()
   nothing = await serveSite()
-  parley = await serveSite()
   demo = await fillDemo(parley.post)
-  robin = await usingPage(browser, parley.url, {}, async (page, _, context) => {
-    await page.goto(`/sign-in?key=${KEY}&name=Robin`)
-    return context.cookies()
-  })
 }, 120_000)
 
-afterAll(async () => {
-  await browser?.close()
-  await parley?.stop()
-  await nothing?.stop()
-})
+afterAll(() => nothing?.stop())
 
 // A page, and whether one is signed in there.
 const PAGES = (): [name: string, path: string, as?: 'stranger'][] => [
@@ -71,16 +59,20 @@ for (const colorScheme of ['light', 'dark'] as const)
     test(`${colorScheme}, ${width}: no page hinders anybody, scrolls sideways or complains`, async () => {
       const wrong: Record<string, string[]> = {}
       const look = (site: Site, name: string, path: string, signedIn: boolean, status = 200) =>
-        usingPage(browser, site.url, { ...options, colorScheme, reducedMotion: 'reduce' }, async (page, complaints, context) => {
-          if (signedIn) await context.addCookies(robin)
-          const response = await page.goto(path)
-          const found = await violations(page, colorScheme)
-          if (response!.status() !== status) found.push(`status ${response!.status()}`)
-          const over = await sideways(page)
-          if (over > 0) found.push(`${over} px too wide`)
-          found.push(...complaints.filter((text) => status === 200 || !text.includes(String(status))))
-          if (found.length > 0) wrong[name] = found
-        })
+        using(
+          { ...options, colorScheme },
+          async (page, complaints) => {
+            if (signedIn) await asRobin(page)
+            const response = await page.goto(path)
+            const found = await violations(page, colorScheme)
+            if (response!.status() !== status) found.push(`status ${response!.status()}`)
+            const over = await sideways(page)
+            if (over > 0) found.push(`${over} px too wide`)
+            found.push(...complaints.filter((text) => status === 200 || !text.includes(String(status))))
+            if (found.length > 0) wrong[name] = found
+          },
+          site,
+        )
       await look(nothing, 'an empty home', '/', false)
       await look(parley, 'a page that is not there', '/nothing', false, 404)
       for (const [name, path, as] of PAGES()) await look(parley, name, path, as !== 'stranger')
@@ -89,9 +81,8 @@ for (const colorScheme of ['light', 'dark'] as const)
   }
 
 test('the dialogs of a session are as good as its page', () =>
-  usingPage(browser, parley.url, { reducedMotion: 'reduce' }, async (page, complaints, context) => {
-    await context.addCookies(robin)
-    await page.goto(`/sessions/${demo.busy}`)
+  using({}, async (page, complaints) => {
+    await asRobin(page, `/sessions/${demo.busy}`)
     await page.getByRole('link', { name: 'Conclude' }).click()
     await page.locator('dialog[open]').waitFor()
     expect(await violations(page)).toEqual([])

@@ -1,26 +1,10 @@
 // What a person types, how it reads in the feed, and what becomes of it when it cannot be sent.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Browser, BrowserContext, Page } from 'playwright'
+import { describe, expect, test } from 'bun:test'
+import type { Page } from 'playwright'
 import { violations } from '../support/axe.ts'
-import { KEY, MOBILE, serveSite, startBrowser, usingPage, type Site } from '../support/site.ts'
+import { MOBILE, withSite } from '../support/site.ts'
 
-let browser: Browser
-let parley: Site
-let robin: Parameters<BrowserContext['addCookies']>[0]
-
-beforeAll(async () => {
-  browser = await startBrowser()
-  parley = await serveSite()
-  robin = await usingPage(browser, parley.url, {}, async (page, _, context) => {
-    await page.goto(`/sign-in?key=${KEY}&name=Robin`)
-    return context.cookies()
-  })
-}, 120_000)
-
-afterAll(async () => {
-  await browser?.close()
-  await parley?.stop()
-})
+const { parley, using, asRobin } = withSite()
 
 const WIDE = { viewport: { width: 1280, height: 800 } }
 
@@ -35,10 +19,10 @@ const meeting = async (...texts: string[]) => {
   return { at, say, conclude, reopen, write: (content: string) => parley.post(`${at}/doc`, { content, expected_version: 0 }, alex.team_id) }
 }
 
-const asRobin = (options: Parameters<Browser['newContext']>[0], work: (page: Page, complaints: string[]) => Promise<void>) =>
-  usingPage(browser, parley.url, options, async (page, complaints, context) => {
+const usingAsRobin = (options: Parameters<typeof using>[0], work: (page: Page, complaints: string[]) => Promise<void>) =>
+  using(options, async (page, complaints) => {
     page.setDefaultTimeout(8_000)
-    await context.addCookies(robin)
+    await asRobin(page)
     await work(page, complaints)
   })
 
@@ -61,7 +45,7 @@ describe.each([
   ['a phone', MOBILE],
 ])('%s', (_, options) => {
   test.each([120, 300, 4_000])('an address of %d characters in the composer leaves the page as wide as it is', (length) =>
-    asRobin(options, async (page) => {
+    usingAsRobin(options, async (page) => {
       const { at } = await meeting('Where is it?')
       await page.goto(at)
       await message(page).fill(`https://example.com/${'a'.repeat(length)}`)
@@ -75,7 +59,7 @@ describe('line breaks', () => {
   const lines = (page: Page, selector: string) => page.locator(selector).evaluate((element) => (element as HTMLElement).innerText)
 
   test('of a message are kept, in paragraphs, items and quotes, with nothing added between them', () =>
-    asRobin(WIDE, async (page) => {
+    usingAsRobin(WIDE, async (page) => {
       const { at } = await meeting('one\ntwo\n\nthree', '- one\n  two\n  - three\n    four\n- five', '- a\n\n  b\n- c', '> one\n> two')
       await page.goto(at)
       expect(await lines(page, '#m1 .prose p:first-child')).toBe('one\ntwo')
@@ -87,7 +71,7 @@ describe('line breaks', () => {
     }))
 
   test('of code and tables stay what they were', () =>
-    asRobin(WIDE, async (page) => {
+    usingAsRobin(WIDE, async (page) => {
       const { at } = await meeting('```\na\n\nb\n```', '| a | b |\n| - | - |\n| 1 | 2 |')
       await page.goto(at)
       expect(await lines(page, '#m1 pre')).toBe('a\n\nb')
@@ -96,7 +80,7 @@ describe('line breaks', () => {
     }))
 
   test('of the document and of its conclusion are those of markdown', () =>
-    asRobin(WIDE, async (page) => {
+    usingAsRobin(WIDE, async (page) => {
       const { at, write, conclude } = await meeting()
       await write('one\ntwo')
       await conclude()
@@ -108,7 +92,7 @@ describe('line breaks', () => {
 
 describe('right-to-left text', () => {
   test('stands on the right, line by line, and its lists begin there', () =>
-    asRobin(WIDE, async (page) => {
+    usingAsRobin(WIDE, async (page) => {
       const { at, write } = await meeting(
         'שלום לכולם\nHello',
         '- ראשון\n- שני',
@@ -134,7 +118,7 @@ describe('right-to-left text', () => {
     }))
 
   test('is typed from the right as well', () =>
-    asRobin(WIDE, async (page) => {
+    usingAsRobin(WIDE, async (page) => {
       const { at } = await meeting()
       await page.goto(at)
       const direction = () => message(page).evaluate((field) => getComputedStyle(field).direction)
@@ -146,7 +130,7 @@ describe('right-to-left text', () => {
 
 describe('a draft', () => {
   test('that is too long is not cut: the server says so, and the text is still there', () =>
-    asRobin(WIDE, async (page) => {
+    usingAsRobin(WIDE, async (page) => {
       const { at } = await meeting()
       await page.goto(at)
       const text = 'a word '.repeat(33_000 / 7)
@@ -159,7 +143,7 @@ describe('a draft', () => {
     }))
 
   test('stays when the session is concluded meanwhile, is not sent, and can be when it is reopened', () =>
-    asRobin(WIDE, async (page, complaints) => {
+    usingAsRobin(WIDE, async (page, complaints) => {
       const { at, conclude, reopen } = await meeting('Anything else?')
       await page.goto(at)
       await message(page).fill('Wait, one more thing')
@@ -183,7 +167,7 @@ describe('a draft', () => {
     }))
 
   test('that is empty goes with its form', () =>
-    asRobin(WIDE, async (page) => {
+    usingAsRobin(WIDE, async (page) => {
       const { at, conclude } = await meeting('Anything else?')
       await page.goto(at)
       await message(page).waitFor()
@@ -217,7 +201,7 @@ describe('what is copied', () => {
   const COPIED = { shape: '#i-tick', ok: true, seen: true, said: 1 }
 
   test('a snippet: a tick, and a word for those who listen, for a moment', () =>
-    asRobin(CLIPBOARD, async (page, complaints) => {
+    usingAsRobin(CLIPBOARD, async (page, complaints) => {
       await page.goto('/connect')
       const shape = '[data-copy] use[href="#i-tick"]'
       await page.locator('[data-copy]').first().click()
@@ -234,7 +218,7 @@ describe('what is copied', () => {
     }))
 
   test('a message: the tick stays with it while one points elsewhere', () =>
-    asRobin(CLIPBOARD, async (page) => {
+    usingAsRobin(CLIPBOARD, async (page) => {
       const { at } = await meeting('one\ntwo', 'another')
       await page.goto(at)
       await page.locator('#m1').hover()
@@ -247,7 +231,7 @@ describe('what is copied', () => {
     }))
 
   test('nothing, if the browser refuses or the text does not come: everybody is told, and what was said before is taken back', () =>
-    asRobin(CLIPBOARD, async (page) => {
+    usingAsRobin(CLIPBOARD, async (page) => {
       const { at, write } = await meeting('one')
       await write('# Plan')
       await page.goto(at)

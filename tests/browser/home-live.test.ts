@@ -1,24 +1,17 @@
 // Home while it is open: it follows what happens, and does not disturb its reader.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import type { Browser, Page } from 'playwright'
-import { serveSite, startBrowser, usingPage, type Site } from '../support/site.ts'
+import type { Page } from 'playwright'
+import { serveSite, withSite, type Site } from '../support/site.ts'
 
-let browser: Browser
-let parley: Site
+const { parley, using } = withSite()
 let empty: Site
 
 beforeAll(async () => {
-  browser = await startBrowser()
-  parley = await serveSite()
   empty = await serveSite()
   for (let n = 0; n < 12; n++) await begin(`Session ${n}`)
 }, 120_000)
 
-afterAll(async () => {
-  await browser?.close()
-  await parley?.stop()
-  await empty?.stop()
-})
+afterAll(() => empty?.stop())
 
 const EVERY_MS = 15_000
 const WIDE = { viewport: { width: 1280, height: 500 } }
@@ -32,15 +25,19 @@ const begin = async (title: string, { post } = parley) => {
 const atHome = (
   path: string,
   work: (page: Page, asked: () => number, complaints: string[]) => Promise<void>,
-  { url } = parley,
+  site = parley,
 ): Promise<void> =>
-  usingPage(browser, url, WIDE, async (page, complaints) => {
-    let asked = 0
-    page.on('request', (request) => void (new URL(request.url()).searchParams.has('part') && asked++))
-    await page.clock.install()
-    await page.goto(path)
-    await work(page, () => asked, complaints)
-  })
+  using(
+    WIDE,
+    async (page, complaints) => {
+      let asked = 0
+      page.on('request', (request) => void (new URL(request.url()).searchParams.has('part') && asked++))
+      await page.clock.install()
+      await page.goto(path)
+      await work(page, () => asked, complaints)
+    },
+    site,
+  )
 
 const passes = async (page: Page) => {
   const answered = page.waitForResponse((response) => response.url().includes('part=live'))

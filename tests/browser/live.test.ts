@@ -1,23 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import type { Browser, Page } from 'playwright'
+import { expect, test } from 'bun:test'
+import type { Page } from 'playwright'
 import { thatCanBeCut } from '../support/proxy.ts'
-import { KEY, MOBILE, serveSite, startBrowser, usingPage, type Site } from '../support/site.ts'
+import { MOBILE, serveSite, withSite } from '../support/site.ts'
 
 const SOON = { timeout: 2_000 } // what is promised is 300 ms; bench/pages measures it
 const LATER = { timeout: 15_000 }
 
-let browser: Browser
-let parley: Site
-
-beforeAll(async () => {
-  browser = await startBrowser()
-  parley = await serveSite()
-}, 120_000)
-
-afterAll(async () => {
-  await browser?.close()
-  await parley?.stop()
-})
+const { parley, using, asRobin } = withSite()
 
 /** A session with two teams and so many messages in it, by turns. */
 const room = async (messages = 0, { post } = parley) => {
@@ -50,7 +39,7 @@ const follow = async (page: Page, path: string) => {
 }
 
 test('a post is on the open page at once, under one name with the one before', () =>
-  usingPage(browser, parley.url, {}, async (page, complaints) => {
+  using({}, async (page, complaints) => {
     const { path, say } = await room(3)
     await follow(page, path)
     const took: number[] = []
@@ -68,7 +57,7 @@ test('a post is on the open page at once, under one name with the one before', (
   }))
 
 test('document, teams, title and conclusion follow; a reopened session goes on', () =>
-  usingPage(browser, parley.url, {}, async (page, complaints) => {
+  using({}, async (page, complaints) => {
     const { path, alex, bea, say, post } = await room(2)
     await follow(page, path)
     await post(`${path}/doc/append`, { text: '# Plan\n\n- lexer' }, bea.team_id)
@@ -99,7 +88,7 @@ test('document, teams, title and conclusion follow; a reopened session goes on',
   }))
 
 test('the dots follow who polls', () =>
-  usingPage(browser, parley.url, {}, async (page) => {
+  using({}, async (page) => {
     const quick = await serveSite({ IDLE_AFTER: '1', DISCONNECTED_AFTER: '3' })
     try {
       const { path, bea } = await room(1, quick)
@@ -121,7 +110,7 @@ test('the dots follow who polls', () =>
   }))
 
 test('three seconds without a network lose nothing and repeat nothing', () =>
-  usingPage(browser, parley.url, {}, async (page) => {
+  using({}, async (page) => {
     const proxy = await thatCanBeCut(parley.url)
     try {
       const { path, say } = await room(2)
@@ -144,7 +133,7 @@ test('three seconds without a network lose nothing and repeat nothing', () =>
   }))
 
 test('a refused first connection is tried again', () =>
-  usingPage(browser, parley.url, {}, async (page) => {
+  using({}, async (page) => {
     const { path, say } = await room(2)
     let refused = 0
     await page.route('**/live', (route) => {
@@ -162,7 +151,7 @@ test('a refused first connection is tried again', () =>
   }))
 
 test('a hidden tab lets go of its stream and catches up when it is seen again', () =>
-  usingPage(browser, parley.url, {}, async (page, complaints) => {
+  using({}, async (page, complaints) => {
     const { path, say } = await room(1)
     await follow(page, path)
     const hide = (hidden: boolean) =>
@@ -180,10 +169,10 @@ test('a hidden tab lets go of its stream and catches up when it is seen again', 
   }))
 
 test('half-typed text, focus, a selection and where one reads stay as they are', () =>
-  usingPage(browser, parley.url, {}, async (page, complaints) => {
+  using({}, async (page, complaints) => {
     const { path, say, post, bea } = await room(40)
     await post(`${path}/doc/append`, { text: `# Plan\n\nkeep this selected\n\n${'- line\n'.repeat(80)}` }, bea.team_id)
-    await page.goto(`/sign-in?key=${KEY}&name=Robin&next=/`)
+    await asRobin(page)
     await follow(page, path)
     await page.evaluate(() => {
       document.querySelector('#doc')!.parentElement!.scrollTop = 120
@@ -216,7 +205,7 @@ test('half-typed text, focus, a selection and where one reads stay as they are',
   }))
 
 test('what came since the last visit stands under a line', () =>
-  usingPage(browser, parley.url, {}, async (page) => {
+  using({}, async (page) => {
     const { path, say } = await room(5)
     await follow(page, path)
     expect(await page.locator('#unread').count()).toBe(0)
@@ -229,7 +218,7 @@ test('what came since the last visit stands under a line', () =>
   }))
 
 test('older rows come by themselves, and a link to one of them leads there', () =>
-  usingPage(browser, parley.url, {}, async (page, complaints) => {
+  using({}, async (page, complaints) => {
     const { path } = await room(349)
     await page.goto(path)
     await until(async () => (await sequences(page)).length === 350)
@@ -250,7 +239,7 @@ test('older rows come by themselves, and a link to one of them leads there', () 
   }))
 
 test('a permalink to a row that is not on the page leads to it', () =>
-  usingPage(browser, parley.url, {}, async (page) => {
+  using({}, async (page) => {
     const { path } = await room(349)
     await page.route('**/rows?*', (route) => route.abort()) // nothing comes by itself
     await page.goto(`${path}#m12`)
@@ -260,7 +249,7 @@ test('a permalink to a row that is not on the page leads to it', () =>
   }))
 
 test('without script the whole feed is a link away, and so is what came next', () =>
-  usingPage(browser, parley.url, { javaScriptEnabled: false }, async (page) => {
+  using({ javaScriptEnabled: false }, async (page) => {
     const { path } = await room(349)
     await page.goto(path)
     expect(await page.locator('#rows > .row').count()).toBe(100)
@@ -278,7 +267,7 @@ test('without script the whole feed is a link away, and so is what came next', (
 test(
   'two thousand rows are kept; older ones go while one follows, and come back when one scrolls',
   () =>
-    usingPage(browser, parley.url, {}, async (page) => {
+    using({}, async (page) => {
       const { path, say } = await room(2_150)
       await follow(page, path)
       await until(async () => (await sequences(page)).length === 2_000, 60_000)
@@ -299,7 +288,7 @@ test(
 )
 
 test('keys go from message to message, to the end and to the search; a message is copied', () =>
-  usingPage(browser, parley.url, { permissions: ['clipboard-read', 'clipboard-write'] }, async (page) => {
+  using({ permissions: ['clipboard-read', 'clipboard-write'] }, async (page) => {
     const { path } = await room(60)
     await page.goto(path)
     await page.locator('#jump').waitFor({ state: 'hidden', ...SOON })
@@ -320,7 +309,7 @@ test('keys go from message to message, to the end and to the search; a message i
   }))
 
 test('at 390 px nothing scrolls sideways, also after what came live', () =>
-  usingPage(browser, parley.url, MOBILE, async (page, complaints) => {
+  using(MOBILE, async (page, complaints) => {
     const { path, say, post, bea } = await room(5)
     await follow(page, path)
     await say(`${'word'.repeat(300)}\n\n|a|b|\n|-|-|\n|${'x'.repeat(200)}|2|\n\n\`\`\`\n${'code '.repeat(100)}\n\`\`\``)
@@ -333,7 +322,7 @@ test('at 390 px nothing scrolls sideways, also after what came live', () =>
 const PARAGRAPH = 'The relay stays as a **shadow** for seven days: it records with `processed_events`, and delivers nothing. '
 
 test('a page with 100 messages takes at most 60 KiB, all in, and nothing in it jumps', () =>
-  usingPage(browser, parley.url, { viewport: { width: 1280, height: 800 } }, async (page, _, context) => {
+  using({ viewport: { width: 1280, height: 800 } }, async (page, _, context) => {
     const { path, alex, bea, say, post } = await room()
     for (let n = 0; n < 100; n++) await say(`${n}. ${PARAGRAPH.repeat(1 + (n % 3))}`, n % 2 ? alex : bea)
     await post(`${path}/doc/append`, { text: `# Plan\n\n${PARAGRAPH.repeat(10)}` }, bea.team_id)

@@ -1,23 +1,9 @@
 // What a person does for those outside, and for teams that go in circles.
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import type { Browser, Page } from 'playwright'
-import { KEY, MOBILE, serveSite, startBrowser, usingPage, type Site } from '../support/site.ts'
+import { expect, test } from 'bun:test'
+import type { Page } from 'playwright'
+import { MOBILE, withSite } from '../support/site.ts'
 
-let browser: Browser
-let parley: Site
-
-beforeAll(async () => {
-  browser = await startBrowser()
-  parley = await serveSite({ VIEWER_PASSWORD: 'the viewers password' })
-}, 120_000)
-
-afterAll(async () => {
-  await browser?.close()
-  await parley?.stop()
-})
-
-const using = (options: Parameters<Browser['newContext']>[0], work: (page: Page, complaints: string[]) => Promise<void>) =>
-  usingPage(browser, parley.url, options, work)
+const { parley, using, asRobin } = withSite({ VIEWER_PASSWORD: 'the viewers password' })
 
 const meeting = async () => {
   const alex = await parley.post('/sessions', {
@@ -30,14 +16,12 @@ const meeting = async () => {
     parley.post(`/sessions/${alex.session_id}/messages`, { content: text }, who.team_id)
   return { at: `/sessions/${alex.session_id}`, alex, bea, say }
 }
-const signIn = (page: Page) => page.goto(`/sign-in?key=${KEY}&name=Robin`)
 const overflow = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
 
 test('a link shows the session to somebody outside, live, and nothing else; taken back, it is over', async () => {
   const { at, alex, say } = await meeting()
   await using({}, async (page, complaints) => {
-    await signIn(page)
-    await page.goto(at)
+    await asRobin(page, at)
     await page.getByRole('button', { name: 'More actions' }).click()
     await page.getByRole('link', { name: 'Share with people outside' }).click()
     await page.getByRole('button', { name: 'Make a link' }).click()
@@ -64,8 +48,7 @@ test('a link shows the session to somebody outside, live, and nothing else; take
 test('a session whose teams go in circles says so on its open page, until a person lets them go on', async () => {
   const { at, alex, bea, say } = await meeting()
   await using({}, async (page, complaints) => {
-    await signIn(page)
-    await page.goto(at)
+    await asRobin(page, at)
     for (let i = 0; i < 16; i++)
       await say(i % 2 ? bea : alex, i % 2 ? 'And I wait for your answer.' : 'I wait for your review of the lexer.')
     const badge = page.getByRole('link', { name: 'Needs a person' })
@@ -83,8 +66,7 @@ test('a session whose teams go in circles says so on its open page, until a pers
 test('the page to share on fits a phone, and works without script', () =>
   using({ ...MOBILE, javaScriptEnabled: false }, async (page) => {
     const { at } = await meeting()
-    await signIn(page)
-    await page.goto(`${at}/share`)
+    await asRobin(page, `${at}/share`)
     await page.getByRole('button', { name: 'Make a link' }).click()
     expect(await page.locator('figure pre').innerText()).toContain('/shared/')
     await page.getByRole('button', { name: 'Replace the link' }).waitFor()

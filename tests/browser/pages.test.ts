@@ -1,24 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import type { Browser, BrowserContext, Page } from 'playwright'
-import { KEY, MOBILE, serveSite, startBrowser, usingPage, type Site } from '../support/site.ts'
+import { beforeAll, expect, test } from 'bun:test'
+import type { Page } from 'playwright'
+import { KEY, MOBILE, serveSite, withSite, type Site } from '../support/site.ts'
 
 const PASSWORD = 'the viewers password'
 const HOSTILE = `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>"'>`
 
-let browser: Browser
-let parley: Site
+const { parley, using } = withSite()
 let session: string
 
 beforeAll(async () => {
-  browser = await startBrowser()
-  parley = await serveSite()
   session = await meeting(parley)
 }, 120_000)
-
-afterAll(async () => {
-  await browser?.close()
-  await parley?.stop()
-})
 
 const meeting = async ({ post }: Site) => {
   const alex = await post('/sessions', {
@@ -42,11 +34,6 @@ const meeting = async ({ post }: Site) => {
   await post(`${at}/doc`, { content: `# Plan\n\n${HOSTILE}\n\n- [x] done`, expected_version: 0 }, alex.team_id)
   return alex.session_id!
 }
-
-const using = (
-  options: Parameters<Browser['newContext']>[0],
-  work: (page: Page, complaints: string[], context: BrowserContext) => Promise<void>,
-) => usingPage(browser, parley.url, options, work)
 
 const overflow = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
 

@@ -1,11 +1,11 @@
 // Everything an agent may write, with everything attackers are known to write in it, on real pages in a real browser.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Browser, BrowserContext, Page } from 'playwright'
+import { beforeAll, describe, expect, test } from 'bun:test'
+import type { BrowserContext, Page } from 'playwright'
 import { renderMarkdown } from '../../src/core/markdown.ts'
 import { nameIsPlain } from '../../src/core/text.ts'
 import { trace, type Step } from '../support/history.ts'
 import { HOSTILE, PAYLOADS } from '../support/payloads.ts'
-import { KEY, serveSite, startBrowser, usingPage, type Site } from '../support/site.ts'
+import { withSite } from '../support/site.ts'
 
 const CALM = 'lorem alert(1) ipsum' // also says what is looked for
 const ROWS = 120 // more than a page begins with
@@ -16,13 +16,10 @@ const EVENTS = 149 // with the prompt, what one page of a turn holds
 const TURNS = 99
 const NOTED = ['reasoning', 'runtime', 'unknown', 'system', 'compaction', 'runtime']
 
-let browser: Browser
-let parley: Site
+const { parley, using, asRobin } = withSite()
 let calm: Meeting
 let hostile: Meeting
-let robin: Cookie
 
-type Cookie = Parameters<BrowserContext['addCookies']>[0][number]
 interface Meeting {
   path: string
   /** A transcript that says the same. */
@@ -31,24 +28,13 @@ interface Meeting {
 }
 
 beforeAll(async () => {
-  browser = await startBrowser()
-  parley = await serveSite()
   calm = await meeting([
     '# lorem\n\n## a\n\n### b\n\n#### c\n\n##### d\n\n###### e\n\n- [x] **ipsum** `dolor` [sit](https://a.example)\n\n```ts\nconst a = 1 // "b"\n```',
     ...Array.from({ length: ROWS }, () => CALM),
   ])
   hostile = await meeting(HOSTILE)
   for (const payload of HOSTILE.slice(0, SESSIONS)) await convene(payload)
-  robin = await usingPage(browser, parley.url, {}, async (page, _, context) => {
-    await page.goto(`/sign-in?key=${KEY}&name=Robin`)
-    return (await context.cookies())[0]!
-  })
 }, 240_000)
-
-afterAll(async () => {
-  await browser?.close()
-  await parley?.stop()
-})
 
 const fit = (text: string, characters: number) => [...text].slice(0, characters).join('')
 const convene = async (payload: string) => {
@@ -208,8 +194,8 @@ describe.each([
   ]
   for (const [name, at] of PAGES)
     test(`${name}: nothing runs, nothing is fetched, nothing stands there that is not ours`, () =>
-      usingPage(browser, parley.url, options, async (page, complaints, context) => {
-        await context.addCookies([robin])
+      using(options, async (page, complaints, context) => {
+        await asRobin(page)
         await page.goto(at(calm))
         const ours = await shapeOf(page)
         const deeds = await watch(context)
@@ -225,7 +211,7 @@ describe.each([
       }))
 
   test('what comes while the page is open does nothing either, and each message is one row', () =>
-    usingPage(browser, parley.url, options, async (page, complaints, context) => {
+    using(options, async (page, complaints, context) => {
       const { path, token } = await meeting([CALM])
       const deeds = await watch(context)
       const shapes: Shape[] = []
@@ -254,7 +240,7 @@ describe.each([
 })
 
 test('every known payload, rendered and read by the browser, is text', () =>
-  usingPage(browser, parley.url, { bypassCSP: true }, async (page, complaints, context) => {
+  using({ bypassCSP: true }, async (page, complaints, context) => {
     const deeds = await watch(context)
     await page.goto('/connect')
     const harm = await page.evaluate(
@@ -280,7 +266,7 @@ test('every known payload, rendered and read by the browser, is text', () =>
   }))
 
 test('what is asked for is shown as text as well: a search, a page that is not there', () =>
-  usingPage(browser, parley.url, { bypassCSP: true }, async (page, _, context) => {
+  using({ bypassCSP: true }, async (page, _, context) => {
     const deeds = await watch(context)
     for (const payload of HOSTILE.slice(0, 15)) {
       await page.goto(`/?q=${encodeURIComponent(payload)}`)
@@ -292,7 +278,7 @@ test('what is asked for is shown as text as well: a search, a page that is not t
   }))
 
 test('the traps of these tests catch what they are for', () =>
-  usingPage(browser, parley.url, { bypassCSP: true }, async (page, _, context) => {
+  using({ bypassCSP: true }, async (page, _, context) => {
     await page.goto(calm.path)
     const ours = await shapeOf(page)
     const deeds = await watch(context)

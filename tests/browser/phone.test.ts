@@ -1,21 +1,18 @@
 // The session page where there is room for one pane, and for those who use no mouse.
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import type { Browser, Page } from 'playwright'
+import { beforeAll, expect, test } from 'bun:test'
+import type { Page } from 'playwright'
 import { violations } from '../support/axe.ts'
-import { KEY, MOBILE, serveSite, startBrowser, usingPage, type Site } from '../support/site.ts'
+import { MOBILE, withSite } from '../support/site.ts'
 
 const DESCRIPTION = 'Which parser ships with release 4, and who ports the callers. '.repeat(12)
 const MESSAGES = 130 // more than a page begins with
 const SOON = { timeout: 10_000 }
 
-let browser: Browser
-let parley: Site
+const { parley, using, asRobin } = withSite({}, { reducedMotion: 'reduce' })
 let at: string
 let team: string
 
 beforeAll(async () => {
-  browser = await startBrowser()
-  parley = await serveSite()
   const alex = await parley.post('/sessions', {
     title: 'Shipping the parser',
     description: DESCRIPTION,
@@ -27,16 +24,6 @@ beforeAll(async () => {
   for (let n = 1; n <= MESSAGES; n++) await parley.post(`${at}/messages`, { content: { text: `Finding ${n}` } }, team)
   await parley.post(`${at}/doc`, { content: '# Plan\n\nWe ship it.\n\n'.repeat(40), expected_version: 0 }, team)
 }, 120_000)
-
-afterAll(async () => {
-  await browser?.close()
-  await parley?.stop()
-})
-
-const using = (options: Parameters<Browser['newContext']>[0], work: (page: Page, complaints: string[]) => Promise<void>) =>
-  usingPage(browser, parley.url, { reducedMotion: 'reduce', ...options }, work)
-
-const asRobin = (page: Page, next = at) => page.goto(`/sign-in?key=${KEY}&name=Robin&next=${encodeURIComponent(next)}`)
 
 const tab = (page: Page, name: 'Feed' | 'Document') => page.locator('#tabs').getByRole('link', { name })
 
@@ -190,7 +177,7 @@ test('a long description opens and closes, by a click and by the keyboard', () =
 test('the first Tab stops lead to the content, the document and the composer', () =>
   using({ viewport: { width: 1280, height: 800 } }, async (page) => {
     const focused = () => page.evaluate(() => document.activeElement!.textContent!.trim())
-    await asRobin(page)
+    await asRobin(page, at)
     const skips = ['Skip to content', 'Skip to the document', 'Skip to the composer']
     for (const skip of skips) {
       await page.keyboard.press('Tab')
@@ -242,7 +229,7 @@ test('the composer is a Tab stop of the first ones for as long as there is one',
 
 test('another theme keeps what was typed, where the focus was, and the next page', () =>
   using({ colorScheme: 'light' }, async (page, complaints) => {
-    await asRobin(page)
+    await asRobin(page, at)
     await page.locator('#message').fill('Half a sentence')
     const background = () => page.evaluate('getComputedStyle(document.body).backgroundColor')
     const light = await background()

@@ -1,21 +1,18 @@
 // Searching as people do it: what is found, where a hit leads, and that nothing in a query or a hit is more than text.
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import type { Browser, Page } from 'playwright'
+import { beforeAll, expect, test } from 'bun:test'
+import type { Page } from 'playwright'
 import { HOSTILE } from '../support/payloads.ts'
 import { indexed, trace } from '../support/history.ts'
-import { MOBILE, serveSite, startBrowser, usingPage, type Site } from '../support/site.ts'
+import { MOBILE, serveSite, withSite } from '../support/site.ts'
 
 const LINES = 120 // before and after what is looked for: more than a page of the feed
 const FOUND = 'Tokens of parseTree keep their spans, see `src/parser/ledgerQuill.ts`.'
 
-let browser: Browser
-let parley: Site
+const { parley, using } = withSite()
 let session: string
 let sought: number
 
 beforeAll(async () => {
-  browser = await startBrowser()
-  parley = await serveSite()
   const alex = await parley.post('/sessions', { title: 'Shipping the parser', description: 'Split it.', creator_team_name: "Alex's Team" })
   session = alex.session_id!
   const at = `/sessions/${session}`
@@ -40,13 +37,6 @@ beforeAll(async () => {
   await indexed({ database: parley.services.database } as never)
 }, 120_000)
 
-afterAll(async () => {
-  await browser?.close()
-  await parley?.stop()
-})
-
-const using = (options: Parameters<typeof usingPage>[2], work: Parameters<typeof usingPage>[3]) =>
-  usingPage(browser, parley.url, options, work)
 const hits = (page: Page) => page.locator('main ol > li')
 const marks = (page: Page) => page.locator('mark').allTextContents()
 

@@ -1,21 +1,18 @@
 // The trace viewer as people use it: from turn to turn, into what is folded, and to one event by its link.
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import type { Browser, Page } from 'playwright'
+import { beforeAll, expect, test } from 'bun:test'
+import type { Page } from 'playwright'
 import { violations } from '../support/axe.ts'
 import { demoTranscript } from '../support/demo-transcript.ts'
 import { indexed, trace, type Step } from '../support/history.ts'
-import { MOBILE, serveSite, startBrowser, usingPage, type Site } from '../support/site.ts'
+import { MOBILE, withSite } from '../support/site.ts'
 
 const TURNS = 1_050
 
-let browser: Browser
-let parley: Site
+const { parley, using } = withSite({}, { reducedMotion: 'reduce' })
 let at: string
 let long: string
 
 beforeAll(async () => {
-  browser = await startBrowser()
-  parley = await serveSite()
   const answer = await fetch(`${parley.url}/api/traces`, { method: 'POST', body: demoTranscript() })
   at = `/sessions/${((await answer.json()) as { session_id: string }).session_id}`
   const turn = (n: number): Step[] => [
@@ -33,13 +30,6 @@ beforeAll(async () => {
   }`
 }, 120_000)
 
-afterAll(async () => {
-  await browser?.close()
-  await parley?.stop()
-})
-
-const using = (options: Parameters<typeof usingPage>[2], work: Parameters<typeof usingPage>[3]) =>
-  usingPage(browser, parley.url, { reducedMotion: 'reduce', ...options }, work)
 const heading = (page: Page) => page.locator('#turn h2').innerText()
 const current = (page: Page) =>
   page.locator('#turns [aria-current=page]').evaluateAll((all) => all.map((link) => link.getAttribute('href')))

@@ -1,5 +1,5 @@
 // A whole Parley behind a port of its own, with its pages, for tests in a real browser.
-import { expect } from 'bun:test'
+import { afterAll, beforeAll, expect } from 'bun:test'
 import { join } from 'node:path'
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright'
 import { migrate } from '../../db/migrate.ts'
@@ -65,13 +65,41 @@ export const startBrowser = async (): Promise<Browser> => {
   return chromium.launch({ executablePath: await findChromium(), args: launchArgs })
 }
 
+type Options = Parameters<Browser['newContext']>[0]
+type Work<T> = (page: Page, complaints: string[], context: BrowserContext) => Promise<T>
+
+/** A browser and a Parley for the tests of a file. `parley` is there when the file's own `beforeAll` runs. */
+export const withSite = (environment: Record<string, string> = {}, everywhere: Options = {}) => {
+  const parley = {} as Site
+  let browser: Browser
+  let signedIn: Promise<string> | undefined
+  beforeAll(async () => {
+    browser = await startBrowser()
+    Object.assign(parley, await serveSite(environment))
+  }, 120_000)
+  afterAll(async () => {
+    await browser?.close()
+    await parley.stop?.()
+  })
+  const using = (options: Options, work: Work<void>, { url } = parley) => usingPage(browser, url, { ...everywhere, ...options }, work)
+  /** Robin's cookie, as a header has it. Signed in once: ten tries a minute are granted. */
+  const robin = () => (signedIn ??= signIn(parley.url))
+  const asRobin = async (page: Page, path?: string) => {
+    const [name = '', value = ''] = (await robin()).split('=')
+    await page.context().addCookies([{ name, value, url: parley.url }])
+    if (path !== undefined) await page.goto(path)
+  }
+  return { parley, using, robin, asRobin }
+}
+
+const signIn = async (url: string): Promise<string> => {
+  const body = new URLSearchParams({ key: KEY, name: 'Robin' })
+  const response = await fetch(`${url}/sign-in`, { method: 'POST', redirect: 'manual', body })
+  return response.headers.getSetCookie()[0]!.split(';')[0]!
+}
+
 /** A window of its own, and everything in it that went wrong. */
-export const usingPage = async <T>(
-  browser: Browser,
-  baseURL: string,
-  options: Parameters<Browser['newContext']>[0],
-  work: (page: Page, complaints: string[], context: BrowserContext) => Promise<T>,
-): Promise<T> => {
+export const usingPage = async <T>(browser: Browser, baseURL: string, options: Options, work: Work<T>): Promise<T> => {
   const context = await browser.newContext({ baseURL, ...options })
   try {
     const page = await context.newPage()
