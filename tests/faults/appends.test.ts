@@ -1,27 +1,14 @@
 // Promises P7 and P9: many write at once, and each race has exactly one outcome.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { startServer, type TestServer } from '../support/server.ts'
-import { databaseOf, ENGINES } from './engines.ts'
+import { expect, test } from 'bun:test'
+import { onEveryServer } from './engines.ts'
 import { call, expectUnbroken, numbers, openRoom, post, readFeed, textsOf, type Room } from './rooms.ts'
 
-describe.each(ENGINES)('on %s', (engine) => {
-  let server: TestServer
-  let drop: () => Promise<void>
-  beforeAll(async () => {
-    const database = await databaseOf(engine)
-    drop = database.drop
-    server = await startServer(database.environment)
-  }, 60_000)
-  afterAll(async () => {
-    await server?.remove()
-    await drop?.()
-  })
-
+onEveryServer((server) => {
   const inDoc = (room: Room, method: string, path: string, body?: unknown, team = room.teams[0]!) =>
     call(room.url, method, `/api/sessions/${room.session}/doc${path}`, { team, ...(body ? { body } : {}) })
 
   test('two hundred parallel appends give two hundred lines and version 200, with no error', async () => {
-    const room = await openRoom(server.url, 4)
+    const room = await openRoom(server().url, 4)
     const lines = numbers(200).map((n) => `- finding ${n}`)
     const answers = await Promise.all(lines.map((text, n) => inDoc(room, 'POST', '/append', { text }, room.teams[n % 4])))
     expect(answers.map(({ status }) => status)).toEqual(lines.map(() => 200))
@@ -34,7 +21,7 @@ describe.each(ENGINES)('on %s', (engine) => {
   }, 60_000)
 
   test('of twenty updates that expect one version exactly one wins, and its text is the doc', async () => {
-    const room = await openRoom(server.url, 4)
+    const room = await openRoom(server().url, 4)
     for (let version = 0; version < 5; version++) {
       const answers = await Promise.all(
         numbers(20).map((n) => inDoc(room, 'PUT', '', { content: `draft ${version}/${n}`, expected_version: version }, room.teams[n % 4])),
@@ -54,7 +41,7 @@ describe.each(ENGINES)('on %s', (engine) => {
   }, 60_000)
 
   test('nothing is said after the conclusion: each of sixteen posters is before it or gets 403', async () => {
-    const rooms = await Promise.all(numbers(20).map(() => openRoom(server.url)))
+    const rooms = await Promise.all(numbers(20).map(() => openRoom(server().url)))
     let passed = 0
     let refused = 0
     await Promise.all(
@@ -95,11 +82,11 @@ describe.each(ENGINES)('on %s', (engine) => {
   }, 60_000)
 
   test('forty joins at once with good tokens bring the same teams back, within a second or two', async () => {
-    const room = await openRoom(server.url, 4)
+    const room = await openRoom(server().url, 4)
     const from = performance.now()
     const answers = await Promise.all(
       numbers(40).map((n) =>
-        call(server.url, 'POST', `/api/sessions/${room.session}/join`, { team: room.teams[n % 4]!, body: { team_name: "Bea's Team" } }),
+        call(server().url, 'POST', `/api/sessions/${room.session}/join`, { team: room.teams[n % 4]!, body: { team_name: "Bea's Team" } }),
       ),
     )
     expect(answers.map(({ status, body }) => [status, body.team_id])).toEqual(numbers(40).map((n) => [200, room.teams[n % 4]!]))

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import postgres from 'postgres'
 import { withoutNotifications, type MuteProxy } from '../support/proxy.ts'
 import { startServer, type TestServer } from '../support/server.ts'
-import { databaseOf, ENGINES } from './engines.ts'
+import { databaseOf, onEveryServer } from './engines.ts'
 import { call, expectSaid, expectUnbroken, follow, followStream, openRoom, post, until, wait, type Item, type Room } from './rooms.ts'
 
 const WRITERS = 8
@@ -26,22 +26,10 @@ const write = async (rooms: Room[], each: number, acknowledged: (cursor: number)
   )
 }
 
-describe.each(ENGINES)('on %s', (engine) => {
-  let server: TestServer
-  let drop: () => Promise<void>
-  beforeAll(async () => {
-    const database = await databaseOf(engine)
-    drop = database.drop
-    server = await startServer(database.environment)
-  }, 60_000)
-  afterAll(async () => {
-    await server?.remove()
-    await drop?.()
-  })
-
+onEveryServer((server) => {
   test('a reader that waits and one whose stream is cut ten times see what eight writers say, each event once and in order', async () => {
     const all = WRITERS * POSTS + JOINED
-    const room = await openRoom(server.url, WRITERS)
+    const room = await openRoom(server().url, WRITERS)
     const [waited, streamed] = await Promise.all([follow(room, room.teams[0]!, all), followStream(room, all, 10), write([room], POSTS)])
     expectUnbroken(waited, all)
     expectUnbroken(streamed, all)

@@ -1,10 +1,12 @@
 // The two engines under a real server process, and the app without a port.
+import { afterAll, beforeAll, describe } from 'bun:test'
 import { openPglite } from '../../db/pglite.ts'
 import { migrate } from '../../db/migrate.ts'
 import { createApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { createServices } from '../../src/services.ts'
 import { freshDatabase, startPostgres } from '../support/postgres.ts'
+import { startServer, type TestServer } from '../support/server.ts'
 import type { Send } from './rooms.ts'
 
 export const ENGINES = ['pglite', 'postgres'] as const
@@ -23,6 +25,23 @@ export const databaseOf = async (engine: Engine): Promise<{ environment: Record<
     },
   }
 }
+
+/** The body's tests on each engine, with one server process for all of them. */
+export const onEveryServer = (body: (server: () => TestServer) => void) =>
+  describe.each(ENGINES)('on %s', (engine) => {
+    let server: TestServer
+    let drop: () => Promise<void>
+    beforeAll(async () => {
+      const database = await databaseOf(engine)
+      drop = database.drop
+      server = await startServer(database.environment)
+    }, 60_000)
+    afterAll(async () => {
+      await server?.remove()
+      await drop?.()
+    })
+    body(() => server)
+  })
 
 export const LOCAL = 'http://localhost'
 
