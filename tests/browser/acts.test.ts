@@ -97,7 +97,7 @@ describe('the composer', () => {
 
   test('keeps the text when the server is out of reach', () =>
     using({}, async (page, _, context) => {
-      const { at } = await meeting()
+      const { at, said } = await meeting()
       await asRobin(page, at)
       await message(page).fill('On a train')
       await context.setOffline(true)
@@ -107,6 +107,7 @@ describe('the composer', () => {
       await context.setOffline(false)
       await message(page).press('Control+Enter')
       await page.locator('#rows .row-message', { hasText: 'On a train' }).waitFor()
+      expect(await said()).toHaveLength(1)
     }))
 
   test('is a quiet way to sign in for a stranger, and not there once the session is concluded', () =>

@@ -69,5 +69,6 @@ test('the page to share on fits a phone, and works without script', () =>
     await asRobin(page, `${at}/share`)
     await page.getByRole('button', { name: 'Make a link' }).click()
     expect(await page.locator('figure pre').innerText()).toContain('/shared/')
-    await page.getByRole('button', { name: 'Replace the link' }).waitFor()
+    expect(await page.getByRole('button', { name: 'Replace the link' }).isVisible()).toBe(true)
+    expect(await overflow(page)).toBe(0)
   }))

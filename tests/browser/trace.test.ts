@@ -173,6 +173,7 @@ test('a piece that cannot be brought leads to its page, which says why', () =>
     await page.evaluate(() => document.querySelector('#turns a[href$="/turns/2"]')!.setAttribute('href', `${location.pathname}/turns/77`))
     await page.locator('#turns a[href$="/turns/77"]').click()
     await page.getByText('There is no turn 77').waitFor()
+    expect(new URL(page.url()).pathname).toBe(`${at}/turns/77`)
   }))
 
 test('a hit of the search leads to its event', () =>
