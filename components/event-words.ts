@@ -13,7 +13,7 @@ export const eventWords = (event: string, changes: { title?: unknown } | undefin
   return WORDS[event] ?? event.replaceAll('_', ' ')
 }
 
-/** What a system event tells, in one line of plain text. */
+/** What a system event says, in one line of plain text. */
 export const eventLine = (event: Record<string, unknown>): string => {
   const kind = String(event.event)
   const who = kind === 'convener_changed' ? event.team : (event.by ?? event.team)

@@ -94,7 +94,7 @@ export const SessionHead = ({ session, renamed = false }: { session: SessionStat
         {session.concluded ? 'Concluded' : session.quietFor ? 'Idle' : 'Live'}
       </Badge>
       {session.needsPerson && (
-        <a href={`/sessions/${session.id}/release`} className="mt-0.5 flex" title="The teams say the same again and again">
+        <a href={`/sessions/${session.id}/release`} className="mt-0.5 flex" title="The teams keep repeating themselves">
           <Badge variant="warn">Needs a person</Badge>
         </a>
       )}

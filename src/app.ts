@@ -112,7 +112,7 @@ const mcpRoutes = (app: Hono<Env>, toolsets: readonly Toolset[], services: Servi
 
 const REQUEST = { name: 'request', effect: 'read', refuses: [] } as const
 
-// Made when first asked for, and kept: there are only so many combinations.
+// Made when first asked for, and kept: there are few combinations.
 const endpoints = (toolsets: readonly Toolset[], services: Services, limit: RateLimit | undefined) => {
   const made = new Map<string, Promise<Endpoint>>()
   return (names: string): Promise<Endpoint> => {

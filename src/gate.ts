@@ -115,7 +115,7 @@ const callerOf = (
   return known ? asTeam(known) : services.memberOf(session_id, token, { lasting: effect === 'append' }).then(asTeam)
 }
 
-/** What the caller is told of a failure. A fault of ours is logged with its cause, and told as a reference alone. */
+/** What the caller is told about a failure. A fault of ours is logged with its cause; the caller gets only a reference. */
 export const errorBody = (
   { name, effect, refuses }: Pick<AnyOp, 'name' | 'effect' | 'refuses'>,
   services: Services,

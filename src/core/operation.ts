@@ -34,9 +34,9 @@ export interface Served<Context, I extends z.ZodObject = z.ZodObject, O extends 
   aliases?: readonly (readonly [method: 'PUT' | 'PATCH', path: string])[]
   /** Has no tool: for curl and the pages alone. */
   restOnly?: boolean
-  /** REST gives an ETag, and 304 to whoever brings it while nothing has changed. */
+  /** REST gives an ETag, and 304 to a request that brings it while nothing has changed. */
   conditional?: boolean
-  /** Bytes of a body that are taken; 1 MiB unless said. */
+  /** Bytes of a body that are accepted; 1 MiB unless given. */
   bodyLimit?: number
   /** The argument that a body becomes which is not JSON: `curl -d 'hello'`. */
   textBody?: string

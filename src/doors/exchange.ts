@@ -1,4 +1,4 @@
-// One long-lived SDK server for all callers, behind a transport that gives each request an id of its own.
+// One long-lived SDK server for all callers, behind a transport that gives each request its own id.
 // A server for each request would cost three to ten times as much (bench/mcp). Sharing one is safe only because nothing a client
 // sends as a notification or response gets in: a stranger's `cancelled {requestId: 1}` would end another's call.
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js'

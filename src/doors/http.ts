@@ -19,8 +19,8 @@ export type Asked = Pick<Http, 'req'> & { env: Runtime | undefined }
 export const isApi = (path: string): boolean => /^\/(api|mcp)(\/|$)/.test(path)
 export const isMcp = (path: string): boolean => /^(\/api)?\/mcp(\/|$)/.test(path)
 
-/** What every answer with a body tells browsers: its type is what it says, it is no page, and nobody's but ours. Kept in constants, so
- *  that an answer to an agent takes no longer for it; pages say more (pages/answer.tsx). */
+/** Headers of every answer with a body: no sniffing, no framing, same origin. Constants, so that an agent's answer costs nothing extra;
+ *  pages say more (pages/answer.tsx). */
 export const GUARDED = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',

@@ -33,7 +33,7 @@ const whileAllowed = (body: ReadableStream<Uint8Array>, allowed: () => Promise<b
     start(controller) {
       const lookLater = () => (timer = setTimeout(() => (looking = look()), everyMs))
       const look = async () => {
-        const still = await allowed().catch(() => false) // the database is away: whoever may read comes back when it does
+        const still = await allowed().catch(() => false) // the database is away: those who may read come back when it does
         if (over) return
         if (still) return void lookLater()
         end()

@@ -17,7 +17,7 @@ const RESTS = 4 // times as long as the batch took, for each LIVELY posts a seco
 const RESTS_AT_MOST = 20
 const SHORTEST_S = 0.01 // a rate is told from
 
-/** `moved` and `catchUp` say what there is to do, `run` does it, `rebuild` does all of it anew. */
+/** `moved` and `catchUp` say what there is to do, `run` does it, `rebuild` does all of it again. */
 export class Indexer {
   #moved = new Set<string>()
   #behind = true // until the first look at the database

@@ -40,7 +40,7 @@ export const unsuspect = async ({ db }: Queries, sessionId: string): Promise<voi
 export const unsuspectAll = async ({ query }: Queries): Promise<void> =>
   void (await query('update loops set suspected_at = null where suspected_at is not null'))
 
-/** A person says that it may go on: what was said so far counts no more. Returns whether it was suspected. */
+/** A person says that it may go on: what was said so far no longer counts. Returns whether it was suspected. */
 export const release = async ({ db }: Queries, sessionId: string, lastSequence: number): Promise<boolean> => {
   const released = { suspectedAt: null, releasedThrough: lastSequence }
   const [before] = await db.select({ at: loops.suspectedAt }).from(loops).where(eq(loops.sessionId, sessionId))

@@ -102,5 +102,5 @@ export const localPath = (wished: string | undefined): string =>
 /** To another page, after something was done or because it is not for this reader. */
 export const seeOther = (c: Http, path: string) => c.body(null, 303, { location: path, 'cache-control': 'no-store' })
 
-/** Does a person's browser ask, and not a program? */
+/** Is it a person's browser that asks, and not a program? */
 export const wantsPage = (c: Http): boolean => (c.req.header('accept') ?? '').includes('text/html') && !isApi(c.req.path)
