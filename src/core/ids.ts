@@ -11,7 +11,7 @@ export interface Token {
 
 export const isUuid = (text: string) => UUID.test(text)
 
-/** A credential's two halves; undefined for what has not its shape. Whether it is good, only the stored hash can tell. */
+/** The two halves of a credential; undefined for a text of another shape. Only the stored hash tells whether it is valid. */
 export const parseToken = (text: string): Token | undefined => {
   const [, handle, secret] = TOKEN.exec(text) ?? []
   return handle && secret ? { handle, secret } : undefined

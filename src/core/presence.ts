@@ -15,7 +15,7 @@ interface Entry extends Seen {
   dirty: boolean
 }
 
-/** The teams that this process has seen since it last wrote them down. Of any other, only the database knows. */
+/** The teams that this process has seen since it last wrote them down. Only the database knows of any other. */
 export class Presence {
   #entries = new Map<string, Entry>()
   constructor(readonly clock: Clock) {}

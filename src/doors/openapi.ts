@@ -1,4 +1,4 @@
-// GET /api/openapi.json, from the operations' own definitions; only what is no operation is written by hand.
+// GET /api/openapi.json, from the operations' own definitions; only the routes that are no operations are written by hand.
 import { z } from 'zod'
 import { ALWAYS, STATUS, type ErrorCode } from '../core/errors.ts'
 import type { ServedOp } from '../context.ts'

@@ -123,7 +123,7 @@ const handlesOf = async ({ queries }: Context, sessionId: string, wanted: string
 }
 
 /** Beyond specification 1, for looking back: a page is `limit` events (100, at most 500) or 256 KiB. Rows say which teams have
- *  acknowledged them, and which of those named in `to` were handed them. */
+ *  acknowledged them, and which of those named in `to` were handed them. 400 past the end of the feed. */
 export const getHistory = op({
   name: 'get_history',
   summary:

@@ -7,7 +7,7 @@ import { personOnly } from './people.ts'
 import { openSession } from './refusals.ts'
 import { op, sessionId } from './shapes.ts'
 
-/** Beyond specification 1, for people alone (403): `released` is false when nothing was suspected. */
+/** Beyond specification 1, only for people (403), and while the session is open: `released` is false when nothing was suspected. */
 export const releaseSession = op({
   name: 'release_session',
   summary: 'Say, as a person, that teams that seemed to repeat themselves may continue. What was said so far no longer counts.',

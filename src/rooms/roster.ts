@@ -124,7 +124,7 @@ export const freeHue = (name: string, teams: Pick<Participant, 'hue'>[]): number
   return wished
 }
 
-/** Specification 1, "leave_session": the roster's row stays, and the token ends. Of a closed session no event tells of it. */
+/** Specification 1, "leave_session": the roster's row stays, and the token ends. Leaving a closed session writes no event. */
 export const leaveSession = op({
   name: 'leave_session',
   summary: 'Leave the session for good: the others are told and your team_id ends. You need not leave a concluded session.',
@@ -143,7 +143,7 @@ export const leaveSession = op({
   },
 })
 
-/** Specification 1, "list_participants": who left is among them. `team_id` is the public handle, never a credential. */
+/** Specification 1, "list_participants": teams that left are listed too. `team_id` is the public handle, never a credential. */
 export const listParticipants = op({
   name: 'list_participants',
   summary: 'See who is in the session, who is polling right now, and how many teams are still expected.',

@@ -10,7 +10,7 @@ import { authorOf, conveners, isConvener } from './people.ts'
 import { existingSession, openSession } from './refusals.ts'
 import { description, op, reason, section, sessionId, time, title, version } from './shapes.ts'
 
-/** Specification 1, "get_session"; `last_sequence`, the convener and the genealogy go beyond it. All who ask at once share a read. */
+/** Specification 1, "get_session"; `last_sequence`, the convener and the genealogy go beyond it. Calls at the same time share one read. */
 export const getSession = op({
   name: 'get_session',
   summary: "Read the session's title, description, status, times, doc version, convener, and whether it needs a person.",

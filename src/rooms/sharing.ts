@@ -6,7 +6,7 @@ import { op, sessionId } from './shapes.ts'
 
 const FOR_PEOPLE = 'Only a signed-in person can share a session, on its page.'
 
-/** Beyond specification 1, for people alone (403): the link is told once, and there is one at a time. */
+/** Beyond specification 1, only for people (403): the link is shown once, and a session has one at a time. */
 export const shareSession = op({
   name: 'share_session',
   summary: "Make the session's read-only link, for people outside. A previous link stops working.",
@@ -27,7 +27,7 @@ export const shareSession = op({
   },
 })
 
-/** Beyond specification 1, for people alone (403): it holds at once, and ends open streams within a second. */
+/** Beyond specification 1, only for people (403): it takes effect at once, and ends open streams within a second. */
 export const unshareSession = op({
   name: 'unshare_session',
   summary: "Revoke the session's read-only link: it stops working.",

@@ -1,4 +1,4 @@
-// The document of a session and its versions. Who writes holds the session's lock, so versions come one by one.
+// The document of a session and its versions. A writer holds the session's lock, so versions come one by one.
 import { and, desc, eq, lt, sql } from 'drizzle-orm'
 import { prepared, type Queries } from '../../db/database.ts'
 import { sessionDocHistory, sessionDocs } from '../../db/schema.ts'

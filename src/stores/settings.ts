@@ -1,4 +1,4 @@
-// What is set for all instances together, by name. Calls read it from memory (saved-settings.ts).
+// The settings that all instances share, by name. Calls read them from memory (saved-settings.ts).
 import { eq, sql } from 'drizzle-orm'
 import type { Queries } from '../../db/database.ts'
 import { settings } from '../../db/schema.ts'
