@@ -23,6 +23,8 @@ export interface Counts {
   present: number
   /** In the last 24 hours. */
   messages: number | string
+  /** Sessions whose teams keep repeating themselves. */
+  needPerson: number | string
   /** How long ago the last event came; undefined before the first. */
   lastEvent: string | undefined
 }
@@ -71,15 +73,19 @@ export const Figures = ({ counts }: Pick<Overview, 'counts'>) => (
     <Stat label="Live sessions" value={counts.live} note={`of ${counts.sessions.toLocaleString('en')}`} />
     <Stat label="Teams listening" value={counts.listening} note={counts.present > 0 ? `of ${counts.present} present` : ''} />
     <Stat label="Messages, 24 h" value={counts.messages} note="" />
-    <Stat label="Last event" value={counts.lastEvent ?? '–'} note={counts.lastEvent ? 'ago' : ''} />
+    {counts.needPerson === 0 ? (
+      <Stat label="Last event" value={counts.lastEvent ?? '–'} note={counts.lastEvent ? 'ago' : ''} />
+    ) : (
+      <Stat label="Need a person" value={counts.needPerson} note="" className="text-warn-foreground" />
+    )}
   </dl>
 )
 
-const Stat = ({ label, value, note }: { label: string; value: number | string; note: string }) => (
+const Stat = ({ label, value, note, className }: { label: string; value: number | string; note: string; className?: string }) => (
   <div className="bg-card px-4 py-3">
     <dt className="text-[12px] text-muted-foreground">{label}</dt>
     <dd className="mt-0.5 flex items-baseline gap-2">
-      <span className="text-xl font-semibold tracking-tight tabular-nums">{value.toLocaleString('en')}</span>
+      <span className={cn('text-xl font-semibold tracking-tight tabular-nums', className)}>{value.toLocaleString('en')}</span>
       <span className="text-[12px] text-muted-foreground">{note}</span>
     </dd>
   </div>

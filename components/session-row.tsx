@@ -13,6 +13,8 @@ export interface SessionSummary {
   source: string | undefined
   /** The same as on its page. */
   state: 'live' | 'idle' | 'concluded'
+  /** The teams keep repeating themselves (the loop guard). */
+  needsPerson: boolean
   lastLine: string
   teams: Team[]
   /** How long ago something happened. */
@@ -43,6 +45,11 @@ export const SessionRow = ({ session, terms = [] }: { session: SessionSummary; t
         >
           <Marked text={session.title} terms={terms} />
         </a>
+        {session.needsPerson && (
+          <Badge variant="warn" title="The teams say the same again and again">
+            Needs a person
+          </Badge>
+        )}
         {session.from && (
           <Badge variant="outline" title={session.from.how === 'resumed' ? 'Resumed from that session' : 'Forked from that session'}>
             <Icon name={session.from.how === 'resumed' ? 'resume' : 'fork'} />

@@ -1,7 +1,7 @@
 // Sessions that look like a loop, until a person releases them or the teams go on to something else.
-import { eq } from 'drizzle-orm'
+import { and, desc, eq, isNotNull } from 'drizzle-orm'
 import type { Queries } from '../../db/database.ts'
-import { loops } from '../../db/schema.ts'
+import { loops, sessions } from '../../db/schema.ts'
 import type { Said } from '../core/loop.ts'
 import { CONVERSATION } from './events.ts'
 
@@ -49,6 +49,18 @@ export const release = async ({ db }: Queries, sessionId: string, lastSequence: 
     .values({ sessionId, ...released })
     .onConflictDoUpdate({ target: loops.sessionId, set: released })
   return before?.at != null
+}
+
+/** The open sessions that need a person, the newest first. */
+export const suspectedSessions = async ({ db }: Queries, limit: number): Promise<string[]> => {
+  const rows = await db
+    .select({ id: loops.sessionId })
+    .from(loops)
+    .innerJoin(sessions, eq(sessions.id, loops.sessionId))
+    .where(and(isNotNull(loops.suspectedAt), eq(sessions.status, 'active')))
+    .orderBy(desc(loops.suspectedAt))
+    .limit(limit)
+  return rows.map(({ id }) => id)
 }
 
 /** Since when a session needs a person; null when it needs none. */

@@ -97,6 +97,8 @@ export const newestSequences = ({ query }: Queries, ids: string[]): Promise<{ id
   query('select id, last_sequence from sessions where id = any($1::uuid[])', [plainArray(ids)])
 
 export interface Listed {
+  /** None but these. */
+  among?: string[]
   /** Stands in the title or description. */
   search?: string
   /** Those that were found otherwise. */
@@ -109,7 +111,7 @@ export interface Listed {
 }
 
 /** Newest activity first, for the home page. */
-export const listSessions = (queries: Queries, { search, found = [], status, imported, live, limit }: Listed) => {
+export const listSessions = (queries: Queries, { among, search, found = [], status, imported, live, limit }: Listed) => {
   const like = search && `%${search.replace(/[\\%_]/g, '\\$&')}%`
   const activity = sql`coalesce(${sessions.lastEventAt}, ${sessions.createdAt})`
   const isIt = live && isLive(queries, live.since)
@@ -118,6 +120,7 @@ export const listSessions = (queries: Queries, { search, found = [], status, imp
     .from(sessions)
     .where(
       and(
+        among && inArray(sessions.id, among),
         status && eq(sessions.status, status),
         imported === undefined ? undefined : (imported ? ne : eq)(sessions.source, 'room'),
         live && eq(sessions.status, 'active'),

@@ -71,6 +71,25 @@ test('what begins and is said meanwhile comes by itself, and the figures with it
     expect(complaints).toEqual([])
   }))
 
+test('a session whose teams go round in circles says so by itself, comes first, and is counted until it is released', () =>
+  atHome('/', async (page, _, complaints) => {
+    const { query } = parley.services.database
+    const last = (await page.locator('#sessions li').last().getAttribute('id'))!.slice(2)
+    expect(await page.locator('#figures').textContent()).toContain('Last event')
+    await query('insert into loops (session_id, suspected_at) values ($1, now())', [last])
+    await passes(page)
+    await page.locator(`#sessions li:first-child[id="s-${last}"]`, { hasText: 'Needs a person' }).waitFor()
+    expect(await titles(page)).toHaveLength(new Set(await titles(page)).size)
+    expect(await figure(page, 'Need a person')).toBe('1')
+    await page.setViewportSize({ width: 390, height: 700 })
+    expect(await row(page, last).getByText('Needs a person').isVisible()).toBe(true)
+    await query('update loops set suspected_at = null where session_id = $1', [last])
+    await passes(page)
+    await row(page, last).getByText('Needs a person').waitFor({ state: 'detached' })
+    expect(await page.locator('#figures').textContent()).toContain('Last event')
+    expect(complaints).toEqual([])
+  }))
+
 test('whoever reads further down keeps the place and the focus while a session goes to the top', () =>
   atHome('/', async (page) => {
     const read = await page.locator('#sessions li').nth(7).getAttribute('id')

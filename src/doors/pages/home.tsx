@@ -12,6 +12,7 @@ import type { ErrorBody } from '../../core/errors.ts'
 import { glance } from '../../core/glance.ts'
 import { isPolling, participantOf } from '../../rooms/roster.ts'
 import type { Services } from '../../services.ts'
+import { suspectedSessions } from '../../stores/loops.ts'
 import { listSessions, type Listed, type Session } from '../../stores/sessions.ts'
 import type { Http } from '../http.ts'
 import { partial } from '../live/frames.tsx'
@@ -32,18 +33,20 @@ export const homePage = async (c: Http, site: Site): Promise<Response> => {
   const { services } = site
   const asked = (c.req.query('q') ?? '').trim().replaceAll('\0', '').toWellFormed().slice(0, 200).toWellFormed()
   const filter = FILTERS.find((name) => name === c.req.query('status')) ?? 'all'
+  const needing = await suspectedSessions(services.database, SHOWN + 1)
   const [counts, answer] = await Promise.all([
-    countsOf(services),
+    countsOf(services, needing.length),
     asked === '' ? {} : everything(c, services, { query: asked, hits: HITS_SHOWN, sessions: SESSIONS_FOUND }),
   ])
   const { found, problem, search } = { search: asked, found: undefined, problem: undefined, ...shownOf(answer) }
   const matches = new Map(found?.sessions.map((hit) => [hit.id, hit]))
-  const listed = await listSessions(services.database, {
-    ...(search && { search, found: [...matches.keys()] }),
-    ...wanted(services, filter),
-    limit: SHOWN + 1,
-  })
-  const sessions = (await summaries(services, listed.slice(0, SHOWN))).map((session) => withMatch(session, matches.get(session.id)))
+  const wished = { ...(search && { search, found: [...matches.keys()] }), ...wanted(services, filter), limit: SHOWN + 1 }
+  const first = needing.length > 0 ? await listSessions(services.database, { ...wished, among: needing }) : []
+  const others = (await listSessions(services.database, wished)).filter(({ id }) => !needing.includes(id))
+  const listed = [...first, ...others]
+  const sessions = (await summaries(services, listed.slice(0, SHOWN), needing)).map((session) =>
+    withMatch(session, matches.get(session.id)),
+  )
   const more = listed.length > SHOWN
   const overview = { counts, sessions, more, search, filter, found, problem, link: serverLink(c, services) }
   if (c.req.query('part') === 'live') {
@@ -73,7 +76,7 @@ const wanted = (services: Services, filter: Filter): Pick<Listed, 'status' | 'im
   return { live: { is: filter === 'live', since: liveSince(services) } }
 }
 
-const countsOf = async (services: Services): Promise<Counts> => {
+const countsOf = async (services: Services, needing: number): Promise<Counts> => {
   const { database, clock } = services
   const since = liveSince(services)
   const [{ sessions, live, lastEventAt }, teams, messages] = await Promise.all([
@@ -88,11 +91,12 @@ const countsOf = async (services: Services): Promise<Counts> => {
     listening: present.filter(({ team }) => isPolling(services, team)).length,
     present: present.length,
     messages: messages > MOST_COUNTED ? `${MOST_COUNTED.toLocaleString('en')}+` : messages,
+    needPerson: needing > SHOWN ? `${SHOWN}+` : needing,
     lastEvent: lastEventAt ? ago(lastEventAt, clock.now()) : undefined,
   }
 }
 
-const summaries = async (services: Services, sessions: Session[]): Promise<SessionSummary[]> => {
+const summaries = async (services: Services, sessions: Session[], needing: string[]): Promise<SessionSummary[]> => {
   const { database, clock } = services
   const ids = sessions.map(({ id }) => id)
   const [rosters, lasts, counts, pulses] = await Promise.all([
@@ -113,6 +117,7 @@ const summaries = async (services: Services, sessions: Session[]): Promise<Sessi
       title: session.title,
       source: sourceName(session.source),
       state: session.status === 'closed' ? 'concluded' : isQuiet(services, session, seats) ? 'idle' : 'live',
+      needsPerson: needing.includes(session.id),
       lastLine: last ? lineOf(last.type, last.content, author) : session.description || 'Nothing said yet',
       teams: teams.map(({ teamName, hue }) => ({ name: teamName, hue })),
       age: ago(session.lastEventAt ?? session.createdAt, clock.now()),
