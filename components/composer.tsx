@@ -73,7 +73,9 @@ const Form = ({ sessionId, person, idempotencyKey, text = '', problem, again = f
 }
 
 const Stranger = ({ sessionId, person }: ComposerProps) =>
-  person ? null : (
+  person ? (
+    person.role === 'guest' && <p className="shrink-0 px-4 pb-3 text-[12.5px] text-muted-foreground">You are reading a shared link.</p>
+  ) : (
     <p className="shrink-0 px-4 pb-3 text-[12.5px] text-muted-foreground concluded:hidden">
       <a href={`/sign-in?next=/sessions/${sessionId}`} className="underline underline-offset-2 hover:text-foreground">
         Sign in

@@ -14,7 +14,14 @@ export interface SharedDocument {
   conclusion: string | undefined
 }
 
-export const DocumentPane = ({ document, written, history }: { document: SharedDocument; written: WrittenView; history: string }) => (
+interface Props {
+  document: SharedDocument
+  written: WrittenView
+  /** Where its versions are; undefined for those to whom they are closed. */
+  history: string | undefined
+}
+
+export const DocumentPane = ({ document, written, history }: Props) => (
   <section
     id="document"
     aria-label="Document"
@@ -22,13 +29,17 @@ export const DocumentPane = ({ document, written, history }: { document: SharedD
   >
     <div className="flex h-10 shrink-0 items-center gap-3 border-b px-4 sm:px-6">
       <h2 className="text-[13px] font-medium max-lg:hidden">Document</h2>
-      <a href={history} className="text-[12.5px] text-muted-foreground hover:text-foreground">
-        History
-      </a>
+      {history && (
+        <a href={history} className="text-[12.5px] text-muted-foreground hover:text-foreground">
+          History
+        </a>
+      )}
       <Written written={written} />
-      <Button variant="ghost" size="icon" hidden data-copy={history} aria-label="Copy the document" title="Copy the document">
-        <Icon name="copy" />
-      </Button>
+      {history && (
+        <Button variant="ghost" size="icon" hidden data-copy={history} aria-label="Copy the document" title="Copy the document">
+          <Icon name="copy" />
+        </Button>
+      )}
     </div>
     <div tabIndex={0} role="region" aria-label="The shared document" className="thin-scroll min-h-0 flex-1 overflow-y-auto">
       <DocumentText document={document} />

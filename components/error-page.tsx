@@ -17,9 +17,11 @@ export const ErrorPage = ({ frame, status, title, message }: Props) => (
       <p className="mt-2 text-[13px] text-balance text-muted-foreground wrap-anywhere">{visible(message)}</p>
       <p className="mt-6 flex justify-center gap-2">
         {status === 401 && <LinkButton href="/sign-in">Sign in</LinkButton>}
-        <LinkButton href="/" variant="outline">
-          Back to sessions
-        </LinkButton>
+        {frame.person?.role !== 'guest' && (
+          <LinkButton href="/" variant="outline">
+            Back to sessions
+          </LinkButton>
+        )}
       </p>
     </main>
   </Shell>

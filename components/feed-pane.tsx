@@ -36,7 +36,7 @@ export const FeedPane = ({ session, link, composer }: Props & { composer: Compos
         <div className="pb-3 has-[#rows:empty]:my-auto has-[#rows:empty]:pb-0">
           <Older session={session.id} before={session.feed.olderThan} startedAt={session.startedAt} />
           <ol id="rows" className="peer" dangerouslySetInnerHTML={{ __html: session.feed.html }} />
-          {session.feed.html === '' && <NothingYet session={session} link={link} />}
+          {session.feed.html === '' && <NothingYet session={session} link={composer.person?.role === 'guest' ? undefined : link} />}
         </div>
       </div>
       <Floating />
@@ -140,20 +140,21 @@ const Filter = () => (
   </fieldset>
 )
 
-const NothingYet = ({ session, link }: Props) => (
+// No link: its reader can bring nobody in.
+const NothingYet = ({ session, link }: { session: SessionView; link: ServerLink | undefined }) => (
   <div className="hidden peer-empty:block">
     <Empty icon={<Icon name="message" />} title="Nothing said yet">
-      {session.concluded ? (
-        'This session was concluded before anybody spoke.'
-      ) : (
-        <>
-          Connect a second team and tell it to join.
-          <div className="mx-auto mt-4 grid max-w-md gap-2">
-            <Snippet label="In the agent's project" code={claude(link)} />
-            <Snippet label="To the agent" code={invitation(link, session.id)} />
-          </div>
-        </>
-      )}
+      {session.concluded
+        ? 'This session was concluded before anybody spoke.'
+        : link && (
+            <>
+              Connect a second team and tell it to join.
+              <div className="mx-auto mt-4 grid max-w-md gap-2">
+                <Snippet label="In the agent's project" code={claude(link)} />
+                <Snippet label="To the agent" code={invitation(link, session.id)} />
+              </div>
+            </>
+          )}
     </Empty>
   </div>
 )

@@ -16,12 +16,15 @@ const PHONE = 'sm:hidden'
 export const SessionActions = ({ sessionId, person }: Props) => {
   const at = `/sessions/${sessionId}`
   const acts = person?.role === 'person'
+  const guest = person?.role === 'guest'
   return (
     <div className="flex shrink-0 items-center gap-1.5">
-      <LinkButton href={`/connect?session=${sessionId}`} variant="outline" className={WIDE}>
-        <Icon name="plug" />
-        Connect agent
-      </LinkButton>
+      {!guest && (
+        <LinkButton href={`/connect?session=${sessionId}`} variant="outline" className={WIDE}>
+          <Icon name="plug" />
+          Connect agent
+        </LinkButton>
+      )}
       <Menu menu="export-menu" className={WIDE} items={<Exports at={at} />}>
         <Icon name="download" />
         Export
@@ -45,10 +48,10 @@ export const SessionActions = ({ sessionId, person }: Props) => {
         title="More actions"
         items={
           <>
-            <Item icon="plug" label="Connect an agent" href={`/connect?session=${sessionId}`} when={PHONE} />
+            {!guest && <Item icon="plug" label="Connect an agent" href={`/connect?session=${sessionId}`} when={PHONE} />}
             <Exports at={at} when={PHONE} />
             <Item icon="turns" label="Turns" href={`${at}/turns`} />
-            <Item icon="history" label="The document’s history" href={`${at}/history`} />
+            {!guest && <Item icon="history" label="The document’s history" href={`${at}/history`} />}
             {acts && (
               <>
                 <Item icon="key" label="Share with people outside…" href={`${at}/share`} />

@@ -32,7 +32,11 @@ export const SessionPage = ({ frame, session, link, idempotencyKey }: Props) => 
       <Tabs version={session.document.version} />
       <div className="panes flex min-h-0 flex-1 max-lg:min-h-72">
         <FeedPane session={session} link={link} composer={{ sessionId: session.id, person: frame.person, idempotencyKey }} />
-        <DocumentPane document={session.document} written={session.written} history={`/sessions/${session.id}/history`} />
+        <DocumentPane
+          document={session.document}
+          written={session.written}
+          history={frame.person?.role === 'guest' ? undefined : `/sessions/${session.id}/history`}
+        />
       </div>
       <div id="live" data-session={session.id} data-cursor={session.cursor} data-doc={session.document.version} hidden />
     </main>
@@ -94,7 +98,11 @@ export const SessionHead = ({ session, renamed = false }: { session: SessionStat
         {session.concluded ? 'Concluded' : session.quietFor ? 'Idle' : 'Live'}
       </Badge>
       {session.needsPerson && (
-        <a href={`/sessions/${session.id}/release`} className="mt-0.5 flex" title="The teams keep repeating themselves">
+        <a
+          href={`/sessions/${session.id}/release`}
+          className="mt-0.5 flex in-data-guest:pointer-events-none"
+          title="The teams keep repeating themselves"
+        >
           <Badge variant="warn">Needs a person</Badge>
         </a>
       )}

@@ -3,12 +3,14 @@ import { visible } from '../src/core/visible.ts'
 import { cn } from './cn.ts'
 import { Icon, Icons } from './icon.tsx'
 import { THEMES, type Theme } from './theme.ts'
+import { Badge } from './ui/badge.tsx'
 import { Button, LinkButton } from './ui/button.tsx'
 
 /** What every page knows of its reader and of its place. */
 export interface Frame {
   theme: Theme
-  person: { name: string; role: 'person' | 'reader' } | undefined
+  /** A guest reads one session by its link: all other pages are closed to them. */
+  person: { name: string; role: 'person' | 'reader' | 'guest' } | undefined
   /** This page's path, to come back to. */
   path: string
   styles: string
@@ -42,7 +44,7 @@ const HTMX = JSON.stringify({ prefix: '', extensions: 'sse', history: false, inc
 export const TO_CONTENT: Skip = { label: 'Skip to content', href: '#main' }
 
 export const Shell = ({ frame, title, crumbs = [], full = false, skips = [TO_CONTENT], paintsWith, children }: Props) => (
-  <html lang="en" className={frame.theme}>
+  <html lang="en" className={frame.theme} data-guest={isGuest(frame) || undefined}>
     <head>
       <meta charSet="utf-8" />
       <meta name="viewport" content="width=device-width,initial-scale=1" />
@@ -75,16 +77,18 @@ export const Shell = ({ frame, title, crumbs = [], full = false, skips = [TO_CON
   </html>
 )
 
+const isGuest = ({ person }: Frame) => person?.role === 'guest'
+
 const Header = ({ frame, crumbs }: { frame: Frame; crumbs: NonNullable<Props['crumbs']> }) => (
   <header className="flex h-12 shrink-0 items-center gap-2 border-b bg-background px-3 sm:px-4">
-    <a href="/" className="flex items-center gap-2 rounded-md text-sm font-semibold tracking-tight">
+    <a href={isGuest(frame) ? undefined : '/'} className="flex items-center gap-2 rounded-md text-sm font-semibold tracking-tight">
       <svg viewBox="0 0 20 20" className="size-5 text-brand" aria-hidden="true">
         <path fill="currentColor" opacity=".28" d="M4 2h8a4 4 0 0 1 4 4v3a4 4 0 0 1-4 4H8l-4 4v-4.5A4 4 0 0 1 2 9V6a4 4 0 0 1 2-4Z" />
         <path fill="currentColor" d="M7 6h7a3 3 0 0 1 3 3v3a3 3 0 0 1-2 2.800V18l-3-3H9a3 3 0 0 1-3-3V7a1 1 0 0 1 1-1Z" />
       </svg>
       Parley
     </a>
-    {crumbs.length > 0 && (
+    {crumbs.length > 0 && !isGuest(frame) && (
       <nav aria-label="Breadcrumb" className="flex min-w-0 items-center gap-1.5 text-[13px] text-muted-foreground">
         {crumbs.map(({ label, href }, i) => (
           <span key={label} className={cn('flex min-w-0 items-center gap-1.5', i > 0 && 'max-sm:hidden')}>
@@ -101,19 +105,25 @@ const Header = ({ frame, crumbs }: { frame: Frame; crumbs: NonNullable<Props['cr
       </nav>
     )}
     <div className="ml-auto flex items-center gap-1">
-      <LinkButton variant="ghost" size="icon" href="/search" aria-label="Search everything" title="Search everything">
-        <Icon name="search" />
-      </LinkButton>
-      <LinkButton variant="ghost" size="icon" href="/connect" aria-label="Connect an agent" title="Connect an agent">
-        <Icon name="plug" />
-      </LinkButton>
-      <LinkButton variant="ghost" size="icon" href="/settings" aria-label="Settings" title="Settings">
-        <Icon name="settings" />
-      </LinkButton>
+      {isGuest(frame) ? <Badge>Shared, read only</Badge> : <Ways />}
       <ThemeButton path={frame.path} />
-      <Identity frame={frame} />
+      {!isGuest(frame) && <Identity frame={frame} />}
     </div>
   </header>
+)
+
+const Ways = () => (
+  <>
+    <LinkButton variant="ghost" size="icon" href="/search" aria-label="Search everything" title="Search everything">
+      <Icon name="search" />
+    </LinkButton>
+    <LinkButton variant="ghost" size="icon" href="/connect" aria-label="Connect an agent" title="Connect an agent">
+      <Icon name="plug" />
+    </LinkButton>
+    <LinkButton variant="ghost" size="icon" href="/settings" aria-label="Settings" title="Settings">
+      <Icon name="settings" />
+    </LinkButton>
+  </>
 )
 
 // One button for each theme, of which only the current theme's shows: public/theme.js changes nothing but the theme.

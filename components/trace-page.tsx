@@ -55,7 +55,7 @@ const Head = ({ session, person }: { session: Traced; person: Frame['person'] })
         </div>
       </div>
       <div className="flex shrink-0 items-center gap-1.5 max-md:w-full">
-        <SearchHere session={session.id} />
+        {person?.role !== 'guest' && <SearchHere session={session.id} />}
         <Ways session={session} person={person} />
       </div>
     </div>

@@ -63,5 +63,5 @@ addEventListener('keydown', (event) => {
   event.preventDefault()
   const search = document.querySelector('input[type=search]')
   if (search) search.focus()
-  else location.assign('/search')
+  else document.querySelector('a[href="/search"]')?.click() // none for guests
 })

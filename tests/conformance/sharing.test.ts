@@ -55,6 +55,24 @@ onEveryEngine((parley) => {
     expect(page).not.toContain('The secret one')
   })
 
+  test('who reads by the link is offered nothing that is closed to them', async () => {
+    const { served, id, url, person, alex } = await begin()
+    await say(alex, 'hello')
+    const { cookie } = await open(served, url)
+    for (const path of [`/sessions/${id}`, `/sessions/${id}/turns`]) {
+      const page = await (await served.send(path, { headers: { cookie, ...HTML } })).text()
+      expect(page).toContain('Shared, read only')
+      const offered = [...page.matchAll(/ (?:href|action|data-copy)="(\/[^"]*)"/g)].map(([, to]) => to!)
+      expect(offered.length).toBeGreaterThan(3)
+      for (const to of new Set(offered.filter((to) => to !== '/theme' && !to.startsWith('/public/'))))
+        expect([to, await statusOf(served, to.replaceAll('&amp;', '&'), cookie)]).toEqual([to, 200])
+    }
+    const shown = async (as: string) => (await served.send(`/sessions/${id}`, { headers: { cookie: as, ...HTML } })).text()
+    expect(await shown(cookie)).toContain('You are reading a shared link.')
+    expect(await shown(`${cookie}; ${person}`)).not.toContain('Shared, read only') // who is signed in loses nothing by it
+    expect(await shown(`${cookie}; ${person}`)).toContain('href="/search"')
+  })
+
   test('with an access token too', async () => {
     const { served, id, url } = await begin({ ACCESS_TOKEN: 'the-access-token-here' })
     const { cookie } = await open(served, url)

@@ -9,8 +9,10 @@ import type { Frame } from '../../../components/shell.tsx'
 import { THEMES } from '../../../components/theme.ts'
 import type { Services } from '../../services.ts'
 import { personOf } from '../cookies.ts'
+import { mayRead } from '../guards.ts'
 import { GUARDED, isApi, type Http } from '../http.ts'
 import { calledScheme } from '../origin.ts'
+import { sharedTokenOf } from '../shared.ts'
 import { hrefOf, type Assets } from './assets.ts'
 
 export const THEME_COOKIE = 'parley_theme'
@@ -88,7 +90,7 @@ export const frameOf = (c: Http, { services, assets }: Site): Frame => {
   const { pathname, search } = new URL(c.req.url)
   return {
     theme: THEMES.find((name) => name === theme) ?? 'system',
-    person: personOf(c, services),
+    person: mayRead(c, services) || !sharedTokenOf(c) ? personOf(c, services) : { name: 'Guest', role: 'guest' },
     path: c.req.method === 'GET' ? localPath(pathname + search) : '/',
     styles: hrefOf(assets, 'app.css'),
     script: hrefOf(assets, 'app.js'),
