@@ -19,3 +19,9 @@ export const eventLine = (event: Record<string, unknown>): string => {
   const who = kind === 'convener_changed' ? event.team : (event.by ?? event.team)
   return `${String(who ?? 'Somebody')} ${eventWords(kind, event.changes as { title?: unknown } | undefined)}`
 }
+
+/** What a session is called since that event; undefined when it was not renamed by it. */
+export const newTitle = ({ changes }: Record<string, unknown>): string | undefined => {
+  const to = (changes as { title?: { to?: unknown } } | undefined)?.title?.to
+  return typeof to === 'string' ? to : undefined
+}

@@ -2,6 +2,7 @@
 import { and, desc, eq, lt, sql } from 'drizzle-orm'
 import { prepared, type Queries } from '../../db/database.ts'
 import { sessionDocHistory, sessionDocs } from '../../db/schema.ts'
+import { plainArray } from './arrays.ts'
 
 export interface Author {
   teamId: string | undefined
@@ -25,6 +26,19 @@ const DOCUMENT = prepared((db) =>
 export const readDocument = async (queries: Queries, sessionId: string): Promise<{ content: string; version: number }> => {
   const [row] = await DOCUMENT(queries).execute({ id: sessionId })
   return row ?? { content: '', version: 0 }
+}
+
+const CONCLUSIONS = `
+select session_id as id, substr(content, place, $2) as text
+from (select session_id, content, strpos(E'\\n' || content, E'\\n## Conclusion\\n') as place from session_docs where session_id = any($1::uuid[])) found
+where place > 0`
+
+/** The beginning of each document's conclusion, with the heading that conclude_session writes: for a glance, because a document may have
+ *  512 KiB. */
+export const conclusionsOf = async ({ query }: Queries, ids: string[], characters: number): Promise<Map<string, string>> => {
+  if (ids.length === 0) return new Map()
+  const rows = await query<{ id: string; text: string }>(CONCLUSIONS, [plainArray(ids), characters])
+  return new Map(rows.map(({ id, text }) => [id, text]))
 }
 
 export const readVersion = async (

@@ -18,7 +18,8 @@ const WIDE = { viewport: { width: 1280, height: 500 } }
 
 const begin = async (title: string, { post } = parley) => {
   const { session_id, team_id } = await post('/sessions', { title, description: '', creator_team_name: "Alex's Team" })
-  return { id: session_id!, say: (text: string) => post(`/sessions/${session_id}/messages`, { content: { text } }, team_id) }
+  const act = (name: string, input: object) => post(`/sessions/${session_id}/${name}`, input, team_id)
+  return { id: session_id!, act, say: (text: string) => act('messages', { content: { text } }) }
 }
 
 /** Home, with a clock that the test moves on, and how often the page has asked for news. */
@@ -87,6 +88,24 @@ test('a session whose teams go round in circles says so by itself, comes first, 
     await passes(page)
     await row(page, last).getByText('Needs a person').waitFor({ state: 'detached' })
     expect(await page.locator('#figures').textContent()).toContain('Last event')
+    expect(complaints).toEqual([])
+  }))
+
+test('a concluded session says what was concluded, and a renamed one its new title', () =>
+  atHome('/', async (page, _, complaints) => {
+    const [plain, long, renamed] = [await begin('A plain one'), await begin('A long one'), await begin('A renamed one')]
+    await plain.say('the last word')
+    await plain.act('conclude', { summary_section: '### Agreed\n\nThe **lexer** stays:\n\n```ts\nlex()\n```' })
+    await long.act('doc', { content: `# Notes\n\n${'All that was said. '.repeat(9_000)}\n`, expected_version: 0 })
+    await long.act('conclude', { summary_section: `Nothing is split. ${'Because. '.repeat(90)}` })
+    await renamed.act('metadata', { title: 'The new name', reason: 'the old one was wrong' })
+    await passes(page)
+    await row(page, plain.id).getByText('Agreed The lexer stays: lex()', { exact: true }).waitFor()
+    await row(page, long.id).getByText('Nothing is split. Because.').waitFor()
+    await row(page, renamed.id).getByText("Alex's Team renamed the session to “The new name”", { exact: true }).waitFor()
+    await parley.services.database.query(`update session_docs set content = '' where session_id = $1`, [plain.id])
+    await passes(page)
+    await row(page, plain.id).getByText("Alex's Team concluded the session").waitFor()
     expect(complaints).toEqual([])
   }))
 

@@ -1,6 +1,6 @@
 // The home page: figures, sessions by their newest activity, and what a search of theirs found.
 import { renderToStaticMarkup } from 'react-dom/server'
-import { eventLine } from '../../../components/event-words.ts'
+import { eventLine, newTitle } from '../../../components/event-words.ts'
 import { Figures, HomePage, Sessions, type Counts } from '../../../components/home-page.tsx'
 import type { SessionSummary } from '../../../components/session-row.tsx'
 import { FILTERS, type Filter } from '../../../components/session-search.tsx'
@@ -11,7 +11,9 @@ import type { Found } from '../../../components/search-page.tsx'
 import type { ErrorBody } from '../../core/errors.ts'
 import { glance } from '../../core/glance.ts'
 import { isPolling, participantOf } from '../../rooms/roster.ts'
+import { conclusionOf } from '../../rooms/conclusion.ts'
 import type { Services } from '../../services.ts'
+import { conclusionsOf } from '../../stores/documents.ts'
 import { suspectedSessions } from '../../stores/loops.ts'
 import { listSessions, type Listed, type Session } from '../../stores/sessions.ts'
 import type { Http } from '../http.ts'
@@ -99,11 +101,13 @@ const countsOf = async (services: Services, needing: number): Promise<Counts> =>
 const summaries = async (services: Services, sessions: Session[], needing: string[]): Promise<SessionSummary[]> => {
   const { database, clock } = services
   const ids = sessions.map(({ id }) => id)
-  const [rosters, lasts, counts, pulses] = await Promise.all([
+  const concluded = sessions.filter(({ status, source }) => status === 'closed' && source === 'room').map(({ id }) => id)
+  const [rosters, lasts, counts, pulses, conclusions] = await Promise.all([
     rostersOf(database, ids),
     lastEventsOf(database, ids),
     messageCounts(database, ids),
     pulsesOf(database, ids, new Date(clock.now()).toISOString()),
+    conclusionsOf(database, concluded, 2 * LINE),
   ])
   const teamsOf = Map.groupBy(rosters, ({ sessionId }) => sessionId)
   const lastOf = new Map(lasts.map((last) => [last.sessionId, last]))
@@ -118,7 +122,9 @@ const summaries = async (services: Services, sessions: Session[], needing: strin
       source: sourceName(session.source),
       state: session.status === 'closed' ? 'concluded' : isQuiet(services, session, seats) ? 'idle' : 'live',
       needsPerson: needing.includes(session.id),
-      lastLine: last ? lineOf(last.type, last.content, author) : session.description || 'Nothing said yet',
+      lastLine:
+        conclusionLine(conclusions.get(session.id)) ||
+        (last ? lineOf(last.type, last.content, author) : session.description || 'Nothing said yet'),
       teams: teams.map(({ teamName, hue }) => ({ name: teamName, hue })),
       age: ago(session.lastEventAt ?? session.createdAt, clock.now()),
       messages: counts.get(session.id) ?? 0,
@@ -135,9 +141,14 @@ const originOf = ({ resumedFromSessionId, forkedFromSessionId }: Session): Sessi
 
 const LINE = 240
 
+const conclusionLine = (section: string | undefined) => glance(conclusionOf(section ?? '') ?? '').slice(0, LINE)
+
 const lineOf = (type: string, content: Record<string, unknown>, author: string | null | undefined): string => {
-  if (type === 'system')
-    return typeof content.text === 'string' ? glance(content.text.slice(0, 2 * LINE)).slice(0, LINE) : eventLine(content)
+  if (type === 'system') {
+    if (typeof content.text === 'string') return glance(content.text.slice(0, 2 * LINE)).slice(0, LINE)
+    const title = newTitle(content)
+    return title === undefined ? eventLine(content) : `${eventLine(content)} to “${title}”`
+  }
   const text = String(content.text ?? '').slice(0, 2 * LINE)
   return `${author ?? 'Somebody'}: ${glance(text).slice(0, LINE)}`
 }
