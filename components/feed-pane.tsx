@@ -151,7 +151,7 @@ const NothingYet = ({ session, link }: { session: SessionView; link: ServerLink 
               Connect a second team and tell it to join.
               <div className="mx-auto mt-4 grid max-w-md gap-2">
                 <Snippet label="In the agent's project" code={claude(link)} />
-                <Snippet label="To the agent" code={invitation(link, session.id)} />
+                <Snippet label="To the agent" code={invitation(link, session.id)} text />
               </div>
             </>
           )}

@@ -20,7 +20,7 @@ export const SessionActions = ({ sessionId, person }: Props) => {
   return (
     <div className="flex shrink-0 items-center gap-1.5">
       {!guest && (
-        <LinkButton href={`/connect?session=${sessionId}`} variant="outline" className={WIDE}>
+        <LinkButton href={`/connect?session=${sessionId}`} variant="outline" className={`${WIDE} concluded:hidden`}>
           <Icon name="plug" />
           Connect agent
         </LinkButton>
@@ -48,7 +48,9 @@ export const SessionActions = ({ sessionId, person }: Props) => {
         title="More actions"
         items={
           <>
-            {!guest && <Item icon="plug" label="Connect an agent" href={`/connect?session=${sessionId}`} when={PHONE} />}
+            {!guest && (
+              <Item icon="plug" label="Connect an agent" href={`/connect?session=${sessionId}`} when={`${PHONE} concluded:hidden`} />
+            )}
             <Exports at={at} when={PHONE} />
             <Item icon="turns" label="Turns" href={`${at}/turns`} />
             {!guest && <Item icon="history" label="The document’s history" href={`${at}/history`} />}

@@ -39,7 +39,7 @@ const ShareCard = ({ session: { id, title, shared, url, problem, idempotencyKey 
       {problem && <Alert variant="destructive">{problem}</Alert>}
       {url && (
         <>
-          <Snippet label="Link" code={url} />
+          <Snippet label="Link" code={url} text />
           <p className="text-[13px] text-muted-foreground">Copy it now: it is shown only once.</p>
         </>
       )}

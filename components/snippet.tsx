@@ -1,8 +1,15 @@
 import { cn } from './cn.ts'
 import { Icon } from './icon.tsx'
 
-/** Something to copy. The button appears where the small script runs; without it the text can still be selected. */
-export const Snippet = ({ label, code, className }: { label: string; code: string; className?: string }) => (
+interface Props {
+  label: string
+  code: string
+  text?: boolean
+  className?: string
+}
+
+/** Something to copy: a command, whose lines stay whole, or a `text`, whose lines break. The button appears where the small script runs; without it the text can still be selected. */
+export const Snippet = ({ label, code, text = false, className }: Props) => (
   <figure className={cn('min-w-0 overflow-hidden rounded-lg border text-left', className)}>
     <figcaption className="flex h-8 items-center border-b bg-muted/60 pr-1 pl-3 text-[12px] font-medium text-foreground">
       {label}
@@ -17,7 +24,13 @@ export const Snippet = ({ label, code, className }: { label: string; code: strin
         <Icon name="copy" className="size-3.5" />
       </button>
     </figcaption>
-    <pre className="px-3 py-2.5 font-mono text-[12px] leading-relaxed whitespace-pre-wrap [text-wrap-style:auto] text-foreground wrap-anywhere">
+    <pre
+      tabIndex={text ? undefined : 0}
+      className={cn(
+        'px-3 py-2.5 font-mono text-[12px] leading-relaxed text-foreground',
+        text ? 'whitespace-pre-wrap wrap-anywhere' : 'thin-scroll overflow-x-auto whitespace-pre -outline-offset-2',
+      )}
+    >
       {code}
     </pre>
   </figure>

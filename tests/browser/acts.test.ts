@@ -178,7 +178,7 @@ describe('with the keyboard alone', () => {
       await page.keyboard.type('By tonight.')
       await press(page, 'Tab', 'Enter')
       await page.getByText('Invite agents to “Ship <the> parser”').waitFor()
-      const text = (await page.locator('pre').first().textContent())!
+      const text = (await page.getByRole('region', { name: 'Invitation' }).locator('pre').textContent())!
       const id = new URL(page.url()).searchParams.get('session')!
       expect(text).toContain(id)
       expect(text).toContain(`${parley.url}/AGENTS.md`)
@@ -211,8 +211,11 @@ for (const script of [true, false]) {
       expect(await page.getByLabel('Conclusion', { exact: true }).inputValue()).toBe('It *ships*.')
       await page.getByRole('button', { name: 'Conclude', exact: true }).click()
       expect(await get('')).toMatchObject({ status: 'closed' })
-
-      await page.goto(`${at}/resume`)
+      await page.goto(at)
+      expect(await page.getByRole('link', { name: 'Connect agent' }).count()).toBe(0)
+      await page.goto(`/connect?session=${id}`)
+      expect(await page.getByRole('region', { name: 'Invitation' }).count()).toBe(0)
+      await page.getByRole('link', { name: 'Resume', exact: true }).click()
       expect(await page.getByRole('textbox', { name: 'Title' }).inputValue()).toBe('Shipping it all')
       await page.getByRole('button', { name: 'Open the session' }).click()
       const next = new URL(page.url()).searchParams.get('session')!
