@@ -270,6 +270,8 @@ test('the history shows who wrote what, compares any two versions and brings one
     expect(await page.getByRole('navigation', { name: 'Versions' }).getByRole('listitem').count()).toBe(25)
     expect(await page.getByRole('navigation', { name: 'Versions' }).getByRole('listitem').first().textContent()).toMatch(/^v30.*\+1.*−1/)
     expect(await page.locator('mark').allTextContents()).toEqual(['29', '30'])
+    const tints = await page.locator('mark').evaluateAll((words) => words.map((word) => getComputedStyle(word).backgroundColor))
+    expect(new Set(tints).size).toBe(2) // what went is red, what came is green
     await page.getByRole('link', { name: 'Older' }).click()
     expect(await page.getByRole('navigation', { name: 'Versions' }).getByRole('listitem').count()).toBe(5)
     await page.getByRole('link', { name: 'v1' }).click()
