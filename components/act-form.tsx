@@ -42,11 +42,12 @@ export const ActPage = ({ frame, act, crumb }: { frame: Frame; act: ActView; cru
   </Shell>
 )
 
-/** In the dialog of a page that goes on behind it (components/session-actions.tsx). */
+/** In the dialog of a page that goes on behind it (components/session-actions.tsx, public/dialog.js). */
 export const ActDialog = ({ act }: { act: ActView }) => (
   <ActForm
     act={act}
     heading="h2"
+    note={<Kept />}
     cancel={
       <Button type="submit" variant="outline" formMethod="dialog" formNoValidate>
         Cancel
@@ -55,7 +56,18 @@ export const ActDialog = ({ act }: { act: ActView }) => (
   />
 )
 
-const ActForm = ({ act, heading: Heading, cancel }: { act: ActView; heading: 'h1' | 'h2'; cancel: ReactNode }) => (
+const Kept = () => (
+  <p data-kept hidden className="text-[12.5px] text-muted-foreground">
+    This is what you typed before.{' '}
+    <button type="reset" className="cursor-pointer underline underline-offset-2 hover:text-foreground">
+      Start over
+    </button>
+  </p>
+)
+
+type Parts = { act: ActView; heading: 'h1' | 'h2'; note?: ReactNode; cancel: ReactNode }
+
+const ActForm = ({ act, heading: Heading, note, cancel }: Parts) => (
   <form method="post" action={act.action} className="grid gap-4">
     <div>
       <Heading id="act-title" className="text-lg font-semibold tracking-[-0.015em]">
@@ -64,6 +76,7 @@ const ActForm = ({ act, heading: Heading, cancel }: { act: ActView; heading: 'h1
       <p className="mt-1 text-[13px] text-muted-foreground">{act.about}</p>
     </div>
     {act.problem && act.problem.field === undefined && <ProblemNote problem={act.problem} />}
+    {note}
     <input type="hidden" name="key" value={act.idempotencyKey} />
     {act.fields}
     <div className="flex flex-row-reverse justify-start gap-2">

@@ -18,6 +18,7 @@ const OWN_SCRIPTS = [
   'public/trace.js',
   'public/home.js',
   'public/acts.js',
+  'public/dialog.js',
 ]
 const SOURCES: [folder: string, names: RegExp][] = [
   ['components', /\.(tsx|ts|css)$/],

@@ -4,13 +4,6 @@ addEventListener('keydown', (event) => {
   if (sends) event.target.form?.requestSubmit()
 })
 
-// A form that was asked for has come into the page's dialog.
-document.addEventListener('htmx:after:swap', () => {
-  const dialog = document.getElementById('dialog')
-  if (dialog?.firstElementChild && !dialog.open) dialog.showModal()
-})
-document.addEventListener('close', ({ target }) => target.id === 'dialog' && target.replaceChildren(), true)
-
 // Not sent at all: the form says so, and keeps what was typed.
 document.addEventListener('htmx:error', ({ target }) => {
   if (target instanceof HTMLFormElement) target.querySelector('[role=alert][hidden]')?.removeAttribute('hidden')

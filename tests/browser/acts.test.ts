@@ -232,6 +232,32 @@ for (const script of [true, false]) {
     }))
 }
 
+test('what was typed into a dialog is there again when it is opened again, until one starts over', () =>
+  using({}, async (page, complaints) => {
+    const { at } = await meeting()
+    await asRobin(page, at)
+    const dialog = page.getByRole('dialog')
+    const text = dialog.getByLabel('Conclusion', { exact: true })
+    for (const close of ['Escape', 'Cancel']) {
+      await page.getByRole('link', { name: 'Conclude' }).click()
+      await text.fill(`It **ships**: ${close}`)
+      await (close === 'Escape' ? page.keyboard.press(close) : dialog.getByRole('button', { name: close }).click())
+      await dialog.waitFor({ state: 'hidden' })
+      await page.getByRole('link', { name: 'Conclude' }).click()
+      await dialog.getByText('This is what you typed before.').waitFor()
+      expect(await text.inputValue()).toBe(`It **ships**: ${close}`)
+      await dialog.locator('#preview strong', { hasText: 'ships' }).waitFor()
+      await dialog.getByRole('button', { name: 'Start over' }).click()
+      expect(await text.inputValue()).toBe('')
+      await dialog.locator('#preview em', { hasText: 'Nothing yet' }).waitFor()
+      await page.keyboard.press('Escape')
+    }
+    await page.getByRole('link', { name: 'Conclude' }).click()
+    await text.waitFor()
+    expect(await dialog.getByText('This is what you typed before.').isVisible()).toBe(false)
+    expect(complaints).toEqual([])
+  }))
+
 test('an act of somebody who was signed out meanwhile leads to the sign-in, not into the dialog', () =>
   using({}, async (page, _, context) => {
     const { at } = await meeting()

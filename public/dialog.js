@@ -1,0 +1,34 @@
+// The page's dialog: a form that was asked for comes into it. What was typed and not sent is there again when the same form is opened the
+// next time, however it was closed.
+const dialog = document.getElementById('dialog')
+
+const followDialog = () => {
+  const typed = {} // by the form's address, then by the field's name
+  const keptOf = (form) => (typed[form.getAttribute('action')] ??= {})
+
+  const open = (form) => {
+    const kept = Object.entries(keptOf(form)).filter(([name, value]) => form.elements[name].defaultValue !== value)
+    for (const [name, value] of kept) form.elements[name].value = value
+    form.querySelector('[data-kept]').hidden = kept.length === 0
+    dialog.showModal()
+    if (kept.length > 0) preview(form)
+  }
+  const startOver = ({ target: form }) => {
+    delete typed[form.getAttribute('action')]
+    form.querySelector('[data-kept]').hidden = true
+    form.querySelector('[autofocus]')?.focus()
+    setTimeout(() => preview(form)) // the fields are reset after this event
+  }
+  const keep = ({ target: { form, name, value } }) => form && name && (keptOf(form)[name] = value)
+
+  document.addEventListener('htmx:after:swap', ({ detail: { ctx } }) => {
+    if (ctx.target === dialog && !dialog.open) open(dialog.querySelector('form'))
+  })
+  dialog.addEventListener('input', keep)
+  dialog.addEventListener('reset', startOver)
+}
+
+// Not heard by the dialog: nobody has typed anything.
+const preview = (form) => form.querySelector('[hx-trigger]')?.dispatchEvent(new Event('input'))
+
+if (dialog) followDialog()
