@@ -93,7 +93,15 @@ export const ConclusionFields = ({ values, problem, at }: FieldsProps) => (
     <section aria-label="Preview" className="overflow-hidden rounded-md border">
       <div className="flex h-9 items-center justify-between border-b bg-muted/60 pr-1 pl-3 text-[12px] font-medium">
         Preview
-        <Button type="submit" variant="ghost" size="sm" formAction={`${at}/conclude/preview`} formNoValidate>
+        <Button
+          type="submit"
+          variant="ghost"
+          size="sm"
+          formAction={`${at}/conclude/preview`}
+          formNoValidate
+          hx-post={`${at}/conclude/preview`}
+          hx-target="#preview"
+        >
           Refresh preview
         </Button>
       </div>

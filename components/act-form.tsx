@@ -47,7 +47,13 @@ export const ActDialog = ({ act }: { act: ActView }) => (
   <ActForm
     act={act}
     heading="h2"
-    note={<Kept />}
+    sending={{ 'hx-post': act.action, 'hx-target': '#dialog', 'hx-swap': 'innerHTML', 'hx-disable': 'find [data-act]' }}
+    note={
+      <>
+        <Kept />
+        <NotSent />
+      </>
+    }
     cancel={
       <Button type="submit" variant="outline" formMethod="dialog" formNoValidate>
         Cancel
@@ -65,10 +71,24 @@ const Kept = () => (
   </p>
 )
 
-type Parts = { act: ActView; heading: 'h1' | 'h2'; note?: ReactNode; cancel: ReactNode }
+/** Shown by public/acts.js. */
+export const NotSent = () => (
+  <p role="alert" hidden className="text-[12.5px] text-destructive-foreground">
+    Not sent: the server cannot be reached. Your text is kept; send it again.
+  </p>
+)
 
-const ActForm = ({ act, heading: Heading, note, cancel }: Parts) => (
-  <form method="post" action={act.action} className="grid gap-4">
+interface Parts {
+  act: ActView
+  heading: 'h1' | 'h2'
+  /** How htmx sends it. */
+  sending?: Record<string, string>
+  note?: ReactNode
+  cancel: ReactNode
+}
+
+const ActForm = ({ act, heading: Heading, sending, note, cancel }: Parts) => (
+  <form method="post" action={act.action} {...sending} className="grid gap-4">
     <div>
       <Heading id="act-title" className="text-lg font-semibold tracking-[-0.015em]">
         {act.title}
@@ -80,7 +100,9 @@ const ActForm = ({ act, heading: Heading, note, cancel }: Parts) => (
     <input type="hidden" name="key" value={act.idempotencyKey} />
     {act.fields}
     <div className="flex flex-row-reverse justify-start gap-2">
-      <Button type="submit">{act.submit}</Button>
+      <Button type="submit" data-act="">
+        {act.submit}
+      </Button>
       {cancel}
     </div>
   </form>

@@ -1,5 +1,5 @@
 import { visible } from '../src/core/visible.ts'
-import { ProblemNote } from './act-form.tsx'
+import { NotSent, ProblemNote } from './act-form.tsx'
 import type { Problem } from './form-field.tsx'
 import { Icon } from './icon.tsx'
 import { Shell, type Frame } from './shell.tsx'
@@ -37,9 +37,7 @@ const Form = ({ sessionId, person, idempotencyKey, text = '', problem, again = f
       className="grid shrink-0 gap-2 px-3 pt-0.5 pb-3 concluded:has-[textarea:placeholder-shown]:hidden"
     >
       {problem && <ProblemNote problem={problem} />}
-      <p role="alert" hidden className="text-[12.5px] text-destructive-foreground">
-        Not sent: the server cannot be reached. Your text is kept; send it again.
-      </p>
+      <NotSent />
       <p role="status" className="hidden px-1 text-[12.5px] text-muted-foreground concluded:block">
         The session was concluded. Your text was not sent.
       </p>

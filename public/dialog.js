@@ -1,9 +1,9 @@
-// The page's dialog: a form that was asked for comes into it. What was typed and not sent is there again when the same form is opened the
+// The page's dialog: a form that was asked for comes into it, and it closes when that was done: the answer is empty. What was typed and not sent is there again when the same form is opened the
 // next time, however it was closed.
 const dialog = document.getElementById('dialog')
 
 const followDialog = () => {
-  const typed = {} // by the form's address, then by the field's name
+  let typed = {} // by the form's address, then by the field's name
   const keptOf = (form) => (typed[form.getAttribute('action')] ??= {})
 
   const open = (form) => {
@@ -12,6 +12,11 @@ const followDialog = () => {
     form.querySelector('[data-kept]').hidden = kept.length === 0
     dialog.showModal()
     if (kept.length > 0) preview(form)
+  }
+  const done = () => {
+    typed = {}
+    dialog.close()
+    dispatchEvent(new Event('reconnect')) // a concluded session's page hears no more by itself
   }
   const startOver = ({ target: form }) => {
     delete typed[form.getAttribute('action')]
@@ -22,8 +27,13 @@ const followDialog = () => {
   const keep = ({ target: { form, name, value } }) => form && name && (keptOf(form)[name] = value)
 
   document.addEventListener('htmx:after:swap', ({ detail: { ctx } }) => {
-    if (ctx.target === dialog && !dialog.open) open(dialog.querySelector('form'))
+    if (ctx.target !== dialog) return
+    if (!dialog.firstElementChild) done()
+    else if (!dialog.open) open(dialog.querySelector('form'))
   })
+  // Cancel closes the dialog, and sends nothing.
+  const cancel = (event) => event.submitter?.formMethod === 'dialog' && event.stopPropagation()
+  document.addEventListener('submit', cancel, { capture: true })
   dialog.addEventListener('input', keep)
   dialog.addEventListener('reset', startOver)
 }

@@ -68,6 +68,6 @@ export const followStream = (live, path) => {
   }
   for (const [name, act] of Object.entries(ON_LINE)) live.addEventListener(name, (event) => event.target === line && act(event))
   document.addEventListener('visibilitychange', () => (document.hidden ? release() : connect()))
-  addEventListener('online', connect)
+  for (const name of ['online', 'reconnect']) addEventListener(name, connect)
   connect()
 }

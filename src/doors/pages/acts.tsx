@@ -133,12 +133,14 @@ export const showAct = (name: ActName) => async (c: Http, site: Site) => {
   return shown(c, site, name, values, session && (await teams?.(site, session.id)))
 }
 
-/** POST: does it. What is refused comes back as the form, with what was typed. */
+/** POST: does it. What is refused comes back as the form, with what was typed. A dialog gets nothing when it was done, and so closes,
+ *  unless it leads on to another page. */
 export const doAct = (name: ActName) => async (c: Http, site: Site) => {
   const { operation, input, teams, leadsTo }: Act = ACTS[name]
   const id = c.req.param('id')
   const values = valuesOf(await formOf(c, LARGE_FORM))
   const outcome = await act(c, site, operation, values.key, input(values, id))
+  if (outcome.ok && c.req.header('hx-request')) return c.body('', 200, leadsTo && { 'hx-redirect': leadsTo(outcome.data) })
   if (outcome.ok) return seeOther(c, leadsTo?.(outcome.data) ?? `/sessions/${id}`)
   const known = id !== undefined && isUuid(id) && actorOf(c, site.services) !== undefined // a stranger is told nothing about the session
   return shown(c, site, name, values, known ? await teams?.(site, id) : undefined, outcome.error)
@@ -168,7 +170,7 @@ const shown = (c: Http, site: Site, name: ActName, values: Values, teams?: Teams
     problem,
     fields: <Fields {...{ values, problem, at, teams }} />,
   }
-  if (c.req.header('hx-request')) return fragment(c, <ActDialog act={view} />)
+  if (c.req.header('hx-request')) return fragment(c, <ActDialog act={view} />, error && STATUS[error.code])
   const frame = { ...frameOf(c, site), path: at || '/' }
   const crumb = id === undefined ? undefined : { label: id.slice(0, 8), href: at }
   return page(c, <ActPage {...{ frame, crumb }} act={view} />, error && STATUS[error.code])
