@@ -93,7 +93,10 @@ const Floating = () => (
       hidden
       className="absolute inset-x-0 top-0 z-10 border-b bg-warn/15 px-4 py-1 text-center text-[12px] text-warn-foreground backdrop-blur-sm"
     >
-      Reconnecting…
+      <span>Reconnecting…</span>{' '}
+      <button type="button" className="cursor-pointer font-medium underline underline-offset-2">
+        Retry now
+      </button>
     </p>
     <button
       id="jump"

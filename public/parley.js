@@ -50,6 +50,20 @@ const tell = (button, outcome) => {
   }
 }
 
+// For all, for a moment: acts.js.
+document.addEventListener('notice', ({ detail: text }) => {
+  takeBack?.()
+  said.textContent = text
+  said.className = 'notice'
+  const end = setTimeout(() => takeBack(), REFUSED.ms)
+  takeBack = () => {
+    clearTimeout(end)
+    takeBack = undefined
+    said.textContent = ''
+    said.className = 'sr-only'
+  }
+})
+
 // What stands beside the button; or the document, as it was written, in the version that the page shows.
 async function textFor(button) {
   if (button.dataset.copy === '') return button.closest('figure').querySelector('pre').textContent

@@ -5,9 +5,12 @@ const SHOW_MS = 400
 
 export const barOf = () => {
   const bar = $('reconnecting')
+  const [text, retry] = bar.children
+  retry.addEventListener('click', () => dispatchEvent(new Event('reconnect')))
   let soon
   const lost = () => {
-    bar.textContent = 'Reconnecting…'
+    text.textContent = 'Reconnecting…'
+    retry.hidden = false
     soon ??= setTimeout(() => (bar.hidden = false), SHOW_MS)
   }
   const held = () => {
@@ -16,7 +19,8 @@ export const barOf = () => {
     bar.hidden = true
   }
   const refused = () => {
-    bar.textContent = 'You no longer have access to this page. Reload it to sign in.'
+    text.textContent = 'You no longer have access to this page. Reload it to sign in.'
+    retry.hidden = true
     bar.hidden = false
   }
   return { lost, held, refused }

@@ -296,6 +296,29 @@ test('what is refused in a dialog is said there, over the live session, and what
     expect(complaints.filter((text) => !/status of 4\d\d/.test(text))).toEqual([])
   }))
 
+test('while the server cannot be reached, an act says so and can be tried again', () =>
+  using({}, async (page, _, context) => {
+    const { at, get } = await meeting()
+    await asRobin(page, at)
+    const dialog = page.getByRole('dialog')
+    await context.setOffline(true)
+    await page.getByRole('link', { name: 'Conclude' }).click()
+    await page.getByText('Parley cannot be reached. Try again.').waitFor()
+    await context.setOffline(false)
+    await page.getByRole('link', { name: 'Conclude' }).click()
+    await dialog.getByLabel('Conclusion', { exact: true }).fill('It ships.')
+    for (const answer of [502, undefined]) {
+      await page.route('**/conclude', (route) => (answer ? route.fulfill({ status: answer, body: '<p>A proxy' }) : route.abort()))
+      await dialog.getByRole('button', { name: 'Conclude', exact: true }).click()
+      await dialog.getByText('Not sent: the server').waitFor()
+      expect(await dialog.getByLabel('Conclusion', { exact: true }).inputValue()).toBe('It ships.')
+      await page.unroute('**/conclude')
+    }
+    await dialog.getByRole('button', { name: 'Conclude', exact: true }).click()
+    await page.locator('#conclusion', { hasText: 'It ships.' }).waitFor()
+    expect((await get('')).status).toBe('closed')
+  }))
+
 test('an act of somebody who was signed out meanwhile leads to the sign-in, not into the dialog', () =>
   using({}, async (page, _, context) => {
     const { at } = await meeting()

@@ -150,6 +150,20 @@ test('a refused first connection is tried again', () =>
     expect(await page.locator('main').textContent()).not.toContain('not now')
   }))
 
+test('who does not want to wait for the next attempt makes one', () =>
+  usingPage(browser, parley.url, {}, async (page) => {
+    const { path, say } = await room(2)
+    let [refused, open] = [0, false]
+    await page.route('**/live', (route) => (open ? route.continue() : (refused++, route.abort('connectionrefused'))))
+    await page.goto(path)
+    await say('meanwhile')
+    await until(() => refused >= 4) // the next one would be 2.8 s away at least
+    open = true
+    await page.getByRole('button', { name: 'Retry now' }).click()
+    await row(page, 'meanwhile')
+    await page.locator('#reconnecting').waitFor({ state: 'hidden' })
+  }))
+
 test('a hidden tab lets go of its stream and catches up when it is seen again', () =>
   using({}, async (page, complaints) => {
     const { path, say } = await room(1)
