@@ -3,6 +3,7 @@ import { Composer, type ComposerProps } from './composer.tsx'
 import { Icon } from './icon.tsx'
 import { Lanes } from './lanes.tsx'
 import { Listening } from './roster.tsx'
+import { LoopStrip } from './loop-strip.tsx'
 import type { SessionView } from './session-view.ts'
 import { Snippet } from './snippet.tsx'
 import { claude, invitation } from './snippets.ts'
@@ -22,6 +23,7 @@ export const FeedPane = ({ session, link, composer }: Props & { composer: Compos
       <Count messages={session.messages} />
       <Filter />
     </div>
+    <LoopStrip {...session} />
     <Lanes lanes={session.lanes} />
     <div className="relative flex min-h-0 flex-1 flex-col">
       <div

@@ -82,7 +82,7 @@ export const SessionActions = ({ sessionId, person }: Props) => {
 }
 
 /** A link to a form, which comes as a dialog where the script runs. */
-const inDialog = (href: string) => ({ href, 'hx-get': href, 'hx-target': '#dialog', 'hx-swap': 'innerHTML' })
+export const inDialog = (href: string) => ({ href, 'hx-get': href, 'hx-target': '#dialog', 'hx-swap': 'innerHTML' })
 
 const Exports = ({ at, when }: { at: string; when?: string }) => (
   <>

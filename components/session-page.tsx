@@ -97,12 +97,8 @@ export const SessionHead = ({ session, renamed = false }: { session: SessionStat
         <span className={cn('size-1.5 rounded-full', session.concluded ? 'bg-violet' : session.quietFor ? 'bg-warn' : 'bg-ok')} />
         {session.concluded ? 'Concluded' : session.quietFor ? 'Idle' : 'Live'}
       </Badge>
-      {session.needsPerson && (
-        <a
-          href={`/sessions/${session.id}/release`}
-          className="mt-0.5 flex in-data-guest:pointer-events-none"
-          title="The teams keep repeating themselves"
-        >
+      {session.loop && (
+        <a href="#loop" className="mt-0.5 flex" title="The teams keep repeating themselves">
           <Badge variant="warn">Needs a person</Badge>
         </a>
       )}

@@ -11,8 +11,8 @@ export interface SessionState {
   concluded: boolean
   teams: RosterTeam[]
   waitingFor: number
-  /** The teams keep repeating themselves (the loop guard). */
-  needsPerson: boolean
+  /** The teams that keep repeating themselves, and since when (the loop guard). */
+  loop: { teams: string[]; since: string } | undefined
   /** For how long nothing was said and nobody listened, in a session that has no conclusion. */
   quietFor: string | undefined
   written: Written

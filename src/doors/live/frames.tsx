@@ -4,6 +4,7 @@ import { renderToStaticMarkup } from 'react-dom/server'
 import { Written } from '../../../components/document-pane.tsx'
 import { Count } from '../../../components/feed-pane.tsx'
 import { Lanes, type Lane } from '../../../components/lanes.tsx'
+import { LoopStrip } from '../../../components/loop-strip.tsx'
 import { Listening, Roster } from '../../../components/roster.tsx'
 import { SessionHead } from '../../../components/session-page.tsx'
 import type { SessionState } from '../../../components/session-view.ts'
@@ -30,7 +31,7 @@ export const PING = encoder.encode('event: ping\ndata:\n\n')
 export const CLOSED = encoder.encode('event: closed\ndata:\n\n')
 
 /** The parts of a page that show the session's state; each goes where it is in the page. */
-export type Piece = 'head' | 'roster' | 'listening' | 'written' | 'lanes' | 'count'
+export type Piece = 'head' | 'loop' | 'roster' | 'listening' | 'written' | 'lanes' | 'count'
 export interface Shown {
   state: SessionState
   lanes: Lane[]
@@ -39,6 +40,7 @@ export interface Shown {
 
 const PIECES: Record<Piece, (shown: Shown) => ReactElement> = {
   head: ({ state }) => <SessionHead session={state} />,
+  loop: ({ state }) => <LoopStrip {...state} />,
   roster: ({ state }) => <Roster teams={state.teams} waitingFor={state.waitingFor} />,
   listening: ({ state }) => <Listening {...state} />,
   written: ({ state }) => <Written written={state.written} />,
@@ -47,6 +49,7 @@ const PIECES: Record<Piece, (shown: Shown) => ReactElement> = {
 }
 const PLACES: Record<Piece, string> = {
   head: '#session-head',
+  loop: '#loop',
   roster: '#roster',
   listening: '#listening',
   written: '#written',

@@ -30,7 +30,7 @@ export const stateOf = (services: Services, { session, version, loopSince, said,
     concluded,
     teams,
     waitingFor: concluded ? 0 : awaited(session, rows),
-    needsPerson: loopSince !== null && !concluded,
+    loop: loopSince && !concluded ? { teams: repeating(said, teams), since: loopSince } : undefined,
     quietFor: concluded ? undefined : quietFor(services, session, teams),
     written: {
       version,
@@ -39,6 +39,14 @@ export const stateOf = (services: Services, { session, version, loopSince, said,
       age: written.writtenAt ? agoRoughly(written.writtenAt, now) : '',
     },
   }
+}
+
+const LOOP = 12 // so many posts make a loop, unless a person has set another number
+
+// Those whose posts these are: a loop is nearly all that is said in it.
+const repeating = (said: Said[], teams: RosterTeam[]): string[] => {
+  const messages = said.filter(([, , isMessage]) => isMessage).slice(0, LOOP)
+  return teams.filter(({ id }) => messages.some(([, team]) => team === id)).map(({ name }) => name)
 }
 
 const quietFor = (services: Services, session: Session, teams: RosterTeam[]): string | undefined =>
