@@ -151,7 +151,7 @@ test('a refused first connection is tried again', () =>
   }))
 
 test('who does not want to wait for the next attempt makes one', () =>
-  usingPage(browser, parley.url, {}, async (page) => {
+  using({}, async (page) => {
     const { path, say } = await room(2)
     let [refused, open] = [0, false]
     await page.route('**/live', (route) => (open ? route.continue() : (refused++, route.abort('connectionrefused'))))
