@@ -3,7 +3,7 @@ import { visible } from '../src/core/visible.ts'
 import { cn } from './cn.ts'
 import { Icon } from './icon.tsx'
 import { hrefOf } from './search-form.tsx'
-import { HitRow } from './search-hits.tsx'
+import { Hits } from './search-hits.tsx'
 import type { Found } from './search-page.tsx'
 import { SessionRow, type SessionSummary } from './session-row.tsx'
 import { SessionSearch, type Filter } from './session-search.tsx'
@@ -153,11 +153,9 @@ const Messages = ({ search, found: { hits, terms, total, more } }: { search: str
         {hits.length === total ? 'Search with filters' : `All ${total}${more ? '+' : ''} results`}
       </a>
     </div>
-    <ol className="mt-1.5 divide-y overflow-hidden rounded-lg border bg-card shadow-xs">
-      {hits.map((hit, i) => (
-        <HitRow key={i} hit={hit} search={{ query: search }} terms={terms} />
-      ))}
-    </ol>
+    <div className="mt-1.5 overflow-hidden rounded-lg border bg-card shadow-xs">
+      <Hits hits={hits} search={{ query: search }} terms={terms} />
+    </div>
   </section>
 )
 

@@ -35,38 +35,66 @@ export interface SessionHit {
 }
 
 const ROW = 'relative flex gap-3 px-4 py-3 hover:bg-accent/50 has-focus-visible:bg-accent/60'
-const ROW_LINK =
-  'truncate text-[14px] font-medium tracking-[-0.005em] after:absolute after:inset-0 focus-visible:outline-none after:focus-visible:outline-2 after:focus-visible:-outline-offset-2 after:focus-visible:outline-ring'
-const ABOUT = 'mt-0.5 flex flex-wrap items-center gap-x-2 gap-y-0.5 text-[12px] text-muted-foreground'
+const WHOLE_ROW =
+  'after:absolute after:inset-0 focus-visible:outline-none after:focus-visible:outline-2 after:focus-visible:-outline-offset-2 after:focus-visible:outline-ring'
+const ROW_LINK = `truncate text-[14px] font-medium tracking-[-0.005em] ${WHOLE_ROW}`
+const ABOUT = 'flex flex-wrap items-center gap-x-2 gap-y-0.5 text-[12px] text-muted-foreground'
 const WITHIN = 'relative z-10 underline-offset-2 hover:text-foreground hover:underline'
 
-/** A hit: the whole row leads to where it was said. */
-export const HitRow = ({ hit, search, terms }: { hit: Hit; search: Partial<Search>; terms: string[] }) => (
-  <li className={ROW}>
-    <TeamMark team={hit.team ?? { name: sourceName(hit.source) ?? 'Parley', hue: undefined }} faded={!hit.team} />
-    <div className="min-w-0 flex-1">
-      <a href={hit.href} className={`block ${ROW_LINK}`}>
-        {visible(hit.title)}
+interface Found {
+  hits: Hit[]
+  search: Partial<Search>
+  terms: string[]
+}
+
+/** The hits of a page, those of a session together: sessions in the order of their best hits. */
+export const Hits = ({ hits, search, terms }: Found) => (
+  <div className="divide-y">
+    {[...Map.groupBy(hits, ({ sessionId }) => sessionId)].map(([id, own]) => (
+      <div key={id}>
+        {!search.session && <SessionHead {...own[0]!} search={search} />}
+        <ol className="divide-y">
+          {own.map((hit, i) => (
+            <HitRow key={i} hit={hit} search={search} terms={terms} />
+          ))}
+        </ol>
+      </div>
+    ))}
+  </div>
+)
+
+const SessionHead = ({ sessionId, title, search }: Pick<Hit, 'sessionId' | 'title'> & { search: Partial<Search> }) => (
+  <div className="flex items-baseline gap-3 border-b bg-muted/50 px-4 py-2 text-[12.5px]">
+    <h3 className="min-w-0 flex-1 truncate font-medium">
+      <a href={`/sessions/${sessionId}`} className="underline-offset-2 hover:underline">
+        {visible(title)}
       </a>
-      <p className={ABOUT}>
+    </h3>
+    <a
+      href={hrefOf({ ...search, page: 1, session: { id: sessionId } })}
+      aria-label={`Only this session: ${visible(title)}`}
+      className="shrink-0 text-[12px] text-muted-foreground underline underline-offset-2 hover:text-foreground"
+    >
+      Only this session
+    </a>
+  </div>
+)
+
+// The whole row leads to where it was said.
+const HitRow = ({ hit, search, terms }: { hit: Hit; search: Partial<Search>; terms: string[] }) => (
+  <li className={ROW}>
+    <TeamMark team={hit.team ?? { name: sourceName(hit.source) ?? 'Parley', hue: undefined }} faded={!hit.team} size="small" />
+    <div className="min-w-0 flex-1">
+      <p className={`min-h-6 ${ABOUT}`}>
         {hit.team ? <Author team={hit.team} search={search} /> : <span>{visible(sourceName(hit.source) ?? 'Parley')}</span>}
-        <Badge variant="outline">{KINDS[hit.kind].one}</Badge>
+        {hit.kind !== 'assistant_response' && <Badge variant="outline">{KINDS[hit.kind].one}</Badge>}
         <time dateTime={hit.at} className="tabular-nums">
           {moment(hit.at)}
         </time>
-        {!search.session && (
-          <a
-            href={hrefOf({ ...search, page: 1, session: { id: hit.sessionId } })}
-            aria-label={`Only this session: ${visible(hit.title)}`}
-            className={`${WITHIN} underline`}
-          >
-            Only this session
-          </a>
-        )}
       </p>
-      <p className="mt-1 text-[13px] leading-5 wrap-anywhere">
-        <Marked text={hit.snippet} terms={terms} />
-      </p>
+      <a href={hit.href} className={`block text-[13.5px] leading-5 wrap-anywhere ${WHOLE_ROW}`}>
+        <Marked text={hit.snippet || KINDS[hit.kind].one} terms={terms} />
+      </a>
     </div>
   </li>
 )
@@ -93,7 +121,7 @@ export const SessionHitRow = ({ hit, terms }: { hit: SessionHit; terms: string[]
         </a>
         {hit.completed && hit.source === 'room' && <Badge variant="concluded">Concluded</Badge>}
       </div>
-      <p className={ABOUT}>
+      <p className={`mt-0.5 ${ABOUT}`}>
         <span>{hit.place === 'document' ? 'In the document' : visible(sourceName(hit.source) ?? 'Session')}</span>
         <time dateTime={hit.at} className="tabular-nums">
           {moment(hit.at)}

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { visible } from '../src/core/visible.ts'
 import { Icon } from './icon.tsx'
 import { hrefOf, SearchForm, type Search } from './search-form.tsx'
-import { HitRow, SessionHitRow, type Hit, type SessionHit } from './search-hits.tsx'
+import { Hits, SessionHitRow, type Hit, type SessionHit } from './search-hits.tsx'
 import { Shell, type Frame } from './shell.tsx'
 import { Alert } from './ui/alert.tsx'
 import { LinkButton } from './ui/button.tsx'
@@ -81,11 +81,7 @@ const Results = ({ search, lastPage, found }: Shown) => (
     )}
     {found.hits.length > 0 && (
       <Group id="hits" title="Messages and other events">
-        <ol start={found.total - found.hits.length + 1} className="divide-y">
-          {found.hits.map((hit, i) => (
-            <HitRow key={i} hit={hit} search={search} terms={found.terms} />
-          ))}
-        </ol>
+        <Hits hits={found.hits} search={search} terms={found.terms} />
       </Group>
     )}
     {found.hits.length + found.sessions.length === 0 && (

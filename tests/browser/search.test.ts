@@ -50,7 +50,9 @@ test('a hit says who, marks the words as they stand in names, and leads to its r
     await page.goto('/search?q=ledgre&type=assistant_response')
     expect(await page.locator('main').innerText()).toContain('No event has "ledgre"')
     expect(await marks(page)).toEqual(['ledger'])
-    await page.getByRole('link', { name: 'Shipping the parser', exact: true }).click()
+    await hits(page)
+      .getByRole('link', { name: FOUND.replaceAll('`', '') })
+      .click()
     await page.waitForURL(({ pathname, search, hash }) => pathname + search + hash === `/sessions/${session}?around=${sought}#m${sought}`)
     expect(await page.locator(`#m${sought}`).innerText()).toContain('keep their spans')
     await page.waitForFunction((id) => {
@@ -72,7 +74,7 @@ test('without script the form narrows by kind, days and session, and says what i
     await page.getByLabel('Search in').selectOption('Tool results')
     await search()
     expect(await hits(page).allInnerTexts()).toEqual([expect.stringContaining('12 matches')])
-    expect(await hits(page).getByRole('link', { name: 'A run of the agent', exact: true }).getAttribute('href')).toMatch(/\/turns\/1/)
+    expect(await hits(page).getByRole('link', { name: 'rg: 12 matches of ledgerQuill' }).getAttribute('href')).toMatch(/\/turns\/1/)
     await page.getByLabel('Search in').selectOption('Everything')
     await page.getByLabel('From').fill('2026-04-29')
     await page.getByLabel('To (inclusive)').fill('2026-04-29')
@@ -93,8 +95,15 @@ test('without script the form narrows by kind, days and session, and says what i
     await search()
     expect(await page.getByRole('alert').innerText()).toBe('The first date is after the last one.')
     await page.goto(`/search?q=ledgerQuill&type=all`)
+    const together = await page.locator('main div:has(> ol)').evaluateAll((groups) => groups.map((one) => (one as HTMLElement).innerText))
+    expect(together.toSorted()).toEqual([
+      expect.stringMatching(/^A run of the agent\s+Only this session[^]*Codex[^]*asked[^]*Where is[^]*12 matches/),
+      expect.stringMatching(/^Shipping the parser\s+Only this session[^]*Bea's Team/),
+    ])
+    expect(together.join()).not.toMatch(/\bsaid\b/)
     await page.getByRole('link', { name: 'Only this session: Shipping the parser' }).click()
     expect(await hits(page).count()).toBe(1)
+    expect(await page.getByRole('link', { name: 'Only this session' }).count()).toBe(0)
     await page.getByRole('link', { name: 'Search all sessions' }).click()
     expect(await hits(page).count()).toBe(3)
     expect(await page.getByLabel('Search for').inputValue()).toBe('ledgerQuill')
