@@ -25,3 +25,13 @@ export const newTitle = ({ changes }: Record<string, unknown>): string | undefin
   const to = (changes as { title?: { to?: unknown } } | undefined)?.title?.to
   return typeof to === 'string' ? to : undefined
 }
+
+/** What it tells with all that goes with it: what was changed, from what to what, and why. */
+export const eventTold = (event: Record<string, unknown>): string => {
+  const changed = Object.entries(Object(event.changes) as Record<string, { from?: unknown; to?: unknown } | null>)
+  const said = changed.map(
+    ([field, change], i) => `${i > 0 ? `${field} ` : ''}${String(change?.from || 'none')} → ${String(change?.to || 'none')}`,
+  )
+  const reason = typeof event.reason === 'string' && event.reason !== '' ? ` “${event.reason}”` : ''
+  return `${eventLine(event)}${said.length > 0 ? `: ${said.join(', ')}` : ''}${reason}`
+}

@@ -3,8 +3,7 @@ import type { Search } from '../../../components/search-form.tsx'
 import type { Hit } from '../../../components/search-hits.tsx'
 import { SearchPage, type Found } from '../../../components/search-page.tsx'
 import { refuse, STATUS, type ErrorBody } from '../../core/errors.ts'
-import { glance } from '../../core/glance.ts'
-import { SEARCHABLE, type Kind } from '../../core/kinds.ts'
+import { SEARCHABLE } from '../../core/kinds.ts'
 import { perform } from '../../gate.ts'
 import { HITS, LAST_HIT, searchEverything, type Everything } from '../../history/everything.ts'
 import { named } from '../../history/ids.ts'
@@ -18,11 +17,11 @@ import { problemOf } from './act.ts'
 import { frameOf, page, type Site } from './answer.tsx'
 import { castOf, type Cast } from './feed.tsx'
 import { placeOf } from './place.ts'
+import { searchLine } from './search-line.ts'
 
 const SESSIONS_BESIDE = 5 // messages
 const SESSIONS_ALONE = 50
 const LAST_PAGE = LAST_HIT / HITS
-const WRITTEN = new Set<Kind>(['user_input', 'assistant_response']) // as markdown
 const DAY_MS = 86_400_000
 
 /** GET /search: ?q= and where to look: ?session=, ?type=, ?by=, ?from= and ?to= (days), ?page=. */
@@ -74,7 +73,7 @@ export const everything = async (c: Http, services: Services, input: object): Pr
   const { results, sessions, terms, total, more, more_sessions } = outcome.data.data as Everything
   return {
     found: {
-      hits: await hitsOf(services, results),
+      hits: await hitsOf(services, results, terms),
       sessions: sessions.map(({ updated_at: at, ...session }) => ({ ...session, at })),
       terms,
       total,
@@ -110,7 +109,7 @@ const wrongDays = ({ from, to }: Search): string | undefined => {
 // 30 February does not exist: it would be read as a day in March.
 const isDay = (day: string) => /^\d{4}-\d\d-\d\d$/.test(day) && new Date(Date.parse(day) || 0).toISOString().startsWith(day)
 
-const hitsOf = async ({ database }: Services, results: Everything['results']): Promise<Hit[]> => {
+const hitsOf = async ({ database }: Services, results: Everything['results'], terms: string[]): Promise<Hit[]> => {
   const placed = results.map((result) => ({ ...result, sessionId: uuidOf(result.session.id), eventId: uuidOf(result.id) }))
   const bySession = [...Map.groupBy(placed, ({ sessionId }) => sessionId)]
   const [rosters, events] = await Promise.all([
@@ -135,7 +134,7 @@ const hitsOf = async ({ database }: Services, results: Everything['results']): P
     if (!event) return []
     const { type, sequence } = event
     const href = placeOf(source, sessionId, { type, sequence, turn: turn.ordinal })
-    const said = WRITTEN.has(kind) ? glance(snippet.text) : snippet.text
+    const said = searchLine(event, kind, snippet.text, terms)
     return { sessionId, title, source, kind, at, snippet: said, href, team: authorOf(event, castFor.get(sessionId)!) }
   })
 }

@@ -110,10 +110,10 @@ const lineOf = ({ type, content, tool_name }: TraceRow, { text, fields }: Parts)
 
 const firstLine = (text: string): string => shortened(/\S.*/.exec(text)?.[0] ?? '').text
 
-// The argument that tells most of a call, in this order; else the first that is a text.
 const TELLING = ['command', 'cmd', 'pattern', 'query', 'file_path', 'notebook_path', 'path', 'url', 'description', 'prompt', 'input']
 
-const telling = (given: unknown): string => {
+/** The argument that tells most of a call, in the order above; else the first that is a text. */
+export const telling = (given: unknown): string => {
   if (typeof given !== 'object' || given === null) return String(given ?? '')
   const named = given as Record<string, unknown>
   const name = TELLING.find((candidate) => textIn(named[candidate]) !== '') ?? Object.keys(named).find((key) => textIn(named[key]) !== '')
