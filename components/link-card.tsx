@@ -11,15 +11,21 @@ import { Label } from './ui/label.tsx'
 
 export interface McpLink extends ServerLink {
   source: 'saved' | 'environment' | 'request'
-  /** What takes effect once the saved link is removed. */
+  /** What takes effect once the saved link is removed, and whether MCP_URL says so. */
   otherwise: string
+  configured: boolean
+}
+
+/** What came of what was asked for. */
+export interface Notice {
+  look: 'ok' | 'warn' | 'destructive'
+  text: string
 }
 
 interface Props {
   frame: Frame
   link: McpLink
-  /** How the last attempt to save went. */
-  notice: { ok: boolean; text: string } | undefined
+  notice: Notice | undefined
   /** What was typed and rejected. */
   typed: string | undefined
 }
@@ -33,18 +39,16 @@ export const LinkCard = ({ frame, link, notice, typed }: Props) => (
       <CardTitle>MCP link</CardTitle>
       <CardDescription>The link agents are given. A change takes effect at once, here and in AGENTS.md.</CardDescription>
     </CardHeader>
-    <CardContent className="grid gap-3">
+    <CardContent className="grid grid-cols-[minmax(0,1fr)] gap-3">
       <p className="flex flex-wrap items-center gap-x-2 gap-y-1 text-[13px]">
         <code className="font-mono text-[12.5px] break-all">{link.url}</code>
-        <Badge variant={link.source === 'saved' ? 'live' : 'secondary'}>{SOURCES[link.source]}</Badge>
+        <Badge>{SOURCES[link.source]}</Badge>
       </p>
-      {notice && <Alert variant={notice.ok ? 'ok' : 'destructive'}>{notice.text}</Alert>}
+      {notice && <Alert variant={notice.look} className="wrap-anywhere" children={notice.text} />}
       <ChangeLink frame={frame} link={link} typed={typed} />
-      <div className="grid gap-3 lg:grid-cols-2">
-        <Snippet label="Claude CLI" code={claude(link)} />
-        <Snippet label="Codex (config.toml)" code={codexConfig(link)} />
-        <Snippet label="curl" code={curlCreate(link)} className="lg:col-span-2" />
-      </div>
+      <Snippet label="Claude CLI" code={claude(link)} />
+      <Snippet label="Codex (config.toml)" code={codexConfig(link)} />
+      <Snippet label="curl" code={curlCreate(link)} />
     </CardContent>
   </Card>
 )
@@ -91,7 +95,7 @@ const ChangeLink = ({ frame, link, typed }: Omit<Props, 'notice'>) => {
       {link.source === 'saved' && (
         <form method="post" action="/settings/mcp-url" className="flex flex-wrap items-center gap-2 text-[12.5px] text-muted-foreground">
           <Button type="submit" variant="outline" size="sm" name="reset" value="1">
-            Use the environment's setting
+            {link.configured ? "Use the environment's setting" : 'Forget the saved link'}
           </Button>
           <span className="break-all">{link.otherwise}</span>
         </form>

@@ -1,5 +1,5 @@
 import { Icon } from './icon.tsx'
-import { LinkCard, type McpLink } from './link-card.tsx'
+import { LinkCard, type McpLink, type Notice } from './link-card.tsx'
 import { LoopGuardForm, type LoopGuardChoice } from './loop-guard-form.tsx'
 import { Shell, type Frame } from './shell.tsx'
 import { THEMES } from './theme.ts'
@@ -12,8 +12,7 @@ interface Props {
   link: McpLink
   groups: VariableGroup[]
   loopGuard: LoopGuardChoice
-  /** How the last attempt to save went. */
-  notice: { ok: boolean; text: string } | undefined
+  notice: Notice | undefined
   /** What was typed and rejected. */
   typed: string | undefined
 }
@@ -21,12 +20,16 @@ interface Props {
 export const SettingsPage = ({ frame, link, groups, loopGuard, notice, typed }: Props) => (
   <Shell frame={frame} title="Settings · Parley" crumbs={[{ label: 'Settings' }]}>
     <main id="main" className="mx-auto grid w-full max-w-5xl gap-x-8 gap-y-5 px-4 py-7 sm:px-6 md:grid-cols-[10rem_minmax(0,1fr)]">
-      <nav aria-label="Settings sections" className="flex gap-0.5 overflow-x-auto text-[13px] md:sticky md:top-7 md:flex-col md:self-start">
+      <nav
+        id="sections"
+        aria-label="Settings sections"
+        className="flex gap-0.5 overflow-x-auto text-[13px] md:sticky md:top-7 md:flex-col md:self-start"
+      >
         {[{ id: 'link', title: 'Connection' }, ...groups, { id: 'theme', title: 'Theme' }].map(({ id, title }) => (
           <a
             key={id}
             href={`#${id}`}
-            className="shrink-0 rounded-md px-2.5 py-1.5 text-muted-foreground hover:bg-secondary hover:text-foreground"
+            className="shrink-0 rounded-md px-2.5 py-1.5 text-muted-foreground hover:bg-secondary hover:text-foreground aria-[current]:bg-secondary aria-[current]:font-medium aria-[current]:text-foreground"
           >
             {title}
           </a>

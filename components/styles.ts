@@ -17,6 +17,7 @@ const OWN_SCRIPTS = [
   'public/live.js',
   'public/trace.js',
   'public/home.js',
+  'public/settings.js',
   'public/acts.js',
   'public/dialog.js',
 ]

@@ -16,20 +16,22 @@ export interface VariableGroup {
   variables: VariableRow[]
 }
 
+const LOOKS = { default: 'outline', environment: 'live', saved: 'secondary' } as const
+
 export const VariablesTable = ({ title, variables }: VariableGroup) => (
   <div className="thin-scroll overflow-x-auto" tabIndex={0} role="region" aria-label={`Variables: ${title}`}>
-    <Table>
+    <Table className="sm:table-fixed">
       <thead className="max-sm:sr-only">
         <tr>
-          <TableHead>Variable</TableHead>
+          <TableHead className="sm:w-3/5">Variable</TableHead>
           <TableHead className="px-2">Value</TableHead>
-          <TableHead>Source</TableHead>
+          <TableHead className="sm:w-32">Source</TableHead>
         </tr>
       </thead>
       <tbody className="divide-y">
         {variables.map(({ name, value, source, about }) => (
           <tr key={name} className="max-sm:flex max-sm:flex-wrap max-sm:items-center max-sm:gap-y-1.5 max-sm:py-2.5">
-            <TableCell className="max-sm:basis-full max-sm:py-0 sm:w-3/5">
+            <TableCell className="max-sm:basis-full max-sm:py-0">
               <code className="font-mono text-[12px] font-medium">{name}</code>
               <p className="mt-0.5 text-[12px] text-muted-foreground">{about}</p>
             </TableCell>
@@ -41,7 +43,7 @@ export const VariablesTable = ({ title, variables }: VariableGroup) => (
               )}
             </TableCell>
             <TableCell className="max-sm:py-0">
-              <Badge variant={source === 'default' ? 'outline' : 'live'}>{source}</Badge>
+              <Badge variant={LOOKS[source]}>{source}</Badge>
             </TableCell>
           </tr>
         ))}

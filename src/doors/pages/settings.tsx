@@ -1,5 +1,6 @@
 // The settings page: the link that agents are told, the loop guard, and what the environment says.
 import { setCookie } from 'hono/cookie'
+import type { Notice } from '../../../components/link-card.tsx'
 import { THEMES } from '../../../components/theme.ts'
 import { SettingsPage } from '../../../components/settings-page.tsx'
 import type { VariableGroup, VariableRow } from '../../../components/variables-table.tsx'
@@ -7,6 +8,7 @@ import { VARIABLES, type Config, type VariableName } from '../../config.ts'
 import { refuse } from '../../core/errors.ts'
 import { LOOP_MODES, loopSettings } from '../../loop-guard.ts'
 import type { Services } from '../../services.ts'
+import { actorOf } from '../cookies.ts'
 import type { Http } from '../http.ts'
 import { calledHost, calledScheme, linkInForce, serverLink } from '../origin.ts'
 import { reach, type Reached } from '../link-check.ts'
@@ -14,17 +16,27 @@ import { assertActor } from './act.ts'
 import { frameOf, localPath, page, seeOther, THEME_COOKIE, type Site } from './answer.tsx'
 import { formOf, valuesOf } from './form.ts'
 
-const NOTICES: Record<string, string> = {
-  saved: 'Saved. Agents are given this link from now on.',
-  saved_guard: 'Loop guard saved.',
-  reset: "Saved link removed; the environment's link is used again.",
+/** GET /settings; ?done= says what was just done. */
+export const settingsPage = async (c: Http, site: Site): Promise<Response> => settings(c, site, await noticeOf(c, site))
+
+const noticeOf = async (c: Http, { services }: Site): Promise<Notice | undefined> => {
+  const { url } = linkInForce(c, services)
+  switch (c.req.query('done')) {
+    case 'saved':
+      return actorOf(c, services) ? savedLink(await reach(url)) : undefined // for them alone this server calls it
+    case 'saved_guard':
+      return { look: 'ok', text: 'Loop guard saved.' }
+    case 'reset':
+      return { look: 'ok', text: `The saved link is forgotten. Agents are given ${url} from now on.` }
+    default:
+      return undefined
+  }
 }
 
-/** GET /settings */
-export const settingsPage = (c: Http, site: Site): Promise<Response> => {
-  const text = NOTICES[c.req.query('done') ?? '']
-  return settings(c, site, text ? { ok: true, text } : undefined)
-}
+const savedLink = ({ ok, text }: Reached): Notice =>
+  ok
+    ? { look: 'ok', text: `Saved. Agents are given this link from now on. ${text}` }
+    : { look: 'warn', text: `Saved, and agents are given this link from now on, but it does not seem to work. ${text}` }
 
 /** POST /settings/mcp-url: `mcp_url` saves another link, `reset` forgets it. For a signed-in person alone. */
 export const saveLink = async (c: Http, site: Site): Promise<Response> => {
@@ -37,7 +49,13 @@ export const saveLink = async (c: Http, site: Site): Promise<Response> => {
   const typed = (form.get('mcp_url') ?? '').trim()
   const parsed = VARIABLES.MCP_URL.schema.safeParse(typed)
   if (!parsed.success || typed.length > 2_000) {
-    return settings(c, site, { ok: false, text: `Not a valid link: it ${parsed.error?.issues[0]?.message ?? 'is too long'}.` }, typed, 400)
+    return settings(
+      c,
+      site,
+      { look: 'destructive', text: `Not a valid link: it ${parsed.error?.issues[0]?.message ?? 'is too long'}.` },
+      typed,
+      400,
+    )
   }
   await site.services.changeSetting('mcp_url', parsed.data)
   return seeOther(c, '/settings?done=saved')
@@ -46,7 +64,8 @@ export const saveLink = async (c: Http, site: Site): Promise<Response> => {
 /** POST /settings/check: does the current link work? For a signed-in person alone, because this server makes the call. */
 export const checkLink = async (c: Http, site: Site): Promise<Response> => {
   assertActor(c, site)
-  return settings(c, site, await reach(linkInForce(c, site.services).url))
+  const { ok, text } = await reach(linkInForce(c, site.services).url)
+  return settings(c, site, { look: ok ? 'ok' : 'destructive', text })
 }
 
 /** POST /settings/loop-guard: `mode`, `posts` and `likeness` are saved, `reset` forgets them. For a signed-in person alone. */
@@ -56,7 +75,7 @@ export const saveLoopGuard = async (c: Http, site: Site): Promise<Response> => {
   const chosen = loopSettings.safeParse(values)
   if (reset === undefined && !chosen.success) {
     const [issue] = chosen.error.issues
-    return settings(c, site, { ok: false, text: `Not saved: ${issue!.path.join('.')}: ${issue!.message}` }, undefined, 400)
+    return settings(c, site, { look: 'destructive', text: `Not saved: ${issue!.path.join('.')}: ${issue!.message}` }, undefined, 400)
   }
   await site.services.changeSetting('loop_guard', reset === undefined ? JSON.stringify(chosen.data) : undefined)
   return seeOther(c, '/settings?done=saved_guard')
@@ -73,11 +92,16 @@ export const saveTheme = async (c: Http, { services }: Site): Promise<Response> 
   return seeOther(c, localPath(form.get('back') ?? undefined))
 }
 
-const settings = (c: Http, site: Site, notice: Reached | undefined, typed?: string, status: 200 | 400 = 200) => {
+const settings = (c: Http, site: Site, notice: Notice | undefined, typed?: string, status: 200 | 400 = 200) => {
   const { services } = site
   const [protocol, host] = [calledScheme(c, services), calledHost(c, services)]
   const otherwise = services.config.MCP_URL ?? `${protocol}://${host}/mcp`
-  const link = { ...serverLink(c, services), source: linkInForce(c, services).source, otherwise }
+  const link = {
+    ...serverLink(c, services),
+    source: linkInForce(c, services).source,
+    otherwise,
+    configured: services.config.MCP_URL !== undefined,
+  }
   const frame = { ...frameOf(c, site), path: '/settings' }
   const loopGuard = { modes: LOOP_MODES, ...services.loops.settings(), saved: services.setting('loop_guard') !== undefined }
   return page(c, <SettingsPage {...{ frame, link, notice, typed, loopGuard }} groups={groupsOf(services)} />, status)
@@ -121,7 +145,7 @@ const variableRow = (services: Services, name: VariableName): VariableRow => {
   const { config } = services
   const { about, secret }: { about: string; secret?: boolean } = VARIABLES[name]
   const saved = savedOn(services, name)
-  const value = saved ?? textOf(config[name])
+  const value = saved ?? textOf(name, config[name])
   const source = saved ? 'saved' : config.given.has(name) ? 'environment' : 'default'
   return { name, about, value: secret && value !== undefined ? 'set' : value, source }
 }
@@ -132,5 +156,14 @@ const savedOn = ({ setting, loops }: Services, name: VariableName): string | und
   return name === 'LOOP_GUARD' && setting('loop_guard') !== undefined ? loops.settings().mode : undefined
 }
 
-const textOf = (value: Config[VariableName]): string | undefined =>
-  value === undefined ? undefined : Array.isArray(value) ? value.join(', ') : String(value)
+const textOf = (name: VariableName, value: Config[VariableName]): string | undefined => {
+  if (typeof value === 'number' && name.endsWith('_BYTES')) return `${value} (${sizeOf(value)})`
+  return value === undefined ? undefined : Array.isArray(value) ? value.join(', ') : String(value)
+}
+
+const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']
+
+const sizeOf = (bytes: number): string => {
+  const unit = UNITS.findLastIndex((_, power) => bytes >= 1024 ** power)
+  return `${Number((bytes / 1024 ** unit).toFixed(1))} ${UNITS[unit]}`
+}

@@ -1,0 +1,12 @@
+// The sections of the settings: which of them is read is marked in their list.
+const links = [...document.querySelectorAll('#sections a')]
+if (links.length > 0) {
+  const mark = () => {
+    const atTheEnd = innerHeight + scrollY > document.documentElement.scrollHeight - 2
+    const begun = links.findLast((link) => document.querySelector(link.hash).getBoundingClientRect().top < innerHeight / 3)
+    const current = atTheEnd ? links.at(-1) : (begun ?? links[0])
+    for (const link of links) link.ariaCurrent = link === current ? 'true' : null
+  }
+  addEventListener('scroll', mark, { passive: true })
+  mark()
+}
