@@ -43,7 +43,7 @@ const Chip = ({ team }: { team: RosterTeam }) => {
     <li
       data-hue={team.hue}
       className={cn(
-        'relative flex h-8 shrink-0 items-center gap-2 rounded-md border bg-card py-1 pr-2.5 pl-1 text-[12.5px] shadow-xs',
+        'relative flex h-8 shrink-0 items-center gap-2 rounded-md border bg-card py-1 pr-2.5 pl-1 text-[12.5px] shadow-xs low:h-6 low:border-0 low:bg-transparent low:px-0 low:shadow-none',
         away && 'border-dashed bg-transparent shadow-none',
       )}
     >
@@ -51,20 +51,22 @@ const Chip = ({ team }: { team: RosterTeam }) => {
         <TeamMark team={team} size="small" faded={away} />
         <StatusDot status={team.status} className="absolute -right-0.5 -bottom-0.5 size-2 ring-2 ring-card" />
       </span>
-      <span className="max-w-52 truncate font-medium">{visible(team.name)}</span>
-      {team.convener && <span className="text-[11px] text-muted-foreground">convener</span>}
-      {team.status !== 'active' && (
-        <Mark>
-          {team.left ? 'left' : team.spoke ? `spoke ${team.seen}` : team.seen}
-          {team.spoke && <span className="sr-only">, not listening</span>}
-        </Mark>
-      )}
-      {team.unread && <Mark>{unread(team.unread)}</Mark>}
-      {team.acknowledged > 0 && (
-        <Mark>
-          <span className="sr-only">acknowledged up to </span>✓ #{team.acknowledged}
-        </Mark>
-      )}
+      <span className="flex items-center gap-2 low:sr-only">
+        <span className="max-w-52 truncate font-medium">{visible(team.name)}</span>
+        {team.convener && <span className="text-[11px] text-muted-foreground">convener</span>}
+        {team.status !== 'active' && (
+          <Mark>
+            {team.left ? 'left' : team.spoke ? `spoke ${team.seen}` : team.seen}
+            {team.spoke && <span className="sr-only">, not listening</span>}
+          </Mark>
+        )}
+        {team.unread && <Mark>{unread(team.unread)}</Mark>}
+        {team.acknowledged > 0 && (
+          <Mark>
+            <span className="sr-only">acknowledged up to </span>✓ #{team.acknowledged}
+          </Mark>
+        )}
+      </span>
     </li>
   )
 }

@@ -8,8 +8,10 @@ interface Props {
   person: Frame['person']
 }
 
-// On a phone all of it lies in one menu.
-const WIDE = 'max-sm:hidden'
+// The title needs the room first: where there is little, the way on and a menu of all else; on a phone the menu alone.
+const WIDE = 'max-lg:hidden'
+const FIRST = 'max-sm:hidden'
+const NARROW = 'lg:hidden'
 const PHONE = 'sm:hidden'
 
 /** What one can do with a session: bring an agent in and take the session along, and for a signed-in person to change its course. */
@@ -31,11 +33,11 @@ export const SessionActions = ({ sessionId, person }: Props) => {
       </Menu>
       {acts && (
         <>
-          <LinkButton {...inDialog(`${at}/conclude`)} className={`${WIDE} concluded:hidden`}>
+          <LinkButton {...inDialog(`${at}/conclude`)} className={`${FIRST} concluded:hidden`}>
             <Icon name="flag" />
             Conclude
           </LinkButton>
-          <LinkButton {...inDialog(`${at}/resume`)} className={`${WIDE} live:hidden`}>
+          <LinkButton {...inDialog(`${at}/resume`)} className={`${FIRST} live:hidden`}>
             <Icon name="resume" />
             Resume
           </LinkButton>
@@ -49,9 +51,9 @@ export const SessionActions = ({ sessionId, person }: Props) => {
         items={
           <>
             {!guest && (
-              <Item icon="plug" label="Connect an agent" href={`/connect?session=${sessionId}`} when={`${PHONE} concluded:hidden`} />
+              <Item icon="plug" label="Connect an agent" href={`/connect?session=${sessionId}`} when={`${NARROW} concluded:hidden`} />
             )}
-            <Exports at={at} when={PHONE} />
+            <Exports at={at} when={NARROW} />
             <Item icon="turns" label="Turns" href={`${at}/turns`} />
             {!guest && <Item icon="history" label="The document’s history" href={`${at}/history`} />}
             {acts && (

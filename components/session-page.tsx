@@ -70,12 +70,12 @@ const Tabs = ({ version }: { version: number }) => (
 )
 
 const Head = ({ session, person }: { session: SessionView; person: Frame['person'] }) => (
-  <section className="shrink-0 border-b px-4 pt-3 pb-2.5" aria-label="Session">
+  <section className="shrink-0 border-b px-4 pt-3 pb-2.5 low:py-1" aria-label="Session">
     <div className="flex items-start gap-4">
       <SessionHead session={session} />
       <SessionActions sessionId={session.id} person={person} />
     </div>
-    <div className="mt-2">
+    <div className="mt-2 low:mt-0.5">
       <Roster teams={session.teams} waitingFor={session.waitingFor} />
     </div>
   </section>
@@ -112,9 +112,9 @@ const ONE_LINE = 140
 // A long description is one line until it is opened: it may have 10,000 characters, and the feed is what people come for.
 const Description = ({ text }: { text: string }) =>
   text.length <= ONE_LINE && !text.includes('\n') ? (
-    <p className="mt-0.5 text-[13px] text-muted-foreground wrap-anywhere">{text}</p>
+    <p className="mt-0.5 text-[13px] low:hidden text-muted-foreground wrap-anywhere">{text}</p>
   ) : (
-    <details className="group/description mt-0.5 max-w-4xl text-[13px] text-muted-foreground">
+    <details className="group/description mt-0.5 low:hidden max-w-4xl text-[13px] text-muted-foreground">
       <summary className="w-fit cursor-pointer list-none hover:text-foreground">
         <span className="line-clamp-2 wrap-anywhere group-open/description:hidden sm:line-clamp-1">{text}</span>
         <span className="font-medium not-group-open/description:hidden">Show less</span>

@@ -442,5 +442,17 @@ test('on a phone everything one can do lies in one menu', () =>
     expect(await overflow(page)).toBe(0)
   }))
 
+test('between a phone and a wide window the way on stays beside the title, and the menu has the rest', () =>
+  using({ viewport: { width: 768, height: 900 } }, async (page) => {
+    const { at } = await meeting()
+    await asRobin(page, at)
+    const actions = page.locator('[aria-label=Session] [data-slot=button]:visible')
+    expect(await actions.allInnerTexts()).toEqual(['Conclude', ''])
+    await actions.last().click()
+    const items = await page.locator('#session-menu a:visible').allTextContents()
+    expect(items.slice(0, 2)).toEqual(['Connect an agent', 'Export as Markdown'])
+    expect(items).not.toContain('Conclude…')
+  }))
+
 const form = (path: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
   fetch(`${parley.url}${path}`, { method: 'POST', redirect: 'manual', body: new URLSearchParams(fields), headers })

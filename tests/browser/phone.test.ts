@@ -155,6 +155,7 @@ test('in a window too low for all of it the page scrolls, and the tabs stay', ()
     expect((await page.locator('#doc h1').first().boundingBox())!.y).toBeLessThan(390)
     await tab(page, 'Feed').click()
     expect((await page.locator('#scroller').boundingBox())!.height).toBeGreaterThan(150)
+    expect((await page.locator('[aria-label=Session]').boundingBox())!.height).toBeLessThan(80) // the title and the teams' marks
   }))
 
 test('a long description opens and closes, by a click and by the keyboard', () =>
