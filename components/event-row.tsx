@@ -74,14 +74,22 @@ const Details = ({ item: { changes, reason } }: { item: EventItem }) =>
           <FromTo {...changes.description} />
         </details>
       )}
-      {reason && <q className="mt-0.5 block text-muted-foreground">{visible(reason)}</q>}
+      {reason && (
+        <q dir="auto" className="mt-0.5 block text-muted-foreground">
+          {visible(reason)}
+        </q>
+      )}
     </div>
   ) : null
 
 const FromTo = ({ from, to }: Change) => (
   <p>
-    <s className="text-muted-foreground decoration-muted-foreground/60">{visible(from) || 'none'}</s>
+    <s dir="auto" className="text-muted-foreground decoration-muted-foreground/60">
+      {visible(from) || 'none'}
+    </s>
     <span className="mx-1.5 text-muted-foreground">→</span>
-    <span className="font-medium">{visible(to) || 'none'}</span>
+    <span dir="auto" className="font-medium">
+      {visible(to) || 'none'}
+    </span>
   </p>
 )

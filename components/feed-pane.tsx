@@ -115,7 +115,7 @@ const Floating = () => (
       hidden
       aria-label="Copy message"
       title="Copy message"
-      className="absolute top-1.5 right-24 grid size-6 cursor-pointer place-items-center rounded-md border bg-popover text-muted-foreground opacity-0 shadow-xs group-focus-within:opacity-100 group-hover:opacity-100 hover:text-foreground"
+      className="absolute top-0 right-3 grid [.pt-3>&]:top-8 size-6 cursor-pointer place-items-center rounded-md border bg-popover text-muted-foreground opacity-0 shadow-xs group-focus-within:opacity-100 group-hover:opacity-100 hover:text-foreground"
     >
       <Icon name="copy" className="size-3.5" />
     </button>

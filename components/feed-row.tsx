@@ -44,7 +44,7 @@ const MessageRow = ({ item }: { item: MessageItem }) => (
     className={cn('row row-message group relative flex gap-3 px-4 hover:bg-accent/50', item.continues ? 'py-0.5' : 'pt-3 pb-0.5')}
   >
     {item.continues ? <QuietTime item={item} /> : <TeamMark team={item.team} />}
-    <div className="min-w-0 flex-1">
+    <div className="min-w-0 flex-1 sm:pr-6">
       {!item.continues && <MessageHead item={item} />}
       {item.answers && <Answers {...item.answers} />}
       <div className="prose prose-sm md-feed" dangerouslySetInnerHTML={{ __html: renderMarkdown(item.text) }} />
@@ -53,14 +53,18 @@ const MessageRow = ({ item }: { item: MessageItem }) => (
 )
 
 const MessageHead = ({ item: { team, prompt, to, sequence, at } }: { item: MessageItem }) => (
-  <div className="mb-0.5 flex items-baseline gap-2">
+  <div className="mb-0.5 flex items-baseline gap-2 sm:-mr-6">
     <span className="min-w-0 truncate text-[13px] [&>b]:font-semibold">
       <TeamName team={team} />
     </span>
     {(team.hue === undefined || prompt) && (
       <span className="shrink-0 text-[11.5px] text-muted-foreground">{prompt ? 'prompt' : 'person'}</span>
     )}
-    {to.length > 0 && <span className="min-w-0 truncate text-[11.5px] text-muted-foreground">to {visible(to.join(', '))}</span>}
+    {to.length > 0 && (
+      <span className="min-w-0 truncate text-[11.5px] text-muted-foreground">
+        to <bdi>{visible(to.join(', '))}</bdi>
+      </span>
+    )}
     <a href={`#m${sequence}`} className="ml-auto shrink-0 text-[11px] text-muted-foreground tabular-nums hover:text-foreground">
       <span className="mr-1.5 opacity-0 transition-opacity group-hover:opacity-100 group-focus-within:opacity-100">#{sequence}</span>
       <time dateTime={at} title={moment(at)}>
@@ -83,6 +87,6 @@ const QuietTime = ({ item: { sequence, at } }: { item: MessageItem }) => (
 
 const Answers = ({ sequence, name }: { sequence: number; name: string }) => (
   <a href={`#m${sequence}`} className="mb-0.5 block truncate text-[11.5px] text-muted-foreground hover:text-foreground">
-    ↗ answers {visible(name)}, #{sequence}
+    ↗ answers <bdi>{visible(name)}</bdi>, #{sequence}
   </a>
 )

@@ -52,7 +52,7 @@ const Chip = ({ team }: { team: RosterTeam }) => {
         <StatusDot status={team.status} className="absolute -right-0.5 -bottom-0.5 size-2 ring-2 ring-card" />
       </span>
       <span className="flex items-center gap-2 low:sr-only">
-        <span className="max-w-52 truncate font-medium">{visible(team.name)}</span>
+        <bdi className="max-w-52 truncate font-medium">{visible(team.name)}</bdi>
         {team.convener && <span className="text-[11px] text-muted-foreground">convener</span>}
         {team.status !== 'active' && (
           <Mark>
@@ -111,5 +111,11 @@ const silence = (concluded: boolean, quietFor: string | undefined) => {
 const duty = (teams: RosterTeam[]) => {
   const convener = teams.find((team) => team.convener)
   if (!convener) return ''
-  return convener.left ? 'The convener has left: any team may conclude' : `${visible(convener.name)} is to conclude`
+  return convener.left ? (
+    'The convener has left: any team may conclude'
+  ) : (
+    <>
+      <bdi>{visible(convener.name)}</bdi> is to conclude
+    </>
+  )
 }

@@ -86,6 +86,7 @@ export const SessionHead = ({ session, renamed = false }: { session: SessionStat
   <div id="session-head" data-concluded={session.concluded || undefined} className="min-w-0 flex-1">
     <div className="flex items-start gap-2.5">
       <h1
+        dir="auto"
         className={cn(
           'min-w-0 text-[16px] leading-5.5 font-semibold tracking-[-0.015em] wrap-anywhere max-sm:line-clamp-3 sm:text-[17px] sm:leading-6',
           renamed && 'flash',
@@ -112,17 +113,22 @@ const ONE_LINE = 140
 // A long description is one line until it is opened: it may have 10,000 characters, and the feed is what people come for.
 const Description = ({ text }: { text: string }) =>
   text.length <= ONE_LINE && !text.includes('\n') ? (
-    <p className="mt-0.5 text-[13px] low:hidden text-muted-foreground wrap-anywhere">{text}</p>
+    <p dir="auto" className="mt-0.5 w-fit text-[13px] low:hidden text-muted-foreground wrap-anywhere">
+      {text}
+    </p>
   ) : (
     <details className="group/description mt-0.5 low:hidden max-w-4xl text-[13px] text-muted-foreground">
       <summary className="w-fit cursor-pointer list-none hover:text-foreground">
-        <span className="line-clamp-2 wrap-anywhere group-open/description:hidden sm:line-clamp-1">{text}</span>
+        <span dir="auto" className="line-clamp-2 wrap-anywhere group-open/description:hidden sm:line-clamp-1">
+          {text}
+        </span>
         <span className="font-medium not-group-open/description:hidden">Show less</span>
       </summary>
       <div
         tabIndex={0}
         role="region"
         aria-label="Description"
+        dir="auto"
         className="thin-scroll max-h-48 overflow-y-auto whitespace-pre-wrap wrap-anywhere"
       >
         {text}

@@ -38,8 +38,9 @@ export const TeamMark = ({ team, size = 'default', faded }: { team: Team; size?:
   </span>
 )
 
+/** On its own: a name that runs from the right moves nothing of the line it stands in. */
 export const TeamName = ({ team }: { team: Team }) => (
-  <b data-hue={team.hue} className={team.hue === undefined ? 'font-medium text-foreground' : 'font-medium text-team'}>
+  <b dir="auto" data-hue={team.hue} className={team.hue === undefined ? 'font-medium text-foreground' : 'font-medium text-team'}>
     {visible(team.name)}
   </b>
 )

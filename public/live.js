@@ -20,7 +20,7 @@ const start = (live) => {
   const goToEnd = () => toEnd(path, scroller)
   $('jump').addEventListener('click', goToEnd)
   listenToKeys(rows, goToEnd)
-  offerCopies(rows)
+  offerCopies(rows, path)
   holdWhenConcluded()
   seekRows({ path, scroller, rows })
   markUnread(rows, seenUpTo(live.dataset.session))

@@ -117,6 +117,13 @@ describe('right-to-left text', () => {
       for (const part of ['h1', 'p']) expect((await linesOf(page, `#document article ${part}`))[0]!.right).toBeLessThan(1)
     }))
 
+  test('moves nothing else: a title of it runs its own way, and a name stays in its place', () =>
+    usingAsRobin({}, async (page) => {
+      const { at } = await meeting('one')
+      await page.goto(at)
+      for (const part of ['h1', '.row b']) expect(await page.locator(part).first().getAttribute('dir')).toBe('auto')
+    }))
+
   test('is typed from the right as well', () =>
     usingAsRobin(WIDE, async (page) => {
       const { at } = await meeting()
@@ -219,12 +226,12 @@ describe('what is copied', () => {
 
   test('a message: the tick stays with it while one points elsewhere', () =>
     usingAsRobin(CLIPBOARD, async (page) => {
-      const { at } = await meeting('one\ntwo', 'another')
+      const { at } = await meeting('**one**\ntwo', 'another')
       await page.goto(at)
       await page.locator('#m1').hover()
       await page.locator('#copy-message').click()
       await page.locator('#copy-message use[href="#i-tick"]').waitFor({ state: 'attached' })
-      expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('one\ntwo')
+      expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('**one**\ntwo')
       expect(await signsOf(page, '#copy-message')).toEqual(COPIED)
       await page.locator('#m2').hover()
       expect(await signsOf(page, '#m1 #copy-message')).toEqual(COPIED)
