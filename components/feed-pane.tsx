@@ -24,7 +24,7 @@ export const FeedPane = ({ session, link, composer }: Props & { composer: Compos
       <Filter />
     </div>
     <LoopStrip {...session} />
-    <Lanes lanes={session.lanes} />
+    <Lanes lanes={session.lanes} teams={session.teams} />
     <div className="relative flex min-h-0 flex-1 flex-col">
       <div
         id="scroller"

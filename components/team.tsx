@@ -7,7 +7,7 @@ export interface Team {
   hue: number | undefined
 }
 
-const initials = (name: string): string =>
+export const initials = (name: string): string =>
   visible(name, () => '')
     .replace(/[’']s\b/g, '')
     .split(/[\s/_-]+/)

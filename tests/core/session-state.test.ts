@@ -97,6 +97,9 @@ test('neighbouring ticks of a lane are one, and the busiest lane comes first', (
       ],
     ],
   ])
+  const shown = renderToStaticMarkup(createElement(Lanes, { lanes, teams: [{ id: 'a' }, { id: 'b' }] }))
+  expect(shown.match(/<title>[^<]*/g)).toEqual(['<title>Team a', '<title>Team b']) // shown in the roster's order
+  expect(shown).toContain('>TA</div>')
   expect(lanesOf([said('a', 0, 1)], cast)).toEqual([])
 })
 
@@ -124,7 +127,7 @@ test('the busiest eight have lanes of their own, and all others share one that n
       to: minutesAgo(2),
     },
   ])
-  const shown = renderToStaticMarkup(createElement(Lanes, { lanes }))
+  const shown = renderToStaticMarkup(createElement(Lanes, { lanes, teams: [] }))
   expect(shown).toContain('+11 more in the last line')
   expect(shown).toContain('<title>Team 7</title>')
   expect(shown).toContain('<title>Team 8, Team 9, ')

@@ -44,7 +44,7 @@ const PIECES: Record<Piece, (shown: Shown) => ReactElement> = {
   roster: ({ state }) => <Roster teams={state.teams} waitingFor={state.waitingFor} />,
   listening: ({ state }) => <Listening {...state} />,
   written: ({ state }) => <Written written={state.written} />,
-  lanes: ({ lanes }) => <Lanes lanes={lanes} />,
+  lanes: ({ lanes, state }) => <Lanes lanes={lanes} teams={state.teams} />,
   count: ({ messages }) => <Count messages={messages} />,
 }
 const PLACES: Record<Piece, string> = {
