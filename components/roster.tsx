@@ -23,8 +23,21 @@ export interface RosterTeam extends Team {
   acknowledged: number
 }
 
+/** The teams in one line that scrolls; public/live/roster.js says how many of them are out of sight. */
+export const Teams = (props: Parameters<typeof Roster>[0]) => (
+  <div id="teams" className="mt-2 flex items-center gap-2 low:mt-0.5">
+    <Roster {...props} />
+    <button
+      type="button"
+      hidden
+      title="Show more teams"
+      className="h-8 shrink-0 cursor-pointer px-1 text-[12px] font-medium text-muted-foreground tabular-nums hover:text-foreground low:h-6"
+    />
+  </div>
+)
+
 export const Roster = ({ teams, waitingFor }: { teams: RosterTeam[]; waitingFor: number }) => (
-  <ul id="roster" aria-label="Teams" tabIndex={0} className="no-bar relative flex items-center gap-1.5 overflow-x-auto py-0.5">
+  <ul id="roster" aria-label="Teams" tabIndex={0} className="no-bar relative flex min-w-0 items-center gap-1.5 overflow-x-auto py-0.5">
     {teams.map((team) => (
       <Chip key={team.id} team={team} />
     ))}
@@ -42,6 +55,7 @@ const Chip = ({ team }: { team: RosterTeam }) => {
   return (
     <li
       data-hue={team.hue}
+      title={away ? handedTo(team) : undefined}
       className={cn(
         'relative flex h-8 shrink-0 items-center gap-2 rounded-md border bg-card py-1 pr-2.5 pl-1 text-[12.5px] shadow-xs low:h-6 low:border-0 low:bg-transparent low:px-0 low:shadow-none',
         away && 'border-dashed bg-transparent shadow-none',
@@ -60,8 +74,8 @@ const Chip = ({ team }: { team: RosterTeam }) => {
             {team.spoke && <span className="sr-only">, not listening</span>}
           </Mark>
         )}
-        {team.unread && <Mark>{unread(team.unread)}</Mark>}
-        {team.acknowledged > 0 && (
+        {!away && team.unread && <Mark>{unread(team.unread)}</Mark>}
+        {!away && team.acknowledged > 0 && (
           <Mark>
             <span className="sr-only">acknowledged up to </span>✓ #{team.acknowledged}
           </Mark>
@@ -70,6 +84,10 @@ const Chip = ({ team }: { team: RosterTeam }) => {
     </li>
   )
 }
+
+// Of who is away its age is enough; the rest is there for who points at it.
+const handedTo = ({ unread: missed, acknowledged }: RosterTeam): string | undefined =>
+  [missed && unread(missed), acknowledged > 0 && `acknowledged up to #${acknowledged}`].filter(Boolean).join(', ') || undefined
 
 const Mark = ({ children }: { children: ReactNode }) => <span className="text-[11px] text-muted-foreground tabular-nums">{children}</span>
 

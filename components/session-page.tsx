@@ -3,7 +3,7 @@ import { visible } from '../src/core/visible.ts'
 import { cn } from './cn.ts'
 import { Conclusion, DocumentPane } from './document-pane.tsx'
 import { FeedPane } from './feed-pane.tsx'
-import { Roster } from './roster.tsx'
+import { Teams } from './roster.tsx'
 import { SessionActions } from './session-actions.tsx'
 import type { SessionState, SessionView } from './session-view.ts'
 import { Shell, TO_CONTENT, type Frame, type Skip } from './shell.tsx'
@@ -75,9 +75,7 @@ const Head = ({ session, person }: { session: SessionView; person: Frame['person
       <SessionHead session={session} />
       <SessionActions sessionId={session.id} person={person} />
     </div>
-    <div className="mt-2 low:mt-0.5">
-      <Roster teams={session.teams} waitingFor={session.waitingFor} />
-    </div>
+    <Teams teams={session.teams} waitingFor={session.waitingFor} />
   </section>
 )
 

@@ -7,6 +7,7 @@ import { followDocument } from './live/document.js'
 import { $ } from './live/elements.js'
 import { keepRows } from './live/history.js'
 import { listenToKeys } from './live/keys.js'
+import { countTeams } from './live/roster.js'
 import { toEnd } from './live/rows.js'
 import { seekRows } from './live/seek.js'
 import { seenUpTo } from './live/seen.js'
@@ -22,6 +23,7 @@ const start = (live) => {
   listenToKeys(rows, goToEnd)
   offerCopies(rows, path)
   holdWhenConcluded()
+  countTeams()
   seekRows({ path, scroller, rows })
   markUnread(rows, seenUpTo(live.dataset.session))
   const forgetOldest = keepRows({ path, scroller, rows, bring })

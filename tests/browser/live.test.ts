@@ -6,7 +6,7 @@ import { MOBILE, serveSite, withSite } from '../support/site.ts'
 const SOON = { timeout: 2_000 } // what is promised is 300 ms; bench/pages measures it
 const LATER = { timeout: 15_000 }
 
-const { parley, using, asRobin } = withSite()
+const { parley, using, asRobin } = withSite({ LOOP_GUARD: 'off' }) // the teams of these tests do repeat themselves, which would show
 
 /** A session with two teams and so many messages in it, by turns. */
 const room = async (messages = 0, { post } = parley) => {
@@ -85,6 +85,24 @@ test('document, teams, title and conclusion follow; a reopened session goes on',
     expect(await page.locator('h1 + [data-slot=badge]').textContent()).toBe('Live')
     expect(await page.locator('#conclusion').isVisible()).toBe(false)
     expect(complaints).toEqual([])
+  }))
+
+test('teams out of sight are counted, and come in sight', () =>
+  using({ viewport: { width: 640, height: 800 } }, async (page) => {
+    const { path, post } = await room(2)
+    await follow(page, path)
+    const more = page.locator('#teams button')
+    expect(await more.isVisible()).toBe(false)
+    for (let n = 1; n <= 9; n++) await post(`${path}/join`, { team_name: `Team number ${n}` })
+    await page.locator('#roster', { hasText: 'number 9' }).waitFor(SOON)
+    const hidden = async () => Number((await more.textContent())!.slice(1))
+    await until(async () => (await hidden()) >= 6)
+    const before = await hidden()
+    await more.click()
+    await until(async () => (await hidden()) < before)
+    await page.evaluate(() => document.querySelector('#roster')!.scrollTo(10_000, 0))
+    await more.waitFor({ state: 'hidden' })
+    expect(await page.locator('.cut').count()).toBe(0)
   }))
 
 test('the dots follow who polls', () =>
