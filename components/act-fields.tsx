@@ -9,8 +9,8 @@ export interface FieldsProps {
   problem: Problem | undefined
   /** The session's page; empty for a session that does not exist yet. */
   at: string
-  /** Teams to choose from. */
-  teams?: (Team & { id: string })[] | undefined
+  /** Teams to choose from; one of them may be the convener. */
+  teams?: (Team & { id: string; convener: boolean })[] | undefined
 }
 
 const Title = ({ values, problem }: FieldsProps) => (
@@ -122,13 +122,14 @@ export const ConclusionPreview = ({ text }: { text: string }) => (
 export const ConvenerFields = ({ values, problem, teams = [] }: FieldsProps) => (
   <fieldset className="grid gap-1.5">
     <legend className="mb-1.5 text-[13px] font-medium">Team</legend>
-    {teams.map(({ id, name, hue }) => (
+    {teams.map(({ id, name, hue, convener }) => (
       <label
         key={id}
         className="flex h-9 items-center gap-2.5 rounded-md border bg-card px-3 text-[13px] has-checked:border-ring has-checked:bg-accent"
       >
         <input type="radio" name="to" value={id} required defaultChecked={values.to === id} />
         <TeamName team={{ name, hue }} />
+        {convener && <span className="ml-auto text-[12px] text-muted-foreground">convener now</span>}
       </label>
     ))}
     {teams.length === 0 && <p className="text-[13px] text-muted-foreground">No team has joined yet.</p>}

@@ -58,9 +58,9 @@ export const ConnectPage = ({ frame, link, session }: Props) => {
         </div>
         {session?.concluded && <Concluded session={session} mayResume={frame.person?.role !== 'reader'} />}
         {open ? (
-          <details className="group rounded-lg border bg-card text-card-foreground shadow-xs">
+          <details className="rounded-lg border bg-card text-card-foreground shadow-xs">
             <summary className="flex cursor-pointer list-none flex-wrap items-center gap-x-2 gap-y-1 rounded-lg px-4 py-3 hover:bg-accent/50">
-              <Icon name="chevron" className="size-3.5 shrink-0 text-muted-foreground transition-transform group-open:rotate-90" />
+              <Icon name="chevron" className="size-3.5 shrink-0 text-muted-foreground transition-transform in-open:rotate-90" />
               <h2 className="text-sm leading-5 font-semibold tracking-tight">{FIRST}</h2>
               <span className="text-[13px] text-muted-foreground">Already connected? Skip this</span>
             </summary>

@@ -21,7 +21,8 @@ export interface EventItem {
   docVersion: number | undefined
 }
 
-const LOOK: Record<string, { icon: IconName; tone?: string }> = {
+/** How each event of a room looks. */
+export const EVENT_LOOK: Record<string, { icon: IconName; tone?: string }> = {
   team_joined: { icon: 'join' },
   team_left: { icon: 'leave' },
   convener_changed: { icon: 'users' },
@@ -32,7 +33,7 @@ const LOOK: Record<string, { icon: IconName; tone?: string }> = {
 
 /** What happened in the room, in one quiet line; a change shows what it was and why. An event of an unknown kind shows its name. */
 export const EventRow = ({ item }: { item: EventItem }) => {
-  const { icon, tone } = LOOK[item.event] ?? { icon: 'dot' }
+  const { icon, tone } = EVENT_LOOK[item.event] ?? { icon: 'dot' }
   return (
     <li
       id={`m${item.sequence}`}

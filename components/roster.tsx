@@ -36,15 +36,20 @@ export const Teams = (props: Parameters<typeof Roster>[0]) => (
   </div>
 )
 
-export const Roster = ({ teams, waitingFor }: { teams: RosterTeam[]; waitingFor: number }) => (
+export const Roster = ({ id, teams, waitingFor }: Pick<SessionState, 'id' | 'teams' | 'waitingFor'>) => (
   <ul id="roster" aria-label="Teams" tabIndex={0} className="no-bar relative flex min-w-0 items-center gap-1.5 overflow-x-auto py-0.5">
     {teams.map((team) => (
       <Chip key={team.id} team={team} />
     ))}
     {waitingFor > 0 && (
-      <li className="flex h-8 shrink-0 items-center gap-1.5 rounded-md border border-dashed px-2.5 text-[12.5px] text-muted-foreground">
-        <Icon name="users" className="size-3.5" />
-        Waiting for {waitingFor} more {waitingFor === 1 ? 'team' : 'teams'}
+      <li className="flex shrink-0 in-data-guest:hidden">
+        <a
+          href={`/connect?session=${id}`}
+          className="flex h-8 items-center gap-1.5 rounded-md border border-dashed px-2.5 text-[12.5px] text-muted-foreground hover:text-foreground"
+        >
+          <Icon name="users" className="size-3.5" />
+          Waiting for {waitingFor} more {waitingFor === 1 ? 'team' : 'teams'}
+        </a>
       </li>
     )}
   </ul>

@@ -85,7 +85,7 @@ const HitRow = ({ hit, search, terms }: { hit: Hit; search: Partial<Search>; ter
   <li className={ROW}>
     <TeamMark team={hit.team ?? { name: sourceName(hit.source) ?? 'Parley', hue: undefined }} faded={!hit.team} size="small" />
     <div className="min-w-0 flex-1">
-      <p className={`min-h-6 ${ABOUT}`}>
+      <p className={ABOUT}>
         {hit.team ? <Author team={hit.team} search={search} /> : <span>{visible(sourceName(hit.source) ?? 'Parley')}</span>}
         {hit.kind !== 'assistant_response' && <Badge variant="outline">{KINDS[hit.kind].one}</Badge>}
         <time dateTime={hit.at} className="tabular-nums">

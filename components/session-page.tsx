@@ -75,7 +75,7 @@ const Head = ({ session, person }: { session: SessionView; person: Frame['person
       <SessionHead session={session} />
       <SessionActions sessionId={session.id} person={person} />
     </div>
-    <Teams teams={session.teams} waitingFor={session.waitingFor} />
+    <Teams {...session} />
   </section>
 )
 

@@ -23,7 +23,7 @@ export interface SessionSummary {
   /** How lively it was, in equal parts of its time. */
   pulses: number[]
   /** The session that it continues. */
-  from: { how: 'resumed' | 'forked'; id: string } | undefined
+  from: { how: 'resumed' | 'forked'; title: string } | undefined
 }
 
 const MARKS = 4
@@ -51,9 +51,11 @@ export const SessionRow = ({ session, terms = [] }: { session: SessionSummary; t
           </Badge>
         )}
         {session.from && (
-          <Badge variant="outline" title={session.from.how === 'resumed' ? 'Resumed from that session' : 'Forked from that session'}>
-            <Icon name={session.from.how === 'resumed' ? 'resume' : 'fork'} />
-            <span className="sr-only">{session.from.how}</span> from {session.from.id.slice(0, 4)}
+          <Badge variant="outline" className="max-w-52 min-w-0 shrink" title={visible(session.from.title)}>
+            <Icon name={session.from.how === 'resumed' ? 'resume' : 'fork'} className="shrink-0" />
+            <span className="min-w-0 truncate">
+              {session.from.how} from {visible(session.from.title)}
+            </span>
           </Badge>
         )}
         {session.source ? (

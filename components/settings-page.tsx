@@ -29,7 +29,7 @@ export const SettingsPage = ({ frame, link, groups, loopGuard, notice, typed }: 
           <a
             key={id}
             href={`#${id}`}
-            className="shrink-0 rounded-md px-2.5 py-1.5 text-muted-foreground hover:bg-secondary hover:text-foreground aria-[current]:bg-secondary aria-[current]:font-medium aria-[current]:text-foreground"
+            className="shrink-0 rounded-md px-2.5 py-1.5 text-muted-foreground hover:bg-secondary hover:text-foreground aria-[current]:bg-accent"
           >
             {title}
           </a>

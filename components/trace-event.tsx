@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import type { Kind } from '../src/core/kinds.ts'
 import { visible } from '../src/core/visible.ts'
 import { cn } from './cn.ts'
+import { EVENT_LOOK } from './event-row.tsx'
 import { Icon, type IconName } from './icon.tsx'
 import { lasted } from './lasted.ts'
 import { TeamMark, TeamName } from './team.tsx'
@@ -29,7 +30,12 @@ const Row = ({ session, event }: Props) => {
   const { kind } = event
   if (kind === 'user_input' || kind === 'assistant_response') return <Said session={session} event={event} />
   return (
-    <Line session={session} event={event} mark={<Tile kind={kind} />} anchored={kind !== 'tool_call'}>
+    <Line
+      session={session}
+      event={event}
+      mark={<Tile kind={kind} icon={EVENT_LOOK[event.event ?? '']?.icon} />}
+      anchored={kind !== 'tool_call'}
+    >
       {kind === 'tool_call' ? <Call session={session} event={event} /> : <Folded session={session} event={event} />}
     </Line>
   )
@@ -76,9 +82,9 @@ const LOOK: Record<Kind, { icon: IconName; label: string; tone?: string }> = {
   unknown: { icon: 'dot', label: 'Unknown' },
 }
 
-const Tile = ({ kind }: { kind: Kind }) => (
+const Tile = ({ kind, icon = LOOK[kind].icon }: { kind: Kind; icon?: IconName | undefined }) => (
   <span aria-hidden="true" className={cn('grid size-7 shrink-0 place-items-center rounded-md text-muted-foreground', LOOK[kind].tone)}>
-    <Icon name={LOOK[kind].icon} className="size-3.5" />
+    <Icon name={icon} className="size-3.5" />
   </span>
 )
 

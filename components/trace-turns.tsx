@@ -3,6 +3,7 @@ import { visible } from '../src/core/visible.ts'
 import { cn } from './cn.ts'
 import { Icon } from './icon.tsx'
 import { lasted } from './lasted.ts'
+import { TeamMark } from './team.tsx'
 import { clock, day, moment } from './time.ts'
 import { turnHref, TURNS_LISTED, type TurnItem, type TurnList } from './trace-view.ts'
 import { Badge } from './ui/badge.tsx'
@@ -69,7 +70,7 @@ const newDay = (item: TurnItem, before: TurnItem | undefined) =>
 const TOOLS = 4
 
 const TurnRow = ({ session, item, current, newDay }: { session: string; item: TurnItem; current: boolean; newDay: string | undefined }) => {
-  const { ordinal, line, at, updatedAt, events, tools, lacks } = item
+  const { ordinal, line, team, at, updatedAt, events, tools, lacks } = item
   return (
     <li className="border-b [content-visibility:auto] [contain-intrinsic-size:auto_64px]">
       {newDay && <p className="border-b bg-muted/50 px-4 py-1 text-[11px] text-muted-foreground">{newDay}</p>}
@@ -85,13 +86,24 @@ const TurnRow = ({ session, item, current, newDay }: { session: string; item: Tu
             {line === undefined ? 'no prompt' : visible(line)}
           </span>
           <span className="mt-0.5 flex min-w-0 flex-wrap items-center gap-x-1.5 text-[11.5px] text-muted-foreground tabular-nums">
+            {team && (
+              <>
+                <TeamMark team={team} size="tiny" />
+                <span className="max-w-40 truncate">{visible(team.name)}</span>
+                <Dot />
+              </>
+            )}
             <time dateTime={at} title={moment(at)}>
               {clock(at)}
             </time>
-            <Dot />
-            <span>{lasted(at, updatedAt)}</span>
-            <Dot />
-            <span>{events === 1 ? '1 event' : `${events.toLocaleString('en')} events`}</span>
+            {events > 1 && (
+              <>
+                <Dot />
+                <span>{lasted(at, updatedAt)}</span>
+                <Dot />
+                <span>{events.toLocaleString('en')} events</span>
+              </>
+            )}
             {lacks && (
               <Badge variant="warn" className="leading-4">
                 {lacks}

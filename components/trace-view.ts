@@ -20,6 +20,8 @@ export interface TurnItem {
   ordinal: number
   /** The first line of the prompt, or in a room of what was said first. */
   line: string | undefined
+  /** Who said it, in a room. */
+  team: Team | undefined
   at: string
   updatedAt: string
   events: number
@@ -60,6 +62,8 @@ export interface TraceEvent {
   kind: Kind
   /** Who says or does it, and in a room the team. */
   who: string | undefined
+  /** What happened in the room, by the name of the event. */
+  event: string | undefined
   team: Team | undefined
   model: string | undefined
   tool: string | undefined

@@ -1,13 +1,20 @@
 import type { ComponentProps } from 'react'
 import { cn } from '../cn.ts'
+import { Icon } from '../icon.tsx'
 
 export const Select = ({ className, ...props }: ComponentProps<'select'>) => (
-  <select
-    data-slot="select"
-    className={cn(
-      'h-8 w-full min-w-0 cursor-pointer rounded-md border bg-card px-2 text-[13px] shadow-xs outline-none focus-visible:border-ring focus-visible:ring-2 focus-visible:ring-ring/40 max-sm:h-9 max-sm:text-base',
-      className,
-    )}
-    {...props}
-  />
+  <span className="relative block">
+    <select
+      data-slot="select"
+      className={cn(
+        'h-8 w-full min-w-0 cursor-pointer appearance-none truncate rounded-md border bg-card pr-7 pl-2 text-[13px] shadow-xs outline-none focus-visible:border-ring focus-visible:ring-2 focus-visible:ring-ring/40 max-sm:h-9 max-sm:text-base',
+        className,
+      )}
+      {...props}
+    />
+    <Icon
+      name="chevron"
+      className="pointer-events-none absolute top-2.25 right-2 size-3.5 rotate-90 text-muted-foreground max-sm:top-2.75"
+    />
+  </span>
 )

@@ -122,10 +122,13 @@ const EVENT = `e.session_id, e.sequence, e.id, e.turn, e.ordinal, e.type, e.auth
 export const eventsOfTurn = ({ query }: Queries, wanted: Wanted): Promise<EventRow[]> =>
   query(`select ${EVENT}, ${BRIEF} from ${WITHIN} order by e.sequence`, [JSON.stringify([wanted])])
 
+/** An event with its author. */
+export type Said = EventRow & { author_name: string | null; posted_by_team_id: string | null }
+
 /** Events by their places, their contents cut short; or their texts up to `characters` of them. */
-export const eventsAt = ({ query }: Queries, places: Place[], characters?: number): Promise<EventRow[]> =>
+export const eventsAt = ({ query }: Queries, places: Place[], characters?: number): Promise<Said[]> =>
   query(
-    `select ${EVENT}, ${characters === undefined ? BRIEF : begun(characters)}
+    `select ${EVENT}, e.author_name, e.posted_by_team_id, ${characters === undefined ? BRIEF : begun(characters)}
      from json_to_recordset($1::json) as p(session_id uuid, sequence bigint) join events e on e.session_id = p.session_id and e.sequence = p.sequence`,
     [JSON.stringify(places)],
   )

@@ -58,6 +58,13 @@ export const overviewsOf = async (queries: Queries, ids: string[]): Promise<(Ove
   return ids.map((id) => byId.get(id))
 }
 
+/** What these sessions are called. */
+export const titlesOf = async ({ db }: Queries, ids: string[]): Promise<Map<string, string>> => {
+  if (ids.length === 0) return new Map()
+  const rows = await db.select({ id: sessions.id, title: sessions.title }).from(sessions).where(inArray(sessions.id, ids))
+  return new Map(rows.map(({ id, title }) => [id, title]))
+}
+
 /** Holds the session for the rest of the transaction: every write of a session begins with this, and so they come one by one. */
 export const lockSession = async ({ db }: Queries, id: string): Promise<Session | undefined> => {
   const [row] = await db.select().from(sessions).where(eq(sessions.id, id)).for('no key update')

@@ -142,6 +142,22 @@ test('without script all of it is there: links, folds, the whole of what is long
     )
   }))
 
+test('the turns of a meeting say who spoke, and its joins look like joins', () =>
+  using({}, async (page, complaints) => {
+    const alex = await parley.post('/sessions', { title: 'Shipping the parser', description: '', creator_team_name: "Alex's Team" })
+    const room = `/sessions/${alex.session_id}`
+    const bea = await parley.post(`${room}/join`, { team_name: "Bea's Team" })
+    await parley.post(`${room}/messages`, { content: { text: 'The lexer is mine.' } }, alex.team_id)
+    await parley.post(`${room}/messages`, { content: { text: 'Then the printer is mine.' } }, bea.team_id)
+    await page.goto(`${room}/turns/1`)
+    const rows = await page.locator('#turns a[data-part=turn]').allInnerTexts()
+    expect(rows).toEqual([expect.stringMatching(/Alex's Team[^]*2 events/), expect.stringContaining("Bea's Team")])
+    expect(rows[1]).not.toContain('event')
+    expect(await page.locator('#turns [data-hue]').count()).toBe(2)
+    expect(await page.locator('#e1 use').first().getAttribute('href')).toBe('#i-join')
+    expect(complaints).toEqual([])
+  }))
+
 test('a session of a thousand turns begins with a hundred, and more of them come when they are asked for', () =>
   using({}, async (page, complaints) => {
     await page.goto(`${long}/turns/950`)
@@ -182,7 +198,7 @@ test('a hit of the search leads to its event', () =>
     await page.goto(at)
     await page.getByLabel('Search in this session').fill('subtracted')
     await page.getByRole('button', { name: 'Search', exact: true }).click()
-    await page.locator('main ol a').first().click()
+    await page.locator('main ol').getByRole('link', { name: 'subtracted' }).first().click()
     await page.waitForURL(`**${at}/turns/1?event=17#e17`)
     expect(await page.locator('#e17').innerText()).toContain('All 42 tests pass.')
     expect(complaints).toEqual([])

@@ -201,4 +201,4 @@ test('a team that spoke after its last poll is shown with the age of that, and a
   expect(shownOf(teams)).toContain('spoke 20s ago<span class="sr-only">, not listening</span>')
 })
 
-const shownOf = (teams: RosterTeam[]) => renderToStaticMarkup(createElement(Roster, { teams, waitingFor: 0 }))
+const shownOf = (teams: RosterTeam[]) => renderToStaticMarkup(createElement(Roster, { id: '', teams, waitingFor: 0 }))

@@ -41,7 +41,7 @@ export interface Shown {
 const PIECES: Record<Piece, (shown: Shown) => ReactElement> = {
   head: ({ state }) => <SessionHead session={state} />,
   loop: ({ state }) => <LoopStrip {...state} />,
-  roster: ({ state }) => <Roster teams={state.teams} waitingFor={state.waitingFor} />,
+  roster: ({ state }) => <Roster {...state} />,
   listening: ({ state }) => <Listening {...state} />,
   written: ({ state }) => <Written written={state.written} />,
   lanes: ({ lanes, state }) => <Lanes lanes={lanes} teams={state.teams} />,

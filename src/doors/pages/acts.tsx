@@ -22,7 +22,7 @@ import { existingSession } from '../../rooms/refusals.ts'
 import { concludeSession, reopenSession, updateSessionMetadata } from '../../rooms/sessions.ts'
 import { readDocument } from '../../stores/documents.ts'
 import { roster } from '../../stores/members.ts'
-import type { Session } from '../../stores/sessions.ts'
+import { sessionById, type Session } from '../../stores/sessions.ts'
 import { actorOf, personOf } from '../cookies.ts'
 import type { Http } from '../http.ts'
 import { act, assertActor, nextKey, problemOf } from './act.ts'
@@ -111,8 +111,10 @@ const ACTS = {
     operation: transferConvener,
     fields: ConvenerFields,
     teams: async ({ services }, sessionId) => {
-      const teams = await roster(services.database, sessionId)
-      return teams.filter(({ leftAt }) => leftAt === null).map(({ teamId, teamName, hue }) => ({ id: teamId, name: teamName, hue }))
+      const [teams, session] = await Promise.all([roster(services.database, sessionId), sessionById(services.database, sessionId)])
+      return teams
+        .filter(({ leftAt }) => leftAt === null)
+        .map(({ teamId, teamName, hue }) => ({ id: teamId, name: teamName, hue, convener: teamId === session?.convenerTeamId }))
     },
     input: ({ to }, session_id) => ({ session_id, to }),
   },

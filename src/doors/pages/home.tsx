@@ -15,7 +15,7 @@ import { conclusionOf } from '../../rooms/conclusion.ts'
 import type { Services } from '../../services.ts'
 import { conclusionsOf } from '../../stores/documents.ts'
 import { suspectedSessions } from '../../stores/loops.ts'
-import { listSessions, type Listed, type Session } from '../../stores/sessions.ts'
+import { listSessions, titlesOf, type Listed, type Session } from '../../stores/sessions.ts'
 import type { Http } from '../http.ts'
 import { partial } from '../live/frames.tsx'
 import { serverLink } from '../origin.ts'
@@ -102,12 +102,16 @@ const summaries = async (services: Services, sessions: Session[], needing: strin
   const { database, clock } = services
   const ids = sessions.map(({ id }) => id)
   const concluded = sessions.filter(({ status, source }) => status === 'closed' && source === 'room').map(({ id }) => id)
-  const [rosters, lasts, counts, pulses, conclusions] = await Promise.all([
+  const [rosters, lasts, counts, pulses, conclusions, titles] = await Promise.all([
     rostersOf(database, ids),
     lastEventsOf(database, ids),
     messageCounts(database, ids),
     pulsesOf(database, ids, new Date(clock.now()).toISOString()),
     conclusionsOf(database, concluded, 2 * LINE),
+    titlesOf(
+      database,
+      sessions.flatMap((session) => originOf(session) ?? []),
+    ),
   ])
   const teamsOf = Map.groupBy(rosters, ({ sessionId }) => sessionId)
   const lastOf = new Map(lasts.map((last) => [last.sessionId, last]))
@@ -129,14 +133,16 @@ const summaries = async (services: Services, sessions: Session[], needing: strin
       age: ago(session.lastEventAt ?? session.createdAt, clock.now()),
       messages: counts.get(session.id) ?? 0,
       pulses: pulses.get(session.id) ?? Array<number>(PULSES).fill(0),
-      from: originOf(session),
+      from: fromOf(session, titles),
     }
   })
 }
 
-const originOf = ({ resumedFromSessionId, forkedFromSessionId }: Session): SessionSummary['from'] => {
-  if (resumedFromSessionId) return { how: 'resumed', id: resumedFromSessionId }
-  return forkedFromSessionId ? { how: 'forked', id: forkedFromSessionId } : undefined
+const originOf = ({ resumedFromSessionId, forkedFromSessionId }: Session) => resumedFromSessionId ?? forkedFromSessionId ?? undefined
+
+const fromOf = (session: Session, titles: Map<string, string>): SessionSummary['from'] => {
+  const title = titles.get(originOf(session) ?? '')
+  return title === undefined ? undefined : { how: session.resumedFromSessionId ? 'resumed' : 'forked', title }
 }
 
 const LINE = 240

@@ -1,5 +1,6 @@
 import { Composer, ComposerPage, type ComposerProps } from '../../../components/composer.tsx'
-import { STATUS } from '../../core/errors.ts'
+import type { Problem } from '../../../components/form-field.tsx'
+import { STATUS, type ErrorBody } from '../../core/errors.ts'
 import { postMessage } from '../../rooms/feed.ts'
 import { personOf } from '../cookies.ts'
 import type { Http } from '../http.ts'
@@ -19,11 +20,17 @@ export const sendMessage = async (c: Http, site: Site): Promise<Response> => {
     person: { name: personOf(c, site.services)?.name ?? 'yourself', role: 'person' },
     idempotencyKey: nextKey(key, error),
     text: error && text,
-    problem: error && problemOf(error),
+    problem: error && told(error),
     again: true,
   }
   if (c.req.header('hx-request')) return fragment(c, <Composer {...composer} />, error && STATUS[error.code])
   if (outcome.ok) return seeOther(c, `/sessions/${sessionId}#m${String(outcome.data.cursor)}`)
   const frame = { ...frameOf(c, site), path: `/sessions/${sessionId}` }
   return page(c, <ComposerPage {...{ frame, composer }} />, STATUS[outcome.error.code])
+}
+
+// Of a form with one field it need not be said that it is this one.
+const told = (error: ErrorBody): Problem => {
+  const problem = problemOf(error)
+  return { ...problem, text: problem.text.replace(/^Must have at most/, 'The message is too long: at most') }
 }

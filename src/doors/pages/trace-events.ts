@@ -43,6 +43,7 @@ export const traceEvent = (row: TraceRow, { cast, room, terminal, sought }: Sett
     model: model ?? originating_model ?? undefined,
     tool: tool_name ?? undefined,
     note: noteOf(row),
+    event: room && type === 'system' && typeof content.event === 'string' ? content.event : undefined,
     terminal: row.terminal === true || sequence === terminal,
     line: lineOf(row, parts),
     ...parts,

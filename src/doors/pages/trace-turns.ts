@@ -4,9 +4,10 @@ import { shortened, textOf } from '../../core/event-text.ts'
 import { glance } from '../../core/glance.ts'
 import { kindOf } from '../../core/kinds.ts'
 import { turnsOf, type Turn } from '../../history/turns.ts'
-import { eventsAt, type EventRow, type Run, type SessionRow } from '../../stores/history.ts'
+import { eventsAt, type EventRow, type Run, type Said, type SessionRow } from '../../stores/history.ts'
+import { roster } from '../../stores/members.ts'
 import { runsBetween } from '../../stores/trace.ts'
-import type { Queries } from './feed.tsx'
+import { castOf, type Cast, type Queries } from './feed.tsx'
 
 export interface ListedTurn {
   item: TurnItem
@@ -29,22 +30,27 @@ export const turnItems = async (queries: Queries, session: SessionRow, from: num
   const turns = turnsOf(session, runs).map((turn) => ({ turn, begins: beginningOf(session, turn, byTurn.get(turn.ordinal)!) }))
   const places = turns.flatMap(({ begins }) => (begins === undefined ? [] : [{ session_id: session.id, sequence: begins }]))
   const quotes = new Map((await eventsAt(queries, places, QUOTED)).map((row) => [row.sequence, row]))
-  return turns.map(({ turn, begins }) => ({ item: itemOf(session, turn, quotes.get(begins ?? 0)), terminal: turn.terminal }))
+  const cast = castOf(session.source === 'room' && turns.length > 0 ? await roster(queries, session.id) : [])
+  return turns.map(({ turn, begins }) => ({ item: itemOf(session, turn, quotes.get(begins ?? 0), cast), terminal: turn.terminal }))
 }
 
 // What a turn is known by: its prompt, and in a room what was said first.
 const beginningOf = ({ source }: SessionRow, { userInput, first }: Turn, runs: Run[]): number | undefined =>
   source === 'room' ? (runs.find(({ kind }) => kind === 'user_input' || kind === 'assistant_response')?.first ?? first) : userInput
 
-const itemOf = (session: SessionRow, turn: Turn, quote: EventRow | undefined): TurnItem => ({
+const itemOf = (session: SessionRow, turn: Turn, quote: Said | undefined, cast: Cast): TurnItem => ({
   ordinal: turn.ordinal,
   line: quote && lineOf(quote),
+  team: quote && session.source === 'room' ? speakerOf(quote, cast) : undefined,
   at: turn.startedAt,
   updatedAt: turn.updatedAt,
   events: turn.events,
   tools: turn.tools,
   lacks: session.source === 'room' ? undefined : missing(session, turn),
 })
+
+const speakerOf = ({ type, author_name, posted_by_team_id }: Said, cast: Cast) =>
+  type === 'system' ? undefined : (cast.team(posted_by_team_id) ?? (author_name === null ? undefined : cast.named(author_name)))
 
 // The first line of which a glance leaves something: a text may begin with a code fence.
 const lineOf = ({ type, author, content, tool_name }: EventRow): string => {
