@@ -17,11 +17,13 @@ export interface SharedDocument {
 interface Props {
   document: SharedDocument
   written: WrittenView
-  /** Where its versions are; undefined for those to whom they are closed. */
-  history: string | undefined
+  /** Where its versions are. */
+  history: string
+  /** A guest, to whom they are closed. */
+  guest: boolean
 }
 
-export const DocumentPane = ({ document, written, history }: Props) => (
+export const DocumentPane = ({ document, written, history, guest }: Props) => (
   <section
     id="document"
     aria-label="Document"
@@ -29,13 +31,13 @@ export const DocumentPane = ({ document, written, history }: Props) => (
   >
     <div className="flex h-10 shrink-0 items-center gap-3 border-b px-4 sm:px-6">
       <h2 className="text-[13px] font-medium max-lg:hidden">Document</h2>
-      {history && (
+      {!guest && (
         <a href={history} className="text-[12.5px] text-muted-foreground hover:text-foreground">
           History
         </a>
       )}
-      <Written written={written} />
-      {history && (
+      <Written written={written} history={history} />
+      {!guest && (
         <Button variant="ghost" size="icon" hidden data-copy={history} aria-label="Copy the document" title="Copy the document">
           <Icon name="copy" />
         </Button>
@@ -65,11 +67,16 @@ export const DocumentText = ({ document: { content, version } }: { document: Sha
   </div>
 )
 
-export const Written = ({ written: { version, by, at, age } }: { written: WrittenView }) => (
+/** Which version it is, with a link to what that changed, and whose it is. */
+export const Written = ({ written: { version, by, at, age }, history }: { written: WrittenView; history: string }) => (
   <p id="written" data-version={version} className="ml-auto flex min-w-0 items-center gap-1.5 text-[12px] text-muted-foreground">
-    <span className="rounded bg-secondary px-1.5 py-0.5 font-mono text-[11px] font-medium text-secondary-foreground tabular-nums">
+    <a
+      href={version > 0 ? `${history}?from=${version - 1}&to=${version}` : history}
+      title="What this version changed"
+      className="rounded bg-secondary px-1.5 py-0.5 font-mono text-[11px] font-medium text-secondary-foreground tabular-nums hover:underline in-data-guest:pointer-events-none"
+    >
       v{version}
-    </span>
+    </a>
     {by && at && (
       <span className="truncate tabular-nums" title={moment(at)}>
         <TeamName team={by} /> · {age} ago

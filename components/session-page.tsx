@@ -35,7 +35,8 @@ export const SessionPage = ({ frame, session, link, idempotencyKey }: Props) => 
         <DocumentPane
           document={session.document}
           written={session.written}
-          history={frame.person?.role === 'guest' ? undefined : `/sessions/${session.id}/history`}
+          history={`/sessions/${session.id}/history`}
+          guest={frame.person?.role === 'guest'}
         />
       </div>
       <div id="live" data-session={session.id} data-cursor={session.cursor} data-doc={session.document.version} hidden />
@@ -62,7 +63,14 @@ const Tabs = ({ version }: { version: number }) => (
     <a href="#feed" className={cn(TAB, CHOSEN, 'on-document:border-transparent on-document:font-normal on-document:text-muted-foreground')}>
       Feed
     </a>
-    <a href="#document" className={cn(TAB, OTHER, 'on-document:border-foreground on-document:font-medium on-document:text-foreground')}>
+    <a
+      href="#document"
+      className={cn(
+        TAB,
+        OTHER,
+        'data-news:after:size-1.5 data-news:after:rounded-full data-news:after:bg-brand on-document:border-foreground on-document:font-medium on-document:text-foreground',
+      )}
+    >
       Document
       <span className="text-[11px] font-normal text-muted-foreground tabular-nums">v{version}</span>
     </a>

@@ -9,11 +9,14 @@ if (doc) {
     const reading = pane.contains(named)
     feed.ariaCurrent = reading ? null : 'true'
     doc.ariaCurrent = reading ? 'true' : null
+    if (reading) doc.removeAttribute('data-news')
   }
   addEventListener('hashchange', mark)
   mark()
   const written = () => {
-    doc.lastElementChild.textContent = `v${document.getElementById('written').dataset.version}`
+    const version = `v${document.getElementById('written').dataset.version}`
+    if (doc.lastElementChild.textContent !== version) doc.dataset.news = ''
+    doc.lastElementChild.textContent = version
     mark()
   }
   new MutationObserver(written).observe(pane, { subtree: true, attributeFilter: ['data-version'] })

@@ -63,6 +63,10 @@ test('document, teams, title and conclusion follow; a reopened session goes on',
     await post(`${path}/doc/append`, { text: '# Plan\n\n- lexer' }, bea.team_id)
     await page.locator('#doc h1', { hasText: 'Plan' }).waitFor(LATER)
     expect(await page.locator('#written').textContent()).toContain("v1Bea's Team")
+    await post(`${path}/doc/append`, { text: '- printer' }, bea.team_id)
+    await page.locator('#doc li.flash', { hasText: 'printer' }).waitFor(LATER)
+    expect(await page.locator('#doc .flash').count()).toBe(1) // what is new, and nothing else
+    expect(await page.locator('#written a').getAttribute('href')).toBe(`${path}/history?from=1&to=2`)
 
     await post(`${path}/join`, { team_name: 'Cleo' })
     await page.locator('#roster', { hasText: 'Cleo' }).waitFor(SOON)

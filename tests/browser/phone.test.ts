@@ -107,7 +107,14 @@ test('the tab says the newest version, and to those who hear the page which one 
     const { version } = await parley.post(`${at}/doc/append`, { text: '\n\n## Risks\n' }, team)
     await page.locator('#tabs', { hasText: `v${version}` }).waitFor(SOON)
     await expectPane(page, 'Document')
+    const news = page.locator('#tabs [data-news]')
+    expect(await news.count()).toBe(0) // one looks at it
+    await tab(page, 'Feed').click()
+    await parley.post(`${at}/doc/append`, { text: '- none' }, team)
+    await news.waitFor(SOON)
     expect(await violations(page)).toEqual([])
+    await tab(page, 'Document').click()
+    await news.waitFor({ state: 'detached' })
     expect(complaints).toEqual([])
   }))
 

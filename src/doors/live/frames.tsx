@@ -43,7 +43,7 @@ const PIECES: Record<Piece, (shown: Shown) => ReactElement> = {
   loop: ({ state }) => <LoopStrip {...state} />,
   roster: ({ state }) => <Roster {...state} />,
   listening: ({ state }) => <Listening {...state} />,
-  written: ({ state }) => <Written written={state.written} />,
+  written: ({ state }) => <Written written={state.written} history={`/sessions/${state.id}/history`} />,
   lanes: ({ lanes, state }) => <Lanes lanes={lanes} teams={state.teams} />,
   count: ({ messages }) => <Count messages={messages} />,
 }
