@@ -65,7 +65,12 @@ const MessageHead = ({ item: { team, prompt, to, sequence, at } }: { item: Messa
         to <bdi>{visible(to.join(', '))}</bdi>
       </span>
     )}
-    <a href={`#m${sequence}`} className="ml-auto shrink-0 text-[11px] text-muted-foreground tabular-nums hover:text-foreground">
+    <a
+      href={`#m${sequence}`}
+      tabIndex={-1}
+      aria-label={`Message ${sequence}, ${clock(at)}`}
+      className="ml-auto shrink-0 text-[11px] text-muted-foreground tabular-nums hover:text-foreground"
+    >
       <span className="mr-1.5 opacity-0 transition-opacity group-hover:opacity-100 group-focus-within:opacity-100">#{sequence}</span>
       <time dateTime={at} title={moment(at)}>
         {clock(at)}
@@ -78,6 +83,7 @@ const QuietTime = ({ item: { sequence, at } }: { item: MessageItem }) => (
   <a
     href={`#m${sequence}`}
     tabIndex={-1}
+    aria-label={`Message ${sequence}, ${clock(at)}`}
     title={`#${sequence}, ${moment(at)}`}
     className="w-7 shrink-0 pt-0.5 text-center text-[10px] text-muted-foreground tabular-nums opacity-0 group-hover:opacity-100"
   >

@@ -32,7 +32,10 @@ describe('the composer', () => {
       await asRobin(page, at)
       await page.evaluate('window.untouched = true')
       await message(page).fill('How far are you?\nAnd what is **next**?')
-      await message(page).press('Control+Enter')
+      await page.locator('#listening').click() // away from the composer, and back by its key
+      await page.keyboard.press('c')
+      expect(await message(page).inputValue()).toBe('How far are you?\nAnd what is **next**?')
+      await page.keyboard.press('Control+Enter')
       await page.locator('#rows strong', { hasText: 'next' }).waitFor()
       expect(await said()).toMatchObject([
         { author: 'person', team: 'Robin', posted_by_team_id: null, content: { text: 'How far are you?\nAnd what is **next**?' } },
