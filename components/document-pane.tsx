@@ -85,6 +85,8 @@ export const Written = ({ written: { version, by, at, age }, history }: { writte
   </p>
 )
 
+const LONG = 600 // characters: about what a quarter of a window shows
+
 /** The document's conclusion at the head of the page, once the session is concluded. */
 export const Conclusion = ({ document: { conclusion } }: { document: SharedDocument }) =>
   conclusion === undefined ? (
@@ -101,9 +103,17 @@ export const Conclusion = ({ document: { conclusion } }: { document: SharedDocum
           tabIndex={0}
           role="region"
           aria-label="The conclusion"
-          className="prose prose-sm md-feed thin-scroll mt-1.5 max-h-[26dvh] max-w-4xl overflow-y-auto"
+          className="prose prose-sm md-feed thin-scroll fades mt-1.5 max-h-[26dvh] max-w-4xl overflow-y-auto"
           dangerouslySetInnerHTML={{ __html: renderMarkdown(conclusion) }}
         />
+        {conclusion.length > LONG && (
+          <a
+            href="#doc-conclusion"
+            className="mt-1 inline-block text-[12.5px] font-medium text-violet-foreground underline underline-offset-2"
+          >
+            Read all in the document
+          </a>
+        )}
       </details>
     </section>
   )

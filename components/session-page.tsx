@@ -101,7 +101,7 @@ export const SessionHead = ({ session, renamed = false }: { session: SessionStat
         {visible(session.title)}
       </h1>
       <Badge variant={session.concluded ? 'concluded' : session.quietFor ? 'warn' : 'live'} className="mt-0.5">
-        <span className={cn('size-1.5 rounded-full', session.concluded ? 'bg-violet' : session.quietFor ? 'bg-warn' : 'bg-ok')} />
+        <span className={cn('dot size-1.5 rounded-full', session.concluded ? 'bg-violet' : session.quietFor ? 'bg-warn' : 'bg-ok')} />
         {session.concluded ? 'Concluded' : session.quietFor ? 'Idle' : 'Live'}
       </Badge>
       {session.loop && (

@@ -7,7 +7,7 @@ const WORD = { active: 'Active', idle: 'Idle', disconnected: 'Disconnected' }
 
 /** Green, yellow or grey, and the same in a word for those who do not see colours. */
 export const StatusDot = ({ status, word = WORD[status], className }: { status: Status; word?: string; className?: string }) => (
-  <span className={cn('relative shrink-0 rounded-full', LOOK[status], className)}>
+  <span className={cn('dot relative shrink-0 rounded-full', LOOK[status], className)}>
     <span className="sr-only">{word}</span>
   </span>
 )

@@ -463,5 +463,34 @@ test('between a phone and a wide window the way on stays beside the title, and t
     expect(items).not.toContain('Conclude…')
   }))
 
+test('with colours of the reader’s own, what is filled, chosen or done still differs from what is not', () =>
+  using({ forcedColors: 'active' }, async (page) => {
+    const { at, id, token } = await meeting()
+    await parley.post(`/sessions/${id}/messages`, { content: '- [x] done\n- [ ] open' }, token)
+    await asRobin(page, at)
+    const colour = (selector: string) =>
+      page
+        .locator(selector)
+        .first()
+        .evaluate((element) => getComputedStyle(element).backgroundColor)
+    const pairs = [
+      ['label:has(#show-all)', 'label:has(#show-events)'],
+      ['.cb-on', '.cb:not(.cb-on)'],
+      ['#session-head .dot', 'body'],
+      ['#composer [data-slot=button]', 'body'],
+    ] as const
+    for (const [one, other] of pairs) expect(await colour(one), one).not.toBe(await colour(other))
+  }))
+
+test('a long conclusion leads on to the document, which has all of it', () =>
+  using(MOBILE, async (page) => {
+    const { at, id, token } = await meeting()
+    await parley.post(`/sessions/${id}/conclude`, { summary_section: 'It ships, for a reason.\n\n'.repeat(40) }, token)
+    await asRobin(page, at)
+    await page.getByRole('link', { name: 'Read all in the document' }).click()
+    await page.locator('#doc-conclusion').waitFor()
+    expect(await overflow(page)).toBe(0)
+  }))
+
 const form = (path: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
   fetch(`${parley.url}${path}`, { method: 'POST', redirect: 'manual', body: new URLSearchParams(fields), headers })
