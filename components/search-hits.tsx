@@ -39,7 +39,7 @@ const WHOLE_ROW =
   'after:absolute after:inset-0 focus-visible:outline-none after:focus-visible:outline-2 after:focus-visible:-outline-offset-2 after:focus-visible:outline-ring'
 const ROW_LINK = `truncate text-[14px] font-medium tracking-[-0.005em] ${WHOLE_ROW}`
 const ABOUT = 'flex flex-wrap items-center gap-x-2 gap-y-0.5 text-[12px] text-muted-foreground'
-const WITHIN = 'relative z-10 underline-offset-2 hover:text-foreground hover:underline'
+const WITHIN = 'relative z-10 leading-6 underline-offset-2 hover:text-foreground hover:underline'
 
 interface Found {
   hits: Hit[]
