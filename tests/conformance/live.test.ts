@@ -218,8 +218,8 @@ onEveryEngine((parley) => {
     await stream.next()
     await say(bea, 'the answer', { reply_to: message_id })
     const { data } = (await stream.next())!
-    expect(data).toContain('answers Alex&#x27;s Team, #2')
-    expect(await (await parley().send(`/sessions/${id}`)).text()).toContain('answers Alex&#x27;s Team, #2')
+    expect(data).toContain('answers <bdi>Alex&#x27;s Team</bdi>, #2')
+    expect(await (await parley().send(`/sessions/${id}`)).text()).toContain('answers <bdi>Alex&#x27;s Team</bdi>, #2')
     await stream.cancel()
   })
 
