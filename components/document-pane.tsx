@@ -36,7 +36,7 @@ export const DocumentPane = ({ document, written, history, guest }: Props) => (
           History
         </a>
       )}
-      <Written written={written} history={history} />
+      <Written written={written} history={guest ? undefined : history} />
       {!guest && (
         <Button variant="ghost" size="icon" hidden data-copy={history} aria-label="Copy the document" title="Copy the document">
           <Icon name="copy" />
@@ -67,16 +67,22 @@ export const DocumentText = ({ document: { content, version } }: { document: Sha
   </div>
 )
 
-/** Which version it is, with a link to what that changed, and whose it is. */
-export const Written = ({ written: { version, by, at, age }, history }: { written: WrittenView; history: string }) => (
+const VERSION = 'rounded bg-secondary px-1.5 py-0.5 font-mono text-[11px] font-medium text-secondary-foreground tabular-nums'
+
+/** Which version it is, with a link to what that changed for those to whom it is open, and whose it is. */
+export const Written = ({ written: { version, by, at, age }, history }: { written: WrittenView; history: string | undefined }) => (
   <p id="written" data-version={version} className="ml-auto flex min-w-0 items-center gap-1.5 text-[12px] text-muted-foreground">
-    <a
-      href={version > 0 ? `${history}?from=${version - 1}&to=${version}` : history}
-      title="What this version changed"
-      className="rounded bg-secondary px-1.5 py-0.5 font-mono text-[11px] font-medium text-secondary-foreground tabular-nums hover:underline in-data-guest:pointer-events-none"
-    >
-      v{version}
-    </a>
+    {history === undefined ? (
+      <span className={VERSION}>v{version}</span>
+    ) : (
+      <a
+        href={version > 0 ? `${history}?from=${version - 1}&to=${version}` : history}
+        title="What this version changed"
+        className={`${VERSION} hover:underline in-data-guest:pointer-events-none`}
+      >
+        v{version}
+      </a>
+    )}
     {by && at && (
       <span className="truncate tabular-nums" title={moment(at)}>
         <TeamName team={by} /> · {age} ago
