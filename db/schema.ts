@@ -118,9 +118,6 @@ export const events = pgTable(
   (t) => [
     primaryKey({ columns: [t.sessionId, t.sequence] }),
     uniqueIndex('events_id').on(t.id),
-    index('events_conversation')
-      .on(t.sessionId, t.sequence)
-      .where(sql`${t.type} in (${listed(CONVERSATION_TYPES)})`),
     index('events_terminal')
       .on(t.sessionId, t.turn, t.sequence)
       .where(sql`${t.terminal}`),

@@ -17,6 +17,7 @@ export const sessionIndex = pgTable(
     startedAt: at().notNull(),
     updatedAt: at().notNull(),
     mode: text().notNull().default('chat'),
+    messages: integer().notNull().default(0), // of what is indexed: a page that lists sessions reads no log to count them
   },
   (t) => [
     index('session_index_updated').on(t.updatedAt, t.sessionId, t.startedAt),

@@ -1,9 +1,10 @@
 // What the home page reads beside the sessions themselves: as many statements for one session as for a hundred.
 import { and, count, desc, eq, gt, gte, inArray, isNull, max, or, sql, type SQL } from 'drizzle-orm'
 import type { Queries } from '../../db/database.ts'
-import { CONVERSATION_TYPES, events, participants, sessions } from '../../db/schema.ts'
+import { events, participants, sessions } from '../../db/schema.ts'
 import { kindNumber } from '../core/kinds.ts'
 import { plainArray } from './arrays.ts'
+import { MESSAGE } from './events.ts'
 
 /** The newest event of each conversation, by primary key: the session's row knows its sequence. */
 export const lastEventsOf = ({ db }: Queries, ids: string[]) =>
@@ -21,14 +22,16 @@ export const lastEventsOf = ({ db }: Queries, ids: string[]) =>
         .innerJoin(events, and(eq(events.sessionId, sessions.id), eq(events.sequence, sessions.lastConversationSequence)))
         .where(inArray(sessions.id, ids))
 
-export const messageCounts = async ({ db }: Queries, ids: string[]): Promise<Map<string, number>> => {
+/** How many messages each session has: what the index has counted, and those that it has not come to. */
+export const messageCounts = async ({ query }: Queries, ids: string[]): Promise<Map<string, number>> => {
   if (ids.length === 0) return new Map()
-  const rows = await db
-    .select({ id: events.sessionId, n: count() })
-    .from(events)
-    .where(and(inArray(events.sessionId, ids), inArray(events.type, [...CONVERSATION_TYPES]), sql`${events.type} <> 'system'`))
-    .groupBy(events.sessionId)
-  return new Map(rows.map(({ id, n }) => [id, n]))
+  const rows = await query<{ id: string; messages: number }>(
+    `select i.session_id as id, i.messages + (select count(*)::int from events e
+       where e.session_id = i.session_id and e.sequence > i.indexed_sequence and ${MESSAGE}) as messages
+     from session_index i where i.session_id = any($1::uuid[])`,
+    [plainArray(ids)],
+  )
+  return new Map(rows.map(({ id, messages }) => [id, messages]))
 }
 
 export const PULSES = 20

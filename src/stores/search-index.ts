@@ -6,6 +6,7 @@ import { kindNumber, kindOf } from '../core/kinds.ts'
 import { modeAfter, type Mode } from '../core/modes.ts'
 import { indexed, LEVELS, termsOf } from '../core/terms.ts'
 import { plainArray } from './arrays.ts'
+import { isMessage } from './events.ts'
 
 const LOCK = 7_423_000_002
 const BATCH_BYTES = 384 * 1024 // of content, the first event always; 1 MiB of large texts took 100 MiB more memory (bench/import)
@@ -103,7 +104,7 @@ const count = (words: Map<string, Word>, term: string, level: number | undefined
 
 const write = async (tx: Queries, logged: Logged[], modes: Map<string, Mode>) => {
   const words = new Map<string, Word>()
-  const reached = new Map<string, number>()
+  const reached = new Map<string, { sequence: number; messages: number }>()
   let length = 0
   const rows = logged.map(({ session_id, sequence, id, turn, type, author, content, tool_name, at }) => {
     const kind = kindOf(type, author)
@@ -111,7 +112,7 @@ const write = async (tx: Queries, logged: Logged[], modes: Map<string, Mode>) =>
     const { levels, ...made } = indexed(counts)
     for (const term of counts.keys()) count(words, term, levels.get(term))
     length += made.length
-    reached.set(session_id, sequence)
+    reached.set(session_id, { sequence, messages: (reached.get(session_id)?.messages ?? 0) + Number(isMessage(type)) })
     modes.set(session_id, modeAfter(modes.get(session_id)!, kind, tool_name))
     return { session_id, turn, sequence, id, kind: kindNumber(kind), at, ...made }
   })
@@ -130,10 +131,11 @@ const write = async (tx: Queries, logged: Logged[], modes: Map<string, Mode>) =>
     [JSON.stringify([...words.values()].sort(byTerm))],
   )
   await tx.query(
-    `update session_index i set indexed_sequence = r.sequence, mode = r.mode, updated_at = coalesce(s.last_event_at, s.created_at)
-     from json_to_recordset($1::json) as r(session_id uuid, sequence bigint, mode text), sessions s
+    `update session_index i set indexed_sequence = r.sequence, mode = r.mode, messages = i.messages + r.messages,
+       updated_at = coalesce(s.last_event_at, s.created_at)
+     from json_to_recordset($1::json) as r(session_id uuid, sequence bigint, messages int, mode text), sessions s
      where i.session_id = r.session_id and s.id = r.session_id`,
-    [JSON.stringify([...reached].map(([session_id, sequence]) => ({ session_id, sequence, mode: modes.get(session_id) })))],
+    [JSON.stringify([...reached].map(([session_id, upTo]) => ({ session_id, ...upTo, mode: modes.get(session_id) })))],
   )
   await tx.query(
     `update search_corpus set events = events + $1, length = length + $2,
@@ -161,7 +163,7 @@ export const emptyIndex = (database: Database): Promise<number> =>
   database.transaction(async ({ query }) => {
     await query('select pg_advisory_xact_lock($1)', [LOCK])
     await query('truncate event_search, search_terms')
-    await query(`update session_index set indexed_sequence = 0, mode = 'chat'`)
+    await query(`update session_index set indexed_sequence = 0, mode = 'chat', messages = 0`)
     const [row] = await query<{ events: number }>(
       `update search_corpus set events = 0, length = 0, rebuilding = (select sum(last_sequence)::int8 from sessions) returning coalesce(rebuilding, 0) as events`,
     )

@@ -2,7 +2,7 @@
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import { rfc3339, type Queries } from '../../db/database.ts'
 import { loops, sessionDocHistory, sessionDocs, sessions } from '../../db/schema.ts'
-import { CONVERSATION } from './events.ts'
+import { CONVERSATION, MESSAGE } from './events.ts'
 
 /** Where in a feed something was said, by which team (null: a person or the system), whether that was a message, and when. */
 export type Said = [sequence: number, team: string | null, message: boolean, at: string]
@@ -53,7 +53,7 @@ const TALK = `
 select team_id, name, slot, count(*)::int as messages, min(at) as "from", max(at) as "to" from (
   select posted_by_team_id as team_id, author_name as name, at, coalesce(least(floor(
     extract(epoch from at - min(at) over ()) / nullif(extract(epoch from max(at) over () - min(at) over ()), 0) * $2::int), $2::int - 1), 0)::int as slot
-  from events where session_id = $1 and type in ('chat', 'user_input')
+  from events where session_id = $1 and ${MESSAGE}
 ) said group by 1, 2, 3 order by slot`
 
 export const talkOf = ({ query }: Queries, sessionId: string, slots: number): Promise<Talk[]> => query<Talk>(TALK, [sessionId, slots])

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { onEveryEngine, room, say, viaRest } from '../support/parley.ts'
-import { PULSES, pulsesOf } from '../../src/stores/overview.ts'
+import { messageCounts, PULSES, pulsesOf } from '../../src/stores/overview.ts'
 import { sessionsWithDocs } from '../../src/stores/watched.ts'
 
 onEveryEngine((parley) => {
@@ -48,6 +48,25 @@ onEveryEngine((parley) => {
       [1, null, false], // Bea's joining
     ])
     expect(watched!.said[0]![3]).toBe('2026-01-01T12:00:00.120Z')
+  })
+
+  test('messages are counted, indexed or not, and again after the index is rebuilt', async () => {
+    const { id, alex } = await room(viaRest(parley()))
+    const { database, services } = parley()
+    const counted = async () => {
+      const [row] = await database.query<{ messages: number }>('select messages from session_index where session_id = $1', [id])
+      return { indexed: row!.messages, all: (await messageCounts(database, [id])).get(id) }
+    }
+    await say(alex, 'word')
+    await services.indexer.run()
+    expect(await counted()).toEqual({ indexed: 1, all: 1 }) // Bea's joining is none
+    await database.query('update session_index set indexed_sequence = 1, messages = 0 where session_id = $1', [id]) // as if it were behind
+    expect(await counted()).toEqual({ indexed: 0, all: 1 })
+    await services.indexer.rebuild(() => {})
+    await say(alex, 'word')
+    expect((await counted()).all).toBe(2)
+    await services.indexer.run()
+    expect(await counted()).toEqual({ indexed: 2, all: 2 })
   })
 
   test('a session without events has none', async () => {
