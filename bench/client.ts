@@ -1,7 +1,5 @@
-// A load generator in a process of its own, so that its work is not counted as the server's: keep-alive connections over raw sockets,
-// one request at a time on each. Reads a plan as JSON from its arguments, prints { perSecond, took } as JSON.
-import { connect, type Socket } from 'node:net'
-
+// A load generator in a process of its own, so that its work is not counted as the server's: keep-alive connections over Bun's own
+// sockets, one request at a time on each. Reads a plan as JSON from its arguments, prints { perSecond, took } as JSON.
 export interface Plan {
   url: string
   requests: { method: string; path: string; headers?: Record<string, string>; body?: string }[] // connection n sends requests[n % length]
@@ -20,36 +18,38 @@ const run = async ({ url, requests, connections, seconds }: Plan) => {
   let failed = 0
   const begin = performance.now()
   const end = begin + seconds * 1000
-  const one = (text: string) =>
+  const one = (text: Buffer) =>
     new Promise<void>((resolve, reject) => {
       let start = 0
       let left = -1 // bytes of the answer still to come; -1: its head is not complete yet
       let held = ''
-      const socket: Socket = connect({ host: hostname, port: Number(port), noDelay: true })
-      const send = () => {
+      const send = (socket: Bun.Socket) => {
         start = performance.now()
         socket.write(text)
       }
-      socket.on('connect', send)
-      socket.on('error', reject)
-      socket.on('data', (data) => {
+      const open = (socket: Bun.Socket) => {
+        socket.setNoDelay(true)
+        send(socket)
+      }
+      const data = (socket: Bun.Socket, bytes: Buffer) => {
         if (left < 0) {
-          held += data.toString('latin1')
+          held += bytes.toString('latin1')
           const head = held.indexOf('\r\n\r\n')
           if (head < 0) return
           if (!held.startsWith('HTTP/1.1 200')) failed++
           left = Number(/content-length: (\d+)/i.exec(held)![1]) - (held.length - head - 4)
           held = ''
-        } else left -= data.length
+        } else left -= bytes.length
         if (left > 0) return
         left = -1
         const now = performance.now()
         took.push(now - start)
-        if (now < end) send()
+        if (now < end) send(socket)
         else resolve(void socket.end())
-      })
+      }
+      Bun.connect({ hostname, port: Number(port), socket: { open, data, error: (_, error) => reject(error) } }).catch(reject)
     })
-  await Promise.all(Array.from({ length: connections }, (_, n) => one(textOf(requests[n % requests.length]!, host))))
+  await Promise.all(Array.from({ length: connections }, (_, n) => one(Buffer.from(textOf(requests[n % requests.length]!, host)))))
   return { perSecond: (took.length / (performance.now() - begin)) * 1000, took, failed }
 }
 
