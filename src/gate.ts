@@ -21,7 +21,7 @@ export const perform = (operation: AnyOp, services: Services, call: Call, raw: u
     const came = outcome.ok ? 'ok' : outcome.error.code
     services.metrics.add('calls', 1, `operation="${operation.name}",outcome="${came}"`)
     if (began !== undefined) services.log('debug', operation.name, { outcome: came, ms: Math.round(performance.now() - began) })
-    return outcome
+    return outcome.ok && outcome.replayed ? asFirstTold(operation, outcome) : outcome
   }
   const failed = (error: unknown) => {
     if (operation.effect !== 'read' && isAway(error)) services.doubted()
@@ -73,6 +73,12 @@ const admit = (request: Request, keyText: string | undefined, armed: Armed | und
   let replayed = false
   const context = contextOf(request, { armed, appendKey: key, replayed: () => void (replayed = true) })
   return operation.run(context, input).then((data): Outcome => ({ ok: true, data, replayed }))
+}
+
+// jsonb keeps an object's keys in an order of its own. A retry is answered with the same bytes as the first call: those of the schema.
+const asFirstTold = ({ output }: AnyOp, outcome: Extract<Outcome, { ok: true }>): Outcome => {
+  const { success, data } = output.safeParse(outcome.data)
+  return success ? { ...outcome, data } : outcome // an earlier version may have answered in another shape
 }
 
 const IN_OUR_WORDS = { error: wording }
