@@ -5,6 +5,7 @@ import { parseToken, sha256 } from '../core/ids.ts'
 import { nameKey } from '../core/text.ts'
 import { teamOf, type Context } from '../context.ts'
 import type { Services } from '../services.ts'
+import { isTold } from '../stores/events.ts'
 import { activeElsewhere, addParticipant, lockName, markLeft, memberByToken, roster, type Participant } from '../stores/members.ts'
 import type { Session } from '../stores/sessions.ts'
 import { beyondTheEnd, existingSession } from './refusals.ts'
@@ -124,7 +125,8 @@ export const freeHue = (name: string, teams: Pick<Participant, 'hue'>[]): number
   return wished
 }
 
-/** Specification 1, "leave_session": the roster's row stays, and the token ends. Leaving a closed session writes no event. */
+/** Specification 1, "leave_session": the roster's row stays, and the token ends. Leaving a closed session writes no event, nor does a
+ *  team that came to read it and said nothing once it was open again: nobody was told of its coming. */
 export const leaveSession = op({
   name: 'leave_session',
   summary: 'Leave the session for good: the others are told and your team_id ends. You need not leave a concluded session.',
@@ -136,9 +138,11 @@ export const leaveSession = op({
   output: z.object({ left_at: time }),
   refuses: [],
   async run(context, { session_id }) {
-    const member = teamOf(context)
-    const leftAt = await markLeft(context.queries, session_id, member.teamId)
-    if (context.session!.status === 'active') await context.append(announcement(session_id, 'team_left', member.teamName, member.teamId))
+    const { teamId, teamName } = teamOf(context)
+    const leftAt = await markLeft(context.queries, session_id, teamId)
+    const { status, createdByTeamId } = context.session!
+    if (status === 'active' && (teamId === createdByTeamId || (await isTold(context.queries, session_id, teamId))))
+      await context.append(announcement(session_id, 'team_left', teamName, teamId))
     return { left_at: leftAt! }
   },
 })

@@ -78,6 +78,12 @@ export const hasPosted = async ({ query }: Queries, sessionId: string, teamId: s
   return (await query(posts, [sessionId, teamId, new Date(since).toISOString()])).length > 0
 }
 
+/** Has the feed told of the team, as its author or as one that came? */
+export const isTold = async ({ query }: Queries, sessionId: string, teamId: string): Promise<boolean> => {
+  const told = `select from events where session_id = $1 and ${CONVERSATION} and (posted_by_team_id = $2::uuid or content->>'team_id' = $2::text) limit 1`
+  return (await query(told, [sessionId, teamId])).length > 0
+}
+
 /** Those of these events that this session has, in no order. */
 export const eventsById = async ({ query }: Queries, sessionId: string, ids: string[]): Promise<Event[]> =>
   (await query<Row>(`select ${COLUMNS} from events where session_id = $1 and id = any($2::uuid[])`, [sessionId, plainArray(ids)])).map(

@@ -203,6 +203,24 @@ throughEveryDoor((call, parley) => {
       expect(page.session_closed).toBe(false)
     })
 
+    test('a team that came to read the closed session leaves as quietly as it came, unless it took part', async () => {
+      const { alex, bea, id } = await room(call)
+      await done(alex('conclude_session', { summary_section: 'end' }))
+      const [reader, speaker] = [
+        seat(call, await done(call('join_session', { session_id: id, team_name: 'Cleo' }))),
+        seat(call, await done(call('join_session', { session_id: id, team_name: 'Dan' }))),
+      ]
+      await done(alex('reopen_session', { reason: 'A bug came back.' }))
+      await say(speaker, 'I have a fix.')
+      for (const team of [reader, speaker, alex]) await done(team('leave_session'))
+      expect((await feedOf(bea)).slice(-4)).toMatchObject([
+        { event: 'session_reopened' },
+        { content: { text: 'I have a fix.' } },
+        { event: 'team_left', team: 'Dan' },
+        { event: 'team_left', team: "Alex's Team" },
+      ])
+    })
+
     test('another team may not, an open session cannot be, and a blank reason is none', async () => {
       const { alex, bea } = await room(call)
       await refused(alex('reopen_session', { reason: 'why not' }), 'conflict')
