@@ -41,11 +41,12 @@ export const turnsOf = (session: SessionRow, runs: Run[]): Turn[] =>
   })
 
 // Marked by an event of its own (a task's, a trace's), or it follows from the room: another turn has opened or the session is closed.
-// Then its last chat ended it; where nobody spoke, what came last, unless a prompt still waits for its answer.
-const terminalOf = ({ source, status, turn: turns }: SessionRow, ordinal: number, runs: Run[]): number | undefined => {
+// Then its last chat ended it; where nobody spoke, what came last, unless a prompt still waits for its answer. Of a transcript this holds
+// for the turns of those who went on with it here.
+const terminalOf = ({ status, turn: turns }: SessionRow, ordinal: number, runs: Run[]): number | undefined => {
   const marked = greatest(runs.map(({ terminal }) => terminal))
   const closed = status === 'closed' && ordinal >= turns
-  if (marked !== undefined || source !== 'room' || (ordinal >= turns && !closed)) return marked
+  if (marked !== undefined || !runs.some(({ here }) => here) || (ordinal >= turns && !closed)) return marked
   const spoken = greatest(runs.map(({ last_chat }) => last_chat))
   return spoken ?? (closed || runs.every(({ kind }) => kind === 'system') ? greatest(runs.map(({ last }) => last)) : undefined)
 }

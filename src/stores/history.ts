@@ -30,6 +30,7 @@ export interface Run {
   updated_at: string
   terminal: number | null // the last event that says it ends the turn
   last_chat: number | null
+  here: boolean // not all of it was imported
 }
 
 export interface EventRow {
@@ -59,8 +60,8 @@ const sessionWith = (
   updated: string,
 ) => `s.id, s.title, s.description, s.source, s.status, s.created_at as started_at, ${updated} as updated_at,
   greatest(s.turn, least(s.last_sequence, 1))::int as turn, s.last_sequence,
-  (s.source = 'room' and s.status = 'closed' and s.last_sequence > 0) or exists (
-    select from events e where e.session_id = s.id and e.turn = s.turn and e.terminal) as completed`
+  (s.status = 'closed' and exists (select from events e where e.session_id = s.id and e.sequence = s.last_sequence and e.source_line is null))
+    or exists (select from events e where e.session_id = s.id and e.turn = s.turn and e.terminal) as completed`
 
 export const sessionsByIds = ({ query }: Queries, ids: string[]): Promise<SessionRow[]> =>
   query(`select ${sessionWith(UPDATED)} from sessions s where s.id = any($1::uuid[])`, [plainArray(ids)])
@@ -105,7 +106,8 @@ export const runsOf = ({ query }: Queries, wanted: Wanted[]): Promise<Run[]> =>
   query(
     `select e.session_id, e.turn, ${KIND} as kind, case when e.type = 'tool_call' then e.tool_name end as tool_name, count(*)::int as events,
        min(e.sequence) as first, max(e.sequence) as last, min(e.at) as started_at, max(e.at) as updated_at,
-       max(e.sequence) filter (where e.terminal) as terminal, max(e.sequence) filter (where e.type = 'chat') as last_chat
+       max(e.sequence) filter (where e.terminal) as terminal, max(e.sequence) filter (where e.type = 'chat') as last_chat,
+       bool_or(e.source_line is null) as here
      from ${WITHIN} group by 1, 2, 3, 4 order by 1, 2, min(e.sequence)`,
     [JSON.stringify(wanted)],
   )

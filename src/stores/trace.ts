@@ -26,7 +26,8 @@ export const runsBetween = ({ query }: Queries, sessionId: string, from: number,
   query(
     `select e.session_id, e.turn, ${KIND} as kind, case when e.type = 'tool_call' then e.tool_name end as tool_name, count(*)::int as events,
        min(e.sequence) as first, max(e.sequence) as last, min(e.at) as started_at, max(e.at) as updated_at,
-       max(e.sequence) filter (where e.terminal) as terminal, max(e.sequence) filter (where e.type = 'chat') as last_chat
+       max(e.sequence) filter (where e.terminal) as terminal, max(e.sequence) filter (where e.type = 'chat') as last_chat,
+       bool_or(e.source_line is null) as here
      from ${STRETCH} group by 1, 2, 3, 4 order by 2, min(e.sequence)`,
     [sessionId, from, to],
   )

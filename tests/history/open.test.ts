@@ -1,7 +1,10 @@
 // open (specification 2; the checklist's B36 to B47).
 import { describe, expect, test } from 'bun:test'
+import { bodySource } from '../../src/import/source.ts'
+import { importTranscript } from '../../src/import/transcript.ts'
 import { indexed, throughHistory, trace, type Step } from '../support/history.ts'
-import { done, room, viaRest } from '../support/parley.ts'
+import { cookieOf, done, room, seat, viaRest } from '../support/parley.ts'
+import { claudeLine } from '../support/transcripts.ts'
 
 const TURNS: Step[][] = [
   [
@@ -226,6 +229,27 @@ throughHistory((ask, parley) => {
       for (let id = (await open(turn)).traversal.last_event_id as string | null; id; id = (await open(id)).traversal.previous_event_id)
         backwards.push(id)
     expect(backwards.toReversed()).toEqual(events)
+  })
+
+  describe('a transcript that was reopened here', () => {
+    test('has its own last turn as it was, and of what was said since the room’s turns', async () => {
+      const lines = [claudeLine(1, 'user', 'Ship it.', { session: crypto.randomUUID() })]
+      const { session_id: id } = await importTranscript(parley().services, bodySource(new Response(lines.join('\n')).body, '', 1e6))
+      const call = viaRest(parley())
+      const person = await cookieOf(parley(), { name: 'Robin', role: 'person' })
+      const turns = async () => {
+        const { session, turns } = await open(`session:${id}`)
+        return [session.completed, ...turns.map(({ completed }: any) => completed)]
+      }
+      expect(await turns()).toEqual([false, false])
+      await done(call('reopen_session', { session_id: id, reason: 'It was not shipped.' }, { person }))
+      const bea = seat(call, await done(call('join_session', { session_id: id, team_name: "Bea's Team" })))
+      await done(bea('post_message', { content: 'I ship it.' }))
+      await done(call('post_message', { session_id: id, content: 'Thank you.' }, { person }))
+      expect(await turns()).toEqual([false, false, true, false])
+      await done(bea('conclude_session', { summary_section: 'Shipped.' }))
+      expect(await turns()).toEqual([true, false, true, true])
+    })
   })
 
   describe('a room', () => {

@@ -106,8 +106,8 @@ export const trace = async (
     )
     await query(`insert into session_index (session_id, started_at, updated_at) values ($1, $2, $3)`, [id, from, at(events.length - 1)])
     await query(
-      `insert into events (session_id, sequence, id, turn, ordinal, type, author, content, size, tool_name, model, originating_model, terminal, at)
-       select $1, sequence, id, turn, ordinal, type, 'agent', content, size, tool, model, made_by, terminal, at
+      `insert into events (session_id, sequence, id, turn, ordinal, type, author, content, size, tool_name, model, originating_model, terminal, source_line, at)
+       select $1, sequence, id, turn, ordinal, type, 'agent', content, size, tool, model, made_by, terminal, sequence, at
        from json_to_recordset($2::json) as e(sequence bigint, id uuid, turn int, ordinal int, type text, content jsonb, size int, tool text,
          model text, made_by text, terminal bool, at timestamptz)`,
       [id, JSON.stringify(events)],
