@@ -3,24 +3,19 @@ import { z } from 'zod'
 import { pageWithin } from '../core/budget.ts'
 import { refuse, unauthorized } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
-import { nameKey } from '../core/text.ts'
 import { teamOf, type Context } from '../context.ts'
 import { assertSameUse } from '../keys.ts'
 import { eventById, eventsBefore, type Event, type Page } from '../stores/events.ts'
 import { findAnswer } from '../stores/idempotency.ts'
-import { acknowledge, isPresent, roster, type Participant } from '../stores/members.ts'
+import { acknowledge, isPresent } from '../stores/members.ts'
+import { addressedBy, addressees, goneAmong, type Addressed } from './addressees.ts'
 import { refuseRepetition } from './loops.ts'
 import { receiptsOf, receivedBy } from './receipts.ts'
 import { beyondTheEnd, existingSession, refuseClosed } from './refusals.ts'
 import { cursor, event, includeTrace, limit, maxChars, messageContent, op, sessionId, time } from './shapes.ts'
 
-const addressee = z.string().min(1).max(120)
-const addressees = z
-  .union([z.array(addressee).min(1).max(32), addressee.transform((one) => [one])], { error: 'must be a list of 1 to 32 handles or names' })
-  .meta({ type: 'array', items: { type: 'string' } })
-
 /** Specification 1, "post_message": 1 character to 32 KiB, or over REST the text itself as the body. 403 for a closed session, 404 for a
- *  `reply_to` that is not there, 429 while LOOP_GUARD=slow holds repetitions back. */
+ *  `reply_to` that is not there, 429 while LOOP_GUARD=slow holds repetitions back. `warnings`: who of those named in `to` has left. */
 export const postMessage = op({
   name: 'post_message',
   summary: 'Say something to all teams (markdown). Your next wait returns it too, unless you continue from the cursor of this answer.',
@@ -36,21 +31,21 @@ export const postMessage = op({
     reply_to: z.string().max(64).optional().describe('The id of the message you answer.'),
     to: addressees.optional().describe('Handles or names of the teams you address; all teams see it.'),
   }),
-  output: z.object({ message_id: z.uuid(), cursor: z.int(), at: time }),
+  output: z.object({ message_id: z.uuid(), cursor: z.int(), at: time, warnings: z.array(z.string()).optional() }),
   refuses: ['session_closed', 'not_found', 'loop_suspected'],
   async run(context, { session_id, content, reply_to, to }) {
     const { services, caller, appendKey } = context
     const team = caller.kind === 'team' ? caller.member.teamId : undefined
     const name = caller.kind === 'person' ? caller.name : undefined
     if (!team) await existingSession(context.queries, session_id)
-    let addressees: string[] | undefined
+    let addressed: Addressed | undefined
     try {
       await refuseRepetition(context, session_id, content.text)
       if (reply_to !== undefined) await assertMessage(context, session_id, reply_to, 'reply_to')
-      addressees = to && (await handlesOf(context, session_id, to))
+      addressed = to && (await addressedBy(context.queries, session_id, to))
     } catch (refusal) {
       const earlier = await saidFirst(context, session_id, team)
-      if (earlier) return replayed(context, earlier)
+      if (earlier) return replayed(context, session_id, earlier)
       throw refusal
     }
     const answer = await services.appender.post({
@@ -62,7 +57,7 @@ export const postMessage = op({
       holder: team ?? `person:${name}`,
       content,
       replyTo: reply_to,
-      to: addressees,
+      to: addressed?.handles,
       key: appendKey,
     })
     switch (answer.outcome) {
@@ -71,9 +66,11 @@ export const postMessage = op({
       case 'closed':
         return refuseClosed()
       case 'replayed':
-        return replayed(context, answer)
-      case 'appended':
-        return { message_id: answer.event.id, cursor: answer.event.sequence, at: answer.event.at }
+        return replayed(context, session_id, answer)
+      case 'appended': {
+        const { id: message_id, sequence: cursor, at } = answer.event
+        return { message_id, cursor, at, ...warningsFor(addressed?.gone) }
+      }
     }
   },
 })
@@ -82,12 +79,22 @@ interface Posted {
   message_id: string
   cursor: number
   at: string
+  warnings?: string[]
 }
 
-const replayed = (context: Context, earlier: { operation: string; bodyHash: string; answer: unknown }): Posted => {
+const warningsFor = (gone: string[] = []) =>
+  gone.length > 0 ? { warnings: gone.map((name) => `${name} has left this session and will not read the message.`) } : {}
+
+const replayed = async (
+  context: Context,
+  sessionId: string,
+  earlier: { operation: string; bodyHash: string; answer: unknown },
+): Promise<Posted> => {
   assertSameUse(context.appendKey!, earlier)
   context.replayed()
-  return earlier.answer as Posted
+  const posted = earlier.answer as Posted
+  const to = (await eventById(context.queries, sessionId, posted.message_id))?.to as string[] | undefined
+  return { ...posted, ...warningsFor(to && (await goneAmong(context.queries, sessionId, to, posted.at))) }
 }
 
 // What the log says of a post comes before what is wrong with it (contract section 4): the key's earlier answer, that the team has left,
@@ -106,21 +113,6 @@ const assertMessage = async ({ queries }: Context, sessionId: string, id: string
     field,
     message_id: id,
   })
-
-const handlesOf = async ({ queries }: Context, sessionId: string, wanted: string[]): Promise<string[]> => {
-  const teams = await roster(queries, sessionId)
-  const handlesByWord = new Map<string, string>()
-  const gone = (team: Participant) => Number(team.leftAt !== null)
-  // Of several by one name the last that is set: one who is present, the first of them to come.
-  for (const { teamName, teamId } of teams.toReversed().toSorted((a, b) => gone(b) - gone(a))) handlesByWord.set(nameKey(teamName), teamId)
-  for (const { teamId } of teams) handlesByWord.set(teamId, teamId)
-  const handles = wanted.map(
-    (word) =>
-      handlesByWord.get(nameKey(word)) ??
-      refuse('invalid_request', `to: no team called ${JSON.stringify(word)} has joined. list_participants has the names.`, { field: 'to' }),
-  )
-  return [...new Set(handles)]
-}
 
 /** Beyond specification 1, for looking back: a page is `limit` events (100, at most 500) or 256 KiB. Rows say which teams have
  *  acknowledged them, and which of those named in `to` were handed them. 400 past the end of the feed. */

@@ -15,6 +15,29 @@ throughEveryDoor((call, parley) => {
   }
   const held = (count: number) => soon(`${count} held`, () => parley().services.waits.held === count)
 
+  describe('a message to a team that has left', () => {
+    test('is posted, and its sender is told who will not read it, in a retry too', async () => {
+      const { alex, bea, cleo } = await three()
+      await done(cleo('leave_session'))
+      const key = crypto.randomUUID()
+      const sent = { content: 'Who takes the printer?', to: ['Cleo', bea.handle] }
+      const posted = await done(alex('post_message', sent, { key }))
+      expect(posted.warnings).toEqual(['Cleo has left this session and will not read the message.'])
+      await done(bea('leave_session'))
+      expect(await done(alex('post_message', sent, { key }))).toEqual(posted)
+      expect((await done(alex('get_history', { message_id: posted.message_id }))).messages[0].to).toEqual([cleo.handle, bea.handle])
+    })
+
+    test('goes without a warning to one who is back under the same name', async () => {
+      const { id, alex, cleo } = await three()
+      await done(cleo('leave_session'))
+      const again = seat(call, await done(call('join_session', { session_id: id, team_name: 'Cleo' })))
+      const posted = await done(alex('post_message', { content: 'Welcome back.', to: 'cleo' }))
+      expect(Object.keys(posted)).toEqual(['message_id', 'cursor', 'at'])
+      expect((await done(alex('get_history', { message_id: posted.message_id }))).messages[0].to).toEqual([again.handle])
+    })
+  })
+
   describe('a wait for what is addressed', () => {
     test('gives what names the team in `to` or answers it, and nothing of its own', async () => {
       const { alex, bea, cleo } = await three()

@@ -1,0 +1,40 @@
+// Whom a message is addressed to: teams by handle or name, and who of them is no longer there to read it.
+import { z } from 'zod'
+import { refuse } from '../core/errors.ts'
+import { nameKey } from '../core/text.ts'
+import type { Context } from '../context.ts'
+import { roster, type Participant } from '../stores/members.ts'
+
+const addressee = z.string().min(1).max(120)
+export const addressees = z
+  .union([z.array(addressee).min(1).max(32), addressee.transform((one) => [one])], { error: 'must be a list of 1 to 32 handles or names' })
+  .meta({ type: 'array', items: { type: 'string' } })
+
+export interface Addressed {
+  handles: string[]
+  /** The names of those that have left. */
+  gone: string[]
+}
+
+/** The teams that these words name; refuses a word that names none. */
+export const addressedBy = async (queries: Context['queries'], sessionId: string, wanted: string[]): Promise<Addressed> => {
+  const teams = await roster(queries, sessionId)
+  const handlesByWord = new Map<string, string>()
+  const left = (team: Participant) => Number(team.leftAt !== null)
+  // Of several by one name the last that is set: one who is present, the first of them to come.
+  for (const { teamName, teamId } of teams.toReversed().toSorted((a, b) => left(b) - left(a))) handlesByWord.set(nameKey(teamName), teamId)
+  for (const { teamId } of teams) handlesByWord.set(teamId, teamId)
+  const handles = wanted.map(
+    (word) =>
+      handlesByWord.get(nameKey(word)) ??
+      refuse('invalid_request', `to: no team called ${JSON.stringify(word)} has joined. list_participants has the names.`, { field: 'to' }),
+  )
+  return { handles: [...new Set(handles)], gone: namesOf(teams, handles, (leftAt) => leftAt !== null) }
+}
+
+/** The names of those teams that had left by then. */
+export const goneAmong = async (queries: Context['queries'], sessionId: string, handles: string[], at: string): Promise<string[]> =>
+  namesOf(await roster(queries, sessionId), handles, (leftAt) => leftAt !== null && leftAt <= at)
+
+const namesOf = (teams: Participant[], handles: string[], gone: (leftAt: string | null) => boolean): string[] =>
+  teams.filter(({ teamId, leftAt }) => handles.includes(teamId) && gone(leftAt)).map(({ teamName }) => teamName)
