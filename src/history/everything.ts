@@ -8,6 +8,7 @@ import type { Context } from '../context.ts'
 import type { Scope } from '../stores/search-scope.ts'
 import { findEvents, soughtIn } from '../stores/search.ts'
 import { findSessions, sessionTexts, type SessionText } from '../stores/session-search.ts'
+import { withoutThoseIn } from './by-session.ts'
 import { hit, hitsOf, kindsAmong, queryText, targetOf, warningsOf } from './search.ts'
 import { pageTool } from './tool.ts'
 
@@ -107,9 +108,3 @@ const sessionHitOf = ({ around, description, ...session }: SessionText, terms: s
   around === null
     ? { ...session, place: 'description', snippet: excerpt(glance(description), terms).text || shortened(description).text }
     : { ...session, place: 'document', snippet: excerpt(glance(around), terms, true).text }
-
-// What a title or document says is no typo, though no event says it.
-const withoutThoseIn = <Understood extends { corrected: Map<string, string[]> }>(terms: string[], sought: Understood): Understood => ({
-  ...sought,
-  corrected: new Map([...sought.corrected].filter(([term]) => !terms.includes(term))),
-})

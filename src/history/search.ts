@@ -1,4 +1,5 @@
-// Where something was said or done: handles and a line of text each. Found and ranked by stores/search.ts.
+// Where something was said or done: handles and a line of text each. Found and ranked by stores/search.ts; by-session.ts adds what titles
+// and documents say.
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
 import { kindNumber, kindOf, KINDS, SEARCHABLE, SEARCHED_BY_DEFAULT, type Kind } from '../core/kinds.ts'
@@ -6,6 +7,7 @@ import type { Context } from '../context.ts'
 import { eventsAt, runsOf, sessionsByIds, type EventRow, type SessionRow } from '../stores/history.ts'
 import type { Scope } from '../stores/search-scope.ts'
 import { findEvents, soughtIn, type Found, type Sought } from '../stores/search.ts'
+import { sessionsFor, withoutThoseIn, withSessions } from './by-session.ts'
 import { eventName, named, sessionName, turnName } from './ids.ts'
 import { said, tool } from './tool.ts'
 import { isTerminal, shortOf, turnsOf, type Turn } from './turns.ts'
@@ -45,7 +47,7 @@ export const hit = z.object({
 export const searchSessions = tool({
   name: 'search_sessions',
   summary:
-    'Find where something was said or done, in all sessions or in one session or turn. Gives handles and snippets; read more with open. Paths, identifiers and error codes are found whole or by their parts.',
+    'Find where something was said or done, in all sessions or in one session or turn. Gives handles and snippets; read more with open. Sessions are found by their titles and documents too: see warnings. Paths, identifiers and error codes are found whole or by their parts.',
   input: z.strictObject({
     query: queryText.describe('What to search for, in your words or as it was written.'),
     within_id: z
@@ -78,12 +80,16 @@ export const searchSessions = tool({
     const types = kindsAmong(event_types)
     const scope = await scopeOf(context, within_id)
     const sought = await soughtIn(context.queries, query)
-    const found = await findEvents(context.queries, sought, { kinds: types.map(kindNumber), scope, limit: limit + 1 })
+    const [events, sessions] = await Promise.all([
+      findEvents(context.queries, sought, { kinds: types.map(kindNumber), scope, limit: limit + 1 }),
+      sessionsFor(context, sought, types, scope, limit),
+    ])
+    const { found, notes } = await withSessions(context, events, sessions, types, scope)
     const results = await hitsOf(context, found.slice(0, limit), sought)
     return {
       request: { query, within_id, event_types: types, n_hits: limit },
       data: { result_count: results.length, limit, truncated: found.length > limit, results },
-      warnings: warningsOf(sought),
+      warnings: [...warningsOf(withoutThoseIn(sessions.terms, sought)), ...notes],
       target: targetOf(scope, sought),
     }
   },

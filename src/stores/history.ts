@@ -79,6 +79,14 @@ export const neighbours = async ({ query }: Queries, id: string): Promise<{ prev
 
 export const KIND = `case when e.type <> 'chat' then e.type when e.author = 'person' then 'user_input' else 'assistant_response' end`
 
+/** In each of these sessions the first event of these kinds, if it has one. */
+export const firstEvents = ({ query }: Queries, sessionIds: string[], kinds: string[]) =>
+  query<Place & { turn: number; id: string; at: string }>(
+    `select e.session_id, e.turn, e.sequence, e.id, e.at from unnest($1::uuid[]) as wanted(id) cross join lateral (
+       select * from events e where e.session_id = wanted.id and ${KIND} = any($2::text[]) order by e.sequence limit 1) e`,
+    [plainArray(sessionIds), plainArray(kinds)],
+  )
+
 export interface Wanted {
   session_id: string
   turn: number | null // all of them

@@ -11,6 +11,7 @@ export interface Found {
   turn: number
   sequence: number
   id: string
+  at: string
   score: number
 }
 

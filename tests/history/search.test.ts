@@ -1,7 +1,7 @@
 // search_sessions (specification 2; the checklist's B1 to B28).
 import { describe, expect, test } from 'bun:test'
 import { indexed, throughHistory, trace, type Step } from '../support/history.ts'
-import { done, room, soon, viaRest } from '../support/parley.ts'
+import { done, room, soon, viaRest, type Seat } from '../support/parley.ts'
 
 const SEARCHABLE = ['user_input', 'assistant_response', 'reasoning', 'tool_call', 'tool_response', 'compaction', 'system', 'runtime']
 const DEFAULTS = ['user_input', 'assistant_response', 'tool_response']
@@ -257,6 +257,77 @@ throughHistory((ask, parley) => {
       ])
       const found = await hits({ query: said, event_types: ['tool_call', 'system'] })
       expect(found.map(({ id }) => id).toSorted()).toEqual(events.toSorted())
+    })
+  })
+
+  describe('a session', () => {
+    const settled = () => parley().services.indexer.run()
+    const first = async (seat: Seat, content = 'I take the lexer.') => `event:${(await done(seat('post_message', { content }))).message_id}`
+
+    test('is found by its title, with the first that was said in it', async () => {
+      const said = word()
+      const { id, alex } = await room(viaRest(parley()), { title: `About ${said}` })
+      const opening = await first(alex)
+      await first(alex, 'And the parser.')
+      const passing = await made([[{ type: 'user_input', text: `one ${said} by the way, in a long text about something else` }]])
+      await settled()
+      const { data, warnings } = await ask('search_sessions', { query: said })
+      expect(data.results.map((hit: any) => [hit.id, hit.open.session_id])).toEqual([
+        [opening, `session:${id}`],
+        [passing.events[0], passing.session],
+      ])
+      expect(data.results[0].snippet.text).toBe('I take the lexer.')
+      expect(warnings).toEqual([])
+      expect((await ask('open', { id: data.results[0].id })).data.session.title).toBe(`About ${said}`)
+    })
+
+    test('is found by a sentence of its document, which the answer quotes with the way to it', async () => {
+      const said = word()
+      const { id, alex } = await room(viaRest(parley()), { title: 'Planning' })
+      const opening = await first(alex)
+      await done(alex('conclude_session', { summary_section: `Settled.\n\nWe take **${said}** from now on.` }))
+      await settled()
+      const { data, warnings } = await ask('search_sessions', { query: `we take ${said}` })
+      expect(data.results[0]).toMatchObject({ rank: 1, id: opening, open: { session_id: `session:${id}` } })
+      expect(warnings).toHaveLength(1)
+      expect(warnings[0]).toStartWith(`Found in the document of session:${id} ("Planning"): `)
+      expect(warnings[0]).toContain(`We take ${said} from now on.`)
+      expect(warnings[0]).toEndWith(`GET /api/sessions/${id}/handoff.md.`)
+    })
+
+    test('in which nothing was said is told of, with its id', async () => {
+      const said = word()
+      const { id } = await room(viaRest(parley()), { title: `About ${said}` })
+      await settled()
+      const { data, warnings } = await ask('search_sessions', { query: said })
+      expect([data.results, warnings]).toEqual([[], [`Found in the title of session:${id} ("About ${said}").`]])
+    })
+
+    test('that also has the word in a message is one hit, with that message', async () => {
+      const said = word()
+      const { alex } = await room(viaRest(parley()), { title: `About ${said}` })
+      await first(alex)
+      const meant = await first(alex, `We take ${said}.`)
+      await indexed(parley())
+      await settled()
+      expect((await hits({ query: said })).map(({ id }) => id)).toEqual([meant])
+    })
+
+    test('takes at most half of the places, and none of another kind than was asked for', async () => {
+      const said = word()
+      for (let n = 0; n < 4; n++) await first((await room(viaRest(parley()), { title: `About ${said}` })).alex)
+      const { events, session } = await made([
+        [
+          { type: 'tool_response', text: said },
+          { type: 'tool_response', text: 'nothing' },
+        ],
+      ])
+      await settled()
+      expect(await hits({ query: said, n_hits: 3 })).toHaveLength(3)
+      expect((await hits({ query: said, n_hits: 3 }))[2].id).toBe(events[0])
+      expect((await hits({ query: said, event_types: ['tool_response'] })).map(({ id }) => id)).toEqual(events.slice(0, 1))
+      expect(await hits({ query: said, event_types: ['user_input'] })).toEqual([])
+      expect(await hits({ query: 'shipping parser', within_id: session })).toEqual([])
     })
   })
 
