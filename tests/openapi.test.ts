@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { STATUS } from '../src/core/errors.ts'
-import { operations, startParley, type Parley } from './support/parley.ts'
+import { operations, refused, room, startParley, viaRest, type Parley } from './support/parley.ts'
 
 let parley: Parley
 let described: any
@@ -36,11 +36,93 @@ test.each(routes.map((route) => [route.method, route.path, route] as const))('%s
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!)
   expect(named('path')).toEqual(inPath)
   expect(named('query')).not.toContain('team_id')
-  expect(named('header').includes('X-Team-ID')).toBe(route.operation.access !== 'open')
+  const { access, issues, peopleOnly } = route.operation
+  expect(named('header').includes('X-Team-ID')).toBe((access !== 'open' || issues !== undefined) && !peopleOnly)
   expect(named('header').includes('Idempotency-Key')).toBe(route.operation.effect !== 'read')
-  const fields = Object.keys(route.operation.input.shape).filter((name) => !inPath.includes(name))
+  const fields = Object.keys(route.operation.input.shape).filter((name) => !inPath.includes(name) && !(peopleOnly && name === 'team_id'))
   if (method === 'GET') expect(named('query').toSorted()).toEqual(fields.filter((name) => name !== 'team_id').toSorted())
   else expect(Object.keys(entry.requestBody.content['application/json'].schema.properties).toSorted()).toEqual(fields.toSorted())
+})
+
+test('what only people may do takes a person, and refuses teams', async () => {
+  const only = operations.filter(({ peopleOnly }) => peopleOnly)
+  expect(only.map(({ name }) => name).toSorted()).toEqual(['release_session', 'share_session', 'unshare_session'])
+  const { alex, id } = await room(viaRest(parley))
+  for (const { route, name } of only) {
+    expect(entryOf({ method: route[0], path: route[1] }).security).toEqual([{ person: [] }])
+    await refused(alex(name, { session_id: id }), 'forbidden')
+  }
+})
+
+test('a message may be sent as plain text, as it says', async () => {
+  const { content } = described.paths['/api/sessions/{session_id}/messages'].post.requestBody
+  expect(Object.keys(content)).toEqual(['application/json', 'text/plain'])
+  expect(content['application/json'].example).toEqual({ content: { text: 'I take the lexer.' } })
+  const { alex, id } = await room(viaRest(parley))
+  const headers = { 'x-team-id': alex.token, 'content-type': 'text/plain' }
+  const { status } = await parley.send(`/api/sessions/${id}/messages`, { method: 'POST', headers, body: 'hello' })
+  expect(status).toBe(200)
+})
+
+test('the keys that make a team are described with their length, and a team may come along', () => {
+  const { parameters, security } = described.paths['/api/sessions/{session_id}/join'].post
+  const key = parameters.find(({ name }: any) => name === 'Idempotency-Key')
+  expect(key.schema).toMatchObject({ minLength: 22, maxLength: 200 })
+  expect(security).toEqual([{}, { team: [] }])
+})
+
+test('errors have the shape that is described, in history its own', async () => {
+  const shapeOf = (path: string, status: number) => described.paths[path].post.responses[status].content['application/json'].schema.$ref
+  expect(shapeOf('/api/sessions', 400)).toBe('#/components/schemas/Error')
+  expect(shapeOf('/api/history/open', 404)).toBe('#/components/schemas/HistoryError')
+  for (const [path, name] of [
+    ['/api/sessions', 'Error'],
+    ['/api/history/open', 'HistoryError'],
+  ] as const) {
+    const body: any = await (await parley.send(path, { method: 'POST', body: '{}' })).json()
+    const { required, properties } = described.components.schemas[name]
+    expect(Object.keys(body).toSorted()).toEqual([...required].toSorted())
+    expect(Object.keys(body.error).toSorted()).toEqual([...properties.error.required].toSorted())
+  }
+})
+
+test('files, streams and the configuration come as the types that are described', async () => {
+  const { id } = await room(viaRest(parley))
+  for (const path of [
+    '/api/config',
+    '/api/sessions/{session_id}/stream',
+    '/api/sessions/{session_id}/handoff.md',
+    '/sessions/{session_id}.md',
+    '/sessions/{session_id}/feed.jsonl',
+  ]) {
+    const { responses } = described.paths[path].get
+    const response = await parley.send(path.replace('{session_id}', id))
+    expect([path, response.status]).toEqual([path, 200])
+    expect(Object.keys(responses[200].content)).toEqual([response.headers.get('content-type')!.split(';')[0]!])
+    await response.body?.cancel()
+    if (path === '/api/config') continue
+    const missing = await parley.send(path.replace('{session_id}', crypto.randomUUID()))
+    expect([path, missing.status]).toEqual([path, 404])
+    expect(responses[404].description).toContain('not_found')
+  }
+})
+
+test('a server with an access token says that every call needs it, or a signed-in person', async () => {
+  const locked = await startParley({ env: { ACCESS_TOKEN: 'a-token-of-this-test' } })
+  try {
+    const headers = { authorization: 'Bearer a-token-of-this-test' }
+    const { paths }: any = await (await locked.send('/api/openapi.json', { headers })).json()
+    expect(paths['/api/sessions'].post.security).toEqual([{ accessToken: [] }, { team: [], accessToken: [] }])
+    expect(paths['/api/sessions/{session_id}/messages'].post.security).toEqual([{ team: [], accessToken: [] }, { person: [] }])
+  } finally {
+    await locked.close()
+  }
+})
+
+test('what an answer holds is described as open to more, and an event by its name', () => {
+  const { schema } = described.paths['/api/sessions/{session_id}/wait'].get.responses[200].content['application/json']
+  expect(schema.properties.messages.items).toEqual({ $ref: '#/components/schemas/Event' })
+  expect(JSON.stringify(schema)).not.toContain('additionalProperties')
 })
 
 test('operation ids are unique', () => {
@@ -59,10 +141,17 @@ test('nothing is described that is not served', async () => {
   }
 })
 
-test('all operations are described, and beside them the stream, the handoff and the import', () => {
+test('all operations are described, and beside them the configuration, the stream, the files and the import', () => {
   const paths = Object.entries<any>(described.paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
   )
-  const besides = ['GET /api/sessions/{session_id}/stream', 'GET /api/sessions/{session_id}/handoff.md', 'POST /api/traces']
+  const besides = [
+    'GET /api/config',
+    'GET /api/sessions/{session_id}/stream',
+    'GET /api/sessions/{session_id}/handoff.md',
+    'GET /sessions/{session_id}.md',
+    'GET /sessions/{session_id}/feed.jsonl',
+    'POST /api/traces',
+  ]
   expect(paths.toSorted()).toEqual([...routes.map(({ method, path }) => `${method} ${inBraces(path)}`), ...besides].toSorted())
 })

@@ -34,6 +34,8 @@ export interface Served<Context, I extends z.ZodObject = z.ZodObject, O extends 
   aliases?: readonly (readonly [method: 'PUT' | 'PATCH', path: string])[]
   /** Has no tool: for curl and the pages alone. */
   restOnly?: boolean
+  /** Teams get 403: only a signed-in person may. */
+  peopleOnly?: boolean
   /** REST gives an ETag, and 304 to a request that brings it while nothing has changed. */
   conditional?: boolean
   /** Bytes of a body that are accepted; 1 MiB unless given. */

@@ -24,7 +24,7 @@ export const configRoutes = (operations: readonly ServedOp[], services: Services
         disconnected_after: DISCONNECTED_AFTER,
         agents_md: `${baseUrl(c, services)}/AGENTS.md`,
       }),
-    '/api/openapi.json': (c) => json(openapi(operations, baseUrl(c, services))),
+    '/api/openapi.json': (c) => json(openapi(operations, baseUrl(c, services), services.config.ACCESS_TOKEN !== undefined)),
   })
 }
 

@@ -1,115 +1,129 @@
 // GET /api/openapi.json, from the operations' own definitions; only the routes that are no operations are written by hand.
-import { z } from 'zod'
-import { ALWAYS, STATUS, type ErrorCode } from '../core/errors.ts'
+import { ALWAYS, type ErrorCode } from '../core/errors.ts'
 import type { ServedOp } from '../context.ts'
-import { inputSchema } from './schemas.ts'
-import { TRACES } from './traces.ts'
+import { asJson, CREDENTIAL, OTHERWISE, refTo, refusals, SCHEMAS, SECURITY_SCHEMES, SESSION_ID, type Described } from './openapi-parts.ts'
+import { ROUTES } from './openapi-routes.ts'
+import { inputSchema, outputSchema, type JsonSchema } from './schemas.ts'
 import manifest from '../../package.json' with { type: 'json' }
 
-const CREDENTIAL = {
-  in: 'header',
-  name: 'X-Team-ID',
-  schema: { type: 'string' },
-  description: 'The team_id that create_session or join_session answered with.',
-}
-const KEY = {
-  in: 'header',
-  name: 'Idempotency-Key',
-  schema: { type: 'string' },
-  description: 'A retry with the same key is applied only once.',
-}
-
 /** The OpenAPI 3.1 description of all operations, from their own definitions. */
-export const openapi = (operations: readonly ServedOp[], server: string) => {
-  const paths: Record<string, Record<string, object>> = {
-    '/api/sessions/{session_id}/stream': { get: STREAM },
-    '/api/sessions/{session_id}/handoff.md': { get: HANDOFF },
-    '/api/traces': { post: TRACES },
-  }
+export const openapi = (operations: readonly ServedOp[], server: string, locked: boolean) => {
+  const paths: Record<string, Record<string, Described>> = { ...ROUTES }
   for (const operation of operations) {
     for (const [method, path] of [operation.route, ...(operation.aliases ?? [])]) {
       const key = `/api${path.replace(/:(\w+)/g, '{$1}')}`
       paths[key] = { ...paths[key], [method.toLowerCase()]: entry(operation, method, path) }
     }
   }
+  const described = locked ? mapped(paths, (methods) => mapped(methods, behindToken)) : paths
   return {
     openapi: '3.1.0',
     info: { title: 'Parley', version: manifest.version, description: manifest.description },
     servers: [{ url: server }],
-    paths,
+    paths: described,
+    components: { schemas: SCHEMAS, securitySchemes: SECURITY_SCHEMES },
   }
 }
 
-const STREAM = {
-  operationId: 'stream_session',
-  summary: 'Follow the session as server-sent events: one event of the log each, its sequence as the id, so that Last-Event-ID resumes.',
-  parameters: [
-    { in: 'path', name: 'session_id', required: true, schema: { type: 'string' } },
-    { in: 'query', name: 'after', schema: { type: 'integer', minimum: 0 } },
-    { in: 'query', name: 'include_trace', schema: { type: 'boolean' } },
-    { in: 'header', name: 'Last-Event-ID', schema: { type: 'integer', minimum: 0 } },
-  ],
-  responses: {
-    200: { description: 'the events; `closed` after the last one of a closed session', content: { 'text/event-stream': {} } },
-    204: { description: 'resumed at the end of a closed session: no more events will come' },
-  },
-}
+// A person's cookie opens REST by itself.
+const behindToken = ({ security, ...rest }: Described): Described => ({
+  ...rest,
+  security: security.map((way) => ('person' in way ? way : { ...way, accessToken: [] })),
+})
 
-const HANDOFF = {
-  operationId: 'session_handoff',
-  summary:
-    'All that is needed to continue the session, on one page: its purpose, where it stands, decisions, open points, the last messages, how to join.',
-  parameters: [{ in: 'path', name: 'session_id', required: true, schema: { type: 'string' } }, CREDENTIAL],
-  responses: { 200: { description: 'at most about 40,000 characters', content: { 'text/markdown': {} } } },
-}
+const mapped = <Value, Made>(object: Record<string, Value>, make: (value: Value) => Made): Record<string, Made> =>
+  Object.fromEntries(Object.entries(object).map(([key, value]) => [key, make(value)]))
 
 const entry = (operation: ServedOp, method: string, path: string) => {
   const { properties, required = [] } = inputSchema(operation.input)
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!)
-  const rest = Object.entries(properties).filter(([name]) => !inPath.includes(name) && !(method === 'GET' && name === 'team_id'))
-  const parameters: object[] = inPath.map((name) => ({ in: 'path', name, required: true, schema: properties[name] }))
-  if (operation.access !== 'open') parameters.push(CREDENTIAL)
-  if (operation.effect !== 'read') parameters.push(KEY)
-  if (method === 'GET') parameters.push(...rest.map(([name, schema]) => ({ in: 'query', name, required: required.includes(name), schema })))
-  const body = {
-    type: 'object',
-    properties: Object.fromEntries(rest),
-    required: required.filter((name) => !inPath.includes(name)),
-    additionalProperties: false,
-  }
-  const { $schema: _, ...output } = z.toJSONSchema(operation.output, { unrepresentable: 'any' })
+  const rest = Object.entries(properties).filter(
+    ([name]) => !inPath.includes(name) && !(name === 'team_id' && !takesTeam(operation, method)),
+  )
+  const parameters: object[] = inPath.map((name) => (name === 'session_id' ? SESSION_ID : inUrl('path', name, properties[name]!, true)))
+  if ('team_id' in properties && !operation.peopleOnly) parameters.push(CREDENTIAL)
+  if (operation.effect !== 'read') parameters.push(keyOf(properties))
+  if (operation.conditional) parameters.push({ in: 'header', name: 'If-None-Match', schema: { type: 'string' } })
+  if (method === 'GET') parameters.push(...rest.map(([name, schema]) => inUrl('query', name, schema, required.includes(name))))
   return {
     operationId: method === operation.route[0] ? operation.name : `${operation.name}_${method.toLowerCase()}`,
+    tags: [path.startsWith('/history/') ? 'history' : 'rooms'],
     summary: operation.summary,
+    security: securityOf(operation),
     parameters,
-    ...(method !== 'GET' && { requestBody: { required: body.required.length > 0, content: { 'application/json': { schema: body } } } }),
+    ...(method !== 'GET' && { requestBody: bodyOf(operation, rest, inPath, required) }),
     responses: {
-      200: { description: 'OK', content: { 'application/json': { schema: output } } },
+      200: answerOf(operation),
       ...(operation.conditional && { 304: { description: 'nothing has changed since the ETag in If-None-Match' } }),
-      ...refusals(operation),
+      ...refusals(codesOf(operation, method), refTo(operation.refusal ? 'HistoryError' : 'Error')),
+      ...(operation.refusal && {
+        401: { description: 'unauthorized', content: asJson({ anyOf: [refTo('HistoryError'), refTo('Error')] }) },
+      }),
+      ...OTHERWISE,
     },
   }
 }
 
-const ERROR = {
-  type: 'object',
-  required: ['error'],
-  properties: {
-    error: {
-      type: 'object',
-      required: ['code', 'message', 'details'],
-      properties: { code: { type: 'string' }, message: { type: 'string' }, details: { type: 'object' } },
-    },
-  },
+// In a URL it would end up in logs, and where only people may call it opens nothing.
+const takesTeam = ({ peopleOnly }: ServedOp, method: string) => method !== 'GET' && !peopleOnly
+
+const inUrl = (place: 'path' | 'query', name: string, { description, ...schema }: JsonSchema['properties'][string], required: boolean) => ({
+  in: place,
+  name,
+  required,
+  ...(description && { description }),
+  schema,
+})
+
+const keyOf = ({ idempotency_key: { description, ...schema } = {} }: JsonSchema['properties']) => ({
+  in: 'header',
+  name: 'Idempotency-Key',
+  description,
+  schema,
+})
+
+// A team's token may come along where a new one is given out: then the same team comes back.
+const securityOf = ({ access, peopleOnly, issues, refusal }: ServedOp): Described['security'] => {
+  if (peopleOnly) return [{ person: [] }]
+  if (access === 'open') return [{}, ...(issues ? [{ team: [] }] : refusal ? [{ person: [] }] : [])]
+  return [{ team: [] }, ...(access === 'room' ? [{ person: [] }] : [])]
 }
 
-const refusals = (operation: ServedOp) => {
-  const codes = new Set([...operation.refuses, ...ALWAYS.filter((code) => mayMeet(operation, code))])
-  const byStatus = Map.groupBy(codes, (code) => STATUS[code])
-  return Object.fromEntries(
-    [...byStatus].map(([status, names]) => [status, { description: names.join(', '), content: { 'application/json': { schema: ERROR } } }]),
-  )
+const bodyOf = ({ textBody, example }: ServedOp, fields: [string, object][], inPath: string[], all: string[]) => {
+  const required = all.filter((name) => !inPath.includes(name))
+  const schema = { type: 'object', properties: Object.fromEntries(fields), required, additionalProperties: false }
+  return {
+    required: required.length > 0,
+    content: {
+      'application/json': { schema, ...(example && !JSON.stringify(example).includes('"$') && { example }) },
+      ...(textBody && {
+        'text/plain': { schema: { type: 'string', minLength: 1, description: `the ${textBody} itself, if it does not begin with {` } },
+      }),
+    },
+  }
 }
+
+const answerOf = ({ output, effect, held, conditional }: ServedOp) => {
+  const headers = {
+    ...(effect !== 'read' && {
+      'Idempotency-Replayed': { description: 'true: the answer to an earlier call with the same key', schema: { type: 'string' } },
+    }),
+    ...(conditional && { ETag: { schema: { type: 'string' } } }),
+  }
+  return {
+    // Not as a second content: clients made from this would take the answer for an object or a text.
+    description: held ? 'OK; with Accept: text/event-stream the same object as the data of one event' : 'OK',
+    ...(Object.keys(headers).length > 0 && { headers }),
+    content: asJson(outputSchema(output)),
+  }
+}
+
+const codesOf = (operation: ServedOp, method: string) =>
+  new Set<ErrorCode>([
+    ...operation.refuses,
+    ...ALWAYS.filter((code) => mayMeet(operation, code)),
+    ...(method === 'GET' ? [] : ['payload_too_large' as const]),
+  ])
 
 // Without a key nothing is a retry, and without a credential nothing is looked up before the operation looks itself.
 const mayMeet = ({ access, effect }: ServedOp, code: ErrorCode) =>

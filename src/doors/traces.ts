@@ -51,32 +51,3 @@ const brokenOff = (c: Http, error: unknown): never => {
     )
   throw error
 }
-
-const REPORT = {
-  type: 'object',
-  properties: {
-    ...Object.fromEntries(['session_id', 'source'].map((name) => [name, { type: 'string' }])),
-    ...Object.fromEntries(['turns', 'events', 'added', 'skipped_count'].map((name) => [name, { type: 'integer' }])),
-    skipped: { type: 'array', items: { type: 'object', properties: { line: { type: 'integer' }, reason: { type: 'string' } } } },
-  },
-}
-
-/** The route in the words of OpenAPI. */
-export const TRACES = {
-  operationId: 'import_trace',
-  summary:
-    'Import a transcript (Claude Code, Codex, Gemini CLI, or the export of a session) with the file as the body. Sending it again adds only what is new.',
-  parameters: [
-    { in: 'query', name: 'name', schema: { type: 'string' }, description: "the file's name" },
-    { in: 'query', name: 'session_id', schema: { type: 'string' }, description: 'the room it belongs to; for its teams and for people' },
-    { in: 'header', name: 'X-Team-ID', schema: { type: 'string' }, description: 'the team_id of a team of that room' },
-  ],
-  requestBody: { required: true, content: { 'application/x-ndjson': {}, 'application/json': {} } },
-  responses: {
-    200: {
-      description: 'what was imported, and the lines that gave no event',
-      content: { 'application/json': { schema: REPORT } },
-    },
-    '4XX': { description: 'invalid_request, unauthorized, not_found, conflict or payload_too_large' },
-  },
-}

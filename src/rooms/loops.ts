@@ -15,6 +15,7 @@ export const releaseSession = op({
   access: 'room',
   effect: 'write',
   restOnly: true,
+  peopleOnly: true,
   input: z.strictObject({ session_id: sessionId }),
   output: z.object({ released: z.boolean() }),
   refuses: ['forbidden', 'session_closed'],
