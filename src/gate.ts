@@ -98,7 +98,9 @@ const ISSUES_TOLD = 5 // in the message; all of them are in the details
 
 const invalid = ({ issues }: z.ZodError, known: string[]): never => {
   const all = issues.map((issue) => ({ field: fieldOf(issue), message: issue.message }))
-  const told = all.slice(0, ISSUES_TOLD).map(({ field, message }) => (field ? `${field}: ${message}` : message))
+  const said = ({ field, message }: { field: string; message: string }, i: number) =>
+    field && issues[i]!.code !== 'unrecognized_keys' ? `${field}: ${message}` : message // that names its field itself
+  const told = all.slice(0, ISSUES_TOLD).map(said)
   if (issues.some(({ code, path }) => code === 'unrecognized_keys' && path.length === 0)) told.push(`the arguments are ${known.join(', ')}`)
   return refuse('invalid_request', told.join('; '), { field: all[0]!.field, issues: all })
 }

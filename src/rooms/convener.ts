@@ -1,6 +1,7 @@
 // Who owes the session its conclusion: handed over by the convener, or taken up once the convener is gone.
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
+import { nameKey } from '../core/text.ts'
 import type { Context } from '../context.ts'
 import { hasPosted } from '../stores/events.ts'
 import { roster, type Participant } from '../stores/members.ts'
@@ -24,8 +25,11 @@ export const transferConvener = op({
   access: 'room',
   effect: 'write',
   destructive: true,
-  example: { to: 'HANDLE_OF_A_TEAM' },
-  input: z.strictObject({ session_id: sessionId, to: z.string().min(1).max(64).describe('The handle of a team that is present.') }),
+  example: { to: "Bea's Team" },
+  input: z.strictObject({
+    session_id: sessionId,
+    to: z.string().min(1).max(120).describe('The handle or name of a team that is present.'),
+  }),
   output: z.object({ convener: z.object({ team_id: z.uuid(), team_name: z.string() }), at: time }),
   refuses: ['session_closed', 'forbidden', 'not_found', 'conflict'],
   async run(context, { to }) {
@@ -33,9 +37,9 @@ export const transferConvener = op({
     const teams = await roster(context.queries, session.id)
     const convener = teams.find(({ teamId }) => teamId === session.convenerTeamId)
     if (context.caller.kind === 'team' && !isConvener(context, session)) await mayTakeOver(context, convener)
-    const next = teams.find(({ teamId, leftAt }) => teamId === to && leftAt === null)
-    if (!next)
-      return refuse('not_found', 'No team with that handle is present. list_participants has the handles (team_id).', { field: 'to' })
+    const present = teams.filter(({ leftAt }) => leftAt === null)
+    const next = present.find(({ teamId }) => teamId === to) ?? present.find(({ teamName }) => nameKey(teamName) === nameKey(to))
+    if (!next) return refuse('not_found', 'No team with that handle or name is present. list_participants has both.', { field: 'to' })
     if (next.teamId === session.convenerTeamId) return refuse('conflict', `${next.teamName} is already the convener.`)
     await setConvener(context.queries, session.id, next.teamId)
     const { at } = await context.append({

@@ -51,17 +51,20 @@ export const cursor = z
         .regex(/^\d{1,15}$/)
         .transform(Number),
     ],
-    { error: 'must be a whole number, 0 or more' },
+    { error: ({ input }) => (input === undefined ? 'is required (a whole number)' : 'must be a whole number, 0 or more') },
   )
   .meta({ type: 'integer', minimum: 0 })
 
+const TOO_LONG = 'must have at most 32 KiB. Put what is longer into the document, and say where it stands'
+const messageText = z
+  .string()
+  .min(1, 'must not be empty')
+  .refine((text) => utf8Bytes(text) <= 32 * KIB, TOO_LONG)
+
 /** `{ text }`, or the text itself. */
 export const messageContent = z
-  .union([z.strictObject({ text: kibibytes(32, 1) }), kibibytes(32, 1).transform((text) => ({ text }))], {
-    error: ({ input }) =>
-      typeof input === 'string' && input !== ''
-        ? 'must have at most 32 KiB. Put what is longer into the document, and say where it stands'
-        : 'must be { "text": "…" } with 1 character to 32 KiB',
+  .union([z.strictObject({ text: messageText }), messageText.transform((text) => ({ text }))], {
+    error: ({ input }) => (typeof input === 'string' && input !== '' ? TOO_LONG : 'must be { "text": "…" } with 1 character to 32 KiB'),
   })
   .meta({ type: 'object', properties: { text: { type: 'string' } }, required: ['text'] })
 

@@ -141,7 +141,7 @@ onEveryEngine((parley) => {
     await refused(`/sessions/${id}/messages`, { text: `my ${alex.token}` }, 400, 'contains a token or key')
     await refused(`/sessions/${id}/history`, { version: '0', expected_version: '0' }, 409, 'Somebody changed the document in the meantime')
     await refused(`/sessions/${id}/reopen`, { reason: 'kept' }, 409, 'already open', 'kept</textarea>')
-    await refused(`/sessions/${id}/convener`, { to: 'nobody' }, 404, 'No team with that handle is present')
+    await refused(`/sessions/${id}/convener`, { to: 'nobody' }, 404, 'No team with that handle or name is present')
     await refused(`/sessions/${crypto.randomUUID()}/convener`, { to: 'nobody' }, 404, 'There is no such session')
     await refused('/sessions/nonsense/convener', { to: 'nobody' }, 404, 'There is no such session')
     await refused(`/sessions/${id}/conclude`, { summary_section: 'x'.repeat(80 * 1024) }, 400, 'must have at most 64 KiB'.replace('m', 'M'))

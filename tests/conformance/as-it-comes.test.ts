@@ -32,9 +32,25 @@ throughEveryDoor((call, _, transport) => {
     expect(missing.message).toContain('unknown argument team_name; the arguments are title, description, creator_team_name')
     expect(missing.details.issues).toHaveLength(4)
     const misnamed = await refused(alex('ack_messages', { cursor: 1, upto: 1 }), 'invalid_request')
-    expect(misnamed.message).toStartWith('upto: unknown argument upto; the arguments are session_id, cursor')
+    expect(misnamed.message).toStartWith('unknown argument upto; the arguments are session_id, cursor')
+    expect((await refused(alex('ack_messages', {}), 'invalid_request')).message).toBe('cursor: is required (a whole number)')
     const { message } = await refused(alex('update_session_doc', { content: 'x', expected_version: 'one' }), 'invalid_request')
     expect(message).toBe('expected_version: must be a number')
+  })
+
+  test('a message that is too long is told where to put it, in either form', async () => {
+    const { alex } = await room(call)
+    const text = 'x'.repeat(32 * 1024 + 1)
+    for (const content of [text, { text }]) {
+      const { message } = await refused(alex('post_message', { content }), 'invalid_request')
+      expect(message).toEndWith('must have at most 32 KiB. Put what is longer into the document, and say where it stands')
+    }
+  })
+
+  test('the next convener may be named, as one who is addressed is', async () => {
+    const { alex, bea } = await room(call)
+    const { convener } = await done(alex('transfer_convener', { to: bea.team.toUpperCase() }))
+    expect(convener).toEqual({ team_id: bea.handle, team_name: bea.team })
   })
 
   test('a section is found by its heading as the document has it', async () => {
