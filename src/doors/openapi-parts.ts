@@ -72,6 +72,9 @@ export const SCHEMAS = {
 export const refTo = (name: keyof typeof SCHEMAS) => ({ $ref: `#/components/schemas/${name}` })
 export const asJson = (schema: object) => ({ 'application/json': { schema } })
 
+export const REPLAYED = {
+  'Idempotency-Replayed': { description: 'true: the answer to an earlier call with the same key', schema: { type: 'string' } },
+}
 const RETRY_AFTER = { 'Retry-After': { description: 'seconds', schema: { type: 'integer' } } }
 const MAY_RETRY: readonly ErrorCode[] = ['rate_limited', 'loop_suspected', 'unavailable', 'deadline_exceeded']
 

@@ -1,5 +1,5 @@
 // The routes that are no operations, in the words of OpenAPI: streams, exports and the import.
-import { asJson, CREDENTIAL, OTHERWISE, refusals, SESSION_ID, type Described } from './openapi-parts.ts'
+import { asJson, CREDENTIAL, OTHERWISE, refusals, REPLAYED, SESSION_ID, type Described } from './openapi-parts.ts'
 
 // As the pages are read: by anybody, unless the server asks for a token or password.
 const READABLE: Described['security'] = [{}, { team: [] }, { person: [] }]
@@ -78,6 +78,13 @@ const TRACES = {
     { in: 'query', name: 'name', schema: TEXT, description: "The file's name." },
     { in: 'query', name: 'session_id', schema: TEXT, description: 'The room it belongs to: for its teams and for people.' },
     { ...CREDENTIAL, description: 'The team_id of a team of that room.' },
+    {
+      in: 'header',
+      name: 'Idempotency-Key',
+      schema: { type: 'string', minLength: 1, maxLength: 200 },
+      description:
+        'A retry with the same key and body gets the same answer; a secret random text of 22 characters or more for those who are neither a team of the room nor a person. Without a key it adds nothing either, and says added: 0.',
+    },
   ],
   requestBody: {
     required: true,
@@ -86,6 +93,7 @@ const TRACES = {
   responses: {
     200: {
       description: 'what was imported, and the lines that gave no event',
+      headers: REPLAYED,
       content: asJson({
         type: 'object',
         required: ['session_id', 'source', 'turns', 'events', 'added', 'skipped', 'skipped_count'],
@@ -103,7 +111,16 @@ const TRACES = {
         },
       }),
     },
-    ...refusals(['invalid_request', 'unauthorized', 'not_found', 'conflict', 'payload_too_large', 'internal_error', 'unavailable']),
+    ...refusals([
+      'invalid_request',
+      'unauthorized',
+      'not_found',
+      'conflict',
+      'idempotency_mismatch',
+      'payload_too_large',
+      'internal_error',
+      'unavailable',
+    ]),
     ...OTHERWISE,
   },
 }

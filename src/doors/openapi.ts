@@ -1,7 +1,18 @@
 // GET /api/openapi.json, from the operations' own definitions; only the routes that are no operations are written by hand.
 import { ALWAYS, type ErrorCode } from '../core/errors.ts'
 import type { ServedOp } from '../context.ts'
-import { asJson, CREDENTIAL, OTHERWISE, refTo, refusals, SCHEMAS, SECURITY_SCHEMES, SESSION_ID, type Described } from './openapi-parts.ts'
+import {
+  asJson,
+  CREDENTIAL,
+  OTHERWISE,
+  refTo,
+  refusals,
+  REPLAYED,
+  SCHEMAS,
+  SECURITY_SCHEMES,
+  SESSION_ID,
+  type Described,
+} from './openapi-parts.ts'
 import { ROUTES } from './openapi-routes.ts'
 import { inputSchema, outputSchema, type JsonSchema } from './schemas.ts'
 import manifest from '../../package.json' with { type: 'json' }
@@ -105,9 +116,7 @@ const bodyOf = ({ textBody, example }: ServedOp, fields: [string, object][], inP
 
 const answerOf = ({ output, effect, held, conditional }: ServedOp) => {
   const headers = {
-    ...(effect !== 'read' && {
-      'Idempotency-Replayed': { description: 'true: the answer to an earlier call with the same key', schema: { type: 'string' } },
-    }),
+    ...(effect !== 'read' && REPLAYED),
     ...(conditional && { ETag: { schema: { type: 'string' } } }),
   }
   return {

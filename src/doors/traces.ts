@@ -11,6 +11,7 @@ import { actorOf } from './cookies.ts'
 import { isOfTeam } from './guards.ts'
 import { json, type Env, type Http } from './http.ts'
 import { refuseForm } from './rest.ts'
+import { answeredBefore, hashing, keepAnswer, traceKeyOf } from './trace-keys.ts'
 
 export const traceRoutes = (services: Services) =>
   new Hono<Env>().post('/traces', async (c) => {
@@ -22,9 +23,24 @@ export const traceRoutes = (services: Services) =>
     const parent = await tiedTo(c, services)
     refuseForm(c)
     c.env?.patient?.() // the answer comes when all is written
-    const source = bodySource(c.req.raw.body, c.req.query('name') ?? '', limit)
-    return json(await importTranscript(services, source, parent).catch((error) => brokenOff(c, error)))
+    return imported(c, services, limit, parent).catch((error) => brokenOff(c, error))
   })
+
+const imported = async (c: Http, services: Services, limit: number, parent: string | undefined): Promise<Response> => {
+  const name = c.req.query('name') ?? ''
+  const key = traceKeyOf(c, services, parent)
+  if (!key) return json(await importTranscript(services, bodySource(c.req.raw.body, name, limit), parent))
+  const body = hashing(c.req.raw.body, limit, JSON.stringify([name, parent ?? null]))
+  try {
+    const before = await answeredBefore(services, key, body)
+    if (before) return json(before, 200, { 'idempotency-replayed': 'true' })
+    const report = await importTranscript(services, bodySource(body.chunks, name, limit), parent)
+    return json(await keepAnswer(services, key, await body.digest(), report))
+  } catch (error) {
+    await body.cancel()
+    throw error
+  }
+}
 
 /** The room that the transcript belongs to, for those who may say so: one of its teams, or a person. */
 const tiedTo = async (c: Http, services: Services): Promise<string | undefined> => {

@@ -28,7 +28,7 @@ export const fileSource = (path: string, told: (bytes: number) => void = () => {
 })
 
 /** The body of a request. Past `limit` bytes it is refused; what came before is imported. */
-export const bodySource = (body: ReadableStream<Uint8Array> | null, name: string, limit: number): Source => ({
+export const bodySource = (body: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array> | null, name: string, limit: number): Source => ({
   name,
   size: undefined,
   again: false,

@@ -23,6 +23,60 @@ onEveryEngine((parley, engine) => {
     await forget(parley(), body.session_id)
   })
 
+  test('a retry with its key gets the first answer and imports nothing, another body is a mismatch', async () => {
+    const id = session()
+    const lines = [claudeLine(1, 'user', 'Ship it.', { session: id }), claudeLine(2, 'assistant', 'Shipped.', { session: id, end: true })]
+    const key = { 'idempotency-key': crypto.randomUUID() }
+    const send = (body: string, query = '') => parley().send(`/api/traces${query}`, { body, headers: key })
+    const first = await send(`${lines.join('\n')}\nnot a line\n`)
+    const answer = await first.text()
+    expect([first.status, first.headers.get('idempotency-replayed'), JSON.parse(answer).added]).toEqual([200, null, 2])
+    for (let n = 0; n < 2; n++) {
+      const again = await send(`${lines.join('\n')}\nnot a line\n`)
+      expect([again.headers.get('idempotency-replayed'), await again.text()]).toEqual(['true', answer])
+    }
+    for (const other of [send(lines[0]!), send(`${lines.join('\n')}\nnot a line\n`, '?name=other.jsonl')])
+      expect(((await (await other).json()) as any).error.code).toBe('idempotency_mismatch')
+    await forget(parley(), JSON.parse(answer).session_id)
+  })
+
+  test('an older copy under a key is hashed to its end, too', async () => {
+    const id = session()
+    const lines = Array.from({ length: 400 }, (_, i) => claudeLine(i, 'user', 'A long line. '.repeat(100), { session: id }))
+    const { body } = await post(lines.join('\n'))
+    const key = { 'idempotency-key': crypto.randomUUID() }
+    const older = lines.slice(0, 300).join('\n')
+    const first = await post(older, '', key)
+    expect(first.body).toEqual({ ...body, added: 0 })
+    expect(await post(older, '', key)).toEqual(first)
+    await forget(parley(), body.session_id)
+  })
+
+  test('equal imports at once under one key have one answer, or are told to try again', async () => {
+    const id = session()
+    const text = Array.from({ length: 50 }, (_, i) => claudeLine(i, 'user', `line ${i}`, { session: id })).join('\n')
+    const key = { 'idempotency-key': crypto.randomUUID() }
+    const answers = await Promise.all(Array.from({ length: 5 }, () => post(text, '', key)))
+    const good = answers.filter(({ status }) => status === 200)
+    expect(new Set(good.map(({ body }) => JSON.stringify(body))).size).toBe(1)
+    for (const { status, body } of answers) if (status !== 200) expect([status, body.error.code]).toEqual([409, 'conflict'])
+    expect(await post(text, '', key)).toEqual(good[0]!)
+    await forget(parley(), good[0]!.body.session_id)
+  })
+
+  test('a key of somebody unknown is long, a team’s may be short and is its own', async () => {
+    const id = session()
+    const text = claudeLine(1, 'user', 'Ship it.', { session: id })
+    expect((await post(text, '', { 'idempotency-key': 'short' })).body.error.details.field).toBe('idempotency_key')
+    const { id: roomId, alex, bea } = await room(viaRest(parley()))
+    const query = `?session_id=${roomId}`
+    const first = await post(text, query, { 'idempotency-key': 'short', 'x-team-id': alex.token })
+    expect(first.body.added).toBe(1)
+    expect(await post(text, query, { 'idempotency-key': 'short', 'x-team-id': alex.token })).toEqual(first)
+    expect((await post(text, query, { 'idempotency-key': 'short', 'x-team-id': bea.token })).body.added).toBe(0)
+    await forget(parley(), first.body.session_id)
+  })
+
   test('others have their turn while a long one is imported', async () => {
     const id = session()
     let turns = 0
