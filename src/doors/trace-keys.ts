@@ -1,7 +1,7 @@
 // Idempotency keys of imports. A transcript is never added twice, with a key or without; with one, a retry also gets the first answer.
-import { createHash } from 'node:crypto'
 import { refuse } from '../core/errors.ts'
 import { parseToken, sha256 } from '../core/ids.ts'
+import type { Hashing } from '../import/source.ts'
 import type { Report } from '../import/transcript.ts'
 import { assertSameUse } from '../keys.ts'
 import type { Services } from '../services.ts'
@@ -30,35 +30,6 @@ export const traceKeyOf = (c: Http, services: Services, parent: string | undefin
   if (text.length < least || text.length > LONGEST)
     refuse('invalid_request', `idempotency_key: must have ${least} to ${LONGEST} characters`, { field: 'idempotency_key' })
   return { scope: parent ?? 'open', caller, keyHash: sha256(text) }
-}
-
-export interface Hashing {
-  chunks: AsyncIterable<Uint8Array>
-  /** Reads what its reader did not need, and says what the hash of all is. */
-  digest(): Promise<string>
-  /** Reads no more. */
-  cancel(): Promise<void> | undefined
-}
-
-/** A body that is hashed while it is read. `about` is a part of the hash; past `limit` nothing is read. */
-export const hashing = (body: ReadableStream<Uint8Array> | null, limit: number, about: string): Hashing => {
-  const hash = createHash('sha256').update(`${about}\n`)
-  const reader = body?.getReader()
-  let bytes = 0
-  const next = async () => {
-    const { value } = (await reader?.read()) ?? {}
-    bytes += value?.length ?? 0
-    if (value) hash.update(value)
-    return value
-  }
-  const read = async function* () {
-    for (let chunk = await next(); chunk; chunk = await next()) yield chunk
-  }
-  const digest = async () => {
-    while (bytes <= limit && (await next()));
-    return hash.digest('hex')
-  }
-  return { chunks: read(), digest, cancel: () => reader?.cancel() }
 }
 
 /** What was answered under this key before. The body is read to its end, to know whether it is the same. */

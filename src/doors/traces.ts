@@ -2,7 +2,7 @@
 import { Hono } from 'hono'
 import { refuse, unauthorized } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
-import { bodySource } from '../import/source.ts'
+import { bodySource, hashing } from '../import/source.ts'
 import { importTranscript } from '../import/transcript.ts'
 import type { Services } from '../services.ts'
 import { isAway } from '../stores/failures.ts'
@@ -11,7 +11,7 @@ import { actorOf } from './cookies.ts'
 import { isOfTeam } from './guards.ts'
 import { json, type Env, type Http } from './http.ts'
 import { refuseForm } from './rest.ts'
-import { answeredBefore, hashing, keepAnswer, traceKeyOf } from './trace-keys.ts'
+import { answeredBefore, keepAnswer, traceKeyOf } from './trace-keys.ts'
 
 export const traceRoutes = (services: Services) =>
   new Hono<Env>().post('/traces', async (c) => {

@@ -42,6 +42,35 @@ export const bodySource = (body: ReadableStream<Uint8Array> | AsyncIterable<Uint
   },
 })
 
+export interface Hashing {
+  chunks: AsyncIterable<Uint8Array>
+  /** Reads what its reader did not need, and says what the hash of all is. */
+  digest(): Promise<string>
+  /** Reads no more. */
+  cancel(): Promise<void> | undefined
+}
+
+/** A body that is hashed while it is read. `about` is a part of the hash; past `limit` nothing is read. */
+export const hashing = (body: ReadableStream<Uint8Array> | null, limit: number, about: string): Hashing => {
+  const hash = createHash('sha256').update(`${about}\n`)
+  const reader = body?.getReader()
+  let bytes = 0
+  const next = async () => {
+    const { value } = (await reader?.read()) ?? {}
+    bytes += value?.length ?? 0
+    if (value) hash.update(value)
+    return value
+  }
+  const read = async function* () {
+    for (let chunk = await next(); chunk; chunk = await next()) yield chunk
+  }
+  const digest = async () => {
+    while (bytes <= limit && (await next()));
+    return hash.digest('hex')
+  }
+  return { chunks: read(), digest, cancel: () => reader?.cancel() }
+}
+
 /** A stream whose beginning can be looked at before it is read. */
 export const peekable = (chunks: AsyncIterable<Uint8Array>) => {
   const stream = chunks[Symbol.asyncIterator]()
