@@ -63,5 +63,5 @@ export const refuse = (code: ErrorCode, message: string, details?: Record<string
 export const unauthorized = (): never =>
   refuse(
     'unauthorized',
-    'Send the team_id that create_session or join_session gave you for this very session, in the X-Team-ID header or as the argument team_id, and check the session_id.',
+    'Send the team_id that create_session or join_session gave you for this very session, in the X-Team-ID header or as the argument team_id, and check the session_id. If you have left it, join again.',
   )

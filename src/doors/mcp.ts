@@ -126,6 +126,8 @@ const receive = async (c: Http, { services, limit, exchange, operations }: Parts
   if (Array.isArray(message)) return batch(message, exchange, call)
   if (!isRequest(message)) return isOneWay(message) ? accepted() : json(broken(ErrorCode.InvalidRequest, NOT_JSON_RPC), 400)
   const { method, params } = message
+  const wrong = wrongCall(message)
+  if (wrong) return json(wrong)
   const operation = method === 'tools/call' ? operations.get(String(params?.name)) : undefined
   const { held, changesResources = false } = operation ?? {}
   const tells = held || changesResources || params?._meta?.progressToken !== undefined
@@ -138,9 +140,18 @@ const batch = async (messages: unknown[], exchange: Exchange<McpCall>, call: Mcp
   if (messages.length === 0 || messages.length > 100) return json(broken(ErrorCode.InvalidRequest, 'A batch has 1 to 100 messages.'), 400)
   const asked = messages.filter((message) => !isOneWay(message))
   const answers = asked.map((message) =>
-    isRequest(message) ? exchange.ask(message, call) : broken(ErrorCode.InvalidRequest, NOT_JSON_RPC),
+    isRequest(message) ? (wrongCall(message) ?? exchange.ask(message, call)) : broken(ErrorCode.InvalidRequest, NOT_JSON_RPC),
   )
   return answers.length > 0 ? json(await Promise.all(answers)) : accepted()
+}
+
+// The SDK would answer it as an error of ours, with its schema's issues for a message (sdk 1.32).
+const wrongCall = ({ id, method, params }: JSONRPCRequest) => {
+  if (method !== 'tools/call') return undefined
+  const { name, arguments: given = {} } = params ?? {}
+  if (typeof name === 'string' && typeof given === 'object' && given !== null && !Array.isArray(given)) return undefined
+  const message = typeof name === 'string' ? 'arguments must be an object, not a text or a list.' : 'A call needs the name of a tool.'
+  return { jsonrpc: '2.0', id, error: { code: ErrorCode.InvalidParams, message } }
 }
 
 const NOT_JSON_RPC = 'This is not a JSON-RPC 2.0 message.'

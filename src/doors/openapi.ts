@@ -58,7 +58,7 @@ const entry = (operation: ServedOp, method: string, path: string) => {
   if (method === 'GET') parameters.push(...rest.map(([name, schema]) => inUrl('query', name, schema, required.includes(name))))
   return {
     operationId: method === operation.route[0] ? operation.name : `${operation.name}_${method.toLowerCase()}`,
-    tags: [path.startsWith('/history/') ? 'history' : 'rooms'],
+    tags: [path.startsWith('/sessions') ? 'rooms' : path.split('/')[1]!],
     summary: operation.summary,
     security: securityOf(operation),
     parameters,

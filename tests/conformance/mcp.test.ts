@@ -360,11 +360,15 @@ onEveryEngine((parley) => {
     })
   })
 
-  test('arguments that are no object are refused', async () => {
-    for (const args of [[], 'text', 7]) {
-      const answer = await (await rpc(parley(), calling('create_session', args as object))).answer()
-      expect(answer.error?.code ?? answer.result.structuredContent.error.code).toBeOneOf([-32602, -32603, 'invalid_request'])
+  test('arguments that are no object are refused, and a call without a name, in a sentence', async () => {
+    const error = { code: -32602, message: 'arguments must be an object, not a text or a list.' }
+    for (const args of [[], 'text', 7, null]) {
+      const message = calling('create_session', args as object, 'abc')
+      expect(await (await rpc(parley(), message)).answer()).toEqual({ jsonrpc: '2.0', id: 'abc', error })
+      expect(await (await rpc(parley(), [message])).answer()).toEqual([{ jsonrpc: '2.0', id: 'abc', error }])
     }
+    const { answer } = await rpc(parley(), { jsonrpc: '2.0', id: 1, method: 'tools/call', params: {} })
+    expect((await answer()).error).toEqual({ code: -32602, message: 'A call needs the name of a tool.' })
     await refused(viaMcp(parley())('create_session'), 'invalid_request')
   })
 })
