@@ -9,6 +9,7 @@ import { castOf, rowsOf, stretchBefore } from '../src/doors/pages/feed.tsx'
 import { viewOf } from '../src/doors/pages/session.tsx'
 import { existingSession } from '../src/rooms/refusals.ts'
 import { roster } from '../src/stores/members.ts'
+import { sessionsWithDocs } from '../src/stores/watched.ts'
 import { addressOf, load, metricsOf, newRoom, row, serveHere, spread, type Room } from './support.ts'
 
 const VIEWERS = 2_000
@@ -46,7 +47,8 @@ async function rendering() {
   const session = await existingSession(services.database, room.session_id)
   const teams = await roster(services.database, room.session_id)
   const cast = castOf(teams)
-  const view = await viewOf(services, session, teams)
+  const [watched] = await sessionsWithDocs(services.database, [room.session_id])
+  const view = await viewOf(services, watched!, teams)
   const newest = await stretchBefore(services.database, room.session_id, session.lastSequence + 1)
   const render = async () => {
     const html = await rowsOf(services.database, room.session_id, cast, newest)

@@ -38,7 +38,7 @@ export const FeedPane = ({ session, link, composer }: Props & { composer: Compos
         <div className="pb-3 has-[#rows:empty]:my-auto has-[#rows:empty]:pb-0">
           <Older session={session.id} before={session.feed.olderThan} startedAt={session.startedAt} />
           <ol id="rows" className="peer" dangerouslySetInnerHTML={{ __html: session.feed.html }} />
-          {session.feed.html === '' && <NothingYet session={session} link={composer.person?.role === 'guest' ? undefined : link} />}
+          {session.cursor === 0 && <NothingYet session={session} link={composer.person?.role === 'guest' ? undefined : link} />}
         </div>
       </div>
       <Floating />
@@ -147,7 +147,7 @@ const Filter = () => (
 
 // No link: its reader can bring nobody in.
 const NothingYet = ({ session, link }: { session: SessionView; link: ServerLink | undefined }) => (
-  <div className="hidden peer-empty:block">
+  <div className="hidden peer-[:not(:has([id^=m]))]:block">
     <Empty icon={<Icon name="message" />} title="Nothing said yet">
       {session.concluded
         ? 'This session was concluded before anybody spoke.'

@@ -1,6 +1,7 @@
 import { renderMarkdown } from '../src/core/markdown.ts'
 import { visible } from '../src/core/visible.ts'
 import { cn } from './cn.ts'
+import { EditRow, type EditItem } from './edit-row.tsx'
 import { EventRow, type EventItem } from './event-row.tsx'
 import { TeamMark, TeamName, type Team } from './team.tsx'
 import { clock, moment } from './time.ts'
@@ -19,7 +20,7 @@ export interface MessageItem {
   to: string[]
 }
 
-export type FeedItem = (MessageItem | EventItem) & {
+export type FeedItem = (MessageItem | EventItem | EditItem) & {
   /** The day that begins with this row. */
   newDay: string | undefined
 }
@@ -28,7 +29,9 @@ export type FeedItem = (MessageItem | EventItem) & {
 export const FeedRow = ({ item }: { item: FeedItem }) => (
   <>
     {item.newDay && <DayRow day={item.newDay} />}
-    {item.kind === 'message' ? <MessageRow item={item} /> : <EventRow item={item} />}
+    {item.kind === 'message' && <MessageRow item={item} />}
+    {item.kind === 'event' && <EventRow item={item} />}
+    {item.kind === 'edit' && <EditRow item={item} />}
   </>
 )
 

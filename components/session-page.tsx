@@ -39,7 +39,7 @@ export const SessionPage = ({ frame, session, link, idempotencyKey }: Props) => 
           guest={frame.person?.role === 'guest'}
         />
       </div>
-      <div id="live" data-session={session.id} data-cursor={session.cursor} data-doc={session.document.version} hidden />
+      <div id="live" data-session={session.id} data-cursor={session.cursor} data-doc={session.written.version} hidden />
     </main>
   </Shell>
 )

@@ -79,9 +79,13 @@ const pagesOf = ({ busy, concluded, empty }: Demo, trace: string): [name: string
   ['settings', '/settings'],
 ]
 
-// The demo was said within a second. As it would have been: over an hour or so, the older the session the longer ago.
+// The demo was said and written within a second. As it would have been: over an hour or so, the older the session the longer ago.
 const age = ({ services: { database } }: Site) =>
   database.transaction(async ({ query }) => {
+    await query(
+      `create temporary table placed on commit drop as select session_id, version,
+         (select max(sequence) from events e where e.session_id = h.session_id and e.at <= h.written_at) as sequence from session_doc_history h`,
+    )
     await query(
       `with aged as (
          select id, 0.3 + 11 * (n - 1) * (n - 1) as ended, 35 + 17 * n as lasted
@@ -97,7 +101,10 @@ const age = ({ services: { database } }: Site) =>
        from (select session_id, min(at) as first, max(at) as last from events group by 1) e where e.session_id = s.id`,
     )
     await query(`update sessions set created_at = now() - interval '3 hours' where last_sequence = 0`)
-    await query('update session_doc_history h set written_at = s.last_event_at from sessions s where s.id = h.session_id')
+    await query(
+      `update session_doc_history h set written_at = e.at + h.version * interval '5 seconds' from placed p join events e using (session_id, sequence)
+       where p.session_id = h.session_id and p.version = h.version`,
+    )
   })
 
 const imported = async ({ url }: Site): Promise<string> => {

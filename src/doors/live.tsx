@@ -16,8 +16,8 @@ import type { Env, Http } from './http.ts'
 import { partial } from './live/frames.tsx'
 import { createHubs, type Hubs } from './live/hubs.ts'
 import { Viewer } from './live/viewer.ts'
-import { answered, gzipped, sent, takesGzip, type Gzipped, type Site } from './pages/answer.tsx'
-import { castOf, rowsOf, stretchAfter, stretchBefore, type Cast, type Queries } from './pages/feed.tsx'
+import { answered, gzipped, isGuest, sent, takesGzip, type Gzipped, type Site } from './pages/answer.tsx'
+import { castOf, editsOf, rowsOf, stretchAfter, stretchBefore, type Cast, type Queries } from './pages/feed.tsx'
 import { documentOf } from './pages/session.tsx'
 import { methodNotAllowed, SSE_HEADERS } from './rest.ts'
 import { whileReadable } from './revocable-stream.ts'
@@ -80,23 +80,27 @@ const resumedAt = (id: string): [cursor: number, version: number] => {
   return [Number(cursor), Number(version)]
 }
 
-const rows = async (c: Http, { services: { database } }: Site, id: string): Promise<Response> => {
+const rows = async (c: Http, site: Site, id: string): Promise<Response> => {
+  const { database } = site.services
   const session = await existingSession(database, id)
   const cast = castOf(await roster(database, id))
-  if (c.req.query('before') === undefined) return answered(c, await gapRows(c, session, cast, database))
+  const guest = isGuest(c, site)
+  if (c.req.query('before') === undefined) return answered(c, await gapRows(c, session, cast, database, guest))
   const stretch = await stretchBefore(database, id, numberOf(c, 'before'))
   const before = stretch.more ? stretch.events[0]!.sequence : undefined
   const older = renderToStaticMarkup(<Older session={id} before={before} startedAt={session.createdAt} />)
-  const html = await rowsOf(database, id, cast, stretch)
+  const edits = await editsOf(database, id, stretch)
+  const html = await rowsOf(database, id, cast, { ...stretch, edits }, { guest })
   return answered(c, partial('#rows', 'afterbegin', html) + partial('#older', 'outerMorph', older))
 }
 
-const gapRows = async (c: Http, { id }: Session, cast: Cast, queries: Queries) => {
+const gapRows = async (c: Http, { id }: Session, cast: Cast, queries: Queries, guest: boolean) => {
   const until = numberOf(c, 'until')
   const stretch = await stretchAfter(queries, id, numberOf(c, 'after'), { until })
   const last = stretch.events.at(-1)?.sequence
   const gap = stretch.more && last !== undefined ? renderToStaticMarkup(<Gap session={id} after={last} until={until} />) : ''
-  return partial('#gap', 'outerHTML', (await rowsOf(queries, id, cast, stretch)) + gap)
+  const edits = await editsOf(queries, id, stretch)
+  return partial('#gap', 'outerHTML', (await rowsOf(queries, id, cast, { ...stretch, edits }, { guest })) + gap)
 }
 
 /** A session's document as it was rendered last. */

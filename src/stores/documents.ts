@@ -102,3 +102,64 @@ export const documentVersions = ({ db }: Queries, sessionId: string, before: num
     .where(and(eq(sessionDocHistory.sessionId, sessionId), before === undefined ? undefined : lt(sessionDocHistory.version, before)))
     .orderBy(desc(sessionDocHistory.version))
     .limit(limit)
+
+/** A write to the document, or several as one: which versions it made, when the last of them, and who it was, if that was one author.
+ *  `bytes`: of the last one's text. */
+export interface Edit {
+  from: number
+  to: number
+  at: string
+  teamId: string | null
+  by: string | undefined
+  bytes: number
+}
+
+interface Range {
+  since?: string | undefined
+  before?: string | undefined
+  after?: number
+  upTo?: number | undefined
+}
+
+// `first` ends with the last version before $2, `end` with the last one before $3. Versions have no gap and are written in the order of
+// time, so that 13 looks find the place among 5,000; there is no index on time, and no text is read.
+const placeOf = (name: string, time: string) => `
+${name}(lo, hi) as (
+  select 0, version from session_docs where session_id = $1 and ${time}::timestamptz is not null
+  union all
+  select case when written_at < ${time} then version else lo end, case when written_at < ${time} then hi else version - 1 end
+  from ${name} join session_doc_history on session_id = $1 and version = (lo + hi + 1) / 2 where lo < hi
+)`
+const EDITS = `
+with recursive ${placeOf('first', '$2')}, ${placeOf('until', '$3')}, range as (
+  select greatest($4::int, (select max(lo) from first)) as after, least($5::int, (select max(lo) from until)) as up_to
+)
+select version as "to", after + 1 as "from", written_at as at, written_by_team_id as "teamId", written_by as by, octet_length(content) as bytes
+from session_doc_history, range where session_id = $1 and version > after and version <= up_to order by version desc limit $6`
+
+const EDITS_READ = 1_000
+const NO_END = 2 ** 31 - 1
+
+/** What was written to the document in a range of time and versions, the oldest first. Of more than 1,000 the oldest are one edit. */
+export const editsIn = async (
+  { query }: Queries,
+  sessionId: string,
+  { since, before, after = 0, upTo = NO_END }: Range,
+): Promise<Edit[]> => {
+  const edits = (await query<Edit>(EDITS, [sessionId, since ?? null, before ?? null, after, upTo, EDITS_READ])).reverse()
+  return edits.map((edit, i) => (i === 0 && edit.from < edit.to ? { ...edit, teamId: null, by: undefined } : { ...edit, from: edit.to }))
+}
+
+/** The texts of these versions, but of those alone that have at most so many bytes. */
+export const versionTexts = async (
+  { query }: Queries,
+  sessionId: string,
+  versions: number[],
+  bytes: number,
+): Promise<Map<number, string>> => {
+  const rows = await query<{ version: number; content: string }>(
+    'select version, content from session_doc_history where session_id = $1 and version = any($2::int[]) and octet_length(content) <= $3',
+    [sessionId, plainArray(versions), bytes],
+  )
+  return new Map([[0, ''], ...rows.map(({ version, content }) => [version, content] as const)])
+}

@@ -16,9 +16,13 @@ type Swap = 'beforeend' | 'afterbegin' | 'outerHTML' | 'outerMorph'
 export const partial = (target: string, swap: Swap, html: string) =>
   `<hx-partial hx-target="${target}" hx-swap="${swap}">${html}</hx-partial>`
 
+/** Rows at the feed's end. The one that it ended with is put in again when it has changed: an edit of the document that went on. */
+export const feedPartials = ({ continued, rows }: { continued: string; rows: string }) =>
+  (continued && partial('#rows .row-doc:last-child', 'outerHTML', continued)) + (rows && partial('#rows', 'beforeend', rows))
+
 const encoder = new TextEncoder()
 
-/** An event of the page's stream. `id` is `<cursor>.<document's version>`: what the page then has.
+/** An event of the page's stream. `id` is `<cursor>.<document's version>`: up to where the page's rows then go.
  *  Browsers end a line at \r too, which texts may hold: it must not end ours. */
 export const frame = (id: string, html: string): Bytes =>
   encoder.encode(`id: ${id}\ndata: ${html.split(/\r\n|\r|\n/).join('\ndata: ')}\n\n`)

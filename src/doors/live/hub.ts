@@ -4,12 +4,14 @@ import { describeError } from '../../core/log.ts'
 import { pause } from '../../core/pause.ts'
 import { Follower } from '../../rooms/follower.ts'
 import type { Services } from '../../services.ts'
+import { editsIn } from '../../stores/documents.ts'
 import type { Event } from '../../stores/events.ts'
 import { roster, type Seat } from '../../stores/members.ts'
 import { sessionsWithDocs } from '../../stores/watched.ts'
-import { castOf, eventUpTo, rowsOf, stretchAfter } from '../pages/feed.tsx'
+import { arrange, type Tail } from '../pages/edits.ts'
+import { castOf, editsOf, eventUpTo, rowsAfter, stretchAfter } from '../pages/feed.tsx'
 import { stateOf, type Watched } from '../pages/state.ts'
-import { CLOSED, frame, partial, PING, piecesOf, renamedHead, type Bytes, type Piece, type Pieces } from './frames.tsx'
+import { CLOSED, feedPartials, frame, PING, piecesOf, renamedHead, type Bytes, type Piece, type Pieces } from './frames.tsx'
 import { LaneCounter } from './lane-counter.ts'
 import type { Viewer } from './viewer.ts'
 
@@ -20,12 +22,20 @@ const TRY_AGAIN_MS = 1_000
 const GATHER_MS_PER_VIEWER = 0.05
 const PAGES_KEPT = 8
 
+interface Page {
+  bytes: Bytes
+  cursor: number
+  version: number
+}
+
 /** One session as all its open pages see it: follows the log, renders each row once, and hands the same bytes to every viewer. */
 export class Hub {
   cursor = 0
+  /** Of the document, up to which the rows go. */
+  version = 0
   #viewers = new Set<Viewer>()
   #over = new AbortController()
-  #previous: Event | undefined
+  #tail!: Tail
   #watched!: Watched
   #teams: Seat[] = []
   #counter: LaneCounter
@@ -33,7 +43,8 @@ export class Hub {
   #title = ''
   #sentAt = 0
   #states = new Map<boolean, Bytes>() // as they are sent to those who come up to the cursor now
-  #pages = new Map<number, Promise<{ bytes: Bytes; cursor: number }>>()
+  #pages = new Map<string, Promise<Page>>()
+  #turn: Promise<unknown> = Promise.resolve()
 
   constructor(
     readonly services: Services,
@@ -49,7 +60,8 @@ export class Hub {
     try {
       await this.#read()
       this.cursor = this.#watched.session.lastConversationSequence
-      this.#previous = await eventUpTo(this.services.database, this.sessionId, this.cursor)
+      this.version = this.#watched.version
+      this.#tail = await this.#tailAt(this.cursor, this.version)
       await this.#counter.read()
       this.#pieces = this.#render()
       this.#title = this.#watched.session.title
@@ -86,7 +98,20 @@ export class Hub {
     this.onEmpty()
   }
 
-  /** The state as a page needs it that has come up to the hub's cursor. */
+  /** The newest version of the document that is known here, of which the rows may not have told yet. */
+  get known() {
+    return this.#watched.version
+  }
+
+  /** Reads now what the second's look would bring. */
+  refresh() {
+    return this.#inTurn(async () => {
+      await this.#read()
+      await this.#tellEdits()
+    })
+  }
+
+  /** The state as a page needs it that has come up to the hub's cursor and version, having begun with `version`. */
   stateFor(version: number): Bytes {
     const current = version === this.#watched.version
     const known = this.#states.get(current)
@@ -98,12 +123,13 @@ export class Hub {
   }
 
   /** The next page of what one who lags behind has missed. Many come back at once after a cut: they share it. */
-  pageAfter(cursor: number) {
-    const known = this.#pages.get(cursor)
+  pageAfter(cursor: number, version: number) {
+    const place = `${cursor}.${version}`
+    const known = this.#pages.get(place)
     if (known) return known
-    const page = this.#readPage(cursor)
-    putBounded(this.#pages, cursor, page, PAGES_KEPT)
-    page.catch(() => this.#pages.delete(cursor))
+    const page = this.#readPage(cursor, version)
+    putBounded(this.#pages, place, page, PAGES_KEPT)
+    page.catch(() => this.#pages.delete(place))
     return page
   }
 
@@ -114,13 +140,23 @@ export class Hub {
     this.#watched = watched
     this.#teams = teams
     if (this.#counter.due) void this.#counter.read().catch(() => {})
+    if (this.#hasEdits) return void this.#inTurn(() => this.#tellEdits()).catch((error) => this.#failed(error))
     const news = this.#news()
     if (news !== '') this.#send(news)
     else if (performance.now() - this.#sentAt > PING_MS) this.#toAll(PING)
     this.#endIfClosed()
   }
 
-  #id = () => `${this.cursor}.${this.#watched.version}`
+  #id = () => `${this.cursor}.${this.version}`
+
+  // Events and edits are told one after the other, in the order in which they were written.
+  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const result = this.#turn.then(work)
+    this.#turn = result.catch(() => {})
+    return result
+  }
+
+  #failed = (error: unknown) => this.services.log('warn', 'following a session failed; retrying', describeError(error))
 
   async #follow(first: Follower) {
     let follower = first
@@ -129,10 +165,10 @@ export class Hub {
       try {
         const { events } = await follower.next(PING_MS, signal)
         if (events.length === 0) continue
-        await this.#tell(events)
+        await this.#inTurn(() => this.#tell(events))
         await pause(this.#viewers.size * GATHER_MS_PER_VIEWER)
       } catch (error) {
-        this.services.log('warn', 'following a session failed; retrying', describeError(error))
+        this.#failed(error)
         await pause(TRY_AGAIN_MS)
         follower.close()
         follower = new Follower(this.services, this.sessionId, this.cursor, false)
@@ -144,13 +180,34 @@ export class Hub {
 
   async #tell(events: Event[]) {
     const { database } = this.services
-    if (events.some(({ type }) => type === 'system')) await this.#read()
-    const rows = await rowsOf(database, this.sessionId, castOf(this.#teams), { previous: this.#previous, events })
+    // Whoever writes holds the session's lock: what was written before one of these is there by now.
+    const edits = await editsIn(database, this.sessionId, { after: this.version })
+    if (edits.length > 0 || events.some(({ type }) => type === 'system')) await this.#read()
+    const rows = await rowsAfter(database, this.sessionId, castOf(this.#teams), this.#tail, events, edits)
     // From here on nothing awaits: viewers come up to the old cursor or to the new one.
-    this.#previous = events.at(-1)!
-    this.cursor = this.#previous.sequence
+    this.#tail = rows.tail
+    this.cursor = events.at(-1)!.sequence
+    this.version = edits.at(-1)?.to ?? this.version
     this.#counter.count(events)
-    this.#send(partial('#rows', 'beforeend', rows) + this.#news())
+    this.#send(feedPartials(rows) + this.#news())
+    this.#endIfClosed()
+  }
+
+  // Edits that no event came after. Not while an event is to be told: they may belong behind it, and come with it.
+  get #hasEdits() {
+    const { session, version } = this.#watched
+    return version > this.version && session.lastConversationSequence <= this.cursor
+  }
+
+  async #tellEdits() {
+    if (!this.#hasEdits) return
+    const { database } = this.services
+    const { version } = this.#watched
+    const edits = await editsIn(database, this.sessionId, { after: this.version, upTo: version })
+    const rows = await rowsAfter(database, this.sessionId, castOf(this.#teams), this.#tail, [], edits)
+    this.#tail = rows.tail
+    this.version = version
+    this.#send(feedPartials(rows) + this.#news())
     this.#endIfClosed()
   }
 
@@ -194,11 +251,25 @@ export class Hub {
     for (const viewer of this.#viewers) viewer.push(bytes)
   }
 
-  async #readPage(cursor: number) {
+  /** How the feed of a page ends that has come so far. */
+  async #tailAt(cursor: number, version: number): Promise<Tail> {
     const { database } = this.services
-    const stretch = await stretchAfter(database, this.sessionId, cursor, { until: this.cursor })
-    const rows = await rowsOf(database, this.sessionId, castOf(this.#teams), stretch)
-    const reached = stretch.events.at(-1)?.sequence ?? this.cursor
-    return { cursor: reached, bytes: frame(`${reached}.0`, partial('#rows', 'beforeend', rows)) }
+    const event = await eventUpTo(database, this.sessionId, cursor)
+    const edits = await editsOf(database, this.sessionId, { previous: event, events: [] }, version)
+    return arrange({ event, edit: undefined }, [], edits).tail
+  }
+
+  async #readPage(cursor: number, version: number): Promise<Page> {
+    const { database } = this.services
+    const [until, upTo] = [this.cursor, this.version]
+    const [stretch, before] = await Promise.all([stretchAfter(database, this.sessionId, cursor, { until }), this.#tailAt(cursor, version)])
+    const { events, more } = stretch
+    const edits = upTo > version ? await editsOf(database, this.sessionId, stretch, more ? undefined : upTo) : []
+    const missed = edits.filter(({ to }) => to > version)
+    const rows = await rowsAfter(database, this.sessionId, castOf(this.#teams), before, events, missed)
+    const reached = more ? events.at(-1)!.sequence : until
+    const told = more ? (missed.at(-1)?.to ?? version) : upTo
+    const written = missed.length > 0 ? this.#pieces.written : '' // who is cut off after it must know of the document too
+    return { cursor: reached, version: told, bytes: frame(`${reached}.${told}`, feedPartials(rows) + written) }
   }
 }

@@ -13,11 +13,11 @@ export class Viewer {
   #live = false
   #ended = false
 
-  /** `version`: of the document that the page has. */
+  /** `cursor` and `version`: up to where the page's rows go, in the log and in the document's versions. */
   constructor(
     readonly hub: Hub,
     public cursor: number,
-    readonly version: number,
+    public version: number,
     readonly onEnd: () => void,
   ) {
     this.body = new ReadableStream<Bytes>(
@@ -60,11 +60,12 @@ export class Viewer {
   // Nothing awaits between the look at the hub's cursor and `#live`: no frame can be missed, and none comes twice.
   async #catchUp() {
     try {
-      while (!this.#ended && this.cursor > this.hub.cursor) await pause(LOOK_AGAIN_MS) // the page was newer
-      if (this.cursor < this.hub.cursor) {
-        const { bytes, cursor } = await this.hub.pageAfter(this.cursor)
+      await this.#hubIsUpTo()
+      if (this.cursor < this.hub.cursor || this.version < this.hub.version) {
+        const { bytes, cursor, version } = await this.hub.pageAfter(this.cursor, this.version)
         if (this.#ended) return
         this.cursor = cursor
+        this.version = version
         return this.#controller.enqueue(bytes)
       }
       if (this.#ended) return
@@ -75,6 +76,15 @@ export class Viewer {
       if (!this.#ended) this.#controller.error() // the page comes back when the database does
       this.#over()
     }
+  }
+
+  // The page may be newer than the hub. A version that never was is one that the page does not have.
+  async #hubIsUpTo() {
+    const { hub } = this
+    if (this.version > hub.version) await hub.refresh()
+    while (!this.#ended && this.version > hub.version && this.version <= hub.known) await pause(LOOK_AGAIN_MS)
+    this.version = Math.min(this.version, hub.version)
+    while (!this.#ended && this.cursor > hub.cursor) await pause(LOOK_AGAIN_MS)
   }
 
   #over() {

@@ -85,12 +85,15 @@ export const guarded = (c: Http, services: Services) => {
   if (calledScheme(c, services) === 'https') headers.set('strict-transport-security', 'max-age=31536000')
 }
 
+/** Does a shared link alone open what is asked for? */
+export const isGuest = (c: Http, { services }: Pick<Site, 'services'>): boolean => !mayRead(c, services) && sharedTokenOf(c) !== undefined
+
 export const frameOf = (c: Http, { services, assets }: Site): Frame => {
   const theme = getCookie(c, THEME_COOKIE)
   const { pathname, search } = new URL(c.req.url)
   return {
     theme: THEMES.find((name) => name === theme) ?? 'system',
-    person: mayRead(c, services) || !sharedTokenOf(c) ? personOf(c, services) : { name: 'Guest', role: 'guest' },
+    person: isGuest(c, { services }) ? { name: 'Guest', role: 'guest' } : personOf(c, services),
     path: c.req.method === 'GET' ? localPath(pathname + search) : '/',
     styles: hrefOf(assets, 'app.css'),
     script: hrefOf(assets, 'app.js'),

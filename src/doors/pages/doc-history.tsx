@@ -5,7 +5,6 @@ import { DiffRows, DIFF_VIEWS, type DiffView } from '../../../components/diff.ts
 import type { Comparison, Version } from '../../../components/doc-history.ts'
 import { DocHistoryPage } from '../../../components/doc-history-page.tsx'
 import { ago } from '../../../components/time.ts'
-import { putBounded } from '../../core/bounded.ts'
 import { diffLines } from '../../core/diff.ts'
 import { refuse, STATUS, type ErrorBody } from '../../core/errors.ts'
 import { pause } from '../../core/pause.ts'
@@ -20,6 +19,7 @@ import { frameOf, page, seeOther, type Site } from './answer.tsx'
 import { castOf } from './feed.tsx'
 import { fileNameOf } from './exports.ts'
 import { formOf, valuesOf } from './form.ts'
+import { knownLines, rememberLines, type Changed } from './line-counts.ts'
 
 const A_PAGE = 25
 const ROWS = 1_000
@@ -103,7 +103,7 @@ const compared = async (c: Http, services: Services, sessionId: string, newest: 
   const view = DIFF_VIEWS.find((name) => name === c.req.query('view')) ?? 'unified'
   const diff = diffLines(before.content, after.content)
   const { added, removed, exact } = diff
-  if (from === to - 1) remember(nameOf(sessionId, to), { added, removed, exact })
+  rememberLines(sessionId, from, to, diff)
   await pause()
   const { rows, cut } = diffRows(diff, view === 'split', ROWS)
   return { from, to, view, added, removed, exact, cut, rows: rows.length, html: await rendered(rows, view) }
@@ -119,24 +119,10 @@ const rendered = async (rows: DiffRow[], view: DiffView): Promise<string> => {
   return html
 }
 
-type Changed = NonNullable<Version['changed']>
-
-const KEPT = 5_000
-const counted = new Map<string, Changed>() // a version never changes
-
 const linesChanged = async ({ database }: Services, sessionId: string, version: number, until: number): Promise<Changed | undefined> => {
-  const name = nameOf(sessionId, version)
-  const known = counted.get(name)
+  const known = knownLines(sessionId, version - 1, version)
   if (known || performance.now() > until) return known
   const [before, after] = await Promise.all([readVersion(database, sessionId, version - 1), readVersion(database, sessionId, version)])
   await pause()
-  const { added, removed, exact } = diffLines(before?.content ?? '', after?.content ?? '')
-  return remember(name, { added, removed, exact })
-}
-
-const nameOf = (sessionId: string, version: number) => `${sessionId}/${version}`
-
-const remember = (name: string, changed: Changed): Changed => {
-  putBounded(counted, name, changed, KEPT)
-  return changed
+  return rememberLines(sessionId, version - 1, version, diffLines(before?.content ?? '', after?.content ?? ''))
 }

@@ -1,5 +1,7 @@
-// The feed as the session page shows it: stretches of the log, as rows that follow one another, rendered bit by bit.
+// The feed as the session page shows it: stretches of the log, and what was written to the document meanwhile, as rows that follow one
+// another, rendered bit by bit.
 import { renderToStaticMarkup } from 'react-dom/server'
+import type { EditItem } from '../../../components/edit-row.tsx'
 import type { EventItem } from '../../../components/event-row.tsx'
 import { FeedRow, type FeedItem, type MessageItem } from '../../../components/feed-row.tsx'
 import type { Team } from '../../../components/team.tsx'
@@ -7,11 +9,13 @@ import { day } from '../../../components/time.ts'
 import type { Context } from '../../context.ts'
 import { prepareMarkdown } from '../../core/markdown.ts'
 import { pause } from '../../core/pause.ts'
+import { editsIn, type Edit } from '../../stores/documents.ts'
 import { eventsAfter, eventsBefore, eventsById, type Event } from '../../stores/events.ts'
 import type { Participant } from '../../stores/members.ts'
+import { arrange, SAME_BREATH_MS, type Row, type Tail } from './edits.ts'
+import { countEdits, knownLines, lineBudget, type Budget, type Changed } from './line-counts.ts'
 
 export const ROWS = 100 // what a page begins with, and what is added to it at a time
-const SAME_BREATH_MS = 5 * 60_000 // what one author says within it stands under one name
 const SLICE = 25 // rows rendered before a look at the clock: 0.5 to 2 ms
 const TURN_MS = 5 // others get their turn then
 
@@ -64,17 +68,59 @@ export type Cast = ReturnType<typeof castOf>
 
 const teamOf = (row: Participant | undefined): Team | undefined => row && { name: row.teamName, hue: row.hue }
 
-/** Rows as markup. `first`: nothing stands above them yet, so that the first one shows its author's name. */
+/** What was written to the document before each of these events, and after the last of them if they reach the feed's end: `upTo` is the
+ *  version that the document has there. */
+export const editsOf = (
+  queries: Queries,
+  sessionId: string,
+  { previous, events }: Pick<Stretch, 'previous' | 'events'>,
+  upTo?: number,
+): Promise<Edit[]> => {
+  const before = upTo === undefined ? events.at(-1)?.at : undefined
+  if (upTo === 0 || (upTo === undefined && before === undefined)) return Promise.resolve([])
+  return editsIn(queries, sessionId, { since: previous?.at, before, upTo })
+}
+
+interface Looks {
+  /** Nothing stands above these rows yet, so that the first one shows its author's name. */
+  first?: boolean
+  /** The document's versions are closed to the reader. */
+  guest?: boolean
+  /** For several stretches of one page together. */
+  budget?: Budget
+}
+
+/** Rows as markup. */
 export const rowsOf = async (
   queries: Queries,
   sessionId: string,
   cast: Cast,
-  { previous, events }: Pick<Stretch, 'previous' | 'events'>,
-  { first = false } = {},
-): Promise<string> => {
-  const items = itemsOf(events, previous, cast, await answeredBy(queries, sessionId, events))
+  { previous, events, edits = [] }: Pick<Stretch, 'previous' | 'events'> & { edits?: Edit[] },
+  looks: Looks = {},
+): Promise<string> => (await rowsAfter(queries, sessionId, cast, { event: previous, edit: undefined }, events, edits, looks)).rows
+
+/** What comes after a feed's end, as markup: the row that it ended with, if that has changed, and those that are new. */
+export const rowsAfter = async (
+  queries: Queries,
+  sessionId: string,
+  cast: Cast,
+  before: Tail,
+  events: Event[],
+  edits: Edit[],
+  { first = false, guest = false, budget = lineBudget() }: Looks = {},
+): Promise<{ continued: string; rows: string; tail: Tail }> => {
+  const { continued, rows, tail } = arrange(before, events, edits)
+  const written = [...(continued ? [continued] : []), ...rows.flatMap(({ edit }) => edit ?? [])]
+  const [answered] = await Promise.all([answeredBy(queries, sessionId, events), countEdits(queries, sessionId, written, budget)])
+  const history = guest ? undefined : `/sessions/${sessionId}/history`
+  const item = (edit: Edit) => editItem(edit, cast, knownLines(sessionId, edit.from - 1, edit.to), history)
+  const items = itemsOf(rows, before, cast, answered, item)
   if (first && items[0]?.kind === 'message') items[0].continues = false
-  return renderRows(items)
+  return {
+    continued: continued ? await renderRows([{ ...item(continued), newDay: undefined }]) : '',
+    rows: await renderRows(items),
+    tail,
+  }
 }
 
 /** The messages that these answer, by id: those among them, and the others by one read. */
@@ -85,15 +131,20 @@ const answeredBy = async (queries: Queries, sessionId: string, events: Event[]):
   return here
 }
 
-/** Events as rows: each knows whether it goes on from the one before. */
-export const itemsOf = (events: Event[], previous: Event | undefined, cast: Cast, answered: Map<string, Event>): FeedItem[] =>
-  events.map((event, i) => {
-    const before = i > 0 ? events[i - 1] : previous
-    const today = day(event.at)
-    const newDay = before && day(before.at) !== today ? today : undefined
-    const item = event.type === 'system' ? eventItem(event, cast) : messageItem(event, before, answered, cast)
-    return { ...item, newDay }
+/** Each row knows whether it goes on from the one before. */
+const itemsOf = (rows: Row[], before: Tail, cast: Cast, answered: Map<string, Event>, ofEdit: (edit: Edit) => EditItem): FeedItem[] => {
+  const first: Partial<Row> = before.edit ? { edit: before.edit } : { event: before.event }
+  return rows.map(({ event, edit }, i) => {
+    const above = i > 0 ? rows[i - 1]! : first
+    const at = above.edit?.at ?? above.event?.at
+    const today = day((event ?? edit).at)
+    const newDay = at && day(at) !== today ? today : undefined
+    return { ...(event ? itemOf(event, above.event, cast, answered) : ofEdit(edit)), newDay }
   })
+}
+
+const itemOf = (event: Event, above: Event | undefined, cast: Cast, answered: Map<string, Event>) =>
+  event.type === 'system' ? eventItem(event, cast) : messageItem(event, above, answered, cast)
 
 const speaker = (event: Event, cast: Cast): Team =>
   cast.team(event.posted_by_team_id) ?? { name: (event.team as string | null) ?? 'Somebody', hue: undefined }
@@ -136,6 +187,16 @@ const eventItem = (event: Event, cast: Cast): EventItem => {
   }
 }
 
+const editItem = ({ from, to, at, teamId, by }: Edit, cast: Cast, changed: Changed | undefined, history: string | undefined): EditItem => ({
+  kind: 'edit',
+  from,
+  to,
+  at,
+  team: by === undefined ? undefined : (cast.team(teamId) ?? { name: by, hue: undefined }),
+  changed,
+  history,
+})
+
 /** The rows as markup, with a pause now and then: 10,000 of them take a second, in which others want to be answered. */
 const renderRows = async (items: FeedItem[]): Promise<string> => {
   const parts: string[] = []
@@ -147,7 +208,7 @@ const renderRows = async (items: FeedItem[]): Promise<string> => {
     }
     const slice = items.slice(from, from + SLICE)
     for (const item of slice) if (item.kind === 'message') await prepareMarkdown(item.text)
-    const rows = slice.map((item) => <FeedRow key={item.sequence} item={item} />)
+    const rows = slice.map((item) => <FeedRow key={item.kind === 'edit' ? `d${item.from}` : item.sequence} item={item} />)
     parts.push(renderToStaticMarkup(<>{rows}</>))
   }
   return parts.join('')

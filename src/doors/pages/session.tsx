@@ -11,13 +11,13 @@ import { existingSession } from '../../rooms/refusals.ts'
 import type { Services } from '../../services.ts'
 import { readDocument } from '../../stores/documents.ts'
 import { roster, type Seat } from '../../stores/members.ts'
-import type { Session } from '../../stores/sessions.ts'
 import { sessionsWithDocs, talkOf } from '../../stores/watched.ts'
 import type { Http } from '../http.ts'
 import { serverLink } from '../origin.ts'
-import { frameOf, page, streamedPage, type Site } from './answer.tsx'
-import { castOf, rowsOf, stretchAfter, stretchBefore, type Cast, type Queries } from './feed.tsx'
-import { lanesOf, messagesOf, stateOf } from './state.ts'
+import { frameOf, isGuest, page, streamedPage, type Site } from './answer.tsx'
+import { castOf, editsOf, eventUpTo, rowsOf, stretchAfter, stretchBefore, type Cast, type Queries } from './feed.tsx'
+import { lineBudget } from './line-counts.ts'
+import { lanesOf, messagesOf, stateOf, type Watched } from './state.ts'
 import { tracePage } from './trace.tsx'
 
 const AROUND = 50 // rows on either side of the one that was asked for
@@ -25,29 +25,36 @@ const AROUND = 50 // rows on either side of the one that was asked for
 /** GET /sessions/:id: the newest of the feed; with ?around=SEQ what was said about then, with ?all=1 everything. What was imported is a trace. */
 export const sessionPage = async (c: Http, site: Site): Promise<Response> => {
   const { services } = site
-  const session = await existingSession(services.database, c.req.param('id') ?? '')
-  if (session.source !== 'room') return tracePage(c, site)
-  const teams = await roster(services.database, session.id)
+  const { database } = services
+  const { id, source } = await existingSession(database, c.req.param('id') ?? '')
+  if (source !== 'room') return tracePage(c, site)
+  const [[watched], teams] = await Promise.all([sessionsWithDocs(database, [id]), roster(database, id)])
   const all = c.req.query('all') !== undefined
-  const view = await viewOf(services, session, teams, all ? WHOLE : c.req.query('around'))
+  const guest = isGuest(c, site)
+  const view = await viewOf(services, watched!, teams, all ? WHOLE : { around: c.req.query('around'), guest })
   const shown = <SessionPage frame={frameOf(c, site)} session={view} link={serverLink(c, services)} idempotencyKey={crypto.randomUUID()} />
   if (!all) return page(c, shown)
   const [head = '', tail = ''] = renderToStaticMarkup(shown).split(PLACE)
-  return streamedPage(c, wholeFeed(services.database, session, castOf(teams), head, tail))
+  return streamedPage(c, wholeFeed(database, watched!, castOf(teams), guest, head, tail))
+}
+
+interface Wished {
+  around?: string | undefined
+  guest?: boolean
 }
 
 /** All that the page shows; of the feed what is around a sequence, or the newest, unless it is given. */
-export const viewOf = async (services: Services, session: Session, teams: Seat[], part?: FeedWindow | string): Promise<SessionView> => {
+export const viewOf = async (services: Services, watched: Watched, teams: Seat[], part: FeedWindow | Wished = {}): Promise<SessionView> => {
   const { database } = services
+  const { session } = watched
   const cast = castOf(teams)
-  const [feed, document, [watched], talk] = await Promise.all([
-    typeof part === 'object' ? part : windowOf(database, session, cast, part),
+  const [feed, document, talk] = await Promise.all([
+    'html' in part ? part : windowOf(database, watched, cast, part),
     documentOf(database, session.id),
-    sessionsWithDocs(database, [session.id]),
     talkOf(database, session.id, SLOTS),
   ])
   return {
-    ...stateOf(services, watched!, teams),
+    ...stateOf(services, watched, teams),
     startedAt: session.createdAt,
     messages: messagesOf(talk),
     lanes: lanesOf(talk, cast),
@@ -65,30 +72,51 @@ export const documentOf = async (queries: Queries, sessionId: string): Promise<S
   return { ...document, conclusion }
 }
 
-const windowOf = async (queries: Queries, session: Session, cast: Cast, around: string | undefined): Promise<FeedWindow> => {
+// The session and its document's version were read at once: rows go up to both, and an open page follows from there.
+const windowOf = async (
+  queries: Queries,
+  { session, version }: Watched,
+  cast: Cast,
+  { around, guest = false }: Wished,
+): Promise<FeedWindow> => {
   const { id, lastConversationSequence: newest } = session
   const sought = /^\d{1,15}$/.test(around ?? '') && Number(around) <= newest ? Number(around) : undefined
   const before = await stretchBefore(queries, id, sought ?? newest + 1, sought === undefined ? undefined : AROUND)
   const after = sought === undefined ? undefined : await stretchAfter(queries, id, sought - 1, { until: newest, rows: AROUND + 1 })
-  const events = [...before.events, ...(after?.events ?? [])]
-  const gap = after?.more ? renderToStaticMarkup(<Gap session={id} after={events.at(-1)!.sequence} until={newest} />) : ''
+  const stretch = { previous: before.previous, events: [...before.events, ...(after?.events ?? [])] }
+  const budget = lineBudget()
+  const ending = after?.more ? await endingOf(queries, id, newest, version) : undefined
+  const gap = after?.more ? renderToStaticMarkup(<Gap session={id} after={stretch.events.at(-1)!.sequence} until={newest} />) : ''
+  const edits = await editsOf(queries, id, stretch, ending ? undefined : version)
   return {
-    html: (await rowsOf(queries, id, cast, { previous: before.previous, events }, { first: true })) + gap,
-    olderThan: before.more ? events[0]!.sequence : undefined,
+    html:
+      (await rowsOf(queries, id, cast, { ...stretch, edits }, { first: true, guest, budget })) +
+      gap +
+      (ending ? await rowsOf(queries, id, cast, ending, { guest, budget }) : ''),
+    olderThan: before.more ? stretch.events[0]!.sequence : undefined,
     sought,
   }
+}
+
+// What was written after the last event: it stands at the end, wherever one reads, because that is where it goes on.
+const endingOf = async (queries: Queries, id: string, newest: number, version: number) => {
+  const ending = { previous: await eventUpTo(queries, id, newest), events: [] }
+  return { ...ending, edits: await editsOf(queries, id, ending, version) }
 }
 
 const PLACE = '<!-- the rows -->' // no text of an agent can say this: what is written is escaped
 const WHOLE: FeedWindow = { html: PLACE, olderThan: undefined, streamed: true, sought: undefined }
 
 // Read and sent bit by bit, as fast as it is taken: a feed may have any length, and memory must not.
-async function* wholeFeed(queries: Queries, { id, lastConversationSequence: newest }: Session, cast: Cast, head: string, tail: string) {
+async function* wholeFeed(queries: Queries, { session, version }: Watched, cast: Cast, guest: boolean, head: string, tail: string) {
+  const { id, lastConversationSequence: newest } = session
+  const looks = { guest, budget: lineBudget() }
   yield head
   for (let after = 0; after < newest;) {
     const stretch = await stretchAfter(queries, id, after, { until: newest })
-    yield await rowsOf(queries, id, cast, stretch)
+    yield await rowsOf(queries, id, cast, { ...stretch, edits: await editsOf(queries, id, stretch) }, looks)
     after = stretch.events.at(-1)?.sequence ?? newest
   }
+  yield await rowsOf(queries, id, cast, await endingOf(queries, id, newest, version), looks)
   yield tail
 }
