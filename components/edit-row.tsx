@@ -24,7 +24,7 @@ export const EditRow = ({ item: { from, to, at, team, changed, history } }: { it
     <span className="grid h-5 w-7 shrink-0 place-items-center">
       <Icon name="document" className="size-3.5" />
     </span>
-    <div className="min-w-0 flex-1 pr-10 wrap-anywhere group-has-[a:hover]:underline">
+    <div className="min-w-0 flex-1 wrap-anywhere group-has-[a:hover]:underline sm:pr-10">
       {team ? (
         <>
           <TeamName team={team} /> updated the document
@@ -46,7 +46,7 @@ export const EditRow = ({ item: { from, to, at, team, changed, history } }: { it
     <time
       dateTime={at}
       title={moment(at)}
-      className="absolute top-1 right-4 text-[11px] tabular-nums opacity-0 transition-opacity group-hover:opacity-100"
+      className="absolute top-1 right-4 text-[11px] tabular-nums opacity-0 transition-opacity group-hover:opacity-100 max-sm:hidden"
     >
       {clock(at)}
     </time>

@@ -1,6 +1,6 @@
 // Older rows come by themselves up to a limit; what is beyond it, or missing in between, when one scrolls to it.
 import { $ } from './elements.js'
-import { atEnd, firstShown } from './rows.js'
+import { atEnd, firstShown, sequenceOf } from './rows.js'
 
 const KEPT = 2_000
 const FORGOTTEN_AT_ONCE = 100
@@ -39,7 +39,10 @@ export const keepRows = ({ path, scroller, rows, bring }) => {
   const forgetOldest = () => {
     const least = rows.childElementCount - most
     if (least < FORGOTTEN_AT_ONCE || !atEnd(scroller) || $('gap')) return
-    for (let i = 0; i < least; i++) rows.firstElementChild.remove()
+    for (let i = 0, sequence; i < least || !sequence; i++) {
+      sequence = sequenceOf(rows.firstElementChild) // what was written before an event goes with it
+      rows.firstElementChild.remove()
+    }
     older.dataset.before = firstShown(rows)
   }
   observe()
