@@ -49,7 +49,6 @@ export const EventRow = ({ item }: { item: EventItem }) => {
       </div>
       <a
         href={`#m${item.sequence}`}
-        tabIndex={-1}
         aria-label={`Event ${item.sequence}, ${moment(item.at)}`}
         className="absolute top-1 right-4 text-[11px] tabular-nums opacity-0 transition-opacity group-hover:opacity-100 focus-visible:opacity-100"
       >

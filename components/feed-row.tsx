@@ -70,7 +70,6 @@ const MessageHead = ({ item: { team, prompt, to, sequence, at } }: { item: Messa
     )}
     <a
       href={`#m${sequence}`}
-      tabIndex={-1}
       aria-label={`Message ${sequence}, ${clock(at)}`}
       className="ml-auto shrink-0 text-[11px] text-muted-foreground tabular-nums hover:text-foreground"
     >
@@ -85,10 +84,9 @@ const MessageHead = ({ item: { team, prompt, to, sequence, at } }: { item: Messa
 const QuietTime = ({ item: { sequence, at } }: { item: MessageItem }) => (
   <a
     href={`#m${sequence}`}
-    tabIndex={-1}
     aria-label={`Message ${sequence}, ${clock(at)}`}
     title={`#${sequence}, ${moment(at)}`}
-    className="w-7 shrink-0 pt-0.5 text-center text-[10px] text-muted-foreground tabular-nums opacity-0 group-hover:opacity-100"
+    className="w-7 shrink-0 pt-0.5 text-center text-[10px] text-muted-foreground tabular-nums opacity-0 group-hover:opacity-100 focus-visible:opacity-100"
   >
     {clock(at)}
   </a>

@@ -12,6 +12,8 @@ const HELP = {
 
 export const listenToKeys = (rows, toEnd) => {
   const KEYS = { j: () => step(rows, 1), k: () => step(rows, -1), g: toEnd, c: toComposer, d: toDocument, '?': help }
+  leaveOut(rows.children)
+  new MutationObserver((changes) => changes.forEach(({ addedNodes }) => leaveOut(addedNodes))).observe(rows, { childList: true })
   addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.('input, textarea, select, dialog')) return
     if (!Object.hasOwn(KEYS, event.key)) return
@@ -27,14 +29,22 @@ const step = (rows, by) => {
   const from = at < 0 ? all.length - (by > 0 ? 1 : 0) : at
   const row = all[Math.max(0, Math.min(all.length - 1, from + by))]
   if (!row) return
-  if (before) linkOf(before).tabIndex = -1
+  if (before) leaveOut([before])
   linkOf(row).tabIndex = 0 // of all rows' links the Tab key stops at this one
   row.tabIndex = -1
   row.focus({ preventScroll: true })
   row.scrollIntoView({ block: 'nearest' })
 }
 
-const linkOf = (row) => row.querySelector(`a[href="#${row.id}"]`)
+const linkOf = (row) => row.querySelector?.(`a[href="#${row.id}"], .row-doc a`)
+
+// Without script the Tab key stops at each row's link; with it, j and k lead there.
+const leaveOut = (some) => {
+  for (const row of some) {
+    const link = linkOf(row)
+    if (link) link.tabIndex = -1
+  }
+}
 
 const toComposer = () => {
   if ($('message')) location.hash = 'message'
