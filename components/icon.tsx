@@ -45,12 +45,28 @@ export type IconName = keyof typeof SHAPES
 const symbol = (name: string, shape: string) =>
   `<symbol id="i-${name}" viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round">${shape}</symbol>`
 
-const SYMBOLS = Object.entries(SHAPES)
-  .map(([name, shape]) => symbol(name, shape))
-  .join('')
+// Shapes that one kind of page has alone: 0.3 KiB of each first visit to another.
+const ONLY = {
+  home: ['plus', 'fork'],
+  trace: ['spark', 'thought', 'tool', 'result', 'fold'],
+} satisfies Record<string, IconName[]>
+export type IconPage = keyof typeof ONLY
 
-/** All shapes, hidden; each page holds them once. */
-export const Icons = () => <svg className="hidden" aria-hidden="true" dangerouslySetInnerHTML={{ __html: SYMBOLS }} />
+const symbolsWithout = (names: string[]): string =>
+  Object.entries(SHAPES)
+    .map(([name, shape]) => (names.includes(name) ? '' : symbol(name, shape)))
+    .join('')
+
+const SYMBOLS = {
+  home: symbolsWithout(ONLY.trace),
+  trace: symbolsWithout(ONLY.home),
+  other: symbolsWithout([...ONLY.home, ...ONLY.trace]),
+}
+
+/** The shapes, hidden; each page holds them once. */
+export const Icons = ({ page }: { page: IconPage | undefined }) => (
+  <svg className="hidden" aria-hidden="true" dangerouslySetInnerHTML={{ __html: SYMBOLS[page ?? 'other'] }} />
+)
 
 export const Icon = ({ name, className = 'size-4', ...props }: { name: IconName } & ComponentProps<'svg'>) => (
   <svg className={className} aria-hidden="true" {...props}>

@@ -1,10 +1,11 @@
 import type { ReactNode } from 'react'
 import { visible } from '../src/core/visible.ts'
 import { cn } from './cn.ts'
-import { Icon, Icons } from './icon.tsx'
+import { Icon, Icons, type IconPage } from './icon.tsx'
 import { THEMES, type Theme } from './theme.ts'
 import { Badge } from './ui/badge.tsx'
 import { Button, LinkButton } from './ui/button.tsx'
+import { Input } from './ui/input.tsx'
 
 /** What every page knows of its reader and of its place. */
 export interface Frame {
@@ -35,6 +36,8 @@ interface Props {
   skips?: Skip[]
   /** The id of what must have come before anything is painted: a list that grows at its end would be seen jumping. */
   paintsWith?: string | undefined
+  /** The kind of page, where it has icons of its own. */
+  icons?: IconPage
   children: ReactNode
 }
 
@@ -43,7 +46,7 @@ const HTMX = JSON.stringify({ prefix: '', extensions: 'sse', history: false, inc
 
 export const TO_CONTENT: Skip = { label: 'Skip to content', href: '#main' }
 
-export const Shell = ({ frame, title, crumbs = [], full = false, skips = [TO_CONTENT], paintsWith, children }: Props) => (
+export const Shell = ({ frame, title, crumbs = [], full = false, skips = [TO_CONTENT], paintsWith, icons, children }: Props) => (
   <html lang="en" className={frame.theme} data-guest={isGuest(frame) || undefined}>
     <head>
       <meta charSet="utf-8" />
@@ -72,7 +75,7 @@ export const Shell = ({ frame, title, crumbs = [], full = false, skips = [TO_CON
       ))}
       <Header frame={frame} crumbs={crumbs} />
       {children}
-      <Icons />
+      <Icons page={icons} />
     </body>
   </html>
 )
@@ -105,16 +108,24 @@ const Header = ({ frame, crumbs }: { frame: Frame; crumbs: NonNullable<Props['cr
       </nav>
     )}
     <div className="ml-auto flex items-center gap-1">
-      {isGuest(frame) ? <Badge>Shared, read only</Badge> : <Ways />}
+      {isGuest(frame) ? <Badge>Shared, read only</Badge> : <Ways search={!/^\/search\b/.test(frame.path)} />}
       <ThemeButton path={frame.path} />
       {!isGuest(frame) && <Identity frame={frame} />}
     </div>
   </header>
 )
 
-const Ways = () => (
+const Ways = ({ search }: { search: boolean }) => (
   <>
-    <LinkButton variant="ghost" size="icon" href="/search" aria-label="Search everything" title="Search everything">
+    {search && <Search />}
+    <LinkButton
+      variant="ghost"
+      size="icon"
+      href="/search"
+      aria-label="Search everything"
+      title="Search everything"
+      className={cn(search && 'md:hidden')}
+    >
       <Icon name="search" />
     </LinkButton>
     <LinkButton variant="ghost" size="icon" href="/connect" aria-label="Connect an agent" title="Connect an agent">
@@ -124,6 +135,28 @@ const Ways = () => (
       <Icon name="settings" />
     </LinkButton>
   </>
+)
+
+// The key that leads here (public/parley.js) is shown while nothing is typed.
+const Search = () => (
+  <form action="/search" role="search" aria-label="Everything" className="relative mr-1 max-md:hidden">
+    <Icon name="search" className="pointer-events-none absolute top-2.25 left-2.5 size-3.5 text-muted-foreground" />
+    <Input
+      type="search"
+      name="q"
+      required
+      maxLength={4096}
+      aria-label="Search everything"
+      placeholder="Search everything"
+      className="peer w-52 pl-8 lg:w-60"
+    />
+    <kbd
+      aria-hidden="true"
+      className="pointer-events-none absolute top-1.5 right-2 rounded border bg-secondary px-1.5 text-[11px] leading-4.5 text-muted-foreground peer-focus:hidden peer-not-placeholder-shown:hidden noscript:hidden"
+    >
+      /
+    </kbd>
+  </form>
 )
 
 // One button for each theme, of which only the current theme's shows: public/theme.js changes nothing but the theme.

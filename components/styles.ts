@@ -82,14 +82,16 @@ const build = () => {
   process.exit(1)
 }
 
-// Of the typography plugin's styles (0.5), which know no choice: those of what core/markdown.ts never writes, and the way out of them,
-// which nothing takes. Half a KiB of each first visit.
+// Of the typography plugin's styles (0.5), which know no choice: those of what core/markdown.ts never writes, the way out of them, which
+// nothing takes, and its colours, since app.css has others. A KiB of each first visit.
 const NEVER_WRITTEN = 'img|picture|video|kbd|figure|figcaption|dl|dt|dd|tfoot'
 const WAY_OUT = ':not(:where([class~=not-prose],[class~=not-prose] *))'
 const UNUSED = `\\.prose(?:-sm)? :where\\((?:[^),]*\\b(?:${NEVER_WRITTEN})\\b[^),]*|\\[class~=lead\\]|ol\\[type[^)]*)\\)[^,{}]*`
 const UNUSED_RULE = new RegExp(`(?<=[{}])${UNUSED}(?:,${UNUSED})*{[^}]*}`, 'g')
 
-const withoutUnused = (css: string): string => css.replaceAll(WAY_OUT, '').replace(UNUSED_RULE, '')
+const ITS_COLOUR = /--tw-prose-[a-z-]+:(?!var\()[^;}]+;?/g
+
+const withoutUnused = (css: string): string => css.replaceAll(WAY_OUT, '').replace(UNUSED_RULE, '').replace(ITS_COLOUR, '')
 
 const tailwind = (): string => {
   const manifest = createRequire(import.meta.url).resolve('@tailwindcss/cli/package.json')

@@ -75,7 +75,7 @@ addEventListener('keydown', (event) => {
   if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return
   if (/^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName)) return
   event.preventDefault()
-  const search = document.querySelector('input[type=search]')
+  const search = [...document.querySelectorAll('input[type=search]')].find(({ offsetWidth }) => offsetWidth > 0)
   if (search) search.focus()
-  else document.querySelector('a[href="/search"]')?.click() // none for guests
+  else document.querySelector('a[href="/search"]')?.click() // where the field has no room; none for guests
 })

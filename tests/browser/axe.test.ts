@@ -34,6 +34,7 @@ const PAGES = (): [name: string, path: string, as?: 'stranger'][] => [
   ['the versions of a doc', `/sessions/${demo.busy}/history`],
   ['a difference', `/sessions/${demo.busy}/history?from=1&to=3`],
   ['a difference side by side', `/sessions/${demo.busy}/history?from=1&to=3&view=split`],
+  ['the turns of a session', `/sessions/${demo.busy}/turns`],
   ['a new session', '/sessions/new'],
   ['concluding', `/sessions/${demo.busy}/conclude`],
   ['another title', `/sessions/${demo.busy}/edit`],
@@ -49,6 +50,9 @@ const PAGES = (): [name: string, path: string, as?: 'stranger'][] => [
 ]
 
 const sideways = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+
+const missingIcons = (page: Page) =>
+  page.$$eval('use', (uses) => uses.map((use) => use.getAttribute('href')!).filter((icon) => !document.querySelector(icon)))
 
 for (const colorScheme of ['light', 'dark'] as const)
   for (const [width, options] of [
@@ -68,6 +72,7 @@ for (const colorScheme of ['light', 'dark'] as const)
             if (response!.status() !== status) found.push(`status ${response!.status()}`)
             const over = await sideways(page)
             if (over > 0) found.push(`${over} px too wide`)
+            found.push(...(await missingIcons(page)).map((icon) => `no icon ${icon}`))
             found.push(...complaints.filter((text) => status === 200 || !text.includes(String(status))))
             if (found.length > 0) wrong[name] = found
           },

@@ -1,0 +1,146 @@
+// What a page shows beside what is said: edits of the document among the messages, the search in every header, and rows without a mouse.
+import { expect, test } from 'bun:test'
+import type { Page } from 'playwright'
+import { violations } from '../support/axe.ts'
+import { KEY, MOBILE, serveSite, withSite } from '../support/site.ts'
+
+const SOON = { timeout: 15_000 }
+const WIDE = { viewport: { width: 1280, height: 800 } }
+
+const { parley, using } = withSite({}, { reducedMotion: 'reduce' })
+
+const room = async () => {
+  const alex = await parley.post('/sessions', { title: 'Shipping the parser', description: '', creator_team_name: "Alex's Team" })
+  const path = `/sessions/${alex.session_id}`
+  const bea = await parley.post(`${path}/join`, { team_name: "Bea's Team" })
+  const say = (text: string, who = bea) => parley.post(`${path}/messages`, { content: { text } }, who.team_id)
+  const append = (text: string, who = alex) => parley.post(`${path}/doc/append`, { text }, who.team_id)
+  return { path, alex, bea, say, append }
+}
+
+const rows = (page: Page) => page.$$eval('#rows > .row', (all) => all.map(({ id }) => id))
+const edit = (page: Page, text: string) => page.locator('.row-doc', { hasText: text })
+
+test('an edit stands between what was said before and after it, live and after a reload, and leads to what it changed', () =>
+  using(WIDE, async (page, complaints) => {
+    const { path, bea, say, append } = await room()
+    await say('before')
+    await page.goto(path)
+    await append('# Plan\n\n- lexer\n')
+    await edit(page, "Alex's Team updated the document to v1").waitFor(SOON)
+    await append('- printer\n')
+    await edit(page, "Alex's Team updated the document, v1 to v2").waitFor(SOON)
+    await append('- docs\n', bea)
+    await edit(page, "Bea's Team updated the document to v3").waitFor(SOON)
+    await say('after')
+    await page.locator('.row-message', { hasText: 'after' }).waitFor(SOON)
+    const all = ['m1', 'm2', 'd1', 'd3', 'm3']
+    expect(await rows(page)).toEqual(all)
+    await page.reload()
+    expect(await rows(page)).toEqual(all)
+    expect(await edit(page, 'v1 to v2').innerText()).toContain('+4')
+    expect(await page.locator('#m3 b[data-hue]').count()).toBe(1) // somebody wrote in between: the name is said again
+    expect(await violations(page)).toEqual([])
+    await page.locator('label', { hasText: 'Messages' }).click()
+    expect(await edit(page, 'v3').isVisible()).toBe(false)
+    await page.locator('label', { hasText: 'Events' }).click()
+    await edit(page, 'v1 to v2').click()
+    await page.waitForURL('**/history?from=0&to=2')
+    expect(await page.locator('main').innerText()).toContain('v0 → v2')
+    expect(complaints).toEqual([])
+  }))
+
+test('a document that was begun before anybody spoke does not take the place of the way in', () =>
+  using({ javaScriptEnabled: false }, async (page) => {
+    const alex = await parley.post('/sessions', { title: 'Naming the release', description: '', creator_team_name: "Alex's Team" })
+    const path = `/sessions/${alex.session_id}`
+    await parley.post(`${path}/doc/append`, { text: '# Names\n' }, alex.team_id)
+    await page.goto(path)
+    expect(await edit(page, 'v1').isVisible()).toBe(true)
+    expect(await page.getByText('Nothing said yet').isVisible()).toBe(true)
+    await parley.post(`${path}/messages`, { content: { text: 'Iris' } }, alex.team_id)
+    await page.reload()
+    expect(await page.getByText('Nothing said yet').isVisible()).toBe(false)
+  }))
+
+test('who reads by a shared link is led to no version, also by what comes live', async () => {
+  const closed = await serveSite({ VIEWER_PASSWORD: 'the viewers password' })
+  try {
+    const { session_id, team_id } = await closed.post('/sessions', { title: 'Closed', description: '', creator_team_name: "Alex's Team" })
+    const append = (text: string) => closed.post(`/sessions/${session_id}/doc/append`, { text }, team_id)
+    await append('# Plan\n')
+    const signedIn = await fetch(`${closed.url}/sign-in?key=${KEY}&name=Robin`, { redirect: 'manual' })
+    const cookie = signedIn.headers.getSetCookie()[0]!.split(';')[0]!
+    const shared = await fetch(`${closed.url}/api/sessions/${session_id}/share`, { method: 'POST', headers: { cookie } })
+    const { url } = (await shared.json()) as { url: string }
+    await using(WIDE, async (page) => {
+      await page.goto(url)
+      expect(await edit(page, 'v1').locator('a').count()).toBe(0)
+      expect(await page.getByRole('searchbox').count()).toBe(0)
+      await append('- lexer\n')
+      await edit(page, 'v1 to v2').waitFor(SOON)
+      expect(await edit(page, 'v1 to v2').locator('a').isVisible()).toBe(false)
+    })
+  } finally {
+    await closed.stop()
+  }
+})
+
+test('the search stands in every header, for the slash key too, and without script', async () => {
+  const { path } = await room()
+  for (const javaScriptEnabled of [true, false])
+    await using({ ...WIDE, javaScriptEnabled }, async (page, complaints) => {
+      for (const from of ['/', path, '/settings', '/connect', `${path}/history`, '/nothing']) {
+        await page.goto(from)
+        const field = page.locator('header').getByRole('searchbox', { name: 'Search everything' })
+        expect(await page.locator('header kbd').isVisible()).toBe(javaScriptEnabled) // the key does nothing without script
+        if (javaScriptEnabled) await page.keyboard.press('/')
+        else await field.focus()
+        expect(await field.evaluate((input) => input === document.activeElement)).toBe(true)
+        await page.keyboard.type('ledger quill')
+        await page.keyboard.press('Enter')
+        await page.waitForURL('**/search?q=ledger+quill')
+        expect(await page.getByRole('searchbox').count()).toBe(1) // this page's own, with all its filters
+      }
+      expect(complaints.filter((text) => !text.includes('404'))).toEqual([])
+    })
+  await using(MOBILE, async (page) => {
+    await page.goto(path)
+    expect(await page.getByRole('searchbox').count()).toBe(0)
+    await page.locator('header').getByRole('link', { name: 'Search everything' }).click()
+    await page.waitForURL('**/search')
+  })
+})
+
+test('without script the Tab key reaches the link of each row, with it those of none', async () => {
+  const { path, say, append } = await room()
+  for (const text of ['one', 'two']) await say(text)
+  await append('# Plan\n')
+  const stops = async (page: Page) => {
+    const names: string[] = []
+    await page.locator('#scroller').focus()
+    for (let i = 0; i < 5; i++) {
+      await page.keyboard.press('Tab')
+      names.push(await page.evaluate(() => document.activeElement!.closest('.row')?.id ?? 'beyond'))
+    }
+    return names
+  }
+  await using({ ...WIDE, javaScriptEnabled: false }, async (page) => {
+    await page.goto(path)
+    expect(await stops(page)).toEqual(['m1', 'm2', 'm3', 'd1', 'beyond'])
+    await page.locator('#m3 a').focus()
+    expect(await page.locator('#m3 a').evaluate((link) => getComputedStyle(link).opacity)).toBe('1')
+  })
+  await using(WIDE, async (page) => {
+    await page.goto(path)
+    await say('three')
+    await page.locator('.row-message', { hasText: 'three' }).waitFor(SOON)
+    expect(await stops(page)).not.toContain('m2')
+    expect(await page.locator('#rows a:not([tabindex="-1"])').count()).toBe(0)
+    for (const key of ['k', 'k']) await page.keyboard.press(key)
+    expect(await page.evaluate(() => document.activeElement!.id)).toBe('d1')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/history?from=0&to=1')
+  })
+})
