@@ -25,6 +25,9 @@ const MARKS = /[*_~!)<]/g
 const ADDRESSES = 24 * 1024
 const EACH_ADDRESS = 20
 
+const WIDE = 5 // columns: app.css has the same number
+const LONG_CELL = 24 // characters
+
 const CACHED_CHARACTERS = 16 * 1024 * 1024
 const SLICE_MS = 8
 const SHORT = 2 * 1024
@@ -173,8 +176,19 @@ const marked = new Marked({
     blockquote({ tokens }) {
       return `<blockquote dir="auto">\n${this.parser.parse(tokens)}</blockquote>\n`
     },
+    // One that may need more room than there is scrolls in its own box, also for who has a keyboard alone.
     table(token) {
-      return Renderer.prototype.table.call(this, token).replace('<table>', '<table dir="auto">')
+      const html = Renderer.prototype.table.call(this, token)
+      const scrolls = token.header.length >= WIDE || html.includes('<p>')
+      return html.replace('<table>', `<table dir="auto"${scrolls ? ' tabindex="0"' : ''}>`)
+    },
+    // What is long is a paragraph, which app.css keeps from being squeezed into a column of single words.
+    tablecell(token) {
+      const html = this.parser.parseInline(token.tokens)
+      const tag = token.header ? 'th' : 'td'
+      const align = token.align ? ` align="${token.align}"` : ''
+      const isLong = html.replace(/<[^>]*>/g, '').length > LONG_CELL
+      return `<${tag}${align}>${isLong ? `<p>${html}</p>` : html}</${tag}>\n`
     },
   },
 })
@@ -192,7 +206,7 @@ const ALLOWED: sanitizeHtml.IOptions = {
     ol: ['start', 'dir'],
     ul: ['dir'],
     blockquote: ['dir'],
-    table: ['dir'],
+    table: ['dir', 'tabindex'],
   },
   allowedClasses: { span: ['hl-k', 'hl-s', 'hl-c', 'hl-n', 'cb', 'cb-on'] },
   allowedSchemes: ['http', 'https', 'mailto'],

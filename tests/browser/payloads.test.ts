@@ -119,7 +119,7 @@ interface Shape {
 // What markdown and the rows of a feed may add to a page where nobody wrote any.
 const WRITTEN = 'h1 h2 h3 h4 h5 h6 p br hr blockquote pre code em strong del a span ul ol li table thead tbody tr th td s q b'.split(' ')
 const WITH =
-  'a href,a title,a rel,a target,pre tabindex,span class,span role,span aria-label,th align,td align,ol start,ul dir,ol dir,blockquote dir,table dir'.split(
+  'a href,a title,a rel,a target,pre tabindex,span class,span role,span aria-label,th align,td align,ol start,ul dir,ol dir,blockquote dir,table dir,table tabindex'.split(
     ',',
   )
 

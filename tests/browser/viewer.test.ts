@@ -144,3 +144,52 @@ test('without script the Tab key reaches the link of each row, with it those of 
     await page.waitForURL('**/history?from=0&to=1')
   })
 })
+
+const SHORT = `| topic | state | owner |
+| --- | --- | --- |
+| dedupe table | built, measured | Backend Guild |
+| > 256 KB payloads | claim-check in staging | Infra Night Shift |`
+const LONG = 'Nothing; the relay stays for seven days and records what it sees, then it goes'
+const NINE = `| id | component | status | owner | started | finished | p50 | p99 | what is left |
+| - | - | - | - | - | - | -: | -: | - |
+| 1 | webhook dispatcher | in review | Infra Night Shift | 2026-11-02 | 2026-11-09 | 0.21 s | 0.9 s | ${LONG} |`
+const OPTIONS = `| option | for | against |
+| - | - | - |
+| generated parser | ${LONG} | ${LONG} |`
+
+for (const [name, options, pane] of [
+  ['in a message at 390 px', MOBILE, '#rows'],
+  ['in the document at 390 px', MOBILE, '#doc'],
+  ['in the document beside the feed', WIDE, '#doc'],
+] as const)
+  test(`${name} a small table fits, and a wide one scrolls in its box instead of being squeezed`, () =>
+    using(options, async (page) => {
+      const { path, say, append } = await room()
+      const text = [SHORT, NINE, OPTIONS].join('\n\nAnd:\n\n')
+      await say(text)
+      await append(text)
+      await page.goto(pane === '#doc' ? `${path}#document` : path)
+      const tables = await page.$$eval(`${pane} table`, (all) =>
+        all.map((table) => ({
+          scrolls: table.scrollWidth > table.clientWidth,
+          beyond: table.getBoundingClientRect().right - table.parentElement!.getBoundingClientRect().right > 1,
+          lines: [...table.querySelectorAll('td')].map((cell) => {
+            const { fontSize } = getComputedStyle(cell)
+            const range = document.createRange()
+            range.selectNodeContents(cell)
+            return Math.round(range.getBoundingClientRect().height / (1.4 * parseFloat(fontSize)))
+          }),
+          narrowest: Math.min(...[...table.querySelectorAll('td > p')].map((long) => long.getBoundingClientRect().width)),
+        })),
+      )
+      const [small, nine, choices] = tables
+      expect(small).toMatchObject({ scrolls: false, beyond: false })
+      expect(Math.max(...small!.lines)).toBeLessThanOrEqual(2)
+      expect(nine).toMatchObject({ scrolls: true, beyond: false })
+      expect(nine!.lines.slice(0, 8)).toEqual(Array.from({ length: 8 }, () => 1))
+      expect(nine!.narrowest).toBeGreaterThanOrEqual(224)
+      expect(choices!.beyond).toBe(false)
+      expect(choices!.narrowest).toBeGreaterThanOrEqual(128)
+      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0)
+      expect(await violations(page)).toEqual([])
+    }))

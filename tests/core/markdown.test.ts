@@ -175,3 +175,12 @@ test('lists, quotes and tables run the way their text does; a list keeps its fir
   expect(renderMarkdown('> שלום')).toContain('<blockquote dir="auto">')
   expect(renderMarkdown('| א | ב |\n| - | -: |\n| ג | ד |')).toContain('<table dir="auto">')
 })
+
+test('a long cell is a paragraph, and a table that may scroll can be reached by the keyboard', () => {
+  expect(renderMarkdown('| a | b |\n| - | -: |\n| short | 1 |')).not.toMatch(/tabindex|<p>/)
+  const long = 'needs 2.4 times the memory on the corpus'
+  expect(renderMarkdown(`| a | b |\n| - | -: |\n| short | ${long} |`)).toContain(`<table dir="auto" tabindex="0">`)
+  expect(renderMarkdown(`| a | b |\n| - | -: |\n| short | ${long} |`)).toContain(`<td align="right"><p>${long}</p></td>`)
+  expect(renderMarkdown(`| a | b |\n| - | - |\n| [here](https://example.com/${'x'.repeat(99)}) | 1 |`)).not.toContain('<p>')
+  expect(renderMarkdown('|1|2|3|4|5|\n|-|-|-|-|-|')).toContain('tabindex="0"')
+})
