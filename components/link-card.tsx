@@ -95,9 +95,12 @@ const ChangeLink = ({ frame, link, typed }: Omit<Props, 'notice'>) => {
       {link.source === 'saved' && (
         <form method="post" action="/settings/mcp-url" className="flex flex-wrap items-center gap-2 text-[12.5px] text-muted-foreground">
           <Button type="submit" variant="outline" size="sm" name="reset" value="1">
-            {link.configured ? "Use the environment's setting" : 'Forget the saved link'}
+            Forget the saved link
           </Button>
-          <span className="break-all">{link.otherwise}</span>
+          <span className="break-all">
+            Then it is {link.otherwise}
+            {link.configured && ', as MCP_URL says'}.
+          </span>
         </form>
       )}
     </>

@@ -8,12 +8,14 @@ export interface LoopGuardChoice {
   likeness: number
   /** It was saved on this page. */
   saved: boolean
+  /** What holds without that. */
+  otherwise: { mode: string; posts: number; likeness: number; configured: boolean }
 }
 
 const LABELS: Record<string, string> = { off: 'Do nothing', warn: 'Mark the session', slow: 'Mark it and slow the teams down' }
 
 /** What is done about teams that go round in circles, and when that begins. */
-export const LoopGuardForm = ({ modes, mode, posts, likeness, saved }: LoopGuardChoice) => (
+export const LoopGuardForm = ({ modes, mode, posts, likeness, saved, otherwise }: LoopGuardChoice) => (
   <form method="post" action="/settings/loop-guard" className="mx-4 mt-4 grid gap-3 rounded-md border p-3">
     <fieldset className="flex flex-wrap gap-x-4 gap-y-1.5 text-[13px]">
       <legend className="mb-1.5 font-medium">When teams go round in circles</legend>
@@ -49,11 +51,15 @@ export const LoopGuardForm = ({ modes, mode, posts, likeness, saved }: LoopGuard
       <Button type="submit" className="max-sm:h-9">
         Save
       </Button>
-      {saved && (
-        <Button type="submit" variant="outline" name="reset" value="1" formNoValidate className="max-sm:h-9">
-          Use the environment's setting
-        </Button>
-      )}
     </div>
+    {saved && (
+      <div className="flex flex-wrap items-center gap-2 text-[12.5px] text-muted-foreground">
+        <Button type="submit" variant="outline" size="sm" name="reset" value="1" formNoValidate>
+          Forget what was saved
+        </Button>
+        Then it is “{LABELS[otherwise.mode] ?? otherwise.mode}” from {otherwise.posts} posts at {otherwise.likeness} on,{' '}
+        {otherwise.configured ? 'as LOOP_GUARD says' : 'the default'}.
+      </div>
+    )}
   </form>
 )

@@ -143,6 +143,24 @@ test('a person signs in by the link, saves another MCP link, which takes effect 
     expect(complaints).toEqual([])
   }))
 
+test('a saved loop guard says what holds without it, and is forgotten', () =>
+  using({}, async (page, complaints) => {
+    await page.goto(`/sign-in?key=${KEY}&name=Robin&next=/settings`)
+    const forget = page.getByRole('button', { name: 'Forget what was saved' })
+    expect(await forget.count()).toBe(0)
+    const guard = page.locator('form[action="/settings/loop-guard"]')
+    await guard.getByLabel('Do nothing').check()
+    await guard.getByRole('button', { name: 'Save' }).click()
+    expect(await page.getByRole('alert').textContent()).toBe('Loop guard saved.')
+    expect(await guard.getByLabel('Do nothing').isChecked()).toBe(true)
+    expect(await guard.innerText()).toContain('Then it is “Mark the session” from 12 posts at 0.9 on, the default.')
+    await forget.click()
+    expect(await page.getByRole('alert').textContent()).toBe('What was saved for the loop guard is forgotten.')
+    expect(await guard.getByLabel('Mark the session', { exact: true }).isChecked()).toBe(true)
+    expect(await forget.count()).toBe(0)
+    expect(complaints).toEqual([])
+  }))
+
 const form = (path: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
   fetch(`${parley.url}${path}`, { method: 'POST', redirect: 'manual', body: new URLSearchParams(fields), headers })
 

@@ -6,7 +6,7 @@ import { SettingsPage } from '../../../components/settings-page.tsx'
 import type { VariableGroup, VariableRow } from '../../../components/variables-table.tsx'
 import { VARIABLES, type Config, type VariableName } from '../../config.ts'
 import { refuse } from '../../core/errors.ts'
-import { LOOP_MODES, loopSettings } from '../../loop-guard.ts'
+import { LOOP_MODES, loopSettings, loopSettingsOf } from '../../loop-guard.ts'
 import type { Services } from '../../services.ts'
 import { actorOf } from '../cookies.ts'
 import type { Http } from '../http.ts'
@@ -26,6 +26,8 @@ const noticeOf = async (c: Http, { services }: Site): Promise<Notice | undefined
       return actorOf(c, services) ? savedLink(await reach(url)) : undefined // for them alone this server calls it
     case 'saved_guard':
       return { look: 'ok', text: 'Loop guard saved.' }
+    case 'reset_guard':
+      return { look: 'ok', text: 'What was saved for the loop guard is forgotten.' }
     case 'reset':
       return { look: 'ok', text: `The saved link is forgotten. Agents are given ${url} from now on.` }
     default:
@@ -78,7 +80,7 @@ export const saveLoopGuard = async (c: Http, site: Site): Promise<Response> => {
     return settings(c, site, { look: 'destructive', text: `Not saved: ${issue!.path.join('.')}: ${issue!.message}` }, undefined, 400)
   }
   await site.services.changeSetting('loop_guard', reset === undefined ? JSON.stringify(chosen.data) : undefined)
-  return seeOther(c, '/settings?done=saved_guard')
+  return seeOther(c, `/settings?done=${reset === undefined ? 'saved' : 'reset'}_guard`)
 }
 
 /** POST /theme: `theme`, and `back` to where the reader was. */
@@ -103,7 +105,12 @@ const settings = (c: Http, site: Site, notice: Notice | undefined, typed?: strin
     configured: services.config.MCP_URL !== undefined,
   }
   const frame = { ...frameOf(c, site), path: '/settings' }
-  const loopGuard = { modes: LOOP_MODES, ...services.loops.settings(), saved: services.setting('loop_guard') !== undefined }
+  const loopGuard = {
+    modes: LOOP_MODES,
+    ...services.loops.settings(),
+    saved: services.setting('loop_guard') !== undefined,
+    otherwise: { ...loopSettingsOf(services.config)(undefined), configured: services.config.given.has('LOOP_GUARD') },
+  }
   return page(c, <SettingsPage {...{ frame, link, notice, typed, loopGuard }} groups={groupsOf(services)} />, status)
 }
 
