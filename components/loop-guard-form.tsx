@@ -55,7 +55,7 @@ export const LoopGuardForm = ({ modes, mode, posts, likeness, saved, otherwise }
     {saved && (
       <div className="flex flex-wrap items-center gap-2 text-[12.5px] text-muted-foreground">
         <Button type="submit" variant="outline" size="sm" name="reset" value="1" formNoValidate>
-          Forget what was saved
+          Forget what is set here
         </Button>
         Then it is “{LABELS[otherwise.mode] ?? otherwise.mode}” from {otherwise.posts} posts at {otherwise.likeness} on,{' '}
         {otherwise.configured ? 'as LOOP_GUARD says' : 'the default'}.

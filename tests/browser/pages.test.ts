@@ -146,7 +146,7 @@ test('a person signs in by the link, saves another MCP link, which takes effect 
 test('a saved loop guard says what holds without it, and is forgotten', () =>
   using({}, async (page, complaints) => {
     await page.goto(`/sign-in?key=${KEY}&name=Robin&next=/settings`)
-    const forget = page.getByRole('button', { name: 'Forget what was saved' })
+    const forget = page.getByRole('button', { name: 'Forget what is set here' })
     expect(await forget.count()).toBe(0)
     const guard = page.locator('form[action="/settings/loop-guard"]')
     await guard.getByLabel('Do nothing').check()
