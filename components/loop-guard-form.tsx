@@ -57,7 +57,7 @@ export const LoopGuardForm = ({ modes, mode, posts, likeness, saved, otherwise }
         <Button type="submit" variant="outline" size="sm" name="reset" value="1" formNoValidate>
           Forget what is set here
         </Button>
-        Then it is “{LABELS[otherwise.mode] ?? otherwise.mode}” from {otherwise.posts} posts at {otherwise.likeness} on,{' '}
+        Then it is “{LABELS[otherwise.mode] ?? otherwise.mode}” with {otherwise.posts} posts and a threshold of {otherwise.likeness},{' '}
         {otherwise.configured ? 'as LOOP_GUARD says' : 'the default'}.
       </div>
     )}

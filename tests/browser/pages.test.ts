@@ -153,7 +153,7 @@ test('a saved loop guard says what holds without it, and is forgotten', () =>
     await guard.getByRole('button', { name: 'Save' }).click()
     expect(await page.getByRole('alert').textContent()).toBe('Loop guard saved.')
     expect(await guard.getByLabel('Do nothing').isChecked()).toBe(true)
-    expect(await guard.innerText()).toContain('Then it is “Mark the session” from 12 posts at 0.9 on, the default.')
+    expect(await guard.innerText()).toContain('Then it is “Mark the session” with 12 posts and a threshold of 0.9, the default.')
     await forget.click()
     expect(await page.getByRole('alert').textContent()).toBe('What was saved for the loop guard is forgotten.')
     expect(await guard.getByLabel('Mark the session', { exact: true }).isChecked()).toBe(true)

@@ -5,7 +5,7 @@ import type { Event } from '../../stores/events.ts'
 
 /** What one author does within it is one row, or stands under one name. */
 export const SAME_BREATH_MS = 5 * 60_000
-const MOST_IN_A_ROW = 5 // edits with nothing said in between; of more, all but the last four are one row
+const MOST_IN_A_ROW = 3 // edits with nothing said in between; of more, all but the last two are one row
 
 /** How a feed ends: its last event, and the edit that came after it, if one did. */
 export interface Tail {

@@ -29,7 +29,8 @@ export const rememberLines = (sessionId: string, from: number, to: number, { add
 // What one page of the feed may read and take for it. What is left over is counted when it is seen again.
 const LONGEST_BYTES = 64 * 1024
 const ALL_BYTES = 256 * 1024
-const WITHIN_MS = 20
+const WITHIN_MS = 50
+const SHORT_BYTES = 4 * 1024 // counted whatever the clock says: the first of a process takes 20 ms, the others less than one
 const TURN_MS = 5 // others get their turn then
 
 /** What counting may still cost. */
@@ -51,7 +52,7 @@ export const countEdits = async (queries: Queries, sessionId: string, edits: Edi
   for (const { from, to } of wanted) {
     const [before, after] = [texts.get(from - 1), texts.get(to)]
     if (before === undefined || after === undefined) continue
-    if (budget.ms <= 0) return
+    if (budget.ms <= 0 && Math.max(before.length, after.length) > SHORT_BYTES) continue
     const began = performance.now()
     rememberLines(sessionId, from - 1, to, diffLines(before, after))
     const took = performance.now() - began
@@ -62,7 +63,7 @@ export const countEdits = async (queries: Queries, sessionId: string, edits: Edi
 
 const withinBudget = (edits: Edit[], budget: Budget): Edit[] =>
   edits.toReversed().filter(({ bytes }) => {
-    if (bytes > LONGEST_BYTES || budget.bytes < 2 * bytes || budget.ms <= 0) return false
+    if (bytes > LONGEST_BYTES || budget.bytes < 2 * bytes) return false
     budget.bytes -= 2 * bytes
     return true
   })
