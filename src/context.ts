@@ -33,8 +33,8 @@ export interface Context {
   queries: Queries
   /** The session a write holds. */
   session: Session | undefined
-  /** Writes an event in this transaction; readers hear of it once it is committed. */
-  append(draft: Draft): Promise<Event>
+  /** Writes a system event in this transaction; readers hear of it once it is committed. */
+  append(content: Draft['content'], evenClosed?: boolean): Promise<Event>
   /** The new team's secret, the same at each call: derived from the idempotency key when there is one. */
   secretFor(handle: string): string
   /** For waits: armed before the caller's session was looked at. */

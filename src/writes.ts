@@ -45,8 +45,8 @@ const writeOnce = async (tx: Queries, request: Request, key: Key | undefined, ap
   const before = key && (await findAnswer(tx, key))
   if (before) return { ok: true, data: await replay(tx, request, key, before), replayed: true }
   if (caller.kind === 'team' && !(await isPresent(tx, input.session_id, caller.member.teamId))) unauthorized()
-  const append = async (draft: Draft) => {
-    const event = await appendOne(tx, draft)
+  const append = async (content: Draft['content'], evenClosed = false) => {
+    const event = await appendOne(tx, { sessionId: session!.id, type: 'system', author: 'system', content, evenClosed })
     appended.push(event)
     return event
   }

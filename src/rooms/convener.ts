@@ -42,12 +42,8 @@ export const transferConvener = op({
     if (!next) return refuse('not_found', 'No team with that handle or name is present. list_participants has both.', { field: 'to' })
     if (next.teamId === session.convenerTeamId) return refuse('conflict', `${next.teamName} is already the convener.`)
     await setConvener(context.queries, session.id, next.teamId)
-    const { at } = await context.append({
-      sessionId: session.id,
-      type: 'system',
-      author: 'system',
-      content: { event: 'convener_changed', team: next.teamName, team_id: next.teamId, by: authorOf(context).name },
-    })
+    const by = authorOf(context).name
+    const { at } = await context.append({ event: 'convener_changed', team: next.teamName, team_id: next.teamId, by })
     return { convener: { team_id: next.teamId, team_name: next.teamName }, at }
   },
 })

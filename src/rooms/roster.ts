@@ -76,7 +76,7 @@ const enter = async (
   const name = freeName(wished, teams)
   const handle = crypto.randomUUID()
   const closed = session.status === 'closed' // joined to read: a row, and no trace in a feed that has ended
-  const end = closed ? session.lastSequence : (await context.append(announcement(session.id, 'team_joined', name, handle))).sequence
+  const end = closed ? session.lastSequence : (await context.append({ event: 'team_joined', team: name, team_id: handle })).sequence
   const at = replayFrom ?? end
   const tokenHash = sha256(context.secretFor(handle))
   return addParticipant(context.queries, {
@@ -91,13 +91,6 @@ const enter = async (
 }
 
 const TEAMS_EVER = 1_000 // those that left included: the roster is read and told whole
-
-const announcement = (session: string, event: 'team_joined' | 'team_left', team: string, handle: string) => ({
-  sessionId: session,
-  type: 'system' as const,
-  author: 'system' as const,
-  content: { event, team, team_id: handle },
-})
 
 const assertFree = async ({ services, queries }: Context, session: Session, name: string) => {
   if (!services.config.ONE_SESSION_PER_TEAM) return
@@ -142,7 +135,7 @@ export const leaveSession = op({
     const leftAt = await markLeft(context.queries, session_id, teamId)
     const { status, createdByTeamId } = context.session!
     if (status === 'active' && (teamId === createdByTeamId || (await isTold(context.queries, session_id, teamId))))
-      await context.append(announcement(session_id, 'team_left', teamName, teamId))
+      await context.append({ event: 'team_left', team: teamName, team_id: teamId })
     return { left_at: leftAt! }
   },
 })

@@ -97,9 +97,7 @@ export const updateSessionMetadata = op({
       refuse('invalid_request', 'Nothing would change: send a new title or description.', { field: 'title' })
     assertUnhurried(context, session)
     const updated_at = await setMetadata(context.queries, session.id, next)
-    await context.append(
-      systemEvent(session.id, { event: 'session_metadata_updated', by: authorOf(context).name, changes, reason: input.reason }),
-    )
+    await context.append({ event: 'session_metadata_updated', by: authorOf(context).name, changes, reason: input.reason })
     return { ...next, updated_at }
   },
 })
@@ -113,14 +111,6 @@ const assertUnhurried = ({ services: { config, clock } }: Context, { createdAt, 
   const retry_after = Math.ceil(config.METADATA_MIN_INTERVAL - (clock.now() - Date.parse(updatedAt)) / 1000)
   if (retry_after > 0) refuse('rate_limited', `Title and description changed a moment ago. Try again in ${retry_after} s.`, { retry_after })
 }
-
-const systemEvent = (sessionId: string, content: Record<string, unknown>, evenClosed = false) => ({
-  sessionId,
-  type: 'system' as const,
-  author: 'system' as const,
-  content,
-  evenClosed,
-})
 
 /** Specification 1, "conclude_session": document, state and event in one transaction. Again, it replaces the section and posts again.
  *  At most 64 KiB, which may carry the document past its 512. 403 by CONVENER_ONLY. */
@@ -148,7 +138,7 @@ export const concludeSession = op({
     const { content } = await readDocument(context.queries, session_id)
     const doc = await writeDocument(context.queries, session_id, withConclusion(content, summary_section), author)
     await setClosed(context.queries, session_id, true)
-    await context.append(systemEvent(session_id, { event: 'session_concluded', by: author.name, doc_version: doc.version }, true))
+    await context.append({ event: 'session_concluded', by: author.name, doc_version: doc.version }, true)
     const { closedAt } = await existingSession(context.queries, session_id)
     return { session_id, status: 'closed' as const, closed_at: closedAt!, doc_version: doc.version }
   },
@@ -176,9 +166,7 @@ export const reopenSession = op({
       )
     if (session.status === 'active') refuse('conflict', 'This session is already open.')
     await setClosed(context.queries, session.id, false)
-    const { at } = await context.append(
-      systemEvent(session.id, { event: 'session_reopened', by: authorOf(context).name, reason: input.reason }),
-    )
+    const { at } = await context.append({ event: 'session_reopened', by: authorOf(context).name, reason: input.reason })
     return { status: 'active' as const, at }
   },
 })
