@@ -30,7 +30,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
   const loopSettings = loopSettingsOf(config)
   const loops = new LoopGuard(database, clock.now, () => loopSettings(settings.get('loop_guard')))
   const growth = growthOver(database, { metrics, loops, announcer })
-  const overviewOf = combine((ids: string[]) => overviewsOf(database, ids), { atOnce: 1 })
+  const overviewOf = combine((ids: string[]) => overviewsOf(database, ids))
 
   const reloadSettings = () => void settings.reload().catch(() => {}) // what is known stays active
   const heard = (payload: string) => {

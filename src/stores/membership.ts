@@ -10,7 +10,7 @@ const PROVEN_KEPT = 10_000 // teams whose tokens are remembered as good
 
 /** Look-ups of members for all calls of this process. */
 export const membershipOver = (database: Database) => {
-  const members = combine((keys: MemberKey[]) => findMembers(database, keys), { atOnce: 1 })
+  const members = combine((keys: MemberKey[]) => findMembers(database, keys))
   const recent = new Recent<Member>() // by the token's secret, which they proved
   const proven = new Map<string, Member>() // by session and token
 
