@@ -1,4 +1,4 @@
-import { highlight } from '../src/core/highlight.ts'
+import { escaped, highlight } from '../src/core/highlight.ts'
 import type { Kind } from '../src/core/kinds.ts'
 import { renderMarkdown } from '../src/core/markdown.ts'
 import { visible } from '../src/core/visible.ts'
@@ -62,9 +62,7 @@ const ONE_LINE = 72
 const isShort = (value: string) => value.length <= ONE_LINE && !value.includes('\n')
 
 // Only what is JSON is sure to be read well: the flags of a command would pass for comments.
-const coloured = (text: string, json: boolean) => (json ? highlight(text, escaped) : escaped(text))
-
-const escaped = (text: string) => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+const coloured = (text: string, json: boolean) => (json ? highlight(text) : escaped(text))
 
 const Rest = ({ session, event: { turn, sequence, characters } }: Props) => {
   const count = characters.toLocaleString('en')

@@ -3,7 +3,7 @@
 // are of the text, never of the clock, so that everybody is shown the same. bench/markdown.ts measures them.
 import { Lexer, Marked, Renderer, type Tokens } from 'marked'
 import sanitizeHtml from 'sanitize-html'
-import { highlight } from './highlight.ts'
+import { escaped, highlight } from './highlight.ts'
 import { pause } from './pause.ts'
 import { DELIMITERS, piecesOf } from './pieces.ts'
 import { visible } from './visible.ts'
@@ -107,8 +107,6 @@ function* render(text: string): Generator<undefined, string> {
 
 const asWritten = (text: string) => `<pre tabindex="0">${escaped(text)}</pre>`
 
-const escaped = (text: string) => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
-
 const isHard = (piece: string): boolean => {
   if (TOO_DEEP.test(piece)) return true
   const lines = piece.split('\n')
@@ -162,7 +160,7 @@ const marked = new Marked({
       return addresses > ADDRESSES ? escaped(text) : `<a href="${escaped(href)}">${escaped(text || href)}</a>`
     },
     checkbox: ({ checked }) => `<span class="cb${checked ? ' cb-on' : ''}" role="img" aria-label="${checked ? 'done' : 'to do'}"></span>`,
-    code: ({ text }) => `<pre tabindex="0"><code>${highlight(text, escaped)}</code></pre>\n`,
+    code: ({ text }) => `<pre tabindex="0"><code>${highlight(text)}</code></pre>\n`,
     // dir="auto": its padding and marks stand where its text begins, in Arabic or Hebrew on the right.
     list(token) {
       const tag = token.ordered ? 'ol' : 'ul'
