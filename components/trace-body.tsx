@@ -1,5 +1,5 @@
 import { escaped, highlight } from '../src/core/highlight.ts'
-import type { Kind } from '../src/core/kinds.ts'
+import { MARKDOWN } from '../src/core/kinds.ts'
 import { renderMarkdown } from '../src/core/markdown.ts'
 import { visible } from '../src/core/visible.ts'
 import { cn } from './cn.ts'
@@ -9,8 +9,6 @@ interface Props {
   session: string
   event: TraceEvent
 }
-
-const MARKDOWN = new Set<Kind>(['user_input', 'assistant_response', 'reasoning', 'compaction'])
 
 /** What an event says; of a long one its beginning, with the way to the rest. */
 export const TraceBody = ({ session, event }: Props) => {

@@ -17,6 +17,9 @@ export type Kind = (typeof KINDS)[number]
 export const SEARCHABLE = KINDS.slice(0, -1)
 export const SEARCHED_BY_DEFAULT: Kind[] = ['user_input', 'assistant_response', 'tool_response']
 
+/** Whose texts are written as Markdown. */
+export const MARKDOWN = new Set<Kind>(['user_input', 'assistant_response', 'reasoning', 'compaction'])
+
 export const kindNumber = (kind: Kind) => KINDS.indexOf(kind)
 
 /** A team's chat answers, a person's asks. */

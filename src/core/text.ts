@@ -1,5 +1,6 @@
 // What no text may contain, whichever door it comes through. Everything else is stored as it came.
 import { refuse } from './errors.ts'
+import { visible } from './visible.ts'
 
 // The shapes of a team's token and of our keys; a text with one of them would open a room to its readers. The brackets capture what may
 // stay visible: a team's handle, a key's prefix.
@@ -9,7 +10,6 @@ const SECRETS = [
   /(?<![A-Za-z0-9])(op_)(?=[\w-]{0,31}[A-Z])[\w-]{32}/, // not loop_…, and no identifier in small letters
 ]
 const EVERY_SECRET = SECRETS.map((shape) => new RegExp(shape, `g${shape.flags}`))
-const BIDI_OR_TAG = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/u
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
 
 export const utf8Bytes = (text: string) => Buffer.byteLength(text)
@@ -36,7 +36,7 @@ const checkText = (text: string, own: string | undefined, field: string) => {
 }
 
 /** A name that people read: no invisible direction marks or tags that make it look like another. */
-export const nameIsPlain = (name: string) => name.trim() !== '' && !BIDI_OR_TAG.test(name) && !CONTROL.test(name)
+export const nameIsPlain = (name: string) => name.trim() !== '' && visible(name) === name && !CONTROL.test(name)
 
 /** Two names are the same to a reader when these are equal. */
 export const nameKey = (name: string) =>

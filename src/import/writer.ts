@@ -1,12 +1,12 @@
 // Puts a transcript's events into the log, a batch in one transaction under the session's lock, and with it how far it was read.
 import { createHash } from 'node:crypto'
 import type { Queries } from '../../db/database.ts'
-import { CONVERSATION_TYPES } from '../../db/schema.ts'
 import { refuse } from '../core/errors.ts'
 import { utf8Bytes } from '../core/text.ts'
 import type { Services } from '../services.ts'
 import { pgArray } from '../stores/arrays.ts'
 import { createDocument } from '../stores/documents.ts'
+import { isConversation } from '../stores/events.ts'
 import { importOf, insertImported, knownEvents, lockImport, saveImport, setTerminal, type Imported } from '../stores/imports.ts'
 import { advanceSession, insertSession, lockSession, type Session } from '../stores/sessions.ts'
 import { LONGEST_NAME, type Draft, type Format, type Memory } from './draft.ts'
@@ -103,7 +103,7 @@ export class Writer {
     await advanceSession(tx, this.sessionId, {
       ...(session.updatedAt === session.createdAt && this.#named(read.memory)), // unless a person has named it since
       lastSequence: last?.sequence ?? session.lastSequence,
-      lastConversationSequence: events.findLast(({ type }) => CONVERSATION.has(type))?.sequence ?? session.lastConversationSequence,
+      lastConversationSequence: events.findLast(({ type }) => isConversation(type))?.sequence ?? session.lastConversationSequence,
       turn: last?.turn ?? session.turn,
       turnEvents: last?.ordinal ?? session.turnEvents,
       turnHolder: session.turnHolder ?? 'transcript',
@@ -137,8 +137,6 @@ export class Writer {
     return session
   }
 }
-
-const CONVERSATION = new Set<string>(CONVERSATION_TYPES)
 
 const titleOf = ({ agent }: Format, identity: string, { title }: Memory) => storableText(title?.text ?? `${agent} ${identity.slice(0, 40)}`)
 

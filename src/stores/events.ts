@@ -1,5 +1,6 @@
 // Reading the log. The primary key (session_id, sequence) is the cursor's index; every read is one range of it.
 import type { Queries } from '../../db/database.ts'
+import { CONVERSATION_TYPES } from '../../db/schema.ts'
 import { plainArray } from './arrays.ts'
 
 /** An event as every door shows it: the same for all readers, so it can be encoded once (specification 1's message). */
@@ -44,7 +45,8 @@ const COLUMNS =
 
 // By primary key too. In a room that is all there is; in a transcript, the newest 100 among 100,000 events take 3.6 ms where an index of
 // their own would take 2.0, and every post would pay a fifth of the database's time for it (bench/post).
-export const CONVERSATION = `type in ('chat', 'system', 'user_input')`
+export const CONVERSATION = `type in (${CONVERSATION_TYPES.map((type) => `'${type}'`).join(', ')})`
+export const isConversation = (type: string) => (CONVERSATION_TYPES as readonly string[]).includes(type)
 /** What a page counts: what teams and people said. */
 export const MESSAGE = `type in ('chat', 'user_input')`
 export const isMessage = (type: string) => type === 'chat' || type === 'user_input'

@@ -1,8 +1,7 @@
 // What follows a cursor in a feed: out of memory where the newest events suffice, else out of the log, in one read for all who ask.
 import type { Database } from '../../db/database.ts'
-import { CONVERSATION_TYPES } from '../../db/schema.ts'
 import { Tail } from '../core/tail.ts'
-import { eventsAfter, pageOf, type Event, type Page } from './events.ts'
+import { eventsAfter, isConversation, pageOf, type Event, type Page } from './events.ts'
 
 /** Reads of feeds for all waits and streams of this process. */
 export const feedsOver = (database: Database) => {
@@ -35,8 +34,6 @@ const lengthOf = ({ content, ...rest }: Event) => {
 }
 
 const isWithoutGap = (events: Event[], cursor: number) => events.length > 0 && events.at(-1)!.sequence === cursor + events.length
-
-const isConversation = (type: string) => (CONVERSATION_TYPES as readonly string[]).includes(type)
 
 // The woken readers of a session mostly stand at the same cursor: they share one read. Never one that began before they asked.
 const sharedReads = (database: Database) => {

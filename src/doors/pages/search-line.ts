@@ -2,11 +2,10 @@
 import { eventTold } from '../../../components/event-words.ts'
 import { excerpt } from '../../core/event-text.ts'
 import { glance } from '../../core/glance.ts'
-import type { Kind } from '../../core/kinds.ts'
+import { MARKDOWN, type Kind } from '../../core/kinds.ts'
 import type { Event } from '../../stores/events.ts'
 import { telling } from './trace-events.ts'
 
-const MARKDOWN = new Set<Kind>(['user_input', 'assistant_response', 'reasoning', 'compaction'])
 const LOOKED_THROUGH = 16 * 1024 // characters of a text: a glance at fifty of these takes some 40 ms
 
 /** `quoted`: the same as the operation quotes it, for agents. */
