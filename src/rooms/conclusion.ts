@@ -1,11 +1,12 @@
 // The doc's `## Conclusion` section: a level-2 heading outside code fences; it runs to the next heading of level 1 or 2.
 import { headingsOf, withFenceClosed, withHeadingsDeeper, type Heading } from '../core/headings.ts'
+import { sectionsOf, type Section } from './outline.ts'
 
 /** The doc with `summary` as its conclusion: in place of the one it has, else at the end. The heading may be part of `summary`; its other
  *  headings go below this one, or they would end the section. */
 export const withConclusion = (doc: string, summary: string): string => {
   const section = `## Conclusion\n\n${withFenceClosed(below(withoutHeading(summary).trim()))}\n`
-  const found = conclusionLines(doc)
+  const found = conclusionIn(doc)
   if (!found) return doc.trim() === '' ? section : `${withFenceClosed(doc.trimEnd())}\n\n${section}`
   const lines = doc.split('\n')
   const before = lines.slice(0, found.from).join('\n')
@@ -15,8 +16,8 @@ export const withConclusion = (doc: string, summary: string): string => {
 
 /** What the conclusion says, without its heading; undefined when the doc has none. */
 export const conclusionOf = (doc: string): string | undefined => {
-  const found = conclusionLines(doc)
-  const lines = found && doc.split('\n').slice(found.text, found.to)
+  const found = conclusionIn(doc)
+  const lines = found && doc.split('\n').slice(found.next, found.to)
   return lines?.join('\n').trim() || undefined
 }
 
@@ -36,11 +37,8 @@ const SECTION = 2
 
 const isConclusion = ({ level, text }: Heading) => level === SECTION && text.toLowerCase() === 'conclusion'
 
-const conclusionLines = (doc: string): { from: number; text: number; to: number } | undefined => {
-  const headings = headingsOf(doc)
-  const at = headings.findIndex(isConclusion)
-  if (at < 0) return undefined
-  const { line, next } = headings[at]!
-  const end = headings.slice(at + 1).find(({ level }) => level <= SECTION)
-  return { from: line, text: next, to: end?.line ?? doc.split('\n').length }
+/** Found by its line: after a deeper heading of that name it is called "Conclusion (2)". */
+export const conclusionIn = (doc: string): Section | undefined => {
+  const heading = headingsOf(doc).find(isConclusion)
+  return heading && sectionsOf(doc).find(({ from }) => from === heading.line)
 }

@@ -7,6 +7,7 @@ import { readDocument } from '../stores/documents.ts'
 import { eventsBefore, type Event } from '../stores/events.ts'
 import { roster, type Participant } from '../stores/members.ts'
 import type { Session } from '../stores/sessions.ts'
+import { conclusionIn } from './conclusion.ts'
 import { sectionsOf, type Section } from './outline.ts'
 import { participantOf } from './roster.ts'
 
@@ -91,7 +92,8 @@ const documentParts = (doc: string): string[] => {
     }
     return quoted(texts.filter(Boolean).join('\n\n'), room, WHOLE_DOC)
   }
-  const conclusion = pick(({ level, section }) => level === 2 && /^conclusion$/i.test(section), CONCLUSION)
+  const concluded = conclusionIn(doc)
+  const conclusion = pick(({ from }) => from === concluded?.from, CONCLUSION)
   const decisions = pick(({ section }) => DECISIONS.test(section), PICKED)
   const open = pick(({ section }) => OPEN.test(section), PICKED)
   const rest = sections.filter((one) => !taken.has(one)).map(({ from, body }) => lines.slice(from, body).join('\n').trim())

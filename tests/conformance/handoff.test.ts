@@ -55,6 +55,15 @@ onEveryEngine((parley) => {
     expect(parts['Conclusion']).toBeUndefined()
   })
 
+  test('the conclusion is found behind a deeper heading of the same name', async () => {
+    const { id, alex } = await begin()
+    const content = '## Notes\n### Conclusion\nOf the lexer alone.\n## Conclusion\nWe ship.\n'
+    await done(alex('update_session_doc', { content, expected_version: 0 }))
+    const parts = partsOf((await handoff(id)).text)
+    expect(parts['Conclusion']).toBe('> We ship.')
+    expect(parts['The rest of the document']).toContain('> Of the lexer alone.')
+  })
+
   test('its curl lines work as they stand', async () => {
     const { id } = await begin()
     const { text } = await handoff(id)
