@@ -135,10 +135,10 @@ export const eventsOfTurn = ({ query }: Queries, wanted: Wanted): Promise<EventR
 /** An event with its author. */
 export type Said = EventRow & { author_name: string | null; posted_by_team_id: string | null }
 
-/** Events by their places, their contents cut short; or their texts up to `characters` of them. */
-export const eventsAt = ({ query }: Queries, places: Place[], characters?: number): Promise<Said[]> =>
+/** Events by their places, their texts up to `characters`. */
+export const eventsAt = ({ query }: Queries, places: Place[], characters: number): Promise<Said[]> =>
   query(
-    `select ${EVENT}, e.author_name, e.posted_by_team_id, ${characters === undefined ? BRIEF : begun(characters)}
+    `select ${EVENT}, e.author_name, e.posted_by_team_id, ${begun(characters)}
      from json_to_recordset($1::json) as p(session_id uuid, sequence bigint) join events e on e.session_id = p.session_id and e.sequence = p.sequence`,
     [JSON.stringify(places)],
   )
