@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
 import type { Context } from '../context.ts'
-import { release, suspectedSince } from '../stores/loops.ts'
+import { release } from '../stores/loops.ts'
 import { personOnly } from './people.ts'
 import { openSession } from './refusals.ts'
 import { op, sessionId } from './shapes.ts'
@@ -28,11 +28,12 @@ export const releaseSession = op({
 })
 
 /** Refuses a team that says again, in a session that goes in circles, what it has said before. */
-export const refuseRepetition = async ({ services, queries, caller }: Context, sessionId: string, text: string): Promise<void> => {
+export const refuseRepetition = async ({ services, caller }: Context, sessionId: string, text: string): Promise<void> => {
   if (caller.kind !== 'team') return
   const retry_after = services.loops.secondsToWait(sessionId, caller.member.teamId, text)
   if (retry_after === 0) return
-  if ((await suspectedSince(queries, sessionId)) === null) return services.loops.forget(sessionId) // released through another instance
+  const overview = await services.overviewOf(sessionId)
+  if (!overview?.loopSince) return services.loops.forget(sessionId) // released through another instance
   refuse(
     'loop_suspected',
     `The teams in this session keep repeating themselves. Say something new, or ask your person to release the session. The same text may be sent again in ${retry_after} s.`,

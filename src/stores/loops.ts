@@ -62,9 +62,3 @@ export const suspectedSessions = async ({ db }: Queries, limit: number): Promise
     .limit(limit)
   return rows.map(({ id }) => id)
 }
-
-/** Since when a session needs a person; null when it needs none. */
-export const suspectedSince = async ({ db }: Queries, sessionId: string): Promise<string | null> => {
-  const [row] = await db.select({ at: loops.suspectedAt }).from(loops).where(eq(loops.sessionId, sessionId))
-  return row?.at ?? null
-}
