@@ -2,7 +2,7 @@
 import type { Queries } from '../db/database.ts'
 import { contextOf, type Outcome, type Request } from './context.ts'
 import { refuse, unauthorized } from './core/errors.ts'
-import { derivedSecret, isUuid, newSecret, parseToken } from './core/ids.ts'
+import { derivedSecret, isUuid, newSecret } from './core/ids.ts'
 import { assertSameUse, type Key } from './keys.ts'
 import { appendEvents, type Draft } from './stores/append.ts'
 import type { Event } from './stores/events.ts'
@@ -87,7 +87,6 @@ const replay = async (tx: Queries, request: Request, key: Key, before: Remembere
   if (issues === 'url') return { ...answer, url: `${String(answer.url)}.${secretOf(request, key, String(answer.url).slice(-UUID_LENGTH))}` }
   const handle = String(answer.handle)
   if (answer.team_id === undefined) return { ...answer, team_id: `${handle}.${secretOf(request, key, handle)}` }
-  const token = parseToken(request.call.token ?? '')
-  const own = token && (await memberByToken(tx, String(answer.session_id), token))
+  const own = await memberByToken(tx, String(answer.session_id), request.call.token)
   return own?.teamId === handle ? { ...answer, team_id: request.call.token } : unauthorized()
 }

@@ -1,7 +1,7 @@
 // How a session comes about: convened by a team, or opened by a person; from nothing, or continuing one that ended.
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
-import { isUuid, parseToken, sha256 } from '../core/ids.ts'
+import { isUuid, sha256 } from '../core/ids.ts'
 import { visible } from '../core/visible.ts'
 import type { Context } from '../context.ts'
 import { createDocument, readDocument, type Author } from '../stores/documents.ts'
@@ -118,9 +118,7 @@ const resumable = async (context: Context, id: string): Promise<Before> => {
 // What a viewer's password keeps from strangers, a new session must not tell them.
 const mayRead = async ({ queries, call }: Context, id: string) => {
   if (call.reader?.()) return true
-  const token = call.token ? parseToken(call.token) : undefined
-  const member = token && (await memberByToken(queries, id, token))
-  return member !== undefined && !member.left
+  return (await memberByToken(queries, id, call.token))?.left === false
 }
 
 // A title may have line breaks, and would bring headings of its own.

@@ -1,7 +1,7 @@
 // Who is in the room. Status follows from polling alone: a wait is the heartbeat (specification 1, "Session Roster").
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
-import { parseToken, sha256 } from '../core/ids.ts'
+import { sha256 } from '../core/ids.ts'
 import { nameKey } from '../core/text.ts'
 import { teamOf, type Context } from '../context.ts'
 import type { Services } from '../services.ts'
@@ -41,11 +41,9 @@ export const joinSession = op({
     const { session, call } = context
     if (!session) return refuse('not_found', 'There is no such session. Ask the person who invited you for its id.', { session_id })
     if (replay_from !== undefined && replay_from > session.lastSequence) beyondTheEnd('replay_from', session.lastSequence)
-    const token = call.token ? parseToken(call.token) : undefined
-    const member = token && (await memberByToken(context.queries, session_id, token))
-    const self = member && !member.left ? member.teamId : undefined
+    const self = await memberByToken(context.queries, session_id, call.token)
     const teams = await roster(context.queries, session_id)
-    const known = teams.find(({ teamId }) => teamId === self)
+    const known = self?.left === false ? teams.find(({ teamId }) => teamId === self.teamId) : undefined
     if (known) context.services.presence.poll(session_id, known.teamId, 0).end() // coming back is being seen
     const joined = known ?? (await enter(context, session, team_name, replay_from, teams))
     return {

@@ -2,7 +2,7 @@
 import { and, asc, eq, getTableColumns, gt, isNull, sql } from 'drizzle-orm'
 import { prepared, type Queries } from '../../db/database.ts'
 import { acks, participants, sessions } from '../../db/schema.ts'
-import { sameText, sha256, type Token } from '../core/ids.ts'
+import { parseToken, sameText, sha256, type Token } from '../core/ids.ts'
 import { plainArray } from './arrays.ts'
 
 /** What a wait and a read must know of a session before they begin. */
@@ -61,8 +61,10 @@ export const findMembers = async ({ query }: Queries, keys: MemberKey[]): Promis
   return members
 }
 
-/** The team of this session that a token proves, gone or present, as this transaction sees it. */
-export const memberByToken = async (queries: Queries, sessionId: string, token: Token): Promise<Member | undefined> => {
+/** The team of this session whose token `text` is, gone or present, as this transaction sees it. */
+export const memberByToken = async (queries: Queries, sessionId: string, text = ''): Promise<Member | undefined> => {
+  const token = parseToken(text)
+  if (!token) return undefined
   const [member] = await findMembers(queries, [{ sessionId, teamId: token.handle }])
   return member && proves(token, member) ? member : undefined
 }
