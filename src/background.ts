@@ -8,7 +8,7 @@ import type { Growth } from './growth.ts'
 import type { LoopGuard } from './loop-guard.ts'
 import type { Announcer } from './stores/announcer.ts'
 import { writePresence } from './stores/presence.ts'
-import type { SavedSettings } from './stores/saved-settings.ts'
+import type { SavedSettings } from './stores/settings.ts'
 import { newestSequences } from './stores/sessions.ts'
 import { tidier } from './stores/tidy.ts'
 

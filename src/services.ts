@@ -12,7 +12,7 @@ import { growthOver } from './growth.ts'
 import { LoopGuard, loopSettingsOf } from './loop-guard.ts'
 import { Announcer } from './stores/announcer.ts'
 import { writePresence } from './stores/presence.ts'
-import { savedSettings } from './stores/saved-settings.ts'
+import { savedSettings } from './stores/settings.ts'
 import { overviewsOf } from './stores/sessions.ts'
 
 export type Services = Awaited<ReturnType<typeof createServices>>
