@@ -30,38 +30,36 @@ document.addEventListener('copytext', async ({ target: button, detail: text }) =
 })
 
 let takeBack
-const tell = (button, outcome) => {
-  takeBack?.()
-  const icon = button.querySelector('use')
-  const { title } = button
-  const show = (shape, buttonSays, says) => {
-    icon.setAttribute('href', shape)
-    button.title = buttonSays
-    button.classList.toggle('copied', shape === COPIED.shape)
-    said.textContent = says
-    said.className = says === REFUSED.says ? 'notice' : 'sr-only'
-  }
-  show(outcome.shape, outcome.says, outcome.says)
-  const end = setTimeout(() => takeBack(), outcome.ms)
-  takeBack = () => {
-    clearTimeout(end)
-    takeBack = undefined
-    show('#i-copy', title, '')
-  }
-}
-
-// For all, for a moment: acts.js.
-document.addEventListener('notice', ({ detail: text }) => {
-  takeBack?.()
+const say = (text, ms, forAll, undo) => {
   said.textContent = text
-  said.className = 'notice'
-  const end = setTimeout(() => takeBack(), REFUSED.ms)
+  said.className = forAll ? 'notice' : 'sr-only'
+  const end = setTimeout(() => takeBack(), ms)
   takeBack = () => {
     clearTimeout(end)
     takeBack = undefined
     said.textContent = ''
     said.className = 'sr-only'
+    undo?.()
   }
+}
+
+const tell = (button, outcome) => {
+  takeBack?.()
+  const icon = button.querySelector('use')
+  const { title } = button
+  const show = (shape, says) => {
+    icon.setAttribute('href', shape)
+    button.title = says
+    button.classList.toggle('copied', shape === COPIED.shape)
+  }
+  show(outcome.shape, outcome.says)
+  say(outcome.says, outcome.ms, outcome === REFUSED, () => show('#i-copy', title))
+}
+
+// For all, for a moment: acts.js.
+document.addEventListener('notice', ({ detail: text }) => {
+  takeBack?.()
+  say(text, REFUSED.ms, true)
 })
 
 // What stands beside the button; or the document, as it was written, in the version that the page shows.
