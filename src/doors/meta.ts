@@ -54,7 +54,7 @@ export const metaRoutes = (services: Services) => {
   metrics.gauge('database_statements', 'Statements sent since the start', database.statements)
   metrics.gauge('resident_bytes', 'Memory of this process', () => process.memoryUsage.rss())
 
-  const guide = services.config.ACCESS_TOKEN === undefined ? (agents as unknown as string) : withAccessToken(agents as unknown as string)
+  const guide = services.config.ACCESS_TOKEN === undefined ? agents : withAccessToken(agents)
   const live = (c: Http) =>
     guide.replaceAll(`${IN_AGENTS_MD}/mcp`, linkInForce(c, services).url).replaceAll(IN_AGENTS_MD, baseUrl(c, services))
   const ready = async () => {

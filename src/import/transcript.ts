@@ -1,6 +1,5 @@
 // Imports one transcript: recognises it, goes on from where it was read before, and writes it batch by batch. However large it is, a
 // batch and a line are all that is in memory.
-import { isUuid } from '../core/ids.ts'
 import { refuse } from '../core/errors.ts'
 import { pause } from '../core/pause.ts'
 import type { Services } from '../services.ts'
@@ -39,7 +38,6 @@ const NOWHERE = { bytes: 0, lines: 0, open: false, tail: '' }
 
 /** Imports a transcript, or of one that was imported before what is new. `parent`: the room that it belongs to. */
 export const importTranscript = async (services: Services, source: Source, parent?: string): Promise<Report> => {
-  if (parent !== undefined && !isUuid(parent)) refuse('not_found', 'There is no such session.', { field: 'session_id' })
   const stream = peekable(source.read(0))
   const begun = (await beginning(stream, source.name, HEAD_BYTES)) ?? (await beginning(stream, source.name, LONGEST_LINE + 1)) ?? notKnown()
   const { recognised, document } = begun

@@ -42,9 +42,9 @@ const shown = async (c: Http, site: Site, { url, error }: { url?: string; error?
   const share = await shareOf(database, id)
   const view = {
     id,
-    title: visible(title) as string,
+    title: visible(title),
     shared: share && {
-      by: visible(share.by) as string,
+      by: visible(share.by),
       age: clock.now() - Date.parse(share.at) < 60_000 ? 'just now' : `${ago(share.at, clock.now())} ago`,
     },
     url,
