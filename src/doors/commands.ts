@@ -24,8 +24,10 @@ export const commandRoutes = (services: Services, secret: string) =>
     .post('/commands/import', async (c) => {
       const { path } = parseJson(await bodyText(c.req.raw, PATH_LIMIT)) as { path: string }
       c.env?.untimed?.()
-      const told = (tell: Tell) => throttled((read) => tell({ read }))
-      return lines(services, async (tell) => ({ report: await importTranscript(services, fileSource(path, told(tell))) }))
+      return lines(services, async (tell) => {
+        const source = fileSource(path, (read) => tell({ read }))
+        return { report: await importTranscript(services, source) }
+      })
     })
 
 const PATH_LIMIT = 64 * 1024
@@ -50,15 +52,4 @@ const lines = (services: Services, work: (tell: Tell) => Promise<object>) => {
     cancel: () => void (read = false),
   })
   return new Response(body, { headers: { 'content-type': 'application/x-ndjson' } })
-}
-
-const EVERY_MS = 100
-
-const throttled = (tell: (bytes: number) => void) => {
-  let toldAt = 0
-  return (bytes: number) => {
-    if (performance.now() - toldAt < EVERY_MS) return
-    toldAt = performance.now()
-    tell(bytes)
-  }
 }
