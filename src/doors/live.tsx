@@ -11,6 +11,7 @@ import { refuse } from '../core/errors.ts'
 import { beyondTheEnd, existingSession } from '../rooms/refusals.ts'
 import { roster } from '../stores/members.ts'
 import type { Session } from '../stores/sessions.ts'
+import { refuseTooManyStreams, SSE_HEADERS } from './event-stream.ts'
 import { mayReadSession } from './guards.ts'
 import type { Env, Http } from './http.ts'
 import { partial } from './live/frames.tsx'
@@ -19,7 +20,8 @@ import { Viewer } from './live/viewer.ts'
 import { answered, gzipped, isGuest, sent, takesGzip, type Gzipped, type Site } from './pages/answer.tsx'
 import { castOf, editsOf, rowsOf, stretchAfter, stretchBefore, type Cast, type Queries } from './pages/feed.tsx'
 import { documentOf } from './pages/session.tsx'
-import { methodNotAllowed, SSE_HEADERS } from './rest.ts'
+import { wholeNumber } from './query.ts'
+import { methodNotAllowed } from './rest.ts'
 import { whileReadable } from './revocable-stream.ts'
 
 export const liveRoutes = (site: Site) => {
@@ -51,10 +53,7 @@ const stream = async (c: Http, { services }: Site, hubs: Hubs, id: string): Prom
   if (after > session.lastSequence) beyondTheEnd('after', session.lastSequence)
   const atTheEnd = session.status === 'closed' && after >= session.lastConversationSequence
   if (atTheEnd && resumed !== undefined) return new Response(null, { status: 204 })
-  if (services.streams.open >= services.config.MAX_STREAMS)
-    refuse('unavailable', 'This server has reached its limit of open streams (MAX_STREAMS). Try again in a few seconds.', {
-      retry_after: 3,
-    })
+  refuseTooManyStreams(services)
   if (c.req.method === 'HEAD') return new Response(null, { headers: SSE_HEADERS })
   let hub = await hubs.hubOf(id)
   while (hub.ended) hub = await hubs.hubOf(id)
@@ -66,12 +65,7 @@ const stream = async (c: Http, { services }: Site, hubs: Hubs, id: string): Prom
   return whileReadable(c, services, id, new Response(body, { headers: SSE_HEADERS }))
 }
 
-const WHOLE_NUMBER = /^\d{1,15}$/
-
-const numberOf = (c: Http, name: string): number => {
-  const text = c.req.query(name) ?? '0'
-  return WHOLE_NUMBER.test(text) ? Number(text) : refuse('invalid_request', `${name} must be a whole number, 0 or more.`, { field: name })
-}
+const numberOf = (c: Http, name: string) => wholeNumber(name, c.req.query(name) ?? '0')
 
 const resumedAt = (id: string): [cursor: number, version: number] => {
   const [, cursor, version] = /^(\d{1,15})\.(\d{1,15})$/.exec(id) ?? []

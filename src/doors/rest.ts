@@ -5,8 +5,9 @@ import type { ServedOp, Call, Outcome } from '../context.ts'
 import { perform } from '../gate.ts'
 import type { Services } from '../services.ts'
 import { actorOf } from './cookies.ts'
+import { SSE_HEADERS } from './event-stream.ts'
 import { mayRead } from './guards.ts'
-import { bodyText, errorAnswer, GUARDED, json, parseJson, type Env, type Http } from './http.ts'
+import { bodyText, errorAnswer, json, parseJson, type Env, type Http } from './http.ts'
 import { baseUrl } from './origin.ts'
 import { inputSchema } from './schemas.ts'
 
@@ -143,13 +144,6 @@ const oneEvent = (pending: Promise<Outcome>) => {
     cancel: () => clearInterval(timer),
   })
   return new Response(body, { headers: SSE_HEADERS })
-}
-
-export const SSE_HEADERS = {
-  'content-type': 'text/event-stream; charset=utf-8',
-  'cache-control': 'no-cache, no-transform',
-  'x-accel-buffering': 'no',
-  ...GUARDED,
 }
 
 // A promise only where there is a body to read.

@@ -7,9 +7,10 @@ import { Follower } from '../rooms/follower.ts'
 import { beyondTheEnd, existingSession } from '../rooms/refusals.ts'
 import type { Services } from '../services.ts'
 import { closedBy, type Event } from '../stores/events.ts'
+import { refuseTooManyStreams, SSE_HEADERS } from './event-stream.ts'
 import { mayReadSession } from './guards.ts'
 import type { Env, Http } from './http.ts'
-import { SSE_HEADERS } from './rest.ts'
+import { wholeNumber } from './query.ts'
 import { whileReadable } from './revocable-stream.ts'
 
 const PING_MS = 15_000
@@ -22,7 +23,7 @@ export const streamRoute = (services: Services) =>
     const trace = flagOf(c, 'include_trace')
     const resumed = c.req.header('last-event-id')
     refuseUnknown(c)
-    const cursor = resumed === undefined ? cursorOf('after', c.req.query('after') ?? '0') : cursorOf('Last-Event-ID', resumed)
+    const cursor = resumed === undefined ? wholeNumber('after', c.req.query('after') ?? '0') : wholeNumber('Last-Event-ID', resumed)
     const follower = new Follower(services, isUuid(id) ? id : '', cursor, trace)
     try {
       const session = await existingSession(services.database, id)
@@ -32,10 +33,7 @@ export const streamRoute = (services: Services) =>
         follower.close()
         return new Response(null, { status: 204 })
       }
-      if (services.streams.open >= services.config.MAX_STREAMS)
-        refuse('unavailable', 'This server has reached its limit of open streams (MAX_STREAMS). Try again in a few seconds.', {
-          retry_after: 3,
-        })
+      refuseTooManyStreams(services)
       c.env?.untimed?.()
       const body = c.req.method === 'HEAD' ? (follower.close(), null) : frames(services, follower, closed, session.lastSequence)
       return whileReadable(c, services, id, new Response(body, { headers: SSE_HEADERS }))
@@ -61,9 +59,6 @@ const refuseUnknown = (c: Http) => {
       field: unknown,
     })
 }
-
-const cursorOf = (field: string, text: string): number =>
-  /^\d{1,15}$/.test(text) ? Number(text) : refuse('invalid_request', `${field} must be a whole number, 0 or more.`, { field })
 
 // Pulled, not pushed: a slow reader reads later from the database, and holds nothing up meanwhile.
 const frames = (services: Services, follower: Follower, closedAtFirst: boolean, newest: number) => {

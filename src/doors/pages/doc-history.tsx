@@ -14,6 +14,7 @@ import type { Services } from '../../services.ts'
 import { documentVersions, readVersion } from '../../stores/documents.ts'
 import { roster } from '../../stores/members.ts'
 import type { Http } from '../http.ts'
+import { numberIn } from '../query.ts'
 import { act, assertActor, nextKey, problemOf } from './act.ts'
 import { frameOf, page, seeOther, type Site } from './answer.tsx'
 import { castOf } from './feed.tsx'
@@ -89,11 +90,6 @@ const history = async (c: Http, site: Site, error?: ErrorBody, key?: string): Pr
   const problem = error && problemOf(error)
   const idempotencyKey = nextKey(key, error)
   return page(c, <DocHistoryPage {...{ frame, idempotencyKey, problem }} history={view} />, error && STATUS[error.code])
-}
-
-const numberIn = (c: Http, name: string): number | undefined => {
-  const text = c.req.query(name) ?? ''
-  return /^\d{1,9}$/.test(text) ? Number(text) : undefined
 }
 
 const compared = async (c: Http, services: Services, sessionId: string, newest: number): Promise<Comparison> => {

@@ -14,6 +14,7 @@ import { roster, type Seat } from '../../stores/members.ts'
 import { sessionsWithDocs, talkOf } from '../../stores/watched.ts'
 import type { Http } from '../http.ts'
 import { serverLink } from '../origin.ts'
+import { numberIn } from '../query.ts'
 import { frameOf, isGuest, page, streamedPage, type Site } from './answer.tsx'
 import { castOf, editsOf, eventUpTo, rowsOf, stretchAfter, stretchBefore, type Cast, type Queries } from './feed.tsx'
 import { lineBudget } from './line-counts.ts'
@@ -31,7 +32,7 @@ export const sessionPage = async (c: Http, site: Site): Promise<Response> => {
   const [[watched], teams] = await Promise.all([sessionsWithDocs(database, [id]), roster(database, id)])
   const all = c.req.query('all') !== undefined
   const guest = isGuest(c, site)
-  const view = await viewOf(services, watched!, teams, all ? WHOLE : { around: c.req.query('around'), guest })
+  const view = await viewOf(services, watched!, teams, all ? WHOLE : { around: numberIn(c, 'around'), guest })
   const shown = <SessionPage frame={frameOf(c, site)} session={view} link={serverLink(c, services)} idempotencyKey={crypto.randomUUID()} />
   if (!all) return page(c, shown)
   const [head = '', tail = ''] = renderToStaticMarkup(shown).split(PLACE)
@@ -39,7 +40,7 @@ export const sessionPage = async (c: Http, site: Site): Promise<Response> => {
 }
 
 interface Wished {
-  around?: string | undefined
+  around?: number | undefined
   guest?: boolean
 }
 
@@ -80,7 +81,7 @@ const windowOf = async (
   { around, guest = false }: Wished,
 ): Promise<FeedWindow> => {
   const { id, lastConversationSequence: newest } = session
-  const sought = /^\d{1,15}$/.test(around ?? '') && Number(around) <= newest ? Number(around) : undefined
+  const sought = around !== undefined && around <= newest ? around : undefined
   const before = await stretchBefore(queries, id, sought ?? newest + 1, sought === undefined ? undefined : AROUND)
   const after = sought === undefined ? undefined : await stretchAfter(queries, id, sought - 1, { until: newest, rows: AROUND + 1 })
   const stretch = { previous: before.previous, events: [...before.events, ...(after?.events ?? [])] }

@@ -18,6 +18,7 @@ import { sessionsByIds, type SessionRow } from '../../stores/history.ts'
 import { roster } from '../../stores/members.ts'
 import { eventOf, eventsFrom, modelsOf, placeInTurn } from '../../stores/trace.ts'
 import type { Http } from '../http.ts'
+import { numberIn } from '../query.ts'
 import { answered, fragment, frameOf, page, seeOther, wantsPage, type Site } from './answer.tsx'
 import { castOf, type Queries } from './feed.tsx'
 import { plainText, traceEvent, traceItems } from './trace-events.ts'
@@ -27,11 +28,11 @@ import { pageOfTurns, turnItems, type ListedTurn } from './trace-turns.ts'
 export const tracePage = async (c: Http, site: Site): Promise<Response> => {
   const { database } = site.services
   const session = await tracedSession(database, c.req.param('id') ?? '')
-  const event = numberIn(c, 'event') ?? numberIn(c, 'around') // the second one leads into a feed, which this session may not have
+  const event = numberIn(c, 'event') || numberIn(c, 'around') || undefined // the second one leads into a feed, which this session may not have
   const place = event === undefined ? undefined : ((await placeInTurn(database, session.id, event)) ?? noEvent(event, session))
   const ordinal = turnIn(c) ?? place?.turn ?? 1
   if (place && place.turn !== ordinal) return seeOther(c, eventHref(session.id, place.turn, event!))
-  const from = place ? pageStart(place.ordinal) : (numberIn(c, 'from') ?? 1)
+  const from = place ? pageStart(place.ordinal) : numberIn(c, 'from') || 1
   const asked: Asked = { session, ordinal, from, sought: event }
   const part = PARTS.find((name) => name === c.req.query('part'))
   return part ? answerPart(c, database, asked, part) : wholePage(c, site, asked)
@@ -68,11 +69,6 @@ const noEvent = (sequence: number, { last_sequence }: SessionRow) =>
 
 const noTurn = (ordinal: number, { turn }: SessionRow) =>
   refuse('not_found', `There is no turn ${ordinal} in this session: it has ${turn}.`)
-
-const numberIn = (c: Http, name: string): number | undefined => {
-  const text = c.req.query(name) ?? ''
-  return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined
-}
 
 const turnIn = (c: Http): number | undefined => {
   const text = c.req.param('turn')
