@@ -1,4 +1,4 @@
-// What every stream of server-sent events has in common.
+// What streams of server-sent events have in common.
 import { refuse } from '../core/errors.ts'
 import type { Services } from '../services.ts'
 import { GUARDED } from './http.ts'
@@ -8,6 +8,29 @@ export const SSE_HEADERS = {
   'cache-control': 'no-cache, no-transform',
   'x-accel-buffering': 'no',
   ...GUARDED,
+}
+
+/** An answer that is waited for, with a comment at once and a beat from time to time, so that no proxy sees a quiet connection. */
+export const whileAwaited = (answer: Promise<string>, beat: () => string, everyMs: number, cancelled?: () => void): Response => {
+  const encoder = new TextEncoder()
+  let timer: ReturnType<typeof setInterval>
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      const send = (text: string) => controller.enqueue(encoder.encode(text))
+      send(': waiting\n\n')
+      timer = setInterval(() => send(beat()), everyMs)
+      void answer
+        .finally(() => clearInterval(timer))
+        .then(send)
+        .then(() => controller.close())
+        .catch(() => {}) // the reader has gone
+    },
+    cancel() {
+      clearInterval(timer)
+      cancelled?.()
+    },
+  })
+  return new Response(body, { headers: SSE_HEADERS })
 }
 
 export const refuseTooManyStreams = ({ streams, config }: Services): void => {

@@ -48,6 +48,19 @@ export const errorAnswer = (error: ErrorBody, headers: Record<string, string> = 
   return json(body, STATUS[error.code], more)
 }
 
+/** A body whose parts are made while it is sent: the next one when the last one was taken. */
+export const bodyFrom = (parts: AsyncIterator<string>) => {
+  const encoder = new TextEncoder()
+  return new ReadableStream<Uint8Array<ArrayBuffer>>({
+    async pull(controller) {
+      const { value, done } = await parts.next()
+      if (done) controller.close()
+      else controller.enqueue(encoder.encode(value))
+    },
+    cancel: async () => void (await parts.return?.()),
+  })
+}
+
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
 /** The body as text, if it keeps within `limit` bytes and is UTF-8. A body without a length is counted as it comes. */

@@ -16,7 +16,7 @@ import { redacted } from '../core/text.ts'
 import { perform } from '../gate.ts'
 import type { Services } from '../services.ts'
 import type { Toolset } from '../toolsets.ts'
-import { SSE_HEADERS } from './event-stream.ts'
+import { whileAwaited } from './event-stream.ts'
 import { exchangeWith, type Exchange } from './exchange.ts'
 import { mayRead } from './guards.ts'
 import { bodyText, json, whyNot, type Http } from './http.ts'
@@ -176,15 +176,13 @@ const callOf = (c: Http, services: Services): McpCall => ({
   link: () => serverLink(c, services),
 })
 
-// While the call runs: progress for a client that asked for it, comments otherwise, so that no proxy sees a quiet connection. Then, if the
-// resources changed, that notification, and last the answer.
+// While the call runs: progress for a client that asked for it, comments otherwise. Then, if the resources changed, that notification, and
+// last the answer.
 const streamed = (request: JSONRPCRequest, exchange: Exchange<McpCall>, call: McpCall, changing: boolean): Response => {
-  const encoder = new TextEncoder()
   const gone = new AbortController()
   // The SDK's own signal stays quiet when a stateless caller hangs up (sdk 1.32): the request's does not.
   const over = AbortSignal.any([call.signal(), gone.signal])
   const progressToken = request.params?._meta?.progressToken
-  let timer: ReturnType<typeof setInterval>
   let beats = 0
   const beat = () => {
     const progress = {
@@ -194,27 +192,10 @@ const streamed = (request: JSONRPCRequest, exchange: Exchange<McpCall>, call: Mc
     }
     return progressToken === undefined ? ': still waiting\n\n' : event(progress)
   }
-  const body = new ReadableStream<Uint8Array>({
-    start(controller) {
-      controller.enqueue(encoder.encode(': waiting\n\n'))
-      timer = setInterval(() => controller.enqueue(encoder.encode(beat())), PROGRESS_MS)
-      void exchange
-        .ask(request, { ...call, signal: () => over })
-        .then((answer) => {
-          clearInterval(timer)
-          if (gone.signal.aborted) return
-          if (changing && succeeded(answer)) controller.enqueue(encoder.encode(event(RESOURCES_CHANGED)))
-          controller.enqueue(encoder.encode(event(answer)))
-          controller.close()
-        })
-        .catch(() => clearInterval(timer))
-    },
-    cancel() {
-      clearInterval(timer)
-      gone.abort()
-    },
-  })
-  return new Response(body, { headers: SSE_HEADERS })
+  const answer = exchange
+    .ask(request, { ...call, signal: () => over })
+    .then((message) => (changing && succeeded(message) ? event(RESOURCES_CHANGED) : '') + event(message))
+  return whileAwaited(answer, beat, PROGRESS_MS, () => gone.abort())
 }
 
 const succeeded = (answer: JSONRPCMessage) => 'result' in answer && answer.result.isError !== true

@@ -5,7 +5,7 @@ import type { ServedOp, Call, Outcome } from '../context.ts'
 import { perform } from '../gate.ts'
 import type { Services } from '../services.ts'
 import { actorOf } from './cookies.ts'
-import { SSE_HEADERS } from './event-stream.ts'
+import { whileAwaited } from './event-stream.ts'
 import { mayRead } from './guards.ts'
 import { bodyText, errorAnswer, json, parseJson, type Env, type Http } from './http.ts'
 import { baseUrl } from './origin.ts'
@@ -105,7 +105,7 @@ const streamed = async (operation: ServedOp, services: Services, call: Call, inp
   }
   const pending = perform(operation, services, { ...call, held: told }, input)
   const first = await Promise.race([pending, held.promise])
-  return first !== 'held' && !first.ok ? format(first) : oneEvent(pending)
+  return first !== 'held' && !first.ok ? format(first) : whileAwaited(pending.then(eventOf), () => ': still waiting\n\n', KEEP_ALIVE_MS)
 }
 
 const format = (outcome: Outcome, refusal?: object) =>
@@ -124,26 +124,10 @@ const unreadable = (error: unknown, { refusal }: ServedOp) => {
   return errorAnswer(error.body, {}, refusal(error.body, {}, 0))
 }
 
-// The same object as one event, with comments while it is awaited.
-const oneEvent = (pending: Promise<Outcome>) => {
-  const encoder = new TextEncoder()
-  let timer: ReturnType<typeof setInterval>
-  const body = new ReadableStream<Uint8Array>({
-    start(controller) {
-      controller.enqueue(encoder.encode(': waiting\n\n'))
-      timer = setInterval(() => controller.enqueue(encoder.encode(': still waiting\n\n')), KEEP_ALIVE_MS)
-      void pending
-        .then((outcome) => {
-          clearInterval(timer)
-          const [event, data] = outcome.ok ? ['message', outcome.data] : ['error', { error: outcome.error }]
-          controller.enqueue(encoder.encode(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`))
-          controller.close()
-        })
-        .catch(() => {}) // the reader has gone
-    },
-    cancel: () => clearInterval(timer),
-  })
-  return new Response(body, { headers: SSE_HEADERS })
+// The same object as one event.
+const eventOf = (outcome: Outcome) => {
+  const [event, data] = outcome.ok ? ['message', outcome.data] : ['error', { error: outcome.error }]
+  return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
 }
 
 // A promise only where there is a body to read.

@@ -10,7 +10,7 @@ import { THEMES } from '../../../components/theme.ts'
 import type { Services } from '../../services.ts'
 import { personOf } from '../cookies.ts'
 import { mayRead } from '../guards.ts'
-import { GUARDED, isApi, type Http } from '../http.ts'
+import { bodyFrom, GUARDED, isApi, type Http } from '../http.ts'
 import { calledScheme } from '../origin.ts'
 import { sharedTokenOf } from '../shared.ts'
 import { hrefOf, type Assets } from './assets.ts'
@@ -59,19 +59,10 @@ export const takesGzip = (c: Http): boolean => /\bgzip\b/.test(c.req.header('acc
 export const sent = (c: Http, body: string | Gzipped, status: ContentfulStatusCode = 200, headers: Record<string, string> = {}) =>
   c.body(body, status, { ...PAGE_HEADERS, ...(typeof body !== 'string' && { 'content-encoding': 'gzip' }), ...headers })
 
-/** A page whose parts are made while it is sent: the next one when the last one was taken. */
+/** A page whose parts are made while it is sent. */
 export const streamedPage = (c: Http, parts: AsyncIterator<string>): Response => {
   const packs = takesGzip(c)
-  const encoder = new TextEncoder()
-  const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
-    start: (controller) => controller.enqueue(encoder.encode('<!doctype html>')),
-    async pull(controller) {
-      const { done, value } = await parts.next()
-      if (done) controller.close()
-      else controller.enqueue(encoder.encode(value))
-    },
-    cancel: async () => void (await parts.return?.()),
-  })
+  const body = bodyFrom(parts)
   return c.body(packs ? body.pipeThrough(new CompressionStream('gzip')) : body, 200, {
     ...PAGE_HEADERS,
     ...(packs && { 'content-encoding': 'gzip' }),

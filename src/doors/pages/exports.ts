@@ -9,7 +9,7 @@ import { readDocument } from '../../stores/documents.ts'
 import { eventsAfter, type Event } from '../../stores/events.ts'
 import { roster, type Participant } from '../../stores/members.ts'
 import type { Session } from '../../stores/sessions.ts'
-import type { Http } from '../http.ts'
+import { bodyFrom, type Http } from '../http.ts'
 import { baseUrl } from '../origin.ts'
 import type { Site } from './answer.tsx'
 
@@ -100,19 +100,9 @@ const details = ({ changes, reason }: Event): string => {
   return `${said.length > 0 ? `: ${said.join(', ')}` : ''}${typeof reason === 'string' ? ` (${reason})` : ''}`
 }
 
-const encoder = new TextEncoder()
-
 const streamed = (c: Http, parts: AsyncGenerator<string>, type: string, fileName: string): Response => {
   c.env?.patient?.() // a slow reader may take its time
-  const body = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const { value, done } = await parts.next()
-      if (done) return controller.close()
-      controller.enqueue(encoder.encode(value))
-    },
-    cancel: () => void parts.return(undefined),
-  })
-  return new Response(body, {
+  return new Response(bodyFrom(parts), {
     headers: {
       'content-type': `${type}; charset=utf-8`,
       'content-disposition': `inline; filename="${fileName}"`,

@@ -36,7 +36,7 @@ export const sessionPage = async (c: Http, site: Site): Promise<Response> => {
   const shown = <SessionPage frame={frameOf(c, site)} session={view} link={serverLink(c, services)} idempotencyKey={crypto.randomUUID()} />
   if (!all) return page(c, shown)
   const [head = '', tail = ''] = renderToStaticMarkup(shown).split(PLACE)
-  return streamedPage(c, wholeFeed(database, watched!, castOf(teams), guest, head, tail))
+  return streamedPage(c, wholeFeed(database, watched!, castOf(teams), guest, `<!doctype html>${head}`, tail))
 }
 
 interface Wished {
