@@ -120,16 +120,19 @@ const messages = (events: Event[], teams: Participant[]): string => {
   const names = new Map(teams.map(({ teamId, teamName }) => [teamId, oneLine(teamName)]))
   return events
     .map((event) => {
-      const by =
-        names.get(event.posted_by_team_id as string) ??
-        `${oneLine(String(event.team ?? 'Somebody'))}${event.author === 'person' ? ' (a person)' : ''}`
-      const to = (event.to as string[] | undefined)?.map((id) => names.get(id) ?? 'somebody').join(', ')
-      const text = String((event.content as { text?: string } | undefined)?.text ?? '')
+      const { by, to, text } = messageOf(event, names)
       const shown = quoted(text, MESSAGE, `get_history with message_id ${event.id} has all of it`)
       return `**${by}**${to ? ` to ${cutText(to, NAMES)}` : ''}, #${event.sequence}, ${event.at}\n\n${shown}`
     })
     .join('\n\n')
 }
+
+/** Who said it, to whom, and what. `names`: those of the teams, by handle. */
+export const messageOf = ({ posted_by_team_id, team, author, to, content }: Event, names: Map<string, string>) => ({
+  by: names.get(String(posted_by_team_id)) ?? `${oneLine(String(team ?? 'Somebody'))}${author === 'person' ? ' (a person)' : ''}`,
+  to: (to as string[] | undefined)?.map((id) => names.get(id) ?? 'somebody').join(', '),
+  text: String((content as { text?: string } | undefined)?.text ?? ''),
+})
 
 const header = ({ token }: ServerLink) => (token ? ' -H "Authorization: Bearer $PARLEY_TOKEN"' : '')
 

@@ -3,6 +3,7 @@ import { oneLine } from '../../core/visible.ts'
 import { clock, day, moment } from '../../../components/time.ts'
 import { eventLine } from '../../../components/event-words.ts'
 import { conclusionOf } from '../../rooms/conclusion.ts'
+import { messageOf } from '../../rooms/handoff.ts'
 import { existingSession } from '../../rooms/refusals.ts'
 import type { Services } from '../../services.ts'
 import { readDocument } from '../../stores/documents.ts'
@@ -86,12 +87,8 @@ const fenced = (text: string) => {
 
 const entry = (event: Event, names: Map<string, string>): string => {
   if (event.type === 'system') return `\n*#${event.sequence} · ${clock(event.at)} · ${oneLine(`${eventLine(event)}${details(event)}`)}*\n`
-  const team =
-    names.get(String(event.posted_by_team_id)) ??
-    `${oneLine(String(event.team ?? 'Somebody'))}${event.author === 'person' ? ' (a person)' : ''}`
-  const to = (event.to as string[] | undefined)?.map((id) => names.get(id) ?? 'somebody').join(', ')
-  const text = String((event.content as { text?: string } | undefined)?.text ?? '')
-  return `\n**${team}**${to ? ` to ${to}` : ''} · #${event.sequence} · ${clock(event.at)}\n\n${text.replace(/^/gm, '> ')}\n`
+  const { by, to, text } = messageOf(event, names)
+  return `\n**${by}**${to ? ` to ${to}` : ''} · #${event.sequence} · ${clock(event.at)}\n\n${text.replace(/^/gm, '> ')}\n`
 }
 
 const details = ({ changes, reason }: Event): string => {
