@@ -43,8 +43,8 @@ export const startBackground = ({ database, log, clock, presence, loops, setting
     const waited = waiters.sessions()
     if (waited.length === 0) return
     for (const { id, last_sequence } of await newestSequences(database, waited)) {
-      const known = waiters.knows(id)
-      if (known !== undefined && last_sequence > known) growth.moved(id, last_sequence)
+      const told = waiters.newestTold(id)
+      if (told !== undefined && last_sequence > told) growth.moved(id, last_sequence)
     }
   }
   const flushPresence = async () => {

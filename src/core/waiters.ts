@@ -8,7 +8,7 @@ export interface Armed {
 /** Arms and wakes. An armed waiter that nobody disarms stays for good. */
 export class Waiters {
   #bySession = new Map<string, Set<() => void>>()
-  #known = new Map<string, number>() // the newest sequence that a session's waiters have been woken for
+  #told = new Map<string, number>() // the newest sequence that a session's waiters have been woken for
   #count = 0
 
   /** Arm before looking at the feed: an event between the look and the wait would otherwise be missed. */
@@ -26,29 +26,29 @@ export class Waiters {
     this.#count--
     if (waiting.size > 0 || this.#bySession.get(session) !== waiting) return
     this.#bySession.delete(session)
-    this.#known.delete(session)
+    this.#told.delete(session)
   }
 
   /** `sequence`: the session's newest event, so that the sweep need not wake for it again. */
   wake(session: string, sequence = 0) {
     const waiting = this.#bySession.get(session)
     if (!waiting) return
-    if (sequence > (this.#known.get(session) ?? 0)) this.#known.set(session, sequence)
+    if (sequence > (this.#told.get(session) ?? 0)) this.#told.set(session, sequence)
     for (const resolve of waiting) resolve() // the woken run later, so the set does not change meanwhile
   }
 
   /** A waiter has seen this much of the session. Others who wait there since before, and were not told, are woken. */
-  saw(session: string, sequence: number) {
-    const known = this.#known.get(session)
-    if (known === undefined) this.#known.set(session, sequence)
-    else if (sequence > known) this.wake(session, sequence)
+  caughtUpTo(session: string, sequence: number) {
+    const told = this.#told.get(session)
+    if (told === undefined) this.#told.set(session, sequence)
+    else if (sequence > told) this.wake(session, sequence)
   }
 
   wakeAll() {
     for (const session of this.#bySession.keys()) this.wake(session)
   }
 
-  knows = (session: string) => this.#known.get(session)
+  newestTold = (session: string) => this.#told.get(session)
   sessions = () => [...this.#bySession.keys()]
 
   get size() {

@@ -24,7 +24,7 @@ export const streamRoute = (services: Services) =>
     const resumed = c.req.header('last-event-id')
     refuseUnknown(c)
     const cursor = resumed === undefined ? wholeNumber('after', c.req.query('after') ?? '0') : wholeNumber('Last-Event-ID', resumed)
-    const follower = new Follower(services, isUuid(id) ? id : '', cursor, trace)
+    const follower = new Follower(services, isUuid(id) ? id : '', cursor, trace, { newest: Infinity })
     try {
       const session = await existingSession(services.database, id)
       if (cursor > session.lastSequence) beyondTheEnd(resumed === undefined ? 'after' : 'Last-Event-ID', session.lastSequence)

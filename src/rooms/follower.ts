@@ -1,4 +1,9 @@
-// Follows one session's log from a cursor: the loop behind waits and streams alike.
+// Follows one session's log from a cursor: the loop behind waits and streams alike. How it misses nothing, from cursor 5:
+//   arm     whoever commits from now on wakes it
+//   look    the log ended at 5: there is nothing to read. The waiters are told, so that the sweep finds what nobody announces
+//   woken   event 6 was committed, and the newest that was told is 6
+//   re-arm  before the read: event 7, which lands meanwhile, wakes it again
+//   read    what follows 5, up to 6 at least; the cursor is 6 or 7
 import type { Armed } from '../core/waiters.ts'
 import type { Services } from '../services.ts'
 import type { Page } from '../stores/events.ts'
@@ -8,27 +13,27 @@ const NOTHING: Page = { events: [], hasMore: false }
 /** A place in one log: `look` for what is there, `next` for what comes, and `close` in every case, as it is armed from the beginning. */
 export class Follower {
   #armed: Armed
-  #look: boolean
+  #mayHaveMore: boolean
   #newest: number
 
-  /** `armed`: when the caller had to arm before it looked at the session. `newest`: the newest sequence it saw then, if it looked. */
+  /** `newest`: the newest sequence that the caller saw; Infinity when it has not looked. `armed`: when it had to arm before it looked. */
   constructor(
     readonly services: Services,
     readonly sessionId: string,
     public cursor: number,
     readonly trace: boolean,
-    { armed = services.waiters.arm(sessionId), newest = Number.MAX_SAFE_INTEGER }: { armed?: Armed | undefined; newest?: number } = {},
+    { newest, armed = services.waiters.arm(sessionId) }: { newest: number; armed?: Armed | undefined },
   ) {
     this.#armed = armed
     // What other waiters here have seen counts too: the sweep wakes nobody for it again.
-    this.#newest = Math.max(newest, services.waiters.knows(sessionId) ?? 0)
-    this.#look = this.#newest > cursor
-    services.waiters.saw(sessionId, this.#look ? cursor : this.#newest) // from here on the sweep finds what nobody announced
+    this.#newest = Math.max(newest, services.waiters.newestTold(sessionId) ?? 0)
+    this.#mayHaveMore = this.#newest > cursor
+    services.waiters.caughtUpTo(sessionId, this.#mayHaveMore ? cursor : this.#newest) // from here on the sweep finds what nobody announced
   }
 
   /** What is there already: at once, if this process has it in memory. */
   look(): Page | Promise<Page> {
-    return this.#look ? this.#read() : NOTHING
+    return this.#mayHaveMore ? this.#read() : NOTHING
   }
 
   /** The next events, or none after `withinMs`, when `signal` says that nobody listens now, or when the server stops. */
@@ -46,7 +51,7 @@ export class Follower {
       while (!signal?.aborted && !this.services.stopping.aborted) {
         await this.#armed.woken
         if (over || this.services.stopping.aborted) break
-        this.#newest = Math.max(this.#newest, this.services.waiters.knows(this.sessionId) ?? 0)
+        this.#newest = Math.max(this.#newest, this.services.waiters.newestTold(this.sessionId) ?? 0)
         const next = this.services.waiters.arm(this.sessionId) // before reading, or what lands in between is missed
         this.#armed.disarm()
         this.#armed = next
@@ -67,7 +72,7 @@ export class Follower {
 
   #passed(page: Page): Page {
     this.cursor = page.events.at(-1)?.sequence ?? this.cursor
-    this.#look = page.hasMore
+    this.#mayHaveMore = page.hasMore
     this.#newest = this.cursor
     return page
   }

@@ -44,7 +44,7 @@ export class Wait {
     this.#closed = session.closed
     const newest = trace ? session.lastSequence : session.lastConversationSequence
     const from = addressedOnly ? Math.max(this.since, newest) : this.since // what is addressed up to there is looked up at once
-    this.#follower = new Follower(services, session.id, from, trace, { armed, newest })
+    this.#follower = new Follower(services, session.id, from, trace, { newest, armed })
     this.#poll = services.presence.poll(session.id, teamId, timeoutMs)
     // What was not addressed to the team was not shown to it, and stays unread.
     if (since !== undefined && !addressedOnly) this.#poll.advance({ seen: since })

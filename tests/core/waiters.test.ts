@@ -13,20 +13,20 @@ test('a wake reaches those of its session, and who was disarmed is not counted',
   expect([await isWoken(a.woken), await isWoken(b.woken), await isWoken(c.woken)]).toEqual([true, false, false])
   a.disarm()
   c.disarm()
-  expect([waiters.size, waiters.sessions(), waiters.knows('s')]).toEqual([0, [], undefined])
+  expect([waiters.size, waiters.sessions(), waiters.newestTold('s')]).toEqual([0, [], undefined])
 })
 
 test('a waiter who sees more than the others were told wakes them', async () => {
   const waiters = new Waiters()
   const early = waiters.arm('s')
-  waiters.saw('s', 5)
+  waiters.caughtUpTo('s', 5)
   expect(await isWoken(early.woken)).toBe(false)
   const late = waiters.arm('s')
-  waiters.saw('s', 5)
+  waiters.caughtUpTo('s', 5)
   expect(await isWoken(early.woken)).toBe(false)
-  waiters.saw('s', 6)
+  waiters.caughtUpTo('s', 6)
   expect([await isWoken(early.woken), await isWoken(late.woken)]).toEqual([true, true])
-  expect(waiters.knows('s')).toBe(6)
+  expect(waiters.newestTold('s')).toBe(6)
 })
 
 test('all are woken at once', async () => {

@@ -71,7 +71,7 @@ export class Hub {
       throw error
     }
     void this.#follow(
-      new Follower(this.services, this.sessionId, this.cursor, false, { armed, newest: this.#watched.session.lastSequence }),
+      new Follower(this.services, this.sessionId, this.cursor, false, { newest: this.#watched.session.lastSequence, armed }),
     )
     return this
   }
@@ -171,7 +171,7 @@ export class Hub {
         this.#failed(error)
         await pause(TRY_AGAIN_MS)
         follower.close()
-        follower = new Follower(this.services, this.sessionId, this.cursor, false)
+        follower = new Follower(this.services, this.sessionId, this.cursor, false, { newest: Infinity })
       }
     }
     follower.close()
