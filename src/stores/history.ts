@@ -77,7 +77,7 @@ export const neighbours = async ({ query }: Queries, id: string): Promise<{ prev
   return row ?? { previous: null, next: null }
 }
 
-export const KIND = `case when e.type <> 'chat' then e.type when e.author = 'person' then 'user_input' else 'assistant_response' end`
+const KIND = `case when e.type <> 'chat' then e.type when e.author = 'person' then 'user_input' else 'assistant_response' end`
 
 /** In each of these sessions the first event of these kinds, if it has one. */
 export const firstEvents = ({ query }: Queries, sessionIds: string[], kinds: string[]) =>
@@ -109,16 +109,14 @@ const WITHIN = `(
     and e.sequence <= case when w.turn is null or w.indexed_sequence < w.last_sequence then w.last_sequence else coalesce(w.last, 0) end
     and (w.turn is null or e.turn = w.turn)`
 
-/** By turn, in the order in which they began. */
-export const runsOf = ({ query }: Queries, wanted: Wanted[]): Promise<Run[]> =>
-  query(
-    `select e.session_id, e.turn, ${KIND} as kind, case when e.type = 'tool_call' then e.tool_name end as tool_name, count(*)::int as events,
-       min(e.sequence) as first, max(e.sequence) as last, min(e.at) as started_at, max(e.at) as updated_at,
-       max(e.sequence) filter (where e.terminal) as terminal, max(e.sequence) filter (where e.type = 'chat') as last_chat,
-       bool_or(e.source_line is null) as here
-     from ${WITHIN} group by 1, 2, 3, 4 order by 1, 2, min(e.sequence)`,
-    [JSON.stringify(wanted)],
-  )
+/** The runs among some events `e`: by turn, in the order in which they began. */
+export const runsAmong = (events: string) =>
+  `select e.session_id, e.turn, ${KIND} as kind, case when e.type = 'tool_call' then e.tool_name end as tool_name, count(*)::int as events,
+     min(e.sequence) as first, max(e.sequence) as last, min(e.at) as started_at, max(e.at) as updated_at,
+     max(e.sequence) filter (where e.terminal) as terminal, max(e.sequence) filter (where e.type = 'chat') as last_chat
+   from ${events} group by 1, 2, 3, 4 order by 1, 2, min(e.sequence)`
+
+export const runsOf = ({ query }: Queries, wanted: Wanted[]): Promise<Run[]> => query(runsAmong(WITHIN), [JSON.stringify(wanted)])
 
 const BEGINNING = 600 // characters, of which a summary shows 240 at most
 // Of a text its beginning; of what has none, all of it unless it is large.
@@ -135,11 +133,14 @@ export const eventsOfTurn = ({ query }: Queries, wanted: Wanted): Promise<EventR
 /** An event with its author. */
 export type Said = EventRow & { author_name: string | null; posted_by_team_id: string | null }
 
+const AT_PLACES = `json_to_recordset($1::json) as p(session_id uuid, sequence bigint)
+  join events e on e.session_id = p.session_id and e.sequence = p.sequence`
+
 /** Events by their places, their texts up to `characters`. */
 export const eventsAt = ({ query }: Queries, places: Place[], characters: number): Promise<Said[]> =>
   query(
     `select ${EVENT}, e.author_name, e.posted_by_team_id, ${begun(characters)}
-     from json_to_recordset($1::json) as p(session_id uuid, sequence bigint) join events e on e.session_id = p.session_id and e.sequence = p.sequence`,
+     from ${AT_PLACES}`,
     [JSON.stringify(places)],
   )
 
@@ -152,7 +153,7 @@ export const quotedAt = async ({ query }: Queries, places: Place[]): Promise<Quo
   const rows = await query<Quoted & { said: string | null }>(
     `select e.session_id, e.sequence, e.id, e.type, e.author, e.tool_name, left(e.content->>'text', ${BEGINNING + 1}) as said,
        case when e.content->>'text' is null then ${BRIEFLY} end as content, e.size > 4 * ${BEGINNING} as cut
-     from json_to_recordset($1::json) as p(session_id uuid, sequence bigint) join events e on e.session_id = p.session_id and e.sequence = p.sequence`,
+     from ${AT_PLACES}`,
     [JSON.stringify(places)],
   )
   return rows.map(({ said, ...row }) =>

@@ -1,7 +1,7 @@
 // Reading turns as people leaf through them: a page of a session's turns, or a page of one turn's events with as much of each as a page
 // shows. Long contents are cut by the database, so that a turn that read ten files of a megabyte costs no more than another.
 import type { Queries } from '../../db/database.ts'
-import { KIND, type EventRow, type Run } from './history.ts'
+import { runsAmong, type EventRow, type Run } from './history.ts'
 
 /** An event with what a page needs to show it. */
 export interface TraceRow extends Omit<EventRow, 'cut'> {
@@ -23,14 +23,7 @@ const STRETCH = `(
 
 /** What the events of each kind have in common, of the turns from one to another. */
 export const runsBetween = ({ query }: Queries, sessionId: string, from: number, to: number): Promise<Run[]> =>
-  query(
-    `select e.session_id, e.turn, ${KIND} as kind, case when e.type = 'tool_call' then e.tool_name end as tool_name, count(*)::int as events,
-       min(e.sequence) as first, max(e.sequence) as last, min(e.at) as started_at, max(e.at) as updated_at,
-       max(e.sequence) filter (where e.terminal) as terminal, max(e.sequence) filter (where e.type = 'chat') as last_chat,
-       bool_or(e.source_line is null) as here
-     from ${STRETCH} group by 1, 2, 3, 4 order by 2, min(e.sequence)`,
-    [sessionId, from, to],
-  )
+  query(runsAmong(STRETCH), [sessionId, from, to])
 
 export const SHOWN = 4_000 // characters of a text on a page
 const SMALL = 4 * SHOWN // bytes of a content that is read as it is
