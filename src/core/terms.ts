@@ -73,6 +73,12 @@ const addPairs = (word: string, add: Add) => {
 export const K1 = 1.2
 export const B = 0.75
 
+// What is stored for an event that says "panic in the lexer: panic", five terms long:
+//   tsv      'panic':1,2 'in':1 'the':1 'lexer':1    as many positions as the term has occurrences
+//   hot      '3panic' '1in' '1the' '1lexer'          the level before the term: "panic" weighs 2 / (2 + 0.33) = 0.86 of its most here
+//   levels   panic 3, in 1, the 1, lexer 1           added up in `search_terms`: how many events have the term at each level
+// A search for a common term then reads the events of '4panic', and of '3panic' if these are few (stores/search-plan.ts).
+
 // The part of its greatest weight that a term has in an event; levels begin here. What is below is found through `tsv` alone.
 export const LEVELS = [0.62, 0.7, 0.77, 0.83, 0.88]
 // The length that levels are computed with. The score takes the true average; the levels only choose what is scored.

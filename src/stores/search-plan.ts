@@ -5,7 +5,7 @@ import { atLevel, LEVELS, quoted } from '../core/terms.ts'
 export interface Term {
   term: string
   events: number // that have it
-  levels: number[] | null // of these, how many at each level
+  levels: number[] | null // of these, how many at each level (core/terms.ts has an example)
   weight: number
 }
 
