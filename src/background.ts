@@ -44,7 +44,7 @@ export const startBackground = ({ database, log, clock, presence, loops, setting
     if (waited.length === 0) return
     for (const { id, last_sequence } of await newestSequences(database, waited)) {
       const told = waiters.newestTold(id)
-      if (told !== undefined && last_sequence > told) growth.moved(id, last_sequence)
+      if (told !== undefined && last_sequence > told) growth.grew(id, last_sequence)
     }
   }
   const flushPresence = async () => {
@@ -76,7 +76,7 @@ export const startBackground = ({ database, log, clock, presence, loops, setting
   const doubts = doubtsOf(() => indexer.catchUp())
 
   return {
-    doubted: doubts.begin,
+    outcomeUnknown: doubts.begin,
     async stop() {
       doubts.end()
       await Promise.all(stops.map((stop) => stop()))

@@ -24,7 +24,7 @@ export const perform = (operation: AnyOp, services: Services, call: Call, raw: u
     return outcome.ok && outcome.replayed ? asFirstTold(operation, outcome) : outcome
   }
   const failed = (error: unknown) => {
-    if (operation.effect !== 'read' && isAway(error)) services.doubted()
+    if (operation.effect !== 'read' && isAway(error)) services.outcomeUnknown()
     return told({ ok: false, error: errorBody(operation, services, error) })
   }
   try {

@@ -20,7 +20,7 @@ interface Listeners {
   announcer: Announcer | undefined
 }
 
-/** What depends on how far the logs have grown, and the three ways to say that one has: `publish`, `grown` and `moved`. */
+/** What depends on how far the logs have grown, and the ways to say that one has. */
 export const growthOver = (database: Database, { metrics, loops, announcer }: Listeners) => {
   let appended = 0
   let posted = 0
@@ -36,33 +36,33 @@ export const growthOver = (database: Database, { metrics, loops, announcer }: Li
   const publish = (session: string, events: Event[]) => {
     posted += events.length
     feeds.extend(session, events)
-    grown(session, events.at(-1)!.sequence, events.length)
+    grewHere(session, events.at(-1)!.sequence, events.length)
     loops.posted(session, events)
   }
   /** `events`: how many were committed, the last of them `newest`; all who wait for this session read them. */
-  const grown = (session: string, newest: number, events: number) => {
+  const grewHere = (session: string, newest: number, events: number) => {
     metrics.add('events_appended', events)
     appended += events
-    moved(session, newest)
+    grew(session, newest)
     announcer?.announce(session, newest)
   }
   /** The session has grown, here or elsewhere: its end is another, those who wait look, and it is to be indexed (its own instance may be
    *  gone by then; the first to come does it). */
-  const moved = (session: string, newest: number) => {
+  const grew = (session: string, newest: number) => {
     appender.moved(session, newest)
     membership.forget(session)
     waiters.wake(session, newest)
     indexer.moved(session)
   }
   /** Any session may have grown unheard, or have lost what a database that was replaced by a copy never had. */
-  const missed = () => {
+  const anyMayHaveGrown = () => {
     appender.forget()
     feeds.forget()
     membership.forget()
     waiters.wakeAll()
     indexer.catchUp()
   }
-  return { appender, waiters, feeds, membership, indexer, publish, grown, moved, missed, appended: () => appended }
+  return { appender, waiters, feeds, membership, indexer, publish, grewHere, grew, anyMayHaveGrown, appended: () => appended }
 }
 
 /** What was appended, in the order of each session's numbers. */

@@ -36,11 +36,11 @@ export const createServices = async (database: Database, config: Config, log: Lo
   const heard = (payload: string) => {
     const news = announcer?.heard(payload)
     if (news?.settings) reloadSettings()
-    for (const [session, newest] of news?.moved ?? []) growth.moved(session, newest)
+    for (const [session, newest] of news?.moved ?? []) growth.grew(session, newest)
   }
   const connected = () => {
     announcer?.listening()
-    growth.missed()
+    growth.anyMayHaveGrown()
     reloadSettings()
   }
   clock.set(await writePresence(database, []))
@@ -61,9 +61,9 @@ export const createServices = async (database: Database, config: Config, log: Lo
     indexer: growth.indexer,
     loops,
     publish: growth.publish,
-    grown: growth.grown,
-    doubted: background.doubted,
-    after: growth.feeds.after,
+    grewHere: growth.grewHere,
+    outcomeUnknown: background.outcomeUnknown,
+    eventsAfter: growth.feeds.after,
     memberOf: growth.membership.memberOf,
     /** Of what another instance commits, this one hears a moment later, and a caller that knows of it may ask here at once: with others
      *  about, the database is asked. */

@@ -25,6 +25,9 @@ export class Presence {
     return new Poll(this.#entry(sessionId, teamId), this.clock, holdMs)
   }
 
+  /** Seen, and not waiting. */
+  seen = (sessionId: string, teamId: string) => this.poll(sessionId, teamId, 0).end()
+
   /** What this process knows of a team that the database may not know yet. */
   of = (sessionId: string, teamId: string): Seen | undefined => this.#entries.get(keyOf(sessionId, teamId))
 

@@ -75,10 +75,10 @@ export class Writer {
 
   /** Writes those events that are not in the log yet, and notes that the transcript has been read up to `read`. */
   async write(drafts: Ready[], read: Standing): Promise<Standing> {
-    const { database, grown } = this.services
+    const { database, grewHere } = this.services
     const written = await database.transaction((tx) => this.#within(tx, drafts, read), BATCH_MAY_TAKE_MS)
     this.added += written.events
-    if (written.events > 0) grown(this.sessionId, written.newest, written.events)
+    if (written.events > 0) grewHere(this.sessionId, written.newest, written.events)
     return { ...read, turn: written.turn, batches: read.batches + 1 }
   }
 

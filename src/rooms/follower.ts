@@ -66,7 +66,7 @@ export class Follower {
   }
 
   #read(): Page | Promise<Page> {
-    const page = this.services.after(this.sessionId, this.cursor, this.trace, this.#newest)
+    const page = this.services.eventsAfter(this.sessionId, this.cursor, this.trace, this.#newest)
     return page instanceof Promise ? page.then((read) => this.#passed(read)) : this.#passed(page)
   }
 

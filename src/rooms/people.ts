@@ -17,7 +17,8 @@ export const personOnly = ({ caller }: Context, sentence: string): void => {
   if (caller.kind !== 'person') refuse('forbidden', sentence)
 }
 
-export const conveners = (context: Context, session: Session, what: 'conclude' | 'metadata') => {
+/** Refuses everybody else, where CONVENER_ONLY says so. */
+export const convenerOnly = (context: Context, session: Session, what: 'conclude' | 'metadata') => {
   const rule = context.services.config.CONVENER_ONLY
   if (rule !== what && rule !== 'both') return
   if (context.caller.kind === 'person' || isConvener(context, session)) return

@@ -44,7 +44,7 @@ export const joinSession = op({
     const self = await memberByToken(context.queries, session_id, call.token)
     const teams = await roster(context.queries, session_id)
     const known = self?.left === false ? teams.find(({ teamId }) => teamId === self.teamId) : undefined
-    if (known) context.services.presence.poll(session_id, known.teamId, 0).end() // coming back is being seen
+    if (known) context.services.presence.seen(session_id, known.teamId)
     const joined = known ?? (await enter(context, session, team_name, replay_from, teams))
     return {
       session_id,

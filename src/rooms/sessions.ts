@@ -6,7 +6,7 @@ import type { Context } from '../context.ts'
 import { readDocument, writeDocument } from '../stores/documents.ts'
 import { setClosed, setMetadata, type Session } from '../stores/sessions.ts'
 import { withConclusion } from './conclusion.ts'
-import { authorOf, conveners, isConvener } from './people.ts'
+import { authorOf, convenerOnly, isConvener } from './people.ts'
 import { existingSession, openSession } from './refusals.ts'
 import { description, op, reason, section, sessionId, time, title, version } from './shapes.ts'
 
@@ -86,7 +86,7 @@ export const updateSessionMetadata = op({
   refuses: ['session_closed', 'forbidden', 'rate_limited'],
   async run(context, input) {
     const session = openSession(context)
-    conveners(context, session, 'metadata')
+    convenerOnly(context, session, 'metadata')
     const next = { title: changed(input.title, session.title), description: changed(input.description, session.description) }
     const changes = Object.fromEntries(
       (['title', 'description'] as const)
@@ -133,7 +133,7 @@ export const concludeSession = op({
   output: z.object({ session_id: z.uuid(), status: z.literal('closed'), closed_at: time, doc_version: version }),
   refuses: ['forbidden'],
   async run(context, { session_id, summary_section }) {
-    conveners(context, context.session!, 'conclude')
+    convenerOnly(context, context.session!, 'conclude')
     const author = authorOf(context)
     const { content } = await readDocument(context.queries, session_id)
     const doc = await writeDocument(context.queries, session_id, withConclusion(content, summary_section), author)
