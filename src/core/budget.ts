@@ -37,7 +37,7 @@ export const pageWithin = <Row extends object>(
   const ordered = from === 'start' ? page.events : page.events.toReversed()
   const room = limit - AROUND_A_PAGE
   const fits = fitting(ordered, room)
-  const kept = fits.length > 0 ? fits : [shortened(ordered[0]!, room - 2)]
+  const kept = fits.length > 0 ? fits : [rowWithin(ordered[0]!, room - 2)]
   return { events: from === 'start' ? kept : kept.toReversed(), hasMore: page.hasMore || kept.length < page.events.length }
 }
 
@@ -45,7 +45,7 @@ const SHORTEST = 40 // no id or time is cut
 
 /** The same with its long texts cut until it takes at most `limit` characters, as far as that goes; `truncated` tells the length of the
  *  longest. */
-export const shortened = <Row extends object>(row: Row, limit: number): Row & { truncated?: { chars: number } } => {
+export const rowWithin = <Row extends object>(row: Row, limit: number): Row & { truncated?: { chars: number } } => {
   if (jsonLength(row) <= limit) return row
   const truncated = { chars: longestIn(row) }
   for (let most = limit; ; most = Math.floor(most * 0.8)) {

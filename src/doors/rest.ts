@@ -105,7 +105,7 @@ const streamed = async (operation: ServedOp, services: Services, call: Call, inp
   }
   const pending = perform(operation, services, { ...call, held: told }, input)
   const first = await Promise.race([pending, held.promise])
-  return first !== 'held' && !first.ok ? format(first) : whileAwaited(pending.then(eventOf), () => ': still waiting\n\n', KEEP_ALIVE_MS)
+  return first !== 'held' && !first.ok ? format(first) : whileAwaited(pending.then(asEvent), () => ': still waiting\n\n', KEEP_ALIVE_MS)
 }
 
 const format = (outcome: Outcome, refusal?: object) =>
@@ -125,7 +125,7 @@ const unreadable = (error: unknown, { refusal }: ServedOp) => {
 }
 
 // The same object as one event.
-const eventOf = (outcome: Outcome) => {
+const asEvent = (outcome: Outcome) => {
   const [event, data] = outcome.ok ? ['message', outcome.data] : ['error', { error: outcome.error }]
   return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
 }

@@ -39,7 +39,7 @@ export interface Memory {
   sidechain?: boolean | undefined // all of this transcript is a subagent's
 }
 
-export interface Head {
+export interface Beginning {
   records: Json[]
   name: string
 }
@@ -53,7 +53,7 @@ export interface Format {
   /** Is this record one of its own? Asked for the first ones of a transcript. */
   claims(record: Json): boolean
   /** The transcript's own session id; undefined when it does not tell one. */
-  identity(head: Head): string | undefined
+  identity(head: Beginning): string | undefined
   /** The events of one record. A record of an unknown kind gives an `unknown` one, a known copy of another gives none. */
   read(record: unknown, memory: Memory): Draft[]
 }

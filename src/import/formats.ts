@@ -2,7 +2,7 @@
 import { refuse } from '../core/errors.ts'
 import { claudeCode } from './claude-code.ts'
 import { codex } from './codex.ts'
-import type { Format, Head, Json } from './draft.ts'
+import type { Beginning, Format, Json } from './draft.ts'
 import { gemini } from './gemini.ts'
 import { parley } from './parley.ts'
 
@@ -17,7 +17,7 @@ export interface Recognised {
 }
 
 /** Whose transcript begins with these records; undefined for what cannot be read here. */
-export const recognise = (head: Head): Recognised | undefined => {
+export const recognise = (head: Beginning): Recognised | undefined => {
   const format = head.records.flatMap((record) => FORMATS.find(({ claims }) => claims(record)) ?? [])[0]
   const identity = format?.identity(head)
   if (format === undefined || identity === undefined) return undefined

@@ -1,7 +1,7 @@
 // The sections of catch_up: each reads what it has to say, and cuts it to what it is given. Every row has the id or the name under which
 // it is read in full.
 import type { Context } from '../context.ts'
-import { fitting, jsonLength, shortened } from '../core/budget.ts'
+import { fitting, jsonLength, rowWithin } from '../core/budget.ts'
 import { nameKey } from '../core/text.ts'
 import { documentBefore, documentVersions, readDocument } from '../stores/documents.ts'
 import { eventsBefore, type Event } from '../stores/events.ts'
@@ -30,7 +30,7 @@ const listPart = (name: string, share: number, rows: object[], { of = rows.lengt
   within(limit) {
     const each = Math.max(ROW_CHARS, Math.floor(limit / 6))
     const kept = fitting(
-      rows.map((row) => shortened(row, each)),
+      rows.map((row) => rowWithin(row, each)),
       limit,
     )
     return { value: arrange(kept), rows: kept.length }

@@ -34,7 +34,7 @@ export type Appended =
   | { outcome: 'closed' }
   | { outcome: 'replayed'; operation: string; bodyHash: string; answer: Record<string, unknown> }
 
-interface Answered extends Place {
+interface Answered extends Assigned {
   ord: number
   outcome: 'appended' | 'unauthorized' | 'closed' | 'moved' | 'replayed'
   used_for: string
@@ -111,7 +111,7 @@ const appendedOf = (row: Answered, draft: Draft): Appended | undefined => {
   return outcome === 'appended' ? writtenAt(row, draft) : { outcome }
 }
 
-export interface Place {
+interface Assigned {
   id: string
   name: string | null
   sequence: number
@@ -121,7 +121,7 @@ export interface Place {
 }
 
 /** A draft as it stands in the log. */
-export const writtenAt = ({ id, name: author_name, sequence, turn, ordinal, at }: Place, draft: Draft): Appended => {
+export const writtenAt = ({ id, name: author_name, sequence, turn, ordinal, at }: Assigned, draft: Draft): Appended => {
   const content = asStored(draft.content)
   const { type, author, teamId: posted_by_team_id = null, replyTo: reply_to = null, to: to_team_ids = null } = draft
   const event = eventOf({ id, sequence, type, author, author_name, posted_by_team_id, content, reply_to, to_team_ids, turn, at })

@@ -131,13 +131,13 @@ export const eventsOfTurn = ({ query }: Queries, wanted: Wanted): Promise<EventR
   query(`select ${EVENT}, ${BRIEF} from ${WITHIN} order by e.sequence`, [JSON.stringify([wanted])])
 
 /** An event with its author. */
-export type Said = EventRow & { author_name: string | null; posted_by_team_id: string | null }
+export type AuthoredRow = EventRow & { author_name: string | null; posted_by_team_id: string | null }
 
 const AT_PLACES = `json_to_recordset($1::json) as p(session_id uuid, sequence bigint)
   join events e on e.session_id = p.session_id and e.sequence = p.sequence`
 
 /** Events by their places, their texts up to `characters`. */
-export const eventsAt = ({ query }: Queries, places: Place[], characters: number): Promise<Said[]> =>
+export const eventsAt = ({ query }: Queries, places: Place[], characters: number): Promise<AuthoredRow[]> =>
   query(
     `select ${EVENT}, e.author_name, e.posted_by_team_id, ${begun(characters)}
      from ${AT_PLACES}`,

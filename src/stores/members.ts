@@ -6,7 +6,7 @@ import { parseToken, sameText, sha256, type Token } from '../core/ids.ts'
 import { plainArray } from './arrays.ts'
 
 /** What a wait and a read must know of a session before they begin. */
-export interface Head {
+export interface SessionEnd {
   id: string
   closed: boolean
   lastSequence: number
@@ -14,7 +14,7 @@ export interface Head {
 }
 
 export interface Member {
-  session: Head
+  session: SessionEnd
   teamId: string
   tokenHash: string
   teamName: string

@@ -13,7 +13,7 @@ export interface Scope {
 }
 
 /** A scope with the sessions in which its author spoke; undefined when these are too many to name. */
-export interface Place extends Scope {
+export interface KnownScope extends Scope {
   sessions?: string[] | undefined
 }
 
@@ -25,7 +25,7 @@ const SAMPLE = 4_000 // events: a part of 5 % comes out between 3 and 7
 /** Up to this many events are all scored, wherever they lie. */
 export const RANK_WITHIN = 20_000
 
-export const placeOf = async (queries: Queries, scope: Scope): Promise<Place> => ({
+export const knownScope = async (queries: Queries, scope: Scope): Promise<KnownScope> => ({
   ...scope,
   sessions: scope.by === undefined || scope.session !== undefined ? undefined : await sessionsWith(queries, scope.by),
 })
@@ -45,7 +45,7 @@ const sessionsWith = async ({ query }: Queries, name: string): Promise<string[] 
 export const isNarrowed = ({ from, before, by }: Scope) => from !== undefined || before !== undefined || by !== undefined
 
 /** The condition on the index's rows that lie there; authors are left aside. */
-export const liesWithin = ({ session, turn, sessions, from, before }: Place, bind: Bind): string[] => [
+export const liesWithin = ({ session, turn, sessions, from, before }: KnownScope, bind: Bind): string[] => [
   ...(session === undefined ? [] : [`session_id = ${bind(session)}::uuid`]),
   ...(turn === undefined ? [] : [`turn = ${bind(turn)}::int`]),
   ...(sessions === undefined ? [] : [`session_id = any(${bind(plainArray(sessions))}::uuid[])`]),
@@ -54,7 +54,7 @@ export const liesWithin = ({ session, turn, sessions, from, before }: Place, bin
 ]
 
 /** And what holds for those of its author. */
-export const writtenBy = ({ by }: Place, bind: Bind): string[] => {
+export const writtenBy = ({ by }: KnownScope, bind: Bind): string[] => {
   if (by === undefined) return []
   const name = bind(by)
   return [
@@ -64,7 +64,7 @@ export const writtenBy = ({ by }: Place, bind: Bind): string[] => {
 }
 
 /** The part of the index's events that lies there; undefined when these are few enough to be all scored. */
-export const shareOf = async ({ query }: Queries, place: Place, events: number): Promise<number | undefined> => {
+export const shareOf = async ({ query }: Queries, place: KnownScope, events: number): Promise<number | undefined> => {
   const params: unknown[] = []
   const within = liesWithin(place, (value) => `$${params.push(value)}`).join(' and ')
   if (within === '') return 1 // an author whose sessions are too many

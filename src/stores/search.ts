@@ -3,7 +3,7 @@ import type { Queries } from '../../db/database.ts'
 import { B, K1, quoted, termsOf } from '../core/terms.ts'
 import { pgArray, plainArray } from './arrays.ts'
 import { everyEvent, likelyEvents, MOST_CANDIDATES, weightOf, type Plan, type Term } from './search-plan.ts'
-import { isNarrowed, liesWithin, placeOf, shareOf, writtenBy, type Place, type Scope } from './search-scope.ts'
+import { isNarrowed, knownScope, liesWithin, shareOf, writtenBy, type KnownScope, type Scope } from './search-scope.ts'
 import { correctionsOf, type Word } from './typos.ts'
 
 export interface Found {
@@ -64,7 +64,7 @@ export const findEvents = async (
   { kinds, scope, limit }: { kinds: number[]; scope: Scope; limit: number },
 ): Promise<Found[]> => {
   if (terms.length === 0) return []
-  const place = await placeOf(queries, scope)
+  const place = await knownScope(queries, scope)
   const way = await wayTo(queries, terms, place, corpus)
   return best(queries, terms, way, { kinds, place, limit, corpus })
 }
@@ -79,7 +79,7 @@ interface Way {
 
 // A part of the index in which there is little to find is searched whole. In a larger one as many are looked for as if its events
 // were all there are.
-const wayTo = async (queries: Queries, terms: Term[], place: Place, { events }: Corpus): Promise<Way> => {
+const wayTo = async (queries: Queries, terms: Term[], place: KnownScope, { events }: Corpus): Promise<Way> => {
   const narrowed = isNarrowed(place)
   if (terms.reduce((sum, term) => sum + term.events, 0) <= RANK_ALL) return { plan: everyEvent(terms) }
   if (place.session !== undefined || events <= RANK_ALL) return { plan: everyEvent(terms), gathered: narrowed }
@@ -99,7 +99,7 @@ const best = (
   { query }: Queries,
   terms: Term[],
   { plan, gathered, limited }: Way,
-  { kinds, place, limit, corpus }: { kinds: number[]; place: Place; limit: number; corpus: Corpus },
+  { kinds, place, limit, corpus }: { kinds: number[]; place: KnownScope; limit: number; corpus: Corpus },
 ): Promise<Found[]> => {
   const params: unknown[] = []
   const bind = (value: unknown) => `$${params.push(value)}`

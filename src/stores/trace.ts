@@ -53,7 +53,7 @@ export const eventsFrom = (
   query(`select ${columns(CUT)} from ${STRETCH} where e.ordinal >= $4 order by e.sequence limit ${limit}`, [sessionId, turn, turn, from])
 
 /** One event with all that it says. */
-export const eventOf = async ({ query }: Queries, sessionId: string, sequence: number): Promise<TraceRow | undefined> => {
+export const eventAt = async ({ query }: Queries, sessionId: string, sequence: number): Promise<TraceRow | undefined> => {
   const [row] = await query<TraceRow>(`select ${columns('e.content')} from events e where e.session_id = $1 and e.sequence = $2`, [
     sessionId,
     sequence,

@@ -5,7 +5,7 @@ import { loops, sessionDocHistory, sessionDocs, sessions } from '../../db/schema
 import { CONVERSATION, MESSAGE } from './events.ts'
 
 /** Where in a feed something was said, by which team (null: a person or the system), whether that was a message, and when. */
-export type Said = [sequence: number, team: string | null, message: boolean, at: string]
+export type SaidRow = [sequence: number, team: string | null, message: boolean, at: string]
 
 /** How much of a feed's end is looked at each second to tell what a team that is away has not read: beyond it "99+" is enough to know. */
 export const SAID = 99
@@ -14,7 +14,7 @@ export const SAID = 99
 const newestSaid = sql`(select coalesce(json_agg(to_json(array[sequence::text, posted_by_team_id::text, type, at::text])), '[]')
   from (select sequence, posted_by_team_id, type, at from events where session_id = ${sessions.id} and ${sql.raw(CONVERSATION)}
     order by sequence desc limit ${sql.raw(String(SAID))}) newest)`.mapWith((rows: [string, string | null, string, string][]) =>
-  rows.map(([sequence, team, type, at]): Said => [Number(sequence), team, type !== 'system', rfc3339(at)]),
+  rows.map(([sequence, team, type, at]): SaidRow => [Number(sequence), team, type !== 'system', rfc3339(at)]),
 )
 
 /** Sessions, each with its document's version and who wrote that, since when it looks like a loop, and what was said last, the newest

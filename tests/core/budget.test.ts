@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { cutText, fitting, jsonLength, pageWithin, shortened } from '../../src/core/budget.ts'
+import { cutText, fitting, jsonLength, pageWithin, rowWithin } from '../../src/core/budget.ts'
 
 const text = fc.string({ unit: 'grapheme', maxLength: 300 })
 const limit = fc.integer({ min: 4, max: 400 })
@@ -35,8 +35,8 @@ describe('a budget', () => {
 
   test('a row loses of its long texts, at any depth, and tells how long they were', () => {
     const row = { id: crypto.randomUUID(), at: '2026-11-22T05:47:37.000Z', n: 7, none: null, deep: { list: ['x'.repeat(900), 'y'] } }
-    expect(shortened(row, 5_000)).toBe(row)
-    const cut = shortened(row, 300)
+    expect(rowWithin(row, 5_000)).toBe(row)
+    const cut = rowWithin(row, 300)
     expect(jsonLength(cut)).toBeLessThanOrEqual(300)
     expect(cut).toMatchObject({ id: row.id, at: row.at, n: 7, none: null, truncated: { chars: 900 } })
     expect(cut.deep.list[0]).toMatch(/^x{40,}…$/)

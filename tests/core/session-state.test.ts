@@ -8,7 +8,7 @@ import { Clock } from '../../src/core/clock.ts'
 import { Presence } from '../../src/core/presence.ts'
 import { castOf } from '../../src/doors/pages/feed.tsx'
 import { lanesOf, stateOf } from '../../src/doors/pages/state.ts'
-import type { Said } from '../../src/stores/watched.ts'
+import type { SaidRow } from '../../src/stores/watched.ts'
 
 const NOW = Date.parse('2026-11-22T12:00:00.000Z')
 const minutesAgo = (minutes: number) => new Date(NOW - minutes * 60_000).toISOString()
@@ -18,7 +18,7 @@ const servicesOf = (environment: Record<string, string> = {}) => {
   clock.set(NOW)
   return { clock, presence: new Presence(clock), config: readConfig(environment) } as unknown as Parameters<typeof stateOf>[0]
 }
-const watched = (more: object = {}, said: Said[] = []) =>
+const watched = (more: object = {}, said: SaidRow[] = []) =>
   ({
     session: {
       id: 's',
@@ -134,13 +134,13 @@ test('the busiest eight have lanes of their own, and all others share one that n
   expect(lanesOf(spoke(9), castOf([])).map(({ name }) => name)).toEqual(Array.from({ length: 9 }, (_, n) => `Team ${n}`)) // "1 more" has a name
 })
 
-const message = (sequence: number, teamId: string | null, atMs = NOW - 60 * 60_000): Said => [
+const message = (sequence: number, teamId: string | null, atMs = NOW - 60 * 60_000): SaidRow => [
   sequence,
   teamId,
   teamId !== null,
   new Date(atMs).toISOString(),
 ]
-const newestFirst = (length: number, teamId: string): Said[] => Array.from({ length }, (_, n) => message(length - n, teamId))
+const newestFirst = (length: number, teamId: string): SaidRow[] => Array.from({ length }, (_, n) => message(length - n, teamId))
 
 test('a team that is away has so much unread of what others said, one that listens nothing; both with what they acknowledged', () => {
   const services = servicesOf()
@@ -186,7 +186,7 @@ test('only who polls at this moment listens: a team that was seen a second ago m
 })
 
 test('a team that spoke after its last poll is shown with the age of that, and as not listening', () => {
-  const ages = (...said: Said[]) => {
+  const ages = (...said: SaidRow[]) => {
     const { teams } = stateOf(servicesOf(), watched({}, said), [team('a', 6), team('b', 40), { ...team('c', 40), leftAt: minutesAgo(9) }])
     return teams.map(({ status, seen, spoke }) => `${status} ${spoke ? 'spoke ' : ''}${seen}`)
   }

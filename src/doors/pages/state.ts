@@ -11,7 +11,7 @@ import type { Services } from '../../services.ts'
 import type { Seat } from '../../stores/members.ts'
 import type { Session } from '../../stores/sessions.ts'
 import type { Since } from '../../stores/overview.ts'
-import { SAID, type Said, type sessionsWithDocs, type Talk } from '../../stores/watched.ts'
+import { SAID, type SaidRow, type sessionsWithDocs, type Talk } from '../../stores/watched.ts'
 import { castOf, type Cast } from './feed.tsx'
 
 export type Watched = Awaited<ReturnType<typeof sessionsWithDocs>>[number]
@@ -44,7 +44,7 @@ export const stateOf = (services: Services, { session, version, loopSince, said,
 const LOOP = 12 // so many posts make a loop, unless a person has set another number
 
 // Those whose posts these are: a loop is nearly all that is said in it.
-const repeating = (said: Said[], teams: RosterTeam[]): string[] => {
+const repeating = (said: SaidRow[], teams: RosterTeam[]): string[] => {
   const messages = said.filter(([, , isMessage]) => isMessage).slice(0, LOOP)
   return teams.filter(({ id }) => messages.some(([, team]) => team === id)).map(({ name }) => name)
 }
@@ -68,7 +68,7 @@ export const liveSince = ({ config, clock }: Pick<Services, 'config' | 'clock'>)
 
 const ORDER = { active: 0, idle: 1, disconnected: 2 }
 
-const rosterTeams = (services: Services, session: Session, teams: Seat[], said: Said[]): RosterTeam[] => {
+const rosterTeams = (services: Services, session: Session, teams: Seat[], said: SaidRow[]): RosterTeam[] => {
   const now = services.clock.now()
   const spoke = new Map<string | null, string>()
   for (const [, team, isMessage, at] of said) if (isMessage && !spoke.has(team)) spoke.set(team, at)
@@ -102,7 +102,7 @@ const NOW_MS = 10_000 // each second of it would be sent to all who watch
 const spokenAgo = (at: string, now: number) => (now - Date.parse(at) < NOW_MS ? 'just now' : `${agoRoughly(at, now)} ago`)
 
 // What others said beyond what the team has, as `peek` counts it.
-const unreadAmong = (said: Said[], team: string, has: number): RosterTeam['unread'] => {
+const unreadAmong = (said: SaidRow[], team: string, has: number): RosterTeam['unread'] => {
   const count = said.filter(([sequence, by]) => sequence > has && by !== team).length
   return { count, more: said.length === SAID && said.at(-1)![0] > has + 1 }
 }

@@ -4,7 +4,7 @@ import { shortened, textOf } from '../../core/event-text.ts'
 import { glance } from '../../core/glance.ts'
 import { kindOf } from '../../core/kinds.ts'
 import { turnsOf, type Turn } from '../../history/turns.ts'
-import { eventsAt, type EventRow, type Run, type Said, type SessionRow } from '../../stores/history.ts'
+import { eventsAt, type AuthoredRow, type EventRow, type Run, type SessionRow } from '../../stores/history.ts'
 import { roster } from '../../stores/members.ts'
 import { runsBetween } from '../../stores/trace.ts'
 import { castOf, type Cast, type Queries } from './feed.tsx'
@@ -38,7 +38,7 @@ export const turnItems = async (queries: Queries, session: SessionRow, from: num
 const beginningOf = ({ source }: SessionRow, { userInput, first }: Turn, runs: Run[]): number | undefined =>
   source === 'room' ? (runs.find(({ kind }) => kind === 'user_input' || kind === 'assistant_response')?.first ?? first) : userInput
 
-const itemOf = (session: SessionRow, turn: Turn, quote: Said | undefined, cast: Cast): TurnItem => ({
+const itemOf = (session: SessionRow, turn: Turn, quote: AuthoredRow | undefined, cast: Cast): TurnItem => ({
   ordinal: turn.ordinal,
   line: quote && lineOf(quote),
   team: quote && session.source === 'room' ? speakerOf(quote, cast) : undefined,
@@ -49,7 +49,7 @@ const itemOf = (session: SessionRow, turn: Turn, quote: Said | undefined, cast: 
   lacks: session.source === 'room' ? undefined : missing(session, turn),
 })
 
-const speakerOf = ({ type, author_name, posted_by_team_id }: Said, cast: Cast) =>
+const speakerOf = ({ type, author_name, posted_by_team_id }: AuthoredRow, cast: Cast) =>
   type === 'system' ? undefined : (cast.team(posted_by_team_id) ?? (author_name === null ? undefined : cast.named(author_name)))
 
 // The first line of which a glance leaves something: a text may begin with a code fence.

@@ -16,7 +16,7 @@ import { prepareMarkdown } from '../../core/markdown.ts'
 import { pause } from '../../core/pause.ts'
 import { sessionsByIds, type SessionRow } from '../../stores/history.ts'
 import { roster } from '../../stores/members.ts'
-import { eventOf, eventsFrom, modelsOf, placeInTurn } from '../../stores/trace.ts'
+import { eventAt, eventsFrom, modelsOf, placeInTurn } from '../../stores/trace.ts'
 import type { Http } from '../http.ts'
 import { numberIn } from '../query.ts'
 import { answered, fragment, frameOf, page, seeOther, wantsPage, type Site } from './answer.tsx'
@@ -42,7 +42,7 @@ export const tracePage = async (c: Http, site: Site): Promise<Response> => {
 export const eventFile = async (c: Http, { services: { database } }: Site): Promise<Response> => {
   const session = await tracedSession(database, c.req.param('id') ?? '')
   const sequence = Number.parseInt(c.req.param('file')!, 10)
-  const row = (await eventOf(database, session.id, sequence)) ?? noEvent(sequence, session)
+  const row = (await eventAt(database, session.id, sequence)) ?? noEvent(sequence, session)
   return c.body(plainText(row), 200, {
     'content-type': 'text/plain; charset=utf-8',
     'content-disposition': `inline; filename="event-${sequence}.txt"`,
@@ -130,7 +130,7 @@ const listed = (queries: Queries, session: SessionRow, ordinal: number): Promise
 
 const eventBody = async (queries: Queries, { session, sought }: Asked) => {
   if (sought === undefined) return refuse('invalid_request', 'Say which event: ?event=SEQUENCE.', { field: 'event' })
-  const row = (await eventOf(queries, session.id, sought)) ?? noEvent(sought, session)
+  const row = (await eventAt(queries, session.id, sought)) ?? noEvent(sought, session)
   const event = traceEvent(row, { cast: castOf([]), room: false, terminal: undefined, sought }, true)
   await prepareMarkdown(event.text)
   return <TraceBody session={session.id} event={event} />
@@ -143,7 +143,7 @@ const eventRows = async (queries: Queries, { session, ordinal, from, sought }: A
   const [read, teams, whole] = await Promise.all([
     eventsFrom(queries, { sessionId: session.id, turn: ordinal, from, limit: EVENTS_LISTED + 1 }),
     room ? roster(queries, session.id) : [],
-    sought === undefined ? undefined : eventOf(queries, session.id, sought),
+    sought === undefined ? undefined : eventAt(queries, session.id, sought),
   ])
   const rows = read.slice(0, EVENTS_LISTED).map((row) => (row.sequence === sought && whole ? whole : row))
   const items = traceItems(rows, { cast: castOf(teams), room, terminal, sought })
