@@ -113,7 +113,8 @@ const WITHIN = `(
 export const runsAmong = (events: string) =>
   `select e.session_id, e.turn, ${KIND} as kind, case when e.type = 'tool_call' then e.tool_name end as tool_name, count(*)::int as events,
      min(e.sequence) as first, max(e.sequence) as last, min(e.at) as started_at, max(e.at) as updated_at,
-     max(e.sequence) filter (where e.terminal) as terminal, max(e.sequence) filter (where e.type = 'chat') as last_chat
+     max(e.sequence) filter (where e.terminal) as terminal, max(e.sequence) filter (where e.type = 'chat') as last_chat,
+     bool_or(e.source_line is null) as here
    from ${events} group by 1, 2, 3, 4 order by 1, 2, min(e.sequence)`
 
 export const runsOf = ({ query }: Queries, wanted: Wanted[]): Promise<Run[]> => query(runsAmong(WITHIN), [JSON.stringify(wanted)])
