@@ -108,7 +108,8 @@ const changed = (wished: string | undefined, now: string) =>
 
 const assertUnhurried = ({ services: { config, clock } }: Context, { createdAt, updatedAt }: Session) => {
   if (config.METADATA_MIN_INTERVAL === 0 || updatedAt === createdAt) return
-  const retry_after = Math.ceil(config.METADATA_MIN_INTERVAL - (clock.now() - Date.parse(updatedAt)) / 1000)
+  const ago = Math.max(0, clock.now() - Date.parse(updatedAt)) / 1000 // the database rounds to milliseconds
+  const retry_after = Math.ceil(config.METADATA_MIN_INTERVAL - ago)
   if (retry_after > 0) refuse('rate_limited', `Title and description changed a moment ago. Try again in ${retry_after} s.`, { retry_after })
 }
 

@@ -2,6 +2,7 @@
 // asks the database nothing while nothing is written. What it was not notified of (a crash, another instance's) it finds by catching up.
 import type { Database } from '../../db/database.ts'
 import { pause } from '../core/pause.ts'
+import { isAway } from './failures.ts'
 import { emptyIndex, indexBatch, sessionsBehind } from './search-index.ts'
 import { SessionIndexer } from './session-index.ts'
 
@@ -19,7 +20,8 @@ const SHORTEST_S = 0.01 // a rate is told from
 
 /** `moved` and `catchUp` say what there is to do, `run` does it, `rebuild` does all of it again. */
 export class Indexer {
-  #moved = new Set<string>()
+  #moved = new Set<string>() // the first to move first; what failed goes to the end
+  #suspects = new Set<string>() // of a batch that failed: each is taken by itself, so that it holds up no other
   #behind = true // until the first look at the database
   #last: Promise<unknown> = Promise.resolve()
   #sessions: SessionIndexer
@@ -89,16 +91,18 @@ export class Indexer {
       const from = performance.now()
       const liveliness = this.#liveliness()
       const lively = liveliness > 1
-      const sessions = [...this.#moved].slice(0, SESSIONS_AT_ONCE)
+      const sessions = this.#next()
       for (const session of sessions) this.#moved.delete(session)
       const again = () => sessions.forEach((session) => this.#moved.add(session))
-      const batch = await indexBatch(this.database, sessions, (lively ? EVENTS_BESIDE : EVENTS_AT_ONCE)[this.database.engine]).catch(
-        (error) => {
-          again()
-          throw error
-        },
-      )
+      const atOnce = (lively ? EVENTS_BESIDE : EVENTS_AT_ONCE)[this.database.engine]
+      const batch = await indexBatch(this.database, sessions, atOnce).catch((error) => {
+        again()
+        if (isAway(error) || sessions.length === 1) throw error
+        for (const session of sessions) this.#suspects.add(session)
+      })
+      if (!batch) continue
       if (batch === 'busy') return again()
+      for (const session of sessions) this.#suspects.delete(session)
       if (batch.more) again()
       indexed(batch.events)
       await this.#sessions.keepUp(wanted)
@@ -107,6 +111,12 @@ export class Indexer {
       await pause(lively ? Math.min(RESTS * liveliness, RESTS_AT_MOST) * took : 0)
     }
     await this.#sessions.run(wanted)
+  }
+
+  #next(): string[] {
+    const moved = [...this.#moved]
+    const trusted = this.#suspects.size === 0 ? moved : moved.filter((session) => !this.#suspects.has(session))
+    return trusted.length > 0 ? trusted.slice(0, SESSIONS_AT_ONCE) : moved.slice(0, 1)
   }
 
   // Posts a second since it was last asked, in units of LIVELY.

@@ -5,6 +5,7 @@ import { pause } from '../core/pause.ts'
 import { MOST_COUNTED, quoted, termsOf } from '../core/terms.ts'
 import { utf8Bytes } from '../core/text.ts'
 import { plainArray } from './arrays.ts'
+import { isAway } from './failures.ts'
 
 const SESSIONS_AT_ONCE = 200
 const BATCH_BYTES = 1024 * 1024 // of documents, the first always
@@ -12,6 +13,7 @@ const PIECE = 64 * 1024 // characters that are turned into terms at a time: of a
 const MOST_BYTES = 1_000_000 // of terms and their places: a tsvector holds 1 MiB, and only a text made for it has more
 const RESTS = 20 // times as long as it took: a large document that is being written costs a twentieth of the time at most
 const WORTH_RESTING_MS = 15
+const FAILED_RESTS_MS = 5_000
 const LOOK_EVERY_MS = 300
 const BATCH_MAY_TAKE_MS = 60_000
 
@@ -51,7 +53,7 @@ export class SessionIndexer {
       for (const id of due) if (!behind.has(id)) this.#moved.delete(id)
       const batch = withinBatch(changed)
       const start = performance.now()
-      await indexSessions(this.database, batch)
+      await this.#index(batch)
       const took = performance.now() - start
       if (took >= WORTH_RESTING_MS) for (const id of batch) this.#resting.set(id, performance.now() + RESTS * took)
       await pause() // others have their turn
@@ -61,6 +63,20 @@ export class SessionIndexer {
   /** Throws it all away; catching up rebuilds it. */
   async empty(): Promise<void> {
     await this.database.transaction(({ query }) => query('truncate session_search'), BATCH_MAY_TAKE_MS)
+  }
+
+  // A session whose text cannot be indexed rests, and holds up no other.
+  async #index(batch: string[]): Promise<void> {
+    try {
+      return await indexSessions(this.database, batch)
+    } catch (error) {
+      if (isAway(error)) throw error
+      if (batch.length === 1) {
+        this.#resting.set(batch[0]!, performance.now() + FAILED_RESTS_MS)
+        throw error
+      }
+    }
+    for (const id of batch) await this.#index([id])
   }
 
   #due(): string[] {

@@ -55,6 +55,38 @@ onEveryEngine((parley, engine) => {
     expect(database.statements() - before).toBeLessThanOrEqual(1) // the sweep of who is present
   })
 
+  test('a session that cannot be indexed holds up no other, and is indexed once it can be', async () => {
+    const { query } = parley().database
+    const call = viaRest(parley())
+    const said = `w${crypto.randomUUID().replaceAll('-', '')}`
+    const rooms = [await room(call), await room(call), await room(call)]
+    const broken = rooms[1]!
+    await indexed(parley())
+    await query(`create function refuse_index() returns trigger language plpgsql as $$
+      begin if new.session_id = '${broken.id}' then raise exception 'not this one'; end if; return new; end $$`)
+    for (const table of ['event_search', 'session_search'])
+      await query(`create trigger refuse_index before insert on ${table} for each row execute function refuse_index()`)
+    for (const { alex } of rooms) {
+      await done(alex('post_message', { content: said }))
+      await done(alex('append_to_session_doc', { text: said }))
+    }
+    const sessionsWith = async (table: string) =>
+      (await query<{ id: string }>(`select session_id as id from ${table} where tsv @@ '${said}'::tsquery`)).map(({ id }) => id).toSorted()
+    const others = [rooms[0]!.id, rooms[2]!.id].toSorted()
+    await soon(
+      'the others are indexed',
+      async () => (await sessionsWith('event_search')).length + (await sessionsWith('session_search')).length === 4,
+      20,
+    )
+    expect([await sessionsWith('event_search'), await sessionsWith('session_search')]).toEqual([others, others])
+    await query('drop function refuse_index() cascade')
+    await soon(
+      'all are indexed',
+      async () => (await sessionsWith('event_search')).length + (await sessionsWith('session_search')).length === 6,
+      20,
+    )
+  }, 60_000)
+
   test('rebuilt, it finds the same under the same ids', async () => {
     const said = `w${crypto.randomUUID().replaceAll('-', '')}`
     const { events, session } = await trace(parley(), [
@@ -177,7 +209,7 @@ describe('a server', () => {
         await drop()
       }
     },
-    120_000,
+    120,
   )
 
   test('the reindex command works without it too', async () => {

@@ -281,10 +281,10 @@ export const feedOf = async (who: Seat, more: Record<string, unknown> = {}): Pro
   }
 }
 
-/** Turns true within two seconds, or the test fails. */
-export const soon = async (what: string, holds: () => boolean | Promise<boolean>) => {
-  for (const until = performance.now() + 2_000; performance.now() < until; await Bun.sleep(5)) if (await holds()) return
-  throw new Error(`not within 2 s: ${what}`)
+/** Turns true within so many seconds, or the test fails. */
+export const soon = async (what: string, holds: () => boolean | Promise<boolean>, seconds = 2) => {
+  for (const until = performance.now() + seconds * 1_000; performance.now() < until; await Bun.sleep(5)) if (await holds()) return
+  throw new Error(`not within ${seconds} s: ${what}`)
 }
 
 /** A signed-in person's cookie. */
