@@ -98,7 +98,7 @@ const foreign = (page: Page, ours: Shape) =>
         const acts = `${name}="${value.replace(/[\w-]{36}|[\d.]+/g, '')}"`
         if (name === 'style' || (/^(data-)?hx-/.test(name) && !attributes.includes(acts))) found.push(acts)
       }
-      if (element.id && (seen.has(element.id) || !(/^[mvbe]\d+$|^doc-[\p{L}\p{M}\p{N}-]+$/u.test(element.id) || ids.includes(element.id))))
+      if (element.id && (seen.has(element.id) || !(/^[mvbed]\d+$|^doc-[\p{L}\p{M}\p{N}-]+$/u.test(element.id) || ids.includes(element.id))))
         found.push(`#${element.id}`)
       seen.add(element.id)
       if (element instanceof HTMLAnchorElement && element.hasAttribute('href') && !/^(https?|mailto):$/.test(element.protocol))

@@ -64,8 +64,7 @@ test('a hit says who, marks the words as they stand in names, and leads to its r
 
 test('without script the form narrows by kind, days and session, and says what it looks for', () =>
   using({ javaScriptEnabled: false }, async (page) => {
-    await page.goto('/')
-    await page.getByRole('link', { name: 'Search everything' }).click()
+    await page.goto('/search')
     expect(await page.locator('main').innerText()).toContain('Titles, documents, messages and tool results')
     await page.getByLabel('Search for').fill('ledgerQuill')
     const search = () => page.getByRole('button', { name: 'Search', exact: true }).click()
