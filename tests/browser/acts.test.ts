@@ -399,10 +399,7 @@ test('the current link is checked when a person asks', () =>
     await page.getByLabel('Mark it and slow the teams down').check()
     await page.locator('form', { hasText: 'round in circles' }).getByRole('button', { name: 'Save' }).click()
     expect(await page.locator('tr', { hasText: 'LOOP_GUARD' }).textContent()).toMatch(/slow.*saved$/)
-    await page
-      .locator('form', { hasText: 'round in circles' })
-      .getByRole('button', { name: /Use the environment/ })
-      .click()
+    await page.locator('form', { hasText: 'round in circles' }).getByRole('button', { name: 'Forget what is set here' }).click()
     expect(await page.locator('tr', { hasText: 'LOOP_GUARD' }).textContent()).toMatch(/warn.*default$/)
     expect(complaints).toEqual([])
   }))

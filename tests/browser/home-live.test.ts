@@ -134,7 +134,7 @@ test('whoever reads further down keeps the place and the focus while a session g
 
 test('what is being typed into the search stays, with the caret', () =>
   atHome('/', async (page) => {
-    const search = page.locator('input[type=search]')
+    const search = page.locator('#sessions input[type=search]')
     await search.pressSequentially('parser')
     await page.keyboard.press('ArrowLeft')
     const later = await begin('A later one')
@@ -154,7 +154,7 @@ test('the first session takes the place of what stands there before', () =>
       await passes(page)
       await row(page, first.id).waitFor()
       expect(await page.locator('#sessions').textContent()).not.toContain('No session yet')
-      expect(await page.locator('input[type=search]').isVisible()).toBe(true)
+      expect(await page.locator('#sessions input[type=search]').isVisible()).toBe(true)
     },
     empty,
   ))
