@@ -145,7 +145,9 @@ describe('a draft', () => {
       await page.keyboard.insertText(text)
       expect((await message(page).inputValue()).length).toBe(text.length)
       await page.getByRole('button', { name: 'Send' }).click()
-      expect(await page.locator('#composer [data-slot=alert]').innerText()).toBe('The message is too long: at most 32 KiB.')
+      expect(await page.locator('#composer [data-slot=alert]').innerText()).toBe(
+        'The message is too long: at most 32 KiB. Put what is longer into the document, and say where it stands.',
+      )
       expect(await message(page).inputValue()).toBe(text)
     }))
 

@@ -209,7 +209,7 @@ describe('a server', () => {
         await drop()
       }
     },
-    120,
+    120_000,
   )
 
   test('the reindex command works without it too', async () => {
