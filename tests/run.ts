@@ -44,13 +44,13 @@ const withPostgres = async (run: (database: TestPostgres) => Promise<void>): Pro
 const runAll = async (database: TestPostgres, browser: string | undefined): Promise<void> => {
   if (only.length === 0) await step('static checks', ['tests/check.ts', '--static'], {})
   // Side by side, and about as long: a browser leaves half of two cores idle, and so do tests that wait.
-  const runs = only.length > 0 ? { 'bun test': only } : { 'browser and history': BESIDE.map(pathOf), 'all other tests': otherTests() }
+  const runs = only.length > 0 ? { 'bun test': only } : { [BESIDE.join(', ')]: BESIDE.map(pathOf), 'all other tests': otherTests() }
   await Promise.all(
     Object.entries(runs).map(([name, paths]) => step(name, ['test', '--timeout', '120000', ...paths], testEnv(database, browser))),
   )
 }
 
-const BESIDE = ['browser', 'history']
+const BESIDE = ['browser', 'history', 'import', 'stores']
 const pathOf = (folder: string) => `tests/${folder}/`
 
 const otherTests = (): string[] =>
