@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { SEARCHABLE, type Kind } from '../src/core/kinds.ts'
 import { visible } from '../src/core/visible.ts'
-import { Icon } from './icon.tsx'
+import { SearchBox } from './search-box.tsx'
 import { Button } from './ui/button.tsx'
 import { Input } from './ui/input.tsx'
 import { Label } from './ui/label.tsx'
@@ -37,16 +37,11 @@ export const KINDS: Record<Kind, { plural: string; one: string }> = {
 export const SearchForm = ({ search: { query, session, type, by, from, to }, names }: { search: Search; names: string[] }) => (
   <form method="get" action="/search" role="search" className="mt-4 grid gap-3">
     <div className="relative flex gap-2">
-      <Icon name="search" className="pointer-events-none absolute top-2.25 left-2.5 size-3.5 text-muted-foreground max-sm:top-2.75" />
-      <Input
-        type="search"
-        name="q"
+      <SearchBox
         defaultValue={query}
         autoFocus={query === ''}
-        maxLength={4096}
         aria-label="Search for"
         placeholder="Words, a path, an identifier, an error code"
-        className="pl-8"
       />
       <Button type="submit" className="max-sm:h-9">
         Search

@@ -1,7 +1,6 @@
 import { cn } from './cn.ts'
-import { Icon } from './icon.tsx'
+import { SearchBox } from './search-box.tsx'
 import { Button } from './ui/button.tsx'
-import { Input } from './ui/input.tsx'
 
 export const FILTERS = ['all', 'live', 'idle', 'concluded', 'imported'] as const
 export type Filter = (typeof FILTERS)[number]
@@ -19,15 +18,11 @@ const MEANS = {
 export const SessionSearch = ({ search, filter }: { search: string; filter: Filter }) => (
   <div className="mt-5 flex flex-wrap items-center gap-2">
     <form method="get" action="/" role="search" className="relative flex min-w-0 flex-1 basis-60 gap-2">
-      <Icon name="search" className="pointer-events-none absolute top-2.25 left-2.5 size-3.5 text-muted-foreground max-sm:top-2.75" />
-      <Input
-        type="search"
-        name="q"
+      <SearchBox
         defaultValue={search}
         maxLength={200}
         aria-label="Search titles, messages and documents"
         placeholder="Search titles, messages and documents"
-        className="pl-8"
       />
       {filter !== 'all' && <input type="hidden" name="status" value={filter} />}
       <Button type="submit" variant="outline" className="max-sm:h-9">

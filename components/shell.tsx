@@ -2,10 +2,10 @@ import type { ReactNode } from 'react'
 import { visible } from '../src/core/visible.ts'
 import { cn } from './cn.ts'
 import { Icon, Icons, type IconPage } from './icon.tsx'
+import { SearchBox } from './search-box.tsx'
 import { THEMES, type Theme } from './theme.ts'
 import { Badge } from './ui/badge.tsx'
 import { Button, LinkButton } from './ui/button.tsx'
-import { Input } from './ui/input.tsx'
 
 /** What every page knows of its reader and of its place. */
 export interface Frame {
@@ -140,16 +140,7 @@ const Ways = ({ search }: { search: boolean }) => (
 // The key that leads here (public/parley.js) is shown while nothing is typed.
 const Search = () => (
   <form action="/search" role="search" aria-label="Everything" className="relative mr-1 max-md:hidden">
-    <Icon name="search" className="pointer-events-none absolute top-2.25 left-2.5 size-3.5 text-muted-foreground" />
-    <Input
-      type="search"
-      name="q"
-      required
-      maxLength={4096}
-      aria-label="Search everything"
-      placeholder="Search everything"
-      className="peer w-52 pl-8 lg:w-60"
-    />
+    <SearchBox required aria-label="Search everything" placeholder="Search everything" className="peer w-52 lg:w-60" />
     <kbd
       aria-hidden="true"
       className="pointer-events-none absolute top-1.5 right-2 rounded border bg-secondary px-1.5 text-[11px] leading-4.5 text-muted-foreground peer-focus:hidden peer-not-placeholder-shown:hidden noscript:hidden"

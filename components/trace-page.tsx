@@ -1,6 +1,7 @@
 import { visible } from '../src/core/visible.ts'
 import { Icon } from './icon.tsx'
 import { lasted } from './lasted.ts'
+import { SearchBox } from './search-box.tsx'
 import { Shell, type Frame } from './shell.tsx'
 import { moment } from './time.ts'
 import { TraceTurn } from './trace-turn.tsx'
@@ -8,7 +9,6 @@ import { TraceTurns } from './trace-turns.tsx'
 import type { ShownTurn, Traced, TurnList } from './trace-view.ts'
 import { Badge } from './ui/badge.tsx'
 import { Button, LinkButton } from './ui/button.tsx'
-import { Input } from './ui/input.tsx'
 import { Menu, MenuLink } from './ui/menu.tsx'
 
 interface Props {
@@ -87,16 +87,7 @@ const factsOf = ({ startedAt, updatedAt, turns, events, models }: Traced): strin
 
 const SearchHere = ({ session }: { session: string }) => (
   <form method="get" action="/search" role="search" className="relative flex min-w-0 flex-1 gap-1.5">
-    <Icon name="search" className="pointer-events-none absolute top-2.25 left-2.5 size-3.5 text-muted-foreground max-sm:top-2.75" />
-    <Input
-      type="search"
-      name="q"
-      required
-      maxLength={4096}
-      aria-label="Search in this session"
-      placeholder="Search in this session"
-      className="pl-8 md:w-60"
-    />
+    <SearchBox required aria-label="Search in this session" placeholder="Search in this session" className="md:w-60" />
     <input type="hidden" name="session" value={session} />
     <input type="hidden" name="type" value="all" />
     <Button type="submit" variant="outline" className="max-sm:hidden">

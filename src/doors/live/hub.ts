@@ -8,11 +8,12 @@ import { editsIn } from '../../stores/documents.ts'
 import type { Event } from '../../stores/events.ts'
 import { roster, type Seat } from '../../stores/members.ts'
 import { sessionsWithDocs } from '../../stores/watched.ts'
-import { arrange, type Tail } from '../pages/edits.ts'
-import { castOf, editsOf, eventUpTo, rowsAfter, stretchAfter } from '../pages/feed.tsx'
+import type { Tail } from '../pages/edits.ts'
+import { castOf, rowsAfter } from '../pages/feed.tsx'
 import { stateOf, type Watched } from '../pages/state.ts'
 import { CLOSED, feedPartials, frame, PING, piecesOf, renamedHead, type Bytes, type Piece, type Pieces } from './frames.tsx'
 import { LaneCounter } from './lane-counter.ts'
+import { missedRows, tailAt, type Place } from './missed.ts'
 import type { Viewer } from './viewer.ts'
 
 const PING_MS = 15_000
@@ -22,10 +23,8 @@ const TRY_AGAIN_MS = 1_000
 const GATHER_MS_PER_VIEWER = 0.05
 const PAGES_KEPT = 8
 
-interface Page {
+interface Page extends Place {
   bytes: Bytes
-  cursor: number
-  version: number
 }
 
 /** One session as all its open pages see it: follows the log, renders each row once, and hands the same bytes to every viewer. */
@@ -61,7 +60,7 @@ export class Hub {
       await this.#read()
       this.cursor = this.#watched.session.lastConversationSequence
       this.version = this.#watched.version
-      this.#tail = await this.#tailAt(this.cursor, this.version)
+      this.#tail = await tailAt(this.services.database, this.sessionId, this)
       await this.#counter.read()
       this.#pieces = this.#render()
       this.#title = this.#watched.session.title
@@ -127,7 +126,7 @@ export class Hub {
     const place = `${cursor}.${version}`
     const known = this.#pages.get(place)
     if (known) return known
-    const page = this.#readPage(cursor, version)
+    const page = this.#readPage({ cursor, version })
     putBounded(this.#pages, place, page, PAGES_KEPT)
     page.catch(() => this.#pages.delete(place))
     return page
@@ -251,25 +250,10 @@ export class Hub {
     for (const viewer of this.#viewers) viewer.push(bytes)
   }
 
-  /** How the feed of a page ends that has come so far. */
-  async #tailAt(cursor: number, version: number): Promise<Tail> {
-    const { database } = this.services
-    const event = await eventUpTo(database, this.sessionId, cursor)
-    const edits = await editsOf(database, this.sessionId, { previous: event, events: [] }, version)
-    return arrange({ event, edit: undefined }, [], edits).tail
-  }
-
-  async #readPage(cursor: number, version: number): Promise<Page> {
-    const { database } = this.services
-    const [until, upTo] = [this.cursor, this.version]
-    const [stretch, before] = await Promise.all([stretchAfter(database, this.sessionId, cursor, { until }), this.#tailAt(cursor, version)])
-    const { events, more } = stretch
-    const edits = upTo > version ? await editsOf(database, this.sessionId, stretch, more ? undefined : upTo) : []
-    const missed = edits.filter(({ to }) => to > version)
-    const rows = await rowsAfter(database, this.sessionId, castOf(this.#teams), before, events, missed)
-    const reached = more ? events.at(-1)!.sequence : until
-    const told = more ? (missed.at(-1)?.to ?? version) : upTo
-    const written = missed.length > 0 ? this.#pieces.written : '' // who is cut off after it must know of the document too
-    return { cursor: reached, version: told, bytes: frame(`${reached}.${told}`, feedPartials(rows) + written) }
+  async #readPage(from: Place): Promise<Page> {
+    const to = { cursor: this.cursor, version: this.version }
+    const { cursor, version, html, edited } = await missedRows(this.services.database, this.sessionId, this.#teams, from, to)
+    const written = edited ? this.#pieces.written : '' // who is cut off after it must know of the document too
+    return { cursor, version, bytes: frame(`${cursor}.${version}`, html + written) }
   }
 }
