@@ -1,6 +1,5 @@
 // Promise P10 and rules R4, R5: Postgres dies or hangs, and every caller still gets an answer, in time and in JSON.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import postgres from 'postgres'
 import { freshDatabase, startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { call, expectUnbroken, gauge, openRoom, post, readFeed, textsOf, until, wait, type Answer, type Room } from './rooms.ts'
@@ -180,31 +179,6 @@ const timed = async (ask: () => Promise<Answer>) => {
 }
 
 const slowest = ({ answers }: Load) => Math.max(...answers.map(({ ms }) => ms)).toFixed(0)
-
-test('connections that are cut again and again, also inside transactions, end no server', async () => {
-  const { url, drop } = await freshDatabase(database.url)
-  const own = await startServer({ DATABASE_URL: url })
-  const admin = postgres(url, { max: 1, onnotice() {} })
-  try {
-    const room = await openRoom(own.url)
-    const append = (n: number) =>
-      call(own.url, 'POST', `/api/sessions/${room.session}/doc/append`, { team: room.teams[0]!, body: { text: `- ${n}` } })
-    for (let round = 0; round < 16; round++) {
-      const calls = [
-        ...Array.from({ length: 20 }, (_, n) => post(room, `${round}/${n}`)),
-        ...Array.from({ length: 20 }, (_, n) => append(n)),
-      ]
-      await Bun.sleep((round * 67) % 330) // at some time in the background's work too
-      await admin`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`
-      for (const { status } of await Promise.all(calls)) expect([200, 503]).toContain(status)
-      await until('an answer again', BACK_WITHIN_MS, async () => (await append(round)).status === 200)
-    }
-  } finally {
-    await admin.end()
-    await own.remove()
-    await drop()
-  }
-}, 60_000)
 
 test('what was written although its poster was told that nobody knows is found by a search', async () => {
   const room = await openRoom(server.url)

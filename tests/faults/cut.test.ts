@@ -1,0 +1,111 @@
+// The database's connections are cut, as by an administrator, a restart or a proxy: whoever waited for an answer hears of it at once,
+// and a transaction ends with its connection.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import postgres from 'postgres'
+import { openPostgres } from '../../db/postgres.ts'
+import { isTimeout } from '../../src/stores/failures.ts'
+import { freshDatabase, startPostgres, type TestPostgres } from '../support/postgres.ts'
+import { startServer } from '../support/server.ts'
+import { call, openRoom, post, until } from './rooms.ts'
+
+const BACK_WITHIN_MS = 2_000
+
+let database: TestPostgres
+beforeAll(async () => void (database = await startPostgres()), 60_000)
+afterAll(async () => database?.stop(), 30_000)
+
+/** A database of its own with one who cuts every connection to it but its own. */
+const withCutter = async (work: (url: string, cutAll: () => Promise<unknown>) => Promise<void>) => {
+  const { url, drop } = await freshDatabase(database.url)
+  const admin = postgres(url, { max: 1, onnotice() {} })
+  try {
+    await work(
+      url,
+      () => admin`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
+    )
+  } finally {
+    await admin.end()
+    await drop()
+  }
+}
+
+test(
+  'connections that are cut again and again, also inside transactions, end no server',
+  () =>
+    withCutter(async (url, cutAll) => {
+      const server = await startServer({ DATABASE_URL: url })
+      try {
+        const room = await openRoom(server.url)
+        const append = (n: number) =>
+          call(server.url, 'POST', `/api/sessions/${room.session}/doc/append`, { team: room.teams[0]!, body: { text: `- ${n}` } })
+        for (let round = 0; round < 16; round++) {
+          const calls = [
+            ...Array.from({ length: 20 }, (_, n) => post(room, `${round}/${n}`)),
+            ...Array.from({ length: 20 }, (_, n) => append(n)),
+          ]
+          await Bun.sleep((round * 67) % 330) // at some time in the background's work too
+          await cutAll()
+          for (const { status } of await Promise.all(calls)) expect([200, 503]).toContain(status)
+          await until('an answer again', BACK_WITHIN_MS, async () => (await append(round)).status === 200)
+        }
+      } finally {
+        await server.remove()
+      }
+    }),
+  60_000,
+)
+
+test(
+  'nobody waits for an answer that cannot come',
+  () =>
+    withCutter(async (url, cutAll) => {
+      const pool = await openPostgres(url)
+      try {
+        await pool.query('create table written (round int, caller int, part int)')
+        for (let round = 0; round < 25; round++) {
+          const calls = Promise.allSettled(
+            Array.from({ length: 40 }, (_, caller) =>
+              pool.transaction(async (tx) => {
+                for (const part of [1, 2, 3]) await tx.query('insert into written values ($1, $2, $3)', [round, caller, part])
+              }),
+            ),
+          )
+          await Bun.sleep((round * 7) % 10)
+          await cutAll()
+          for (const call of await calls) if (call.status === 'rejected') expect(isTimeout(call.reason)).toBe(false)
+        }
+        await Bun.sleep(100) // so that the last cut is noticed
+        expect(await pool.query('select round, caller from written group by 1, 2 having count(*) <> 3')).toEqual([])
+      } finally {
+        await pool.close()
+      }
+    }),
+  120_000,
+)
+
+test(
+  'what a transaction says after its connection was cut is refused, and does not slip into what others do on the next one',
+  () =>
+    withCutter(async (url, cutAll) => {
+      const pool = await openPostgres(url)
+      try {
+        await pool.query('create table written (who text)')
+        let saidLater: Promise<unknown> | undefined
+        const cut = pool.transaction(async (tx) => {
+          await tx.query('select 1')
+          await cutAll()
+          await Bun.sleep(50)
+          await Promise.all(Array.from({ length: 50 }, () => pool.query('select pg_sleep(0.05)'))) // every connection is open again
+          saidLater = tx.query(`insert into written values ('one without a transaction')`)
+          await saidLater
+        })
+        await expect(cut).rejects.toThrow()
+        await until('it spoke again', BACK_WITHIN_MS, () => saidLater !== undefined)
+        await expect(saidLater!).rejects.toThrow()
+        expect(await pool.query('select who from written')).toEqual([])
+      } finally {
+        await pool.close()
+      }
+    }),
+  30_000,
+)
