@@ -6,9 +6,8 @@ import { MODES } from '../core/modes.ts'
 import { shortened } from '../core/event-text.ts'
 import { sessionsWithin, type SessionRow } from '../stores/history.ts'
 import { sessionName } from './ids.ts'
-import { tool } from './tool.ts'
+import { howMany, orNull, tool } from './tool.ts'
 
-const LIMIT = 'limit must be an integer from 1 to 100'
 const MODE = `mode must be one of ${MODES.join(', ')} or null`
 const SORT = 'sort must be desc or asc'
 
@@ -44,32 +43,14 @@ export const listSessions = tool({
   input: z.strictObject({
     start_datetime: datetime('start_datetime').describe('Inclusive. RFC 3339 with Z or an offset.'),
     end_datetime: datetime('end_datetime').describe('Exclusive. RFC 3339 with Z or an offset.'),
-    limit: z
-      .int({ error: LIMIT })
-      .min(1, LIMIT)
-      .max(100, LIMIT)
-      .nullish()
-      .transform((limit) => limit ?? 20)
-      .meta({ type: ['integer', 'null'], minimum: 1, maximum: 100 })
-      .describe('How many, 1 to 100; 20 by default.'),
-    cursor: z
-      .string({ error: 'cursor must be a string or null' })
-      .nullish()
-      .transform((cursor) => cursor ?? null)
-      .meta({ type: ['string', 'null'] })
-      .describe('The next_cursor of the previous page, with the same filter and sort.'),
-    mode: z
-      .enum(MODES, { error: MODE })
-      .nullish()
-      .transform((mode) => mode ?? null)
-      .meta({ type: ['string', 'null'], enum: [...MODES, null] })
-      .describe('Only sessions of this mode.'),
-    sort: z
-      .enum(['desc', 'asc'], { error: SORT })
-      .nullish()
-      .transform((sort) => sort ?? 'desc')
-      .meta({ type: ['string', 'null'], enum: ['desc', 'asc', null] })
-      .describe('By the time of the last event: desc (newest first, the default) or asc.'),
+    limit: howMany('limit', 100, 20),
+    cursor: orNull(z.string({ error: 'cursor must be a string or null' }), null, { type: 'string' }).describe(
+      'The next_cursor of the previous page, with the same filter and sort.',
+    ),
+    mode: orNull(z.enum(MODES, { error: MODE }), null, { type: 'string', enum: [...MODES, null] }).describe('Only sessions of this mode.'),
+    sort: orNull(z.enum(['desc', 'asc'], { error: SORT }), 'desc', { type: 'string', enum: ['desc', 'asc', null] }).describe(
+      'By the time of the last event: desc (newest first, the default) or asc.',
+    ),
   }),
   data: z.object({
     result_count: z.int(),

@@ -9,11 +9,13 @@ import type { Scope } from '../stores/search-scope.ts'
 import { findEvents, soughtIn, type Found, type Sought } from '../stores/search.ts'
 import { sessionsFor, withoutThoseIn, withSessions } from './by-session.ts'
 import { eventName, named, sessionName, turnName } from './ids.ts'
-import { said, tool } from './tool.ts'
+import { howMany, orNull, said, tool } from './tool.ts'
 import { isTerminal, shortOf, turnsOf, type Turn } from './turns.ts'
 
 const LONGEST_QUERY = 4096
-const HITS = 'n_hits must be an integer from 1 to 50'
+const kindNames = z
+  .array(z.string({ error: 'event_types must contain only strings' }), { error: 'event_types must be an array or null' })
+  .min(1, 'event_types must name at least one event type')
 const SNIPPED = 64 * 1024 // characters of a text that a snippet is looked for in
 
 export const queryText = said('query').refine(
@@ -50,27 +52,15 @@ export const searchSessions = tool({
     'Find where something was said or done, in all sessions or in one session or turn. Gives handles and snippets; read more with open. Sessions are found by their titles and documents too: see warnings. Paths, identifiers and error codes are found whole or by their parts.',
   input: z.strictObject({
     query: queryText.describe('What to search for, in your words or as it was written.'),
-    within_id: z
-      .string({ error: 'within_id must be a string or null' })
-      .nullish()
-      .transform((id) => id ?? null)
-      .meta({ type: ['string', 'null'] })
-      .describe('A session or turn id, to search only there.'),
-    event_types: z
-      .array(z.string({ error: 'event_types must contain only strings' }), { error: 'event_types must be an array or null' })
-      .min(1, 'event_types must name at least one event type')
-      .nullish()
-      .transform((types) => types ?? SEARCHED_BY_DEFAULT)
-      .meta({ type: ['array', 'null'], items: { type: 'string', enum: SEARCHABLE }, minItems: 1 })
-      .describe('Kinds of events; by default what was asked, answered and returned by tools.'),
-    n_hits: z
-      .int({ error: HITS })
-      .min(1, HITS)
-      .max(50, HITS)
-      .nullish()
-      .transform((hits) => hits ?? 10)
-      .meta({ type: ['integer', 'null'], minimum: 1, maximum: 50 })
-      .describe('How many, 1 to 50; 10 by default.'),
+    within_id: orNull(z.string({ error: 'within_id must be a string or null' }), null, { type: 'string' }).describe(
+      'A session or turn id, to search only there.',
+    ),
+    event_types: orNull(kindNames, SEARCHED_BY_DEFAULT, {
+      type: 'array',
+      items: { type: 'string', enum: SEARCHABLE },
+      minItems: 1,
+    }).describe('Kinds of events; by default what was asked, answered and returned by tools.'),
+    n_hits: howMany('n_hits', 50, 10),
   }),
   data: z.object({ result_count: z.int(), limit: z.int(), truncated: z.boolean(), results: z.array(hit) }),
   refuses: ['invalid_id', 'not_found', 'unsupported_event_type'],

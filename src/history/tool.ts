@@ -29,6 +29,20 @@ interface Tool<I extends z.ZodObject, D extends z.ZodObject> {
   run(context: Context, input: z.output<I>): Promise<Answer<z.output<D>>>
 }
 
+/** An argument that may be left out or null: then it is `otherwise`. Clients are told its type as a list, since some take no union. */
+export const orNull = <S extends z.ZodType, const O>(schema: S, otherwise: O, told: { type: string; [keyword: string]: unknown }) =>
+  schema
+    .nullish()
+    .transform((given) => given ?? otherwise)
+    .meta({ ...told, type: [told.type, 'null'] })
+
+/** How many rows are wanted, in the words of specification 2. */
+export const howMany = (name: string, most: number, usually: number) => {
+  const wrong = `${name} must be an integer from 1 to ${most}`
+  const count = z.int({ error: wrong }).min(1, wrong).max(most, wrong)
+  return orNull(count, usually, { type: 'integer', minimum: 1, maximum: most }).describe(`How many, 1 to ${most}; ${usually} by default.`)
+}
+
 const { op, pageOp } = operationsFor<Context>()
 
 /** A tool of specification 2, in its envelope. */
