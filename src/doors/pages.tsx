@@ -7,7 +7,7 @@ import { mayRead, mayReadSession } from './guards.ts'
 import { errorAnswer, type Env, type Http } from './http.ts'
 import { liveRoutes } from './live.tsx'
 import { doAct, previewConclusion, showAct, type ActName } from './pages/acts.tsx'
-import { frameOf, page, seeOther, wantsPage, type Site } from './pages/answer.tsx'
+import { frameOf, page, seeOther, toSignIn, wantsPage, type Site } from './pages/answer.tsx'
 import { assetAnswer } from './pages/assets.ts'
 import { connectPage } from './pages/connect.tsx'
 import { docHistoryPage, restoreVersion, versionFile } from './pages/doc-history.tsx'
@@ -85,7 +85,6 @@ export const pageRoutes = (site: Site) => {
 
 const sessionOf = (c: Http) => c.req.param('id')!.replace(/\.md$/, '')
 const closed = () => refuse('unauthorized', 'Sign in, or send your X-Team-ID or the access token, to read this session.')
-const toSignIn = (c: Http, site: Site) => seeOther(c, `/sign-in?next=${encodeURIComponent(frameOf(c, site).path)}`)
 
 /** A person who opened the agents' link in a browser: shows what it is for. */
 export const linkInBrowser: MiddlewareHandler<Env> = async (c, next) =>

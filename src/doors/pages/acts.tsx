@@ -26,7 +26,7 @@ import { sessionById, type Session } from '../../stores/sessions.ts'
 import { actorOf, personOf } from '../cookies.ts'
 import type { Http } from '../http.ts'
 import { act, assertActor, nextKey, problemOf } from './act.ts'
-import { fragment, frameOf, page, seeOther, type Site } from './answer.tsx'
+import { fragment, frameOf, page, seeOther, toSignIn, type Site } from './answer.tsx'
 import { formOf, LARGE_FORM, valuesOf } from './form.ts'
 
 type Values = Record<string, string>
@@ -126,7 +126,7 @@ export type ActName = keyof typeof ACTS
 export const showAct = (name: ActName) => async (c: Http, site: Site) => {
   // What is not a form belongs on its own page, not in the dialog.
   if (c.req.header('hx-request') && !actorOf(c, site.services)) return c.body(null, 200, { 'hx-redirect': c.req.path })
-  if (!personOf(c, site.services)) return seeOther(c, `/sign-in?next=${encodeURIComponent(frameOf(c, site).path)}`)
+  if (!personOf(c, site.services)) return toSignIn(c, site)
   assertActor(c, site)
   const { begin, teams }: Act = ACTS[name]
   const id = c.req.param('id')

@@ -98,5 +98,8 @@ export const localPath = (wished: string | undefined): string =>
 /** To another page, after something was done or because it is not for this reader. */
 export const seeOther = (c: Http, path: string) => c.body(null, 303, { location: path, 'cache-control': 'no-store' })
 
+/** To the page that signs in, and from there back to this one. */
+export const toSignIn = (c: Http, site: Site) => seeOther(c, `/sign-in?next=${encodeURIComponent(frameOf(c, site).path)}`)
+
 /** Is it a person's browser that asks, and not a program? */
 export const wantsPage = (c: Http): boolean => (c.req.header('accept') ?? '').includes('text/html') && !isApi(c.req.path)

@@ -9,12 +9,12 @@ import { shareOf } from '../../stores/shares.ts'
 import { personOf } from '../cookies.ts'
 import type { Http } from '../http.ts'
 import { act, assertActor, nextKey, problemOf } from './act.ts'
-import { frameOf, page, seeOther, type Site } from './answer.tsx'
+import { frameOf, page, seeOther, toSignIn, type Site } from './answer.tsx'
 import { formOf } from './form.ts'
 
 /** GET /sessions/:id/share */
 export const sharePage = async (c: Http, site: Site): Promise<Response> => {
-  if (!personOf(c, site.services)) return seeOther(c, `/sign-in?next=${encodeURIComponent(frameOf(c, site).path)}`)
+  if (!personOf(c, site.services)) return toSignIn(c, site)
   assertActor(c, site)
   return shown(c, site, {})
 }
