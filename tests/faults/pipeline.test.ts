@@ -1,0 +1,34 @@
+// More is asked of Postgres at once than its connections take: a transaction still has its connection to itself.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { openPostgres } from '../../db/postgres.ts'
+import { freshDatabase, startPostgres, type TestPostgres } from '../support/postgres.ts'
+
+const CONNECTIONS = 16
+const MOST_ON_ONE = 100 // statements that the driver sends ahead of their answers
+
+let database: TestPostgres
+beforeAll(async () => void (database = await startPostgres()), 60_000)
+afterAll(async () => database?.stop(), 30_000)
+
+test('a transaction that begins behind as many statements as a connection takes leaves no acknowledged write uncommitted', async () => {
+  const { url, drop } = await freshDatabase(database.url)
+  const [pool, other] = [await openPostgres(url), await openPostgres(url)]
+  const write = (who: string) => pool.query('insert into written values ($1)', [who])
+  try {
+    await pool.query('create table written (who text)')
+    for (const before of [MOST_ON_ONE - 1, MOST_ON_ONE, MOST_ON_ONE + 1, MOST_ON_ONE + 2]) {
+      const busy = Array.from({ length: CONNECTIONS }, () => pool.transaction((tx) => tx.query('select pg_sleep(0.2)')))
+      const asked = Array.from({ length: before }, () => pool.query('select $1::int', [1]))
+      const transaction = pool.transaction((tx) => tx.query('insert into written values ($1)', ['in a transaction']))
+      await Promise.all([...busy, ...asked, transaction])
+      for (let n = 0; n < CONNECTIONS; n++) await write('alone') // whichever connection it comes to
+    }
+    expect(await other.query('select who, count(*)::int as rows from written group by who order by who')).toEqual([
+      { who: 'alone', rows: 4 * CONNECTIONS },
+      { who: 'in a transaction', rows: 4 },
+    ])
+  } finally {
+    await Promise.all([pool.close(), other.close()])
+    await drop()
+  }
+}, 30_000)
