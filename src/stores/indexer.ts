@@ -87,6 +87,14 @@ export class Indexer {
         throw error
       }
     }
+    await this.#events(wanted, indexed).catch(async (error) => {
+      if (!isAway(error)) await this.#sessions.run(wanted) // whose events cannot be indexed holds up nobody's document
+      throw error
+    })
+    await this.#sessions.run(wanted)
+  }
+
+  async #events(wanted: () => boolean, indexed: (events: number) => void): Promise<void> {
     while (this.#moved.size > 0 && wanted()) {
       const from = performance.now()
       const liveliness = this.#liveliness()
@@ -110,7 +118,6 @@ export class Indexer {
       // Between batches it is the turn of those who wait for an answer.
       await pause(lively ? Math.min(RESTS * liveliness, RESTS_AT_MOST) * took : 0)
     }
-    await this.#sessions.run(wanted)
   }
 
   #next(): string[] {

@@ -62,6 +62,7 @@ export class SessionIndexer {
 
   /** Throws it all away; catching up rebuilds it. */
   async empty(): Promise<void> {
+    this.#resting.clear()
     await this.database.transaction(({ query }) => query('truncate session_search'), BATCH_MAY_TAKE_MS)
   }
 
