@@ -150,7 +150,13 @@ onEveryEngine((parley, engine) => {
       const said = word()
       const kept = await room(call(), { title: `Kept ${said}` })
       const { alex } = kept
-      await done(alex('append_to_session_doc', { text: `More of ${said}.` }))
+      // Long enough that the session rests after it was indexed: what is thrown away must be made again all the same.
+      await done(
+        alex('update_session_doc', {
+          content: `More of ${said}.\n${'Some lines of text about the parser.\n'.repeat(12_000)}`,
+          expected_version: 0,
+        }),
+      )
       const gone = await trace(parley(), [[{ type: 'user_input', text: 'hello' }]], { title: `Gone ${said}` })
       await settled()
       const before = await sessions(said)
