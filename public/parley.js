@@ -71,7 +71,7 @@ async function textFor(button) {
 
 addEventListener('keydown', (event) => {
   if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return
-  if (/^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName)) return
+  if (event.target.closest?.('input, textarea, select') || document.querySelector('dialog[open]')) return
   event.preventDefault()
   const search = [...document.querySelectorAll('input[type=search]')].find(({ offsetWidth }) => offsetWidth > 0)
   if (search) search.focus()

@@ -15,7 +15,8 @@ export const listenToKeys = (rows, toEnd) => {
   leaveOut(rows.children)
   new MutationObserver((changes) => changes.forEach(({ addedNodes }) => leaveOut(addedNodes))).observe(rows, { childList: true })
   addEventListener('keydown', (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.('input, textarea, select, dialog')) return
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.('input, textarea, select')) return
+    if (document.querySelector('dialog[open]')) return
     if (!Object.hasOwn(KEYS, event.key)) return
     event.preventDefault() // a letter would be the first of what is written
     KEYS[event.key]()

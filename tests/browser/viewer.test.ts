@@ -86,6 +86,25 @@ test('who reads by a shared link is led to no version, also by what comes live',
   }
 })
 
+test('no key leads away from an open dialog, wherever one clicked in it', async () => {
+  const { path } = await room()
+  await using(MOBILE, async (page) => {
+    await page.goto(path)
+    await page.locator('#jump').waitFor({ state: 'hidden' }) // the page's script is there
+    await page.keyboard.press('?')
+    const dialog = page.getByRole('dialog', { name: 'Keys' })
+    await dialog.waitFor()
+    for (const key of ['/', 'd']) {
+      await page.keyboard.press(key)
+      await dialog.getByText('Newest message').click()
+      await page.keyboard.press(key)
+    }
+    await page.waitForTimeout(300)
+    expect(page.url()).toEndWith(path)
+    expect(await dialog.isVisible()).toBe(true)
+  })
+})
+
 test('the search stands in every header, for the slash key too, and without script', async () => {
   const { path } = await room()
   for (const javaScriptEnabled of [true, false])
