@@ -2,6 +2,7 @@
 // and a transaction ends with its connection.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import postgres from 'postgres'
+import type { Database } from '../../db/database.ts'
 import { openPostgres } from '../../db/postgres.ts'
 import { isTimeout } from '../../src/stores/failures.ts'
 import { freshDatabase, startPostgres, type TestPostgres } from '../support/postgres.ts'
@@ -28,6 +29,17 @@ const withCutter = async (work: (url: string, cutAll: () => Promise<unknown>) =>
     await drop()
   }
 }
+
+/** The same with a pool of ours on it. */
+const withPool = (work: (pool: Database, cutAll: () => Promise<unknown>) => Promise<void>) =>
+  withCutter(async (url, cutAll) => {
+    const pool = await openPostgres(url)
+    try {
+      await work(pool, cutAll)
+    } finally {
+      await pool.close()
+    }
+  })
 
 test(
   'connections that are cut again and again, also inside transactions, end no server',
@@ -58,27 +70,22 @@ test(
 test(
   'nobody waits for an answer that cannot come',
   () =>
-    withCutter(async (url, cutAll) => {
-      const pool = await openPostgres(url)
-      try {
-        await pool.query('create table written (round int, caller int, part int)')
-        for (let round = 0; round < 25; round++) {
-          const calls = Promise.allSettled(
-            Array.from({ length: 40 }, (_, caller) =>
-              pool.transaction(async (tx) => {
-                for (const part of [1, 2, 3]) await tx.query('insert into written values ($1, $2, $3)', [round, caller, part])
-              }),
-            ),
-          )
-          await Bun.sleep((round * 7) % 10)
-          await cutAll()
-          for (const call of await calls) if (call.status === 'rejected') expect(isTimeout(call.reason)).toBe(false)
-        }
-        await Bun.sleep(100) // so that the last cut is noticed
-        expect(await pool.query('select round, caller from written group by 1, 2 having count(*) <> 3')).toEqual([])
-      } finally {
-        await pool.close()
+    withPool(async (pool, cutAll) => {
+      await pool.query('create table written (round int, caller int, part int)')
+      for (let round = 0; round < 25; round++) {
+        const calls = Promise.allSettled(
+          Array.from({ length: 40 }, (_, caller) =>
+            pool.transaction(async (tx) => {
+              for (const part of [1, 2, 3]) await tx.query('insert into written values ($1, $2, $3)', [round, caller, part])
+            }),
+          ),
+        )
+        await Bun.sleep((round * 7) % 10)
+        await cutAll()
+        for (const call of await calls) if (call.status === 'rejected') expect(isTimeout(call.reason)).toBe(false)
       }
+      await Bun.sleep(100) // so that the last cut is noticed
+      expect(await pool.query('select round, caller from written group by 1, 2 having count(*) <> 3')).toEqual([])
     }),
   120_000,
 )
@@ -86,26 +93,21 @@ test(
 test(
   'what a transaction says after its connection was cut is refused, and does not slip into what others do on the next one',
   () =>
-    withCutter(async (url, cutAll) => {
-      const pool = await openPostgres(url)
-      try {
-        await pool.query('create table written (who text)')
-        let saidLater: Promise<unknown> | undefined
-        const cut = pool.transaction(async (tx) => {
-          await tx.query('select 1')
-          await cutAll()
-          await Bun.sleep(50)
-          await Promise.all(Array.from({ length: 50 }, () => pool.query('select pg_sleep(0.05)'))) // every connection is open again
-          saidLater = tx.query(`insert into written values ('one without a transaction')`)
-          await saidLater
-        })
-        await expect(cut).rejects.toThrow()
-        await until('it spoke again', BACK_WITHIN_MS, () => saidLater !== undefined)
-        await expect(saidLater!).rejects.toThrow()
-        expect(await pool.query('select who from written')).toEqual([])
-      } finally {
-        await pool.close()
-      }
+    withPool(async (pool, cutAll) => {
+      await pool.query('create table written (who text)')
+      let saidLater: Promise<unknown> | undefined
+      const cut = pool.transaction(async (tx) => {
+        await tx.query('select 1')
+        await cutAll()
+        await Bun.sleep(50)
+        await Promise.all(Array.from({ length: 50 }, () => pool.query('select pg_sleep(0.05)'))) // every connection is open again
+        saidLater = tx.query(`insert into written values ('one without a transaction')`)
+        await saidLater
+      })
+      await expect(cut).rejects.toThrow()
+      await until('it spoke again', BACK_WITHIN_MS, () => saidLater !== undefined)
+      await expect(saidLater!).rejects.toThrow()
+      expect(await pool.query('select who from written')).toEqual([])
     }),
   30_000,
 )
