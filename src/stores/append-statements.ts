@@ -1,5 +1,14 @@
 // What numbers and writes events, in SQL by hand: it is the hot path, and one round trip. bench/post and bench/wake have the figures.
 
+/** How long a batch waits for each session that somebody else holds. What is to wait as long as it takes says NO_LIMIT. */
+export const LOCK_WAIT = '50ms'
+export const NO_LIMIT = '0'
+
+// A condition that is always true, and lets the statement wait only so long for each session that somebody else holds: past that it fails
+// with 55P03 and has written nothing (lock_timeout, for this one transaction).
+const waitingFor = (time: string) => `(select set_config('lock_timeout', ${time}, true)) is not null`
+const UNLESS_HELD = waitingFor(`'${LOCK_WAIT}'`)
+
 // As many posts as have gathered, of any sessions. Read it top down:
 //   seen      where the logs ended when the statement began, which is what all else in it sees
 //   heads     locks the sessions in id order (no deadlock between batches); counters and clock are read once the lock is held
@@ -7,6 +16,7 @@
 //             its lock was waited for, nothing: a team may have left in between, and this statement would not see it
 //   opened    a turn opens with the log, with each prompt, and with each chat of another author than the one who holds it
 //   numbered  sequence, turn and ordinal; a system event falls into the open turn
+// $18: LOCK_WAIT, or NO_LIMIT where the lock is held already.
 // Arrays, no JSON, and no join between the steps: the planner knows nothing of their sizes and would choose nested loops.
 export const APPEND_BATCH = `
 with posts as (
@@ -19,7 +29,7 @@ with posts as (
 ), heads as materialized (
   select *, greatest(last_event_at, clock_timestamp())::timestamptz(3) as at from (
     select id, status, last_sequence, turn, turn_holder, turn_events, last_event_at
-    from sessions where id in (select session_id from posts) order by id for no key update
+    from sessions where id in (select session_id from posts) and ${waitingFor('$18::text')} order by id for no key update
   ) locked
 ), judged as (
   select p.*, h.last_sequence, h.turn as open_turn, h.turn_holder, h.turn_events, h.at, coalesce(p.author_name, m.team_name) as name,
@@ -70,7 +80,7 @@ select ord, id, outcome, name, used_for, used_with, answer, sequence, turn, ordi
 //   $15 who posts what, by its place in  $16 types  $17 names  $18 teams
 export const CONTINUE = `
 with locked as materialized (
-  select id from sessions where id = any($1::uuid[]) order by id for no key update
+  select id from sessions where id = any($1::uuid[]) and ${UNLESS_HELD} order by id for no key update
 ), advanced as (
   update sessions set last_sequence = ($3::int8[])[width_bucket(sessions.id, $1::uuid[])],
     last_conversation_sequence = ($3::int8[])[width_bucket(sessions.id, $1::uuid[])],
@@ -99,7 +109,7 @@ export const CONTINUE_ONE = `
 with advanced as (
   update sessions set last_sequence = $3::int8, last_conversation_sequence = $3::int8, turn = $4::int, turn_events = $5::int,
     turn_holder = $6::text, last_event_at = greatest(last_event_at, clock_timestamp())::timestamptz(3)
-  where id = $1::uuid and last_sequence = $3::int8 - 1 and status = 'active'
+  where id = $1::uuid and last_sequence = $3::int8 - 1 and status = 'active' and ${UNLESS_HELD}
   returning last_event_at as at
 ), written as (
   insert into events (session_id, sequence, id, turn, ordinal, type, author, author_name, posted_by_team_id, content, size,
@@ -109,3 +119,6 @@ with advanced as (
   from advanced
 )
 select 1 as place, at from advanced`
+
+/** Holds these sessions for the rest of the transaction, in the order of their ids, as above. $2: LOCK_WAIT or NO_LIMIT. */
+export const LOCK = `select from sessions where id = any($1::uuid[]) and ${waitingFor('$2::text')} order by id for no key update`

@@ -3,7 +3,7 @@
 import type { Queries } from '../../db/database.ts'
 import { uuid7 } from '../core/ids.ts'
 import { utf8Bytes } from '../core/text.ts'
-import { APPEND_BATCH } from './append-statements.ts'
+import { APPEND_BATCH, NO_LIMIT } from './append-statements.ts'
 import { pgArray } from './arrays.ts'
 import { eventOf, type Event } from './events.ts'
 
@@ -45,15 +45,12 @@ interface Answered extends Assigned {
 /** Numbers and writes all drafts in one statement, whichever sessions they belong to. A draft that may not be written gets that
  *  answer and leaves no number unused. A system event comes alone: it takes no turn, and what follows it in a statement could not see whose
  *  turn it is. Undefined for those of a log that grew while its lock was waited for: of these nothing is decided, and nothing written.
- *  A caller that already holds the lock gets none of that. The caller wakes the waiters, once it is committed (publish,
- *  src/growth.ts). */
-export const appendEvents = async ({ query }: Queries, drafts: Draft[]): Promise<(Appended | undefined)[]> => {
+ *  A caller that already holds the lock gets none of that. `lockWait`: past it the whole statement fails (isHeld, failures.ts). The
+ *  caller wakes the waiters, once it is committed (publish, src/growth.ts). */
+export const appendEvents = async ({ query }: Queries, drafts: Draft[], lockWait = NO_LIMIT): Promise<(Appended | undefined)[]> => {
   if (drafts.length > 1 && drafts.some(({ holder }) => holder === undefined)) throw new Error('a system event must be appended alone')
   const posts = drafts.map(postOf)
-  const rows = await query<Answered>(
-    APPEND_BATCH,
-    COLUMNS.map((name) => pgArray(posts.map((post) => post[name]))),
-  )
+  const rows = await query<Answered>(APPEND_BATCH, [...COLUMNS.map((name) => pgArray(posts.map((post) => post[name]))), lockWait])
   const answers: (Appended | undefined)[] = []
   for (const row of rows) answers[row.ord] = appendedOf(row, drafts[row.ord]!)
   return answers

@@ -1,21 +1,31 @@
 // Group commit: while one batch is being written, posts gather; the next batch takes them all. One commit serves many posts.
-import { ANSWER_WITHIN_MS, DatabaseTimeout, type Database, type Queries } from '../../db/database.ts'
+import { ANSWER_WITHIN_MS, DatabaseTimeout, type Database } from '../../db/database.ts'
 import { appendEvents, type Appended, type Draft } from './append.ts'
+import { LOCK, LOCK_WAIT, NO_LIMIT } from './append-statements.ts'
 import { plainArray } from './arrays.ts'
 import { continueLogs } from './continue.ts'
-import { isAway } from './failures.ts'
+import { isAway, isHeld } from './failures.ts'
 import { Heads } from './heads.ts'
 
 const BATCH = 500
-// A batch that takes longer than this waits, mostly for somebody who holds one of its sessions: the other sessions go past it. One at a
-// time otherwise: two half as large took a fifth longer (bench/post).
+// One batch at a time: two half as large took a fifth longer (bench/post). The sessions that are not in it go past one that takes longer
+// than this.
 const SLOW_MS = 50
-const SLOW_AT_ONCE = 8
+const AT_ONCE = 8
+const HELD_AT_ONCE = AT_ONCE - 2 // however many sessions somebody else holds, the others have a place
+
+// How posts are written:
+//   known   where their log is known to end
+//   judged  by the database
+//   locked  first: their log grew while the statement waited for the lock
+//   alone   with no other session: somebody else has held one of those they were with for too long (LOCK_WAIT)
+//   held    alone, and for as long as it takes: it is this session
+type Way = 'known' | 'judged' | 'locked' | 'alone' | 'held'
 
 interface Pending {
   draft: Draft
   since: number
-  overtaken: boolean // its log grew while the statement waited for the lock: next time the lock is taken first
+  way?: Way // after one that has not written it
   resolve(answer: Appended): void
   reject(error: unknown): void
 }
@@ -23,11 +33,15 @@ interface Pending {
 interface Batch {
   posts: Pending[]
   sessions: Set<string>
-  known: boolean // where all their logs end
+  way: Way
   slow: boolean
 }
 
-type Outcome = Appended | { outcome: 'failed'; error: unknown }
+// What became of a post; or the way it goes next, as nothing was decided.
+type Outcome = Appended | { outcome: 'failed'; error: unknown } | Way
+
+const isAlone = (way: Way) => way === 'alone' || way === 'held'
+const isWay = (outcome: Outcome): outcome is Way => typeof outcome === 'string'
 
 /** Takes all posts of this process, and writes them in batches. */
 export class Appender {
@@ -46,7 +60,7 @@ export class Appender {
   /** Resolves when the event is committed; rejects when the database refuses it or is away. */
   post(draft: Draft): Promise<Appended> {
     return new Promise((resolve, reject) => {
-      this.#queue.push({ draft, since: performance.now(), overtaken: false, resolve, reject })
+      this.#queue.push({ draft, since: performance.now(), resolve, reject })
       if (this.#due) return
       this.#due = true
       queueMicrotask(() => this.#flush())
@@ -65,18 +79,24 @@ export class Appender {
 
   #flush(most = BATCH) {
     this.#due = false
-    if (this.#queue.length === 0 || this.#writing.size === SLOW_AT_ONCE) return
+    if (this.#queue.length === 0 || this.#writing.size === AT_ONCE) return
     for (const { slow } of this.#writing) if (!slow) return
     const batch = this.#takeBatch(most)
-    if (batch.posts.length > 0) void this.#write(batch)
+    if (batch.posts.length === 0) return
+    void this.#write(batch)
+    if (batch.slow) this.#flush(most)
   }
 
   // A session's posts stay in their order. Those of a session that is being written wait for what it will be told; so does the second
   // post with one idempotency key, as its statement would not see the first.
   #takeBatch(most: number): Batch {
-    const batch: Batch = { posts: [], sessions: new Set(), known: true, slow: false }
+    const batch: Batch = { posts: [], sessions: new Set(), way: 'known', slow: false }
     const passed = new Set<string>()
-    for (const { sessions } of this.#writing) for (const session of sessions) passed.add(session)
+    let held = 0
+    for (const { sessions, way } of this.#writing) {
+      for (const session of sessions) passed.add(session)
+      if (way === 'held') held++
+    }
     const keys = new Set<string>()
     const later: Pending[] = []
     const tooLate = performance.now() - ANSWER_WITHIN_MS
@@ -86,14 +106,17 @@ export class Appender {
         pending.reject(new DatabaseTimeout()) // nobody waits for it now: it is not sent
         continue
       }
-      const known = this.#heads.before(pending.draft) !== undefined
-      if (batch.posts.length === 0) batch.known = known
+      const way = pending.way ?? (this.#heads.before(pending.draft) ? 'known' : 'judged')
+      const first = batch.posts.length === 0
+      const hasPlace = first ? way !== 'held' || held < HELD_AT_ONCE : way === batch.way && (!isAlone(way) || batch.sessions.has(sessionId))
+      const fits = hasPlace && batch.posts.length < most
       const name = key && `${sessionId}/${key.caller}/${key.keyHash}`
-      if (passed.has(sessionId) || known !== batch.known || batch.posts.length === most || (name && keys.has(name))) {
+      if (passed.has(sessionId) || !fits || (name && keys.has(name))) {
         passed.add(sessionId)
         later.push(pending)
         continue
       }
+      if (first) Object.assign(batch, { way, slow: isAlone(way) })
       batch.posts.push(pending)
       batch.sessions.add(sessionId)
       if (name) keys.add(name)
@@ -109,13 +132,10 @@ export class Appender {
       this.#flush()
     }, SLOW_MS)
     const drafts = batch.posts.map(({ draft }) => draft)
-    const overtaken = batch.posts.some((pending) => pending.overtaken)
-    const outcomes = batch.known ? await this.#continue(drafts) : await this.#judge(drafts, overtaken)
+    const outcomes = await (batch.way === 'known' ? this.#continue(drafts) : this.#judge(drafts, batch.way))
     clearTimeout(late)
     this.#writing.delete(batch)
-    const again = batch.posts.filter((_, i) => !outcomes[i])
-    for (const pending of again) pending.overtaken = !batch.known
-    this.#queue.unshift(...again)
+    this.#queue.unshift(...batch.posts.filter((pending, i) => isWay(outcomes[i]!) && (pending.way = outcomes[i])))
     // First: the database works on the next batch while this one is told. No more than half of all who post now: else 8 and 92 of a
     // hundred may take turns, and each side waits for the other (6 % less through REST, bench/post).
     this.#flush(Math.min(BATCH, Math.ceil((batch.posts.length + this.#queue.length) / 2)))
@@ -123,11 +143,11 @@ export class Appender {
     this.#tell(batch.posts, outcomes)
   }
 
-  #tell(posts: Pending[], outcomes: (Outcome | undefined)[]) {
+  #tell(posts: Pending[], outcomes: Outcome[]) {
     const [drafts, answers]: [Draft[], Appended[]] = [[], []]
     posts.forEach(({ draft }, i) => {
-      const outcome = outcomes[i]
-      if (!outcome || outcome.outcome === 'failed') return
+      const outcome = outcomes[i]!
+      if (isWay(outcome) || outcome.outcome === 'failed') return
       drafts.push(draft)
       answers.push(outcome)
     })
@@ -135,53 +155,54 @@ export class Appender {
       if (answers.length > 0) this.committed(drafts, answers)
     } finally {
       posts.forEach(({ resolve, reject }, i) => {
-        const outcome = outcomes[i]
-        if (outcome?.outcome === 'failed') reject(outcome.error)
-        else if (outcome) resolve(outcome)
+        const outcome = outcomes[i]!
+        if (isWay(outcome)) return
+        if (outcome.outcome === 'failed') reject(outcome.error)
+        else resolve(outcome)
       })
     }
   }
 
-  /** Undefined for those whose logs end elsewhere: their ends are no longer known, and so they are judged. */
-  async #continue(drafts: Draft[]): Promise<(Outcome | undefined)[]> {
+  /** Those whose logs end elsewhere have no known end any more, and so they are judged. */
+  async #continue(drafts: Draft[]): Promise<Outcome[]> {
     try {
-      return await continueLogs(this.database, drafts, this.#heads)
+      return (await continueLogs(this.database, drafts, this.#heads)).map((answer) => answer ?? 'judged')
     } catch (error) {
       for (const { sessionId } of drafts) this.#heads.moved(sessionId)
-      return drafts.map(() => (isAway(error) ? { outcome: 'failed', error } : undefined))
+      return drafts.map(() => (isAway(error) ? { outcome: 'failed', error } : isHeld(error) ? 'alone' : 'judged'))
     }
   }
 
   // When the database is away, nobody knows what was written: only the posters can decide to try again, with their keys. Of what it
   // refuses it has written nothing: they go one by one, so that what cannot be stored fails alone; twice, for a deadlock or a key that
   // another instance used in between.
-  async #judge(drafts: Draft[], lockedFirst: boolean, tries = 2): Promise<(Outcome | undefined)[]> {
+  async #judge(drafts: Draft[], way: Way, tries = 2): Promise<Outcome[]> {
     try {
-      const answers = await (lockedFirst
-        ? this.database.transaction((tx) => lockSessions(tx, drafts).then(() => appendEvents(tx, drafts)))
-        : appendEvents(this.database, drafts))
+      const answers = await (way === 'judged' ? appendEvents(this.database, drafts, LOCK_WAIT) : this.#appendLocked(drafts, way))
       this.#heads.learn(drafts, answers)
-      return answers
+      return answers.map((answer) => answer ?? 'locked')
     } catch (error) {
+      if (isHeld(error)) return drafts.map(() => (way === 'alone' ? 'held' : 'alone'))
       if (isAway(error) || (drafts.length === 1 && tries === 1)) return drafts.map(() => ({ outcome: 'failed', error }))
-      if (drafts.length === 1) return this.#judge(drafts, lockedFirst, tries - 1)
-      return this.#oneByOne(drafts)
+      return drafts.length === 1 ? this.#judge(drafts, way, tries - 1) : this.#oneByOne(drafts, way)
     }
   }
 
-  async #oneByOne(drafts: Draft[]): Promise<(Outcome | undefined)[]> {
-    const outcomes: (Outcome | undefined)[] = []
+  #appendLocked(drafts: Draft[], way: Way) {
+    const sessions = plainArray(drafts.map(({ sessionId }) => sessionId))
+    return this.database.transaction(async (tx) => {
+      await tx.query(LOCK, [sessions, way === 'held' ? NO_LIMIT : LOCK_WAIT])
+      return appendEvents(tx, drafts)
+    })
+  }
+
+  async #oneByOne(drafts: Draft[], way: Way): Promise<Outcome[]> {
+    const outcomes: Outcome[] = []
     for (const draft of drafts) {
       const last = outcomes.at(-1)
-      const away = last?.outcome === 'failed' && isAway(last.error) ? last : undefined
-      outcomes.push(away ?? (await this.#judge([draft], true))[0])
+      const away = typeof last === 'object' && last.outcome === 'failed' && isAway(last.error) ? last : undefined
+      outcomes.push(away ?? (await this.#judge([draft], way === 'judged' ? 'locked' : way))[0]!)
     }
     return outcomes
   }
 }
-
-// In the order of their ids, as every statement takes them (append-statements.ts).
-const lockSessions = ({ query }: Queries, drafts: Draft[]) =>
-  query('select from sessions where id = any($1::uuid[]) order by id for no key update', [
-    plainArray(drafts.map(({ sessionId }) => sessionId)),
-  ])

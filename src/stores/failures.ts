@@ -18,6 +18,9 @@ export const isAway = (error: unknown): boolean => AWAY.test(sqlStateOf(error)) 
 /** Two transactions got in each other's way, and this one was undone whole: it can be tried again. */
 export const isCollision = (error: unknown): boolean => ['40P01', '40001', '23505'].includes(sqlStateOf(error))
 
+/** Somebody else held a row for longer than the statement was to wait, and it was undone whole. */
+export const isHeld = (error: unknown): boolean => sqlStateOf(error) === '55P03'
+
 /** Neither the statement nor our own patience had the time. */
 export const isTimeout = (error: unknown): boolean => sqlStateOf(error) === '57014' || timedOut(error)
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { Appender } from '../../src/stores/appender.ts'
 import type { Appended } from '../../src/stores/append.ts'
-import { chat, cookieOf, done, onEveryEngine, refused, room, say, seat, soon, startParley, viaRest } from '../support/parley.ts'
+import { chat, cookieOf, done, onEveryEngine, refused, room, say, seat, soon, startParley, viaRest, type Seat } from '../support/parley.ts'
 
 onEveryEngine((parley, engine) => {
   const places = async (id: string) =>
@@ -123,12 +123,12 @@ onEveryEngine((parley, engine) => {
   })
 
   if (engine === 'postgres') {
-    /** Holds the session's lock until it is told otherwise. */
-    const lockOf = async (id: string) => {
+    /** Holds the sessions' locks until it is told otherwise. */
+    const lockOf = async (...ids: string[]) => {
       const { promise: released, resolve: release } = Promise.withResolvers<void>()
       const { promise: locked, resolve: isLocked } = Promise.withResolvers<void>()
       const holder = parley().database.transaction(async ({ query }) => {
-        await query('select 1 from sessions where id = $1 for update', [id])
+        await query('select 1 from sessions where id = any($1::uuid[]) for update', [`{${ids.join()}}`])
         isLocked()
         await released
       })
@@ -226,28 +226,34 @@ onEveryEngine((parley, engine) => {
         expect(messages).toMatchObject([{ sequence: cursor, content: { text: 'written instead' } }])
       })
 
-    test('a session that somebody holds locked does not hold up the posts to others that come meanwhile', async () => {
+    test.each([
+      ['one session', 1, {}],
+      ['more sessions than there are places for', 10, {}],
+      ['sessions that get posts with keys', 3, { key: 'a-key-of-its-own-for-each-' }],
+    ])('%s that somebody holds locked: not one post to another waits for it', async (_, count, as: { key?: string }) => {
       const call = viaRest(parley())
-      const [held, free] = [await room(call), await room(call)]
-      await say(held.alex, 'one')
-      await say(free.alex, 'one')
-      const { promise: released, resolve: release } = Promise.withResolvers<void>()
-      const { promise: locked, resolve: isLocked } = Promise.withResolvers<void>()
-      const holder = parley().database.transaction(async ({ query }) => {
-        await query('select 1 from sessions where id = $1 for update', [held.id])
-        isLocked()
-        await released
-      })
-      await locked
-      let passed = false
-      const waiting = Promise.all([say(held.alex, 'two'), say(held.bea, 'three')]).then(() => (passed = true))
-      await Bun.sleep(5) // its batch is on its way
-      for (let n = 0; n < 20; n++) await say(free.alex, `${n}`)
-      expect(passed).toBe(false)
-      release()
-      await holder
-      await waiting
-      expect(await places(held.id)).toHaveLength(3)
+      const held = await Promise.all(Array.from({ length: count }, () => room(call)))
+      const free = await Promise.all([room(call), room(call)])
+      const post = (team: Seat, text: string) => done(team('post_message', { content: text }, as.key ? { key: `${as.key}${text}` } : {}))
+      for (const { alex } of [...held, ...free]) await post(alex, 'one')
+      const release = await lockOf(...held.map(({ id }) => id))
+      let passed = 0
+      const waiting: Promise<unknown>[] = []
+      let slowest = 0
+      for (let n = 0; n < 12; n++) {
+        // Always in one batch with those that are held.
+        if (n < 6) for (const { alex, bea } of held) for (const team of [alex, bea]) waiting.push(post(team, `${n}`).then(() => passed++))
+        const began = performance.now()
+        await Promise.all(free.flatMap(({ alex, bea }) => [post(alex, `${n}`), post(bea, `${n}`)]))
+        slowest = Math.max(slowest, performance.now() - began)
+      }
+      expect(passed).toBe(0)
+      await release()
+      await Promise.all(waiting)
+      for (const { id } of held)
+        expect((await places(id)).map(([sequence]) => sequence)).toEqual(Array.from({ length: 13 }, (_, n) => n + 2))
+      for (const { id } of free) expect(await places(id)).toHaveLength(25)
+      expect(slowest).toBeLessThan(2_000) // it would be as long as the locks are held
     })
 
     test('who is alone on its database tells nobody; whoever comes is told from then on', async () => {
