@@ -5,6 +5,7 @@ import type { Config } from './config.ts'
 import { Clock } from './core/clock.ts'
 import { combine } from './core/combine.ts'
 import { newSecret } from './core/ids.ts'
+import { linesOf } from './core/lines.ts'
 import type { Log } from './core/log.ts'
 import { Metrics } from './core/metrics.ts'
 import { Presence } from './core/presence.ts'
@@ -14,6 +15,9 @@ import { Announcer } from './stores/announcer.ts'
 import { writePresence } from './stores/presence.ts'
 import { savedSettings } from './stores/settings.ts'
 import { overviewsOf } from './stores/sessions.ts'
+
+// Of one session: one writes, and the next ones are at its lock. However many come, a session that is held elsewhere takes no more connections.
+const WRITES_AT_ONCE = 3
 
 export type Services = Awaited<ReturnType<typeof createServices>>
 
@@ -58,6 +62,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
     instance,
     stopping: stopping.signal,
     appender: growth.appender,
+    writeLine: linesOf(WRITES_AT_ONCE),
     indexer: growth.indexer,
     loops,
     publish: growth.publish,

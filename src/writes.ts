@@ -1,5 +1,5 @@
 // A write: one transaction that holds the session, looks up its idempotency key, does the work and remembers the answer.
-import type { Queries } from '../db/database.ts'
+import { ANSWER_WITHIN_MS, DatabaseTimeout, type Queries } from '../db/database.ts'
 import { contextOf, type Outcome, type Request } from './context.ts'
 import { refuse, unauthorized } from './core/errors.ts'
 import { derivedSecret, isUuid, newSecret } from './core/ids.ts'
@@ -15,11 +15,20 @@ const UUID_LENGTH = 36
 const TRIES = 4 // a transaction that collided with another was undone whole
 
 /** Runs an operation with effect `write`. Its events are told of once they are committed; what collided with another is tried again. */
-export const write = async (request: Request, key: Key | undefined): Promise<Outcome> => {
+export const write = (request: Request, key: Key | undefined): Promise<Outcome> => {
+  const begun = performance.now()
+  const session = request.input.session_id
+  if (!isUuid(session)) return writeUntilDone(request, key, begun)
+  return request.services.writeLine(session, () => writeUntilDone(request, key, begun))
+}
+
+const writeUntilDone = async (request: Request, key: Key | undefined, begun: number): Promise<Outcome> => {
   for (let tried = 1; ; tried++) {
     const appended: Event[] = []
     try {
-      const outcome = await request.services.database.transaction((tx) => writeOnce(tx, request, key, appended))
+      const left = ANSWER_WITHIN_MS - (performance.now() - begun)
+      if (left <= 0) throw new DatabaseTimeout()
+      const outcome = await request.services.database.transaction((tx) => writeOnce(tx, request, key, appended), left)
       if (appended.length > 0) request.services.publish(request.input.session_id, appended)
       else toldOf(request, outcome)
       return outcome

@@ -256,6 +256,22 @@ onEveryEngine((parley, engine) => {
       expect(slowest).toBeLessThan(2_000) // it would be as long as the locks are held
     })
 
+    test('however many writes wait for a session that somebody holds, others find a free connection', async () => {
+      const call = viaRest(parley())
+      const [held, free] = [await room(call), await room(call)]
+      const release = await lockOf(held.id)
+      const waiting = Promise.all(
+        Array.from({ length: 40 }, (_, n) => done(held.alex('append_to_session_doc', { text: `${n}` })).then(({ version }) => version)),
+      )
+      const began = performance.now()
+      await done(free.alex('append_to_session_doc', { text: 'here' }))
+      await done(free.bea('leave_session'))
+      await done(call('join_session', { session_id: free.id, team_name: 'Cleo' }))
+      expect(performance.now() - began).toBeLessThan(2_000)
+      await release()
+      expect((await waiting).toSorted((a, b) => a - b)).toEqual(Array.from({ length: 40 }, (_, n) => n + 1))
+    })
+
     test('who is alone on its database tells nobody; whoever comes is told from then on', async () => {
       const alone = await startParley({ engine })
       try {
