@@ -43,19 +43,20 @@ const withPostgres = async (run: (database: TestPostgres) => Promise<void>): Pro
 
 const runAll = async (database: TestPostgres, browser: string | undefined): Promise<void> => {
   if (only.length === 0) await step('static checks', ['tests/check.ts', '--static'], {})
-  // Side by side, and about as long: a browser leaves half of two cores idle, and so do tests that wait.
-  const runs = only.length > 0 ? { 'bun test': only } : { [BESIDE.join(', ')]: BESIDE.map(pathOf), 'all other tests': otherTests() }
+  // Side by side, and about as long: a browser leaves half of two cores idle, and tests that wait leave more.
+  const apart = Object.fromEntries(APART.map((folder) => [folder, [pathOf(folder)]]))
+  const runs: Record<string, string[]> = only.length > 0 ? { 'bun test': only } : { ...apart, 'all other tests': otherTests() }
   await Promise.all(
     Object.entries(runs).map(([name, paths]) => step(name, ['test', '--timeout', '120000', ...paths], testEnv(database, browser))),
   )
 }
 
-const BESIDE = ['browser', 'history', 'import', 'stores']
+const APART = ['browser', 'faults']
 const pathOf = (folder: string) => `tests/${folder}/`
 
 const otherTests = (): string[] =>
   readdirSync(import.meta.dir, { withFileTypes: true })
-    .filter((entry) => (entry.isDirectory() ? !BESIDE.includes(entry.name) : /\.test\.tsx?$/.test(entry.name)))
+    .filter((entry) => (entry.isDirectory() ? !APART.includes(entry.name) : /\.test\.tsx?$/.test(entry.name)))
     .map((entry) => (entry.isDirectory() ? pathOf(entry.name) : `tests/${entry.name}`))
 
 const testEnv = ({ url, pid, dir, port }: TestPostgres, browser: string | undefined): Record<string, string> => ({
