@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { CHANNEL, OID, queriesOver, rfc3339, unlessLate, withinDeadline, type Database, type Run } from './database.ts'
 
 const asText = (value: unknown) => value as string
-const OPTIONS = {
+/** Values as the seam has them (db/database.ts). */
+export const OPTIONS = {
   parsers: { [OID.int8]: Number, [OID.timestamptz]: rfc3339 },
   serializers: { [OID.json]: asText, [OID.jsonb]: asText },
 }
@@ -14,11 +15,17 @@ const OPTIONS = {
  *  operator must know. */
 export const openPglite = async (folder?: string, tell: (line: string) => void = () => {}): Promise<Database> => {
   const client = await PGlite.create({ ...OPTIONS, ...(folder ? { dataDir: prepared(folder, tell) } : {}) })
-  await client.exec(`set time zone 'UTC'; set jit = off`)
+  const database = await databaseOn(client)
   if (folder) {
     writeFileSync(join(folder, DONE), '')
     rmSync(join(folder, BEGUN), { force: true })
   }
+  return database
+}
+
+/** The seam over a PGlite that was made with OPTIONS. */
+export const databaseOn = async (client: PGlite): Promise<Database> => {
+  await client.exec(`set time zone 'UTC'; set jit = off`)
   let sent = 0
   const over =
     (connection: PGlite | Transaction): Run =>

@@ -1,13 +1,12 @@
 // The two engines under a real server process, and the app without a port.
 import { afterAll, beforeAll, describe } from 'bun:test'
-import { openPglite } from '../../db/pglite.ts'
-import { migrate } from '../../db/migrate.ts'
 import { createApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { createServices } from '../../src/services.ts'
 import { freshDatabase, startPostgres } from '../support/postgres.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import type { Send } from './rooms.ts'
+import { embeddedDatabase } from '../support/pglite.ts'
 
 export const ENGINES = ['pglite', 'postgres'] as const
 export type Engine = (typeof ENGINES)[number]
@@ -47,8 +46,7 @@ export const LOCAL = 'http://localhost'
 
 /** The whole server in this process, on a database in memory. */
 export const openInProcess = async (environment: Record<string, string> = {}) => {
-  const database = await openPglite()
-  await migrate(database)
+  const database = await embeddedDatabase()
   const logged: object[] = []
   const services = await createServices(database, readConfig(environment), (level, message, more) =>
     logged.push({ level, message, ...more }),

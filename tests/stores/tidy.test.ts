@@ -1,11 +1,9 @@
 import { expect, test } from 'bun:test'
-import { openPglite } from '../../db/pglite.ts'
-import { migrate } from '../../db/migrate.ts'
 import { tidier } from '../../src/stores/tidy.ts'
+import { embeddedDatabase } from '../support/pglite.ts'
 
 test('the embedded database is vacuumed and analysed after growth, and only then', async () => {
-  const database = await openPglite()
-  await migrate(database)
+  const database = await embeddedDatabase()
   let appended = 0
   const tidy = tidier(database, () => appended)
   const analysed = async () =>

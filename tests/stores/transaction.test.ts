@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import { DatabaseTimeout } from '../../db/database.ts'
-import { openPglite } from '../../db/pglite.ts'
+import { embeddedDatabase } from '../support/pglite.ts'
 
 test('a transaction that waited in line until nobody hears of it any more does nothing', async () => {
-  const database = await openPglite()
+  const database = await embeddedDatabase()
   await database.query('create table said (text text)')
   const before = database.transaction(() => Bun.sleep(300))
   const late = database.transaction(({ query }) => query(`insert into said values ('late')`), 100)

@@ -5,7 +5,6 @@ import { afterAll, beforeAll, describe, expect } from 'bun:test'
 import { Hono } from 'hono'
 import type { Database } from '../../db/database.ts'
 import { migrate } from '../../db/migrate.ts'
-import { openPglite } from '../../db/pglite.ts'
 import { openPostgres } from '../../db/postgres.ts'
 import { createApp, type Parts } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
@@ -19,6 +18,7 @@ import { createServices } from '../../src/services.ts'
 import { eventOf } from '../../src/stores/events.ts'
 import type { Draft } from '../../src/stores/append.ts'
 import { toolsets } from '../../src/toolsets.ts'
+import { embeddedDatabase } from './pglite.ts'
 import { freshDatabase, startPostgres, type TestPostgres } from './postgres.ts'
 
 export const BASE = 'http://127.0.0.1:7423'
@@ -30,7 +30,7 @@ interface Opened {
   drop(): Promise<void>
 }
 
-const inMemory = async (): Promise<Opened> => ({ database: await openPglite(), drop: async () => {} })
+const inMemory = async (): Promise<Opened> => ({ database: await embeddedDatabase(), drop: async () => {} })
 
 let server: Promise<TestPostgres> | undefined
 const onServer = async (): Promise<Opened> => {

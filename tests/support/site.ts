@@ -2,13 +2,12 @@
 import { afterAll, beforeAll, expect } from 'bun:test'
 import { join } from 'node:path'
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright'
-import { migrate } from '../../db/migrate.ts'
-import { openPglite } from '../../db/pglite.ts'
 import { createApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/core/log.ts'
 import { createServices } from '../../src/services.ts'
 import { findChromium, launchArgs } from './browser.ts'
+import { embeddedDatabase } from './pglite.ts'
 
 export const KEY = 'operator-key-of-the-test'
 export const MOBILE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
@@ -23,8 +22,7 @@ const asset = async (path: string) => {
 export type Site = Awaited<ReturnType<typeof serveSite>>
 
 export const serveSite = async (environment: Record<string, string> = {}) => {
-  const database = await openPglite()
-  await migrate(database)
+  const database = await embeddedDatabase()
   const services = await createServices(
     database,
     readConfig({ OPERATOR_KEY: KEY, ...environment }),
