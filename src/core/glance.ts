@@ -8,5 +8,6 @@ export const glance = (text: string): string =>
     .replace(/^[^\S\r\n\u2028\u2029]*(?:#{1,6}|>|[-*+](?:[ \t]+\[[ xX]\])?|\d+[.)])\s+/gm, '')
     .replace(/!?\[([^\][\n]{0,200})\]\([^()\s]{0,500}\)/g, '$1') // a link is its words
     .replace(/(\*\*|__|`+)/g, '')
+    .replace(/(?<![\w*])\*([^\s*](?:[^*\n]{0,200}[^\s*])?)\*(?![\w*])/g, '$1') // not the stars of a * b, or of *.ts
     .replace(/[\s|]+/g, ' ')
     .trim()

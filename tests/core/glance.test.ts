@@ -23,9 +23,12 @@ test('a table is its cells, without bars and the line under its head', () => {
   expect(glance(lines('team | at', '--- | ---', 'Alex|9'))).toBe('team at --- Alex 9')
 })
 
-test('strong text and code are plain, links and pictures their words; single stars and underscores in names stay', () => {
+test('strong text and code are plain, links and pictures their words; stars that emphasise nothing and underscores in names stay', () => {
   expect(glance('**Now**: run `bun test` or ``a ` b``, __twice__')).toBe('Now: run bun test or a b, twice')
-  expect(glance('see [the plan](https://plan.example/a_b) and *this* snake_case')).toBe('see the plan and *this* snake_case')
+  expect(glance('see [the plan](https://plan.example/a_b) and *this* snake_case')).toBe('see the plan and this snake_case')
+  expect(glance('the *follow set*, (*not* "*first*")')).toBe('the follow set, (not "first")')
+  const stars = '2*3*4, a * b * c, src/*.ts and *.js, *ptr = *other, char *a, *b and *open'
+  expect(glance(stars)).toBe(stars)
   expect(glance('tests in [`recover.test.ts`](a.ts), ![a picture](b.png), [no link] (and) list[0](1)')).toBe(
     'tests in recover.test.ts, a picture, [no link] (and) list0',
   )
@@ -62,6 +65,8 @@ const RUNS = [
   '-\t[',
   '*',
   ' **',
+  ' *a',
+  '*a* ',
   '_',
   '#',
 ]
