@@ -11,7 +11,7 @@ import type { Armed } from './core/waiters.ts'
 import { keyOf } from './keys.ts'
 import type { Services } from './services.ts'
 import type { Member } from './stores/members.ts'
-import { isAway } from './stores/failures.ts'
+import { isAway, isUndone } from './stores/failures.ts'
 import { write } from './writes.ts'
 
 /** Calls an operation in the contract's order of checks (section 4). `raw` is whatever the caller sent. */
@@ -135,10 +135,17 @@ export const errorBody = (
     return error.body
   }
   if (isAway(error)) return away(effect !== 'read')
+  if (isUndone(error)) return UNDONE // as often as it was tried
   const reference = newSecret().slice(0, 12)
   services.log('error', `${name} failed`, { reference, ...describeError(error) })
   const message = `Something went wrong on the server. If it persists, give the operator the reference ${reference}.`
   return { code: 'internal_error', message, details: { reference } }
+}
+
+const UNDONE: ErrorBody = {
+  code: 'unavailable',
+  message: 'Other calls at the same time got in the way of this one, and the database undid it. Try again in a second.',
+  details: { retry_after: 1 }, // its outcome is known
 }
 
 const away = (writing: boolean): ErrorBody => ({

@@ -5,7 +5,7 @@ import { isUuid } from '../core/ids.ts'
 import { bodySource, hashing } from '../import/source.ts'
 import { importTranscript } from '../import/transcript.ts'
 import type { Services } from '../services.ts'
-import { isAway } from '../stores/failures.ts'
+import { isAway, isUndone } from '../stores/failures.ts'
 import { sessionById } from '../stores/sessions.ts'
 import { actorOf } from './cookies.ts'
 import { isOfTeam } from './guards.ts'
@@ -65,5 +65,9 @@ const brokenOff = (c: Http, error: unknown): never => {
         outcome: 'unknown',
       },
     )
+  if (isUndone(error))
+    refuse('unavailable', 'Other calls at the same time got in the way of this one. Send the file again in a second to add the rest.', {
+      retry_after: 1,
+    })
   throw error
 }

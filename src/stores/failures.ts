@@ -15,8 +15,11 @@ const AWAY = /^(08|53|57P|58|25006|25P03|ECONN|EHOSTDOWN|EHOSTUNREACH|ENETDOWN|E
 /** The connection was refused, cut or never made: the server is away, starting, stopping, full, or read-only. */
 export const isAway = (error: unknown): boolean => AWAY.test(sqlStateOf(error)) || isTimeout(error)
 
-/** Two transactions got in each other's way, and this one was undone whole: it can be tried again. */
-export const isCollision = (error: unknown): boolean => ['40P01', '40001', '23505'].includes(sqlStateOf(error))
+/** Transactions got in each other's way, and the database undid this one whole. */
+export const isUndone = (error: unknown): boolean => ['40P01', '40001'].includes(sqlStateOf(error))
+
+/** The same, or both wrote what there is only one of: this one can be tried again. */
+export const isCollision = (error: unknown): boolean => isUndone(error) || sqlStateOf(error) === '23505'
 
 /** Somebody else held a row for longer than the statement was to wait, and it was undone whole. */
 export const isHeld = (error: unknown): boolean => sqlStateOf(error) === '55P03'
