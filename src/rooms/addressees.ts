@@ -10,14 +10,8 @@ export const addressees = z
   .union([z.array(addressee).min(1).max(32), addressee.transform((one) => [one])], { error: 'must be a list of 1 to 32 handles or names' })
   .meta({ type: 'array', items: { type: 'string' } })
 
-export interface Addressed {
-  handles: string[]
-  /** The names of those that have left. */
-  gone: string[]
-}
-
-/** The teams that these words name; refuses a word that names none. */
-export const addressedBy = async (queries: Context['queries'], sessionId: string, wanted: string[]): Promise<Addressed> => {
+/** The handles of the teams that these words name; refuses a word that names none. */
+export const addressedBy = async (queries: Context['queries'], sessionId: string, wanted: string[]): Promise<string[]> => {
   const teams = await roster(queries, sessionId)
   const handlesByWord = new Map<string, string>()
   const left = (team: Participant) => Number(team.leftAt !== null)
@@ -29,12 +23,12 @@ export const addressedBy = async (queries: Context['queries'], sessionId: string
       handlesByWord.get(nameKey(word)) ??
       refuse('invalid_request', `to: no team called ${JSON.stringify(word)} has joined. list_participants has the names.`, { field: 'to' }),
   )
-  return { handles: [...new Set(handles)], gone: namesOf(teams, handles, (leftAt) => leftAt !== null) }
+  return [...new Set(handles)]
 }
 
-/** The names of those teams that had left by then. */
-export const goneAmong = async (queries: Context['queries'], sessionId: string, handles: string[], at: string): Promise<string[]> =>
-  namesOf(await roster(queries, sessionId), handles, (leftAt) => leftAt !== null && leftAt <= at)
-
-const namesOf = (teams: Participant[], handles: string[], gone: (leftAt: string | null) => boolean): string[] =>
-  teams.filter(({ teamId, leftAt }) => handles.includes(teamId) && gone(leftAt)).map(({ teamName }) => teamName)
+/** The names of those teams that had left before a message of that time. Asked once it is in the log: then the answer is the same at any
+ *  later time. Of one that leaves within the same millisecond nobody knows which was first: it counts as there. */
+export const goneBefore = async (queries: Context['queries'], sessionId: string, handles: string[], at: string): Promise<string[]> =>
+  (await roster(queries, sessionId))
+    .filter(({ teamId, leftAt }) => handles.includes(teamId) && leftAt !== null && leftAt < at)
+    .map(({ teamName }) => teamName)

@@ -8,7 +8,7 @@ import { assertSameUse } from '../keys.ts'
 import { eventById, eventsBefore, type Event, type Page } from '../stores/events.ts'
 import { findAnswer } from '../stores/idempotency.ts'
 import { acknowledge, isPresent } from '../stores/members.ts'
-import { addressedBy, addressees, goneAmong, type Addressed } from './addressees.ts'
+import { addressedBy, addressees, goneBefore } from './addressees.ts'
 import { refuseRepetition } from './loops.ts'
 import { receiptsOf, receivedBy } from './receipts.ts'
 import { beyondTheEnd, existingSession, refuseClosed } from './refusals.ts'
@@ -38,11 +38,11 @@ export const postMessage = op({
     const team = caller.kind === 'team' ? caller.member.teamId : undefined
     const name = caller.kind === 'person' ? caller.name : undefined
     if (!team) await existingSession(context.queries, session_id)
-    let addressed: Addressed | undefined
+    let handles: string[] | undefined
     try {
       await refuseRepetition(context, session_id, content.text)
       if (reply_to !== undefined) await assertMessage(context, session_id, reply_to, 'reply_to')
-      addressed = to && (await addressedBy(context.queries, session_id, to))
+      handles = to && (await addressedBy(context.queries, session_id, to))
     } catch (refusal) {
       const earlier = await saidFirst(context, session_id, team)
       if (earlier) return replayed(context, session_id, earlier)
@@ -57,7 +57,7 @@ export const postMessage = op({
       holder: team ?? `person:${name}`,
       content,
       replyTo: reply_to,
-      to: addressed?.handles,
+      to: handles,
       key: appendKey,
     })
     switch (answer.outcome) {
@@ -69,7 +69,7 @@ export const postMessage = op({
         return replayed(context, session_id, answer)
       case 'appended': {
         const { id: message_id, sequence: cursor, at } = answer.event
-        return { message_id, cursor, at, ...warningsFor(addressed?.gone) }
+        return { message_id, cursor, at, ...(await warningsFor(context, session_id, handles, at)) }
       }
     }
   },
@@ -82,8 +82,11 @@ interface Posted {
   warnings?: string[]
 }
 
-const warningsFor = (gone: string[] = []) =>
-  gone.length > 0 ? { warnings: gone.map((name) => `${name} has left this session and will not read the message.`) } : {}
+// The same at first and in a retry: whoever leaves later was there.
+const warningsFor = async ({ queries }: Context, sessionId: string, to: string[] | undefined, at: string) => {
+  const gone = to ? await goneBefore(queries, sessionId, to, at) : []
+  return gone.length > 0 ? { warnings: gone.map((name) => `${name} has left this session and will not read the message.`) } : {}
+}
 
 const replayed = async (
   context: Context,
@@ -94,7 +97,7 @@ const replayed = async (
   context.replayed()
   const posted = earlier.answer as Posted
   const to = (await eventById(context.queries, sessionId, posted.message_id))?.to as string[] | undefined
-  return { ...posted, ...warningsFor(to && (await goneAmong(context.queries, sessionId, to, posted.at))) }
+  return { ...posted, ...(await warningsFor(context, sessionId, to, posted.at)) }
 }
 
 // What the log says of a post comes before what is wrong with it (contract section 4): the key's earlier answer, that the team has left,

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import { receiptsOf } from '../../src/rooms/receipts.ts'
 import { cookieOf, done, leaveTrace, refused, room, say, seat, soon, throughEveryDoor, viaRest, type Seat } from '../support/parley.ts'
 
@@ -26,6 +26,30 @@ throughEveryDoor((call, parley) => {
       await done(bea('leave_session'))
       expect(await done(alex('post_message', sent, { key }))).toEqual(posted)
       expect((await done(alex('get_history', { message_id: posted.message_id }))).messages[0].to).toEqual([cleo.handle, bea.handle])
+    })
+
+    test('that leaves while the message is on its way: the first answer says so, as a retry does', async () => {
+      const { alex, cleo } = await three()
+      const { appender } = parley().services
+      const post = spyOn(appender, 'post').mockImplementationOnce(async (draft) => {
+        await done(cleo('leave_session'))
+        await Bun.sleep(5)
+        return appender.post(draft)
+      })
+      const [sent, as] = [{ content: 'Who takes the printer?', to: 'Cleo' }, { key: crypto.randomUUID() }]
+      const posted = await done(alex('post_message', sent, as))
+      post.mockRestore()
+      expect(posted.warnings).toEqual(['Cleo has left this session and will not read the message.'])
+      expect(await done(alex('post_message', sent, as))).toEqual(posted)
+    })
+
+    test('that leaves within the millisecond of the message: nobody is warned, in a retry neither', async () => {
+      const { alex, cleo } = await three()
+      const [sent, as] = [{ content: 'Who takes the printer?', to: 'Cleo' }, { key: crypto.randomUUID() }]
+      const posted = await done(alex('post_message', sent, as))
+      await done(cleo('leave_session'))
+      await parley().database.query('update participants set left_at = $1 where team_id = $2', [posted.at, cleo.handle])
+      expect(await done(alex('post_message', sent, as))).toEqual(posted)
     })
 
     test('goes without a warning to one who is back under the same name', async () => {
