@@ -15,8 +15,8 @@ export const addressedBy = async (queries: Context['queries'], sessionId: string
   const teams = await roster(queries, sessionId)
   const handlesByWord = new Map<string, string>()
   const left = (team: Participant) => Number(team.leftAt !== null)
-  // Of several by one name the last that is set: one who is present, the first of them to come.
-  for (const { teamName, teamId } of teams.toReversed().toSorted((a, b) => left(b) - left(a))) handlesByWord.set(nameKey(teamName), teamId)
+  // Of several by one name the last that is set: the one who is present, else the last to come.
+  for (const { teamName, teamId } of teams.toSorted((a, b) => left(b) - left(a))) handlesByWord.set(nameKey(teamName), teamId)
   for (const { teamId } of teams) handlesByWord.set(teamId, teamId)
   const handles = wanted.map(
     (word) =>

@@ -28,6 +28,16 @@ throughEveryDoor((call, parley) => {
       expect((await done(alex('get_history', { message_id: posted.message_id }))).messages[0].to).toEqual([cleo.handle, bea.handle])
     })
 
+    test('goes to the one who came last, when several of that name have left', async () => {
+      const { id, alex, cleo } = await three()
+      await done(cleo('leave_session'))
+      const again = seat(call, await done(call('join_session', { session_id: id, team_name: 'Cleo' })))
+      await done(again('leave_session'))
+      const posted = await done(alex('post_message', { content: 'Come back.', to: 'cleo' }))
+      expect(posted.warnings).toEqual(['Cleo has left this session and will not read the message.'])
+      expect((await done(alex('get_history', { message_id: posted.message_id }))).messages[0].to).toEqual([again.handle])
+    })
+
     test('that leaves while the message is on its way: the first answer says so, as a retry does', async () => {
       const { alex, cleo } = await three()
       const { appender } = parley().services
