@@ -2,6 +2,7 @@
 import { refuse } from '../core/errors.ts'
 import { parseToken, sameText } from '../core/ids.ts'
 import type { Services } from '../services.ts'
+import type { Member } from '../stores/members.ts'
 import { personOf, type Person } from './cookies.ts'
 import { isApi, isMcp, type Asked, type Http } from './http.ts'
 import { calledHost, isLoopback } from './origin.ts'
@@ -103,7 +104,12 @@ export const mayReadSession = async (c: Http, services: Services, sessionId: str
 
 /** Is this the team_id of a team that is in the session now? */
 export const isOfTeam = async (services: Services, sessionId: string, teamId: string | undefined): Promise<boolean> => {
-  const token = parseToken(teamId ?? '')
-  const member = token && (await services.memberOf(sessionId, token))
+  const member = await memberBy(services, sessionId, teamId)
   return member !== undefined && !member.left
+}
+
+/** The team of the session that this team_id proves, gone or present. */
+export const memberBy = async (services: Services, sessionId: string, teamId = ''): Promise<Member | undefined> => {
+  const token = parseToken(teamId)
+  return token && services.memberOf(sessionId, token)
 }

@@ -8,7 +8,7 @@ import type { Services } from '../services.ts'
 import { isAway, isUndone } from '../stores/failures.ts'
 import { sessionById } from '../stores/sessions.ts'
 import { actorOf } from './cookies.ts'
-import { isOfTeam } from './guards.ts'
+import { memberBy } from './guards.ts'
 import { json, type Env, type Http } from './http.ts'
 import { refuseForm } from './rest.ts'
 import { answeredBefore, keepAnswer, traceKeyOf } from './trace-keys.ts'
@@ -20,20 +20,28 @@ export const traceRoutes = (services: Services) =>
     const limit = services.config.MAX_TRACE_BYTES
     if (Number(c.req.header('content-length') ?? 0) > limit)
       refuse('payload_too_large', `A transcript may have at most ${limit} bytes here (MAX_TRACE_BYTES).`, { limit_bytes: limit })
-    const parent = await tiedTo(c, services)
+    const tied = await tiedTo(c, services)
     refuseForm(c)
     c.env?.patient?.() // the answer comes when all is written
-    return imported(c, services, limit, parent).catch((error) => brokenOff(c, error))
+    return imported(c, services, limit, tied).catch((error) => brokenOff(c, error))
   })
 
-const imported = async (c: Http, services: Services, limit: number, parent: string | undefined): Promise<Response> => {
+interface Tied {
+  room?: string
+  /** The team that says so is gone: it gets the answer that it had, and adds nothing. */
+  left?: boolean
+}
+
+const imported = async (c: Http, services: Services, limit: number, { room: parent, left }: Tied): Promise<Response> => {
   const name = c.req.query('name') ?? ''
   const key = traceKeyOf(c, services, parent)
+  if (!key && left) unauthorized()
   if (!key) return json(await importTranscript(services, bodySource(c.req.raw.body, name, limit), parent))
   const body = hashing(c.req.raw.body, limit, JSON.stringify([name, parent ?? null]))
   try {
     const before = await answeredBefore(services, key, body)
     if (before) return json(before, 200, { 'idempotency-replayed': 'true' })
+    if (left) unauthorized()
     const report = await importTranscript(services, bodySource(body.chunks, name, limit), parent)
     return json(await keepAnswer(services, key, await body.digest(), report))
   } catch (error) {
@@ -43,14 +51,15 @@ const imported = async (c: Http, services: Services, limit: number, parent: stri
 }
 
 /** The room that the transcript belongs to, for those who may say so: one of its teams, or a person. */
-const tiedTo = async (c: Http, services: Services): Promise<string | undefined> => {
+const tiedTo = async (c: Http, services: Services): Promise<Tied> => {
   const room = c.req.query('session_id')
-  if (room === undefined) return undefined
+  if (room === undefined) return {}
   if (actorOf(c, services) !== undefined) {
     const found = isUuid(room) && (await sessionById(services.database, room))
-    return found ? room : refuse('not_found', 'There is no session with that session_id.', { field: 'session_id' })
+    return found ? { room } : refuse('not_found', 'There is no session with that session_id.', { field: 'session_id' })
   }
-  return (await isOfTeam(services, room, c.req.header('x-team-id'))) ? room : unauthorized()
+  const member = await memberBy(services, room, c.req.header('x-team-id'))
+  return member ? { room, left: member.left } : unauthorized()
 }
 
 const brokenOff = (c: Http, error: unknown): never => {

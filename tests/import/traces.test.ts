@@ -77,6 +77,24 @@ onEveryEngine((parley, engine) => {
     await forget(parley(), first.body.session_id)
   })
 
+  test('a team that has left gets the answer that it had under its key, and imports no more', async () => {
+    const id = session()
+    const text = claudeLine(1, 'user', 'Ship it.', { session: id })
+    const { id: roomId, alex } = await room(viaRest(parley()))
+    const send = (body: string, key?: string) =>
+      post(body, `?session_id=${roomId}`, { 'x-team-id': alex.token, ...(key && { 'idempotency-key': key }) })
+    const first = await send(text, 'once')
+    expect(first.body.added).toBe(1)
+    await done(alex('conclude_session', { summary_section: 'The end.' }))
+    await done(alex('leave_session'))
+    expect(await send(text, 'once')).toEqual(first)
+    const longer = `${text}\n${claudeLine(2, 'user', 'Later.', { session: id })}`
+    expect((await send(longer, 'once')).body.error.code).toBe('idempotency_mismatch')
+    for (const key of ['twice', undefined]) expect([key, (await send(longer, key)).status]).toEqual([key, 401])
+    expect(await eventsOf(parley(), first.body.session_id)).toHaveLength(1)
+    await forget(parley(), first.body.session_id)
+  })
+
   test('others have their turn while a long one is imported', async () => {
     const id = session()
     let turns = 0
