@@ -9,6 +9,7 @@ import {
   restRequest,
   room,
   say,
+  seat,
   throughEveryDoor,
   viaRest,
 } from '../support/parley.ts'
@@ -27,12 +28,12 @@ const samples: Record<string, Sample> = {
     input: { title: 'Kept', description: 'd', creator_team_name: 'Cleo' },
     other: { title: 'Other', description: 'd', creator_team_name: 'Cleo' },
   },
-  join_session: { input: { team_name: 'Cleo' }, other: { team_name: 'Dan' } },
+  join_session: { input: { team_name: 'Cleo', replay_from: 0 }, other: { team_name: 'Dan' } },
   leave_session: { input: {} },
-  post_message: { input: { content: { text: 'once' } }, other: { content: { text: 'twice' } } },
+  post_message: { input: { content: { text: 'once' }, to: ['Gone', "Bea's Team"] }, other: { content: { text: 'twice' } } },
   update_session_doc: { input: { content: 'a', expected_version: 0 }, other: { content: 'b', expected_version: 1 } },
   append_to_session_doc: { input: { text: 'a' }, other: { text: 'b' } },
-  update_session_metadata: { input: { title: 'New', reason: 'r' }, other: { title: 'Newer', reason: 'r' } },
+  update_session_metadata: { input: { title: 'New', description: 'Both.', reason: 'r' }, other: { title: 'Newer', reason: 'r' } },
   conclude_session: { input: { summary_section: 'a' }, other: { summary_section: 'b' } },
   ack_messages: { input: { cursor: 1 }, other: { cursor: 0 } },
   reopen_session: { input: { reason: 'a' }, other: { reason: 'b' }, closedFirst: true },
@@ -71,6 +72,8 @@ throughEveryDoor((call, parley, transport) => {
     const { other, closedFirst, person, ...sample } = sampleOf(name)
     const robin = person && (await cookieOf(parley(), { name: 'Robin', role: 'person' }))
     const input = Object.fromEntries(Object.entries(sample.input).map(([field, value]) => [field, value === BEA ? bea.handle : value]))
+    if (name === 'post_message')
+      await done(seat(call, await done(call('join_session', { session_id: id, team_name: 'Gone' })))('leave_session')) // it warns
     if (closedFirst) await done(alex('conclude_session', { summary_section: 'end' }))
     const filled = name === 'create_session' ? input : { session_id: id, ...input }
     const otherFilled = other && (name === 'create_session' ? other : { session_id: id, ...other })
@@ -88,6 +91,7 @@ throughEveryDoor((call, parley, transport) => {
       for (let n = 0; n < 3; n++) {
         const again = await call(name, filled, as(key))
         expect(JSON.stringify(again.body)).toBe(JSON.stringify(first.body)) // its fields in the same order, too
+        if (name === 'post_message') expect(again.body.warnings).toHaveLength(1)
         if (again.replayed !== undefined) expect([first.replayed, again.replayed]).toEqual([false, true])
       }
       expect(await stateOf(id)).toEqual(before)

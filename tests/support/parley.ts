@@ -189,7 +189,7 @@ export const viaMcp =
       await client('/mcp', headers)
     ).callTool({ name, arguments: given }, undefined, { timeout: 60_000, ...(signal && { signal }) })
     const body = result.structuredContent as any
-    expect(JSON.parse((result.content as { text: string }[])[0]!.text)).toEqual(body)
+    expect((result.content as { text: string }[])[0]!.text).toBe(JSON.stringify(body))
     return result.isError ? checked(name, false, body.error) : checked(name, true, body)
   }
 
