@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
 import { STATUS } from '../src/core/errors.ts'
-import { operations, refused, room, startParley, viaRest, type Parley } from './support/parley.ts'
+import { done, operations, refused, room, startParley, viaRest, type Parley } from './support/parley.ts'
+import { dataFile } from './support/transcripts.ts'
 
 let parley: Parley
 let described: any
@@ -123,6 +125,21 @@ test('what an answer holds is described as open to more, and an event by its nam
   const { schema } = described.paths['/api/sessions/{session_id}/wait'].get.responses[200].content['application/json']
   expect(schema.properties.messages.items).toEqual({ $ref: '#/components/schemas/Event' })
   expect(JSON.stringify(schema)).not.toContain('additionalProperties')
+})
+
+test('what stands on an event is described, save what is a system event’s own', async () => {
+  const { id, alex } = await room(viaRest(parley))
+  const { message_id } = await done(alex('post_message', { content: 'x'.repeat(5_000), to: "Bea's Team" }))
+  await done(alex('post_message', { content: 'yes', reply_to: message_id }))
+  const cut = (await done(alex('get_history', { max_chars: 1_000, message_id }))).messages
+  const { messages } = await done(alex('get_history', { session_id: id }))
+  const body = readFileSync(dataFile('claude-code.jsonl'))
+  const { session_id }: any = await (await parley.send('/api/traces', { body })).json()
+  const trace = await (await parley.send(`/sessions/${session_id}/feed.jsonl?include_trace=true`)).text()
+  const imported = trace.split('\n').flatMap((line) => (line ? [JSON.parse(line)] : []))
+  const fields = new Set([...cut, ...messages, ...imported].filter(({ type }) => type !== 'system').flatMap(Object.keys))
+  expect([...fields]).toEqual(expect.arrayContaining(['truncated', 'tool_name', 'model', 'reply_to', 'delivered_to']))
+  expect(Object.keys(described.components.schemas.Event.properties)).toEqual(expect.arrayContaining([...fields]))
 })
 
 test('operation ids are unique', () => {
