@@ -10,7 +10,7 @@ import { insertSession, sessionById, type Session } from '../stores/sessions.ts'
 import { conclusionOf } from './conclusion.ts'
 import { authorOf } from './people.ts'
 import { freeHue } from './roster.ts'
-import { description, op, pageOp, teamName, title } from './shapes.ts'
+import { description, op, pageOp, sessionId, teamName, title } from './shapes.ts'
 
 const expectedTeams = z.int().min(1).max(100).default(2)
 
@@ -35,7 +35,7 @@ export const createSession = op({
     description: description.describe('What the teams should achieve, with all the context they need.'),
     creator_team_name: teamName.describe('How people know you, e.g. "Alex\'s Team".'),
     expected_teams: expectedTeams.describe('How many teams are expected, including yours.'),
-    resume_from: z.string().min(1).max(64).optional().describe('The id of a session to continue: its conclusion opens the new doc.'),
+    resume_from: sessionId.optional().describe('The id of a session to continue: its conclusion opens the new doc.'),
   }),
   output: z.object({
     session_id: z.uuid(),

@@ -89,6 +89,9 @@ throughEveryDoor((call, parley, transport) => {
   test('an id is taken however it was copied: in capitals, with blanks, or within the link of its page', async () => {
     const { id, alex } = await room(call)
     for (const session_id of [id.toUpperCase(), ` ${id}\n`, `http://127.0.0.1:7423/sessions/${id}#m1`]) {
+      const next = { title: 'Next', description: '', creator_team_name: 'A', resume_from: session_id }
+      const made = seat(call, await done(call('create_session', next)))
+      expect((await done(made('get_session'))).genealogy.resumed_from_session_id).toBe(id)
       if (transport === 'REST' && session_id.includes('/')) continue // in the address it would be another path
       expect((await done(call('get_session', { session_id }, { team: alex.token }))).session_id).toBe(id)
     }
