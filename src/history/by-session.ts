@@ -10,7 +10,7 @@ import type { Found, Sought } from '../stores/search.ts'
 import { findSessions, sessionTexts, type SessionText } from '../stores/session-search.ts'
 import { sessionName } from './ids.ts'
 
-const MOST = 5 // and no more than half of the hits
+const MOST = 5 // of the hits, and no more than half of them, where events want the others
 const SAID = new Set<Kind>(['user_input', 'assistant_response'])
 
 export interface BySession {
@@ -18,25 +18,30 @@ export interface BySession {
   terms: string[]
 }
 
-/** The best sessions for a query, if what they are about is asked for: conversation, and not one turn of it. */
+/** The best sessions for a query, one more than `hits`, if what they are about is asked for: conversation, and not one turn of it. */
 export const sessionsFor = async ({ queries }: Context, sought: Sought, kinds: Kind[], scope: Scope, hits: number): Promise<BySession> => {
   if (scope.turn !== undefined || !kinds.some((kind) => SAID.has(kind))) return { sessions: [], terms: [] }
-  const { found, terms } = await findSessions(queries, sought, { scope, limit: Math.min(MOST, Math.ceil(hits / 2)) })
+  const { found, terms } = await findSessions(queries, sought, { scope, limit: hits + 1 })
   return { sessions: found, terms }
 }
 
 /** The events that were found, and for each of these sessions one that ranks as its session does: the best of those found, else the first
- *  that was said. `notes` tell what no hit shows. Within one session its own events alone are hits. */
+ *  that was said. `notes` tell what no hit shows; `more`: there are sessions that had no place among `hits`. Within one session its own
+ *  events alone are hits. */
 export const withSessions = async (
   { queries }: Context,
   events: Found[],
   { sessions, terms }: BySession,
   kinds: Kind[],
   scope: Scope,
-): Promise<{ found: Found[]; notes: string[] }> => {
+  hits: number,
+): Promise<{ found: Found[]; notes: string[]; more: boolean }> => {
   const best = new Map(events.toReversed().map((event) => [event.session_id, event]))
-  const better = sessions.filter(({ session_id, score }) => score > (best.get(session_id)?.score ?? 0))
-  if (better.length === 0) return { found: events, notes: [] }
+  const places = Math.max(Math.min(MOST, Math.ceil(hits / 2)), hits - events.length)
+  const ahead = sessions.filter(({ session_id, score }) => score > (best.get(session_id)?.score ?? 0))
+  const better = ahead.slice(0, places)
+  const more = ahead.slice(places).some(({ session_id }) => !best.has(session_id))
+  if (better.length === 0) return { found: events, notes: [], more }
   const everywhere = scope.session === undefined
   const silent = everywhere ? better.flatMap(({ session_id }) => (best.has(session_id) ? [] : session_id)) : []
   const [firsts, texts] = await Promise.all([
@@ -63,7 +68,7 @@ export const withSessions = async (
     const text = textById.get(session_id)
     return text ? noteOf(text, terms, !everywhere || shown.has(session_id)) : []
   })
-  return { found: [...standing, ...rest].sort(byRank), notes }
+  return { found: [...standing, ...rest].sort(byRank), notes, more }
 }
 
 // Specification 2, "Ranking Behavior".

@@ -74,11 +74,11 @@ export const searchSessions = tool({
       findEvents(context.queries, sought, { kinds: types.map(kindNumber), scope, limit: limit + 1 }),
       sessionsFor(context, sought, types, scope, limit),
     ])
-    const { found, notes } = await withSessions(context, events, sessions, types, scope)
+    const { found, notes, more } = await withSessions(context, events, sessions, types, scope, limit)
     const results = await hitsOf(context, found.slice(0, limit), sought)
     return {
       request: { query, within_id, event_types: types, n_hits: limit },
-      data: { result_count: results.length, limit, truncated: found.length > limit, results },
+      data: { result_count: results.length, limit, truncated: more || found.length > limit, results },
       warnings: [...warningsOf(withoutThoseIn(sessions.terms, sought)), ...notes],
       target: targetOf(scope, sought),
     }

@@ -1,7 +1,7 @@
 // search_sessions (specification 2; the checklist's B1 to B28).
 import { describe, expect, test } from 'bun:test'
 import { indexed, throughHistory, trace, type Step } from '../support/history.ts'
-import { done, room, soon, viaRest, type Seat } from '../support/parley.ts'
+import { done, room, say, soon, viaRest, type Seat } from '../support/parley.ts'
 
 const SEARCHABLE = ['user_input', 'assistant_response', 'reasoning', 'tool_call', 'tool_response', 'compaction', 'system', 'runtime']
 const DEFAULTS = ['user_input', 'assistant_response', 'tool_response']
@@ -328,6 +328,33 @@ throughHistory((ask, parley) => {
       expect((await hits({ query: said, event_types: ['tool_response'] })).map(({ id }) => id)).toEqual(events.slice(0, 1))
       expect(await hits({ query: said, event_types: ['user_input'] })).toEqual([])
       expect(await hits({ query: 'shipping parser', within_id: session })).toEqual([])
+    })
+  })
+
+  describe('sessions found by their titles', () => {
+    const titled = async (count: number, title: string) => {
+      for (let n = 0; n < count; n++) await say((await room(viaRest(parley()), { title })).alex, 'We begin.')
+      await parley().services.indexer.run()
+    }
+
+    test('fill the places that events leave', async () => {
+      const said = word()
+      await titled(8, `About ${said}`)
+      const all = (await ask('search_sessions', { query: said })).data
+      expect([all.results.length, all.truncated]).toEqual([8, false])
+    })
+
+    test('are said to be more than were told', async () => {
+      const said = word()
+      await titled(4, `About ${said}`)
+      const some = (await ask('search_sessions', { query: said, n_hits: 3 })).data
+      expect([some.results.length, some.truncated]).toEqual([3, true])
+      const all = (await ask('search_sessions', { query: said, n_hits: 4 })).data
+      expect([all.results.length, all.truncated]).toEqual([4, false])
+      const { events } = await made([[{ type: 'user_input', text: said }]])
+      await indexed(parley())
+      const mixed = (await ask('search_sessions', { query: said, n_hits: 4 })).data
+      expect([mixed.results.length, mixed.truncated, mixed.results.some(({ id }: any) => id === events[0])]).toEqual([4, true, true])
     })
   })
 
