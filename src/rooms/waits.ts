@@ -89,6 +89,8 @@ export const waitForAny = op({
     try {
       await Promise.all(entries.map((entry) => advance(entry, (wait) => wait.look())))
       if (timeout > 0 && !entries.some(moved)) await holdAll(entries, call)
+      const fault = entries.find(({ failure }) => isFault(failure))
+      if (fault) throw fault.failure // before any of the others counts as delivered
       return { results: entries.flatMap((entry) => resultOf(entry, call.signal())) }
     } finally {
       for (const { wait } of entries) wait?.close()
@@ -155,6 +157,5 @@ const isFault = (failure: unknown) => failure !== undefined && !(failure instanc
 const resultOf = (entry: Entry, signal: AbortSignal): z.output<typeof result>[] => {
   const { session_id, wait, page, failure } = entry
   if (failure instanceof Refusal) return [{ session_id, error: { ...failure.body } }]
-  if (failure) throw failure
   return moved(entry) ? [{ session_id, ...wait!.answer(page!, signal.aborted) }] : []
 }

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import { done, feedOf, refused, room, say, soon, throughEveryDoor } from '../support/parley.ts'
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => from + n)
@@ -38,6 +38,22 @@ throughEveryDoor((call, parley, transport) => {
       expect(performance.now() - began).toBeLessThan(1_000)
       expect(results).toMatchObject([{ session_id: moved.id, next_cursor: cursor, messages: [{ content: { text: 'here' } }] }])
       expect([parley().services.waits.held, parley().services.waiters.size]).toEqual([0, 0])
+    })
+
+    test('that fails has delivered nothing: who keeps no cursor misses nothing', async () => {
+      const [one, two] = (await rooms(2)) as [Room, Room]
+      for (const { alex } of [one, two]) await say(alex, 'here')
+      const asked = [one, two].map(({ id, bea }) => ({ session_id: id, team_id: bea.token }))
+      const { services } = parley()
+      const { eventsAfter } = services
+      const reading = spyOn(services, 'eventsAfter').mockImplementation((id, ...more) => {
+        if (id === two.id) throw Object.assign(new Error('It is stopping.'), { code: '57P01' })
+        return eventsAfter(id, ...more)
+      })
+      await refused(any(asked), 'unavailable')
+      reading.mockRestore()
+      const { results } = await done(any(asked))
+      expect(results.map(({ messages }: any) => messages[0].content.text)).toEqual(['here', 'here'])
     })
 
     test('answers without results when the time is up', async () => {
