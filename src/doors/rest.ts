@@ -76,17 +76,19 @@ export const methodNotAllowed = (allowed: string[]) => {
   )
 }
 
-/** The caller as the request's headers and cookie show it. */
+/** The caller as the request's headers and cookie show it. To HEAD, which has no body, nothing is handed out: its caller counts as gone. */
 export const callOf = (c: Http, services: Services): Call => ({
   token: c.req.header('x-team-id'),
   person: () => actorOf(c, services),
   reader: () => mayRead(c, services),
   base: () => baseUrl(c, services),
   key: () => c.req.header('idempotency-key'),
-  signal: () => c.req.raw.signal,
-  began: performance.now(),
+  signal: () => (isHead(c) ? AbortSignal.abort() : c.req.raw.signal),
+  began: isHead(c) ? 0 : performance.now(), // long ago, so that its signal is looked at
   held: c.env?.untimed,
 })
+
+const isHead = (c: Http) => c.req.method === 'HEAD'
 
 const answer = (c: Http, operation: ServedOp, services: Services, input: object): Promise<Response> => {
   const call = callOf(c, services)

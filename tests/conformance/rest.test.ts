@@ -74,6 +74,18 @@ onEveryEngine((parley) => {
       const response = await parley().send(`/api/sessions/${id}`, { method: 'HEAD', headers: { 'x-team-id': alex.token } })
       expect([response.status, await response.text()]).toEqual([200, ''])
     })
+
+    test('HEAD on a wait is not held, and what it cannot hand out stays unread', async () => {
+      const { id, alex, bea } = await room(viaRest(parley()))
+      const head = (query: string) =>
+        parley().send(`/api/sessions/${id}/wait${query}`, { method: 'HEAD', headers: { 'x-team-id': bea.token } })
+      const began = performance.now()
+      expect((await head('?since_cursor=1')).status).toBe(200)
+      expect(performance.now() - began).toBeLessThan(5_000)
+      await say(alex, 'For Bea.')
+      for (const query of ['', '?timeout=0', '?timeout=0&only=addressed']) expect((await head(query)).status).toBe(200)
+      expect((await done(bea('wait_for_messages', { timeout: 0 }))).messages).toHaveLength(1)
+    })
   })
 
   describe('bodies', () => {
