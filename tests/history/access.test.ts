@@ -25,6 +25,16 @@ onEveryEngine((parley) => {
     }
   })
 
+  test('a team that sends its team_id for it is told how to read its own session', async () => {
+    const served = await parley().beside({ VIEWER_PASSWORD: PASSWORD })
+    const { alex } = await room(viaRest(served))
+    await done(alex('post_message', { content: 'The lexer.' }))
+    const { error } = await askOverRest(served)('search_sessions', { query: 'lexer' }, { headers: { 'x-team-id': alex.token } })
+    const named = error!.message.match(/\b[a-z]+(?:_[a-z]+)+\b/g)
+    expect(named).toEqual(['get_history', 'read_session_doc', 'catch_up'])
+    for (const name of named!) await done(alex(name))
+  })
+
   test('with an access token, history is for those who have it', async () => {
     const served = await parley().beside({ ACCESS_TOKEN: TOKEN })
     const headers = { authorization: `Bearer ${TOKEN}` }
