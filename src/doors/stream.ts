@@ -2,7 +2,6 @@
 import { Hono } from 'hono'
 import { refuse } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
-import { redacted } from '../core/text.ts'
 import { Follower } from '../rooms/follower.ts'
 import { beyondTheEnd, existingSession } from '../rooms/refusals.ts'
 import type { Services } from '../services.ts'
@@ -10,7 +9,7 @@ import { closedBy, type Event } from '../stores/events.ts'
 import { refuseTooManyStreams, SSE_HEADERS } from './event-stream.ts'
 import { mayReadSession } from './guards.ts'
 import type { Env, Http } from './http.ts'
-import { wholeNumber } from './query.ts'
+import { refuseUnknown, wholeNumber } from './query.ts'
 import { whileReadable } from './revocable-stream.ts'
 
 const PING_MS = 15_000
@@ -22,7 +21,7 @@ export const streamRoute = (services: Services) =>
     if (!(await mayReadSession(c, services, id))) refuse('unauthorized', 'Sign in, or send your X-Team-ID, to follow this session.')
     const trace = flagOf(c, 'include_trace')
     const resumed = c.req.header('last-event-id')
-    refuseUnknown(c)
+    refuseUnknown(c, ARGUMENTS)
     const cursor = resumed === undefined ? wholeNumber('after', c.req.query('after') ?? '0') : wholeNumber('Last-Event-ID', resumed)
     const follower = new Follower(services, isUuid(id) ? id : '', cursor, trace, { newest: Infinity })
     try {
@@ -51,14 +50,6 @@ const flagOf = (c: Http, name: string): boolean => {
 }
 
 const ARGUMENTS = ['after', 'include_trace']
-
-const refuseUnknown = (c: Http) => {
-  const unknown = Object.keys(c.req.query()).find((name) => !ARGUMENTS.includes(name))
-  if (unknown !== undefined)
-    refuse('invalid_request', `unknown argument ${JSON.stringify(redacted(unknown))}; the arguments are ${ARGUMENTS.join(', ')}`, {
-      field: unknown,
-    })
-}
 
 // Pulled, not pushed: a slow reader reads later from the database, and holds nothing up meanwhile.
 const frames = (services: Services, follower: Follower, closedAtFirst: boolean, newest: number) => {

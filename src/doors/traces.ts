@@ -10,6 +10,7 @@ import { sessionById } from '../stores/sessions.ts'
 import { actorOf } from './cookies.ts'
 import { memberBy } from './guards.ts'
 import { json, type Env, type Http } from './http.ts'
+import { refuseUnknown } from './query.ts'
 import { refuseForm } from './rest.ts'
 import { answeredBefore, keepAnswer, traceKeyOf } from './trace-keys.ts'
 
@@ -17,6 +18,7 @@ export const traceRoutes = (services: Services) =>
   new Hono<Env>().post('/traces', async (c) => {
     if (c.req.query('team_id') !== undefined)
       refuse('invalid_request', 'A team_id in the URL would end up in logs. Send it in the X-Team-ID header.', { field: 'team_id' })
+    refuseUnknown(c, ARGUMENTS)
     const limit = services.config.MAX_TRACE_BYTES
     if (Number(c.req.header('content-length') ?? 0) > limit)
       refuse('payload_too_large', `A transcript may have at most ${limit} bytes here (MAX_TRACE_BYTES).`, { limit_bytes: limit })
@@ -25,6 +27,8 @@ export const traceRoutes = (services: Services) =>
     c.env?.patient?.() // the answer comes when all is written
     return imported(c, services, limit, tied).catch((error) => brokenOff(c, error))
   })
+
+const ARGUMENTS = ['name', 'session_id']
 
 interface Tied {
   room?: string

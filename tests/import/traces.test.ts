@@ -143,6 +143,16 @@ onEveryEngine((parley, engine) => {
     expect((await post(text(), `?team_id=${alex.token}`)).status).toBe(400)
   })
 
+  test('an argument that is misspelled is refused, and nothing is imported', async () => {
+    const text = `${claudeLine(1, 'user', 'In no room', { session: session() })}\n`
+    const { id, alex } = await room(viaRest(parley()))
+    const { status, body } = await post(text, `?sessionid=${id}`, { 'x-team-id': alex.token })
+    expect([status, body.error.code, body.error.details.field]).toEqual([400, 'invalid_request', 'sessionid'])
+    const { body: after } = await post(text)
+    expect(after.added).toBe(1)
+    await forget(parley(), after.session_id)
+  })
+
   test('ACCESS_TOKEN and other sites are looked at before a byte is read', async () => {
     const closed = await parley().beside({ ACCESS_TOKEN: 'a-token-of-some-length' })
     const text = `${claudeLine(1, 'user', 'Open?', { session: session() })}\n`
