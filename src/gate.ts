@@ -5,7 +5,7 @@ import { contextOf, type AnyOp, type Call, type Caller, type Outcome, type Reque
 import { ALWAYS, Refusal, refuse, unauthorized, type ErrorBody } from './core/errors.ts'
 import { isUuid, newSecret, parseToken, type Token } from './core/ids.ts'
 import { describeError } from './core/log.ts'
-import { checkTexts } from './core/text.ts'
+import { checkTexts, redacted } from './core/text.ts'
 import { wording } from './core/wording.ts'
 import type { Armed } from './core/waiters.ts'
 import { keyOf } from './keys.ts'
@@ -97,7 +97,7 @@ const withoutNulls = (raw: unknown): unknown =>
 const ISSUES_TOLD = 5 // in the message; all of them are in the details
 
 const invalid = ({ issues }: z.ZodError, known: string[]): never => {
-  const all = issues.map((issue) => ({ field: fieldOf(issue), message: issue.message }))
+  const all = issues.map((issue) => ({ field: redacted(fieldOf(issue)), message: redacted(issue.message) })) // unknown names are told
   const said = ({ field, message }: { field: string; message: string }, i: number) =>
     field && issues[i]!.code !== 'unrecognized_keys' ? `${field}: ${message}` : message // that names its field itself
   const told = all.slice(0, ISSUES_TOLD).map(said)

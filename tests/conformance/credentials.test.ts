@@ -86,6 +86,16 @@ throughEveryDoor((call, parley, transport) => {
     await refused(call('post_message', { session_id: 'x'.repeat(301), content: 'x' }, { team: 'garbage' }), 'invalid_request')
   })
 
+  test('a token that is sent as the name of an argument does not come back', async () => {
+    const { id, alex, bea } = await room(call)
+    const error = await refused(
+      call('post_message', { session_id: id, content: 'x', [bea.token]: 1 }, { team: alex.token }),
+      'invalid_request',
+    )
+    expect(error.details.field).toBe(`${bea.handle}…`)
+    expect(JSON.stringify(error)).not.toContain(bea.token.split('.')[1]!)
+  })
+
   test('an id is taken however it was copied: in capitals, with blanks, or within the link of its page', async () => {
     const { id, alex } = await room(call)
     for (const session_id of [id.toUpperCase(), ` ${id}\n`, `http://127.0.0.1:7423/sessions/${id}#m1`]) {
