@@ -3,6 +3,7 @@ import { ErrorCode, McpError, type Resource, type ResourceTemplate } from '@mode
 import type { Call } from '../context.ts'
 import { isUuid } from '../core/ids.ts'
 import type { ServerLink } from '../core/server-link.ts'
+import { redacted } from '../core/text.ts'
 import { visible } from '../core/visible.ts'
 import { conclusionOf } from '../rooms/conclusion.ts'
 import { handoffOf } from '../rooms/handoff.ts'
@@ -86,7 +87,7 @@ export const readResource = async (services: Services, call: McpCall, uri: strin
     throw new McpError(
       RESOURCE_NOT_FOUND,
       'There is no such resource, or you may not read it: send the X-Team-ID header of a team of that session.',
-      { uri },
+      { uri: redacted(uri) },
     )
   const { mimeType, read } = PARTS[name]!
   return { contents: [{ uri, mimeType, text: await read(services, session, call) }] }

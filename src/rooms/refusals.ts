@@ -1,12 +1,14 @@
 // What a session must be for a call to go on: there, open, and no shorter than the cursor. Refused in one sentence each, by all doors.
 import { refuse } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
+import { redacted } from '../core/text.ts'
 import type { Context } from '../context.ts'
 import { sessionById, type Session } from '../stores/sessions.ts'
 
 /** The session under this id; whatever else is given for an id refuses as `not_found` too. */
 export const existingSession = async (queries: Context['queries'], id: string): Promise<Session> =>
-  (isUuid(id) ? await sessionById(queries, id) : undefined) ?? refuse('not_found', 'There is no such session.', { session_id: id })
+  (isUuid(id) ? await sessionById(queries, id) : undefined) ??
+  refuse('not_found', 'There is no such session.', { session_id: redacted(id) })
 
 /** The open session of a write; refuses when it is closed. */
 export const openSession = ({ session }: Context): Session => {

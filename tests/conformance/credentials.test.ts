@@ -96,6 +96,17 @@ throughEveryDoor((call, parley, transport) => {
     expect(JSON.stringify(error)).not.toContain(bea.token.split('.')[1]!)
   })
 
+  test('a token that is sent for a session id does not come back', async () => {
+    const { alex } = await room(call)
+    for (const file of ['stream', 'handoff.md']) {
+      const answer = await (await parley().send(`/api/sessions/${alex.token}/${file}`)).json()
+      expect(answer).toMatchObject({ error: { code: 'not_found', details: { session_id: `${alex.handle}…` } } })
+    }
+    const client = await parley().client()
+    const failure = await client.readResource({ uri: `parley://sessions/${alex.token}/doc` }).catch((error) => error)
+    expect(failure.data).toEqual({ uri: `parley://sessions/${alex.handle}…/doc` })
+  })
+
   test('an id is taken however it was copied: in capitals, with blanks, or within the link of its page', async () => {
     const { id, alex } = await room(call)
     for (const session_id of [id.toUpperCase(), ` ${id}\n`, `http://127.0.0.1:7423/sessions/${id}#m1`]) {
