@@ -1,6 +1,6 @@
 // The document's versions as rows of the feed, as a client without a browser sees them: on the page, in what it brings later, and live.
 import { expect, test } from 'bun:test'
-import { cookieOf, done, onEveryEngine, room, say, viaRest, type Seat, type Served } from '../support/parley.ts'
+import { cookieOf, done, onEveryEngine, room, say, soon, viaRest, type Seat, type Served } from '../support/parley.ts'
 
 type Row = string // `m3` an event, `d2-4` an edit that made the versions 2 to 4
 
@@ -173,6 +173,7 @@ onEveryEngine((parley) => {
       }
     })()
     await Promise.all([write(alex), write(bea)])
+    await Bun.sleep(2)
     await say(alex, 'the end')
     await reading
     const told = (kind: 'm' | 'd') =>
@@ -186,6 +187,38 @@ onEveryEngine((parley) => {
     expect(told('d')).toEqual(upTo((5 * OWN) / 2))
     const whole = rowsIn(await get('?all=1'))
     expect(whole.filter((row) => row.startsWith('m'))).toEqual(feed.rows.filter((row) => row.startsWith('m')))
+  })
+
+  test('live they stand where they stand after a reload, however late they are read', async () => {
+    const { id, path, alex, bea, get, append } = await begin()
+    const { database } = parley().services
+    const { query } = database
+    let meanwhile: (() => Promise<unknown>) | undefined // happens after an event was read, and before the edits that go with it are
+    database.query = async (text: string, values?: unknown[]) => {
+      const act = text.includes('session_doc_history, range') && values?.[0] === id ? meanwhile : undefined
+      if (act) meanwhile = undefined
+      await act?.()
+      return query(text, values as any)
+    }
+    const live = new OpenFeed()
+    const following = live.follow(parley(), path, () => live.rows.includes('m4'))
+    try {
+      await soon('the page has the first row', () => live.rows.length > 0)
+      meanwhile = async () => {
+        await say(bea, 'two') // m3
+        await Bun.sleep(2)
+        await append(alex)
+      }
+      await say(alex, 'one') // m2
+      await soon('all was written', () => meanwhile === undefined)
+      await soon('the edit is told', () => live.rows.includes('d1'), 5)
+      await say(bea, 'three') // m4
+      await following
+    } finally {
+      database.query = query
+    }
+    expect(live.rows).toEqual(['m1', 'm2', 'm3', 'd1', 'm4'])
+    expect(rowsIn(await get())).toEqual(live.rows)
   })
 
   test('a conclusion tells of its version itself, and what nobody spoke after is there too', async () => {

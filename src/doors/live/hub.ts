@@ -179,8 +179,9 @@ export class Hub {
 
   async #tell(events: Event[]) {
     const { database } = this.services
-    // Whoever writes holds the session's lock: what was written before one of these is there by now.
-    const edits = await editsIn(database, this.sessionId, { after: this.version })
+    // Whoever writes holds the session's lock: what was written before one of these is there by now. What is there beyond the last of
+    // them may belong behind an event that is still to be read: the next look tells it.
+    const edits = await editsIn(database, this.sessionId, { after: this.version, before: events.at(-1)!.at })
     if (edits.length > 0 || events.some(({ type }) => type === 'system')) await this.#read()
     const rows = await rowsAfter(database, this.sessionId, castOf(this.#teams), this.#tail, events, edits)
     // From here on nothing awaits: viewers come up to the old cursor or to the new one.

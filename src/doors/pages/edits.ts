@@ -24,7 +24,7 @@ export interface Arranged {
 }
 
 /** Events and what was written meanwhile, in the order of their times; at the same millisecond the event comes first. A post that waited
- *  for a writer of the document may have the earlier time: on pages that were open then, the edit came first. */
+ *  for a writer of the document may have the earlier time: on a page that was told of the edit meanwhile, the edit came first. */
 export const arrange = (tail: Tail, events: Event[], edits: Edit[]): Arranged => {
   const rest = withoutTold(edits, [...events, ...(tail.event ? [tail.event] : [])])
   const rows: Row[] = []
