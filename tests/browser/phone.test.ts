@@ -267,3 +267,19 @@ test('another theme keeps what was typed, where the focus was, and the next page
     expect(await page.getByRole('button', { name: /^Theme: / }).count()).toBe(1)
     expect(complaints).toEqual([])
   }))
+
+test('nothing in the header lies over another thing, whoever reads and however narrow the screen', async () => {
+  const over = (page: Page) =>
+    page.$$eval('header a, header button', (all) => {
+      const seen = all.map((one) => one.getBoundingClientRect()).filter(({ width }) => width > 0)
+      return seen.slice(1).filter(({ left }, i) => left < seen[i]!.right - 1).length
+    })
+  for (const width of [320, 360, 375, 390])
+    for (const signedIn of [true, false])
+      await using({ ...MOBILE, viewport: { width, height: 640 } }, async (page) => {
+        if (signedIn) await asRobin(page)
+        await page.goto(at)
+        expect(`${width}: ${await over(page)}`).toBe(`${width}: 0`)
+        expect(await page.locator('header a:visible, header button:visible').count()).toBeGreaterThan(4)
+      })
+}, 60_000)
