@@ -1,3 +1,4 @@
+import { Fragment } from 'react'
 import { renderMarkdown } from '../src/core/markdown.ts'
 import { visible } from '../src/core/visible.ts'
 import { cn } from './cn.ts'
@@ -57,15 +58,21 @@ const MessageRow = ({ item }: { item: MessageItem }) => (
 
 const MessageHead = ({ item: { team, prompt, to, sequence, at } }: { item: MessageItem }) => (
   <div className="mb-0.5 flex items-baseline gap-2 sm:-mr-6">
-    <span className="min-w-0 truncate text-[13px] [&>b]:font-semibold">
+    <span className={cn('truncate text-[13px] [&>b]:font-semibold', to.length > 0 ? 'max-w-1/2 shrink-0' : 'min-w-0')}>
       <TeamName team={team} />
     </span>
     {(team.hue === undefined || prompt) && (
       <span className="shrink-0 text-[11.5px] text-muted-foreground">{prompt ? 'prompt' : 'person'}</span>
     )}
     {to.length > 0 && (
-      <span className="min-w-0 truncate text-[11.5px] text-muted-foreground">
-        to <bdi>{visible(to.join(', '))}</bdi>
+      <span title={visible(to.join(', '))} className="min-w-0 truncate text-[11.5px] text-muted-foreground">
+        to{' '}
+        {to.map((name, i) => (
+          <Fragment key={name}>
+            {i > 0 && ', '}
+            <bdi>{visible(name)}</bdi>
+          </Fragment>
+        ))}
       </span>
     )}
     <a

@@ -283,3 +283,25 @@ test('nothing in the header lies over another thing, whoever reads and however n
         expect(await page.locator('header a:visible, header button:visible').count()).toBeGreaterThan(4)
       })
 }, 60_000)
+
+test('of a message to many one sees whose it is, and to whom it goes', async () => {
+  const { post } = parley
+  const convener = await post('/sessions', { title: 'Many teams', description: '', creator_team_name: 'Alex' })
+  const path = `/sessions/${convener.session_id}`
+  const names = Array.from({ length: 12 }, (_, i) => `The team with the number ${i}`)
+  let last = convener
+  for (const team_name of names) last = await post(`${path}/join`, { team_name })
+  await post(`${path}/messages`, { content: { text: 'To all.' }, to: names }, convener.team_id)
+  await post(`${path}/messages`, { content: { text: 'To most.' }, to: names.slice(1, -1) }, last.team_id)
+  for (const options of [{}, { ...MOBILE, viewport: { width: 320, height: 640 } }])
+    await using(options, async (page) => {
+      await page.goto(path)
+      const short = page.locator('.row-message', { hasText: 'To all.' }).locator('.truncate').first()
+      expect(await short.evaluate((name) => name.scrollWidth - name.clientWidth)).toBe(0)
+      for (const to of await page.locator('.row-message [title]:has(bdi)').all()) {
+        expect((await to.boundingBox())!.width).toBeGreaterThan(20)
+        expect(await to.getAttribute('title')).toContain('number 10')
+      }
+      expect(await page.locator('.row-message [title]:has(bdi)').count()).toBe(2)
+    })
+}, 60_000)
