@@ -65,15 +65,15 @@ export const Hits = ({ hits, search, terms }: Found) => (
 
 const SessionHead = ({ sessionId, title, search }: Pick<Hit, 'sessionId' | 'title'> & { search: Partial<Search> }) => (
   <div className="flex items-baseline gap-3 border-b bg-muted/50 px-4 py-2 text-[12.5px]">
-    <h3 className="min-w-0 flex-1 truncate font-medium">
-      <a href={`/sessions/${sessionId}`} className="underline-offset-2 hover:underline">
+    <h3 className="min-w-0 flex-1 font-medium">
+      <a href={`/sessions/${sessionId}`} className="block truncate underline-offset-2 hover:underline">
         {visible(title)}
       </a>
     </h3>
     <a
       href={hrefOf({ ...search, page: 1, session: { id: sessionId } })}
       aria-label={`Only this session: ${visible(title)}`}
-      className="shrink-0 text-[12px] text-muted-foreground underline underline-offset-2 hover:text-foreground"
+      className="-my-1 shrink-0 py-1 text-[12px] text-muted-foreground underline underline-offset-2 hover:text-foreground"
     >
       Only this session
     </a>

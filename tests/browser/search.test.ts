@@ -1,6 +1,7 @@
 // Searching as people do it: what is found, where a hit leads, and that nothing in a query or a hit is more than text.
 import { beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright'
+import { violations } from '../support/axe.ts'
 import { HOSTILE } from '../support/payloads.ts'
 import { indexed, trace } from '../support/history.ts'
 import { MOBILE, serveSite, withSite } from '../support/site.ts'
@@ -258,4 +259,13 @@ test('at 390 px nothing is wider than the page, and long words break', () =>
         expect([path.slice(0, 40), await overflow()]).toEqual([path.slice(0, 40), 0])
       }
     expect(complaints).toEqual([])
+  }))
+
+test('a hit of a session with a long title hinders nobody', () =>
+  using({}, async (page) => {
+    const alex = await parley.post('/sessions', { title: 'A very long title '.repeat(11), description: '', creator_team_name: 'Alex' })
+    await parley.post(`/sessions/${alex.session_id}/messages`, { content: { text: 'Zanzibarite at last.' } }, alex.team_id)
+    const found = page.getByRole('link', { name: /^Only this session/ })
+    for (let tries = 0; tries < 100 && (await found.count()) === 0; tries++) await page.goto('/search?q=zanzibarite')
+    expect(await violations(page)).toEqual([])
   }))
