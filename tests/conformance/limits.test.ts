@@ -189,10 +189,22 @@ onEveryEngine((parley) => {
       await tooLarge(await post('/mcp', ' '.repeat(4 * MIB + 1)))
     })
 
-    test('a body that is not UTF-8 is 400', async () => {
-      const { id, alex } = await room(viaRest(parley()))
-      const response = await post(`/api/sessions/${id}/messages`, new Uint8Array([0x68, 0xff, 0xfe]), { 'x-team-id': alex.token })
-      expect(response.status).toBe(400)
-    })
+    test.each([true, false])(
+      'a body that is not UTF-8 is 400, and U+FFFD is a character like others (with its length: %p)',
+      async (told) => {
+        const { id, alex } = await room(viaRest(parley()))
+        const send = async (...bytes: number[]) => {
+          const length: Record<string, string> = told ? { 'content-length': String(bytes.length) } : {}
+          const { status } = await post(`/api/sessions/${id}/messages`, new Uint8Array(bytes), { 'x-team-id': alex.token, ...length })
+          return status
+        }
+        expect(await send(0x68, 0xff, 0xfe)).toBe(400)
+        expect(await send(0x68, 0xe2, 0x82)).toBe(400)
+        expect(await send(0xef, 0xbf, 0xbd, 0xff)).toBe(400)
+        expect(await send(0x68, 0xef, 0xbf, 0xbd, 0xe2, 0x82, 0xac)).toBe(200)
+        const { messages } = await done(alex('get_history'))
+        expect(messages.at(-1).content.text).toBe('h\uFFFD€')
+      },
+    )
   })
 })
