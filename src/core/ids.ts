@@ -36,6 +36,11 @@ export const sameText = (a: string, b: string) => {
 
 /** A UUID that sorts by the time it was made (version 7), so that new rows land at the end of their index. */
 export const uuid7 = (): string => {
-  const time = Date.now().toString(16).padStart(12, '0')
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${crypto.randomUUID().slice(15)}`
+  const now = Date.now()
+  if (now !== lately.now) {
+    const time = now.toString(16).padStart(12, '0')
+    lately = { now, prefix: `${time.slice(0, 8)}-${time.slice(8)}-7` }
+  }
+  return lately.prefix + crypto.randomUUID().slice(15)
 }
+let lately = { now: 0, prefix: '' } // many are made in one millisecond
