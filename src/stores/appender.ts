@@ -116,7 +116,10 @@ export class Appender {
         later.push(pending)
         continue
       }
-      if (first) Object.assign(batch, { way, slow: isAlone(way) })
+      if (first) {
+        batch.way = way
+        batch.slow = isAlone(way) // the others go past it from the start
+      }
       batch.posts.push(pending)
       batch.sessions.add(sessionId)
       if (name) keys.add(name)
@@ -135,7 +138,13 @@ export class Appender {
     const outcomes = await (batch.way === 'known' ? this.#continue(drafts) : this.#judge(drafts, batch.way))
     clearTimeout(late)
     this.#writing.delete(batch)
-    this.#queue.unshift(...batch.posts.filter((pending, i) => isWay(outcomes[i]!) && (pending.way = outcomes[i])))
+    this.#queue.unshift(
+      ...batch.posts.filter((pending, i) => {
+        const outcome = outcomes[i]!
+        if (isWay(outcome)) pending.way = outcome
+        return isWay(outcome)
+      }),
+    )
     // First: the database works on the next batch while this one is told. No more than half of all who post now: else 8 and 92 of a
     // hundred may take turns, and each side waits for the other (6 % less through REST, bench/post).
     this.#flush(Math.min(BATCH, Math.ceil((batch.posts.length + this.#queue.length) / 2)))
