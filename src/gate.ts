@@ -43,7 +43,9 @@ const attempt = (operation: AnyOp, services: Services, call: Call, raw: unknown)
   const credential = given.team_id ?? call.token
   const person = access === 'room' && credential === undefined ? call.person?.() : undefined
   if (access !== 'open' && credential === undefined && person === undefined) unauthorized()
-  const { team_id: _, idempotency_key: argumentKey, ...input } = parsed(operation, raw)
+  const all = parsed(operation, raw)
+  const { team_id, idempotency_key: argumentKey } = all
+  const input = team_id === undefined && argumentKey === undefined ? all : withoutThese(all) // a copy only where there is one
   const token = typeof credential === 'string' ? parseToken(credential) : undefined
   checkTexts(input, token?.secret)
   // Armed before the first look at the session, which is the look-up of its member: what lands in between wakes.
@@ -81,6 +83,9 @@ const asFirstTold = ({ output }: AnyOp, outcome: Extract<Outcome, { ok: true }>)
   return success ? { ...outcome, data } : outcome // an earlier version may have answered in another shape
 }
 
+// What a call says of itself is not the operation's.
+const withoutThese = ({ team_id: _, idempotency_key: __, ...input }: Record<string, any>) => input
+
 const IN_OUR_WORDS = { error: wording }
 
 const parsed = (operation: AnyOp, raw: unknown): Record<string, any> => {
@@ -89,10 +94,13 @@ const parsed = (operation: AnyOp, raw: unknown): Record<string, any> => {
 }
 
 // Many clients send null for an argument that they leave out.
-const withoutNulls = (raw: unknown): unknown =>
-  typeof raw === 'object' && raw !== null && Object.values(raw).includes(null)
-    ? Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== null))
-    : raw
+const withoutNulls = (raw: unknown): unknown => {
+  if (typeof raw !== 'object' || raw === null) return raw
+  for (const name in raw)
+    if ((raw as Record<string, unknown>)[name] === null)
+      return Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== null))
+  return raw
+}
 
 const ISSUES_TOLD = 5 // in the message; all of them are in the details
 

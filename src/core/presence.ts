@@ -17,7 +17,7 @@ interface Entry extends Seen {
 
 /** The teams that this process has seen since it last wrote them down. Only the database knows of any other. */
 export class Presence {
-  #entries = new Map<string, Entry>()
+  #entries = new Map<string, Entry>() // by the team's handle, which is of one session
   constructor(readonly clock: Clock) {}
 
   /** A wait begins; the caller must end it. */
@@ -29,14 +29,14 @@ export class Presence {
   seen = (sessionId: string, teamId: string) => this.poll(sessionId, teamId, 0).end()
 
   /** What this process knows of a team that the database may not know yet. */
-  of = (sessionId: string, teamId: string): Seen | undefined => this.#entries.get(keyOf(sessionId, teamId))
+  of = (teamId: string): Seen | undefined => this.#entries.get(teamId)
 
   /** Hands over what changed, to be written; entries that are at rest are forgotten, since the database has them. */
   drain(): Seen[] {
     const changed: Seen[] = []
-    for (const [key, entry] of this.#entries) {
+    for (const [teamId, entry] of this.#entries) {
       if (entry.dirty) changed.push({ ...entry })
-      else if (entry.polls === 0) this.#entries.delete(key)
+      else if (entry.polls === 0) this.#entries.delete(teamId)
       entry.dirty = false
     }
     return changed
@@ -48,11 +48,10 @@ export class Presence {
   }
 
   #entry(sessionId: string, teamId: string): Entry {
-    const key = keyOf(sessionId, teamId)
-    let entry = this.#entries.get(key)
+    let entry = this.#entries.get(teamId)
     if (!entry) {
       const fresh = { lastSeenMs: 0, pollingUntilMs: undefined, seenCursor: 0, deliveredCursor: 0, addressedCursor: 0 }
-      this.#entries.set(key, (entry = { sessionId, teamId, ...fresh, polls: 0, dirty: false }))
+      this.#entries.set(teamId, (entry = { sessionId, teamId, ...fresh, polls: 0, dirty: false }))
     }
     return entry
   }
@@ -97,5 +96,3 @@ export class Poll {
     return (this.#entry.lastSeenMs = this.#clock.now())
   }
 }
-
-const keyOf = (sessionId: string, teamId: string) => `${sessionId}/${teamId}`

@@ -24,7 +24,7 @@ export const redacted = (text: string) => EVERY_SECRET.reduce((kept, shape) => k
 export const checkTexts = (value: unknown, own?: string, field = ''): void => {
   if (typeof value === 'string') return checkText(value, own, field)
   if (typeof value !== 'object' || value === null) return
-  for (const [key, inner] of Object.entries(value)) checkTexts(inner, own, field ? `${field}.${key}` : key)
+  for (const key in value) checkTexts((value as Record<string, unknown>)[key], own, field ? `${field}.${key}` : key)
 }
 
 const checkText = (text: string, own: string | undefined, field: string) => {

@@ -174,7 +174,11 @@ type Typer = (query: Record<string, string[]>) => object
 // A query carries no types: each value gets the one its schema asks for, and the schema still has the last word.
 const queryTyper = ({ input }: ServedOp): Typer => {
   const { properties } = inputSchema(input)
-  return (query) => Object.fromEntries(Object.entries(query).map(([name, texts]) => [name, typedAs(properties[name]?.type, texts)]))
+  return (query) => {
+    const values: Record<string, unknown> = Object.create(null) // __proto__ is a name like others, and unknown
+    for (const name in query) values[name] = typedAs(properties[name]?.type, query[name]!)
+    return values
+  }
 }
 
 // One value of a number or boolean, in its only spelling; whatever else it is, the schema refuses as text or as a list.

@@ -70,8 +70,7 @@ export const catchUp = op({
   },
 })
 
-const readUpTo = ({ presence }: Services, { session, teamId, seenCursor }: Member) =>
-  Math.max(seenCursor, presence.of(session.id, teamId)?.seenCursor ?? 0)
+const readUpTo = ({ presence }: Services, { teamId, seenCursor }: Member) => Math.max(seenCursor, presence.of(teamId)?.seenCursor ?? 0)
 
 const headOf = async ({ services, queries }: Context, { session: { id }, teamId, teamName }: Member, cursor: number, limit: number) => {
   const [overview, counts] = await Promise.all([services.overviewOf(id), unreadOf(queries, id, teamId, cursor, cursor)])

@@ -17,9 +17,9 @@ export const receiptsOf = async (services: Services, sessionId: string): Promise
 /** How far a team has come, with what this process has handed out since the last write. */
 export const receiptOf = (
   { presence }: Pick<Services, 'presence'>,
-  { sessionId, teamId, deliveredCursor, addressedCursor, acknowledgedCursor }: Seat,
+  { teamId, deliveredCursor, addressedCursor, acknowledgedCursor }: Seat,
 ): Receipt => {
-  const seen = presence.of(sessionId, teamId)
+  const seen = presence.of(teamId)
   return {
     teamId,
     delivered: Math.max(deliveredCursor, seen?.deliveredCursor ?? 0),

@@ -170,7 +170,7 @@ export const participantOf = (
   self?: string,
 ): z.infer<typeof participant> => {
   const { presence, clock, config } = services
-  const seen = presence.of(row.sessionId, row.teamId)
+  const seen = presence.of(row.teamId)
   const lastSeenMs = Math.max(Date.parse(row.lastSeenAt), seen?.lastSeenMs ?? 0)
   const silentSeconds = (clock.now() - lastSeenMs) / 1000
   const within = silentSeconds <= config.IDLE_AFTER ? 'active' : silentSeconds <= config.DISCONNECTED_AFTER ? 'idle' : 'disconnected'
@@ -190,7 +190,7 @@ export const participantOf = (
 /** Does the team wait for the next message at this moment? One that is active may be at work instead. */
 export const isPolling = ({ presence, clock }: Pick<Services, 'presence' | 'clock'>, row: Participant): boolean => {
   if (row.leftAt) return false
-  const seen = presence.of(row.sessionId, row.teamId)
+  const seen = presence.of(row.teamId)
   const known = seen?.pollingUntilMs ?? 0
   const written = row.pollingUntil ? Date.parse(row.pollingUntil) : 0
   const isNewest = seen !== undefined && seen.lastSeenMs >= Date.parse(row.lastSeenAt)

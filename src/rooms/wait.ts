@@ -129,8 +129,8 @@ const isGone = (call: Context['call']) => performance.now() - (call.began ?? 0) 
 const QUICK_MS = 20
 
 /** How far a team has been handed what is said, or what is addressed to it alone. */
-export const handedTo = ({ presence }: Services, { session, teamId, ...stored }: Member, addressedOnly = false): number => {
-  const seen = presence.of(session.id, teamId)
-  const delivered = Math.max(stored.deliveredCursor, seen?.deliveredCursor ?? 0)
-  return addressedOnly ? Math.max(delivered, stored.addressedCursor, seen?.addressedCursor ?? 0) : delivered
+export const handedTo = ({ presence }: Services, member: Member, addressedOnly = false): number => {
+  const seen = presence.of(member.teamId)
+  const delivered = Math.max(member.deliveredCursor, seen?.deliveredCursor ?? 0)
+  return addressedOnly ? Math.max(delivered, member.addressedCursor, seen?.addressedCursor ?? 0) : delivered
 }

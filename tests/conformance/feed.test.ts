@@ -200,7 +200,7 @@ throughEveryDoor((call, parley) => {
       expect((await done(bea('wait_for_messages', { since_cursor: 1, timeout: -5 }))).messages).toEqual([])
       const waiting = bea('wait_for_messages', { since_cursor: 1, timeout: 86_400 })
       await soon('the wait is held', () => parley().services.waits.held > 0)
-      const seen = parley().services.presence.of((await done(alex('get_session'))).session_id, bea.handle)!
+      const seen = parley().services.presence.of(bea.handle)!
       expect(seen.pollingUntilMs! - seen.lastSeenMs).toBeLessThanOrEqual(30_001)
       await say(alex, 'end')
       await done(waiting)

@@ -13,9 +13,9 @@ test('a team polls until its last poll has ended', () => {
   const [first, second] = [presence.poll('s', 't', 30_000), presence.poll('s', 't', 10_000)]
   expect([first.ofTeam, second.ofTeam]).toEqual([2, 2])
   second.end()
-  expect(presence.of('s', 't')!.pollingUntilMs).toBeGreaterThan(1_029_000)
+  expect(presence.of('t')!.pollingUntilMs).toBeGreaterThan(1_029_000)
   first.end()
-  expect([first.ofTeam, presence.of('s', 't')!.pollingUntilMs]).toEqual([0, undefined])
+  expect([first.ofTeam, presence.of('t')!.pollingUntilMs]).toEqual([0, undefined])
 })
 
 test('cursors only ever go forward, and what was read was delivered', () => {
@@ -24,12 +24,12 @@ test('cursors only ever go forward, and what was read was delivered', () => {
   poll.advance({ seen: 5 })
   poll.advance({ delivered: 9 })
   poll.advance({ seen: 3 })
-  expect(presence.of('s', 't')).toMatchObject({ seenCursor: 5, deliveredCursor: 9 })
+  expect(presence.of('t')).toMatchObject({ seenCursor: 5, deliveredCursor: 9 })
   poll.advance({ seen: 12 })
-  expect(presence.of('s', 't')).toMatchObject({ seenCursor: 12, deliveredCursor: 12, addressedCursor: 0 })
+  expect(presence.of('t')).toMatchObject({ seenCursor: 12, deliveredCursor: 12, addressedCursor: 0 })
   poll.advance({ addressed: 7 })
   poll.advance({ addressed: 4 })
-  expect(presence.of('s', 't')).toMatchObject({ seenCursor: 12, deliveredCursor: 12, addressedCursor: 7 })
+  expect(presence.of('t')).toMatchObject({ seenCursor: 12, deliveredCursor: 12, addressedCursor: 7 })
 })
 
 test('what changed is handed over once, again when writing failed, and what is at rest is forgotten', () => {
@@ -37,11 +37,11 @@ test('what changed is handed over once, again when writing failed, and what is a
   const poll = presence.poll('s', 't', 1_000)
   expect(presence.drain()).toHaveLength(1)
   expect(presence.drain()).toHaveLength(0)
-  expect(presence.of('s', 't')).toBeDefined()
+  expect(presence.of('t')).toBeDefined()
   poll.end()
   const drained = presence.drain()
   presence.restore(drained)
   expect(presence.drain()).toHaveLength(1)
   expect(presence.drain()).toHaveLength(0)
-  expect(presence.of('s', 't')).toBeUndefined()
+  expect(presence.of('t')).toBeUndefined()
 })
