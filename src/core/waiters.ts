@@ -5,50 +5,53 @@ export interface Armed {
   disarm(): void
 }
 
+interface Waited {
+  waiting: Set<() => void>
+  told: number | undefined // the newest sequence that they have been woken for
+}
+
 /** Arms and wakes. An armed waiter that nobody disarms stays for good. */
 export class Waiters {
-  #bySession = new Map<string, Set<() => void>>()
-  #told = new Map<string, number>() // the newest sequence that a session's waiters have been woken for
+  #bySession = new Map<string, Waited>()
   #count = 0
 
   /** Arm before looking at the feed: an event between the look and the wait would otherwise be missed. */
   arm(session: string): Armed {
     const { promise, resolve } = Promise.withResolvers<void>()
-    let waiting = this.#bySession.get(session)
-    if (!waiting) this.#bySession.set(session, (waiting = new Set()))
-    waiting.add(resolve)
+    let waited = this.#bySession.get(session)
+    if (!waited) this.#bySession.set(session, (waited = { waiting: new Set(), told: undefined }))
+    waited.waiting.add(resolve)
     this.#count++
-    return { woken: promise, wake: resolve, disarm: () => this.#remove(session, waiting, resolve) }
+    return { woken: promise, wake: resolve, disarm: () => this.#remove(session, waited, resolve) }
   }
 
-  #remove(session: string, waiting: Set<() => void>, resolve: () => void) {
-    if (!waiting.delete(resolve)) return
+  #remove(session: string, waited: Waited, resolve: () => void) {
+    if (!waited.waiting.delete(resolve)) return
     this.#count--
-    if (waiting.size > 0 || this.#bySession.get(session) !== waiting) return
-    this.#bySession.delete(session)
-    this.#told.delete(session)
+    if (waited.waiting.size === 0 && this.#bySession.get(session) === waited) this.#bySession.delete(session)
   }
 
   /** `sequence`: the session's newest event, so that the sweep need not wake for it again. */
   wake(session: string, sequence = 0) {
-    const waiting = this.#bySession.get(session)
-    if (!waiting) return
-    if (sequence > (this.#told.get(session) ?? 0)) this.#told.set(session, sequence)
-    for (const resolve of waiting) resolve() // the woken run later, so the set does not change meanwhile
+    const waited = this.#bySession.get(session)
+    if (!waited) return
+    if (sequence > (waited.told ?? 0)) waited.told = sequence
+    for (const resolve of waited.waiting) resolve() // the woken run later, so the set does not change meanwhile
   }
 
   /** A waiter has seen this much of the session. Others who wait there since before, and were not told, are woken. */
   caughtUpTo(session: string, sequence: number) {
-    const told = this.#told.get(session)
-    if (told === undefined) this.#told.set(session, sequence)
-    else if (sequence > told) this.wake(session, sequence)
+    const waited = this.#bySession.get(session)
+    if (!waited) return
+    if (waited.told === undefined) waited.told = sequence
+    else if (sequence > waited.told) this.wake(session, sequence)
   }
 
   wakeAll() {
     for (const session of this.#bySession.keys()) this.wake(session)
   }
 
-  newestTold = (session: string) => this.#told.get(session)
+  newestTold = (session: string) => this.#bySession.get(session)?.told
   sessions = () => [...this.#bySession.keys()]
 
   get size() {
