@@ -23,6 +23,11 @@ const meeting = async (more: Record<string, unknown> = {}) => {
 }
 
 const overflow = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+/** The browser does not say when its network is off: a request that was sent at once could still get through. */
+const goOffline = async (page: Page) => {
+  await page.context().setOffline(true)
+  await page.waitForFunction(`fetch('/healthz').then(() => false, () => true)`)
+}
 const message = (page: Page) => page.getByRole('textbox', { name: 'Message to all teams' })
 
 describe('the composer', () => {
@@ -99,15 +104,15 @@ describe('the composer', () => {
     }))
 
   test('keeps the text when the server is out of reach', () =>
-    using({}, async (page, _, context) => {
+    using({}, async (page) => {
       const { at, said } = await meeting()
       await asRobin(page, at)
       await message(page).fill('On a train')
-      await context.setOffline(true)
+      await goOffline(page)
       await message(page).press('Control+Enter')
       await page.getByText('Not sent: the server').waitFor()
       expect(await message(page).inputValue()).toBe('On a train')
-      await context.setOffline(false)
+      await page.context().setOffline(false)
       await message(page).press('Control+Enter')
       await page.locator('#rows .row-message', { hasText: 'On a train' }).waitFor()
       expect(await said()).toHaveLength(1)
@@ -306,14 +311,14 @@ test('what is refused in a dialog is said there, over the live session, and what
   }))
 
 test('while the server cannot be reached, an act says so and can be tried again', () =>
-  using({}, async (page, _, context) => {
+  using({}, async (page) => {
     const { at, get } = await meeting()
     await asRobin(page, at)
     const dialog = page.getByRole('dialog')
-    await context.setOffline(true)
+    await goOffline(page)
     await page.getByRole('link', { name: 'Conclude' }).click()
     await page.getByText('Parley cannot be reached. Try again.').waitFor()
-    await context.setOffline(false)
+    await page.context().setOffline(false)
     await page.getByRole('link', { name: 'Conclude' }).click()
     await dialog.getByLabel('Conclusion', { exact: true }).fill('It ships.')
     for (const answer of [502, undefined]) {
@@ -329,10 +334,10 @@ test('while the server cannot be reached, an act says so and can be tried again'
   }))
 
 test('an act of somebody who was signed out meanwhile leads to the sign-in, not into the dialog', () =>
-  using({}, async (page, _, context) => {
+  using({}, async (page) => {
     const { at } = await meeting()
     await asRobin(page, at)
-    await context.clearCookies()
+    await page.context().clearCookies()
     await page.getByRole('link', { name: 'Conclude' }).click()
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     expect(new URL(page.url()).searchParams.get('next')).toBe(`${at}/conclude`)
