@@ -58,20 +58,21 @@ export interface Request {
 
 export type Outcome = { ok: true; data: Record<string, unknown>; replayed: boolean } | { ok: false; error: ErrorBody }
 
+/** Named one by one: a spread of `more` takes longer, and every read has a context (bench/mcp). */
 export const contextOf = ({ services, call, caller }: Request, more: Partial<Context>): Context => ({
   services,
   caller,
   call,
-  queries: services.database,
-  session: undefined,
-  append: outsideWrite,
-  secretFor: outsideWrite,
-  armed: undefined,
-  appendKey: undefined,
-  replayed: () => {},
-  ...more,
+  queries: more.queries ?? services.database,
+  session: more.session,
+  append: more.append ?? outsideWrite,
+  secretFor: more.secretFor ?? outsideWrite,
+  armed: more.armed,
+  appendKey: more.appendKey,
+  replayed: more.replayed ?? nothing,
 })
 
+const nothing = () => {}
 const outsideWrite = (): never => {
   throw new Error('only an operation with effect: write may do this')
 }

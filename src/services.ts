@@ -4,7 +4,7 @@ import { startBackground } from './background.ts'
 import type { Config } from './config.ts'
 import { Clock } from './core/clock.ts'
 import { combine } from './core/combine.ts'
-import { newSecret } from './core/ids.ts'
+import { newSecret, type Token } from './core/ids.ts'
 import { linesOf } from './core/lines.ts'
 import type { Log } from './core/log.ts'
 import { Metrics } from './core/metrics.ts'
@@ -72,8 +72,8 @@ export const createServices = async (database: Database, config: Config, log: Lo
     memberOf: growth.membership.memberOf,
     /** Of what another instance commits, this one hears a moment later, and a caller that knows of it may ask here at once: with others
      *  about, the database is asked. */
-    memberLately: (...wanted: Parameters<typeof growth.membership.memberLately>) =>
-      announcer === undefined || announcer.alone ? growth.membership.memberLately(...wanted) : undefined,
+    memberLately: (sessionId: string, token: Token, since: number) =>
+      announcer === undefined || announcer.alone ? growth.membership.memberLately(sessionId, token, since) : undefined,
     overviewOf,
     setting: settings.get,
     changeSetting: settings.change,

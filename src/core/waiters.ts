@@ -1,60 +1,90 @@
 // Who waits for news of which session, in this process only. A wake carries no data: the woken caller looks for itself.
-export interface Armed {
-  woken: Promise<void>
-  wake(): void // for the waiter's own reasons: its time is up, its caller has gone
-  disarm(): void
-}
-
-interface Waited {
-  waiting: Set<() => void>
-  told: number | undefined // the newest sequence that they have been woken for
-}
 
 /** Arms and wakes. An armed waiter that nobody disarms stays for good. */
 export class Waiters {
-  #bySession = new Map<string, Waited>()
-  #count = 0
+  #bySession = new Map<string, Room>()
+
+  /** How many are armed. */
+  size = 0
 
   /** Arm before looking at the feed: an event between the look and the wait would otherwise be missed. */
   arm(session: string): Armed {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    let waited = this.#bySession.get(session)
-    if (!waited) this.#bySession.set(session, (waited = { waiting: new Set(), told: undefined }))
-    waited.waiting.add(resolve)
-    this.#count++
-    return { woken: promise, wake: resolve, disarm: () => this.#remove(session, waited, resolve) }
+    let room = this.#bySession.get(session)
+    if (!room) this.#bySession.set(session, (room = { session, armed: new Set(), told: undefined }))
+    const armed = new Armed(this, room)
+    room.armed.add(armed)
+    this.size++
+    return armed
   }
 
-  #remove(session: string, waited: Waited, resolve: () => void) {
-    if (!waited.waiting.delete(resolve)) return
-    this.#count--
-    if (waited.waiting.size === 0 && this.#bySession.get(session) === waited) this.#bySession.delete(session)
+  disarm(armed: Armed, room: Room) {
+    if (!room.armed.delete(armed)) return
+    this.size--
+    if (room.armed.size === 0) this.#bySession.delete(room.session)
   }
 
   /** `sequence`: the session's newest event, so that the sweep need not wake for it again. */
   wake(session: string, sequence = 0) {
-    const waited = this.#bySession.get(session)
-    if (!waited) return
-    if (sequence > (waited.told ?? 0)) waited.told = sequence
-    for (const resolve of waited.waiting) resolve() // the woken run later, so the set does not change meanwhile
-  }
-
-  /** A waiter has seen this much of the session. Others who wait there since before, and were not told, are woken. */
-  caughtUpTo(session: string, sequence: number) {
-    const waited = this.#bySession.get(session)
-    if (!waited) return
-    if (waited.told === undefined) waited.told = sequence
-    else if (sequence > waited.told) this.wake(session, sequence)
+    const room = this.#bySession.get(session)
+    if (room) wakeIn(room, sequence)
   }
 
   wakeAll() {
-    for (const session of this.#bySession.keys()) this.wake(session)
+    for (const room of this.#bySession.values()) wakeIn(room, 0)
   }
 
   newestTold = (session: string) => this.#bySession.get(session)?.told
   sessions = () => [...this.#bySession.keys()]
+}
 
-  get size() {
-    return this.#count
+// There as long as somebody is armed in it.
+interface Room {
+  session: string
+  armed: Set<Armed>
+  told: number | undefined // the newest sequence that they have been woken for
+}
+
+const wakeIn = (room: Room, sequence: number) => {
+  if (sequence > (room.told ?? 0)) room.told = sequence
+  for (const armed of room.armed) armed.wake() // the woken run later, so the set does not change meanwhile
+}
+
+/** One who waits for a session's news. */
+export class Armed {
+  #waiters: Waiters
+  #room: Room
+  #isWoken = false
+  #woken: Promise<void> | undefined
+  #resolve: (() => void) | undefined
+
+  constructor(waiters: Waiters, room: Room) {
+    this.#waiters = waiters
+    this.#room = room
+  }
+
+  /** Made when it is asked for: most polls find what they look for, and do not wait. */
+  woken(): Promise<void> {
+    return (this.#woken ??= this.#isWoken ? Promise.resolve() : new Promise((resolve) => void (this.#resolve = resolve)))
+  }
+
+  /** Also for the waiter's own reasons: its time is up, its caller has gone. */
+  wake() {
+    this.#isWoken = true
+    this.#resolve?.()
+  }
+
+  /** The newest sequence that those who wait for this session were told. */
+  get newestTold(): number | undefined {
+    return this.#room.told
+  }
+
+  /** It has seen this much of the session. Others who wait there since before, and were not told, are woken. */
+  caughtUpTo(sequence: number) {
+    if (this.#room.told === undefined) this.#room.told = sequence
+    else if (sequence > this.#room.told) wakeIn(this.#room, sequence)
+  }
+
+  disarm() {
+    this.#waiters.disarm(this, this.#room)
   }
 }

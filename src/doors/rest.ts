@@ -137,7 +137,7 @@ const rawInput = (c: Http, operation: ServedOp, typed: Typer, path: Record<strin
   const query = typed(c.req.queries())
   if ('team_id' in query)
     refuse('invalid_request', 'A team_id in the URL would end up in logs. Send it in the X-Team-ID header.', { field: 'team_id' })
-  if (c.req.method === 'GET' || c.req.method === 'HEAD') return { ...query, ...path }
+  if (c.req.method === 'GET' || c.req.method === 'HEAD') return Object.assign(query, path)
   return bodyOf(c, operation).then((body) => combined(query, body, path))
 }
 

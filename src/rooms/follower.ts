@@ -26,9 +26,9 @@ export class Follower {
   ) {
     this.#armed = armed
     // What other waiters here have seen counts too: the sweep wakes nobody for it again.
-    this.#newest = Math.max(newest, services.waiters.newestTold(sessionId) ?? 0)
+    this.#newest = Math.max(newest, armed.newestTold ?? 0)
     this.#mayHaveMore = this.#newest > cursor
-    services.waiters.caughtUpTo(sessionId, this.#mayHaveMore ? cursor : this.#newest) // from here on the sweep finds what nobody announced
+    armed.caughtUpTo(this.#mayHaveMore ? cursor : this.#newest) // from here on the sweep finds what nobody announced
   }
 
   /** What is there already: at once, if this process has it in memory. */
@@ -49,9 +49,9 @@ export class Follower {
     signal?.addEventListener('abort', end, { once: true })
     try {
       while (!signal?.aborted && !this.services.stopping.aborted) {
-        await this.#armed.woken
+        await this.#armed.woken()
         if (over || this.services.stopping.aborted) break
-        this.#newest = Math.max(this.#newest, this.services.waiters.newestTold(this.sessionId) ?? 0)
+        this.#newest = Math.max(this.#newest, this.#armed.newestTold ?? 0)
         const next = this.services.waiters.arm(this.sessionId) // before reading, or what lands in between is missed
         this.#armed.disarm()
         this.#armed = next

@@ -1,5 +1,6 @@
 // The pieces that the room's operations are made of: inputs with their limits (contract, section 4), and answers.
 import { z } from 'zod'
+import { isUuid } from '../core/ids.ts'
 import { nameIsPlain, utf8Bytes } from '../core/text.ts'
 import { operationsFor } from '../core/operation.ts'
 import type { Context } from '../context.ts'
@@ -30,7 +31,7 @@ export const sessionId = z
   .string()
   .min(1)
   .max(300)
-  .transform((text) => UUID.exec(text)?.[0].toLowerCase() ?? text)
+  .overwrite((text) => (isUuid(text) ? text : (UUID.exec(text)?.[0].toLowerCase() ?? text)))
 export const title = characters(1, 200)
 export const description = characters(0, 10_000)
 export const reason = characters(1, 2_000)

@@ -14,7 +14,7 @@ const SESSIONS_AT_ONCE = 32
 const timeout = z
   .number()
   .default(LONGEST_WAIT_S)
-  .transform((wished) => Math.min(Math.max(wished, 0), LONGEST_WAIT_S))
+  .overwrite((wished) => Math.min(Math.max(wished, 0), LONGEST_WAIT_S))
   .describe('Seconds to hold, 0 to 30.')
 
 const page = z.object({
@@ -53,9 +53,14 @@ export const waitForMessages = op({
   refuses: ['rate_limited', 'unavailable'],
   run(context, { since_cursor, timeout, include_trace, only, max_chars }) {
     const { services, call, armed } = context
-    const wished = { since: since_cursor, timeoutMs: timeout * 1000, trace: include_trace, maxChars: max_chars }
-    const wait = new Wait(services, teamOf(context), { ...wished, addressedOnly: only === 'addressed' }, armed)
-    return wait.run(call)
+    const wished = {
+      since: since_cursor,
+      timeoutMs: timeout * 1000,
+      trace: include_trace,
+      addressedOnly: only === 'addressed',
+      maxChars: max_chars,
+    }
+    return new Wait(services, teamOf(context), wished, armed).run(call)
   },
 })
 
