@@ -2,7 +2,8 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
-const TOKEN = /^([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.([A-Za-z0-9_-]{32})$/
+const TOKEN = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\.[A-Za-z0-9_-]{32}$/
+const UUID_LENGTH = 36
 
 export interface Token {
   handle: string
@@ -12,10 +13,8 @@ export interface Token {
 export const isUuid = (text: string) => UUID.test(text)
 
 /** The two halves of a credential; undefined for a text of another shape. Only the stored hash tells whether it is valid. */
-export const parseToken = (text: string): Token | undefined => {
-  const [, handle, secret] = TOKEN.exec(text) ?? []
-  return handle && secret ? { handle, secret } : undefined
-}
+export const parseToken = (text: string): Token | undefined =>
+  TOKEN.test(text) ? { handle: text.slice(0, UUID_LENGTH), secret: text.slice(UUID_LENGTH + 1) } : undefined
 
 /** 192 random bits in 32 characters that need no quoting in addresses, headers and shells. */
 export const newSecret = () => randomBytes(24).toString('base64url')

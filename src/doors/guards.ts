@@ -5,7 +5,7 @@ import type { Services } from '../services.ts'
 import type { Member } from '../stores/members.ts'
 import { personOf, type Person } from './cookies.ts'
 import { isApi, isMcp, type Asked, type Http } from './http.ts'
-import { calledHost, isLoopback } from './origin.ts'
+import { calledHost, isLoopback, isLoopbackHost } from './origin.ts'
 import type { RateLimit } from './rate-limit.ts'
 import { isShared, sharedTokenOf } from './shared.ts'
 
@@ -18,7 +18,9 @@ export const guardsOf = (services: Services, limit?: RateLimit): Guard => {
   const guards = [sameSite(services)]
   if (limit) guards.push((c) => EXEMPT.has(c.req.path) || isCommand(c.req.path) || limit.request(c))
   if (ACCESS_TOKEN !== undefined) guards.push(accessToken(services))
-  return (c) => guards.forEach((guard) => guard(c))
+  return (c) => {
+    for (const guard of guards) guard(c)
+  }
 }
 
 const EXEMPT = new Set(['/healthz', '/readyz'])
@@ -53,14 +55,14 @@ const nameOf = (host: string) => host.replace(/:\d+$/, '')
 const hostAllowed = (services: Services, host: string) => {
   const { HOST, ALLOWED_HOSTS } = services.config
   if (!isLoopback(HOST) && ALLOWED_HOSTS.length === 0) return host !== ''
-  return isLoopback(nameOf(host)) || ours(services).some((own) => own === host || nameOf(own) === nameOf(host))
+  return isLoopbackHost(host) || ours(services).some((own) => own === host || nameOf(own) === nameOf(host))
 }
 
 const originAllowed = (services: Services, origin: string, host: string) => {
   if (!URL.canParse(origin)) return false
   const from = new URL(origin).host.toLowerCase()
   const port = (name: string) => /:(\d+)$/.exec(name)?.[1]
-  const loopbackTwin = isLoopback(nameOf(from)) && isLoopback(nameOf(host)) && port(from) === port(host)
+  const loopbackTwin = isLoopbackHost(from) && isLoopbackHost(host) && port(from) === port(host)
   return from === host || loopbackTwin || ours(services).includes(from)
 }
 

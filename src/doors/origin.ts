@@ -4,7 +4,10 @@ import type { Services } from '../services.ts'
 import type { Asked, Http } from './http.ts'
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|::1)$/
+const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/
 export const isLoopback = (name: string) => LOOPBACK.test(name)
+/** The same of host[:port]. */
+export const isLoopbackHost = (host: string) => LOOPBACK_HOST.test(host)
 
 const lastOf = (header: string | undefined) => header?.split(',').at(-1)?.trim()
 
