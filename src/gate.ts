@@ -14,8 +14,9 @@ import type { Member } from './stores/members.ts'
 import { isAway, isUndone } from './stores/failures.ts'
 import { write } from './writes.ts'
 
-/** Calls an operation in the contract's order of checks (section 4). `raw` is whatever the caller sent. */
-export const perform = (operation: AnyOp, services: Services, call: Call, raw: unknown): Promise<Outcome> => {
+/** Calls an operation in the contract's order of checks (section 4). `raw` is whatever the caller sent. What is answered from memory is
+ *  there at once. */
+export const perform = (operation: AnyOp, services: Services, call: Call, raw: unknown): Outcome | Promise<Outcome> => {
   const began = services.config.LOG_LEVEL === 'debug' ? performance.now() : undefined
   const told = (outcome: Outcome) => {
     const came = outcome.ok ? 'ok' : outcome.error.code
@@ -29,15 +30,16 @@ export const perform = (operation: AnyOp, services: Services, call: Call, raw: u
   }
   try {
     const attempted = attempt(operation, services, call, raw)
+    if (!(attempted instanceof Promise)) return told(attempted)
     // One limit for all that a call asks of the database, waiting in line included. A held wait has its own.
     return (operation.held ? attempted : withinDeadline(attempted)).then(told, failed)
   } catch (error) {
-    return Promise.resolve(failed(error))
+    return failed(error)
   }
 }
 
 // Not an async function: it would stay for as long as a wait is held, and a read from memory would take a tenth longer (bench/mcp).
-const attempt = (operation: AnyOp, services: Services, call: Call, raw: unknown): Promise<Outcome> => {
+const attempt = (operation: AnyOp, services: Services, call: Call, raw: unknown): Outcome | Promise<Outcome> => {
   const { access, held } = operation
   const given = (typeof raw === 'object' && raw !== null ? raw : {}) as Record<string, unknown>
   const credential = given.team_id ?? call.token
@@ -66,7 +68,7 @@ const attempt = (operation: AnyOp, services: Services, call: Call, raw: unknown)
 }
 
 /** Throws what is refused before the operation runs. From then on what was armed is the operation's to disarm. */
-const admit = (request: Request, keyText: string | undefined, armed: Armed | undefined): Promise<Outcome> => {
+const admit = (request: Request, keyText: string | undefined, armed: Armed | undefined): Outcome | Promise<Outcome> => {
   const { operation, caller, input } = request
   const key = keyOf(operation, caller, keyText, input)
   const decidesItself = operation.effect === 'append' || key !== undefined // under the lock; with a key it may be a replay
@@ -74,7 +76,9 @@ const admit = (request: Request, keyText: string | undefined, armed: Armed | und
   if (operation.effect === 'write') return write(request, key)
   let replayed = false
   const context = contextOf(request, { armed, appendKey: key, replayed: () => void (replayed = true) })
-  return operation.run(context, input).then((data): Outcome => ({ ok: true, data, replayed }))
+  const done = (data: Record<string, unknown>): Outcome => ({ ok: true, data, replayed })
+  const data = operation.run(context, input)
+  return data instanceof Promise ? data.then(done) : done(data)
 }
 
 // jsonb keeps an object's keys in an order of its own. A retry is answered with the same bytes as the first call: those of the schema.

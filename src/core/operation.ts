@@ -20,7 +20,8 @@ export interface Operation<Context, I extends z.ZodObject = z.ZodObject, O exten
   input: I
   output: O
   refuses: readonly ErrorCode[]
-  run(context: Context, input: z.output<I>): Promise<z.output<O>>
+  /** At once only where the answer is in memory: a promise less for each poll (bench/mcp). */
+  run(context: Context, input: z.output<I>): z.output<O> | Promise<z.output<O>>
 }
 
 /** One that agents and programs can call, and what the doors must know of it. Those without a route are the pages' own. */

@@ -90,10 +90,11 @@ export const callOf = (c: Http, services: Services): Call => ({
 
 const isHead = (c: Http) => c.req.method === 'HEAD'
 
-const answer = (c: Http, operation: ServedOp, services: Services, input: object): Promise<Response> => {
+const answer = (c: Http, operation: ServedOp, services: Services, input: object): Response | Promise<Response> => {
   const call = callOf(c, services)
   if (operation.held && c.req.header('accept')?.includes('text/event-stream')) return streamed(operation, services, call, input)
   const pending = perform(operation, services, call, input)
+  if (!(pending instanceof Promise)) return format(pending, refusalOf(operation, pending, input, call))
   // A wait keeps whatever is named here for as long as it is held.
   return operation.refusal ? pending.then((outcome) => format(outcome, refusalOf(operation, outcome, input, call))) : pending.then(plain)
 }
@@ -105,7 +106,7 @@ const streamed = async (operation: ServedOp, services: Services, call: Call, inp
     call.held?.()
     held.resolve('held')
   }
-  const pending = perform(operation, services, { ...call, held: told }, input)
+  const pending = Promise.resolve(perform(operation, services, { ...call, held: told }, input))
   const first = await Promise.race([pending, held.promise])
   return first !== 'held' && !first.ok ? format(first) : whileAwaited(pending.then(asEvent), () => ': still waiting\n\n', KEEP_ALIVE_MS)
 }

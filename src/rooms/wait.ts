@@ -6,7 +6,7 @@ import type { Poll } from '../core/presence.ts'
 import type { Context } from '../context.ts'
 import type { Armed } from '../core/waiters.ts'
 import type { Services } from '../services.ts'
-import { closedBy, type Page } from '../stores/events.ts'
+import { closedBy, type Event, type Page } from '../stores/events.ts'
 import type { Member } from '../stores/members.ts'
 import { addressedAfter, addressedAmong } from '../stores/unread.ts'
 import { Follower } from './follower.ts'
@@ -20,6 +20,14 @@ export interface Wished {
   trace?: boolean
   addressedOnly?: boolean
   maxChars?: number | undefined
+}
+
+interface Answer {
+  messages: Event[]
+  next_cursor: number
+  plain_cursor?: number
+  session_closed: boolean
+  has_more: boolean
 }
 
 /** `run` is the whole of it; wait_for_any, which holds several, takes the steps itself. `close` in every case. */
@@ -50,12 +58,22 @@ export class Wait {
     if (since !== undefined && !addressedOnly) this.#poll.advance({ seen: since })
   }
 
-  /** The whole of it: what is there, or what comes in time. */
-  async run(call: Context['call']) {
+  /** The whole of it: what is there, or what comes in time. What is in memory is answered without a pause. */
+  run(call: Context['call']): Answer | Promise<Answer> {
+    let later = false
     try {
       const looked = this.look()
-      const there = looked instanceof Promise ? await looked : looked // what is in memory is answered without a pause
-      if (this.moved(there) || this.wished.timeoutMs === 0) return this.answer(there, isGone(call))
+      later = looked instanceof Promise || !this.#suffices(looked)
+      return later ? this.#whenThere(looked, call) : this.answer(looked as Page, isGone(call))
+    } finally {
+      if (!later) this.close()
+    }
+  }
+
+  async #whenThere(looked: Page | Promise<Page>, call: Context['call']): Promise<Answer> {
+    try {
+      const there = await looked
+      if (this.#suffices(there)) return this.answer(there, isGone(call))
       const { held } = call // and no more of it is kept
       const signal = call.signal()
       const page = await this.hold(signal, held)
@@ -63,6 +81,10 @@ export class Wait {
     } finally {
       this.close()
     }
+  }
+
+  #suffices(there: Page) {
+    return this.wished.timeoutMs === 0 || this.moved(there)
   }
 
   /** What is there already. */
@@ -104,7 +126,7 @@ export class Wait {
   }
 
   /** What the team is told. It counts as delivered, unless its caller has gone. */
-  answer(page: Page, gone: boolean) {
+  answer(page: Page, gone: boolean): Answer {
     const { wished } = this
     this.#closed = closedBy(page.events) ?? this.#closed
     const { events, hasMore } = pageWithin(page, wished.maxChars)
