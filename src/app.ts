@@ -3,7 +3,6 @@
 import { Hono } from 'hono'
 import { etag } from 'hono/etag'
 import { HTTPException } from 'hono/http-exception'
-import { HonoRequest } from 'hono/request'
 import { getPathNoStrict } from 'hono/utils/url'
 import type { ServedOp } from './context.ts'
 import { Refusal, refuse } from './core/errors.ts'
@@ -81,7 +80,7 @@ export const createApp = async (services: Services, { toolsets = all, commandSec
       if (!isApi(path)) return people.fetch(request, runtime)
       // Not as a middleware: a route that has none is called without Hono's chain, which took a tenth of a read's time (bench/mcp).
       try {
-        guard({ req: new HonoRequest(request, path), env: runtime })
+        guard({ req: { path, method: request.method, header: (name) => request.headers.get(name) ?? undefined }, env: runtime })
       } catch (error) {
         return errorAnswer(error instanceof Refusal ? error.body : errorBody(REQUEST, services, error))
       }

@@ -14,7 +14,10 @@ export interface Runtime {
 export type Env = { Bindings: Runtime }
 export type Http = HonoContext<Env>
 /** What there is of a request before a route has it. */
-export type Asked = Pick<Http, 'req'> & { env: Runtime | undefined }
+export interface Asked {
+  req: { path: string; method: string; header(name: string): string | undefined }
+  env: Runtime | undefined
+}
 
 /** What agents and programs call: they get JSON, whatever they say they accept. */
 export const isApi = (path: string): boolean => /^\/(api|mcp)(\/|$)/.test(path)
