@@ -7,8 +7,10 @@ import { sessionById, type Session } from '../stores/sessions.ts'
 
 /** The session under this id; whatever else is given for an id refuses as `not_found` too. */
 export const existingSession = async (queries: Context['queries'], id: string): Promise<Session> =>
-  (isUuid(id) ? await sessionById(queries, id) : undefined) ??
-  refuse('not_found', 'There is no such session.', { session_id: redacted(id) })
+  (isUuid(id) ? await sessionById(queries, id) : undefined) ?? noSuchSession(id)
+
+/** Whatever was sent for an id comes back in the refusal, but no credential in it. */
+export const noSuchSession = (id: string): never => refuse('not_found', 'There is no such session.', { session_id: redacted(id) })
 
 /** The open session of a write; refuses when it is closed. */
 export const openSession = ({ session }: Context): Session => {

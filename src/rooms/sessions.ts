@@ -7,7 +7,7 @@ import { readDocument, writeDocument } from '../stores/documents.ts'
 import { setClosed, setMetadata, type Session } from '../stores/sessions.ts'
 import { withConclusion } from './conclusion.ts'
 import { authorOf, convenerOnly, isConvener } from './people.ts'
-import { existingSession, openSession } from './refusals.ts'
+import { existingSession, noSuchSession, openSession } from './refusals.ts'
 import { description, op, reason, section, sessionId, time, title, version } from './shapes.ts'
 
 /** Specification 1, "get_session"; `last_sequence`, the convener and the genealogy go beyond it. Calls at the same time share one read. */
@@ -40,7 +40,7 @@ export const getSession = op({
   refuses: ['not_found'],
   async run({ services }, { session_id }) {
     const overview = isUuid(session_id) ? await services.overviewOf(session_id) : undefined
-    if (!overview) return refuse('not_found', 'There is no such session.', { session_id })
+    if (!overview) return noSuchSession(session_id)
     const { session, docVersion, convener, loopSince } = overview
     return {
       session_id,

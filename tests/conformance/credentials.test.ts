@@ -98,8 +98,9 @@ throughEveryDoor((call, parley, transport) => {
 
   test('a token that is sent for a session id does not come back', async () => {
     const { alex } = await room(call)
-    for (const file of ['stream', 'handoff.md']) {
-      const answer = await (await parley().send(`/api/sessions/${alex.token}/${file}`)).json()
+    const [api, page] = ['/api/sessions', '/sessions'].map((path) => `${path}/${alex.token}`)
+    for (const path of [`${api}/stream`, `${api}/handoff.md`, page, `${page}/turns`, `${page}/events/1.txt`]) {
+      const answer = await (await parley().send(path!)).json()
       expect(answer).toMatchObject({ error: { code: 'not_found', details: { session_id: `${alex.handle}…` } } })
     }
     const client = await parley().client()

@@ -14,6 +14,7 @@ import { refuse } from '../../core/errors.ts'
 import { isUuid } from '../../core/ids.ts'
 import { prepareMarkdown } from '../../core/markdown.ts'
 import { pause } from '../../core/pause.ts'
+import { noSuchSession } from '../../rooms/refusals.ts'
 import { sessionsByIds, type SessionRow } from '../../stores/history.ts'
 import { roster } from '../../stores/members.ts'
 import { eventAt, eventsFrom, modelsOf, placeInTurn } from '../../stores/trace.ts'
@@ -61,7 +62,7 @@ interface Asked {
 
 const tracedSession = async (queries: Queries, id: string): Promise<SessionRow> => {
   const [session] = isUuid(id) ? await sessionsByIds(queries, [id]) : []
-  return session ?? refuse('not_found', 'There is no such session.', { session_id: id })
+  return session ?? noSuchSession(id)
 }
 
 const noEvent = (sequence: number, { last_sequence }: SessionRow) =>
