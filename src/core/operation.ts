@@ -1,4 +1,4 @@
-// An operation is everything an agent or a curl can do: defined once, served through every door (house.md, section 3).
+// An operation is one thing that an agent, a program or a person can do: defined once, served through every door.
 import { z } from 'zod'
 import type { ErrorBody, ErrorCode } from './errors.ts'
 

@@ -1,7 +1,7 @@
 import { describeError, type Log } from './log.ts'
 
-/** Runs `work` again and again with a pause of `everyMs` between; a failure is logged once until it works again. What it returns stops
- *  it, and resolves when the turn under way has ended. */
+/** Runs `work` again and again with a pause of `everyMs` between; a failure is logged once until it works again, under the function's
+ *  name: give it one that says what it does. The function that this returns stops it, and resolves when the turn under way has ended. */
 export const repeat = (work: () => Promise<void>, everyMs: number, log: Log) => {
   let stopped = false
   let failing = false

@@ -17,6 +17,7 @@ export interface Section {
 const TOP = '(top)' // what stands before the first heading
 const NAME_CHARACTERS = 200
 
+/** All sections of the doc, in its order: each reaches to the next heading of its level or a higher one. */
 export const sectionsOf = (doc: string): Section[] => {
   const lines = doc.split('\n')
   const headings = headingsOf(doc)
@@ -47,14 +48,16 @@ const named = (sections: Section[]): Section[] => {
   })
 }
 
+/** By its name, as readers compare names. */
 export const sectionNamed = (doc: string, name: string): Section | undefined =>
   sectionsOf(doc).find(({ section }) => nameKey(section) === nameKey(name))
 
 /** The text of a section, its heading and subsections included. */
 export const textOf = (doc: string, { from, to }: Section): string => doc.split('\n').slice(from, to).join('\n').trimEnd()
 
-/** The doc with another text in place of a section. A text that begins with a heading of the same level brings its own, and so does one
- *  of a higher level, which goes as deep as the section was, with all below it; else the old one stays. Undefined when the headings that follow would no longer be headings (a code fence that is not closed). */
+/** The doc with another text in place of a section. If that text begins with a heading, of the section's level or a higher one, this takes
+ *  the place of the old heading (a higher one goes down to the section's level, and all below it by as much); else the old heading stays.
+ *  Undefined when the headings that follow would no longer be headings: the text leaves a code fence open. */
 export const withSection = (doc: string, { from, next, to, level }: Section, content: string): string | undefined => {
   const lines = doc.split('\n')
   const given = content.replace(/^(?:[ \t]*\r?\n)+/, '').trimEnd()

@@ -39,6 +39,12 @@ export const knownEvents = async ({ query }: Queries, ids: string[]): Promise<Se
   return new Set(rows.map(({ id }) => id))
 }
 
+/** The session that has this event, whichever it is. */
+export const sessionOfEvent = async ({ query }: Queries, id: string): Promise<string | undefined> => {
+  const [row] = await query<{ session_id: string }>('select session_id from events where id = $1', [id])
+  return row?.session_id
+}
+
 export interface Imported {
   sequence: number
   id: string
@@ -81,12 +87,6 @@ const FIELDS = [
   'sourceLine',
   'at',
 ] as const
-
-/** The session that has this event, whichever it is. */
-export const sessionOfEvent = async ({ query }: Queries, id: string): Promise<string | undefined> => {
-  const [row] = await query<{ session_id: string }>('select session_id from events where id = $1', [id])
-  return row?.session_id
-}
 
 const INSERT = `
 insert into events (session_id, sequence, id, turn, ordinal, type, author, author_name, posted_by_team_id, content, size, reply_to, to_team_ids,
