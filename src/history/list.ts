@@ -5,7 +5,7 @@ import { isUuid, sha256 } from '../core/ids.ts'
 import { MODES } from '../core/modes.ts'
 import { shortened } from '../core/event-text.ts'
 import { sessionsWithin, type SessionRow } from '../stores/history.ts'
-import { sessionName } from './ids.ts'
+import { factsOf, sessionFacts } from './session-facts.ts'
 import { howMany, orNull, tool } from './tool.ts'
 
 const MODE = `mode must be one of ${MODES.join(', ')} or null`
@@ -19,13 +19,7 @@ const datetime = (name: string) =>
 const listed = z.object({
   rank: z.int(),
   id: z.string(),
-  session: z.object({
-    id: z.string(),
-    title: z.string(),
-    source: z.string(),
-    started_at: z.iso.datetime(),
-    updated_at: z.iso.datetime(),
-    completed: z.boolean(),
+  session: sessionFacts.extend({
     turn_count: z.int(),
     event_count: z.int(),
     mode: z.enum(MODES),
@@ -80,25 +74,19 @@ export const listSessions = tool({
 })
 
 const itemOf = (row: SessionRow & { mode: string }, i: number) => {
-  const { title, source, started_at, updated_at, completed } = row
-  const id = sessionName(row.id)
+  const facts = factsOf(row)
   return {
     rank: i + 1,
-    id,
+    id: facts.id,
     session: {
-      id,
-      title,
-      source,
-      started_at,
-      updated_at,
-      completed,
+      ...facts,
       turn_count: row.turn,
       event_count: row.last_sequence,
       mode: row.mode as (typeof MODES)[number],
-      session_slug: slugOf(title),
+      session_slug: slugOf(row.title),
       session_summary: row.description.trim() === '' ? null : shortened(row.description).text,
     },
-    open: { session_id: id },
+    open: { session_id: facts.id },
   }
 }
 

@@ -15,8 +15,9 @@ import {
   type SessionRow,
 } from '../stores/history.ts'
 import { eventName, named, sessionName, turnName, type Named } from './ids.ts'
+import { briefly, factsOf } from './session-facts.ts'
 import { said, tool } from './tool.ts'
-import { contentText, eventAt, headOf, isTerminal, quotedPlaces, quotesOf, sessionHead, shortOf, summaryOf, turnsOf } from './turns.ts'
+import { contentText, eventAt, headOf, isTerminal, quotedPlaces, quotesOf, shortOf, summaryOf, turnsOf } from './turns.ts'
 
 interface Opened {
   data: object
@@ -55,15 +56,9 @@ const openSession = async ({ queries }: Context, session: SessionRow): Promise<O
   const [runs, beside] = await Promise.all([runsOf(queries, [{ session_id: session.id, turn: null }]), neighbours(queries, session.id)])
   const turns = turnsOf(session, runs)
   const quotes = quotesOf(await quotedAt(queries, turns.flatMap(quotedPlaces)))
-  const { title, source, started_at, updated_at, completed } = session
   const data = {
     session: {
-      id: sessionName(session.id),
-      title,
-      source,
-      started_at,
-      updated_at,
-      completed,
+      ...factsOf(session),
       turn_count: turns.length,
       event_count: turns.reduce((sum, { events }) => sum + events, 0),
     },
@@ -88,7 +83,7 @@ const openTurn = async ({ queries }: Context, session: SessionRow, ordinal: numb
   const { id, ...head } = headOf(turn, quotes)
   const data = {
     turn: { id, session_id: sessionName(session.id), ...head },
-    session: sessionHead(session),
+    session: briefly(session),
     summary: summaryOf(turn, quotes),
     events: events.map((event) => {
       const { text: summary, truncated } = shortOf(event)
@@ -141,7 +136,7 @@ const openEvent = async ({ queries }: Context, id: string): Promise<Opened | und
       tool_name,
     },
     content: contentOf(event),
-    session: sessionHead(session),
+    session: briefly(session),
     turn: { id: turn_id, ordinal: turn.ordinal, completed: turn.terminal !== undefined },
     traversal: {
       session_id,

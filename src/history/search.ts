@@ -9,6 +9,7 @@ import type { Scope } from '../stores/search-scope.ts'
 import { findEvents, soughtIn, type Found, type Sought } from '../stores/search.ts'
 import { sessionsFor, withoutThoseIn, withSessions } from './by-session.ts'
 import { eventName, named, sessionName, turnName } from './ids.ts'
+import { factsOf, sessionFacts } from './session-facts.ts'
 import { howMany, orNull, said, tool } from './tool.ts'
 import { isTerminal, shortOf, turnsOf, type Turn } from './turns.ts'
 
@@ -32,14 +33,7 @@ export const hit = z.object({
   id: z.string(),
   event: z.object({ id: z.string(), type: z.enum(KINDS), timestamp: z.iso.datetime(), ordinal: z.int(), terminal: z.boolean() }),
   turn: z.object({ id: z.string(), ordinal: z.int(), completed: z.boolean(), event_count: z.int() }),
-  session: z.object({
-    id: z.string(),
-    title: z.string(),
-    source: z.string(),
-    started_at: z.iso.datetime(),
-    updated_at: z.iso.datetime(),
-    completed: z.boolean(),
-  }),
+  session: sessionFacts,
   snippet: short,
   open: z.object({ event_id: z.string(), turn_id: z.string(), session_id: z.string() }),
 })
@@ -136,7 +130,6 @@ export const hitsOf = async ({ queries }: Context, found: Found[], sought: Sough
 
 const hitOf = (rank: number, score: number, event: EventRow, turn: Turn, session: SessionRow, terms: string[]) => {
   const open = { event_id: eventName(event.id), turn_id: turnName(session.id, turn.ordinal), session_id: sessionName(session.id) }
-  const { title, source, started_at, updated_at, completed } = session
   return {
     rank,
     score,
@@ -149,7 +142,7 @@ const hitOf = (rank: number, score: number, event: EventRow, turn: Turn, session
       terminal: isTerminal(turn, event),
     },
     turn: { id: open.turn_id, ordinal: turn.ordinal, completed: turn.terminal !== undefined, event_count: turn.events },
-    session: { id: open.session_id, title, source, started_at, updated_at, completed },
+    session: factsOf(session),
     snippet: shortOf(event, terms),
     open,
   }

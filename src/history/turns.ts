@@ -2,7 +2,7 @@
 import { kindOf } from '../core/kinds.ts'
 import { excerpt, shortened, textOf, type Short } from '../core/event-text.ts'
 import type { EventRow, Place, Quoted, Run, SessionRow } from '../stores/history.ts'
-import { eventName, sessionName, turnName } from './ids.ts'
+import { eventName, turnName } from './ids.ts'
 
 export interface Turn {
   session: string
@@ -99,5 +99,3 @@ export const shortOf = (row: Quoted, terms: string[] = []): Short =>
   terms.length > 0 ? excerpt(contentText(row), terms, row.cut) : shortened(contentText(row), row.cut)
 
 export const isTerminal = (turn: Turn, { sequence, terminal }: EventRow) => terminal === true || sequence === turn.terminal
-
-export const sessionHead = ({ id, title, source }: SessionRow) => ({ id: sessionName(id), title, source })
