@@ -7,22 +7,22 @@ import type { Context } from '../context.ts'
 import { firstEvents } from '../stores/history.ts'
 import type { Scope } from '../stores/search-scope.ts'
 import type { Found, Sought } from '../stores/search.ts'
-import { findSessions, sessionTexts, type SessionText } from '../stores/session-search.ts'
+import { findSessions, sessionTexts, type FoundSessions, type SessionText } from '../stores/session-search.ts'
 import { sessionName } from './ids.ts'
 
 const MOST = 5 // of the hits, and no more than half of them, where events want the others
 const SAID = new Set<Kind>(['user_input', 'assistant_response'])
 
-export interface BySession {
-  sessions: { session_id: string; score: number }[]
-  terms: string[]
-}
-
 /** The best sessions for a query, one more than `hits`, if what they are about is asked for: conversation, and not one turn of it. */
-export const sessionsFor = async ({ queries }: Context, sought: Sought, kinds: Kind[], scope: Scope, hits: number): Promise<BySession> => {
-  if (scope.turn !== undefined || !kinds.some((kind) => SAID.has(kind))) return { sessions: [], terms: [] }
-  const { found, terms } = await findSessions(queries, sought, { scope, limit: hits + 1 })
-  return { sessions: found, terms }
+export const sessionsFor = async (
+  { queries }: Context,
+  sought: Sought,
+  kinds: Kind[],
+  scope: Scope,
+  hits: number,
+): Promise<FoundSessions> => {
+  if (scope.turn !== undefined || !kinds.some((kind) => SAID.has(kind))) return { found: [], terms: [] }
+  return findSessions(queries, sought, { scope, limit: hits + 1 })
 }
 
 /** The events that were found, and for each of these sessions one that ranks as its session does: the best of those found, else the first
@@ -31,7 +31,7 @@ export const sessionsFor = async ({ queries }: Context, sought: Sought, kinds: K
 export const withSessions = async (
   { queries }: Context,
   events: Found[],
-  { sessions, terms }: BySession,
+  { found: sessions, terms }: FoundSessions,
   kinds: Kind[],
   scope: Scope,
   hits: number,

@@ -6,7 +6,7 @@ import { glance } from '../core/glance.ts'
 import { kindNumber, SEARCHED_BY_DEFAULT } from '../core/kinds.ts'
 import type { Context } from '../context.ts'
 import type { Scope } from '../stores/search-scope.ts'
-import { findEvents, soughtIn } from '../stores/search.ts'
+import { findEvents, soughtIn, type Sought } from '../stores/search.ts'
 import { findSessions, sessionTexts, type SessionText } from '../stores/session-search.ts'
 import { withoutThoseIn } from './by-session.ts'
 import { hit, hitsOf, kindsAmong, queryText, targetOf, warningsOf } from './search.ts'
@@ -75,7 +75,7 @@ export const searchEverything = pageTool({
     const sought = await soughtIn(context.queries, query)
     const [found, sessions] = await Promise.all([
       hits === 0 ? [] : findEvents(context.queries, sought, { kinds: kinds.map(kindNumber), scope, limit: offset + HITS + 1 }),
-      wanted === 0 ? NONE : sessionsFor(context, sought, scope, wanted),
+      wanted === 0 ? NONE : sessionHits(context, sought, scope, wanted),
     ])
     const terms = [...sought.terms.map(({ term }) => term), ...sought.unknown]
     return {
@@ -96,7 +96,7 @@ export const searchEverything = pageTool({
 
 const NONE = { hits: [] as SessionHit[], more: false, terms: [] as string[] }
 
-const sessionsFor = async ({ queries }: Context, sought: Parameters<typeof findSessions>[1], scope: Scope, wanted: number) => {
+const sessionHits = async ({ queries }: Context, sought: Sought, scope: Scope, wanted: number) => {
   const { found, terms } = await findSessions(queries, sought, { scope, limit: wanted + 1 })
   const ids = found.slice(0, wanted).map(({ session_id }) => session_id)
   const texts = new Map((await sessionTexts(queries, ids, terms)).map((text) => [text.id, text]))

@@ -17,7 +17,7 @@ import {
 import { eventName, named, sessionName, turnName, type Named } from './ids.ts'
 import { briefly, factsOf } from './session-facts.ts'
 import { said, tool } from './tool.ts'
-import { contentText, eventAt, headOf, isTerminal, quotedPlaces, quotesOf, shortOf, summaryOf, turnsOf } from './turns.ts'
+import { contentText, headOf, idAt, isTerminal, quotedPlaces, quotesOf, shortOf, summaryOf, turnsOf } from './turns.ts'
 
 interface Opened {
   data: object
@@ -103,8 +103,8 @@ const openTurn = async ({ queries }: Context, session: SessionRow, ordinal: numb
     traversal: {
       session_id: sessionName(session.id),
       ...turnsBeside(session, ordinal),
-      first_event_id: eventAt(quotes, turn, turn.first),
-      last_event_id: eventAt(quotes, turn, turn.last),
+      first_event_id: idAt(turn, quotes, turn.first),
+      last_event_id: idAt(turn, quotes, turn.last),
     },
   }
   return { data, target: 300 }

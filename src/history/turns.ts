@@ -64,9 +64,12 @@ export type Quotes = Map<string, Quoted>
 const keyOf = ({ session_id, sequence }: Place) => `${session_id}/${sequence}`
 export const quotesOf = (rows: Quoted[]): Quotes => new Map(rows.map((row) => [keyOf(row), row]))
 
+const quoted = ({ session: session_id }: Turn, quotes: Quotes, sequence: number | undefined) =>
+  sequence === undefined ? undefined : quotes.get(keyOf({ session_id, sequence }))
+
 /** The id of one of the turn's quoted events. */
-export const eventAt = (quotes: Quotes, { session }: Turn, sequence: number | undefined): string | null => {
-  const row = sequence === undefined ? undefined : quotes.get(keyOf({ session_id: session, sequence }))
+export const idAt = (turn: Turn, quotes: Quotes, sequence: number | undefined): string | null => {
+  const row = quoted(turn, quotes, sequence)
   return row ? eventName(row.id) : null
 }
 
@@ -77,8 +80,8 @@ export const summaryOf = (turn: Turn, quotes: Quotes) => ({
   event_types: turn.kinds,
 })
 
-const quote = ({ session }: Turn, quotes: Quotes, sequence: number | undefined) => {
-  const row = sequence === undefined ? undefined : quotes.get(keyOf({ session_id: session, sequence }))
+const quote = (turn: Turn, quotes: Quotes, sequence: number | undefined) => {
+  const row = quoted(turn, quotes, sequence)
   return row ? { event_id: eventName(row.id), ...shortOf(row) } : null
 }
 
@@ -86,7 +89,7 @@ export const headOf = (turn: Turn, quotes: Quotes) => ({
   id: turnName(turn.session, turn.ordinal),
   ordinal: turn.ordinal,
   completed: turn.terminal !== undefined,
-  terminal_event_id: eventAt(quotes, turn, turn.terminal),
+  terminal_event_id: idAt(turn, quotes, turn.terminal),
   event_count: turn.events,
   started_at: turn.startedAt,
   updated_at: turn.updatedAt,
