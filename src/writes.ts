@@ -7,7 +7,8 @@ import { assertSameUse, type Key } from './keys.ts'
 import { appendEvents, type Draft } from './stores/append.ts'
 import type { Event } from './stores/events.ts'
 import { isCollision } from './stores/failures.ts'
-import { findAnswer, lockKey, remember, type Remembered } from './stores/idempotency.ts'
+import { findAnswer, remember, type Remembered } from './stores/idempotency.ts'
+import { lockText } from './stores/locks.ts'
 import { isPresent, memberByToken } from './stores/members.ts'
 import { lockSession } from './stores/sessions.ts'
 
@@ -50,7 +51,7 @@ const writeOnce = async (tx: Queries, request: Request, key: Key | undefined, ap
   const session = isUuid(input.session_id ?? '') ? await lockSession(tx, input.session_id) : undefined
   if (operation.access !== 'open' && input.session_id !== undefined && !session)
     refuse('not_found', 'There is no such session.', { session_id: input.session_id })
-  if (key?.scope === 'open') await lockKey(tx, key.keyHash)
+  if (key?.scope === 'open') await lockText(tx, key.keyHash) // no session's lock guards it
   const before = key && (await findAnswer(tx, key))
   if (before) return { ok: true, data: await replay(tx, request, key, before), replayed: true }
   if (caller.kind === 'team' && !(await isPresent(tx, input.session_id, caller.member.teamId))) unauthorized()

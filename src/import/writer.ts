@@ -7,7 +7,8 @@ import type { Services } from '../services.ts'
 import { pgArray } from '../stores/arrays.ts'
 import { createDocument } from '../stores/documents.ts'
 import { isConversation } from '../stores/events.ts'
-import { importOf, insertImported, knownEvents, lockImport, saveImport, setTerminal, type Imported } from '../stores/imports.ts'
+import { importOf, insertImported, knownEvents, saveImport, setTerminal, type Imported } from '../stores/imports.ts'
+import { lockText } from '../stores/locks.ts'
 import { advanceSession, insertSession, lockSession, type Session } from '../stores/sessions.ts'
 import { LONGEST_NAME, type Draft, type Format, type Memory } from './draft.ts'
 import { readTime, type Recognised } from './formats.ts'
@@ -83,7 +84,7 @@ export class Writer {
   }
 
   async #within(tx: Queries, drafts: Ready[], read: Standing) {
-    if (read.batches === 0) await lockImport(tx, this.sessionId) // there may be no row to lock yet
+    if (read.batches === 0) await lockText(tx, this.sessionId) // there may be no row to lock yet
     const session = (await lockSession(tx, this.sessionId)) ?? (await this.#begin(tx, drafts, read.memory))
     const { events, turn, on, off } = numbered(session, await unknownOf(tx, drafts), read.turn)
     const { bytes, lines, tail, batches, open, memory } = read

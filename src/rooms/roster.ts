@@ -6,7 +6,8 @@ import { nameKey } from '../core/text.ts'
 import { teamOf, type Context } from '../context.ts'
 import type { Services } from '../services.ts'
 import { isTold } from '../stores/events.ts'
-import { activeElsewhere, addParticipant, lockName, markLeft, memberByToken, roster, type Participant } from '../stores/members.ts'
+import { lockText } from '../stores/locks.ts'
+import { activeElsewhere, addParticipant, markLeft, memberByToken, roster, type Participant } from '../stores/members.ts'
 import type { Session } from '../stores/sessions.ts'
 import { beyondTheEnd, existingSession } from './refusals.ts'
 import { cursor, op, participant, sessionId, teamName, time } from './shapes.ts'
@@ -92,7 +93,7 @@ const TEAMS_EVER = 1_000 // those that left included: the roster is read and tol
 
 const assertFree = async ({ services, queries }: Context, session: Session, name: string) => {
   if (!services.config.ONE_SESSION_PER_TEAM) return
-  await lockName(queries, nameKey(name)) // two joins at once to two sessions: one after the other
+  await lockText(queries, nameKey(name)) // two joins at once to two sessions: one after the other
   const since = new Date(services.clock.now() - services.config.DISCONNECTED_AFTER * 1000).toISOString()
   const elsewhere = await activeElsewhere(queries, session.id, since)
   if (elsewhere.some((other) => nameKey(other) === nameKey(name))) {

@@ -22,7 +22,3 @@ export const rememberFirst = async (queries: Queries, row: typeof idempotency.$i
   const mine = await queries.db.insert(idempotency).values(row).onConflictDoNothing().returning({ keyHash: idempotency.keyHash })
   return mine.length > 0 ? undefined : findAnswer(queries, row)
 }
-
-/** One holder of this key at a time, until the transaction ends: for keys that no session's lock guards. */
-export const lockKey = ({ query }: Queries, keyHash: string) =>
-  query('select pg_advisory_xact_lock($1::bigint)', [BigInt.asIntN(64, BigInt(`0x${keyHash.slice(0, 16)}`)).toString()])

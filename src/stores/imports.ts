@@ -11,10 +11,6 @@ export const importOf = async ({ db }: Queries, sessionId: string): Promise<Impo
   return row
 }
 
-/** Holds this transcript for the rest of the transaction, whether its session exists or not. */
-export const lockImport = async ({ query }: Queries, sessionId: string): Promise<void> =>
-  void (await query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [sessionId]))
-
 /** Notes how far the transcript has been read. False: somebody else has read on since. */
 export const saveImport = async ({ db }: Queries, { sessionId, batches, ...read }: Import): Promise<boolean> => {
   const values = { ...read, batches: batches + 1 }

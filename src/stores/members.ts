@@ -156,6 +156,3 @@ export const activeElsewhere = async ({ db }: Queries, sessionId: string, since:
     )
   return rows.map(({ name }) => name)
 }
-
-/** One join under this name at a time, until the transaction ends. */
-export const lockName = ({ query }: Queries, nameKey: string) => query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [nameKey])
