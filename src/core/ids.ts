@@ -12,6 +12,11 @@ export interface Token {
 
 export const isUuid = (text: string) => UUID.test(text)
 
+const UUID_WITHIN = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/i
+
+/** The id in a text, however it was copied: in capitals, with blanks around it, or within a link. Without one, the text itself. */
+export const idWithin = (text: string): string => (isUuid(text) ? text : (UUID_WITHIN.exec(text)?.[0].toLowerCase() ?? text))
+
 /** The two halves of a credential; undefined for a text of another shape. Only the stored hash tells whether it is valid. */
 export const parseToken = (text: string): Token | undefined =>
   TOKEN.test(text) ? { handle: text.slice(0, UUID_LENGTH), secret: text.slice(UUID_LENGTH + 1) } : undefined

@@ -1,7 +1,7 @@
 // Sessions as MCP resources, for clients that let a person attach one: parley://sessions/<id>/doc, feed, conclusion, handoff.
 import { ErrorCode, McpError, type Resource, type ResourceTemplate } from '@modelcontextprotocol/sdk/types.js'
 import type { Call } from '../context.ts'
-import { isUuid } from '../core/ids.ts'
+import { idWithin, isUuid } from '../core/ids.ts'
 import type { ServerLink } from '../core/server-link.ts'
 import { redacted } from '../core/text.ts'
 import { visible } from '../core/visible.ts'
@@ -80,7 +80,8 @@ export const listResources = async (services: Services, call: McpCall): Promise<
 
 /** One and the same error for what is not there and for what this caller may not read. */
 export const readResource = async (services: Services, call: McpCall, uri: string) => {
-  const [, id = '', name = ''] = ADDRESS.exec(uri) ?? []
+  const [, given = '', name = ''] = ADDRESS.exec(uri) ?? []
+  const id = idWithin(given)
   const open = isUuid(id) && (call.reader?.() || (await isOfTeam(services, id, call.token)))
   const session = open ? await sessionById(services.database, id) : undefined
   if (!session)

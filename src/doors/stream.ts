@@ -1,7 +1,7 @@
 // GET /api/sessions/:session_id/stream: the log as server-sent events. `id:` is the sequence, so Last-Event-ID resumes without loss.
 import { Hono } from 'hono'
 import { refuse } from '../core/errors.ts'
-import { isUuid } from '../core/ids.ts'
+import { idWithin, isUuid } from '../core/ids.ts'
 import { Follower } from '../rooms/follower.ts'
 import { beyondTheEnd, existingSession } from '../rooms/refusals.ts'
 import type { Services } from '../services.ts'
@@ -17,7 +17,7 @@ const RETRY_MS = 1_000
 
 export const streamRoute = (services: Services) =>
   new Hono<Env>().get('/sessions/:session_id/stream', async (c) => {
-    const id = c.req.param('session_id')
+    const id = idWithin(c.req.param('session_id'))
     if (!(await mayReadSession(c, services, id))) refuse('unauthorized', 'Sign in, or send your X-Team-ID, to follow this session.')
     const trace = flagOf(c, 'include_trace')
     const resumed = c.req.header('last-event-id')

@@ -1,7 +1,7 @@
 // POST /api/traces: a transcript as the body, imported while it comes in. However long it is, it is never held as a whole.
 import { Hono } from 'hono'
 import { refuse, unauthorized } from '../core/errors.ts'
-import { isUuid } from '../core/ids.ts'
+import { idWithin, isUuid } from '../core/ids.ts'
 import { bodySource, hashing } from '../import/source.ts'
 import { importTranscript } from '../import/transcript.ts'
 import type { Services } from '../services.ts'
@@ -56,8 +56,9 @@ const imported = async (c: Http, services: Services, limit: number, { room: pare
 
 /** The room that the transcript belongs to, for those who may say so: one of its teams, or a person. */
 const tiedTo = async (c: Http, services: Services): Promise<Tied> => {
-  const room = c.req.query('session_id')
-  if (room === undefined) return {}
+  const given = c.req.query('session_id')
+  if (given === undefined) return {}
+  const room = idWithin(given)
   if (actorOf(c, services) !== undefined) {
     const found = isUuid(room) && (await sessionById(services.database, room))
     return found ? { room } : refuse('not_found', 'There is no session with that session_id.', { field: 'session_id' })

@@ -1,6 +1,6 @@
 // The pieces that the room's operations are made of: inputs with their limits (contract, section 4), and answers.
 import { z } from 'zod'
-import { isUuid } from '../core/ids.ts'
+import { idWithin } from '../core/ids.ts'
 import { nameIsPlain, utf8Bytes } from '../core/text.ts'
 import { operationsFor } from '../core/operation.ts'
 import type { Context } from '../context.ts'
@@ -24,14 +24,8 @@ const kibibytes = (max: number, min = 0) =>
     .min(min, 'must not be empty')
     .refine((text) => utf8Bytes(text) <= max * KIB, `must have at most ${max} KiB`)
 
-const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/i
-
-/** A session's id, however it was copied: in capitals, with blanks around it, or within the link of its page. */
-export const sessionId = z
-  .string()
-  .min(1)
-  .max(300)
-  .overwrite((text) => (isUuid(text) ? text : (UUID.exec(text)?.[0].toLowerCase() ?? text)))
+/** A session's id, however it was copied. */
+export const sessionId = z.string().min(1).max(300).overwrite(idWithin)
 export const title = characters(1, 200)
 export const description = characters(0, 10_000)
 export const reason = characters(1, 2_000)

@@ -100,8 +100,8 @@ throughEveryDoor((call, parley, transport) => {
     const { alex } = await room(call)
     const [api, page] = ['/api/sessions', '/sessions'].map((path) => `${path}/${alex.token}`)
     for (const path of [`${api}/stream`, `${api}/handoff.md`, page, `${page}/turns`, `${page}/events/1.txt`]) {
-      const answer = await (await parley().send(path!)).json()
-      expect(answer).toMatchObject({ error: { code: 'not_found', details: { session_id: `${alex.handle}…` } } })
+      const { error } = await (await parley().send(path!)).json()
+      expect([error.code, error.details.session_id.replace('…', '')]).toEqual(['not_found', alex.handle])
     }
     const client = await parley().client()
     const failure = await client.readResource({ uri: `parley://sessions/${alex.token}/doc` }).catch((error) => error)

@@ -32,6 +32,13 @@ onEveryEngine((parley) => {
         .map((part) => [part.slice(0, part.indexOf('\n')), part.slice(part.indexOf('\n')).trim()]),
     )
 
+  test('an id in capitals, or the link of its page, leads there too', async () => {
+    const { id } = await begin()
+    const { text } = await handoff(id)
+    for (const written of [id.toUpperCase(), encodeURIComponent(`http://127.0.0.1:7423/sessions/${id}`)])
+      expect((await handoff(written)).text).toBe(text)
+  })
+
   test('an agent goes on from one GET: what it is, where it stands, decisions, open, the doc, the last words, how to join', async () => {
     const { id, alex, bea } = await begin()
     await done(alex('update_session_doc', { content: DOC, expected_version: 0 }))

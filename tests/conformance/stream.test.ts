@@ -173,6 +173,16 @@ onEveryEngine((parley) => {
     expect([resumed.status, (await resumed.json()).error.details]).toEqual([400, { field: 'Last-Event-ID' }])
   })
 
+  test.each([
+    ['in capitals', (id: string) => id.toUpperCase()],
+    ['as the link of its page', (id: string) => `http://127.0.0.1:7423/sessions/${id}#m1`],
+  ])('an id %s is taken, as by every operation', async (_, written) => {
+    const { id } = await begin()
+    const stream = framesOf(await parley().send(`/api/sessions/${encodeURIComponent(written(id))}/stream`))
+    expect(await stream.next()).toMatchObject({ id: '1' })
+    await stream.cancel()
+  })
+
   test('a session that is not there is 404', async () => {
     for (const id of ['nonsense', crypto.randomUUID()]) {
       const response = await parley().send(`/api/sessions/${id}/stream`)
