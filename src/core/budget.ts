@@ -43,25 +43,45 @@ export const pageWithin = <Row extends object>(
 
 const SHORTEST = 40 // no id or time is cut
 
-/** The same with its long texts cut until it takes at most `limit` characters, as far as that goes; `truncated` tells the length of the
- *  longest. */
-export const rowWithin = <Row extends object>(row: Row, limit: number): Row & { truncated?: { chars: number } } => {
+/** The same with its long texts cut until it takes at most `limit` characters, and its lists where that is not enough, as far as that
+ *  goes; `truncated` tells the length of the longest text, and how many entries its lists have lost. */
+export const rowWithin = <Row extends object>(row: Row, limit: number): Row & { truncated?: Truncated } => {
   if (jsonLength(row) <= limit) return row
-  const truncated = { chars: longestIn(row) }
-  for (let most = limit; ; most = Math.floor(most * 0.8)) {
-    const cut = { ...cutIn(row, most), truncated }
-    if (most <= SHORTEST || jsonLength(cut) <= limit) return cut
+  const chars = longestIn(row)
+  for (let most = limit, lists = false; ; most = Math.floor(most * 0.8)) {
+    const kept = cutIn(row, most, lists)
+    const cut = { ...kept, truncated: { chars, ...omittedOf(row, kept) } }
+    if (jsonLength(cut) <= limit || (lists && most <= SHORTEST)) return cut
+    if (most <= SHORTEST) [most, lists] = [limit, true]
   }
 }
+
+interface Truncated {
+  chars: number
+  omitted?: Record<string, number>
+}
+
+const omittedOf = (row: object, kept: object): Pick<Truncated, 'omitted'> => {
+  const lost = innerOf(row).map(([key, inner], i) => [key, entriesIn(inner) - entriesIn(innerOf(kept)[i]![1])] as const)
+  const omitted = lost.filter(([, entries]) => entries > 0)
+  return omitted.length > 0 ? { omitted: Object.fromEntries(omitted) } : {}
+}
+
+const entriesIn = (value: unknown): number =>
+  innerOf(value).reduce((sum, [, inner]) => sum + entriesIn(inner), Array.isArray(value) ? value.length : 0)
 
 const longestIn = (value: unknown): number =>
   typeof value === 'string' ? value.length : Math.max(0, ...innerOf(value).map(([, inner]) => longestIn(inner)))
 
-const cutIn = <Value>(value: Value, most: number): Value => {
+// Of a list that is cut one entry at least.
+const cutIn = <Value>(value: Value, most: number, lists: boolean): Value => {
   if (typeof value === 'string') return cutText(value, Math.max(most, SHORTEST)) as Value
   if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map((inner) => cutIn(inner, most)) as Value
-  return Object.fromEntries(innerOf(value).map(([key, inner]) => [key, cutIn(inner, most)])) as Value
+  if (Array.isArray(value)) {
+    const cut = value.map((inner) => cutIn(inner, most, lists))
+    return (lists ? cut.slice(0, Math.max(1, fitting(cut, most).length)) : cut) as Value
+  }
+  return Object.fromEntries(innerOf(value).map(([key, inner]) => [key, cutIn(inner, most, lists)])) as Value
 }
 
 const innerOf = (value: unknown) => (typeof value === 'object' && value !== null ? Object.entries(value) : [])

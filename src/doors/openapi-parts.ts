@@ -68,8 +68,9 @@ export const SCHEMAS = {
       acknowledged_by: { type: 'array', items: { type: 'string' }, description: 'in get_history' },
       truncated: {
         type: 'object',
-        properties: { chars: { type: 'integer' } },
-        description: 'its texts were cut to max_chars; the longest had so many characters. get_history with message_id has it whole',
+        properties: { chars: { type: 'integer' }, omitted: { type: 'object', additionalProperties: { type: 'integer' } } },
+        description:
+          'its texts and lists were cut to max_chars: so many characters had the longest text, so many entries were left out of each list. get_history with message_id has it whole',
       },
       delivered_to: { type: 'array', items: { type: 'string' }, description: 'in get_history, of those named in to' },
     },

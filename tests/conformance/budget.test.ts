@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { done, refused, room, say, throughEveryDoor } from '../support/parley.ts'
+import { done, refused, room, say, seat, throughEveryDoor } from '../support/parley.ts'
 
 const KIB = 1024
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => from + n)
@@ -80,6 +80,34 @@ throughEveryDoor((call) => {
         if (!page.has_more) break
       }
       expect(seen).toEqual(range(1, 13))
+    })
+
+    test('whom a message names, and who has acknowledged it, is cut as well, and counted', async () => {
+      const { alex, id } = await room(call)
+      const teams = await Promise.all(
+        range(1, 30).map(async (n) => seat(call, await done(call('join_session', { session_id: id, team_name: `Team ${n}` })))),
+      )
+      const { message_id, cursor } = await say(alex, 'Who reviews it?', { to: teams.map(({ handle }) => handle) })
+      await Promise.all(teams.map((team) => team('wait_for_messages', { since_cursor: cursor - 1, timeout: 0 })))
+      await Promise.all(teams.map((team) => team('ack_messages', { cursor })))
+      const waited = await done(alex('wait_for_messages', { since_cursor: cursor - 1, timeout: 0, max_chars: 1_000 }))
+      const read = await done(alex('get_history', { limit: 1, max_chars: 1_000 }))
+      for (const page of [waited, read]) {
+        expect(lengthOf(page)).toBeLessThanOrEqual(1_000)
+        const [row] = page.messages
+        expect(row).toMatchObject({
+          id: message_id,
+          content: { text: 'Who reviews it?' },
+          truncated: { omitted: { to: 30 - row.to.length } },
+        })
+      }
+      const [short] = read.messages
+      for (const list of ['delivered_to', 'acknowledged_by']) expect(short.truncated.omitted[list]).toBe(30 - short[list].length)
+      const [whole] = (await done(alex('get_history', { message_id }))).messages
+      expect([whole.to.length, whole.delivered_to.length, whole.acknowledged_by.length]).toEqual([30, 30, 30])
+      const caught = await done(teams[0]!('catch_up', { max_chars: 2_000 }))
+      expect(lengthOf(caught)).toBeLessThanOrEqual(2_000)
+      expect(caught.unanswered).toMatchObject([{ id: message_id }])
     })
 
     test('below 1,000 it is refused', async () => {

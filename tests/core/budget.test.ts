@@ -43,6 +43,16 @@ describe('a budget', () => {
     expect(cut.deep.list[1]).toBe('y')
   })
 
+  test('a row loses of its long lists, at any depth, and tells how many entries of each', () => {
+    const row = { id: 'm', to: ['a'], deep: { list: Array.from({ length: 90 }, (_, n) => ({ n })) } }
+    const cut = rowWithin(row, 300)
+    expect(jsonLength(cut)).toBeLessThanOrEqual(300)
+    expect(cut.deep.list.length).toBeGreaterThan(5)
+    expect(cut.deep.list).toEqual(row.deep.list.slice(0, cut.deep.list.length))
+    expect(cut).toMatchObject({ to: ['a'], truncated: { chars: 1, omitted: { deep: 90 - cut.deep.list.length } } })
+    expect(cut.truncated!.omitted).not.toHaveProperty('to')
+  })
+
   test('a page keeps its beginning or its end, one row at least, and says that there is more', () => {
     const events = ['a', 'b', 'c'].map((id) => ({ id: id.repeat(30) }))
     expect(pageWithin({ events, hasMore: false }, undefined)).toEqual({ events, hasMore: false })
