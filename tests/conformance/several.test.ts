@@ -56,6 +56,13 @@ throughEveryDoor((call, parley, transport) => {
       expect(results.map(({ messages }: any) => messages[0].content.text)).toEqual(['here', 'here'])
     })
 
+    test('takes a credential that the header has as well', async () => {
+      const one = await room(call)
+      const as = transport === 'REST' ? { team: one.bea.token } : { headers: { 'x-team-id': one.bea.token } }
+      const { results } = await done(call('wait_for_any', { waits: [entry(one, 0)], timeout: 0 }, as))
+      expect(results).toMatchObject([{ session_id: one.id, next_cursor: 1 }])
+    })
+
     test('answers without results when the time is up', async () => {
       const [one, two] = (await rooms(2)) as [Room, Room]
       expect(await done(any([entry(one), entry(two)], 0.05))).toEqual({ results: [] })
