@@ -2,7 +2,7 @@
 import { ANSWER_WITHIN_MS, DatabaseTimeout, type Queries } from '../db/database.ts'
 import { contextOf, type Outcome, type Request } from './context.ts'
 import { refuse, unauthorized } from './core/errors.ts'
-import { derivedSecret, isUuid, newSecret } from './core/ids.ts'
+import { derivedSecret, isUuid, newSecret, UUID_LENGTH } from './core/ids.ts'
 import { assertSameUse, type Key } from './keys.ts'
 import { appendEvents, type Draft } from './stores/append.ts'
 import type { Event } from './stores/events.ts'
@@ -12,7 +12,6 @@ import { lockText } from './stores/locks.ts'
 import { isPresent, memberByToken } from './stores/members.ts'
 import { lockSession } from './stores/sessions.ts'
 
-const UUID_LENGTH = 36
 const TRIES = 4 // a transaction that collided with another was undone whole
 
 /** Runs an operation with effect `write`. Its events are told of once they are committed; what collided with another is tried again. */

@@ -8,9 +8,19 @@ import { documentVersions, readDocument, readVersion, writeDocument } from '../s
 import { fittingOutline, outlineOf, sectionNamed, sectionsOf, textOf, withSection, type Section } from './outline.ts'
 import { authorOf } from './people.ts'
 import { existingSession, openSession } from './refusals.ts'
-import { DOC_LIMIT_BYTES, docContent, limit, maxChars, op, outlineRow, section, sessionId, time, version } from './shapes.ts'
-
-const DOC_BODY_BYTES = 4 * 1024 * 1024 // 512 KiB of text can take several times that as JSON
+import {
+  DOC_BODY_BYTES,
+  DOC_LIMIT_BYTES,
+  docContent,
+  limit,
+  maxChars,
+  op,
+  outlineRow,
+  section,
+  sessionId,
+  time,
+  version,
+} from './shapes.ts'
 
 const sectionName = z
   .string()
@@ -41,16 +51,16 @@ export const readSessionDoc = op({
   refuses: ['not_found'],
   async run({ queries }, input) {
     await existingSession(queries, input.session_id)
-    const doc = input.version === undefined ? await readDocument(queries, input.session_id) : await existingVersion(queries, input)
+    const doc = await existingVersion(queries, input.session_id, input.version)
     const content = input.section === undefined ? doc.content : textOf(doc.content, existingSection(doc.content, input.section))
     return { ...docWithin(content, input.max_chars), version: doc.version }
   },
 })
 
-const existingVersion = async (
-  queries: Context['queries'],
-  { session_id, version }: { session_id: string; version?: number | undefined },
-) => (await readVersion(queries, session_id, version!)) ?? refuse('not_found', `The doc has no version ${version} yet.`, { version })
+const existingVersion = async (queries: Context['queries'], sessionId: string, version: number | undefined) => {
+  if (version === undefined) return readDocument(queries, sessionId)
+  return (await readVersion(queries, sessionId, version)) ?? refuse('not_found', `The doc has no version ${version} yet.`, { version })
+}
 
 const existingSection = (doc: string, name: string): Section =>
   sectionNamed(doc, name) ??

@@ -8,7 +8,7 @@ import { setClosed, setMetadata, type Session } from '../stores/sessions.ts'
 import { withConclusion } from './conclusion.ts'
 import { authorOf, convenerOnly, isConvener } from './people.ts'
 import { existingSession, noSuchSession, openSession } from './refusals.ts'
-import { description, op, reason, section, sessionId, time, title, version } from './shapes.ts'
+import { description, DOC_BODY_BYTES, op, reason, section, sessionId, time, title, version } from './shapes.ts'
 
 /** Specification 1, "get_session"; `last_sequence`, the convener and the genealogy go beyond it. Calls at the same time share one read. */
 export const getSession = op({
@@ -123,7 +123,7 @@ export const concludeSession = op({
   access: 'room',
   effect: 'write',
   destructive: true,
-  bodyLimit: 4 * 1024 * 1024,
+  bodyLimit: DOC_BODY_BYTES,
   example: { summary_section: 'The parser ships. Open: the printer.' },
   input: z.strictObject({
     session_id: sessionId,

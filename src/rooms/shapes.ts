@@ -35,6 +35,7 @@ export const teamName = characters(1, 100)
 export const docContent = kibibytes(512)
 export const section = kibibytes(64)
 export const DOC_LIMIT_BYTES = 512 * KIB
+export const DOC_BODY_BYTES = 4 * 1024 * KIB // as JSON, 512 KiB of text can take several times that
 
 /** A position in the log: a number, or its digits. */
 export const cursor = z
@@ -82,14 +83,17 @@ export const maxChars = z
   .optional()
   .describe('Longest answer you want, in characters; what is cut is marked.')
 
-export const event = z.looseObject({ id: z.string(), sequence: z.int(), type: z.string(), at: z.iso.datetime() })
+export const version = z.int().min(0)
+export const time = z.iso.datetime()
+
+export const event = z.looseObject({ id: z.string(), sequence: z.int(), type: z.string(), at: time })
 
 export const participant = z.object({
   team_id: z.uuid(),
   team_name: z.string(),
-  joined_at: z.iso.datetime(),
-  last_seen_at: z.iso.datetime(),
-  left_at: z.iso.datetime().nullable(),
+  joined_at: time,
+  last_seen_at: time,
+  left_at: time.nullable(),
   status: z.enum(['active', 'idle', 'disconnected']),
   is_self: z.boolean(),
   is_convener: z.boolean(),
@@ -98,6 +102,3 @@ export const participant = z.object({
 
 /** A section of the doc, `chars` with its subsections; `change` is of its own text. */
 export const outlineRow = z.object({ section: z.string(), level: z.int(), chars: z.int(), change: z.enum(['added', 'changed']).optional() })
-
-export const version = z.int().min(0)
-export const time = z.iso.datetime()

@@ -4,6 +4,7 @@
 // alone notifies nobody: it was a tenth of what a post costs (bench/post).
 import { CHANNEL, type Database, type Queries } from '../../db/database.ts'
 import { putBounded } from '../core/bounded.ts'
+import { UUID_LENGTH } from '../core/ids.ts'
 
 const SESSIONS_IN_ONE = 120 // a payload has at most 7,999 bytes, a session takes 53 of them at the most
 const ANSWERED_WITHIN_MS = 2_000
@@ -11,7 +12,6 @@ const ANSWERED_WITHIN_MS = 2_000
 const HELLO = 'hello' // said whenever this instance begins to listen: the others answer, and know of it from then on
 const HERE = 'here'
 const SETTINGS = 'settings' // one was saved
-const UUID_LENGTH = 36
 
 /** What another instance did. */
 export interface News {

@@ -50,10 +50,11 @@ export const isConversation = (type: string) => (CONVERSATION_TYPES as readonly 
 /** What a page counts: what teams and people said. */
 export const MESSAGE = `type in ('chat', 'user_input')`
 export const isMessage = (type: string) => type === 'chat' || type === 'user_input'
+export const PAGE_EVENTS = 500
 const PAGE_BYTES = 256 * 1024
 
 /** A page of what follows `cursor`, ascending: at most `limit` events or 256 KiB of text, the first one always. */
-export const eventsAfter = (queries: Queries, sessionId: string, cursor: number, trace: boolean, limit = 500): Promise<Page> =>
+export const eventsAfter = (queries: Queries, sessionId: string, cursor: number, trace: boolean, limit = PAGE_EVENTS): Promise<Page> =>
   page(queries, `session_id = $1 and sequence > $2${trace ? '' : ` and ${CONVERSATION}`}`, 'asc', [sessionId, cursor], limit)
 
 /** The page before `cursor` (or the newest), ascending too, with the same budget counted from its end. */
@@ -106,9 +107,9 @@ export const page = async ({ query }: Queries, where: string, order: 'asc' | 'de
 }
 
 /** Cuts what is at hand already to a page, as the database would. */
-export const pageOf = (events: Event[], limit = 500): Page => {
+export const pageOf = (events: Event[]): Page => {
   let bytes = 0
-  const end = events.findIndex((event, i) => i === limit || (i > 0 && (bytes += sizeOf(events[i - 1]!)) >= PAGE_BYTES))
+  const end = events.findIndex((_, i) => i === PAGE_EVENTS || (i > 0 && (bytes += sizeOf(events[i - 1]!)) >= PAGE_BYTES))
   return end < 0 ? { events, hasMore: false } : { events: events.slice(0, end), hasMore: true }
 }
 

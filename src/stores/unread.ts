@@ -2,7 +2,7 @@
 // the team whose message it answers.
 import type { Queries } from '../../db/database.ts'
 import { plainArray } from './arrays.ts'
-import { CONVERSATION, page, type Event, type Page } from './events.ts'
+import { CONVERSATION, page, PAGE_EVENTS, type Event, type Page } from './events.ts'
 
 // The first line is the partial index events_addressed: a team's few messages are found without reading the feed.
 // Of 20,000 messages 300 with `to`, 100 of them to the team: 0.3 ms, without the index 7 ms (explain analyze, PostgreSQL 15).
@@ -13,7 +13,7 @@ const ADDRESSED = (team: string) => `(to_team_ids is not null or reply_to is not
 
 /** A page of what follows `cursor` and is addressed to the team. */
 export const addressedAfter = (queries: Queries, sessionId: string, teamId: string, cursor: number): Promise<Page> =>
-  page(queries, `session_id = $1 and sequence > $2 and ${ADDRESSED('$3::uuid')}`, 'asc', [sessionId, cursor, teamId], 500)
+  page(queries, `session_id = $1 and sequence > $2 and ${ADDRESSED('$3::uuid')}`, 'asc', [sessionId, cursor, teamId], PAGE_EVENTS)
 
 /** Of these events of one session, those that are addressed to the team. */
 export const addressedAmong = async ({ query }: Queries, teamId: string, events: Event[]): Promise<Event[]> => {
@@ -64,7 +64,7 @@ export const unansweredBy = async (
   const open = `session_id = $1 and to_team_ids is not null and to_team_ids && $2::uuid[]
     and (posted_by_team_id = any($2::uuid[])) is not true and id not in (select answer.reply_to from events answer
       where answer.session_id = $1 and answer.reply_to is not null and answer.posted_by_team_id = any($2::uuid[]))`
-  const params = [sessionId, `{${handles.join(',')}}`]
+  const params = [sessionId, plainArray(handles)]
   const [{ events }, [row]] = await Promise.all([
     page(queries, open, 'desc', params, limit),
     queries.query<{ count: number }>(`select count(*)::int as count from events where ${open}`, params),
