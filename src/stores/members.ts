@@ -1,5 +1,5 @@
 // Who belongs to a session: the look-up behind every call of a team, and the roster.
-import { and, asc, eq, getTableColumns, gt, isNull, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, gt, isNull, ne, sql } from 'drizzle-orm'
 import { prepared, type Queries } from '../../db/database.ts'
 import { acks, participants, sessions } from '../../db/schema.ts'
 import { parseToken, sameText, sha256, type Token } from '../core/ids.ts'
@@ -140,19 +140,20 @@ export const acknowledge = async ({ db }: Queries, sessionId: string, teamId: st
   return row!
 }
 
-/** The names of present teams in other sessions that are still open, seen (or polling) after `since`. */
+/** Of teams joined with their sessions: those present in an open one, and seen or polling after `since`. */
+export const isAround = (since: string) =>
+  and(
+    isNull(participants.leftAt),
+    eq(sessions.status, 'active'),
+    gt(sql`greatest(${participants.lastSeenAt}, ${participants.pollingUntil})`, since),
+  )
+
+/** The names of the teams that are around in other sessions. */
 export const activeElsewhere = async ({ db }: Queries, sessionId: string, since: string): Promise<string[]> => {
   const rows = await db
     .selectDistinct({ name: participants.teamName })
     .from(participants)
     .innerJoin(sessions, eq(sessions.id, participants.sessionId))
-    .where(
-      and(
-        sql`${participants.sessionId} <> ${sessionId}`,
-        isNull(participants.leftAt),
-        eq(sessions.status, 'active'),
-        gt(sql`greatest(${participants.lastSeenAt}, ${participants.pollingUntil})`, since),
-      ),
-    )
+    .where(and(ne(participants.sessionId, sessionId), isAround(since)))
   return rows.map(({ name }) => name)
 }

@@ -5,6 +5,7 @@ import { events, participants, sessions } from '../../db/schema.ts'
 import { kindNumber } from '../core/kinds.ts'
 import { plainArray } from './arrays.ts'
 import { MESSAGE } from './events.ts'
+import { isAround } from './members.ts'
 
 /** The newest event of each conversation, by primary key: the session's row knows its sequence. */
 export const lastEventsOf = ({ db }: Queries, ids: string[]) =>
@@ -103,17 +104,11 @@ export const totals = async (queries: Queries, since: Since) => {
   return row!
 }
 
-/** Teams present in open sessions that were seen, or are polling, after `since`. */
+/** The teams that are around in any session, the last to be seen first. */
 export const presentTeams = ({ db }: Queries, since: string) =>
   db
     .select({ team: participants, convenerTeamId: sessions.convenerTeamId })
     .from(participants)
     .innerJoin(sessions, eq(sessions.id, participants.sessionId))
-    .where(
-      and(
-        isNull(participants.leftAt),
-        eq(sessions.status, 'active'),
-        gt(sql`greatest(${participants.lastSeenAt}, ${participants.pollingUntil})`, since),
-      ),
-    )
+    .where(isAround(since))
     .orderBy(desc(participants.lastSeenAt))
