@@ -2,7 +2,7 @@
 import { Hono } from 'hono'
 import { refuse, unauthorized } from '../core/errors.ts'
 import { idWithin, isUuid } from '../core/ids.ts'
-import { bodySource, hashing } from '../import/source.ts'
+import { bodySource, hashing, refuseTooLong } from '../import/source.ts'
 import { importTranscript } from '../import/transcript.ts'
 import type { Services } from '../services.ts'
 import { isAway, isUndone } from '../stores/failures.ts'
@@ -20,8 +20,7 @@ export const traceRoutes = (services: Services) =>
       refuse('invalid_request', 'A team_id in the URL would end up in logs. Send it in the X-Team-ID header.', { field: 'team_id' })
     refuseUnknown(c, ARGUMENTS)
     const limit = services.config.MAX_TRACE_BYTES
-    if (Number(c.req.header('content-length') ?? 0) > limit)
-      refuse('payload_too_large', `A transcript may have at most ${limit} bytes here (MAX_TRACE_BYTES).`, { limit_bytes: limit })
+    if (Number(c.req.header('content-length') ?? 0) > limit) refuseTooLong(limit)
     const tied = await tiedTo(c, services)
     refuseForm(c)
     c.env?.patient?.() // the answer comes when all is written

@@ -119,8 +119,10 @@ const ofCall = (call: Json, i: number, by: By): Draft[] => {
   return [asked, { ...by, ...at, key: `result/${id}`, type: 'tool_response', toolName, content }]
 }
 
-const exitCodeOf = (text: string) =>
-  exitCodeIn(text) ?? (/\nExit Code: (\d+)/.test(text) ? Number(/\nExit Code: (\d+)/.exec(text)![1]) : undefined)
+const exitCodeOf = (text: string) => {
+  const last = /\nExit Code: (\d+)/.exec(text)?.[1]
+  return exitCodeIn(text) ?? (last === undefined ? undefined : Number(last))
+}
 
 const ofNotice = ({ type, content }: Json): Draft => {
   const text = textOfBlocks(content)

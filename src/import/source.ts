@@ -35,12 +35,14 @@ export const bodySource = (body: ReadableStream<Uint8Array> | AsyncIterable<Uint
   async *read() {
     let bytes = 0
     for await (const chunk of (body ?? []) as unknown as AsyncIterable<Uint8Array>) {
-      if ((bytes += chunk.length) > limit)
-        refuse('payload_too_large', `A transcript may have at most ${limit} bytes here (MAX_TRACE_BYTES).`, { limit_bytes: limit })
+      if ((bytes += chunk.length) > limit) refuseTooLong(limit)
       yield chunk
     }
   },
 })
+
+export const refuseTooLong = (limit: number): never =>
+  refuse('payload_too_large', `A transcript may have at most ${limit} bytes here (MAX_TRACE_BYTES).`, { limit_bytes: limit })
 
 export interface Hashing {
   chunks: AsyncIterable<Uint8Array>

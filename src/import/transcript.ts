@@ -123,7 +123,7 @@ class Reading {
   constructor(
     readonly writer: Writer,
     standing: Standing,
-    readonly again: boolean, // from the beginning, though it may have been read before
+    readonly whole: boolean, // read from the beginning, though much of it may have been read before
   ) {
     this.#memory = structuredClone(standing.memory)
     this.#writing = Promise.resolve(standing)
@@ -168,7 +168,7 @@ class Reading {
 
   #add({ number }: Line, draft: Draft, i: number) {
     const place = i === 0 ? String(number) : `${number}.${i}`
-    const key = draft.key ?? (this.again ? `/${place}` : place)
+    const key = draft.key ?? (this.whole ? `/${place}` : place)
     const ready = readyOf(this.writer.sessionId, draft, key)
     this.#drafts.push(ready)
     this.#bytes += ready.json.length
@@ -182,7 +182,7 @@ class Reading {
   // One batch is written while the next one is read.
   async #flush({ number, end, tail, ended }: Line) {
     const drafts = this.#drafts
-    const place = this.again ? NOWHERE : { bytes: end, lines: number, open: !ended, tail: tailOf(tail) }
+    const place = this.whole ? NOWHERE : { bytes: end, lines: number, open: !ended, tail: tailOf(tail) }
     const read = { ...place, memory: structuredClone(this.#memory) }
     ;[this.#drafts, this.#bytes, this.#last] = [[], 0, undefined]
     const standing = await this.#writing
