@@ -105,7 +105,8 @@ describe('after a whole session no answer, stream, log, metric or row holds a se
       await ask('GET', `${room}/wait?since_cursor=${bea}`, bea),
     ]
     for (const { status } of wrong) expect(status).toBeWithin(400, 500)
-    await mcpCall('post_message', { session_id: bea, team_id: bea, content: { text: 'Here.' } })
+    const tool = await mcpCall('post_message', { session_id: bea, team_id: bea, content: { text: 'Here.' } })
+    expect(tool.body().result.isError).toBe(true)
   }, 60_000)
 
   test('they write by both doors', async () => {
@@ -116,10 +117,14 @@ describe('after a whole session no answer, stream, log, metric or row holds a se
       ['get_history', {}],
       ['wait_for_messages', { since_cursor: 0, timeout: 0 }],
       ['update_session_metadata', { title: 'Shipping it', reason: 'clearer' }],
-    ] as const)
-      expect((await mcpCall(tool, { session_id: created.session_id, team_id: chris, ...args })).status).toBe(200)
-    await ask('POST', `${room}/doc/append`, bea, { text: '- another' }, { headers: { 'idempotency-key': 'k2' } })
-    await ask('POST', `${room}/ack`, bea, { cursor: 3 })
+    ] as const) {
+      const { text } = await mcpCall(tool, { session_id: created.session_id, team_id: chris, ...args })
+      expect(text).toContain('"structuredContent"')
+      expect(text).not.toContain('"isError":true')
+    }
+    const headers = { 'idempotency-key': 'k2' }
+    expect((await ask('POST', `${room}/doc/append`, bea, { text: '- another' }, { headers })).status).toBe(200)
+    expect((await ask('POST', `${room}/ack`, bea, { cursor: 3 })).status).toBe(200)
   }, 60_000)
 
   // What is logged of that is looked through too.
@@ -133,15 +138,17 @@ describe('after a whole session no answer, stream, log, metric or row holds a se
   }, 60_000)
 
   test('one leaves, one concludes, and all is read in every form', async () => {
-    const [alex, , chris] = tokens as [string, string, string]
+    const [alex, bea, chris] = tokens as [string, string, string]
     expect((await ask('POST', `${room}/leave`, chris, {})).status).toBe(200)
     expect((await ask('POST', `${room}/conclude`, alex, { summary_section: 'We ship.' })).status).toBe(200)
     await Promise.all(streams)
-    for (const team of tokens)
-      for (const path of ['', '/participants', '/messages?limit=500', '/doc', '/doc/history', '/wait?since_cursor=0', '/stream'])
-        await ask('GET', `${room}${path}`, team)
-    for (const path of ['', '/history', '.md', '/feed.jsonl', '/live']) await ask('GET', `/sessions/${created.session_id}${path}`)
-    for (const path of PAGES) await ask('GET', path)
+    const statusOf = async (path: string, team?: string) => [path, (await ask('GET', path, team)).status]
+    for (const path of ['', '/participants', '/messages?limit=500', '/doc', '/doc/history', '/wait?since_cursor=0']) {
+      for (const team of [alex, bea]) expect(await statusOf(room + path, team)).toEqual([room + path, 200])
+      expect(await statusOf(room + path, chris)).toEqual([room + path, 401])
+    }
+    const ofSession = ['', '/history', '.md', '/feed.jsonl', '/live'].map((path) => `/sessions/${created.session_id}${path}`)
+    for (const path of [`${room}/stream`, ...ofSession, ...PAGES]) expect(await statusOf(path)).toEqual([path, 200])
   }, 60_000)
 
   test('none of it holds a secret, and the log has told each call', async () => {
