@@ -5,7 +5,7 @@ import { etag } from 'hono/etag'
 import { HTTPException } from 'hono/http-exception'
 import { getPathNoStrict } from 'hono/utils/url'
 import type { ServedOp } from './context.ts'
-import { Refusal, refuse } from './core/errors.ts'
+import { Refusal, refuse, type ErrorBody } from './core/errors.ts'
 import { commandRoutes } from './doors/commands.ts'
 import { errorAnswer, isApi, type Env, type Http, type Runtime } from './doors/http.ts'
 import { guardsOf } from './doors/guards.ts'
@@ -13,7 +13,7 @@ import { handoffRoute } from './doors/handoff.ts'
 import { mcpEndpoint, type Endpoint } from './doors/mcp.ts'
 import { configRoutes, metaRoutes } from './doors/meta.ts'
 import { errorFor, linkInBrowser, pageRoutes } from './doors/pages.tsx'
-import { guarded } from './doors/pages/answer.tsx'
+import { guarded, type Site } from './doors/pages/answer.tsx'
 import { readAssets, type ReadAsset } from './doors/pages/assets.ts'
 import { RateLimit } from './doors/rate-limit.ts'
 import { methodNotAllowed, restRoutes } from './doors/rest.ts'
@@ -37,35 +37,18 @@ export const createApp = async (services: Services, { toolsets = all, commandSec
   const site = { services, assets: await readAssets(asset) }
   const limit = services.config.RATE_LIMIT > 0 ? new RateLimit(services) : undefined
   const guard = guardsOf(services, limit)
-  const failed = (error: Error, c: Http) => {
-    if (error instanceof Refusal) return errorFor(c, site, error.body)
-    if (error instanceof HTTPException) return errorFor(c, site, { code: 'invalid_request', message: error.message, details: {} })
-    return errorFor(c, site, errorBody(REQUEST, services, error))
-  }
-  const part = () => {
-    const app = new Hono<Env>({ strict: false }) // with a slash at the end or without
-    app.onError(failed)
-    app.notFound((c) =>
-      errorFor(c, site, {
-        code: 'not_found',
-        message: `There is nothing at ${redacted(c.req.path)}. /AGENTS.md and /api/openapi.json list what there is.`,
-        details: {},
-      }),
-    )
-    return app
-  }
   const operations = toolsets.flatMap((toolset) => toolset.operations)
-  const agents = part()
+  const agents = part(site)
   apiRoutes(agents, operations, services, commandSecret)
   mcpRoutes(agents, toolsets, services, limit)
 
-  const people = part()
+  const people = part(site)
   people.use(async (c, next) => {
     try {
       guard(c)
       await next()
     } catch (error) {
-      c.res = await failed(error as Error, c)
+      c.res = await failed(error, c, site)
     }
     guarded(c, services)
   })
@@ -82,12 +65,32 @@ export const createApp = async (services: Services, { toolsets = all, commandSec
       try {
         guard({ req: { path, method: request.method, header: (name) => request.headers.get(name) ?? undefined }, env: runtime })
       } catch (error) {
-        return errorAnswer(error instanceof Refusal ? error.body : errorBody(REQUEST, services, error))
+        return errorAnswer(errorOf(error, services))
       }
       return agents.fetch(request, runtime)
     },
   }
 }
+
+// Routes to be, whose failures and unknown paths are answered like all others.
+const part = (site: Site) => {
+  const app = new Hono<Env>({ strict: false }) // with a slash at the end or without
+  app.onError((error, c) => failed(error, c, site))
+  app.notFound((c) => {
+    const message = `There is nothing at ${redacted(c.req.path)}. /AGENTS.md and /api/openapi.json list what there is.`
+    return errorFor(c, site, { code: 'not_found', message, details: {} })
+  })
+  return app
+}
+
+const failed = (error: unknown, c: Http, site: Site) => errorFor(c, site, errorOf(error, site.services))
+
+const errorOf = (error: unknown, services: Services): ErrorBody => {
+  if (error instanceof Refusal) return error.body
+  if (error instanceof HTTPException) return { code: 'invalid_request', message: error.message, details: {} }
+  return errorBody(REQUEST, services, error)
+}
+const REQUEST = { name: 'request', effect: 'read', refuses: [] } as const
 
 const apiRoutes = (app: Hono<Env>, operations: readonly ServedOp[], services: Services, commandSecret: string | undefined) => {
   app.route('/', configRoutes(operations, services))
@@ -108,8 +111,6 @@ const mcpRoutes = (app: Hono<Env>, toolsets: readonly Toolset[], services: Servi
   for (const path of ['/mcp', '/api/mcp']) app.all(path, async (c) => (await endpoint(c.req.query('toolsets') ?? first)).answer(c))
   app.all('/mcp/:toolset', async (c) => (await endpoint(c.req.param('toolset'))).answer(c))
 }
-
-const REQUEST = { name: 'request', effect: 'read', refuses: [] } as const
 
 // Made when first asked for, and kept: there are few combinations.
 const endpoints = (toolsets: readonly Toolset[], services: Services, limit: RateLimit | undefined) => {
