@@ -5,10 +5,10 @@ import type { Config } from './config.ts'
 import { Clock } from './core/clock.ts'
 import { combine } from './core/combine.ts'
 import { newSecret, type Token } from './core/ids.ts'
-import { linesOf } from './core/lines.ts'
 import type { Log } from './core/log.ts'
 import { Metrics } from './core/metrics.ts'
 import { Presence } from './core/presence.ts'
+import { queuesOf } from './core/queues.ts'
 import { growthOver } from './growth.ts'
 import { LoopGuard, loopSettingsOf } from './loop-guard.ts'
 import { Announcer } from './stores/announcer.ts'
@@ -16,7 +16,8 @@ import { writePresence } from './stores/presence.ts'
 import { savedSettings } from './stores/settings.ts'
 import { overviewsOf } from './stores/sessions.ts'
 
-// Of one session: one writes, and the next ones are at its lock. However many come, a session that is held elsewhere takes no more connections.
+// To one session: one writes, and the next ones wait for its lock. However many writes come, a session that is held elsewhere takes no
+// more connections than these.
 const WRITES_AT_ONCE = 3
 
 export type Services = Awaited<ReturnType<typeof createServices>>
@@ -62,7 +63,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
     instance,
     stopping: stopping.signal,
     appender: growth.appender,
-    writeLine: linesOf(WRITES_AT_ONCE),
+    writeInTurn: queuesOf(WRITES_AT_ONCE),
     indexer: growth.indexer,
     loops,
     publish: growth.publish,
@@ -70,8 +71,8 @@ export const createServices = async (database: Database, config: Config, log: Lo
     outcomeUnknown: background.outcomeUnknown,
     eventsAfter: growth.feeds.after,
     memberOf: growth.membership.memberOf,
-    /** Of what another instance commits, this one hears a moment later, and a caller that knows of it may ask here at once: with others
-     *  about, the database is asked. */
+    /** Undefined while there are other instances: of what one of them commits this one hears a moment later, and a caller that knows of it
+     *  already may ask here. */
     memberLately: (sessionId: string, token: Token, since: number) =>
       announcer === undefined || announcer.alone ? growth.membership.memberLately(sessionId, token, since) : undefined,
     overviewOf,

@@ -19,7 +19,7 @@ export const write = (request: Request, key: Key | undefined): Promise<Outcome> 
   const begun = performance.now()
   const session = request.input.session_id
   if (!isUuid(session)) return writeUntilDone(request, key, begun)
-  return request.services.writeLine(session, () => writeUntilDone(request, key, begun))
+  return request.services.writeInTurn(session, () => writeUntilDone(request, key, begun))
 }
 
 const writeUntilDone = async (request: Request, key: Key | undefined, begun: number): Promise<Outcome> => {

@@ -63,7 +63,7 @@ function* unitsOf(text: string): Generator<string> {
     const line = lines[i]!
     const fence = FENCE.exec(line)?.[1]
     if (fence === undefined || line.length > LONGEST_HEAD) {
-      yield* shortened(line)
+      yield* stretchesOf(line)
       continue
     }
     const first = i
@@ -77,7 +77,7 @@ function* unitsOf(text: string): Generator<string> {
 function* codeInParts([opening = '', ...code]: string[], fence: string): Generator<string> {
   let part = opening
   for (const line of code) {
-    for (const [i, stretch] of [...shortened(line)].entries()) {
+    for (const [i, stretch] of [...stretchesOf(line)].entries()) {
       if (part.length + stretch.length > LONGEST_CODE) {
         yield `${part}\n${fence}`
         part = opening
@@ -88,7 +88,7 @@ function* codeInParts([opening = '', ...code]: string[], fence: string): Generat
   yield part
 }
 
-function* shortened(line: string): Generator<string> {
+function* stretchesOf(line: string): Generator<string> {
   let rest = line
   while (rest.length > LONGEST_UNIT) {
     const space = rest.lastIndexOf(' ', LONGEST_UNIT - 1)

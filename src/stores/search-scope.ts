@@ -64,7 +64,7 @@ export const writtenBy = ({ by }: KnownScope, bind: Bind): string[] => {
 }
 
 /** The part of the index's events that lies there; undefined when these are few enough to be all scored. */
-export const shareOf = async ({ query }: Queries, place: KnownScope, events: number): Promise<number | undefined> => {
+export const shareWithin = async ({ query }: Queries, place: KnownScope, events: number): Promise<number | undefined> => {
   const params: unknown[] = []
   const within = liesWithin(place, (value) => `$${params.push(value)}`).join(' and ')
   if (within === '') return 1 // an author whose sessions are too many

@@ -3,7 +3,7 @@ import type { Queries } from '../../db/database.ts'
 import { B, K1, quoted, termsOf } from '../core/terms.ts'
 import { pgArray, plainArray } from './arrays.ts'
 import { everyEvent, likelyEvents, MOST_CANDIDATES, weightOf, type Plan, type Term } from './search-plan.ts'
-import { isNarrowed, knownScope, liesWithin, shareOf, writtenBy, type KnownScope, type Scope } from './search-scope.ts'
+import { isNarrowed, knownScope, liesWithin, shareWithin, writtenBy, type KnownScope, type Scope } from './search-scope.ts'
 import { correctionsOf, type Word } from './typos.ts'
 
 export interface Found {
@@ -83,7 +83,7 @@ const wayTo = async (queries: Queries, terms: Term[], place: KnownScope, { event
   const narrowed = isNarrowed(place)
   if (terms.reduce((sum, term) => sum + term.events, 0) <= RANK_ALL) return { plan: everyEvent(terms) }
   if (place.session !== undefined || events <= RANK_ALL) return { plan: everyEvent(terms), gathered: narrowed }
-  const share = narrowed ? await shareOf(queries, place, events) : 1
+  const share = narrowed ? await shareWithin(queries, place, events) : 1
   if (share === undefined) return { plan: everyEvent(terms), gathered: true }
   const there = terms.map((term) => ({ ...term, events: term.events * share, levels: term.levels?.map((n) => n * share) ?? null }))
   return { plan: likelyEvents(there, events * share), limited: true }

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import { linesOf } from '../../src/core/lines.ts'
+import { queuesOf } from '../../src/core/queues.ts'
 
 test('work under one key comes in its order, so many at a time, and a failure frees the place', async () => {
-  const inLine = linesOf(2)
+  const inTurn = queuesOf(2)
   const log: string[] = []
   let running = 0
   const work = (name: string) => async () => {
@@ -13,23 +13,23 @@ test('work under one key comes in its order, so many at a time, and a failure fr
     if (name === 'b') throw new Error('b failed')
     return name
   }
-  const all = await Promise.allSettled(['a', 'b', 'c', 'd', 'e'].map((name) => inLine('key', work(name))))
+  const all = await Promise.allSettled(['a', 'b', 'c', 'd', 'e'].map((name) => inTurn('key', work(name))))
   expect(log).toEqual(['a', 'b', 'c', 'd', 'e'])
   expect(all.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled', 'fulfilled'])
-  expect(await inLine('key', work('f'))).toBe('f')
+  expect(await inTurn('key', work('f'))).toBe('f')
 })
 
 test('another key does not wait, and work that fails at once is a rejection', async () => {
-  const inLine = linesOf(1)
+  const inTurn = queuesOf(1)
   const { promise, resolve } = Promise.withResolvers<void>()
-  const held = inLine('held', () => promise)
-  expect(await inLine('free', async () => 'passed')).toBe('passed')
+  const held = inTurn('held', () => promise)
+  expect(await inTurn('free', async () => 'passed')).toBe('passed')
   await expect(
-    inLine('free', () => {
+    inTurn('free', () => {
       throw new Error('at once')
     }),
   ).rejects.toThrow('at once')
-  expect(await inLine('free', async () => 'passed')).toBe('passed')
+  expect(await inTurn('free', async () => 'passed')).toBe('passed')
   resolve()
   await held
 })
