@@ -72,7 +72,8 @@ export const withinDeadline = <T>(work: Promise<T>, ms = ANSWER_WITHIN_MS): Prom
     work.then(after(resolve), after(reject))
   })
 
-/** What a transaction does, unless its time was over before it could begin: its caller was told so by then, and nobody would know of it. */
+/** A transaction's work, which throws DatabaseTimeout when it begins only after `ms`: by then its caller was told that it failed, and would
+ *  not know what it wrote. */
 export const unlessLate = <T>(work: (tx: Queries) => Promise<T>, ms = ANSWER_WITHIN_MS): typeof work => {
   const from = performance.now()
   return async (tx) => {

@@ -87,7 +87,7 @@ const asFirstTold = ({ output }: AnyOp, outcome: Extract<Outcome, { ok: true }>)
   return success ? { ...outcome, data } : outcome // an earlier version may have answered in another shape
 }
 
-// What a call says of itself is not the operation's.
+// The credential and the key are the call's own, and no part of the operation's input.
 const withoutThese = ({ team_id: _, idempotency_key: __, ...input }: Record<string, any>) => input
 
 const IN_OUR_WORDS = { error: wording }

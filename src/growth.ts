@@ -46,8 +46,8 @@ export const growthOver = (database: Database, { metrics, loops, announcer }: Li
     grew(session, newest)
     announcer?.announce(session, newest)
   }
-  /** The session has grown, here or elsewhere: its end is another, those who wait look, and it is to be indexed (its own instance may be
-   *  gone by then; the first to come does it). */
+  /** The session has grown, here or elsewhere: its log ends at another place, those who wait look, and it is to be indexed. Every instance
+   *  tries to: the one that wrote may be gone by then. */
   const grew = (session: string, newest: number) => {
     appender.moved(session, newest)
     membership.forget(session)

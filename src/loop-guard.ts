@@ -35,12 +35,12 @@ const SLOWED_MS = 60_000
 const DUE_KEPT = 10_000 // sessions
 const SUSPECTED_KEPT = 1_000 // about 4 KB for each of their teams
 
-// What was posted since the last look: of a stretch without a gap it is known who spoke, and how often another.
+// What was posted since the last look.
 interface Due {
   posts: number
-  newest: number
-  by: unknown
-  switches: number
+  newest: number // sequence
+  by: unknown // the team that spoke last
+  switches: number // how often another team than the one before spoke; Infinity when not all was posted here, and so nobody knows
 }
 
 interface Suspected {
@@ -68,7 +68,7 @@ export class LoopGuard {
     const due = before ?? { posts: 0, newest: events[0]!.sequence - 1, by: undefined, switches: 0 }
     for (const { sequence, author, posted_by_team_id: by } of events) {
       due.posts += author === 'team' ? 1 : author === 'person' ? POSTS_BETWEEN_LOOKS : 0
-      if (sequence !== due.newest + 1) due.switches = Infinity // somebody else wrote in between, through another instance
+      if (sequence !== due.newest + 1) due.switches = Infinity // others wrote in between, through another instance
       else if (author === 'team' && by !== due.by) due.switches++
       due.newest = sequence
       if (author === 'team') due.by = by

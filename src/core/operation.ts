@@ -20,7 +20,7 @@ export interface Operation<Context, I extends z.ZodObject = z.ZodObject, O exten
   input: I
   output: O
   refuses: readonly ErrorCode[]
-  /** At once only where the answer is in memory: a promise less for each poll (bench/mcp). */
+  /** Does it. Without a promise only where the answer is in memory: a poll that needs none is quicker (bench/mcp). */
   run(context: Context, input: z.output<I>): z.output<O> | Promise<z.output<O>>
 }
 

@@ -1,9 +1,9 @@
-/** What was looked up about a session a moment ago. It is valid for half a second, and only until the session moves: a look-up that was
- *  under way then keeps its result where nobody finds it. */
+/** What was looked up about a session a moment ago. It is valid for half a second, and only until the session moves: what a look-up that
+ *  was under way then brings, it puts where nobody looks any more. */
 export class Recent<Value> {
   #shelves = new Map<string, Shelf<Value>>()
 
-  /** By name, what is known; what is looked up from now on is put here. */
+  /** What is known, by name. Fetch this before a look-up, and put the result into it. */
   of(session: string): Map<string, Value> {
     const shelf = this.#shelves.get(session)
     const now = performance.now()

@@ -5,11 +5,11 @@ import { putBounded } from './bounded.ts'
 export class Tail<Event extends { sequence: number }> {
   #bySession = new Map<string, { events: Event[]; bytes: number }>()
 
-  /** `sizeOf`: about how many bytes an event takes; asked twice for each event at the most. */
+  /** `sizeOf`: about how many bytes an event takes; asked at most twice for each event. */
   constructor(readonly sizeOf: (event: Event) => number) {}
 
-  /** Committed events of one session, ascending. A gap makes what comes before it useless: of what another wrote in between, only the
-   *  database knows. */
+  /** Committed events of one session, ascending. What comes before a gap is left out: what another instance wrote there, only the database
+   *  knows. */
   extend(session: string, events: readonly Event[]): void {
     if (events.length === 0) return
     const from = events.findLastIndex(({ sequence }, i) => i > 0 && sequence !== events[i - 1]!.sequence + 1)

@@ -92,7 +92,7 @@ const mayCall = ({ req: { method, path } }: Asked, person: Person | undefined): 
 /** May this request read what the pages show? Everybody, unless a password or token was set. */
 export const mayRead = (c: Http, services: Services): boolean => readsForGood(c, services) || personOf(c, services) !== undefined
 
-/** The same by what does not end while the server runs. */
+/** The same, by what stays valid for as long as the server runs: its streams need not be looked at again. */
 export const readsForGood = (c: Http, services: Services): boolean => {
   const { ACCESS_TOKEN, VIEWER_PASSWORD } = services.config
   return (ACCESS_TOKEN === undefined && VIEWER_PASSWORD === undefined) || holdsAccessToken(c, services)

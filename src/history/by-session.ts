@@ -10,7 +10,7 @@ import type { Found, Sought } from '../stores/search.ts'
 import { findSessions, sessionTexts, type FoundSessions, type SessionText } from '../stores/session-search.ts'
 import { sessionName } from './ids.ts'
 
-const MOST = 5 // of the hits, and no more than half of them, where events want the others
+const MOST = 5 // hits that may stand for sessions, and no more than half of them, unless events leave more room
 const SAID = new Set<Kind>(['user_input', 'assistant_response'])
 
 /** The best sessions for a query, one more than `hits`, if what they are about is asked for: conversation, and not one turn of it. */

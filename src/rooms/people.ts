@@ -4,6 +4,7 @@ import type { Context } from '../context.ts'
 import type { Author } from '../stores/documents.ts'
 import type { Session } from '../stores/sessions.ts'
 
+/** Who it is that the log and the document's history name. */
 export const authorOf = ({ caller }: Context): Author => {
   if (caller.kind === 'team') return { teamId: caller.member.teamId, name: caller.member.teamName }
   return { teamId: undefined, name: caller.kind === 'person' ? caller.name : 'somebody' }
@@ -12,7 +13,7 @@ export const authorOf = ({ caller }: Context): Author => {
 export const isConvener = ({ caller }: Context, session: Session) =>
   caller.kind === 'team' && caller.member.teamId === session.convenerTeamId
 
-/** For what teams must not decide. */
+/** Refuses teams, for what they must not decide. */
 export const personOnly = ({ caller }: Context, sentence: string): void => {
   if (caller.kind !== 'person') refuse('forbidden', sentence)
 }

@@ -23,7 +23,7 @@ const NOTHING: News = { settings: false, moved: [] }
 
 /** One instance's voice and ear among those that share a Postgres. */
 export class Announcer {
-  #newest = new Map<string, number>() // what was not told yet; alone, what moved last
+  #newest = new Map<string, number>() // what was not told yet; while alone, what moved last: the first other to come is told it
   #sending = false
   #company: boolean | undefined // undefined: nobody has answered yet
 

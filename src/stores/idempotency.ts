@@ -17,7 +17,7 @@ export const findAnswer = async ({ db }: Queries, { scope, caller, keyHash }: Ke
 export const remember = async ({ db }: Queries, row: typeof idempotency.$inferInsert): Promise<void> =>
   void (await db.insert(idempotency).values(row))
 
-/** The same where no lock guards the key; what stood there first, if something did. */
+/** The same where no lock guards the key. Undefined when this answer was kept, else the one that was there first. */
 export const rememberFirst = async (queries: Queries, row: typeof idempotency.$inferInsert): Promise<Remembered | undefined> => {
   const mine = await queries.db.insert(idempotency).values(row).onConflictDoNothing().returning({ keyHash: idempotency.keyHash })
   return mine.length > 0 ? undefined : findAnswer(queries, row)

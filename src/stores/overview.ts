@@ -64,7 +64,7 @@ export const pulsesOf = async ({ query }: Queries, ids: string[], now: string): 
   return pulses
 }
 
-/** Beyond it they are not counted on: that takes 20 ms, each time the page is opened. */
+/** Counting ends here: so many take 20 ms already, each time the page is opened. */
 export const MOST_COUNTED = 100_000
 const MESSAGES = (['user_input', 'assistant_response'] as const).map(kindNumber).join(',')
 

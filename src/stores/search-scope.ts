@@ -41,10 +41,10 @@ const sessionsWith = async ({ query }: Queries, name: string): Promise<string[] 
   return rows.length === 0 || rows.length > MOST_SESSIONS ? undefined : rows.map(({ id }) => id)
 }
 
-/** Is it a part of a session or of all of them that no index of terms knows? */
+/** Does it leave events out by what the index of terms does not know: their times, or their author? */
 export const isNarrowed = ({ from, before, by }: Scope) => from !== undefined || before !== undefined || by !== undefined
 
-/** The condition on the index's rows that lie there; authors are left aside. */
+/** The conditions on the index's rows, by all of the scope but its author. */
 export const liesWithin = ({ session, turn, sessions, from, before }: KnownScope, bind: Bind): string[] => [
   ...(session === undefined ? [] : [`session_id = ${bind(session)}::uuid`]),
   ...(turn === undefined ? [] : [`turn = ${bind(turn)}::int`]),
@@ -53,7 +53,7 @@ export const liesWithin = ({ session, turn, sessions, from, before }: KnownScope
   ...(before === undefined ? [] : [`at < ${bind(before)}::timestamptz`]),
 ]
 
-/** And what holds for those of its author. */
+/** The condition for its author, whom only the log and the roster know. */
 export const writtenBy = ({ by }: KnownScope, bind: Bind): string[] => {
   if (by === undefined) return []
   const name = bind(by)

@@ -21,6 +21,7 @@ const HEAD = `md5(s.title || E'\\n' || s.description)`
 const CHANGED = `sessions s left join session_docs d on d.session_id = s.id left join session_search i on i.session_id = s.id
   where (i.doc_version, i.head) is distinct from (coalesce(d.version, 0), ${HEAD})`
 
+/** `moved` and `catchUp` say what there is to do, `run` and `keepUp` do it. */
 export class SessionIndexer {
   #moved = new Set<string>()
   #resting = new Map<string, number>() // until when

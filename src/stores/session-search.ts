@@ -23,7 +23,7 @@ interface Group {
   weight: number
 }
 
-/** The `limit` best sessions for a query: a title counts for more than any text. Times: those in which something happened then. */
+/** The `limit` best sessions for a query: a title counts for more than any text. With times, only sessions that were going on then. */
 export const findSessions = async (
   queries: Queries,
   sought: Sought,

@@ -11,7 +11,7 @@ export type SavedSettings = Awaited<ReturnType<typeof savedSettings>>
 
 /** Reads them, and sees to it that there is a `server_secret`. */
 export const savedSettings = async (database: Database, announcer: Announcer | undefined) => {
-  await offerSetting(database, 'server_secret', newSecret()) // tokens of idempotent calls and cookies hang on it
+  await offerSetting(database, 'server_secret', newSecret()) // tokens of idempotent calls, and cookies, are made with it
   let known = await readSettings(database)
 
   // One after the other: an older read must not come in after a newer one.
