@@ -17,7 +17,7 @@ import {
 import { eventName, named, sessionName, turnName, type Named } from './ids.ts'
 import { briefly, factsOf } from './session-facts.ts'
 import { said, tool } from './tool.ts'
-import { contentText, headOf, idAt, isTerminal, quotedPlaces, quotesOf, shortOf, summaryOf, turnsOf } from './turns.ts'
+import { contentText, headOf, idAt, isTerminal, quotedPlaces, quotesOf, shortOf, summaryOf, turnsOf, type Turn } from './turns.ts'
 
 interface Opened {
   data: object
@@ -90,10 +90,7 @@ const openTurn = async ({ queries }: Context, session: SessionRow, ordinal: numb
       const { tool_name, model } = event
       return {
         id: eventName(event.id),
-        ordinal: event.ordinal,
-        type: kindOf(event.type, event.author),
-        timestamp: event.at,
-        terminal: isTerminal(turn, event),
+        ...eventFacts(turn, event),
         tool_name,
         model,
         summary,
@@ -127,10 +124,7 @@ const openEvent = async ({ queries }: Context, id: string): Promise<Opened | und
       id: eventName(id),
       session_id,
       turn_id,
-      ordinal: event.ordinal,
-      type: kindOf(event.type, event.author),
-      timestamp: event.at,
-      terminal: isTerminal(turn, event),
+      ...eventFacts(turn, event),
       model,
       originating_model: originating_model ?? model,
       tool_name,
@@ -148,6 +142,13 @@ const openEvent = async ({ queries }: Context, id: string): Promise<Opened | und
   }
   return { data, target: 200 }
 }
+
+const eventFacts = (turn: Turn, event: EventRow) => ({
+  ordinal: event.ordinal,
+  type: kindOf(event.type, event.author),
+  timestamp: event.at,
+  terminal: isTerminal(turn, event),
+})
 
 // Whole, with what is structured beside the text.
 const contentOf = (event: EventRow) => {

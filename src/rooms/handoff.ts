@@ -4,7 +4,7 @@ import type { ServerLink } from '../core/server-link.ts'
 import { oneLine } from '../core/visible.ts'
 import type { Services } from '../services.ts'
 import { readDocument } from '../stores/documents.ts'
-import { eventsBefore, type Event } from '../stores/events.ts'
+import { eventsBefore, isMessage, type Event } from '../stores/events.ts'
 import { roster, type Participant } from '../stores/members.ts'
 import type { Session } from '../stores/sessions.ts'
 import { conclusionIn } from './conclusion.ts'
@@ -40,7 +40,7 @@ export const handoffOf = async (services: Services, session: Session, link: Serv
     section('Where it stands', standing(services, session, teams, doc.version)),
     ...documentParts(doc.content),
     section('Asked but not answered', messages(unanswered(events), teams)),
-    section('Last messages', messages(events.filter(isSaid).slice(-LAST_MESSAGES), teams)),
+    section('Last messages', messages(events.filter(({ type }) => isMessage(type)).slice(-LAST_MESSAGES), teams)),
     section('How to continue', session.status === 'closed' ? resuming(session, link) : joining(session, link)),
   ]
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`
@@ -107,8 +107,6 @@ const documentParts = (doc: string): string[] => {
     section(taken.size > 0 ? 'The rest of the document' : 'The document', quoted(text, REST_OF_DOC, WHOLE_DOC)),
   ]
 }
-
-const isSaid = ({ type }: Event) => type !== 'system'
 
 // Addressed to somebody, and nobody replied to it.
 const unanswered = (events: Event[]): Event[] => {

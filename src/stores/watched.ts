@@ -2,7 +2,7 @@
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import { rfc3339, type Queries } from '../../db/database.ts'
 import { loops, sessionDocHistory, sessionDocs, sessions } from '../../db/schema.ts'
-import { CONVERSATION, MESSAGE } from './events.ts'
+import { CONVERSATION, isMessage, MESSAGE } from './events.ts'
 
 /** Where in a feed something was said, by which team (null: a person or the system), whether that was a message, and when. */
 export type SaidRow = [sequence: number, team: string | null, message: boolean, at: string]
@@ -14,7 +14,7 @@ export const SAID = 99
 const newestSaid = sql`(select coalesce(json_agg(to_json(array[sequence::text, posted_by_team_id::text, type, at::text])), '[]')
   from (select sequence, posted_by_team_id, type, at from events where session_id = ${sessions.id} and ${sql.raw(CONVERSATION)}
     order by sequence desc limit ${sql.raw(String(SAID))}) newest)`.mapWith((rows: [string, string | null, string, string][]) =>
-  rows.map(([sequence, team, type, at]): SaidRow => [Number(sequence), team, type !== 'system', rfc3339(at)]),
+  rows.map(([sequence, team, type, at]): SaidRow => [Number(sequence), team, isMessage(type), rfc3339(at)]),
 )
 
 /** Sessions, each with its document's version and who wrote that, since when it looks like a loop, and what was said last, the newest
