@@ -55,7 +55,8 @@ export interface Place {
   sequence: number
 }
 
-const UPDATED = 'coalesce(s.last_event_at, s.created_at)'
+/** When something last happened in a session `s`. */
+export const UPDATED = 'coalesce(s.last_event_at, s.created_at)'
 const sessionWith = (
   updated: string,
 ) => `s.id, s.title, s.description, s.source, s.status, s.created_at as started_at, ${updated} as updated_at,

@@ -77,6 +77,9 @@ export const messagesSince = async ({ query }: Queries, since: string): Promise<
   return row!.n
 }
 
+/** When something last happened in a session. */
+export const lastActivity = sql<string>`coalesce(${sessions.lastEventAt}, ${sessions.createdAt})`
+
 /** What makes an open session live: something was said since then, or a team was there since. */
 export interface Since {
   said: string
@@ -89,7 +92,7 @@ export const isLive = ({ db }: Queries, { said, seen, now }: Since): SQL => {
   const { sessionId, leftAt, lastSeenAt, pollingUntil } = participants
   const isThere = and(isNull(leftAt), or(gte(lastSeenAt, seen), gt(pollingUntil, now)))
   const attended = db.select({ id: sessionId }).from(participants).where(isThere)
-  const isFresh = gte(sql`coalesce(${sessions.lastEventAt}, ${sessions.createdAt})`, said)
+  const isFresh = gte(lastActivity, said)
   return and(eq(sessions.status, 'active'), or(isFresh, inArray(sessions.id, attended)))!
 }
 

@@ -7,6 +7,7 @@ import { modeAfter, type Mode } from '../core/modes.ts'
 import { indexed, LEVELS, termsOf } from '../core/terms.ts'
 import { plainArray } from './arrays.ts'
 import { isMessage } from './events.ts'
+import { UPDATED } from './history.ts'
 
 const LOCK = 7_423_000_002
 const BATCH_BYTES = 384 * 1024 // of content, the first event always; 1 MiB of large texts took 100 MiB more memory (bench/import)
@@ -132,7 +133,7 @@ const write = async (tx: Queries, logged: Logged[], modes: Map<string, Mode>) =>
   )
   await tx.query(
     `update session_index i set indexed_sequence = r.sequence, mode = r.mode, messages = i.messages + r.messages,
-       updated_at = coalesce(s.last_event_at, s.created_at)
+       updated_at = ${UPDATED}
      from json_to_recordset($1::json) as r(session_id uuid, sequence bigint, messages int, mode text), sessions s
      where i.session_id = r.session_id and s.id = r.session_id`,
     [JSON.stringify([...reached].map(([session_id, upTo]) => ({ session_id, ...upTo, mode: modes.get(session_id) })))],
@@ -148,7 +149,7 @@ const write = async (tx: Queries, logged: Logged[], modes: Map<string, Mode>) =>
 export const sessionsBehind = async ({ query }: Queries): Promise<string[]> => {
   await query(
     `insert into session_index (session_id, started_at, updated_at)
-     select id, created_at, coalesce(last_event_at, created_at) from sessions s
+     select id, created_at, ${UPDATED} from sessions s
      where not exists (select from session_index where session_id = s.id) on conflict do nothing`,
   )
   const rows = await query<{ id: string }>(

@@ -3,6 +3,7 @@
 import type { Queries } from '../../db/database.ts'
 import { B, K1, quoted } from '../core/terms.ts'
 import { pgArray, plainArray } from './arrays.ts'
+import { UPDATED } from './history.ts'
 import { weightOf } from './search-plan.ts'
 import type { Scope } from './search-scope.ts'
 import { timesOf, type Sought } from './search.ts'
@@ -111,7 +112,7 @@ export const sessionTexts = ({ query }: Queries, ids: string[], terms: string[])
   ids.length === 0
     ? Promise.resolve([])
     : query(
-        `select s.id, s.title, s.description, s.source, s.status = 'closed' as completed, coalesce(s.last_event_at, s.created_at) as updated_at,
+        `select s.id, s.title, s.description, s.source, s.status = 'closed' as completed, ${UPDATED} as updated_at,
            case when place > 0 then substr(d.content, greatest(1, place - ${BEFORE}), ${AROUND}) end as around
          from sessions s left join session_docs d on d.session_id = s.id
          cross join lateral (select lower(coalesce(d.content, '')) as said offset 0) l

@@ -4,7 +4,7 @@ import { prepared, type Queries } from '../../db/database.ts'
 import { loops, participants, sessionDocs, sessions } from '../../db/schema.ts'
 import { sessionIndex } from '../../db/search-schema.ts'
 import { plainArray } from './arrays.ts'
-import { isLive, type Since } from './overview.ts'
+import { isLive, lastActivity, type Since } from './overview.ts'
 
 export type Session = typeof sessions.$inferSelect
 
@@ -120,7 +120,6 @@ export interface Listed {
 /** Newest activity first, for the home page. */
 export const listSessions = (queries: Queries, { among, search, found = [], status, imported, live, limit }: Listed) => {
   const like = search && `%${search.replace(/[\\%_]/g, '\\$&')}%`
-  const activity = sql`coalesce(${sessions.lastEventAt}, ${sessions.createdAt})`
   const isIt = live && isLive(queries, live.since)
   return queries.db
     .select()
@@ -135,6 +134,6 @@ export const listSessions = (queries: Queries, { among, search, found = [], stat
         like ? or(ilike(sessions.title, like), ilike(sessions.description, like), inArray(sessions.id, found)) : undefined,
       ),
     )
-    .orderBy(desc(activity), desc(sessions.id))
+    .orderBy(desc(lastActivity), desc(sessions.id))
     .limit(limit)
 }
