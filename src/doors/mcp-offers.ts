@@ -7,13 +7,13 @@ import {
   ListPromptsRequestSchema,
   ListResourcesRequestSchema,
   ListResourceTemplatesRequestSchema,
-  McpError,
   ReadResourceRequestSchema,
   type RequestId,
 } from '@modelcontextprotocol/sdk/types.js'
 import { errorBody } from '../gate.ts'
 import type { Services } from '../services.ts'
 import type { Exchange } from './exchange.ts'
+import { ProtocolError } from './mcp-errors.ts'
 import { completionOf, promptOf, prompts } from './mcp-prompts.ts'
 import { listResources, readResource, resourceTemplates, type McpCall } from './mcp-resources.ts'
 
@@ -23,8 +23,8 @@ export const serveSessions = (server: Server, exchange: Exchange<McpCall>, servi
   // The SDK would tell the client the message of any error.
   const told = <Result>(work: Promise<Result>): Promise<Result> =>
     work.catch((error) => {
-      if (error instanceof McpError) throw error
-      throw new McpError(ErrorCode.InternalError, errorBody(RESOURCES, services, error).message)
+      if (error instanceof ProtocolError) throw error
+      throw new ProtocolError(ErrorCode.InternalError, errorBody(RESOURCES, services, error).message)
     })
   server.setRequestHandler(ListResourcesRequestSchema, async (_, extra) => ({
     resources: await told(listResources(services, callOf(extra))),

@@ -1,7 +1,8 @@
 // The prompts that MCP clients offer to a person, mostly as slash commands: each begins one of the things that a team does here.
 import type { GetPromptResult, Prompt } from '@modelcontextprotocol/sdk/types.js'
 import type { Services } from '../services.ts'
-import { completedSessions, invalidParams, resourceTemplates, type McpCall } from './mcp-resources.ts'
+import { invalidParams } from './mcp-errors.ts'
+import { completedSessions, resourceTemplates, type McpCall } from './mcp-resources.ts'
 
 interface Argument {
   name: string

@@ -1,5 +1,5 @@
 // Sessions as MCP resources, for clients that let a person attach one: parley://sessions/<id>/doc, feed, conclusion, handoff.
-import { ErrorCode, McpError, type Resource, type ResourceTemplate } from '@modelcontextprotocol/sdk/types.js'
+import { type Resource, type ResourceTemplate } from '@modelcontextprotocol/sdk/types.js'
 import type { Call } from '../context.ts'
 import { idWithin, isUuid } from '../core/ids.ts'
 import type { ServerLink } from '../core/server-link.ts'
@@ -12,6 +12,7 @@ import { readDocument } from '../stores/documents.ts'
 import { eventsBefore } from '../stores/events.ts'
 import { listSessions, sessionById, type Session } from '../stores/sessions.ts'
 import { isOfTeam } from './guards.ts'
+import { ProtocolError } from './mcp-errors.ts'
 
 export type McpCall = Call & { link(): ServerLink }
 
@@ -85,7 +86,7 @@ export const readResource = async (services: Services, call: McpCall, uri: strin
   const open = isUuid(id) && (call.reader?.() || (await isOfTeam(services, id, call.token)))
   const session = open ? await sessionById(services.database, id) : undefined
   if (!session)
-    throw new McpError(
+    throw new ProtocolError(
       RESOURCE_NOT_FOUND,
       'There is no such resource, or you may not read it: send the X-Team-ID header of a team of that session.',
       { uri: redacted(uri) },
@@ -104,9 +105,4 @@ export const completedSessions = async (services: Services, call: McpCall, typed
   const sessions = await listSessions(services.database, { limit: LOOKED_AT, ...(status && { status }) })
   const found = sessions.filter(({ id, title }) => id.startsWith(wanted) || title.toLowerCase().includes(wanted))
   return { values: found.slice(0, COMPLETED).map(({ id }) => id), total: found.length, hasMore: found.length > COMPLETED }
-}
-
-/** For requests that name what is not there. */
-export const invalidParams = (message: string): never => {
-  throw new McpError(ErrorCode.InvalidParams, message)
 }

@@ -20,6 +20,7 @@ import { whileAwaited } from './event-stream.ts'
 import { exchangeWith, type Exchange } from './exchange.ts'
 import { mayRead } from './guards.ts'
 import { bodyText, json, whyNot, type Http } from './http.ts'
+import { invalidParams, wrongParams } from './mcp-errors.ts'
 import { serveSessions } from './mcp-offers.ts'
 import type { McpCall } from './mcp-resources.ts'
 import { serverLink } from './origin.ts'
@@ -75,7 +76,7 @@ const serverOf = (exchange: Exchange<McpCall>, operations: Map<string, ServedOp>
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools }))
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { requestId }) => {
     const operation = operations.get(params.name)
-    if (!operation) throw invalidParams(`There is no tool named ${redacted(params.name)} here. tools/list has the names.`)
+    if (!operation) return invalidParams(`There is no tool named ${redacted(params.name)} here. tools/list has the names.`)
     const call = exchange.callerOf(requestId)
     const given = params.arguments ?? {}
     const outcome = await perform(operation, services, call, given)
@@ -85,9 +86,6 @@ const serverOf = (exchange: Exchange<McpCall>, operations: Map<string, ServedOp>
 }
 
 const RESOURCES_CHANGED = { jsonrpc: '2.0', method: 'notifications/resources/list_changed' }
-
-// Not an McpError: the SDK puts "MCP error -32602:" before its message, and the client's SDK does so again.
-const invalidParams = (message: string) => Object.assign(new Error(message), { code: ErrorCode.InvalidParams })
 
 const REPLAYED = { _meta: { idempotency_replayed: true } } // what the header Idempotency-Replayed says over REST
 
@@ -127,7 +125,7 @@ const receive = async (c: Http, { services, limit, exchange, operations }: Parts
   if (Array.isArray(message)) return batch(message, exchange, call)
   if (!isRequest(message)) return isOneWay(message) ? accepted() : json(broken(ErrorCode.InvalidRequest, NOT_JSON_RPC), 400)
   const { method, params } = message
-  const wrong = wrongCall(message)
+  const wrong = wrongParams(message)
   if (wrong) return json(wrong)
   const operation = method === 'tools/call' ? operations.get(String(params?.name)) : undefined
   const { held, changesResources = false } = operation ?? {}
@@ -141,18 +139,9 @@ const batch = async (messages: unknown[], exchange: Exchange<McpCall>, call: Mcp
   if (messages.length === 0 || messages.length > 100) return json(broken(ErrorCode.InvalidRequest, 'A batch has 1 to 100 messages.'), 400)
   const asked = messages.filter((message) => !isOneWay(message))
   const answers = asked.map((message) =>
-    isRequest(message) ? (wrongCall(message) ?? exchange.ask(message, call)) : broken(ErrorCode.InvalidRequest, NOT_JSON_RPC),
+    isRequest(message) ? (wrongParams(message) ?? exchange.ask(message, call)) : broken(ErrorCode.InvalidRequest, NOT_JSON_RPC),
   )
   return answers.length > 0 ? json(await Promise.all(answers)) : accepted()
-}
-
-// The SDK would answer it as an error of ours, with its schema's issues for a message (sdk 1.32).
-const wrongCall = ({ id, method, params }: JSONRPCRequest) => {
-  if (method !== 'tools/call') return undefined
-  const { name, arguments: given = {} } = params ?? {}
-  if (typeof name === 'string' && typeof given === 'object' && given !== null && !Array.isArray(given)) return undefined
-  const message = typeof name === 'string' ? 'arguments must be an object, not a text or a list.' : 'A call needs the name of a tool.'
-  return { jsonrpc: '2.0', id, error: { code: ErrorCode.InvalidParams, message } }
 }
 
 const NOT_JSON_RPC = 'This is not a JSON-RPC 2.0 message.'

@@ -360,6 +360,30 @@ onEveryEngine((parley) => {
     })
   })
 
+  test('any other request whose params are wrong is told which, and no error names its code twice', async () => {
+    const failure = async (method: string, params: object) => {
+      const { answer } = await rpc(parley(), { jsonrpc: '2.0', id: 1, method, params })
+      return (await answer()).error
+    }
+    const wrong = [
+      ['resources/read', {}, 'params.uri'],
+      ['prompts/get', { name: 7 }, 'params.name'],
+      ['completion/complete', { ref: {}, argument: { name: 'x' } }, 'params.ref, params.argument.value'],
+      ['initialize', { capabilities: {}, clientInfo: { name: 'x', version: '1' } }, 'params.protocolVersion'],
+    ] as const
+    for (const [method, params, fields] of wrong)
+      expect(await failure(method, params)).toEqual({ code: -32602, message: `${method}: ${fields} missing or of the wrong type.` })
+    const absent = [
+      ['resources/read', { uri: 'parley://sessions/x/doc' }, -32002],
+      ['prompts/get', { name: 'x' }, -32602],
+      ['tools/call', { name: 'x' }, -32602],
+    ] as const
+    for (const [method, params, code] of absent) {
+      const error = await failure(method, params)
+      expect([error.code, error.message]).toEqual([code, expect.stringMatching(/^There is no such|^There is no tool/)])
+    }
+  })
+
   test('arguments that are no object are refused, and a call without a name, in a sentence', async () => {
     const error = { code: -32602, message: 'arguments must be an object, not a text or a list.' }
     for (const args of [[], 'text', 7, null]) {

@@ -1,0 +1,57 @@
+// What a JSON-RPC request is refused with. Not the SDK's McpError: that puts "MCP error -32602:" before its message, and the client's SDK
+// does so again.
+import {
+  CompleteRequestSchema,
+  ErrorCode,
+  GetPromptRequestSchema,
+  InitializeRequestSchema,
+  ReadResourceRequestSchema,
+  type JSONRPCRequest,
+} from '@modelcontextprotocol/sdk/types.js'
+
+export class ProtocolError extends Error {
+  constructor(
+    readonly code: number,
+    message: string,
+    readonly data?: object,
+  ) {
+    super(message)
+  }
+}
+
+/** For requests that name what is not there. */
+export const invalidParams = (message: string): never => {
+  throw new ProtocolError(ErrorCode.InvalidParams, message)
+}
+
+interface Shape {
+  safeParse(request: object): { error?: { issues: { path: PropertyKey[] }[] } | undefined }
+}
+
+const SHAPES: Record<string, Shape> = {
+  initialize: InitializeRequestSchema,
+  'resources/read': ReadResourceRequestSchema,
+  'prompts/get': GetPromptRequestSchema,
+  'completion/complete': CompleteRequestSchema,
+}
+
+/** What is wrong with a request's params, answered before the SDK has it: that would call it an error of ours, with its schema's issues for a
+ *  message (sdk 1.32). */
+export const wrongParams = ({ id, method, params }: JSONRPCRequest) => {
+  const message = method === 'tools/call' ? wrongCall(params) : wrongShape(method, params)
+  return message === undefined ? undefined : { jsonrpc: '2.0' as const, id, error: { code: ErrorCode.InvalidParams, message } }
+}
+
+const wrongCall = ({ name, arguments: given = {} }: Record<string, unknown> = {}) => {
+  if (typeof name !== 'string') return 'A call needs the name of a tool.'
+  return typeof given === 'object' && given !== null && !Array.isArray(given)
+    ? undefined
+    : 'arguments must be an object, not a text or a list.'
+}
+
+const wrongShape = (method: string, params: unknown) => {
+  const shape = Object.hasOwn(SHAPES, method) ? SHAPES[method]!.safeParse({ method, params }) : undefined
+  if (!shape?.error) return undefined
+  const fields = shape.error.issues.map(({ path }) => path.join('.'))
+  return `${method}: ${[...new Set(fields)].join(', ')} missing or of the wrong type.`
+}
