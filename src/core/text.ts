@@ -36,7 +36,7 @@ const checkText = (text: string, own: string | undefined, field: string) => {
 }
 
 /** A name that people read: no invisible direction marks or tags that make it look like another. */
-export const nameIsPlain = (name: string) => name.trim() !== '' && visible(name) === name && !CONTROL.test(name)
+export const nameIsPlain = (name: string) => !isBlank(name) && visible(name) === name && !CONTROL.test(name)
 
 /** Two names are the same to a reader when these are equal. */
 export const nameKey = (name: string) =>
@@ -46,4 +46,7 @@ export const nameKey = (name: string) =>
     .replace(/[\s\u2800]+/g, ' ')
     .trim()
     .toLowerCase()
+
+/** Does a text show nothing at all? */
+export const isBlank = (text: string) => nameKey(text) === ''
 const UNSEEN = /\p{Default_Ignorable_Code_Point}/gu

@@ -1,7 +1,7 @@
 // The pieces that the room's operations are made of: inputs with their limits (contract, section 4), and answers.
 import { z } from 'zod'
 import { idWithin } from '../core/ids.ts'
-import { nameIsPlain, utf8Bytes } from '../core/text.ts'
+import { isBlank, nameIsPlain, utf8Bytes } from '../core/text.ts'
 import { operationsFor } from '../core/operation.ts'
 import type { Context } from '../context.ts'
 
@@ -14,7 +14,7 @@ const characters = (min: number, max: number) =>
   z
     .string()
     .refine((text) => [...text].length <= max, `must have at most ${max} characters`)
-    .refine((text) => min === 0 || text.trim() !== '', 'must not be blank')
+    .refine((text) => min === 0 || !isBlank(text), 'must not be blank')
     .meta({ minLength: min, maxLength: max })
 
 /** Limited in UTF-8 bytes. */
@@ -30,7 +30,7 @@ export const title = characters(1, 200)
 export const description = characters(0, 10_000)
 export const reason = characters(1, 2_000)
 export const teamName = characters(1, 100)
-  .refine((name) => name.trim() === '' || nameIsPlain(name), 'must not contain control, direction or tag characters')
+  .refine((name) => isBlank(name) || nameIsPlain(name), 'must not contain control, direction or tag characters')
   .transform((name) => name.trim())
 export const docContent = kibibytes(512)
 export const section = kibibytes(64)

@@ -22,7 +22,8 @@ throughEveryDoor((call) => {
     })
 
     test.each(['title', 'creator_team_name'])('%s must not be blank', async (field) => {
-      for (const text of ['', ' ', '\n\t']) await refused(create({ [field]: text }), 'invalid_request')
+      for (const text of ['', ' ', '\n\t', '\u200b', ' \u3164\u200d'])
+        expect((await refused(create({ [field]: text }), 'invalid_request')).message).toBe(`${field}: must not be blank`)
     })
 
     test('an empty description is one', async () => {

@@ -47,7 +47,8 @@ test('names are compared without case and in NFKC', () => {
 
 test('a plain name has no invisible marks', () => {
   for (const name of ['Alex', 'Team O’Neill', '日本', '👩‍💻']) expect(nameIsPlain(name), name).toBe(true)
-  for (const name of ['', ' ', 'a\u202eb', 'a\nb', 'a\u{e0061}b', 'a\u0085b']) expect(nameIsPlain(name), JSON.stringify(name)).toBe(false)
+  for (const name of ['', ' ', 'a\u202eb', 'a\nb', 'a\u{e0061}b', 'a\u0085b', '\u200b', '\u3164\u200d'])
+    expect(nameIsPlain(name), JSON.stringify(name)).toBe(false)
 })
 
 test('redaction keeps what is public', () => {
