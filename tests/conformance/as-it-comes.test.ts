@@ -51,6 +51,8 @@ throughEveryDoor((call, _, transport) => {
     const { alex, bea } = await room(call)
     const { convener } = await done(alex('transfer_convener', { to: bea.team.toUpperCase() }))
     expect(convener).toEqual({ team_id: bea.handle, team_name: bea.team })
+    const back = await done(bea('transfer_convener', { to: alex.handle.toUpperCase() }))
+    expect(back.convener.team_id).toBe(alex.handle)
   })
 
   test('a section is found by its heading as the document has it', async () => {
