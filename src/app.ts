@@ -108,7 +108,8 @@ const mcpRoutes = (app: Hono<Env>, toolsets: readonly Toolset[], services: Servi
   const endpoint = endpoints(toolsets, services, limit)
   const first = toolsets[0]!.name
   app.on('GET', ['/mcp', '/api/mcp', '/mcp/:toolset'], linkInBrowser)
-  for (const path of ['/mcp', '/api/mcp']) app.all(path, async (c) => (await endpoint(c.req.query('toolsets') ?? first)).answer(c))
+  for (const path of ['/mcp', '/api/mcp'])
+    app.all(path, async (c) => (await endpoint(c.req.queries('toolsets')?.join(',') ?? first)).answer(c))
   app.all('/mcp/:toolset', async (c) => (await endpoint(c.req.param('toolset'))).answer(c))
 }
 
@@ -116,7 +117,7 @@ const mcpRoutes = (app: Hono<Env>, toolsets: readonly Toolset[], services: Servi
 const endpoints = (toolsets: readonly Toolset[], services: Services, limit: RateLimit | undefined) => {
   const made = new Map<string, Promise<Endpoint>>()
   return (names: string): Promise<Endpoint> => {
-    const wanted = [...new Set(names.split(','))]
+    const wanted = [...new Set(names.split(',').map((name) => name.trim()))]
     const chosen = wanted.map(
       (name) =>
         toolsets.find((toolset) => toolset.name === name) ??

@@ -337,6 +337,13 @@ onEveryEngine((parley) => {
       expect((await call('/mcp?toolsets=control,rooms', 'rooms_create_session')).error.code).toBe('invalid_request')
     })
 
+    test('several are named in one list or each by itself, blanks or not', async () => {
+      const served = await beside()
+      const both = await namesAt(served, '/mcp?toolsets=rooms,control')
+      for (const query of ['toolsets=rooms&toolsets=control', 'toolsets=rooms,%20control', 'toolsets=rooms,+control,rooms'])
+        expect(await namesAt(served, `/mcp?${query}`)).toEqual(both)
+    })
+
     test('the instructions are those of the toolsets asked for', async () => {
       const served = await beside()
       expect((await served.client('/mcp/control')).getInstructions()).toBe(control.instructions)
