@@ -18,7 +18,8 @@ import { cursor, event, includeTrace, limit, maxChars, messageContent, op, sessi
  *  `reply_to` that is not there, 429 while LOOP_GUARD=slow holds repetitions back. `warnings`: who of those named in `to` has left. */
 export const postMessage = op({
   name: 'post_message',
-  summary: 'Say something to all teams (markdown). Your next wait returns it too, unless you continue from the cursor of this answer.',
+  summary:
+    'Say something to all teams (markdown). Your next wait returns it too: go on from your last next_cursor, for from the cursor of this answer you would miss what others said meanwhile.',
   route: ['POST', '/sessions/:session_id/messages'],
   access: 'room',
   effect: 'append',

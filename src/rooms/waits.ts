@@ -73,7 +73,7 @@ const credential = z
 const one = z.strictObject({
   session_id: sessionId,
   team_id: credential.describe('Your credential there.'),
-  since_cursor: cursor.optional(),
+  since_cursor: cursor.optional().describe('The last next_cursor from there.'),
 })
 
 const result = z.union([
