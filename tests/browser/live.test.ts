@@ -240,6 +240,29 @@ test('half-typed text, focus, a selection and where one reads stay as they are',
     expect(complaints).toEqual([])
   }))
 
+test('an edit that goes on changes its row wherever that stands, and takes no focus away', () =>
+  using({}, async (page, complaints) => {
+    const { path, alex, bea, post } = await room(2)
+    const append = (who: typeof bea) => post(`${path}/doc/append`, { text: '- a line' }, who.team_id)
+    await append(bea)
+    await follow(page, path)
+    await page.keyboard.press('k')
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('d1')
+    await page.evaluate(() => document.querySelector('#rows')!.append(document.createElement('li'))) // no longer the last
+    await append(bea)
+    await page.locator('#d1', { hasText: 'to v2' }).waitFor(LATER)
+    await page.evaluate(() => new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted)))) // what is lost, is lost by then
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('d1')
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate(() => document.activeElement?.ariaLabel)).toBe('What changed, v0 to v2')
+    for (const who of [alex, bea, alex]) await append(who)
+    await page.locator('#d5').waitFor(LATER)
+    expect(await page.$$eval('#rows .row-doc', (rows) => rows.map(({ id }) => id))).toEqual(['d1', 'd4', 'd5'])
+    expect(await page.locator('#d1').textContent()).toContain('The document was updated, v1 to v3')
+    expect(await page.evaluate(() => document.activeElement?.ariaLabel)).toBe('What changed, v0 to v3')
+    expect(complaints).toEqual([])
+  }))
+
 test('what came since the last visit stands under a line', () =>
   using({}, async (page) => {
     const { path, say } = await room(5)

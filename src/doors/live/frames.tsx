@@ -8,17 +8,23 @@ import { LoopStrip } from '../../../components/loop-strip.tsx'
 import { Listening, Roster } from '../../../components/roster.tsx'
 import { SessionHead } from '../../../components/session-page.tsx'
 import type { SessionState } from '../../../components/session-view.ts'
+import type { NewRows } from '../pages/feed.tsx'
 
 export type Bytes = Uint8Array<ArrayBuffer>
-type Swap = 'beforeend' | 'afterbegin' | 'outerHTML' | 'outerMorph'
+type Swap = 'beforeend' | 'afterbegin' | 'outerHTML' | 'outerMorph' | 'delete'
 
 /** Markup and where in the page it goes. Texts of agents are escaped in it, so that none can begin such an element of its own. */
 export const partial = (target: string, swap: Swap, html: string) =>
   `<hx-partial hx-target="${target}" hx-swap="${swap}">${html}</hx-partial>`
 
-/** Rows at the feed's end. The one that it ended with is put in again when it has changed: an edit of the document that went on. */
-export const feedPartials = ({ continued, rows }: { continued: string; rows: string }) =>
-  (continued && partial('#rows .row-doc:last-child', 'outerHTML', continued)) + (rows && partial('#rows', 'beforeend', rows))
+/** Rows at the feed's end. Edits of the document that went on, and those that others have taken in, are in it already: wherever they
+ *  stand by now, each is found by its id, and changed in place, so that it keeps the focus. */
+export const feedPartials = ({ continued, gone, rows }: NewRows) =>
+  [
+    ...continued.map(({ from, html }) => partial(`#d${from}`, 'outerMorph', html)),
+    ...gone.map((from) => partial(`#d${from}`, 'delete', '')),
+    rows && partial('#rows', 'beforeend', rows),
+  ].join('')
 
 const encoder = new TextEncoder()
 

@@ -14,7 +14,7 @@ export interface Place {
 export const tailAt = async (queries: Queries, sessionId: string, { cursor, version }: Place): Promise<Tail> => {
   const event = await eventUpTo(queries, sessionId, cursor)
   const edits = await editsOf(queries, sessionId, { previous: event, events: [] }, version)
-  return arrange({ event, edit: undefined }, [], edits).tail
+  return arrange({ event, edits: [] }, [], edits).tail
 }
 
 /** A page of the rows from one place on, as far as another, and where it ends. `edited`: an edit is among them. */

@@ -7,18 +7,20 @@ import type { Event } from '../../stores/events.ts'
 export const SAME_BREATH_MS = 5 * 60_000
 const MOST_IN_A_ROW = 3 // edits with nothing said in between; of more, all but the last two are one row
 
-/** How a feed ends: its last event, and the edit that came after it, if one did. */
+/** How a feed ends: its last event, and the rows of edits that came after it. */
 export interface Tail {
   event: Event | undefined
-  edit: Edit | undefined
+  edits: Edit[]
 }
 
 /** One row of the feed. */
 export type Row = { event: Event; edit?: undefined } | { event?: undefined; edit: Edit }
 
 export interface Arranged {
-  /** The edit that the feed ended with, which has gone on. */
-  continued: Edit | undefined
+  /** Of the edits that the feed ended with: those that have gone on. */
+  continued: Edit[]
+  /** Those that an older one has taken in. */
+  gone: Edit[]
   rows: Row[]
   tail: Tail
 }
@@ -28,15 +30,14 @@ export interface Arranged {
 export const arrange = (tail: Tail, events: Event[], edits: Edit[]): Arranged => {
   const rest = withoutTold(edits, [...events, ...(tail.event ? [tail.event] : [])])
   const rows: Row[] = []
-  let continued: Edit | undefined
+  let ended = tail.edits // where the feed ended, as it is now
   let last = tail
   const put = (slot: Edit[]) => {
-    const [first, ...runs] = runsOf(last.edit ? [last.edit, ...slot] : slot)
-    if (!first) return
-    if (!last.edit) runs.unshift(first)
-    else if (first.to > last.edit.to) continued = first
-    rows.push(...shortened(runs).map((edit) => ({ edit })))
-    last = { ...last, edit: runs.at(-1) ?? first }
+    if (slot.length === 0) return
+    const edits = shortened(runsOf([...last.edits, ...slot]))
+    rows.push(...edits.filter((edit) => !isAmong(edit, last.edits)).map((edit) => ({ edit })))
+    last = { ...last, edits }
+    if (last.event === tail.event) ended = edits
   }
   let from = 0
   for (const event of events) {
@@ -45,11 +46,19 @@ export const arrange = (tail: Tail, events: Event[], edits: Edit[]): Arranged =>
     put(rest.slice(from, until))
     from = until
     rows.push({ event })
-    last = { event, edit: undefined }
+    last = { event, edits: [] }
   }
   put(rest.slice(from))
-  return { continued, rows, tail: last }
+  return {
+    continued: ended.filter((edit) => tail.edits.some(({ from, to }) => from === edit.from && to < edit.to)),
+    gone: tail.edits.filter((edit) => !isAmong(edit, ended)),
+    rows,
+    tail: last,
+  }
 }
+
+// A row is known by the first version in it.
+const isAmong = ({ from }: Edit, edits: Edit[]) => edits.some((edit) => edit.from === from)
 
 // A conclusion says itself which version it made.
 const withoutTold = (edits: Edit[], events: Event[]): Edit[] => {

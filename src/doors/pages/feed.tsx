@@ -1,7 +1,7 @@
 // The feed as the session page shows it: stretches of the log, and what was written to the document meanwhile, as rows that follow one
 // another, rendered bit by bit.
 import { renderToStaticMarkup } from 'react-dom/server'
-import type { EditItem } from '../../../components/edit-row.tsx'
+import { EditRow, type EditItem } from '../../../components/edit-row.tsx'
 import type { EventItem } from '../../../components/event-row.tsx'
 import { FeedRow, type FeedItem, type MessageItem } from '../../../components/feed-row.tsx'
 import type { Team } from '../../../components/team.tsx'
@@ -97,9 +97,19 @@ export const rowsOf = async (
   cast: Cast,
   { previous, events, edits = [] }: Pick<Stretch, 'previous' | 'events'> & { edits?: Edit[] },
   looks: Looks = {},
-): Promise<string> => (await rowsAfter(queries, sessionId, cast, { event: previous, edit: undefined }, events, edits, looks)).rows
+): Promise<string> => (await rowsAfter(queries, sessionId, cast, { event: previous, edits: [] }, events, edits, looks)).rows
 
-/** What comes after a feed's end, as markup: the row that it ended with, if that has changed, and those that are new. */
+/** What comes after a feed's end. */
+export interface NewRows {
+  /** Rows that are there and have changed, by the first version in them, as markup. */
+  continued: { from: number; html: string }[]
+  /** Rows that are there no more, by the first version in them. */
+  gone: number[]
+  /** New rows, as markup. */
+  rows: string
+}
+
+/** What comes after a feed's end, and how it then ends. */
 export const rowsAfter = async (
   queries: Queries,
   sessionId: string,
@@ -108,16 +118,17 @@ export const rowsAfter = async (
   events: Event[],
   edits: Edit[],
   { first = false, guest = false, budget = lineBudget() }: Looks = {},
-): Promise<{ continued: string; rows: string; tail: Tail }> => {
-  const { continued, rows, tail } = arrange(before, events, edits)
-  const written = [...(continued ? [continued] : []), ...rows.flatMap(({ edit }) => edit ?? [])]
+): Promise<NewRows & { tail: Tail }> => {
+  const { continued, gone, rows, tail } = arrange(before, events, edits)
+  const written = [...continued, ...rows.flatMap(({ edit }) => edit ?? [])]
   const [answered] = await Promise.all([answeredBy(queries, sessionId, events), countEdits(queries, sessionId, written, budget)])
   const history = guest ? undefined : `/sessions/${sessionId}/history`
   const item = (edit: Edit) => editItem(edit, cast, knownLines(sessionId, edit.from - 1, edit.to), history)
   const items = itemsOf(rows, before, cast, answered, item)
   if (first && items[0]?.kind === 'message') items[0].continues = false
   return {
-    continued: continued ? await renderRows([{ ...item(continued), newDay: undefined }]) : '',
+    continued: continued.map((edit) => ({ from: edit.from, html: renderToStaticMarkup(<EditRow item={item(edit)} />) })),
+    gone: gone.map(({ from }) => from),
     rows: await renderRows(items),
     tail,
   }
@@ -133,7 +144,8 @@ const answeredBy = async (queries: Queries, sessionId: string, events: Event[]):
 
 /** Each row knows whether it goes on from the one before. */
 const itemsOf = (rows: Row[], before: Tail, cast: Cast, answered: Map<string, Event>, ofEdit: (edit: Edit) => EditItem): FeedItem[] => {
-  const first: Partial<Row> = before.edit ? { edit: before.edit } : { event: before.event }
+  const edit = before.edits.at(-1)
+  const first: Partial<Row> = edit ? { edit } : { event: before.event }
   return rows.map(({ event, edit }, i) => {
     const above = i > 0 ? rows[i - 1]! : first
     const at = above.edit?.at ?? above.event?.at
