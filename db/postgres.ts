@@ -71,14 +71,7 @@ export const openPostgres = async (url: string): Promise<Database> => {
     const begun = unlessLate(work, ms)
     return withinDeadline(connections.begin((tx) => begun(queriesOver(over(tx)))) as Promise<T>, ms)
   }
-  let listening = false
   let question: ReturnType<typeof setInterval> | undefined
-  const ask = () => {
-    if (listening)
-      listenerOf(client)
-        .unsafe(`listen ${CHANNEL}`)
-        .catch(() => void (listening = false))
-  }
   return {
     engine: 'postgres',
     ...queriesOver((statement) => withinDeadline(run(statement))),
@@ -88,10 +81,8 @@ export const openPostgres = async (url: string): Promise<Database> => {
       return transactionOn(own, work, ms).finally(() => own.end({ timeout: 5 }))
     },
     listen: async (heard, connected) => {
-      await client.listen(CHANNEL, heard, () => {
-        listening = true
-        connected()
-      })
+      await client.listen(CHANNEL, heard, connected)
+      const ask = () => void listensAgain(listenerOf(client)).then((again) => again && connected(), nothing) // a failure: asked again
       question ??= setInterval(ask, ASKS_LISTENER_EVERY_MS)
     },
     close: () => {
@@ -101,5 +92,14 @@ export const openPostgres = async (url: string): Promise<Database> => {
     statements: () => sent,
   }
 }
+
+// The driver listens on each new connection, once: a standby that is about to take over refuses that, and keeps the connection. What is
+// asked for is in force when both have been done, so that the answer is whether it was before.
+const listensAgain = async (listener: postgres.Sql): Promise<boolean> => {
+  const [, before] = (await listener.unsafe(`listen ${CHANNEL}; select pg_listening_channels()`)) as unknown as unknown[][]
+  return before!.length === 0
+}
+
+const nothing = () => {}
 
 const listenerOf = ({ listen }: postgres.Sql) => (listen as unknown as { sql: postgres.Sql }).sql

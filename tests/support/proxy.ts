@@ -27,6 +27,23 @@ export interface SilentProxy extends Proxy {
   silence(): void
 }
 
+export interface DeafProxy extends Proxy {
+  /** Whether LISTEN is refused now. */
+  refusing: boolean
+  /** How often it was. */
+  readonly refused: number
+  /** Ends all connections; new ones are as good as ever. */
+  cut(): void
+}
+
+export interface EmptyProxy extends Proxy {
+  /** Ends all connections; new ones are accepted and ended at once until it is filled. */
+  empty(): void
+  fill(): void
+  /** Connections that were ended at once so far. */
+  readonly turnedAway: number
+}
+
 export interface TlsProxy extends Proxy {
   /** What a client has to trust. */
   certificate: string
@@ -148,6 +165,86 @@ export const withTls = async (serverUrl: string): Promise<TlsProxy> => {
   })
   server.on('secureConnection', (socket) => sockets.add(socket))
   return { url: `https://localhost:${await listening(server)}`, certificate: own.cert, close: () => closed(server, sockets) }
+}
+
+/** The same Postgres at another address, which can refuse to LISTEN as a standby does: the connection stays. */
+export const thatRefusesToListen = async (databaseUrl: string): Promise<DeafProxy> => {
+  const sockets = new Set<Socket>()
+  let refused = 0
+  const server = createServer((client) => {
+    const upstream = joined(client, databaseUrl, sockets)
+    upstream.on('data', (chunk: Buffer) => void client.write(chunk))
+    client.on('data', (chunk: Buffer) => {
+      if (!proxy.refusing || !/listen "?parley/.test(chunk.toString('latin1'))) return void upstream.write(chunk)
+      refused++
+      client.write(Buffer.concat([REFUSAL, READY]))
+    })
+  })
+  const proxy = {
+    url: elsewhere(databaseUrl, await listening(server)),
+    refusing: false,
+    get refused() {
+      return refused
+    },
+    cut: () => sockets.forEach((socket) => socket.destroy()),
+    close: () => closed(server, sockets),
+  }
+  return proxy
+}
+
+/** The same Postgres at another address, as a balancer or a container's port: while it has no server, connections are accepted and ended. */
+export const thatCanBeEmpty = async (databaseUrl: string): Promise<EmptyProxy> => {
+  const sockets = new Set<Socket>()
+  let isEmpty = false
+  let turnedAway = 0
+  const server = createServer((client) => {
+    if (isEmpty) {
+      turnedAway++
+      return void client.on('error', () => {}).end()
+    }
+    const upstream = joined(client, databaseUrl, sockets)
+    upstream.on('data', (chunk: Buffer) => void client.write(chunk))
+    client.on('data', (chunk: Buffer) => void upstream.write(chunk))
+  })
+  return {
+    url: elsewhere(databaseUrl, await listening(server)),
+    empty() {
+      isEmpty = true
+      for (const socket of sockets) socket.destroy()
+    },
+    fill: () => void (isEmpty = false),
+    get turnedAway() {
+      return turnedAway
+    },
+    close: () => closed(server, sockets),
+  }
+}
+
+const FIELDS = 'SERROR\0C25006\0Mcannot execute LISTEN during recovery\0\0'
+const message = (type: string, body: string) => {
+  const bytes = Buffer.from(`${type}....${body}`, 'latin1')
+  bytes.writeUInt32BE(bytes.length - 1, 1)
+  return bytes
+}
+const REFUSAL = message('E', FIELDS)
+const READY = message('Z', 'I')
+
+// A connection to the server behind; when either ends, both do.
+const joined = (client: Socket, databaseUrl: string, sockets: Set<Socket>): Socket => {
+  const { port, hostname } = new URL(databaseUrl)
+  const upstream = connect(Number(port), hostname)
+  const drop = () => (client.destroy(), upstream.destroy())
+  for (const socket of [client, upstream]) {
+    sockets.add(socket)
+    socket.on('error', drop).on('close', drop)
+  }
+  return upstream
+}
+
+const elsewhere = (databaseUrl: string, port: number): string => {
+  const url = new URL(databaseUrl)
+  url.port = String(port)
+  return url.href
 }
 
 const listening = (server: Server): Promise<number> =>
