@@ -200,7 +200,10 @@ export const thatCanBeEmpty = async (databaseUrl: string): Promise<EmptyProxy> =
   const server = createServer((client) => {
     if (isEmpty) {
       turnedAway++
-      return void client.on('error', () => {}).end()
+      return void client
+        .on('error', () => {})
+        .resume()
+        .end()
     }
     const upstream = joined(client, databaseUrl, sockets)
     upstream.on('data', (chunk: Buffer) => void client.write(chunk))
