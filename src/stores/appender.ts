@@ -4,7 +4,7 @@ import { appendEvents, type Appended, type Draft } from './append.ts'
 import { LOCK, LOCK_WAIT, NO_LIMIT } from './append-statements.ts'
 import { plainArray } from './arrays.ts'
 import { continueLogs } from './continue.ts'
-import { isAway, isHeld } from './failures.ts'
+import { isAway, isHeld, isRefused } from './failures.ts'
 import { Heads } from './heads.ts'
 
 const BATCH = 500
@@ -178,13 +178,13 @@ export class Appender {
       return (await continueLogs(this.database, drafts, this.#heads)).map((answer) => answer ?? 'judged')
     } catch (error) {
       for (const { sessionId } of drafts) this.#heads.moved(sessionId)
-      return drafts.map(() => (isAway(error) ? { outcome: 'failed', error } : isHeld(error) ? 'alone' : 'judged'))
+      return drafts.map(() => (isHeld(error) ? 'alone' : isRefused(error) ? 'judged' : { outcome: 'failed', error }))
     }
   }
 
-  // When the database is away, nobody knows what was written: only the posters can decide to try again, with their keys. Of what it
-  // refuses it has written nothing: they go one by one, so that what cannot be stored fails alone; twice, for a deadlock or a key that
-  // another instance used in between.
+  // When the database is away, or the fault is ours, nobody knows what was written: only the posters can decide to try again, with their
+  // keys. Of what it refuses it has written nothing: they go one by one, so that what cannot be stored fails alone; twice, for a deadlock
+  // or a key that another instance used in between.
   async #judge(drafts: Draft[], way: Way, tries = 2): Promise<Outcome[]> {
     try {
       const answers = await (way === 'judged' ? appendEvents(this.database, drafts, LOCK_WAIT) : this.#appendLocked(drafts, way))
@@ -192,7 +192,7 @@ export class Appender {
       return answers.map((answer) => answer ?? 'locked')
     } catch (error) {
       if (isHeld(error)) return drafts.map(() => (way === 'alone' ? 'held' : 'alone'))
-      if (isAway(error) || (drafts.length === 1 && tries === 1)) return drafts.map(() => ({ outcome: 'failed', error }))
+      if (!isRefused(error) || (drafts.length === 1 && tries === 1)) return drafts.map(() => ({ outcome: 'failed', error }))
       return drafts.length === 1 ? this.#judge(drafts, way, tries - 1) : this.#oneByOne(drafts, way)
     }
   }

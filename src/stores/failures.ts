@@ -21,6 +21,9 @@ export const isUndone = (error: unknown): boolean => ['40P01', '40001'].includes
 /** The same, or both wrote what there is only one of: this one can be tried again. */
 export const isCollision = (error: unknown): boolean => isUndone(error) || sqlStateOf(error) === '23505'
 
+/** The database said no, and has written nothing. Of any other failure, nobody knows what it came after. */
+export const isRefused = (error: unknown): boolean => /^(?=.*\d)[0-9A-Z]{5}$/.test(sqlStateOf(error)) && !isAway(error)
+
 /** Somebody else held a row for longer than the statement was to wait, and it was undone whole. */
 export const isHeld = (error: unknown): boolean => sqlStateOf(error) === '55P03'
 

@@ -94,6 +94,27 @@ onEveryEngine((parley, engine) => {
       )
     })
 
+    test.each([
+      ['known', 1],
+      ['judged', 0],
+    ])('a fault of ours behind the commit of a post whose place is %s does not write it again', async (_, before) => {
+      const { id, bea } = await room(viaRest(parley()))
+      const { database } = parley()
+      let faulty = false
+      const query: typeof database.query = async (text, params) => {
+        const rows = await database.query<never>(text, params)
+        if (faulty) throw new TypeError('The answer cannot be read.')
+        return rows
+      }
+      const appender = new Appender({ ...database, query }, () => {})
+      for (let n = 0; n < before; n++) await appender.post(chat(id, bea.handle, `before ${n}`))
+      faulty = true
+      await expect(appender.post(chat(id, bea.handle, 'once'))).rejects.toThrow(TypeError)
+      faulty = false
+      await appender.post(chat(id, bea.handle, 'after'))
+      expect((await places(id)).map((place) => place[5]).slice(before)).toEqual(['once', 'after'])
+    })
+
     test('two processes at once in one session', async () => {
       const { id, alex, bea } = await room(viaRest(parley()))
       const other = elsewhere()

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { DatabaseTimeout } from '../../db/database.ts'
-import { isAway } from '../../src/stores/failures.ts'
+import { isAway, isRefused } from '../../src/stores/failures.ts'
 
 const coded = (code: string) => Object.assign(new Error('It failed.'), { code })
 
@@ -32,4 +32,11 @@ test('our own patience that ended is the same', () => {
 
 test.each(['23505', '22021', '25P02', '42P01', 'ENOENT'])('%s: the database is there', (code) => {
   expect(isAway(coded(code))).toBe(false)
+})
+
+test('only what the database itself said no to is known to be unwritten', () => {
+  for (const code of ['23505', '22021', '40P01', '55P03', 'XX000']) expect(isRefused(coded(code))).toBe(true)
+  for (const code of ['57014', '53100', 'CONNECTION_CLOSED', 'UNDEFINED_VALUE', 'EPIPE', 'EROFS'])
+    expect(isRefused(coded(code))).toBe(false)
+  expect(isRefused(new TypeError('row is undefined'))).toBe(false)
 })
