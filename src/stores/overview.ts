@@ -3,7 +3,7 @@ import { and, count, desc, eq, gt, gte, inArray, isNull, max, or, sql, type SQL 
 import type { Queries } from '../../db/database.ts'
 import { events, participants, sessions } from '../../db/schema.ts'
 import { kindNumber } from '../core/kinds.ts'
-import { plainArray } from './arrays.ts'
+import { isAmong, plainArray } from './arrays.ts'
 import { MESSAGE } from './events.ts'
 import { isAround } from './members.ts'
 
@@ -21,7 +21,7 @@ export const lastEventsOf = ({ db }: Queries, ids: string[]) =>
         })
         .from(sessions)
         .innerJoin(events, and(eq(events.sessionId, sessions.id), eq(events.sequence, sessions.lastConversationSequence)))
-        .where(inArray(sessions.id, ids))
+        .where(isAmong(sessions.id, ids))
 
 /** How many messages each session has: what the index has counted, and those that it has not come to. */
 export const messageCounts = async ({ query }: Queries, ids: string[]): Promise<Map<string, number>> => {

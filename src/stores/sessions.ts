@@ -1,9 +1,9 @@
 // The sessions' own rows: made, locked, changed, found by id or for the lists of pages.
-import { and, desc, eq, ilike, inArray, ne, not, or, sql } from 'drizzle-orm'
+import { and, desc, eq, ilike, ne, not, or, sql } from 'drizzle-orm'
 import { prepared, type Queries } from '../../db/database.ts'
 import { loops, participants, sessionDocs, sessions } from '../../db/schema.ts'
 import { sessionIndex } from '../../db/search-schema.ts'
-import { plainArray } from './arrays.ts'
+import { isAmong, plainArray } from './arrays.ts'
 import { isLive, lastActivity, type Since } from './overview.ts'
 
 export type Session = typeof sessions.$inferSelect
@@ -61,7 +61,7 @@ export const overviewsOf = async (queries: Queries, ids: string[]): Promise<(Ove
 /** What these sessions are called. */
 export const titlesOf = async ({ db }: Queries, ids: string[]): Promise<Map<string, string>> => {
   if (ids.length === 0) return new Map()
-  const rows = await db.select({ id: sessions.id, title: sessions.title }).from(sessions).where(inArray(sessions.id, ids))
+  const rows = await db.select({ id: sessions.id, title: sessions.title }).from(sessions).where(isAmong(sessions.id, ids))
   return new Map(rows.map(({ id, title }) => [id, title]))
 }
 
@@ -126,12 +126,12 @@ export const listSessions = (queries: Queries, { among, search, found = [], stat
     .from(sessions)
     .where(
       and(
-        among && inArray(sessions.id, among),
+        among && isAmong(sessions.id, among),
         status && eq(sessions.status, status),
         imported === undefined ? undefined : (imported ? ne : eq)(sessions.source, 'room'),
         live && eq(sessions.status, 'active'),
         isIt && (live.is ? isIt : not(isIt)),
-        like ? or(ilike(sessions.title, like), ilike(sessions.description, like), inArray(sessions.id, found)) : undefined,
+        like ? or(ilike(sessions.title, like), ilike(sessions.description, like), isAmong(sessions.id, found)) : undefined,
       ),
     )
     .orderBy(desc(lastActivity), desc(sessions.id))

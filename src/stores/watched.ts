@@ -1,7 +1,8 @@
 // What an open page shows beside the feed, read for all sessions that are watched at once.
-import { and, eq, inArray, sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import { rfc3339, type Queries } from '../../db/database.ts'
 import { loops, sessionDocHistory, sessionDocs, sessions } from '../../db/schema.ts'
+import { isAmong } from './arrays.ts'
 import { CONVERSATION, isMessage, MESSAGE } from './events.ts'
 
 /** Where in a feed something was said, by which team (null: a person or the system), whether that was a message, and when. */
@@ -36,7 +37,7 @@ export const sessionsWithDocs = ({ db }: Queries, ids: string[]) =>
         .leftJoin(sessionDocs, eq(sessionDocs.sessionId, sessions.id))
         .leftJoin(sessionDocHistory, and(eq(sessionDocHistory.sessionId, sessions.id), eq(sessionDocHistory.version, sessionDocs.version)))
         .leftJoin(loops, eq(loops.sessionId, sessions.id))
-        .where(inArray(sessions.id, ids))
+        .where(isAmong(sessions.id, ids))
 
 /** What one author said in one slot of a session's time. */
 export interface Talk {

@@ -1,0 +1,37 @@
+// A list of ids is one parameter: every connection to Postgres keeps each statement that it ever prepared, and there would be one for
+// each number of sessions that are watched.
+import { expect, test } from 'bun:test'
+import { queriesOver, type Queries } from '../../db/database.ts'
+import { conclusionsOf } from '../../src/stores/documents.ts'
+import { rostersOf } from '../../src/stores/members.ts'
+import { lastEventsOf, messageCounts, pulsesOf } from '../../src/stores/overview.ts'
+import { listSessions, newestSequences, overviewsOf, titlesOf } from '../../src/stores/sessions.ts'
+import { sessionsWithDocs } from '../../src/stores/watched.ts'
+
+const READS: Record<string, (queries: Queries, ids: string[]) => PromiseLike<unknown> | unknown> = {
+  conclusionsOf: (queries, ids) => conclusionsOf(queries, ids, 100),
+  lastEventsOf,
+  listSessions: (queries, ids) => listSessions(queries, { among: ids, search: 'parser', found: ids, limit: 10 }),
+  messageCounts,
+  newestSequences,
+  overviewsOf,
+  pulsesOf: (queries, ids) => pulsesOf(queries, ids, '2026-01-01T12:00:00Z'),
+  rostersOf,
+  sessionsWithDocs,
+  titlesOf,
+}
+
+test.each(Object.keys(READS))('%s asks about any number of sessions in the same words', async (name) => {
+  const texts: string[] = []
+  const queries = queriesOver(async ({ text }) => {
+    texts.push(text)
+    return []
+  })
+  for (const count of [1, 2, 50])
+    await READS[name]!(
+      queries,
+      Array.from({ length: count }, () => crypto.randomUUID()),
+    )
+  expect(texts).toHaveLength(3)
+  expect(new Set(texts).size).toBe(1)
+})
