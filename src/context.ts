@@ -1,6 +1,5 @@
 // What an operation is given to work with, whichever door it was called through.
 import type { ErrorBody } from './core/errors.ts'
-import type { Token } from './core/ids.ts'
 import type { AnyOperation, AnyServed } from './core/operation.ts'
 import type { Armed } from './core/waiters.ts'
 import type { Queries } from '../db/database.ts'
@@ -22,8 +21,7 @@ export interface Call {
   held?: (() => void) | undefined // told when the answer is held back, and was not refused at once
 }
 
-export type TeamCaller = { kind: 'team'; member: Member; token: Token }
-export type Caller = { kind: 'anyone' } | TeamCaller | { kind: 'person'; name: string }
+export type Caller = { kind: 'anyone' } | { kind: 'team'; member: Member } | { kind: 'person'; name: string }
 
 export interface Context {
   services: Services

@@ -130,7 +130,7 @@ const callerOf = (
   if (access === 'open') return { kind: 'anyone' }
   if (person !== undefined) return { kind: 'person', name: person }
   if (!token) return unauthorized()
-  const asTeam = (member: Member | undefined): Caller => (member ? { kind: 'team', member, token } : unauthorized())
+  const asTeam = (member: Member | undefined): Caller => (member ? { kind: 'team', member } : unauthorized())
   const known = held && services.memberLately(session_id, token, since_cursor ?? 0)
   return known ? asTeam(known) : services.memberOf(session_id, token, { lasting: effect === 'append' }).then(asTeam)
 }

@@ -39,7 +39,7 @@ const mediaOf = (block: Json): string | undefined => {
 }
 
 /** What a tool of Google's answered. */
-export const textOfResponse = (response: unknown): string => {
+const textOfResponse = (response: unknown): string => {
   if (typeof response === 'string') return response
   if (!isObject(response)) return response === undefined ? '' : JSON.stringify(response)
   return textOr(response.output) ?? textOr(response.error) ?? textOr(response.content) ?? JSON.stringify(response)

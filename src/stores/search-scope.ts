@@ -23,7 +23,7 @@ const MOST_SESSIONS = 1_000
 const SAMPLE = 4_000 // events: a part of 5 % comes out between 3 and 7
 
 /** Up to this many events are all scored, wherever they lie. */
-export const RANK_WITHIN = 20_000
+const RANK_WITHIN = 20_000
 
 export const knownScope = async (queries: Queries, scope: Scope): Promise<KnownScope> => ({
   ...scope,
