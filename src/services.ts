@@ -9,11 +9,11 @@ import type { Log } from './core/log.ts'
 import { Metrics } from './core/metrics.ts'
 import { Presence } from './core/presence.ts'
 import { queuesOf } from './core/queues.ts'
-import { growthOver } from './growth.ts'
+import { growthOver, type Growth } from './growth.ts'
 import { LoopGuard, loopSettingsOf } from './loop-guard.ts'
 import { Announcer } from './stores/announcer.ts'
 import { writePresence } from './stores/presence.ts'
-import { savedSettings } from './stores/settings.ts'
+import { savedSettings, type SavedSettings } from './stores/settings.ts'
 import { overviewsOf } from './stores/sessions.ts'
 
 // To one session: one writes, and the next ones wait for its lock. However many writes come, a session that is held elsewhere takes no
@@ -37,19 +37,8 @@ export const createServices = async (database: Database, config: Config, log: Lo
   const growth = growthOver(database, { metrics, loops, announcer })
   const overviewOf = combine((ids: string[]) => overviewsOf(database, ids))
 
-  const reloadSettings = () => void settings.reload().catch(() => {}) // what is known stays active
-  const heard = (payload: string) => {
-    const news = announcer?.heard(payload)
-    if (news?.settings) reloadSettings()
-    for (const [session, newest] of news?.moved ?? []) growth.grew(session, newest)
-  }
-  const connected = () => {
-    announcer?.listening()
-    growth.anyMayHaveGrown()
-    reloadSettings()
-  }
   clock.set(await writePresence(database, []))
-  await database.listen(heard, connected)
+  await hearOthers(database, { announcer, settings, growth })
   const background = startBackground({ database, log, clock, presence, loops, settings, announcer, growth, stopping: stopping.signal })
 
   return {
@@ -91,4 +80,25 @@ export const createServices = async (database: Database, config: Config, log: Lo
       await database.close()
     },
   }
+}
+
+interface Told {
+  announcer: Announcer | undefined
+  settings: SavedSettings
+  growth: Growth
+}
+
+const hearOthers = (database: Database, { announcer, settings, growth }: Told): Promise<void> => {
+  const reloadSettings = () => void settings.reload().catch(() => {}) // what is known stays active
+  const heard = (payload: string) => {
+    const news = announcer?.heard(payload)
+    if (news?.settings) reloadSettings()
+    for (const [session, newest] of news?.moved ?? []) growth.grew(session, newest)
+  }
+  const connected = () => {
+    announcer?.listening()
+    growth.anyMayHaveGrown()
+    reloadSettings()
+  }
+  return database.listen(heard, connected)
 }
