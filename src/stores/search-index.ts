@@ -42,7 +42,7 @@ export const indexBatch = (database: Database, sessionIds: string[], limit: numb
     const logged = await read(tx, ranges)
     const pending = logged.length < BULK ? PENDING : PENDING_IN_BULK
     await tx.query(`select set_config('gin_pending_list_limit', $1, true)`, [pending[database.engine]])
-    await write(tx, logged, new Map(ranges.map(({ session_id, mode }) => [session_id, mode])))
+    await write(tx, tally(logged, new Map(ranges.map(({ session_id, mode }) => [session_id, mode]))))
     const wanted = ranges.reduce((sum, { from, to }) => sum + to - from, 0)
     return { events: logged.length, more: logged.length < wanted || wanted === limit }
   }, BATCH_MAY_TAKE_MS)
@@ -103,7 +103,8 @@ const count = (words: Map<string, Word>, term: string, level: number | undefined
   words.set(term, word)
 }
 
-const write = async (tx: Queries, logged: Logged[], modes: Map<string, Mode>) => {
+// What these events come to in each table. `modes`: the sessions' before them.
+const tally = (logged: Logged[], modes: Map<string, Mode>) => {
   const words = new Map<string, Word>()
   const reached = new Map<string, { sequence: number; messages: number }>()
   let length = 0
@@ -117,6 +118,11 @@ const write = async (tx: Queries, logged: Logged[], modes: Map<string, Mode>) =>
     modes.set(session_id, modeAfter(modes.get(session_id)!, kind, tool_name))
     return { session_id, turn, sequence, id, kind: kindNumber(kind), at, ...made }
   })
+  const sessions = [...reached].map(([session_id, upTo]) => ({ session_id, ...upTo, mode: modes.get(session_id) }))
+  return { rows, words: [...words.values()].sort(byTerm), sessions, length }
+}
+
+const write = async (tx: Queries, { rows, words, sessions, length }: ReturnType<typeof tally>) => {
   await tx.query(
     `insert into event_search (session_id, turn, sequence, id, kind, at, length, tsv, hot)
      select session_id, turn, sequence, id, kind, at, length, tsv::tsvector, hot::tsvector
@@ -129,14 +135,14 @@ const write = async (tx: Queries, logged: Logged[], modes: Map<string, Mode>) =>
      on conflict (term) do update set events = search_terms.events + excluded.events, levels = case
        when excluded.levels is null then search_terms.levels when search_terms.levels is null then excluded.levels
        else array[${LEVELS.map((_, i) => `search_terms.levels[${i + 1}] + excluded.levels[${i + 1}]`).join(', ')}] end`,
-    [JSON.stringify([...words.values()].sort(byTerm))],
+    [JSON.stringify(words)],
   )
   await tx.query(
     `update session_index i set indexed_sequence = r.sequence, mode = r.mode, messages = i.messages + r.messages,
        updated_at = ${UPDATED}
      from json_to_recordset($1::json) as r(session_id uuid, sequence bigint, messages int, mode text), sessions s
      where i.session_id = r.session_id and s.id = r.session_id`,
-    [JSON.stringify([...reached].map(([session_id, upTo]) => ({ session_id, ...upTo, mode: modes.get(session_id) })))],
+    [JSON.stringify(sessions)],
   )
   await tx.query(
     `update search_corpus set events = events + $1, length = length + $2,
