@@ -41,6 +41,9 @@ export const conclusionsOf = async ({ query }: Queries, ids: string[], character
   return new Map(rows.map(({ id, text }) => [id, text]))
 }
 
+// Asked for are numbers that the column cannot hold, too.
+const asked = (version: number) => sql`${version}::bigint`
+
 export const readVersion = async (
   { db }: Queries,
   sessionId: string,
@@ -50,7 +53,7 @@ export const readVersion = async (
   const [row] = await db
     .select({ content: sessionDocHistory.content, version: sessionDocHistory.version })
     .from(sessionDocHistory)
-    .where(and(eq(sessionDocHistory.sessionId, sessionId), eq(sessionDocHistory.version, version)))
+    .where(and(eq(sessionDocHistory.sessionId, sessionId), eq(sessionDocHistory.version, asked(version))))
   return row
 }
 
@@ -99,7 +102,7 @@ export const documentVersions = ({ db }: Queries, sessionId: string, before: num
       bytes: sql<number>`octet_length(${sessionDocHistory.content})`,
     })
     .from(sessionDocHistory)
-    .where(and(eq(sessionDocHistory.sessionId, sessionId), before === undefined ? undefined : lt(sessionDocHistory.version, before)))
+    .where(and(eq(sessionDocHistory.sessionId, sessionId), before === undefined ? undefined : lt(sessionDocHistory.version, asked(before))))
     .orderBy(desc(sessionDocHistory.version))
     .limit(limit)
 

@@ -128,6 +128,16 @@ onEveryEngine((parley) => {
       expect(last).toMatchObject({ has_more: false, next_cursor: null })
     })
 
+    test('a version beyond what any will be is none yet, and all versions are before it', async () => {
+      const call = viaRest(parley())
+      const { id, alex } = await room(call)
+      await done(alex('append_to_session_doc', { text: 'a note' }))
+      for (const version of [2 ** 31, Number.MAX_SAFE_INTEGER]) {
+        await refused(alex('read_session_doc', { version }), 'not_found')
+        expect((await history(id, alex.token, `?before_version=${version}`)).body.versions).toMatchObject([{ version: 1 }])
+      }
+    })
+
     test('a person who writes is named, without a team', async () => {
       const call = viaRest(parley())
       const { id, bea } = await room(call)
