@@ -104,18 +104,19 @@ const cursorOf = ({ updated_at, id }: SessionRow, filter: string) =>
   Buffer.from(JSON.stringify([updated_at, id, filter])).toString('base64url')
 
 const readCursor = (cursor: string, filter: string) => {
-  const [updated_at, id, of] = parsed(cursor)
-  if (typeof updated_at !== 'string' || typeof id !== 'string' || !isUuid(id) || Number.isNaN(Date.parse(updated_at)))
-    return refuse('invalid_request', 'cursor is not one that list_sessions gave', { field: 'cursor' })
+  const { success, data } = place.safeParse(parsed(cursor))
+  if (!success) return refuse('invalid_request', 'cursor is not one that list_sessions gave', { field: 'cursor' })
+  const [updated_at, id, of] = data
   if (of !== filter) return refuse('invalid_request', 'cursor belongs to another filter or sort', { field: 'cursor' })
   return { updated_at, id }
 }
 
-const parsed = (cursor: string): unknown[] => {
+const place = z.tuple([z.iso.datetime(), z.string().refine(isUuid), z.string()]) // whatever else reads as a time, the database may not read
+
+const parsed = (cursor: string): unknown => {
   try {
-    const value: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
-    return Array.isArray(value) ? value : []
+    return JSON.parse(Buffer.from(cursor, 'base64url').toString())
   } catch {
-    return []
+    return undefined
   }
 }
