@@ -7,6 +7,7 @@ import type { ReactElement } from 'react'
 import { renderToStaticMarkup } from 'react-dom/server'
 import type { Frame } from '../../../components/shell.tsx'
 import { THEMES } from '../../../components/theme.ts'
+import { redacted } from '../../core/text.ts'
 import type { Services } from '../../services.ts'
 import { personOf } from '../cookies.ts'
 import { mayRead } from '../guards.ts'
@@ -85,7 +86,7 @@ export const frameOf = (c: Http, { services, assets }: Site): Frame => {
   return {
     theme: THEMES.find((name) => name === theme) ?? 'system',
     person: isGuest(c, { services }) ? { name: 'Guest', role: 'guest' } : personOf(c, services),
-    path: c.req.method === 'GET' ? localPath(pathname + search) : '/',
+    path: c.req.method === 'GET' ? localPath(redacted(pathname + search)) : '/',
     styles: hrefOf(assets, 'app.css'),
     script: hrefOf(assets, 'app.js'),
   }
