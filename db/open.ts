@@ -1,13 +1,15 @@
 // Which database it is, and what an operator is told when it cannot be opened.
 import type { Database } from './database.ts'
 import { lockFolder } from './lock.ts'
-import { openPglite } from './pglite.ts'
+import { lossOf, openPglite } from './pglite.ts'
 import { openPostgres } from './postgres.ts'
 
 export interface Opened {
   database: Database
   /** Of the embedded database: where the server can be reached, and the end of our hold on the folder. */
   lock?: Awaited<ReturnType<typeof lockFolder>>
+  /** Of the embedded database: somebody has removed or replaced its files. */
+  isLost?: () => boolean
 }
 
 /** Opens what the configuration names. Throws with a sentence for the operator when that cannot be; `tell` hears one that is no reason
@@ -19,7 +21,7 @@ export const openDatabase = async (
   if (DATABASE_URL) return { database: await openPostgres(DATABASE_URL).catch((error) => unreachable(DATABASE_URL, error)) }
   const lock = await lockFolder(DATA_DIR)
   try {
-    return { database: await openPglite(DATA_DIR, tell), lock }
+    return { database: await openPglite(DATA_DIR, tell), lock, isLost: lossOf(DATA_DIR) }
   } catch (error) {
     lock.release()
     throw new CannotOpen(

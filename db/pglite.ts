@@ -1,6 +1,6 @@
 // The embedded database: one process, one connection, on this very thread.
 import { PGlite, type Transaction } from '@electric-sql/pglite'
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CHANNEL, OID, queriesOver, rfc3339, unlessLate, withinDeadline, type Database, type Run } from './database.ts'
 
@@ -21,6 +21,21 @@ export const openPglite = async (folder?: string, tell: (line: string) => void =
     rmSync(join(folder, BEGUN), { force: true })
   }
   return database
+}
+
+/** Tells, whenever it is asked, whether the database's files in `folder` are gone or others since. What is written then goes to files that
+ *  end with this process. */
+export const lossOf = (folder: string): (() => boolean) => {
+  const place = join(folder, 'pg')
+  const which = () => statSync(place, { throwIfNoEntry: false })?.ino
+  const opened = which()
+  return () => {
+    try {
+      return which() !== opened
+    } catch {
+      return false // who cannot look does not know
+    }
+  }
 }
 
 /** The seam over a PGlite that was made with OPTIONS. */

@@ -22,6 +22,7 @@ import { createServices, type Services } from './services.ts'
 const QUIET_S = 12 // a connection that says nothing for so long is closed, while a request is being read; waits and streams are exempt
 const PATIENCE_S = 120
 const STOP_WITHIN_MS = 10_000
+const LOOK_EVERY_MS = 1_000
 const LARGEST_BODY = 64 * 1024 * 1024 // above every door's own limit, which answers in JSON; a transcript's is in MAX_TRACE_BYTES
 
 const main = async ([command, ...words]: string[]) => {
@@ -42,6 +43,7 @@ const serve = async (config: Config, log: Log) => {
     if (commandSecret) opened.lock!.announce(url, commandSecret)
     greet(services, url, await firstOperatorKey(services))
     stopInGoodOrder(server, services, opened, log)
+    endIfLost(opened, config, log)
   } catch (error) {
     opened.lock?.release()
     throw error
@@ -119,6 +121,20 @@ const stopInGoodOrder = (server: ReturnType<typeof listen>, services: Services, 
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
   process.on('unhandledRejection', (error) => log('error', 'unhandled promise rejection', describeError(error)))
+}
+
+// Files that were removed take what is written until this process ends: nobody must be told for long that it is kept.
+const endIfLost = ({ isLost }: Opened, { DATA_DIR }: Config, log: Log) => {
+  if (!isLost) return
+  const look = () => {
+    if (!isLost()) return
+    log(
+      'error',
+      `The embedded database in ${DATA_DIR} was removed or replaced while it was in use. Put it back, or start again for a new one.`,
+    )
+    process.exit(1)
+  }
+  setInterval(look, LOOK_EVERY_MS)
 }
 
 try {

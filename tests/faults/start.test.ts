@@ -1,11 +1,11 @@
 // Contract section 3: a start that cannot succeed ends at once, with a sentence that says what to do and no secret in it.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort, runServer, startServer, type TestServer } from '../support/server.ts'
-import { expectUnbroken, openRoom, post, readFeed, textsOf } from './rooms.ts'
+import { expectUnbroken, openRoom, post, readFeed, textsOf, until } from './rooms.ts'
 
 const PASSWORD = 'correct-horse-battery'
 
@@ -42,6 +42,21 @@ test('a second process on the embedded folder ends within 2 s and names the firs
   const items = await readFeed(room)
   expectUnbroken(items, said.length + 1)
   expect(textsOf(items)).toEqual(said)
+}, 30_000)
+
+test('a server whose embedded database is removed or replaced ends within seconds and says so, instead of taking what it cannot keep', async () => {
+  for (const harm of [rmSync, (place: string) => (renameSync(place, `${place}.bak`), cpSync(`${place}.bak`, place, { recursive: true }))]) {
+    const own = await startServer()
+    try {
+      const room = await openRoom(own.url)
+      harm(join(own.folder, 'pg'), { recursive: true })
+      await until('it ends', 3_000, () => !own.running)
+      expect(own.output()).toContain(`The embedded database in ${own.folder} was removed or replaced`)
+      await expect(post(room, 'Is it kept?')).rejects.toThrow()
+    } finally {
+      await own.remove()
+    }
+  }
 }, 30_000)
 
 test('a taken port ends the start with a sentence that names the port, and the folder is free again', async () => {
