@@ -1,6 +1,6 @@
 // The embedded database: one process, one connection, on this very thread.
 import { PGlite, type Transaction } from '@electric-sql/pglite'
-import { existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, renameSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CHANNEL, OID, queriesOver, rfc3339, unlessLate, withinDeadline, type Database, type Run } from './database.ts'
 
@@ -15,7 +15,7 @@ export const OPTIONS = {
  *  operator must know. */
 export const openPglite = async (folder?: string, tell: (line: string) => void = () => {}): Promise<Database> => {
   const client = await PGlite.create({ ...OPTIONS, ...(folder ? { dataDir: prepared(folder, tell) } : {}) })
-  const database = await databaseOn(client)
+  const database = await databaseOn(client, folder ? spaceIn(folder) : undefined)
   if (folder) {
     writeFileSync(join(folder, DONE), '')
     rmSync(join(folder, BEGUN), { force: true })
@@ -38,13 +38,41 @@ export const lossOf = (folder: string): (() => boolean) => {
   }
 }
 
-/** The seam over a PGlite that was made with OPTIONS. */
-export const databaseOn = async (client: PGlite): Promise<Database> => {
+/** Too little is left on the disk to write: a failure as Postgres tells it, and nothing was written. */
+export class DiskFull extends Error {
+  override name = 'DiskFull'
+  readonly code = '53100'
+}
+
+// With no place for its next 16 MiB of journal, PGlite never comes back, and holds this very thread for good.
+const SPARE_BYTES = 64 * 1024 * 1024
+const LOOK_EVERY_MS = 100
+
+const spaceIn = (folder: string): (() => boolean) => {
+  let lookedAt = -Infinity
+  let enough = true
+  return () => {
+    if (performance.now() - lookedAt < LOOK_EVERY_MS) return enough
+    lookedAt = performance.now()
+    try {
+      const { bavail, bsize } = statfsSync(folder)
+      enough = bavail * bsize >= SPARE_BYTES
+    } catch {} // a system that cannot tell
+    return enough
+  }
+}
+
+const READS = /^\s*select\b/i
+
+/** The seam over a PGlite that was made with OPTIONS. `hasSpace`: there is room to write; reading needs none. */
+export const databaseOn = async (client: PGlite, hasSpace = () => true): Promise<Database> => {
   await client.exec(`set time zone 'UTC'; set jit = off`)
   let sent = 0
   const over =
     (connection: PGlite | Transaction): Run =>
     async ({ text, params, asArrays }) => {
+      if (!READS.test(text) && !hasSpace())
+        throw new DiskFull(`The disk of DATA_DIR has less than ${SPARE_BYTES / 1024 ** 2} MiB left: nothing is written until it has more.`)
       sent++
       return (await connection.query(text, params, { rowMode: asArrays ? 'array' : 'object' })).rows as unknown[]
     }

@@ -7,6 +7,7 @@
 import { FolderInUse } from '../db/lock.ts'
 import { migrate } from '../db/migrate.ts'
 import { CannotOpen, openDatabase, type Opened } from '../db/open.ts'
+import { DiskFull } from '../db/pglite.ts'
 import { createApp } from './app.ts'
 import { runCommand } from './command-line.ts'
 import { BadConfig, readConfig, type Config } from './config.ts'
@@ -140,7 +141,7 @@ const endIfLost = ({ isLost }: Opened, { DATA_DIR }: Config, log: Log) => {
 try {
   await main(process.argv.slice(2))
 } catch (error) {
-  const known = [BadConfig, CannotOpen, FolderInUse, ImportFailed, NoSuchPath].some((kind) => error instanceof kind)
+  const known = [BadConfig, CannotOpen, DiskFull, FolderInUse, ImportFailed, NoSuchPath].some((kind) => error instanceof kind)
   console.error(known ? (error as Error).message : error)
   process.exit(1)
 }

@@ -45,11 +45,16 @@ test('a second process on the embedded folder ends within 2 s and names the firs
 }, 30_000)
 
 test('a server whose embedded database is removed or replaced ends within seconds and says so, instead of taking what it cannot keep', async () => {
-  for (const harm of [rmSync, (place: string) => (renameSync(place, `${place}.bak`), cpSync(`${place}.bak`, place, { recursive: true }))]) {
+  const remove = (place: string) => rmSync(place, { recursive: true })
+  const replace = (place: string) => {
+    renameSync(place, `${place}.bak`)
+    cpSync(`${place}.bak`, place, { recursive: true })
+  }
+  for (const harm of [remove, replace]) {
     const own = await startServer()
     try {
       const room = await openRoom(own.url)
-      harm(join(own.folder, 'pg'), { recursive: true })
+      harm(join(own.folder, 'pg'))
       await until('it ends', 3_000, () => !own.running)
       expect(own.output()).toContain(`The embedded database in ${own.folder} was removed or replaced`)
       await expect(post(room, 'Is it kept?')).rejects.toThrow()
