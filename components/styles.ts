@@ -91,7 +91,12 @@ const UNUSED_RULE = new RegExp(`(?<=[{}])${UNUSED}(?:,${UNUSED})*{[^}]*}`, 'g')
 
 const ITS_COLOUR = /--tw-prose-[a-z-]+:(?!var\()[^;}]+;?/g
 
-const withoutUnused = (css: string): string => css.replaceAll(WAY_OUT, '').replace(UNUSED_RULE, '').replace(ITS_COLOUR, '')
+// Browsers that know oklch(), without which no page here has a colour, know color-mix() too: no condition, and nothing for others.
+const CONDITION = /@supports \(color:color-mix\(in lab, red, red\)\)\{((?:[^{}]*\{[^{}]*\})+)\}/g
+const FOR_OTHERS = /([^{}]+)\{([\w-]+):[^;{}]*\}(?=\1\{\2:color-mix)/g
+
+const withoutUnused = (css: string): string =>
+  css.replaceAll(WAY_OUT, '').replace(UNUSED_RULE, '').replace(ITS_COLOUR, '').replace(CONDITION, '$1').replace(FOR_OTHERS, '')
 
 const tailwind = (): string => {
   const manifest = createRequire(import.meta.url).resolve('@tailwindcss/cli/package.json')
