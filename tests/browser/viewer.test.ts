@@ -50,6 +50,18 @@ test('an edit stands between what was said before and after it, live and after a
     expect(complaints).toEqual([])
   }))
 
+test('a rule in a message takes no more room than a paragraph', () =>
+  using(WIDE, async (page) => {
+    const { path, say } = await room()
+    await say('above\n\n---\n\nbelow')
+    await page.goto(path)
+    const gap = await page.evaluate(() => {
+      const [above, , below] = document.querySelectorAll('#m2 .prose > *')
+      return below!.getBoundingClientRect().top - above!.getBoundingClientRect().bottom
+    })
+    expect(gap).toBeLessThan(20)
+  }))
+
 test('a document that was begun before anybody spoke does not take the place of the way in', () =>
   using({ javaScriptEnabled: false }, async (page) => {
     const alex = await parley.post('/sessions', { title: 'Naming the release', description: '', creator_team_name: "Alex's Team" })
