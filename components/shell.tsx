@@ -41,9 +41,15 @@ interface Props {
   children: ReactNode
 }
 
-// Only its own attribute names (data-hx-… would be live by default), no extension but ours, no hand on history, styles or the order in
-// which Tab goes, which is the script's (public/live/keys.js).
-const HTMX = JSON.stringify({ prefix: '', extensions: 'sse', history: false, includeIndicatorCSS: false, morphIgnore: ['tabindex'] })
+// Only its own attribute names (data-hx-… would be live by default), no extension but ours, no hand on history, styles or, where it
+// morphs, its own marks and the order in which Tab goes, which is the script's (public/live/keys.js).
+const HTMX = JSON.stringify({
+  prefix: '',
+  extensions: 'sse',
+  history: false,
+  includeIndicatorCSS: false,
+  morphIgnore: ['data-htmx-powered', 'tabindex'],
+})
 
 export const TO_CONTENT: Skip = { label: 'Skip to content', href: '#main' }
 
