@@ -1,17 +1,24 @@
-// A link to a row that is not here leads to the page that has it.
+// A link to a row that is not here leads to the page that has it; and who comes back, or loads the page again, is where they were.
 import { $ } from './elements.js'
-import { lastShown } from './rows.js'
+import { atEnd, lastShown, sequenceOf } from './rows.js'
 
 export const seekRows = ({ path, scroller, rows }) => {
-  const seek = () => {
-    const sequence = Number(/^#m(\d+)$/.exec(location.hash)?.[1] ?? 0)
-    const asked = Number(new URLSearchParams(location.search).get('around') ?? 0)
-    if (sequence === 0 || $(`m${sequence}`) || sequence === asked || sequence > lastShown(rows)) return
-    location.assign(`${path}?around=${sequence}#m${sequence}`)
+  const asked = Number(new URLSearchParams(location.search).get('around') ?? 0)
+  const seek = (left) => {
+    const sequence = left ?? Number(/^#m(\d+)$/.exec(location.hash)?.[1] ?? 0)
+    if ($(`m${sequence}`)) return $(`m${sequence}`).scrollIntoView()
+    if (sequence === 0 || sequence === asked || sequence > lastShown(rows)) return
+    location[left ? 'replace' : 'assign'](`${path}?around=${sequence}#m${sequence}`)
   }
-  addEventListener('hashchange', seek)
-  seek()
+  addEventListener('hashchange', () => seek())
+  scroller.addEventListener('scrollend', () => history.replaceState({ row: atEnd(scroller) ? 0 : rowAtTop(scroller, rows) }, ''))
   showSought($(`m${scroller.dataset.sought}`))
+  seek(history.state?.row)
+}
+
+const rowAtTop = (scroller, rows) => {
+  const { top } = scroller.getBoundingClientRect()
+  return sequenceOf([...rows.children].find((row) => sequenceOf(row) && row.getBoundingClientRect().bottom > top + 1))
 }
 
 const showSought = (row) => {

@@ -307,6 +307,76 @@ test('a permalink to a row that is not on the page leads to it', () =>
     expect(await page.locator('#m12').isVisible()).toBe(true)
   }))
 
+test('who comes back, or loads the page again, is where they were', () =>
+  using({}, async (page, complaints) => {
+    const { path, say } = await room(349)
+    const place = () =>
+      page.evaluate(() => {
+        const { top } = document.querySelector('#scroller')!.getBoundingClientRect()
+        return [...document.querySelectorAll('#rows > .row')].find((row) => row.getBoundingClientRect().bottom > top + 1)!.id
+      })
+    const lookAt = async (row: string) => {
+      await page.evaluate((id) => document.getElementById(id)!.scrollIntoView(), row)
+      await page.waitForFunction(() => history.state?.row > 0)
+      expect(await place()).toBe(row)
+    }
+    await follow(page, path)
+    await lookAt('m320')
+    await page.goto('/settings')
+    await say('meanwhile')
+    await page.goBack()
+    await page.waitForFunction(() => document.querySelector('#scroller')!.scrollTop < -80)
+    expect(await place()).toBe('m320')
+    await page.reload()
+    await page.waitForFunction(() => document.querySelector('#scroller')!.scrollTop < -80)
+    expect(await place()).toBe('m320')
+    await until(async () => (await sequences(page)).length === 351)
+    await lookAt('m90') // of those that came later
+    await page.reload()
+    await page.waitForURL('**?around=90#m90')
+    await page.waitForFunction(() => document.querySelector('#scroller')!.scrollTop < -80)
+    expect(await place()).toBe('m90')
+    await page.goto(path)
+    await follow(page, path)
+    expect(await page.evaluate(() => document.querySelector('#scroller')!.scrollTop)).toBe(0) // a new visit begins at the end
+    expect(complaints).toEqual([])
+  }))
+
+test('on paper there is all of the feed and all of the document, dark on white', () =>
+  using({}, async (page) => {
+    const { path, post, bea } = await room(60)
+    await post(`${path}/doc/append`, { text: `# Plan\n\n${'- line\n'.repeat(80)}\nThe very end.` }, bea.team_id)
+    await page.goto(path)
+    const ink = () => page.evaluate(() => Number(/oklch\(([\d.]+)/.exec(getComputedStyle(document.body).color)![1]))
+    await page.emulateMedia({ colorScheme: 'dark' })
+    expect(await ink()).toBeGreaterThan(0.9)
+    await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
+    expect(await ink()).toBeLessThan(0.3)
+    for (const viewport of [
+      { width: 1280, height: 800 },
+      { width: 794, height: 1123 },
+    ]) {
+      await page.setViewportSize(viewport)
+      const { cut, ends } = await page.evaluate(() => {
+        const heights = [...document.querySelectorAll('body, main, main :not(.row *, summary, .prose *, .sr-only)')].filter((one) =>
+          one.checkVisibility(),
+        )
+        return {
+          cut: heights
+            .filter((one) => getComputedStyle(one).overflowY !== 'visible' && one.scrollHeight > one.clientHeight + 1)
+            .map(({ id, className }) => id || className),
+          ends: ['#m61', '#doc article > :last-child'].map((one) => document.querySelector(one)!.getBoundingClientRect()),
+        }
+      })
+      expect(cut).toEqual([])
+      expect(ends[0]!.height).toBeGreaterThan(10)
+      expect(ends[1]!.top).toBeGreaterThan(ends[0]!.bottom) // one after the other, none over the other
+      expect(await page.locator('#composer, header, #jump').filter({ visible: true }).count()).toBe(0)
+    }
+    const pdf = (await page.pdf()).toString('latin1')
+    expect(Number(/\/Count (\d+)/.exec(pdf)![1])).toBeGreaterThan(3)
+  }))
+
 test('without script the whole feed is a link away, and so is what came next', () =>
   using({ javaScriptEnabled: false }, async (page) => {
     const { path } = await room(349)
