@@ -1,7 +1,7 @@
 // The session page while it is open. htmx reads the stream and puts what comes where it belongs; what lies in live/ keeps the stream
 // going, brings what is missing of the feed, and tells the reader what is new.
 import { bringInto } from './live/bring.js'
-import { holdWhenConcluded } from './live/composer.js'
+import { followComposer } from './live/composer.js'
 import { offerCopies } from './live/copy.js'
 import { followDocument } from './live/document.js'
 import { $ } from './live/elements.js'
@@ -22,7 +22,7 @@ const start = (live) => {
   $('jump').addEventListener('click', goToEnd)
   listenToKeys(rows, goToEnd)
   offerCopies(rows, path)
-  holdWhenConcluded()
+  followComposer(goToEnd)
   countTeams()
   seekRows({ path, scroller, rows })
   markUnread(rows, seenUpTo(live.dataset.session))

@@ -40,6 +40,22 @@ const linesOf = (page: Page, selector: string) =>
     return lines.map(({ left, right }) => ({ left: left - box.left, right: box.right - right }))
   }, selector)
 
+test('whoever sends something while they read further up sees it arrive, and it is no news to them', () =>
+  usingAsRobin(WIDE, async (page, complaints) => {
+    const { at } = await meeting(...Array.from({ length: 40 }, (_, n) => `message ${n}\n\nand more`))
+    await page.goto(at)
+    await message(page).fill('Here I am.')
+    await page.evaluate(() => void (document.querySelector('#scroller')!.scrollTop = -900))
+    await page.locator('#jump').waitFor()
+    await message(page).press('Control+Enter')
+    await page.locator('.row-message', { hasText: 'Here I am.' }).waitFor()
+    await page.locator('#jump').waitFor({ state: 'hidden' })
+    expect(await page.title()).toBe('Shipping the parser · Parley')
+    expect(await page.evaluate(() => document.querySelector('#scroller')!.scrollTop)).toBe(0)
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('message')
+    expect(complaints).toEqual([])
+  }))
+
 describe.each([
   ['wide', WIDE],
   ['a phone', MOBILE],
