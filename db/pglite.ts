@@ -1,6 +1,6 @@
 // The embedded database: one process, one connection, on this very thread.
 import { PGlite, type Transaction } from '@electric-sql/pglite'
-import { existsSync, mkdirSync, renameSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, fstatSync, futimesSync, mkdirSync, openSync, renameSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CHANNEL, OID, queriesOver, rfc3339, unlessLate, withinDeadline, type Database, type Run } from './database.ts'
 
@@ -26,12 +26,17 @@ export const openPglite = async (folder?: string, tell: (line: string) => void =
 /** Tells, whenever it is asked, whether the database's files in `folder` are gone or others since. What is written then goes to files that
  *  end with this process. */
 export const lossOf = (folder: string): (() => boolean) => {
-  const place = join(folder, 'pg')
-  const which = () => statSync(place, { throwIfNoEntry: false })?.ino
-  const opened = which()
+  const place = join(folder, 'pg', 'PG_VERSION')
+  const ours = openSync(place, 'r')
+  const isOurs = () => {
+    if (statSync(place).ino === fstatSync(ours).ino) return true
+    const now = new Date() // some file systems number their files anew: a time that is set on the one is seen on the other, if it is the same
+    futimesSync(ours, now, now)
+    return statSync(place).mtimeMs === fstatSync(ours).mtimeMs
+  }
   return () => {
     try {
-      return which() !== opened
+      return !existsSync(place) || !isOurs()
     } catch {
       return false // who cannot look does not know
     }
