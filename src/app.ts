@@ -88,6 +88,8 @@ const failed = (error: unknown, c: Http, site: Site) => errorFor(c, site, errorO
 const errorOf = (error: unknown, services: Services): ErrorBody => {
   if (error instanceof Refusal) return error.body
   if (error instanceof HTTPException) return { code: 'invalid_request', message: error.message, details: {} }
+  if (error instanceof DOMException && error.name === 'AbortError')
+    return { code: 'invalid_request', message: 'The connection ended before the body did.', details: {} } // no fault of ours to log
   return errorBody(REQUEST, services, error)
 }
 const REQUEST = { name: 'request', effect: 'read', refuses: [] } as const

@@ -78,3 +78,17 @@ test.each([...DOORS, ...SEVERAL])(
   },
   20_000,
 )
+
+test('a client that vanishes in the middle of its body is no fault of the server, and not logged as one', async () => {
+  for (const path of ['/api/sessions', '/mcp', '/api/traces']) {
+    const line = dial(
+      server.port,
+      requestText('POST', path, { accept: BOTH, 'content-type': 'application/json' }, '{"title":1}').slice(0, -5),
+    )
+    await Bun.sleep(200) // it is being read by now
+    line.socket.destroy()
+  }
+  await Bun.sleep(300)
+  expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
+  expect(server.output()).not.toContain('"level":"error"')
+})
