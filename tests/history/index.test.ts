@@ -112,40 +112,41 @@ onEveryEngine((parley, engine) => {
     expect(warnings).toEqual([expect.stringMatching(/^The index is being rebuilt: \d+ of \d+ events can be found so far\.$/)])
   })
 
-  test('of more events than are all scored, those found are the best', async () => {
-    const { database } = parley()
-    const sessions = [...Map.groupBy(history(6_000), ({ session }) => session).values()]
-    const ids: string[] = []
-    for (const events of sessions) {
-      const turns: Step[][] = [...Map.groupBy(events, ({ turn }) => turn).values()]
-      ids.push(...(await trace(parley(), turns)).events)
-    }
-    await parley().services.indexer.run()
-    const texts = sessions.flat()
-    const docs = texts.map(({ text, type }, i) => ({ id: ids[i]!, type, counts: termsOf(text), length: 0 }))
-    for (const doc of docs) for (const count of doc.counts.values()) doc.length += count
-    const [corpus] = await database.query<any>('select * from search_corpus')
-    expect(corpus.events).toBeGreaterThan(5_000)
-    for (const query of ['error', 'error config', 'test build deploy', 'the of to and', 'error the test of']) {
-      const terms = [...termsOf(query).keys()]
-      const known = await database.query<any>(`select term, events from search_terms where term = any($1::text[])`, [
-        `{${terms.join(',')}}`,
-      ])
-      const weight = new Map(known.map(({ term, events }) => [term, Math.log(1 + (corpus.events - events + 0.5) / (events + 0.5))]))
-      const score = ({ counts, length }: (typeof docs)[number]) =>
-        terms.reduce((sum, term) => {
-          const count = counts.get(term) ?? 0
-          return sum + ((weight.get(term) ?? 0) * count) / (count + K1 * (1 - B + (B * length * corpus.events) / corpus.length))
-        }, 0)
-      const scores = new Map(docs.filter(({ type }) => SEARCHED_BY_DEFAULT.includes(type as never)).map((doc) => [doc.id, score(doc)]))
-      const gain = (values: number[]) => values.reduce((sum, value, i) => sum + value / Math.log2(i + 2), 0)
-      const best = [...scores.values()].sort((a, b) => b - a).slice(0, 10)
-      const got = (await found(query, 10)).map(({ id }) => scores.get(id) ?? 0)
-      expect([query, gain(got) / gain(best) >= 0.95]).toEqual([query, true])
-    }
-  }, 120_000)
-
   if (engine === 'postgres') {
+    // The statements are the same on the embedded database, where so many events take three times as long.
+    test('of more events than are all scored, those found are the best', async () => {
+      const { database } = parley()
+      const sessions = [...Map.groupBy(history(6_000), ({ session }) => session).values()]
+      const ids: string[] = []
+      for (const events of sessions) {
+        const turns: Step[][] = [...Map.groupBy(events, ({ turn }) => turn).values()]
+        ids.push(...(await trace(parley(), turns)).events)
+      }
+      await parley().services.indexer.run()
+      const texts = sessions.flat()
+      const docs = texts.map(({ text, type }, i) => ({ id: ids[i]!, type, counts: termsOf(text), length: 0 }))
+      for (const doc of docs) for (const count of doc.counts.values()) doc.length += count
+      const [corpus] = await database.query<any>('select * from search_corpus')
+      expect(corpus.events).toBeGreaterThan(5_000)
+      for (const query of ['error', 'error config', 'test build deploy', 'the of to and', 'error the test of']) {
+        const terms = [...termsOf(query).keys()]
+        const known = await database.query<any>(`select term, events from search_terms where term = any($1::text[])`, [
+          `{${terms.join(',')}}`,
+        ])
+        const weight = new Map(known.map(({ term, events }) => [term, Math.log(1 + (corpus.events - events + 0.5) / (events + 0.5))]))
+        const score = ({ counts, length }: (typeof docs)[number]) =>
+          terms.reduce((sum, term) => {
+            const count = counts.get(term) ?? 0
+            return sum + ((weight.get(term) ?? 0) * count) / (count + K1 * (1 - B + (B * length * corpus.events) / corpus.length))
+          }, 0)
+        const scores = new Map(docs.filter(({ type }) => SEARCHED_BY_DEFAULT.includes(type as never)).map((doc) => [doc.id, score(doc)]))
+        const gain = (values: number[]) => values.reduce((sum, value, i) => sum + value / Math.log2(i + 2), 0)
+        const best = [...scores.values()].sort((a, b) => b - a).slice(0, 10)
+        const got = (await found(query, 10)).map(({ id }) => scores.get(id) ?? 0)
+        expect([query, gain(got) / gain(best) >= 0.95]).toEqual([query, true])
+      }
+    }, 120_000)
+
     test('two instances share it, and neither counts anything twice', async () => {
       const other = await parley().beside({})
       const { id, alex } = await room(viaRest(other))

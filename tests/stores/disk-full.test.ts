@@ -1,12 +1,11 @@
 // The embedded database on a disk that is nearly full: it would hold the process for good when it finds no place for its journal.
-import { PGlite } from '@electric-sql/pglite'
 import { expect, test } from 'bun:test'
-import { databaseOn, OPTIONS } from '../../db/pglite.ts'
 import { isAway } from '../../src/stores/failures.ts'
+import { embeddedDatabase } from '../support/pglite.ts'
 
 test('nothing is written while there is no space, what was written can be read, and writing goes on when there is space again', async () => {
   let space = true
-  const database = await databaseOn(await PGlite.create(OPTIONS), () => space)
+  const database = await embeddedDatabase(() => space)
   const write = (text: string) => database.query('insert into said values ($1)', [text])
   const read = () => database.query<{ text: string }>('select text from said')
   await database.query('create table said (text text)')

@@ -5,9 +5,9 @@ import { migrate } from '../../db/migrate.ts'
 import { databaseOn, OPTIONS } from '../../db/pglite.ts'
 
 /** A new one, of its own. */
-export const embeddedDatabase = async (): Promise<Database> => {
+export const embeddedDatabase = async (hasSpace?: () => boolean): Promise<Database> => {
   template ??= made()
-  return databaseOn(await PGlite.create({ ...OPTIONS, loadDataDir: await template }))
+  return databaseOn(await PGlite.create({ ...OPTIONS, loadDataDir: await template }), hasSpace)
 }
 
 let template: Promise<Blob> | undefined
