@@ -93,7 +93,7 @@ const ITS_COLOUR = /--tw-prose-[a-z-]+:(?!var\()[^;}]+;?/g
 
 // Browsers that know oklch(), without which no page here has a colour, know color-mix() too: no condition, and nothing for others.
 const CONDITION = /@supports \(color:color-mix\(in lab, red, red\)\)\{((?:[^{}]*\{[^{}]*\})+)\}/g
-const FOR_OTHERS = /([^{}]+)\{([\w-]+):[^;{}]*\}(?=\1\{\2:color-mix)/g
+const FOR_OTHERS = /(?<=[{}])([^{}]+)\{([\w-]+):[^;{}]*\}(?=\1\{\2:color-mix)/g
 
 const withoutUnused = (css: string): string =>
   css.replaceAll(WAY_OUT, '').replace(UNUSED_RULE, '').replace(ITS_COLOUR, '').replace(CONDITION, '$1').replace(FOR_OTHERS, '')

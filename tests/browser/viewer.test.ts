@@ -50,6 +50,25 @@ test('an edit stands between what was said before and after it, live and after a
     expect(complaints).toEqual([])
   }))
 
+test('a colour that is used whole and faintly too is whole where it is whole', () =>
+  using(WIDE, async (page) => {
+    const { path } = await room()
+    await page.goto(path)
+    const colours = await page.evaluate(() =>
+      [
+        ['bg-ok', 'background-color'],
+        ['bg-warn', 'background-color'],
+        ['bg-violet', 'background-color'],
+        ['text-brand', 'color'],
+      ].map(([name, property]) => {
+        const probe = document.body.appendChild(document.createElement('i'))
+        probe.className = name!
+        return getComputedStyle(probe).getPropertyValue(property!)
+      }),
+    )
+    for (const colour of colours) expect(colour).toMatch(/^oklch\([^/]+\)$/) // without a share of its own
+  }))
+
 test('a rule in a message takes no more room than a paragraph', () =>
   using(WIDE, async (page) => {
     const { path, say } = await room()
