@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { openPostgres } from '../../db/postgres.ts'
 import { isTimeout } from '../../src/stores/failures.ts'
 import { freshDatabase, startPostgres, type TestPostgres } from '../support/postgres.ts'
-import { thatCanFallSilent, thatRefusesToListen } from '../support/proxy.ts'
+import { thatCanFallSilent, thatRefusesToListen, type Proxy } from '../support/proxy.ts'
 import { startServer } from '../support/server.ts'
 import { expectSaid, expectUnbroken, openRoom, post, readFeed, until, wait } from './rooms.ts'
 
@@ -45,21 +45,22 @@ test.concurrent('posts pass again within 15 s, one caller with one try after ano
   }
 }, 90_000)
 
-test.concurrent('the connection that listens is made anew within half a minute, and is left alone while the other end lives', async () => {
+/** One that listens through a proxy goes through `work`, and hears what is said afterwards. `begun`: how often it has begun to listen. */
+const stillHears = async <P extends Proxy>(
+  through: (url: string) => Promise<P>,
+  work: (proxy: P, begun: () => number) => Promise<void>,
+): Promise<void> => {
   const { url, drop } = await freshDatabase(database.url)
-  const proxy = await thatCanFallSilent(url)
+  const proxy = await through(url)
   const [own, other] = [await openPostgres(proxy.url), await openPostgres(url)]
   try {
     const heard: string[] = []
-    let connected = 0
+    let begun = 0
     await own.listen(
       (said) => heard.push(said),
-      () => void connected++,
+      () => void begun++,
     )
-    await Bun.sleep(25_000)
-    expect(connected).toBe(1)
-    proxy.silence()
-    await until('it listens again', 30_000, () => connected === 2)
+    await work(proxy, () => begun)
     await other.query(`select pg_notify('parley', 'hello')`)
     await until('it hears', 1_000, () => heard.length > 0)
     expect(heard).toEqual(['hello'])
@@ -68,34 +69,33 @@ test.concurrent('the connection that listens is made anew within half a minute, 
     await proxy.close()
     await drop()
   }
-}, 90_000)
+}
 
-test.concurrent('one that was refused to listen, as by a standby that is about to take over, listens within half a minute', async () => {
-  const { url, drop } = await freshDatabase(database.url)
-  const proxy = await thatRefusesToListen(url)
-  const [own, other] = [await openPostgres(proxy.url), await openPostgres(url)]
-  try {
-    const heard: string[] = []
-    let connected = 0
-    await own.listen(
-      (said) => heard.push(said),
-      () => void connected++,
-    )
-    proxy.refusing = true
-    await until('it is asked and refuses', 20_000, () => proxy.refused === 1)
-    proxy.cut()
-    await until('it refuses the next connection', 5_000, () => proxy.refused === 2)
-    proxy.refusing = false
-    await until('it listens again', 20_000, () => connected === 2) // what was said meanwhile may be missed: told as any new beginning
-    await other.query(`select pg_notify('parley', 'hello')`)
-    await until('it hears', 1_000, () => heard.length > 0)
-    expect(heard).toEqual(['hello'])
-  } finally {
-    await Promise.all([own.close(), other.close()])
-    await proxy.close()
-    await drop()
-  }
-}, 90_000)
+test.concurrent(
+  'the connection that listens is made anew within half a minute, and is left alone while the other end lives',
+  () =>
+    stillHears(thatCanFallSilent, async (proxy, begun) => {
+      await Bun.sleep(25_000)
+      expect(begun()).toBe(1)
+      proxy.silence()
+      await until('it listens again', 30_000, () => begun() === 2)
+    }),
+  90_000,
+)
+
+test.concurrent(
+  'one that was refused to listen, as by a standby that is about to take over, listens within half a minute',
+  () =>
+    stillHears(thatRefusesToListen, async (proxy, begun) => {
+      proxy.refusing = true
+      await until('it is asked and refuses', 20_000, () => proxy.refused === 1)
+      proxy.cut()
+      await until('it refuses the next connection', 5_000, () => proxy.refused === 2)
+      proxy.refusing = false
+      await until('it listens again', 20_000, () => begun() === 2) // what was said meanwhile may be missed: told as any new beginning
+    }),
+  90_000,
+)
 
 test.concurrent('a migration may be silent for longer than a statement elsewhere may take, a long transaction too, and no statement in it', async () => {
   const { url, drop } = await freshDatabase(database.url)

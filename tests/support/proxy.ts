@@ -7,7 +7,7 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-interface Proxy {
+export interface Proxy {
   url: string
   close(): Promise<void>
 }
@@ -53,16 +53,10 @@ const NOTIFICATION = 'A'.charCodeAt(0)
 
 /** The same Postgres at another address, from where no notification ever comes. */
 export const withoutNotifications = async (databaseUrl: string): Promise<MuteProxy> => {
-  const target = new URL(databaseUrl)
   let swallowed = 0
   const sockets = new Set<Socket>()
   const server = createServer((client) => {
-    const upstream = connect(Number(target.port), target.hostname)
-    const drop = () => (client.destroy(), upstream.destroy())
-    for (const socket of [client, upstream]) {
-      sockets.add(socket)
-      socket.on('error', drop).on('close', drop)
-    }
+    const upstream = joined(client, databaseUrl, sockets)
     client.pipe(upstream)
     let rest: Buffer = Buffer.alloc(0)
     upstream.on('data', (chunk: Buffer) => {
@@ -78,10 +72,8 @@ export const withoutNotifications = async (databaseUrl: string): Promise<MutePro
       if (kept.length > 0) client.write(Buffer.concat(kept))
     })
   })
-  const url = new URL(databaseUrl)
-  url.port = String(await listening(server))
   return {
-    url: url.href,
+    url: elsewhere(databaseUrl, await listening(server)),
     get swallowed() {
       return swallowed
     },
@@ -91,18 +83,11 @@ export const withoutNotifications = async (databaseUrl: string): Promise<MutePro
 
 /** The same server at another port, whose network can be taken away. */
 export const thatCanBeCut = async (serverUrl: string): Promise<CutProxy> => {
-  const target = new URL(serverUrl)
   const sockets = new Set<Socket>()
   let cut = false
   const server = createServer((client) => {
     if (cut) return client.destroy()
-    const upstream = connect(Number(target.port), target.hostname)
-    const drop = () => (client.destroy(), upstream.destroy())
-    for (const socket of [client, upstream]) {
-      sockets.add(socket)
-      socket.on('error', drop).on('close', drop)
-    }
-    client.pipe(upstream).pipe(client)
+    client.pipe(joined(client, serverUrl, sockets)).pipe(client)
   })
   return {
     url: `http://127.0.0.1:${await listening(server)}`,
@@ -134,9 +119,7 @@ export const thatCanFallSilent = async (databaseUrl: string): Promise<SilentProx
       from.on('error', () => {}).on('close', () => void (passes() && to.destroy()))
     }
   })
-  const url = new URL(databaseUrl)
-  url.port = String(await listening(server))
-  return { url: url.href, silence: () => void silences++, close: () => closed(server, sockets) }
+  return { url: elsewhere(databaseUrl, await listening(server)), silence: () => void silences++, close: () => closed(server, sockets) }
 }
 
 /** https in front of an http server, as a reverse proxy in production: it tells by X-Forwarded-* how it was called. */
@@ -233,8 +216,8 @@ const REFUSAL = message('E', FIELDS)
 const READY = message('Z', 'I')
 
 // A connection to the server behind; when either ends, both do.
-const joined = (client: Socket, databaseUrl: string, sockets: Set<Socket>): Socket => {
-  const { port, hostname } = new URL(databaseUrl)
+const joined = (client: Socket, serverUrl: string, sockets: Set<Socket>): Socket => {
+  const { port, hostname } = new URL(serverUrl)
   const upstream = connect(Number(port), hostname)
   const drop = () => (client.destroy(), upstream.destroy())
   for (const socket of [client, upstream]) {
