@@ -337,7 +337,7 @@ test('who comes back, or loads the page again, is where they were', () =>
     await page.waitForFunction(() => document.querySelector('#scroller')!.scrollTop < -80)
     expect(await place()).toBe('m90')
     await page.goto(path)
-    await follow(page, path)
+    await until(async () => (await sequences(page)).length === 351)
     expect(await page.evaluate(() => document.querySelector('#scroller')!.scrollTop)).toBe(0) // a new visit begins at the end
     expect(complaints).toEqual([])
   }))
