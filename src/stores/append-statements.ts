@@ -71,39 +71,49 @@ with posts as (
 )
 select ord, id, outcome, name, used_for, used_with, answer, sequence, turn, ordinal, at from numbered`
 
-// Posts to logs whose ends are known (heads.ts). Where a log ends elsewhere by now, the statement neither advances nor writes, and says
-// nothing of it. The sessions are locked in id order first, as above: an update alone takes them in the order of the plan's choice, and
-// two instances deadlocked. They come sorted: width_bucket finds a session's place among them by halving. Of a post, only what is its own
-// comes in an array: taking the arrays apart took as long as writing the rows (bench/post).
+// Posts to logs whose ends are known (heads.ts). Where a log ends elsewhere by now, a statement neither advances nor writes, and says
+// nothing of it. Of a post, only what is its own comes in an array: taking the arrays apart took as long as writing the rows; and the
+// contents come as one JSON array, which is read once, where texts are read as an array first and each as JSON then (bench/post).
 //   $1 sessions  $2 last seen to end at  $3 ends at now  $4 its turn  $5 that turn's events  $6 who holds it
-//   $7 each post's session, by its place in $1  $8 sequence  $9 id  $10 turn  $11 ordinal  $12 content  $13 reply  $14 to
-//   $15 who posts what, by its place in  $16 types  $17 names  $18 teams
+//   $7 each post's session, by its place in $1  $8 sequence  $9 id  $10 turn  $11 ordinal  $12 all contents  $13 their sizes
+//   $14 reply  $15 to  $16 who posts what, by its place in  $17 types  $18 names  $19 teams
+const advanced = (place: string, from: string) => `
+  update sessions set last_sequence = ($3::int8[])[${place}], last_conversation_sequence = ($3::int8[])[${place}],
+    turn = ($4::int[])[${place}], turn_events = ($5::int[])[${place}], turn_holder = ($6::text[])[${place}],
+    last_event_at = greatest(last_event_at, clock_timestamp())::timestamptz(3)
+  ${from} and last_sequence = ($2::int8[])[${place}] and status = 'active'
+  returning sessions.id, ${place} as place, last_event_at as at`
+const written = (session: string, at: string, from: string) => `
+  insert into events (session_id, sequence, id, turn, ordinal, type, author, author_name, posted_by_team_id, content, size,
+    reply_to, to_team_ids, at)
+  select ${session}, sequence, p.id, turn, ordinal, ($17::text[])[who], case when ($19::uuid[])[who] is null then 'person' else 'team' end,
+    ($18::text[])[who], ($19::uuid[])[who], content, size, reply_to, to_team_ids::uuid[], ${at}
+  from ${from}, rows from (
+    unnest($7::int[], $8::int8[], $9::uuid[], $10::int[], $11::int[], $13::int[], $14::uuid[], $15::text[], $16::int[]),
+    jsonb_array_elements($12::jsonb)
+  ) as p(post_place, sequence, id, turn, ordinal, size, reply_to, to_team_ids, who, content)`
+
+// Of any sessions. They are locked in id order first, as above: an update alone takes them in the order of the plan's choice, and two
+// instances deadlocked. They come sorted: width_bucket finds a session's place among them by halving.
 export const CONTINUE = `
 with locked as materialized (
   select id from sessions where id = any($1::uuid[]) and ${UNLESS_HELD} order by id for no key update
-), advanced as (
-  update sessions set last_sequence = ($3::int8[])[width_bucket(sessions.id, $1::uuid[])],
-    last_conversation_sequence = ($3::int8[])[width_bucket(sessions.id, $1::uuid[])],
-    turn = ($4::int[])[width_bucket(sessions.id, $1::uuid[])],
-    turn_events = ($5::int[])[width_bucket(sessions.id, $1::uuid[])], turn_holder = ($6::text[])[width_bucket(sessions.id, $1::uuid[])],
-    last_event_at = greatest(last_event_at, clock_timestamp())::timestamptz(3)
-  from locked where sessions.id = locked.id and last_sequence = ($2::int8[])[width_bucket(sessions.id, $1::uuid[])] and status = 'active'
-  returning sessions.id, width_bucket(sessions.id, $1::uuid[]) as place, last_event_at as at
+), advanced as (${advanced('width_bucket(sessions.id, $1::uuid[])', 'from locked where sessions.id = locked.id')}
 ), open as materialized (
   select array_agg(id) as ids, array_agg(place) as places, array_agg(at) as ats from advanced
-), written as (
-  insert into events (session_id, sequence, id, turn, ordinal, type, author, author_name, posted_by_team_id, content, size,
-    reply_to, to_team_ids, at)
-  select ids[array_position(places, place)], sequence, p.id, turn, ordinal, ($16::text[])[who],
-    case when ($18::uuid[])[who] is null then 'person' else 'team' end, ($17::text[])[who], ($18::uuid[])[who],
-    content::jsonb, octet_length(content), reply_to, to_team_ids::uuid[], ats[array_position(places, place)]
-  from open, unnest($7::int[], $8::int8[], $9::uuid[], $10::int[], $11::int[], $12::text[], $13::uuid[], $14::text[], $15::int[])
-    as p(place, sequence, id, turn, ordinal, content, reply_to, to_team_ids, who)
-  where place = any(places)
+), written as (${written('ids[array_position(places, post_place)]', 'ats[array_position(places, post_place)]', 'open')}
+  where post_place = any(places)
 )
 select place, at from advanced`
 
-// The same for one post: two thirds of the time, and the commonest by far (bench/wake).
+// Of one session: a tenth less (bench/post).
+export const CONTINUE_SESSION = `
+with advanced as (${advanced('1', `where id = ($1::uuid[])[1] and ${UNLESS_HELD}`)}
+), written as (${written('advanced.id', 'advanced.at', 'advanced')}
+)
+select place, at from advanced`
+
+// Of one post: two thirds of the time, and the commonest by far (bench/wake).
 //   $1 session  $2 id  $3 sequence  $4 turn  $5 ordinal  $6 holder  $7 type  $8 author's name  $9 team  $10 content  $11 reply  $12 to
 export const CONTINUE_ONE = `
 with advanced as (

@@ -2,9 +2,10 @@
 // ends there. Nothing is judged, and nothing but the time comes back: half of what a batch costs otherwise (bench/post).
 import type { Queries } from '../../db/database.ts'
 import { uuid7 } from '../core/ids.ts'
+import { utf8Bytes } from '../core/text.ts'
 import { writtenAt, type Appended, type Draft } from './append.ts'
 import { pgArray, plainArray } from './arrays.ts'
-import { CONTINUE, CONTINUE_ONE } from './append-statements.ts'
+import { CONTINUE, CONTINUE_ONE, CONTINUE_SESSION } from './append-statements.ts'
 import { placeAfter, type Head, type Heads } from './heads.ts'
 
 interface Log {
@@ -96,7 +97,8 @@ const many = (logs: Map<string, Log>, posts: Post[]): Statement => {
     plainArray(posts.map(({ id }) => id)),
     plainArray(posts.map(({ at }) => at.turn)),
     plainArray(posts.map(({ at }) => at.ordinal)),
-    plainArray(posts.map(({ content }) => JSON.stringify(content))), // what quotes a text that is JSON already quotes it for Postgres too
+    `[${posts.map(({ content }) => content).join(',')}]`,
+    plainArray(posts.map(({ content }) => utf8Bytes(content))),
     sparse(({ draft }) => draft.replyTo),
     sparse(({ draft }) => draft.to && pgArray(draft.to)),
     plainArray(who),
@@ -104,7 +106,7 @@ const many = (logs: Map<string, Log>, posts: Post[]): Statement => {
     ofPosters(nameOf),
     ofPosters(({ draft }) => draft.teamId),
   ]
-  return [CONTINUE, params]
+  return [logs.size === 1 ? CONTINUE_SESSION : CONTINUE, params]
 }
 
 const nameOf = ({ draft, at }: Post) => draft.authorName ?? at.names.get(draft.teamId!)

@@ -80,6 +80,41 @@ onEveryEngine((parley, engine) => {
       ])
     })
 
+    test('one that comes alone is stored as one that comes with others, of its session or of any', async () => {
+      const call = viaRest(parley())
+      const [one, another] = [await room(call), await room(call)]
+      const { message_id } = await say(one.alex, 'one')
+      const text = `it's "quoted" \\ \\u0041 {} [] null, $1 ${String.fromCodePoint(0x1f99c)} \u200f`
+      const post = () => chat(one.id, one.bea.handle, text, { replyTo: message_id, to: [one.alex.handle, one.bea.handle] })
+      const person = () => ({
+        ...chat(one.id, '', text, { author: 'person', authorName: 'Robin "R"' }),
+        teamId: undefined,
+        holder: 'person:Robin',
+      })
+      const other = elsewhere()
+      const learn = () =>
+        Promise.all([other.post(chat(one.id, one.bea.handle, 'mine')), other.post(chat(another.id, another.bea.handle, 'mine'))])
+      await learn()
+      const ways = [[post()], [person()], [post(), person()], [post(), chat(another.id, another.bea.handle, 'beside'), person()]]
+      for (const drafts of ways) {
+        const { batches } = other
+        await Promise.all(drafts.map((draft) => other.post(draft)))
+        expect(other.batches).toBe(batches + 1)
+      }
+      const rows = await parley().database.query<Record<string, unknown>>(
+        `select author, author_name, type, posted_by_team_id, content, size, reply_to, to_team_ids::text from events
+         where session_id = $1 and content->>'text' = $2 order by sequence`,
+        [one.id, text],
+      )
+      const size = Buffer.byteLength(JSON.stringify({ text }))
+      const same = { type: 'chat', content: { text }, size }
+      const byTeam = { ...same, author: 'team', posted_by_team_id: one.bea.handle, reply_to: message_id }
+      const byPerson = { ...same, author: 'person', author_name: 'Robin "R"', posted_by_team_id: null, reply_to: null, to_team_ids: null }
+      expect(rows).toMatchObject([byTeam, byPerson, byTeam, byPerson, byTeam, byPerson])
+      expect(rows[0]!.to_team_ids).toBe(`{${one.alex.handle},${one.bea.handle}}`)
+      for (const row of [rows[2], rows[4]]) expect(row).toEqual(rows[0]!)
+    })
+
     test('an end that another process has moved is noticed: nothing is lost, doubled or numbered wrongly', async () => {
       const { id, alex, bea } = await room(viaRest(parley()))
       const other = elsewhere()
