@@ -1,4 +1,4 @@
-// More is asked of Postgres at once than its connections take: a transaction still has its connection to itself.
+// More is asked of Postgres at once than its connections take, or less.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { openPostgres } from '../../db/postgres.ts'
 import { freshDatabase, startPostgres, type TestPostgres } from '../support/postgres.ts'
@@ -21,7 +21,7 @@ test('a transaction that begins behind as many statements as a connection takes 
       const asked = Array.from({ length: before }, () => pool.query('select $1::int', [1]))
       const transaction = pool.transaction((tx) => tx.query('insert into written values ($1)', ['in a transaction']))
       await Promise.all([...busy, ...asked, transaction])
-      for (let n = 0; n < CONNECTIONS; n++) await write('alone') // whichever connection it comes to
+      await Promise.all(Array.from({ length: CONNECTIONS }, () => write('alone'))) // on every connection
     }
     expect(await other.query('select who, count(*)::int as rows from written group by who order by who')).toEqual([
       { who: 'alone', rows: 4 * CONNECTIONS },
@@ -32,3 +32,17 @@ test('a transaction that begins behind as many statements as a connection takes 
     await drop()
   }
 }, 30_000)
+
+test('one statement after another goes to one connection, whose backend has its plans at hand', async () => {
+  const { url, drop } = await freshDatabase(database.url)
+  const pool = await openPostgres(url)
+  try {
+    await Promise.all(Array.from({ length: CONNECTIONS }, () => pool.query('select pg_sleep(0.1)')))
+    const backends = new Set<number>()
+    for (let n = 0; n < 2 * CONNECTIONS; n++) backends.add((await pool.query<{ pid: number }>('select pg_backend_pid() as pid'))[0]!.pid)
+    expect(backends.size).toBe(1)
+  } finally {
+    await pool.close()
+    await drop()
+  }
+})
