@@ -14,7 +14,7 @@ let empty: string
 beforeAll(async () => {
   server = await startServer()
   empty = mkdtempSync(join(tmpdir(), 'parley-start-'))
-}, 30_000)
+}, 90_000)
 afterAll(async () => {
   await server?.remove()
   rmSync(empty, { recursive: true, force: true })
@@ -42,7 +42,7 @@ test('a second process on the embedded folder ends within 2 s and names the firs
   const items = await readFeed(room)
   expectUnbroken(items, said.length + 1)
   expect(textsOf(items)).toEqual(said)
-}, 30_000)
+}, 90_000)
 
 test('a server whose embedded database is removed or replaced ends within seconds and says so, instead of taking what it cannot keep', async () => {
   const remove = (place: string) => rmSync(place, { recursive: true })
@@ -62,7 +62,7 @@ test('a server whose embedded database is removed or replaced ends within second
       await own.remove()
     }
   }
-}, 30_000)
+}, 90_000)
 
 test('a taken port ends the start with a sentence that names the port, and the folder is free again', async () => {
   const taken = createServer()
@@ -78,7 +78,7 @@ test('a taken port ends the start with a sentence that names the port, and the f
   } finally {
     taken.close()
   }
-}, 30_000)
+}, 90_000)
 
 test('a backup of the database alone is used as it is', async () => {
   const [first, backup] = [await startServer(), join(empty, 'backup')]
@@ -97,7 +97,7 @@ test('a backup of the database alone is used as it is', async () => {
   } finally {
     await first.remove()
   }
-}, 60_000)
+}, 90_000)
 
 test('what stands in the place of the database and is none is kept, and a line says where', async () => {
   const folder = join(empty, 'other')
@@ -108,7 +108,7 @@ test('what stands in the place of the database and is none is kept, and a line s
   const kept = readdirSync(folder).find((name) => name.startsWith('pg.unfinished-'))!
   expect(readFileSync(join(folder, kept, 'notes.txt'), 'utf8')).toBe('Mine.')
   expect(output.split('\n').filter((line) => line.includes(join(folder, kept)))).toHaveLength(1)
-}, 30_000)
+}, 90_000)
 
 test.each([
   ['an unreachable DATABASE_URL', async () => `postgres://parley:${PASSWORD}@127.0.0.1:${await freePort()}/parley`],
@@ -174,4 +174,4 @@ test('operator-key beside a running embedded server makes a new key each time, a
   if (newest.status === 404) return // a server without pages: the key's shape is all there is to see
   expect(newest.headers.get('set-cookie')).toBeTruthy()
   expect((await signIn(keys[0]!)).headers.get('set-cookie')).toBeNull()
-}, 30_000)
+}, 90_000)

@@ -100,7 +100,7 @@ const emptyDatabase = async (): Promise<string> => {
 }
 
 /** `bun src/server.ts …` until it ends by itself: for starts that fail and for commands. */
-export const runServer = async (args: string[], environment: Record<string, string>, withinMs = 15_000) => {
+export const runServer = async (args: string[], environment: Record<string, string>, withinMs = READY_WITHIN_MS) => {
   const printed: string[] = []
   const from = performance.now()
   const child = run(args, environment, printed)
