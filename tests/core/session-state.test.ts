@@ -8,15 +8,18 @@ import { Clock } from '../../src/core/clock.ts'
 import { Presence } from '../../src/core/presence.ts'
 import { castOf } from '../../src/doors/pages/feed.tsx'
 import { lanesOf, stateOf } from '../../src/doors/pages/state.ts'
+import { loopSettingsOf } from '../../src/loop-guard.ts'
 import type { SaidRow } from '../../src/stores/watched.ts'
 
 const NOW = Date.parse('2026-11-22T12:00:00.000Z')
 const minutesAgo = (minutes: number) => new Date(NOW - minutes * 60_000).toISOString()
 
-const servicesOf = (environment: Record<string, string> = {}) => {
+const servicesOf = (environment: Record<string, string> = {}, saved?: object) => {
   const clock = new Clock()
   clock.set(NOW)
-  return { clock, presence: new Presence(clock), config: readConfig(environment) } as unknown as Parameters<typeof stateOf>[0]
+  const config = readConfig(environment)
+  const settings = loopSettingsOf(config)(saved && JSON.stringify(saved))
+  return { clock, presence: new Presence(clock), config, loops: { settings: () => settings } } as unknown as Parameters<typeof stateOf>[0]
 }
 const watched = (more: object = {}, said: SaidRow[] = []) =>
   ({
@@ -202,3 +205,14 @@ test('a team that spoke after its last poll is shown with the age of that, and a
 })
 
 const shownOf = (teams: RosterTeam[]) => renderToStaticMarkup(createElement(Roster, { id: '', teams, waitingFor: 0 }))
+
+test('those who repeat themselves are those of as many posts as make a loop here', () => {
+  const said = [...newestFirst(10, 'b').map(([n, ...rest]): SaidRow => [n + 10, ...rest]), ...newestFirst(10, 'a')]
+  const teams = [team('a', 1), team('b', 1)]
+  const repeating = (saved?: object) => {
+    const suspected = { ...watched({}, said), loopSince: minutesAgo(1) }
+    return stateOf(servicesOf({}, saved), suspected, teams).loop?.teams
+  }
+  expect(repeating()).toEqual(['Team a', 'Team b'])
+  expect(repeating({ mode: 'warn', posts: 8, likeness: 0.9 })).toEqual(['Team b'])
+})

@@ -30,7 +30,7 @@ export const stateOf = (services: Services, { session, version, loopSince, said,
     concluded,
     teams,
     waitingFor: concluded ? 0 : awaited(session, rows),
-    loop: loopSince && !concluded ? { teams: repeating(said, teams), since: loopSince } : undefined,
+    loop: loopSince && !concluded ? { teams: repeating(said, teams, services.loops.settings().posts), since: loopSince } : undefined,
     quietFor: concluded ? undefined : quietFor(services, session, teams),
     written: {
       version,
@@ -41,11 +41,9 @@ export const stateOf = (services: Services, { session, version, loopSince, said,
   }
 }
 
-const LOOP = 12 // so many posts make a loop, unless a person has set another number
-
 // Those whose posts these are: a loop is nearly all that is said in it.
-const repeating = (said: SaidRow[], teams: RosterTeam[]): string[] => {
-  const messages = said.filter(([, , isMessage]) => isMessage).slice(0, LOOP)
+const repeating = (said: SaidRow[], teams: RosterTeam[], posts: number): string[] => {
+  const messages = said.filter(([, , isMessage]) => isMessage).slice(0, posts)
   return teams.filter(({ id }) => messages.some(([, team]) => team === id)).map(({ name }) => name)
 }
 
