@@ -75,10 +75,12 @@ export const limit = z
   .default(100)
   .transform((wished) => (wished < 1 || wished > 500 ? 100 : wished))
 
-/** What an answer may cost its reader. Below the least there is no room for what names the rest. */
+export const LEAST_CHARS = 1_000 // below it there is no room for what names the rest
+
+/** What an answer may cost its reader. */
 export const maxChars = z
   .int()
-  .min(1_000)
+  .min(LEAST_CHARS)
   .max(1_000_000)
   .optional()
   .describe('Longest answer you want, in characters; what is cut is marked.')

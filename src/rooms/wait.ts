@@ -126,10 +126,10 @@ export class Wait {
   }
 
   /** What the team is told. It counts as delivered, unless its caller has gone. */
-  answer(page: Page, gone: boolean): Answer {
+  answer(page: Page, gone: boolean, maxChars = this.wished.maxChars): Answer {
     const { wished } = this
     this.#closed = closedBy(page.events) ?? this.#closed
-    const { events, hasMore } = pageWithin(page, wished.maxChars)
+    const { events, hasMore } = pageWithin(page, maxChars)
     const next_cursor = events.at(-1)?.sequence ?? this.since
     const handed = wished.addressedOnly ? { addressed: next_cursor } : { delivered: next_cursor }
     if (!gone) this.#poll.advance(handed)

@@ -1,11 +1,12 @@
 // The calls that block: how agents stay current (specification 1, "How Agents Stay Current").
 import { z } from 'zod'
 import { teamOf, type Context } from '../context.ts'
+import { jsonLength } from '../core/budget.ts'
 import { Refusal, unauthorized } from '../core/errors.ts'
 import { isUuid, parseToken } from '../core/ids.ts'
 import type { Services } from '../services.ts'
 import type { Page } from '../stores/events.ts'
-import { cursor, event, includeTrace, maxChars, op, sessionId } from './shapes.ts'
+import { cursor, event, includeTrace, LEAST_CHARS, maxChars, op, sessionId } from './shapes.ts'
 import { Wait } from './wait.ts'
 
 export const LONGEST_WAIT_S = 30
@@ -82,7 +83,7 @@ const result = z.union([
 ])
 
 /** Beyond specification 1: up to 32 sessions in one wait. Each entry has its own credential, so the call itself needs none; one that is
- *  refused answers with its error. */
+ *  refused answers with its error. `max_chars` is shared evenly by those that moved, at least 1,000 for each. */
 export const waitForAny = op({
   name: 'wait_for_any',
   summary:
@@ -92,17 +93,22 @@ export const waitForAny = op({
   effect: 'read',
   held: true,
   example: { waits: [{ session_id: '$SID', team_id: '$TEAM_ID', since_cursor: 0 }] },
-  input: z.strictObject({ waits: z.array(one).min(1).max(SESSIONS_AT_ONCE), timeout }),
+  input: z.strictObject({
+    waits: z.array(one).min(1).max(SESSIONS_AT_ONCE),
+    timeout,
+    max_chars: maxChars.describe('Longest answer you want, in characters, shared by those that moved: 1,000 each at least.'),
+  }),
   output: z.object({ results: z.array(result) }),
   refuses: ['unavailable'],
-  async run({ services, call }, { waits, timeout }) {
+  async run({ services, call }, { waits, timeout, max_chars }) {
     const entries = await Promise.all(waits.map((wished) => begin(services, wished, timeout * 1000)))
     try {
       await Promise.all(entries.map((entry) => advance(entry, (wait) => wait.look())))
       if (timeout > 0 && !entries.some(moved)) await holdAll(entries, call)
       const fault = entries.find(({ failure }) => isFault(failure))
       if (fault) throw fault.failure // before any of the others counts as delivered
-      return { results: entries.flatMap((entry) => resultOf(entry, call.signal())) }
+      const share = max_chars && shareOf(entries, max_chars)
+      return { results: entries.flatMap((entry) => errorOf(entry) ?? pageOf(entry, call.signal(), share)) }
     } finally {
       for (const { wait } of entries) wait?.close()
     }
@@ -165,8 +171,19 @@ const holdAll = async (entries: Entry[], call: Context['call']) => {
 
 const isFault = (failure: unknown) => failure !== undefined && !(failure instanceof Refusal)
 
-const resultOf = (entry: Entry, signal: AbortSignal): z.output<typeof result>[] => {
-  const { session_id, wait, page, failure } = entry
-  if (failure instanceof Refusal) return [{ session_id, error: { ...failure.body } }]
-  return moved(entry) ? [{ session_id, ...wait!.answer(page!, signal.aborted) }] : []
+type Result = z.output<typeof result>
+
+const errorOf = ({ session_id, failure }: Entry): Result | undefined =>
+  failure instanceof Refusal ? { session_id, error: { ...failure.body } } : undefined
+
+const pageOf = (entry: Entry, signal: AbortSignal, maxChars?: number): Result[] =>
+  moved(entry) ? [{ session_id: entry.session_id, ...entry.wait!.answer(entry.page!, signal.aborted, maxChars) }] : []
+
+const AROUND_ALL = 15 // characters of what stands around the results
+const AROUND_ONE = 55 // its session, and a comma
+
+const shareOf = (entries: Entry[], maxChars: number): number => {
+  const errors = entries.flatMap((entry) => errorOf(entry) ?? [])
+  const room = maxChars - AROUND_ALL - jsonLength(errors)
+  return Math.max(LEAST_CHARS, Math.floor(room / entries.filter(moved).length)) - AROUND_ONE
 }

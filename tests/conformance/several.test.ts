@@ -145,6 +145,38 @@ throughEveryDoor((call, parley, transport) => {
       for (const { id } of all) expect(seen.get(id)).toEqual(range(2, 16))
     })
 
+    test('max_chars is shared by those that moved, 1,000 for each at least, and the pages together miss nothing', async () => {
+      const all = await rooms(4)
+      const [closed, ...talking] = all as [Room, Room, Room, Room]
+      await done(closed.alex('conclude_session', { summary_section: 'done' }))
+      for (const { alex } of talking) for (const n of range(1, 12)) await say(alex, `${n} ${'"é😀'.repeat(60)}`)
+      const bad = { session_id: closed.id, team_id: NOBODY }
+      for (const [max_chars, longest] of [
+        [8_000, 8_000],
+        [1_000, 4_000 + 300], // what is refused comes in any case
+      ] as const) {
+        const cursors = new Map(all.map(({ id }) => [id, 0]))
+        const seen = new Map(all.map(({ id }) => [id, [] as number[]]))
+        const open = new Set(all)
+        while (open.size > 0) {
+          const waits = [bad, ...[...open].map((room) => entry(room, cursors.get(room.id)))]
+          const answer = await done(call('wait_for_any', { waits, timeout: 0, max_chars }))
+          expect(JSON.stringify(answer).length).toBeLessThanOrEqual(longest)
+          expect(answer.results).toHaveLength(1 + open.size)
+          for (const { session_id, messages, next_cursor, has_more } of answer.results.slice(1)) {
+            seen.get(session_id)!.push(...messages.map(({ sequence }: any) => sequence))
+            cursors.set(session_id, next_cursor)
+            if (!has_more) open.delete(all.find(({ id }) => id === session_id)!)
+          }
+        }
+        expect(seen.get(closed.id)).toEqual([1, 2])
+        for (const { id } of talking) expect(seen.get(id)).toEqual(range(1, 13))
+      }
+      expect((await refused(call('wait_for_any', { waits: [bad], timeout: 0, max_chars: 999 }), 'invalid_request')).details.field).toBe(
+        'max_chars',
+      )
+    })
+
     test('what it hands out counts as delivered, and what it is given as read', async () => {
       const one = await room(call)
       await say(one.alex, 'x')
