@@ -69,6 +69,20 @@ test('a colour that is used whole and faintly too is whole where it is whole', (
     for (const colour of colours) expect(colour).toMatch(/^oklch\([^/]+\)$/) // without a share of its own
   }))
 
+test('for who wants little motion nothing comes to its place by way of another', () =>
+  using(WIDE, async (page) => {
+    const { path, say } = await room()
+    await say('Here I am.')
+    await page.goto(path)
+    const moving = await page.evaluate(() => {
+      const row = document.querySelector<HTMLElement>('#m2')!
+      getComputedStyle(row).flexGrow
+      row.style.flexGrow = '3'
+      return [getComputedStyle(row).flexGrow, document.getAnimations().filter((one) => one instanceof CSSTransition).length]
+    })
+    expect(moving).toEqual(['3', 0])
+  }))
+
 test('a rule in a message takes no more room than a paragraph', () =>
   using(WIDE, async (page) => {
     const { path, say } = await room()
