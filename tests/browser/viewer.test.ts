@@ -76,11 +76,11 @@ test('for who wants little motion nothing comes to its place by way of another',
     await page.goto(path)
     const moving = await page.evaluate(() => {
       const row = document.querySelector<HTMLElement>('#m2')!
-      getComputedStyle(row).flexGrow
+      const before = getComputedStyle(row).flexGrow
       row.style.flexGrow = '3'
-      return [getComputedStyle(row).flexGrow, document.getAnimations().filter((one) => one instanceof CSSTransition).length]
+      return [before, getComputedStyle(row).flexGrow, document.getAnimations().filter((one) => one instanceof CSSTransition).length]
     })
-    expect(moving).toEqual(['3', 0])
+    expect(moving).toEqual(['0', '3', 0])
   }))
 
 test('a rule in a message takes no more room than a paragraph', () =>
