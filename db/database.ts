@@ -31,6 +31,10 @@ export interface Database extends Queries {
   readonly statements: () => number
 }
 
+/** SQLSTATEs of a prepared statement that died before it did anything: deallocated (invalid_sql_statement_name), or its columns are of
+ *  other types since (feature_not_supported: "cached plan must not change result type"). */
+export const STALE_STATEMENT = ['26000', '0A000']
+
 /** The database did not answer in time; whether a write happened is unknown. */
 export class DatabaseTimeout extends Error {
   override name = 'DatabaseTimeout'

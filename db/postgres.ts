@@ -4,6 +4,7 @@ import {
   ANSWER_WITHIN_MS,
   CHANNEL,
   OID,
+  STALE_STATEMENT,
   queriesOver,
   rfc3339,
   unlessLate,
@@ -28,6 +29,9 @@ const GIVEN_UP = {
   tcp_keepalives_interval: 5,
   tcp_keepalives_count: 3,
 }
+// One statement at a time on a connection. The driver could send several ahead of their answers, which come without a name and are told
+// apart by their order alone: one answer too many or too few there, and every later one reaches the wrong caller.
+const NO_PIPELINE = { max_pipeline: 0 }
 const asText = (value: unknown) => value
 
 // A statement ends within 5 s. Whoever owes an answer for longer is gone without a word, and the driver (db/patches) lets go of it: the
@@ -38,6 +42,7 @@ const ANSWER_LIMIT = { answer_timeout: 8 } // seconds
 const open = (url: string, max: number, hurried = true) =>
   postgres(url, {
     max,
+    ...NO_PIPELINE,
     backoff,
     connect_timeout: 5,
     ...(hurried && ANSWER_LIMIT),
@@ -66,7 +71,7 @@ export const openPostgres = async (url: string): Promise<Database> => {
     await client.end({ timeout: 0 })
     throw error
   })
-  const run = over(client)
+  const run = withStaleRetry(over(client))
   const transactionOn = <T>(connections: postgres.Sql, work: (tx: Queries) => Promise<T>, ms?: number) => {
     const begun = unlessLate(work, ms)
     return withinDeadline(connections.begin((tx) => begun(queriesOver(over(tx)))) as Promise<T>, ms)
@@ -92,6 +97,17 @@ export const openPostgres = async (url: string): Promise<Database> => {
     statements: () => sent,
   }
 }
+
+// A statement that was prepared before the schema changed, or before somebody deallocated it, is refused before it does anything. The
+// driver then prepares all statements anew, so one more try is enough. Inside a transaction the refusal has undone the transaction, and
+// its owner starts over (failures.ts).
+const withStaleRetry =
+  (run: Run): Run =>
+  (statement) =>
+    run(statement).catch((error: unknown) => {
+      if (STALE_STATEMENT.includes((error as { code?: string }).code ?? '')) return run(statement)
+      throw error
+    })
 
 // The driver listens on each new connection, once: a standby that is about to take over refuses that, and keeps the connection. What is
 // asked for is in force when both have been done, so that the answer is whether it was before.

@@ -1,5 +1,5 @@
 // What a database's failure means to a caller: try later, try again at once, or it took too long.
-import { DatabaseTimeout } from '../../db/database.ts'
+import { DatabaseTimeout, STALE_STATEMENT } from '../../db/database.ts'
 
 const sqlStateOf = (error: unknown): string => {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
@@ -15,8 +15,11 @@ const AWAY = /^(08|53|57P|58|25006|25P03|ECONN|EHOSTDOWN|EHOSTUNREACH|ENETDOWN|E
 /** The connection was refused, cut or never made: the server is away, starting, stopping, full, or read-only. */
 export const isAway = (error: unknown): boolean => AWAY.test(sqlStateOf(error)) || isTimeout(error)
 
-/** Transactions got in each other's way, and the database undid this one whole. */
-export const isUndone = (error: unknown): boolean => ['40P01', '40001'].includes(sqlStateOf(error))
+const UNDONE = ['40P01', '40001', ...STALE_STATEMENT]
+
+/** The database undid this transaction whole, for no fault of its own: transactions got in each other's way, or a statement was prepared
+ *  for a schema that has changed. */
+export const isUndone = (error: unknown): boolean => UNDONE.includes(sqlStateOf(error))
 
 /** The same, or both wrote what there is only one of: this one can be tried again. */
 export const isCollision = (error: unknown): boolean => isUndone(error) || sqlStateOf(error) === '23505'

@@ -4,7 +4,7 @@ import { openPostgres } from '../../db/postgres.ts'
 import { freshDatabase, startPostgres, type TestPostgres } from '../support/postgres.ts'
 
 const CONNECTIONS = 16
-const MOST_ON_ONE = 100 // statements that the driver sends ahead of their answers
+const MOST_ON_ONE = 100 // statements that the driver would send ahead of their answers, if it were let
 
 let database: TestPostgres
 beforeAll(async () => void (database = await startPostgres()), 60_000)

@@ -44,6 +44,11 @@ export interface EmptyProxy extends Proxy {
   readonly turnedAway: number
 }
 
+export interface IntrudingProxy extends Proxy {
+  /** Sends these bytes on each connection, between two messages of the server. */
+  slipIn(bytes: Buffer): void
+}
+
 export interface TlsProxy extends Proxy {
   /** What a client has to trust. */
   certificate: string
@@ -58,17 +63,9 @@ export const withoutNotifications = async (databaseUrl: string): Promise<MutePro
   const server = createServer((client) => {
     const upstream = joined(client, databaseUrl, sockets)
     client.pipe(upstream)
-    let rest: Buffer = Buffer.alloc(0)
-    upstream.on('data', (chunk: Buffer) => {
-      rest = Buffer.concat([rest, chunk])
-      const kept: Buffer[] = []
-      // Each message: one byte for its type, four for its length, which counts itself.
-      while (rest.length >= 5 && rest.length > rest.readUInt32BE(1)) {
-        const end = rest.readUInt32BE(1) + 1
-        if (rest[0] === NOTIFICATION) swallowed++
-        else kept.push(rest.subarray(0, end))
-        rest = rest.subarray(end)
-      }
+    onMessages(upstream, (messages) => {
+      const kept = messages.filter((message) => message[0] !== NOTIFICATION)
+      swallowed += messages.length - kept.length
       if (kept.length > 0) client.write(Buffer.concat(kept))
     })
   })
@@ -79,6 +76,38 @@ export const withoutNotifications = async (databaseUrl: string): Promise<MutePro
     },
     close: () => closed(server, sockets),
   }
+}
+
+/** The same Postgres at another address, which says more than it was asked. */
+export const thatSlipsIn = async (databaseUrl: string): Promise<IntrudingProxy> => {
+  const sockets = new Set<Socket>()
+  const clients = new Set<Socket>()
+  const server = createServer((client) => {
+    const upstream = joined(client, databaseUrl, sockets)
+    clients.add(client.on('close', () => clients.delete(client)))
+    client.pipe(upstream)
+    onMessages(upstream, (messages) => void client.write(Buffer.concat(messages)))
+  })
+  return {
+    url: elsewhere(databaseUrl, await listening(server)),
+    slipIn: (bytes) => clients.forEach((client) => client.write(bytes)),
+    close: () => closed(server, sockets),
+  }
+}
+
+// Whole messages of a Postgres server. Each has one byte for its type and four for its length, which counts itself.
+const onMessages = (upstream: Socket, take: (messages: Buffer[]) => void) => {
+  let rest: Buffer = Buffer.alloc(0)
+  upstream.on('data', (chunk: Buffer) => {
+    rest = Buffer.concat([rest, chunk])
+    const messages: Buffer[] = []
+    while (rest.length >= 5 && rest.length > rest.readUInt32BE(1)) {
+      const end = rest.readUInt32BE(1) + 1
+      messages.push(rest.subarray(0, end))
+      rest = rest.subarray(end)
+    }
+    if (messages.length > 0) take(messages)
+  })
 }
 
 /** The same server at another port, whose network can be taken away. */
