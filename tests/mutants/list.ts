@@ -1,0 +1,397 @@
+// Faults that somebody could make, by hand-picked place: each breaks one promise and must fail one of its tests.
+
+export interface Mutant {
+  name: string
+  breaks: string
+  file: string
+  /** A text that stands in the file once. */
+  from: string
+  to: string
+  tests: string[]
+}
+
+const tests = (...names: string[]) => names.map((name) => `tests/${name}.test.ts`)
+
+const STATEMENTS = 'src/stores/append-statements.ts'
+const HEADS = 'src/stores/heads.ts'
+const APPENDER = 'src/stores/appender.ts'
+const FOLLOWER = 'src/rooms/follower.ts'
+const WAIT = 'src/rooms/wait.ts'
+const ANNOUNCER = 'src/stores/announcer.ts'
+const GATE = 'src/gate.ts'
+const WRITES = 'src/writes.ts'
+const GUARDS = 'src/doors/guards.ts'
+const TEXT = 'src/core/text.ts'
+
+const LOG: Mutant[] = [
+  {
+    name: 'log: a closed session takes posts',
+    breaks: 'after a conclusion nothing is said until the session is reopened',
+    file: STATEMENTS,
+    from: `when h.status = 'closed' and not p.even_closed then 'closed'`,
+    to: `when false then 'closed'`,
+    tests: tests('stores/log', 'conformance/closing'),
+  },
+  {
+    name: 'log: a team that has left posts',
+    breaks: 'a token ends when its team leaves',
+    file: STATEMENTS,
+    from: `(m.team_id is null or m.left_at is not null)`,
+    to: `(m.team_id is null)`,
+    tests: tests('stores/log', 'stores/appender'),
+  },
+  {
+    name: 'log: a post is judged by what was there before the lock',
+    breaks: 'what decides about a post is read under the lock',
+    file: STATEMENTS,
+    from: `when h.last_sequence <> s.last_sequence then 'moved'`,
+    to: `when false then 'moved'`,
+    tests: tests('stores/log', 'stores/appender'),
+  },
+  {
+    name: 'log: a retried post is written again',
+    breaks: 'a write with a key is applied once',
+    file: STATEMENTS,
+    from: `when i.key_hash is not null then 'replayed'`,
+    to: `when false then 'replayed'`,
+    tests: tests('conformance/idempotency'),
+  },
+  {
+    name: 'log: the clock decides alone',
+    breaks: 'times never run against the sequence',
+    file: STATEMENTS,
+    from: `select *, greatest(last_event_at, clock_timestamp())::timestamptz(3) as at from (`,
+    to: `select *, clock_timestamp()::timestamptz(3) as at from (`,
+    tests: tests('stores/log', 'stores/appender'),
+  },
+  {
+    name: 'log: a prompt opens no turn',
+    breaks: 'turns are numbered by what was said',
+    file: STATEMENTS,
+    from: `or type = 'user_input'`,
+    to: `or false`,
+    tests: tests('stores/log'),
+  },
+  {
+    name: 'head: a post with a key takes the optimistic way',
+    breaks: 'a write with a key is applied once',
+    file: HEADS,
+    from: `if (!head || key || holder`,
+    to: `if (!head || holder`,
+    tests: tests('stores/appender', 'conformance/idempotency'),
+  },
+  {
+    name: 'head: a team that was never seen takes the optimistic way',
+    breaks: 'only those who are present post',
+    file: HEADS,
+    from: `return teamId === undefined || head.names.has(teamId) ? head : undefined`,
+    to: `return head`,
+    tests: tests('stores/appender', 'conformance/credentials'),
+  },
+  {
+    name: 'head: what another wrote moves nothing',
+    breaks: 'the optimistic way is left when the log has grown elsewhere',
+    file: HEADS,
+    from: `if ((this.#bySession.get(session)?.sequence ?? Infinity) < sequence) this.#bySession.delete(session)`,
+    to: ``,
+    tests: tests('stores/appender', 'conformance/closing'),
+  },
+  {
+    name: 'head: another author opens no turn',
+    breaks: 'a turn is the same however a post was written',
+    file: HEADS,
+    from: `const opens = draft.type === 'user_input' || draft.holder !== holder`,
+    to: `const opens = draft.type === 'user_input'`,
+    tests: tests('stores/appender', 'stores/log'),
+  },
+  {
+    name: 'appender: two posts with one key go in one statement',
+    breaks: 'a write with a key is applied once',
+    file: APPENDER,
+    from: `if (passed.has(sessionId) || !fits || (name && keys.has(name))) {`,
+    to: `if (passed.has(sessionId) || !fits) {`,
+    tests: tests('stores/appender', 'conformance/idempotency'),
+  },
+  {
+    name: 'appender: a post is sent although its caller was told that it failed',
+    breaks: 'what was answered with a time-out before it was sent is never written',
+    file: APPENDER,
+    from: `if (pending.since < tooLate) {`,
+    to: `if (false) {`,
+    tests: tests('stores/appender'),
+  },
+  {
+    name: 'appender: a post of unknown outcome is tried again',
+    breaks: 'a post is written once',
+    file: APPENDER,
+    from: `if (!isRefused(error) || (drafts.length === 1 && tries === 1))`,
+    to: `if (drafts.length === 1 && tries === 1)`,
+    tests: tests('stores/appender', 'faults/appends', 'faults/cut'),
+  },
+]
+
+const WAITS: Mutant[] = [
+  {
+    name: 'wait: the follower subscribes after it has read',
+    breaks: 'no event between the look and the wait is missed',
+    file: FOLLOWER,
+    from: `        const next = this.services.waiters.arm(this.sessionId) // before reading, or what lands in between is missed
+        this.#armed.disarm()
+        this.#armed = next
+        const page = await this.#read()
+`,
+    to: `        const page = await this.#read()
+        const next = this.services.waiters.arm(this.sessionId)
+        this.#armed.disarm()
+        this.#armed = next
+`,
+    tests: tests('stores/follower'),
+  },
+  {
+    name: 'wait: who sees more than the others wakes nobody',
+    breaks: 'a lost notification is made good by the next reader',
+    file: 'src/core/waiters.ts',
+    from: `else if (sequence > this.#room.told) wakeIn(this.#room, sequence)`,
+    to: `else if (sequence > this.#room.told) this.#room.told = sequence`,
+    tests: tests('core/waiters'),
+  },
+  {
+    name: 'wait: the sweep wakes nobody',
+    breaks: 'a lost notification costs five seconds at most',
+    file: 'src/background.ts',
+    from: `if (told !== undefined && last_sequence > told) growth.grew(id, last_sequence)`,
+    to: `void told`,
+    tests: tests('faults/waiting', 'faults/delivery'),
+  },
+  {
+    name: 'wait: closed comes before the last page',
+    breaks: 'session_closed comes with the last messages',
+    file: WAIT,
+    from: `session_closed: this.#closed && !hasMore`,
+    to: `session_closed: this.#closed`,
+    tests: tests('conformance/closing', 'conformance/feed'),
+  },
+  {
+    name: 'wait: what a caller that has gone was not given counts as delivered',
+    breaks: 'a lost answer loses no message',
+    file: WAIT,
+    from: `if (!gone) this.#poll.advance(handed)`,
+    to: `this.#poll.advance(handed)`,
+    tests: tests('conformance/feed', 'faults/disconnects'),
+  },
+  {
+    name: 'wait: what was not addressed to the team is read',
+    breaks: 'with only "addressed" the rest stays unread',
+    file: WAIT,
+    from: `if (since !== undefined && !addressedOnly) this.#poll.advance({ seen: since })`,
+    to: `if (since !== undefined) this.#poll.advance({ seen: since })`,
+    tests: tests('conformance/addressed'),
+  },
+  {
+    name: 'wait: a team holds as many as it likes',
+    breaks: 'at most 32 waits of a team are held',
+    file: WAIT,
+    from: `if (this.#poll.ofTeam > WAITS_OF_A_TEAM) {`,
+    to: `if (false) {`,
+    tests: tests('conformance/limits', 'conformance/feed'),
+  },
+  {
+    name: 'wait: a cursor goes back',
+    breaks: 'what a team has read only ever goes forward',
+    file: 'src/core/presence.ts',
+    from: `entry.deliveredCursor = Math.max(entry.deliveredCursor, seen, delivered)`,
+    to: `entry.deliveredCursor = Math.max(seen, delivered)`,
+    tests: tests('core/presence'),
+  },
+  {
+    name: 'wait: events in memory have a gap',
+    breaks: 'a reader never skips',
+    file: 'src/core/tail.ts',
+    from: `if (!held || events[0]!.sequence > last + 1)`,
+    to: `if (!held)`,
+    tests: tests('core/tail'),
+  },
+  {
+    name: 'wait: events in memory end before what is committed',
+    breaks: 'after a post every answer has it',
+    file: 'src/core/tail.ts',
+    from: `events.at(-1)!.sequence < Math.max(newest, cursor + 1)`,
+    to: `events.at(-1)!.sequence < cursor + 1`,
+    tests: tests('core/tail'),
+  },
+  {
+    name: 'wait: a page has no end',
+    breaks: 'a page holds at most 500 events and 256 KiB',
+    file: 'src/stores/events.ts',
+    from: `i === PAGE_EVENTS || (i > 0`,
+    to: `i === PAGE_EVENTS + 1 || (i > 0`,
+    tests: tests('conformance/feed', 'conformance/limits'),
+  },
+  {
+    name: 'wait: who a team is outlives what the session does',
+    breaks: 'a token ends when its team leaves',
+    file: 'src/core/recent.ts',
+    from: `this.#shelves.delete(session)`,
+    to: ``,
+    tests: tests('core/recent'),
+  },
+]
+
+const NOTIFIER: Mutant[] = [
+  {
+    name: 'notifier: an instance that says hello is not answered',
+    breaks: 'a newcomer knows that it is not alone',
+    file: ANNOUNCER,
+    from: `if (said === HELLO) void this.#say(HERE)`,
+    to: ``,
+    tests: tests('stores/appender'),
+  },
+  {
+    name: 'notifier: other instances are told nothing',
+    breaks: 'a message wakes those who wait at another instance',
+    file: 'src/growth.ts',
+    from: `announcer?.announce(session, newest)`,
+    to: ``,
+    tests: tests('faults/delivery'),
+  },
+  {
+    name: 'notifier: what others say wakes nobody',
+    breaks: 'a message wakes those who wait at another instance',
+    file: 'src/services.ts',
+    from: `growth.grew(session, newest)`,
+    to: `void [session, newest]`,
+    tests: tests('faults/delivery'),
+  },
+]
+
+const IDEMPOTENCY: Mutant[] = [
+  {
+    name: 'key: another body under the same key is answered as the first',
+    breaks: 'a key that is used again for something else is refused',
+    file: 'src/keys.ts',
+    from: `if (before.operation === key.operation && before.bodyHash === key.bodyHash) return`,
+    to: `if (before.operation === key.operation) return`,
+    tests: tests('conformance/idempotency'),
+  },
+  {
+    name: 'key: two teams share their keys',
+    breaks: 'a key belongs to its caller',
+    file: 'src/keys.ts',
+    from: `caller: nameOf(caller), text`,
+    to: `caller: '', text`,
+    tests: tests('conformance/idempotency'),
+  },
+  {
+    name: 'key: an answer is not remembered',
+    breaks: 'a write with a key is applied once',
+    file: WRITES,
+    from: `if (key) await remember(`,
+    to: `if (key && false) await remember(`,
+    tests: tests('conformance/idempotency'),
+  },
+  {
+    name: 'key: a replay comes after the state',
+    breaks: 'a retry is answered also after its team has left',
+    file: WRITES,
+    from: `const before = key && (await findAnswer(tx, key))`,
+    to: `if (caller.kind === 'team' && !(await isPresent(tx, input.session_id, caller.member.teamId))) unauthorized()
+  const before = key && (await findAnswer(tx, key))`,
+    tests: tests('conformance/idempotency'),
+  },
+  {
+    name: 'key: a credential is kept in the answer',
+    breaks: 'a credential is stored as a hash alone',
+    file: WRITES,
+    from: `answer: operation.issues ? withoutSecret(request, key, data) : data`,
+    to: `answer: data`,
+    tests: tests('conformance/idempotency', 'conformance/credentials'),
+  },
+]
+
+const PERMISSIONS: Mutant[] = [
+  {
+    name: 'may: any team concludes',
+    breaks: 'CONVENER_ONLY keeps others from it',
+    file: 'src/rooms/people.ts',
+    from: `if (rule !== what && rule !== 'both') return`,
+    to: `return`,
+    tests: tests('conformance/switches', 'conformance/convener'),
+  },
+  {
+    name: 'may: a handle with any secret is a token',
+    breaks: 'a token opens its session, and nothing else does',
+    file: 'src/stores/membership.ts',
+    from: `if (!member || !proves(token, member)) return undefined`,
+    to: `if (!member) return undefined`,
+    tests: tests('conformance/credentials'),
+  },
+  {
+    name: 'may: a team that has left reads on',
+    breaks: 'a token ends when its team leaves',
+    file: GATE,
+    from: `if (caller.kind === 'team' && caller.member.left && !decidesItself) unauthorized()`,
+    to: `void decidesItself`,
+    tests: tests('conformance/credentials', 'conformance/sessions'),
+  },
+  {
+    name: 'may: a page of another site calls',
+    breaks: 'a web page of somebody else cannot speak to us',
+    file: GUARDS,
+    from: `if (site === 'cross-site' && !pageRead) refuse`,
+    to: `if (site === 'cross-site' && !pageRead && false) refuse`,
+    tests: tests('conformance/guards'),
+  },
+  {
+    name: 'may: a reader writes',
+    breaks: 'the viewer’s password opens reading alone',
+    file: GUARDS,
+    from: `if (person?.role !== 'reader') return person !== undefined`,
+    to: `return person !== undefined`,
+    tests: tests('conformance/readers', 'conformance/people', 'conformance/guards'),
+  },
+  {
+    name: 'may: a session’s link opens other sessions',
+    breaks: 'a link opens its session and no other',
+    file: 'src/doors/shared.ts',
+    from: `(await sharedBy(services.database, shared.token)) === shared.sessionId`,
+    to: `(await sharedBy(services.database, shared.token)) !== undefined`,
+    tests: tests('conformance/sharing'),
+  },
+]
+
+const REDACTION: Mutant[] = [
+  {
+    name: 'secret: a text with a token is taken',
+    breaks: 'a credential never stands in a text',
+    file: TEXT,
+    from: `(own !== undefined && text.includes(own)) || SECRETS.some((shape) => shape.test(text))`,
+    to: `own !== undefined && text.includes(own)`,
+    tests: tests('core/text', 'conformance/credentials'),
+  },
+  {
+    name: 'secret: a caller’s own secret without its handle is taken',
+    breaks: 'a credential never stands in a text',
+    file: TEXT,
+    from: `(own !== undefined && text.includes(own)) || `,
+    to: ``,
+    tests: tests('core/text'),
+  },
+  {
+    name: 'secret: what looks like a credential is logged and imported as it is',
+    breaks: 'credentials never stand in logs and imported transcripts',
+    file: TEXT,
+    from: `EVERY_SECRET.reduce((kept, shape) => kept.replace(shape, '$1…'), text)`,
+    to: `text`,
+    tests: tests('core/log', 'core/text'),
+  },
+  {
+    name: 'secret: a name may hide its direction',
+    breaks: 'nobody takes another’s name by invisible marks',
+    file: TEXT,
+    from: `!isBlank(name) && visible(name) === name && !CONTROL.test(name)`,
+    to: `!isBlank(name) && !CONTROL.test(name)`,
+    tests: tests('core/text'),
+  },
+]
+
+export const MUTANTS: Mutant[] = [...LOG, ...WAITS, ...NOTIFIER, ...IDEMPOTENCY, ...PERMISSIONS, ...REDACTION]
