@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { ANSWER_WITHIN_MS } from '../../db/database.ts'
 import { Appender } from '../../src/stores/appender.ts'
 import type { Appended } from '../../src/stores/append.ts'
 import { chat, cookieOf, done, onEveryEngine, refused, room, say, seat, soon, startParley, viaRest, type Seat } from '../support/parley.ts'
@@ -355,3 +356,42 @@ onEveryEngine((parley, engine) => {
     }, 30_000)
   }
 })
+
+test('a post that waited in line until its caller was told of a time-out is never written', async () => {
+  const parley = await startParley()
+  try {
+    const { id, alex } = await room(viaRest(parley))
+    let release = () => {}
+    const held = new Promise<void>((resolve) => (release = resolve))
+    let first = true
+    const slowOnce: typeof parley.database = {
+      ...parley.database,
+      query: async (text, params) => {
+        if (first) {
+          first = false
+          await held
+        }
+        return parley.database.query(text, params)
+      },
+    }
+    const appender = new Appender(slowOnce, () => {})
+    const post = (text: string) => appender.post(chat(id, alex.handle, text)).then(sequenceOrFailure, sequenceOrFailure)
+    const one = post('one')
+    await Bun.sleep(1) // it is being written
+    const [two, three] = [post('two'), post('three')]
+    await Bun.sleep(ANSWER_WITHIN_MS + 100)
+    const late = post('four')
+    release()
+    expect(await Promise.all([one, two, three, late])).toEqual([2, 'DatabaseTimeout', 'DatabaseTimeout', 3])
+    const rows = await parley.database.query<{ text: string }>(
+      "select content->>'text' as text from events where session_id = $1 and type = 'chat' order by sequence",
+      [id],
+    )
+    expect(rows.map(({ text }) => text)).toEqual(['one', 'four'])
+  } finally {
+    await parley.close()
+  }
+}, 30_000)
+
+const sequenceOrFailure = (settled: Appended | Error) =>
+  settled instanceof Error ? settled.name : settled.outcome === 'appended' ? settled.event.sequence : settled.outcome
