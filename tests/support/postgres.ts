@@ -284,7 +284,7 @@ const cleanEnv = (): NodeJS.ProcessEnv => {
   return { ...Object.fromEntries(kept), LC_ALL: 'C' }
 }
 
-const freePort = (): Promise<number> =>
+export const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
     const probe = createServer().once('error', reject)
     probe.listen(0, '127.0.0.1', () => {
@@ -293,8 +293,8 @@ const freePort = (): Promise<number> =>
     })
   })
 
-/** Whom the server runs as: PostgreSQL refuses to run as root. */
-const unprivilegedUser = (): User => {
+/** Whom a server runs as that refuses to run as root. */
+export const unprivilegedUser = (): User => {
   if (process.getuid?.() !== 0) return {}
   const id = (flag: string, name: string) => Number(spawnSync('id', [flag, name], { encoding: 'utf8' }).stdout || Number.NaN)
   const users = ['postgres', 'nobody'].map((name) => ({ uid: id('-u', name), gid: id('-g', name) }))
@@ -304,7 +304,7 @@ const unprivilegedUser = (): User => {
 }
 
 /** A temporary folder that the server's user can reach; never inside the clone, which may be private to root. */
-const makeHome = (user: User): string => {
+export const makeHome = (user: User): string => {
   for (const parent of [tmpdir(), '/tmp', '/var/tmp'].filter(existsSync)) {
     const home = mkdtempSync(join(parent, 'parley-test-postgres-'))
     if ('uid' in user) chownSync(home, user.uid, user.gid)

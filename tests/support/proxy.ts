@@ -12,6 +12,8 @@ export interface Proxy {
   close(): Promise<void>
 }
 export interface MuteProxy extends Proxy {
+  /** Whether notifications are swallowed now: from the beginning, unless it is told otherwise. */
+  swallowing: boolean
   /** Notifications that were swallowed so far. */
   readonly swallowed: number
 }
@@ -51,7 +53,7 @@ export interface TlsProxy extends Proxy {
 
 const NOTIFICATION = 'A'.charCodeAt(0)
 
-/** The same Postgres at another address, from where no notification ever comes. */
+/** The same Postgres at another address, from where no notification comes while it is `swallowing`. */
 export const withoutNotifications = async (databaseUrl: string): Promise<MuteProxy> => {
   let swallowed = 0
   const sockets = new Set<Socket>()
@@ -65,20 +67,22 @@ export const withoutNotifications = async (databaseUrl: string): Promise<MutePro
       // Each message: one byte for its type, four for its length, which counts itself.
       while (rest.length >= 5 && rest.length > rest.readUInt32BE(1)) {
         const end = rest.readUInt32BE(1) + 1
-        if (rest[0] === NOTIFICATION) swallowed++
+        if (rest[0] === NOTIFICATION && proxy.swallowing) swallowed++
         else kept.push(rest.subarray(0, end))
         rest = rest.subarray(end)
       }
       if (kept.length > 0) client.write(Buffer.concat(kept))
     })
   })
-  return {
+  const proxy = {
     url: elsewhere(databaseUrl, await listening(server)),
+    swallowing: true,
     get swallowed() {
       return swallowed
     },
     close: () => closed(server, sockets),
   }
+  return proxy
 }
 
 /** The same server at another port, whose network can be taken away. */
