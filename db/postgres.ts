@@ -62,8 +62,9 @@ export const openPostgres = async (url: string): Promise<Database> => {
       return transactionOn(own, work, ms).finally(() => own.end({ timeout: 5 }))
     },
     listen: async (heard, connected) => {
-      await client.listen(CHANNEL, heard, connected)
-      const ask = () => void listensAgain(listenerOf(client)).then((again) => again && connected(), nothing) // a failure: asked again
+      const begun = () => connected(markOf(listenerOf(client)).catch(() => true)) // who cannot tell is not alone
+      await client.listen(CHANNEL, heard, begun)
+      const ask = () => void listensAgain(listenerOf(client)).then((again) => again && begun(), nothing) // a failure: asked again
       question ??= setInterval(ask, ASKS_LISTENER_EVERY_MS)
     },
     close: () => {
@@ -73,6 +74,20 @@ export const openPostgres = async (url: string): Promise<Database> => {
     statements: () => sent,
   }
 }
+
+// Whoever listens holds a lock that others can share and see, for as long as the connection lives. Resolves whether another one holds it.
+const markOf = async (listener: postgres.Sql): Promise<boolean> => {
+  const [, , others] = (await withinDeadline(listener.unsafe(MARK))) as unknown as { found: boolean }[][]
+  return others![0]!.found
+}
+
+// Begins with LISTEN, which changes nothing: pg_stat_activity shows by its last statement which connection it is.
+const MARK = `listen ${CHANNEL}; select pg_try_advisory_lock_shared(7423, 2);
+  select exists (
+    select from pg_locks
+    where locktype = 'advisory' and (classid, objid, objsubid) = (7423, 2, 2) and granted and pid <> pg_backend_pid()
+      and database = (select oid from pg_database where datname = current_database())
+  ) as found`
 
 // The driver listens on each new connection, once: a standby that is about to take over refuses that, and keeps the connection. What is
 // asked for is in force when both have been done, so that the answer is whether it was before.

@@ -98,9 +98,13 @@ const install = (): boolean => {
   if (process.getuid?.() !== 0 || !Bun.which('apt-get')) return false
   // RUNLEVEL: Debian's package starts a service of its own, except while the machine is in single-user mode.
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' }
-  return ['update', 'install -y --no-install-recommends pgbouncer'].every((command) => {
-    console.log(`$ apt-get ${command}`)
-    return spawnSync('apt-get', command.split(' '), { stdio: ['ignore', 'ignore', 'inherit'], env, timeout: 600_000 }).status === 0
+  const commands = [
+    ['apt-get', 'update'],
+    ['apt-get', 'install', '-y', '--no-install-recommends', 'pgbouncer'],
+  ]
+  return commands.every(([command = '', ...args]) => {
+    console.log(`$ ${[command, ...args].join(' ')}`)
+    return spawnSync(command, args, { stdio: ['ignore', 'ignore', 'inherit'], env, timeout: 600_000 }).status === 0
   })
 }
 

@@ -25,8 +25,9 @@ export interface CutProxy extends Proxy {
 }
 
 export interface SilentProxy extends Proxy {
-  /** From now on nothing passes on the connections that there are, and nobody is told. New ones are as good as ever. */
-  silence(): void
+  /** From now on nothing passes on the connections that there are (or on those alone that listen), and nobody is told. New ones are as good
+   *  as ever. */
+  silence(which?: 'listening'): void
 }
 
 export interface DeafProxy extends Proxy {
@@ -108,23 +109,30 @@ export const thatCanBeCut = async (serverUrl: string): Promise<CutProxy> => {
 export const thatCanFallSilent = async (databaseUrl: string): Promise<SilentProxy> => {
   const target = new URL(databaseUrl)
   const sockets = new Set<Socket>()
-  let silences = 0
+  const alive = new Set<{ silent: boolean; listens: boolean }>()
   const server = createServer({ allowHalfOpen: true }, (client) => {
-    const born = silences
+    const own = { silent: false, listens: false }
+    alive.add(own)
     const upstream = connect({ port: Number(target.port), host: target.hostname, allowHalfOpen: true })
-    const passes = () => born === silences
+    client.on('data', (chunk: Buffer) => void (own.listens ||= LISTEN.test(chunk.toString('latin1'))))
     for (const [from, to] of [
       [client, upstream],
       [upstream, client],
     ] as const) {
       sockets.add(from)
-      from.on('data', (chunk: Buffer) => void (passes() && to.write(chunk)))
-      from.on('end', () => void (passes() && to.end()))
-      from.on('error', () => {}).on('close', () => void (passes() && to.destroy()))
+      from.on('data', (chunk: Buffer) => void (own.silent || to.write(chunk)))
+      from.on('end', () => void (own.silent || to.end()))
+      from.on('error', () => {}).on('close', () => void (own.silent || to.destroy()))
     }
+    client.on('close', () => alive.delete(own))
   })
-  return { url: elsewhere(databaseUrl, await listening(server)), silence: () => void silences++, close: () => closed(server, sockets) }
+  const silence = (which?: 'listening') => {
+    for (const one of alive) one.silent ||= which === undefined || one.listens
+  }
+  return { url: elsewhere(databaseUrl, await listening(server)), silence, close: () => closed(server, sockets) }
 }
+
+const LISTEN = /listen "?parley/
 
 /** https in front of an http server, as a reverse proxy in production: it tells by X-Forwarded-* how it was called. */
 export const withTls = async (serverUrl: string): Promise<TlsProxy> => {
@@ -162,7 +170,7 @@ export const thatRefusesToListen = async (databaseUrl: string): Promise<DeafProx
     const upstream = joined(client, databaseUrl, sockets)
     upstream.on('data', (chunk: Buffer) => void client.write(chunk))
     client.on('data', (chunk: Buffer) => {
-      if (!proxy.refusing || !/listen "?parley/.test(chunk.toString('latin1'))) return void upstream.write(chunk)
+      if (!proxy.refusing || !LISTEN.test(chunk.toString('latin1'))) return void upstream.write(chunk)
       refused++
       client.write(Buffer.concat([REFUSAL, READY]))
     })
