@@ -216,3 +216,14 @@ test('a standby ends the start with a sentence, and is passed over where the URL
     await primary.stop()
   }
 }, 90_000)
+
+test('a Postgres that does not write to disk what it acknowledges is used, with a warning', async () => {
+  const careless = await startPostgres({ own: true, settings: { fsync: 'off' } })
+  const server = await startServer({ DATABASE_URL: careless.url })
+  try {
+    expect(server.output().match(/warn.*fsync is off at the Postgres server/g)).toHaveLength(1)
+  } finally {
+    await server.remove()
+    await careless.stop()
+  }
+}, 60_000)
