@@ -24,8 +24,9 @@ export interface Database extends Queries {
   transaction<T>(work: (tx: Queries) => Promise<T>, withinMs?: number): Promise<T>
   /** A transaction on a connection of its own, in which a single statement may take as long as all of it: for migrations. */
   unhurried<T>(work: (tx: Queries) => Promise<T>, withinMs: number): Promise<T>
-  /** Hears other instances. `connected` is called at each (re)connect: whatever was said before it may have been missed. */
-  listen(heard: (payload: string) => void, connected: () => void): Promise<void>
+  /** Hears other instances. `connected` is called at each (re)connect: whatever was said before it may have been missed. It is given
+   *  whether another program listens on this database, or may do, even one that is frozen or cannot answer. */
+  listen(heard: (payload: string) => void, connected: (others: Promise<boolean>) => void): Promise<void>
   close(): Promise<void>
   /** Statements sent so far, for the metrics and for tests that count. */
   readonly statements: () => number

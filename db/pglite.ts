@@ -96,7 +96,7 @@ export const databaseOn = async (client: PGlite, hasSpace = () => true): Promise
     unhurried: transaction, // there is one connection, and no limit
     listen: async (heard, connected) => {
       await client.listen(CHANNEL, heard)
-      connected()
+      connected(Promise.resolve(false))
     },
     close: () => client.close(),
     statements: () => sent,

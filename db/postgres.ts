@@ -1,7 +1,6 @@
 // A Postgres server: a pool of connections, statements prepared once on each.
 import postgres from 'postgres'
 import {
-  ANSWER_WITHIN_MS,
   CHANNEL,
   OID,
   STALE_STATEMENT,
@@ -13,41 +12,33 @@ import {
   type Queries,
   type Run,
 } from './database.ts'
+import { hostsOf } from './postgres-hosts.ts'
+import { sessionSettings } from './session-settings.ts'
 
 const CONNECTIONS = 16
 const ASKS_LISTENER_EVERY_MS = 15_000 // it owes no answer: without a question nobody would see that the other end is gone
 // Back within half a second of the server's return; the driver's own schedule took 7 s.
 const backoff = (tries: number) => Math.min(0.1 * 2 ** tries, 0.5)
-// Every statement of ours goes by an index, and is planned once for each connection: planning the append each time took a fifth of its
-// time (bench/post), and a plan made while a table was empty must not read it whole when it is large.
-const PLANS = { jit: 'off', plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off' }
-// What an instance that froze, or whose host is gone, holds is free again after so long: its rows when its transaction idles, its
-// connection when its host does not answer. No transaction of ours waits for anything but its own statements.
-const GIVEN_UP = {
-  idle_in_transaction_session_timeout: 10_000,
-  tcp_keepalives_idle: 15,
-  tcp_keepalives_interval: 5,
-  tcp_keepalives_count: 3,
-}
 // One statement at a time on a connection. The driver could send several ahead of their answers, which come without a name and are told
 // apart by their order alone: one answer too many or too few there, and every later one reaches the wrong caller.
 const NO_PIPELINE = { max_pipeline: 0 }
 const asText = (value: unknown) => value
 
-// A statement ends within 5 s. Whoever owes an answer for longer is gone without a word, and the driver (db/patches) lets go of it: the
-// system would wait for a quarter of an hour.
-const STATEMENT_LIMIT = { statement_timeout: ANSWER_WITHIN_MS }
+// The database ends a statement after 5 s (session-settings.ts). Whoever owes an answer for longer is gone without a word, and the driver
+// (db/patches) lets go of it: the system would wait for a quarter of an hour.
 const ANSWER_LIMIT = { answer_timeout: 8 } // seconds
 
 const open = (url: string, max: number, hurried = true) =>
   postgres(url, {
+    ...hostsOf(url),
     max,
     ...NO_PIPELINE,
     backoff,
     connect_timeout: 5,
     ...(hurried && ANSWER_LIMIT),
     onnotice() {},
-    connection: { application_name: 'parley', TimeZone: 'UTC', ...(hurried && STATEMENT_LIMIT), ...GIVEN_UP, ...PLANS } as never,
+    connection: { application_name: 'parley' },
+    ...({ settings: sessionSettings(hurried) } as object), // sent first on each new connection (db/patches)
     types: {
       int8: { to: OID.int8, from: [OID.int8], serialize: String, parse: Number },
       json: { to: OID.json, from: [OID.json, OID.jsonb], serialize: asText, parse: JSON.parse },
@@ -86,8 +77,9 @@ export const openPostgres = async (url: string): Promise<Database> => {
       return transactionOn(own, work, ms).finally(() => own.end({ timeout: 5 }))
     },
     listen: async (heard, connected) => {
-      await client.listen(CHANNEL, heard, connected)
-      const ask = () => void listensAgain(listenerOf(client)).then((again) => again && connected(), nothing) // a failure: asked again
+      const begun = () => connected(markOf(listenerOf(client)).catch(() => true)) // who cannot tell is not alone
+      await client.listen(CHANNEL, heard, begun)
+      const ask = () => void listensAgain(listenerOf(client)).then((again) => again && begun(), nothing) // a failure: asked again
       question ??= setInterval(ask, ASKS_LISTENER_EVERY_MS)
     },
     close: () => {
@@ -108,6 +100,20 @@ const withStaleRetry =
       if (STALE_STATEMENT.includes((error as { code?: string }).code ?? '')) return run(statement)
       throw error
     })
+
+// Whoever listens holds a lock that others can share and see, for as long as the connection lives. Resolves whether another one holds it.
+const markOf = async (listener: postgres.Sql): Promise<boolean> => {
+  const [, , others] = (await withinDeadline(listener.unsafe(MARK))) as unknown as { found: boolean }[][]
+  return others![0]!.found
+}
+
+// Begins with LISTEN, which changes nothing: pg_stat_activity shows by its last statement which connection it is.
+const MARK = `listen ${CHANNEL}; select pg_try_advisory_lock_shared(7423, 2);
+  select exists (
+    select from pg_locks
+    where locktype = 'advisory' and (classid, objid, objsubid) = (7423, 2, 2) and granted and pid <> pg_backend_pid()
+      and database = (select oid from pg_database where datname = current_database())
+  ) as found`
 
 // The driver listens on each new connection, once: a standby that is about to take over refuses that, and keeps the connection. What is
 // asked for is in force when both have been done, so that the answer is whether it was before.

@@ -30,7 +30,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
   const metrics = new Metrics()
   const stopping = new AbortController()
   const instance = database.engine === 'postgres' ? newSecret().slice(0, 8) : undefined
-  const announcer = instance === undefined ? undefined : new Announcer(database, instance)
+  const announcer = instance === undefined ? undefined : new Announcer(database, instance, log)
   const settings = await savedSettings(database, announcer)
   const loopSettings = loopSettingsOf(config)
   const loops = new LoopGuard(database, clock.now, () => loopSettings(settings.get('loop_guard')))
@@ -39,6 +39,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
 
   clock.set(await writePresence(database, []))
   await hearOthers(database, { announcer, settings, growth })
+  await announcer?.introduced()
   const background = startBackground({ database, log, clock, presence, loops, settings, announcer, growth, stopping: stopping.signal })
 
   return {
@@ -60,13 +61,15 @@ export const createServices = async (database: Database, config: Config, log: Lo
     outcomeUnknown: background.outcomeUnknown,
     eventsAfter: growth.feeds.after,
     memberOf: growth.membership.memberOf,
-    /** Undefined while there are other instances: of what one of them commits this one hears a moment later, and a caller that knows of it
-     *  already may ask here. */
+    /** Undefined while there may be other instances: of what one of them commits this one hears a moment later, and a caller that knows of
+     *  it already may ask here. */
     memberLately: (sessionId: string, token: Token, since: number) =>
-      announcer === undefined || announcer.alone ? growth.membership.memberLately(sessionId, token, since) : undefined,
+      announcer === undefined || announcer.isAlone() ? growth.membership.memberLately(sessionId, token, since) : undefined,
     overviewOf,
     setting: settings.get,
     changeSetting: settings.change,
+    /** What this instance tells the others comes back to it. */
+    hearsItself: () => announcer?.hearsItself ?? true,
     waits: { held: 0 },
     streams: { open: 0 },
     /** Ends every held wait and stream (they answer what they have), before the server stops listening. */
@@ -95,8 +98,8 @@ const hearOthers = (database: Database, { announcer, settings, growth }: Told): 
     if (news?.settings) reloadSettings()
     for (const [session, newest] of news?.moved ?? []) growth.grew(session, newest)
   }
-  const connected = () => {
-    announcer?.listening()
+  const connected = (others: Promise<boolean>) => {
+    announcer?.listening(others)
     growth.anyMayHaveGrown()
     reloadSettings()
   }

@@ -52,6 +52,7 @@ export const metaRoutes = (services: Services) => {
   metrics.gauge('waiters', 'Callers waiting to be woken', () => services.waiters.size)
   metrics.gauge('batches', 'Group commits since the start', () => services.appender.batches)
   metrics.gauge('database_statements', 'Statements sent since the start', database.statements)
+  metrics.gauge('listening', 'Whether notifications of the database come through: 1 or 0', () => Number(services.hearsItself()))
   metrics.gauge('resident_bytes', 'Memory of this process', () => process.memoryUsage.rss())
 
   const guide = services.config.ACCESS_TOKEN === undefined ? agents : withAccessToken(agents)

@@ -122,3 +122,26 @@ test('while a balancer has no server behind it, callers hear so at once, and it 
     await drop()
   }
 }, 30_000)
+
+test('of several hosts none of which serves, each is tried a few times a second, and the first that serves is used', async () => {
+  const { url, drop } = await freshDatabase(database.url)
+  const proxies = [await thatCanBeEmpty(url), await thatCanBeEmpty(url)]
+  const ports = proxies.map((proxy) => new URL(proxy.url).port)
+  const pool = await openPostgres(url.replace(/@[^/]*/, `@${ports.map((port) => `127.0.0.1:${port}`).join()}`))
+  try {
+    const ask = () => pool.query('select $1::int as number', [1]).catch((error: unknown) => error)
+    for (const proxy of proxies) proxy.empty()
+    const asked = Array.from({ length: 4 }, ask)
+    await Bun.sleep(500)
+    const before = proxies.map(({ turnedAway }) => turnedAway)
+    await Bun.sleep(2_000)
+    for (const [n, { turnedAway }] of proxies.entries()) expect(turnedAway - before[n]!).toBeWithin(1, 40)
+    proxies[1]!.fill()
+    await until('it answers again', 3_000, async () => !isAway(await ask()))
+    await Promise.all(asked)
+  } finally {
+    await pool.close()
+    for (const proxy of proxies) await proxy.close()
+    await drop()
+  }
+}, 30_000)

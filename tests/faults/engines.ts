@@ -1,5 +1,6 @@
 // The two engines under a real server process, and the app without a port.
 import { afterAll, beforeAll, describe } from 'bun:test'
+import type { Database } from '../../db/database.ts'
 import { createApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { createServices } from '../../src/services.ts'
@@ -44,14 +45,14 @@ export const onEveryServer = (body: (server: () => TestServer) => void) =>
 
 export const LOCAL = 'http://localhost'
 
-/** The whole server in this process, on a database in memory. */
-export const openInProcess = async (environment: Record<string, string> = {}) => {
-  const database = await embeddedDatabase()
+/** The whole server in this process, on a database in memory or on one that is given, which it closes at the end. */
+export const openInProcess = async (environment: Record<string, string> = {}, given?: Database) => {
+  const database = given ?? (await embeddedDatabase())
   const logged: object[] = []
   const services = await createServices(database, readConfig(environment), (level, message, more) =>
     logged.push({ level, message, ...more }),
   )
   const app = await createApp(services)
   const send: Send = (request) => app.fetch(request)
-  return { app, services, send, logged, close: () => services.close() }
+  return { app, services, database, send, logged, close: () => services.close() }
 }

@@ -27,10 +27,15 @@ export type TestPostgres = {
   stop(): Promise<void>
 }
 
-/** A real PostgreSQL. `own` asks for one that the test may kill, whatever TEST_DATABASE_URL says. */
-export const startPostgres = async (options: { own?: boolean } = {}): Promise<TestPostgres> => {
+/** A real PostgreSQL. `own` asks for one that the test may kill, whatever TEST_DATABASE_URL says; `settings` are for that one alone. */
+export const startPostgres = async ({ own = false, settings = {} }: Wanted = {}): Promise<TestPostgres> => {
   const given = process.env.TEST_DATABASE_URL
-  return given && !options.own ? usePostgres(given) : runPostgres()
+  return given && !own ? usePostgres(given) : runPostgres(settings)
+}
+
+interface Wanted {
+  own?: boolean
+  settings?: Record<string, string>
 }
 
 /** A new empty database on that server. */
@@ -96,7 +101,7 @@ const usePostgres = async (url: string): Promise<TestPostgres> => {
   }
 }
 
-const runPostgres = async (): Promise<TestPostgres> => {
+const runPostgres = async (settings: Record<string, string>): Promise<TestPostgres> => {
   const user = unprivilegedUser()
   const home = makeHome(user)
   const guard = startGuard(home)
@@ -104,7 +109,18 @@ const runPostgres = async (): Promise<TestPostgres> => {
     const { bin, origin } = findBinaries(home, user)
     const dir = join(home, 'data')
     await initialise(bin, dir, user)
-    const server: Server = { bin, dir, user, guard, port: await freePort(), child: undefined, orphans: [], frozen: [], everUp: false }
+    const server: Server = {
+      bin,
+      dir,
+      user,
+      guard,
+      settings: { ...SETTINGS, ...settings },
+      port: await freePort(),
+      child: undefined,
+      orphans: [],
+      frozen: [],
+      everUp: false,
+    }
     return await controls(server, origin)
   } catch (error) {
     await guard.release()
@@ -138,6 +154,7 @@ type Server = {
   dir: string
   user: User
   guard: Guard
+  settings: Record<string, string>
   port: number
   child: ChildProcess | undefined
   orphans: number[]
@@ -176,12 +193,12 @@ const launch = async (server: Server, deadline: number): Promise<boolean> => {
   return false
 }
 
-const spawnServer = ({ bin, dir, user, port }: Server): ChildProcess => {
+const spawnServer = ({ bin, dir, user, port, settings }: Server): ChildProcess => {
   const log = openSync(join(dir, LOG), 'a')
-  const settings = Object.entries({ ...SETTINGS, port: String(port) }).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  const given = Object.entries({ ...settings, port: String(port) }).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   // Its own session: a Ctrl-C in the terminal must not reach it before the tests have ended.
   const options = { ...user, cwd: dir, env: cleanEnv(), detached: true, stdio: ['ignore', log, log] as ['ignore', number, number] }
-  const child = spawn(join(bin, 'postgres'), ['-D', dir, ...settings], options)
+  const child = spawn(join(bin, 'postgres'), ['-D', dir, ...given], options)
   closeSync(log)
   return child
 }
@@ -284,7 +301,7 @@ const cleanEnv = (): NodeJS.ProcessEnv => {
   return { ...Object.fromEntries(kept), LC_ALL: 'C' }
 }
 
-const freePort = (): Promise<number> =>
+export const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
     const probe = createServer().once('error', reject)
     probe.listen(0, '127.0.0.1', () => {
@@ -293,8 +310,8 @@ const freePort = (): Promise<number> =>
     })
   })
 
-/** Whom the server runs as: PostgreSQL refuses to run as root. */
-const unprivilegedUser = (): User => {
+/** Whom a server runs as that refuses to run as root. */
+export const unprivilegedUser = (): User => {
   if (process.getuid?.() !== 0) return {}
   const id = (flag: string, name: string) => Number(spawnSync('id', [flag, name], { encoding: 'utf8' }).stdout || Number.NaN)
   const users = ['postgres', 'nobody'].map((name) => ({ uid: id('-u', name), gid: id('-g', name) }))
@@ -304,7 +321,7 @@ const unprivilegedUser = (): User => {
 }
 
 /** A temporary folder that the server's user can reach; never inside the clone, which may be private to root. */
-const makeHome = (user: User): string => {
+export const makeHome = (user: User): string => {
   for (const parent of [tmpdir(), '/tmp', '/var/tmp'].filter(existsSync)) {
     const home = mkdtempSync(join(parent, 'parley-test-postgres-'))
     if ('uid' in user) chownSync(home, user.uid, user.gid)

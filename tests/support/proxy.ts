@@ -12,6 +12,8 @@ export interface Proxy {
   close(): Promise<void>
 }
 export interface MuteProxy extends Proxy {
+  /** Whether notifications are swallowed now: from the beginning, unless it is told otherwise. */
+  swallowing: boolean
   /** Notifications that were swallowed so far. */
   readonly swallowed: number
 }
@@ -23,8 +25,9 @@ export interface CutProxy extends Proxy {
 }
 
 export interface SilentProxy extends Proxy {
-  /** From now on nothing passes on the connections that there are, and nobody is told. New ones are as good as ever. */
-  silence(): void
+  /** From now on nothing passes on the connections that there are (or on those alone that listen), and nobody is told. New ones are as good
+   *  as ever. */
+  silence(which?: 'listening'): void
 }
 
 export interface DeafProxy extends Proxy {
@@ -56,7 +59,7 @@ export interface TlsProxy extends Proxy {
 
 const NOTIFICATION = 'A'.charCodeAt(0)
 
-/** The same Postgres at another address, from where no notification ever comes. */
+/** The same Postgres at another address, from where no notification comes while it is `swallowing`. */
 export const withoutNotifications = async (databaseUrl: string): Promise<MuteProxy> => {
   let swallowed = 0
   const sockets = new Set<Socket>()
@@ -64,18 +67,20 @@ export const withoutNotifications = async (databaseUrl: string): Promise<MutePro
     const upstream = joined(client, databaseUrl, sockets)
     client.pipe(upstream)
     onMessages(upstream, (messages) => {
-      const kept = messages.filter((message) => message[0] !== NOTIFICATION)
+      const kept = messages.filter((message) => message[0] !== NOTIFICATION || !proxy.swallowing)
       swallowed += messages.length - kept.length
       if (kept.length > 0) client.write(Buffer.concat(kept))
     })
   })
-  return {
+  const proxy = {
     url: elsewhere(databaseUrl, await listening(server)),
+    swallowing: true,
     get swallowed() {
       return swallowed
     },
     close: () => closed(server, sockets),
   }
+  return proxy
 }
 
 /** The same Postgres at another address, which says more than it was asked. */
@@ -133,23 +138,30 @@ export const thatCanBeCut = async (serverUrl: string): Promise<CutProxy> => {
 export const thatCanFallSilent = async (databaseUrl: string): Promise<SilentProxy> => {
   const target = new URL(databaseUrl)
   const sockets = new Set<Socket>()
-  let silences = 0
+  const alive = new Set<{ silent: boolean; listens: boolean }>()
   const server = createServer({ allowHalfOpen: true }, (client) => {
-    const born = silences
+    const own = { silent: false, listens: false }
+    alive.add(own)
     const upstream = connect({ port: Number(target.port), host: target.hostname, allowHalfOpen: true })
-    const passes = () => born === silences
+    client.on('data', (chunk: Buffer) => void (own.listens ||= LISTEN.test(chunk.toString('latin1'))))
     for (const [from, to] of [
       [client, upstream],
       [upstream, client],
     ] as const) {
       sockets.add(from)
-      from.on('data', (chunk: Buffer) => void (passes() && to.write(chunk)))
-      from.on('end', () => void (passes() && to.end()))
-      from.on('error', () => {}).on('close', () => void (passes() && to.destroy()))
+      from.on('data', (chunk: Buffer) => void (own.silent || to.write(chunk)))
+      from.on('end', () => void (own.silent || to.end()))
+      from.on('error', () => {}).on('close', () => void (own.silent || to.destroy()))
     }
+    client.on('close', () => alive.delete(own))
   })
-  return { url: elsewhere(databaseUrl, await listening(server)), silence: () => void silences++, close: () => closed(server, sockets) }
+  const silence = (which?: 'listening') => {
+    for (const one of alive) one.silent ||= which === undefined || one.listens
+  }
+  return { url: elsewhere(databaseUrl, await listening(server)), silence, close: () => closed(server, sockets) }
 }
+
+const LISTEN = /listen "?parley/
 
 /** https in front of an http server, as a reverse proxy in production: it tells by X-Forwarded-* how it was called. */
 export const withTls = async (serverUrl: string): Promise<TlsProxy> => {
@@ -187,7 +199,7 @@ export const thatRefusesToListen = async (databaseUrl: string): Promise<DeafProx
     const upstream = joined(client, databaseUrl, sockets)
     upstream.on('data', (chunk: Buffer) => void client.write(chunk))
     client.on('data', (chunk: Buffer) => {
-      if (!proxy.refusing || !/listen "?parley/.test(chunk.toString('latin1'))) return void upstream.write(chunk)
+      if (!proxy.refusing || !LISTEN.test(chunk.toString('latin1'))) return void upstream.write(chunk)
       refused++
       client.write(Buffer.concat([REFUSAL, READY]))
     })

@@ -1,0 +1,104 @@
+// Looks once, before anything is written, whether a Postgres fits: whether it stores every text, takes writes, and gives each connection
+// a session of its own. What does not fit then ends the start with a sentence, and not later, in the middle of a conversation.
+import postgres from 'postgres'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ANSWER_WITHIN_MS, DatabaseTimeout, withinDeadline } from './database.ts'
+import { hostsOf } from './postgres-hosts.ts'
+
+const HEARD_WITHIN_MS = 2_000
+const TRIES = 2 // a database that is busy starting delivers the first notification late
+const LAST_LOOK_MS = 50 // what arrived while this process was busy is read before it counts as missing
+
+/** Throws Unfit when the database cannot be used as it is set up. `tell` hears what is no reason to stop. */
+export const checkPostgres = async (url: string, tell: (line: string) => void): Promise<void> => {
+  let heard = 0
+  const speaker = connection(url)
+  const listener = connection(url, () => void heard++)
+  try {
+    await withinDeadline(speaker.unsafe('select 1')).catch((error) => notFound(url, error))
+    await checkDatabase(speaker, tell)
+    if (!(await keepsItsSession(listener, speaker))) throw new Unfit(SHARED_SESSIONS)
+    await listen(listener, speaker, () => heard)
+  } finally {
+    await Promise.all([speaker.end({ timeout: 0 }), listener.end({ timeout: 0 })])
+  }
+}
+
+/** The database answers, but cannot be used as it is; the message says why and what to do. */
+export class Unfit extends Error {
+  override name = 'Unfit'
+}
+
+const POOLER = 'Use a direct connection, or a pooler in session mode (PgBouncer: pool_mode = session).'
+const SHARED_SESSIONS = `It shares one session among several connections, as a pooler in transaction or statement mode does. LISTEN does not come through such a pooler. ${POOLER}`
+const UNHEARD = `LISTEN does not come through: a notification was not delivered within ${HEARD_WITHIN_MS / 1_000} s, twice. A pooler in transaction or statement mode swallows them. ${POOLER}`
+
+// Without the settings of db/session-settings.ts: behind a pooler in transaction mode they would stay with connections that others use.
+const connection = (url: string, heard: () => void = () => {}) =>
+  postgres(url, {
+    ...hostsOf(url),
+    max: 1,
+    connect_timeout: ANSWER_WITHIN_MS / 1_000,
+    fetch_types: false,
+    onnotice() {},
+    onnotify: heard,
+    connection: { application_name: 'parley' },
+  } as postgres.Options<Record<string, never>>)
+
+const notFound = (url: string, error: unknown): never => {
+  if (!(error instanceof DatabaseTimeout) || !hostsOf(url).target_session_attrs) throw error
+  throw new Unfit(
+    `None of its hosts was found to be a primary, which takes writes, within ${ANSWER_WITHIN_MS / 1_000} s. Check that one is running.`,
+  )
+}
+
+const ask = async (on: postgres.Sql, text: string): Promise<postgres.Row> => {
+  const [row] = await withinDeadline(on.unsafe(text))
+  return row ?? {}
+}
+
+const checkDatabase = async (on: postgres.Sql, tell: (line: string) => void) => {
+  const { name, encoding, standby, readonly, schema, path, fsync } = await ask(
+    on,
+    `select current_database() as name, current_setting('server_encoding') as encoding, pg_is_in_recovery() as standby,
+       current_setting('transaction_read_only') = 'on' as readonly, current_schema()::text as schema, current_setting('search_path') as path,
+       current_setting('fsync') as fsync`,
+  )
+  if (encoding !== 'UTF8')
+    throw new Unfit(
+      `Its encoding is ${encoding}, which cannot store every text. Make a database with create database … encoding 'UTF8' template template0, and name that one.`,
+    )
+  if (standby) throw new Unfit('It is a standby, which takes no writes. Name the primary; with several hosts in the URL it is found.')
+  if (readonly)
+    throw new Unfit(
+      `It takes no writes: default_transaction_read_only is on. Turn it off for the database or the user, as with alter database "${name}" reset default_transaction_read_only.`,
+    )
+  if (!schema || schema.startsWith('pg_'))
+    throw new Unfit(
+      `No table can be made: the search_path (${path || 'empty'}) begins with no schema for tables. Set it for the user or the database, as with alter database "${name}" set search_path = public.`,
+    )
+  if (fsync === 'off') tell('fsync is off at the Postgres server: a power cut there can lose what was acknowledged. Turn it on.')
+}
+
+// Behind a pooler in transaction mode the second connection is served by the session that the first has just left.
+const keepsItsSession = async (first: postgres.Sql, second: postgres.Sql): Promise<boolean> => {
+  const own = crypto.randomUUID()
+  await ask(first, `select set_config('parley.session', '${own}', false)`)
+  await ask(second, `select set_config('parley.session', '${crypto.randomUUID()}', false)`)
+  const { session } = await ask(first, `select current_setting('parley.session', true) as session`)
+  return session === own
+}
+
+// The listener sends nothing while it waits: a pooler in transaction mode has no session for it then, so nothing is heard by luck.
+const listen = async (listener: postgres.Sql, speaker: postgres.Sql, heard: () => number) => {
+  const channel = `parley_${crypto.randomUUID().replaceAll('-', '')}`
+  await ask(listener, `listen ${channel}`)
+  for (let tried = 0; tried < TRIES; tried++) {
+    await ask(speaker, `notify ${channel}, '${tried}'`)
+    const until = performance.now() + HEARD_WITHIN_MS // from the answer on: the database may have been slow to take it
+    while (heard() === 0 && performance.now() < until) await sleep(5)
+    if (heard() === 0) await sleep(LAST_LOOK_MS)
+    if (heard() > 0) return
+  }
+  throw new Unfit(UNHEARD)
+}

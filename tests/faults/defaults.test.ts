@@ -1,0 +1,229 @@
+// A database, or the role that connects, has defaults of its own. Whatever they are, Parley works as ever, or the start ends with a
+// sentence that says what to do.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import postgres from 'postgres'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { openPostgres } from '../../db/postgres.ts'
+import { freshDatabase, startPostgres, type TestPostgres } from '../support/postgres.ts'
+import { runServer, startServer } from '../support/server.ts'
+import { call, expectSaid, expectUnbroken, openRoom, post, readFeed, until, wait, type Room } from './rooms.ts'
+
+let database: TestPostgres
+beforeAll(async () => void (database = await startPostgres()), 60_000)
+afterAll(async () => database?.stop(), 30_000)
+
+const run = async (url: string, ...statements: string[]): Promise<postgres.Row[]> => {
+  const sql = postgres(url, { max: 1, onnotice() {} })
+  try {
+    const rows: postgres.Row[] = []
+    for (const statement of statements) rows.push(...(await sql.unsafe(statement)))
+    return rows
+  } finally {
+    await sql.end()
+  }
+}
+
+/** A fresh database after these statements, in which DATABASE stands for its name. */
+const withDatabase = async (statements: string[], work: (url: string) => Promise<void>) => {
+  const { url, drop } = await freshDatabase(database.url)
+  try {
+    await run(url, ...statements.map((statement) => statement.replaceAll('DATABASE', new URL(url).pathname.slice(1))))
+    await work(url)
+  } finally {
+    await drop()
+  }
+}
+
+const expectRefused = async (url: string, sentence: RegExp, commands: string[][] = [[], ['migrate']]) => {
+  for (const command of commands) {
+    const { code, output } = await runServer(command, { DATABASE_URL: url, PORT: '0' })
+    expect(output.trim()).toMatch(sentence)
+    expect(output.trim().split('\n')).toHaveLength(1)
+    expect(code).toBe(1)
+  }
+}
+
+const expectWorks = async (url: string) => {
+  const server = await startServer({ DATABASE_URL: url })
+  try {
+    await Promise.all([expectTalk(await openRoom(server.url)), expectContention(await openRoom(server.url))])
+  } finally {
+    await server.remove()
+  }
+}
+
+const TEXT = `It's 100 % done\\n – 蜂鳥 and a \\ backslash`
+
+// A text is posted, wakes who waits, is read again, stands in the document and is found.
+const expectTalk = async (room: Room) => {
+  const waiting = wait(room, 1, { team: room.teams[1]!, timeout: 20 })
+  await Bun.sleep(100)
+  expect((await post(room, TEXT, { key: 'one' })).status).toBe(200)
+  const { messages } = (await waiting).body
+  expect(messages).toMatchObject([{ sequence: 2, content: { text: TEXT } }])
+  expect(Math.abs(Date.parse(messages[0].timestamp ?? messages[0].at) - Date.now())).toBeLessThan(10_000)
+  const append = await call(room.url, 'POST', `/api/sessions/${room.session}/doc/append`, { team: room.teams[0]!, body: { text: TEXT } })
+  expect(append.status).toBe(200)
+  const { body } = await call(room.url, 'GET', `/api/sessions/${room.session}/doc`, { team: room.teams[0]! })
+  expect(body.content).toContain(TEXT)
+  await until('it is found', 5_000, async () => {
+    const found = await call(room.url, 'POST', '/api/history/search_sessions', {
+      body: { query: '蜂鳥 backslash' },
+    })
+    return found.body.data?.result_count > 0
+  })
+}
+
+// Many write to one session at the same time: they wait for each other's locks.
+const expectContention = async (room: Room) => {
+  const append = (n: number) =>
+    call(room.url, 'POST', `/api/sessions/${room.session}/doc/append`, { team: room.teams[n % 2]!, body: { text: `line ${n}` } })
+  const texts = Array.from({ length: 60 }, (_, n) => `number ${n}`)
+  const answers = await Promise.all([
+    ...texts.map((text, n) => post(room, text, { team: room.teams[n % 2]!, ...(n % 3 === 0 && { key: `key ${n}` }) })),
+    ...Array.from({ length: 20 }, (_, n) => append(n)),
+  ])
+  expect(answers.filter(({ status }) => status !== 200).map(({ status, body }) => [status, body])).toEqual([])
+  const items = await readFeed(room)
+  expectUnbroken(items, items.length)
+  expectSaid(items, texts)
+}
+
+test.each([
+  [`lock_timeout = '20ms'`],
+  [`statement_timeout = '50ms'`],
+  [`default_transaction_isolation = serializable`],
+  [`DateStyle = 'German'`],
+  [`DateStyle = 'SQL, DMY'`],
+  [`TimeZone = 'Asia/Kathmandu'`],
+  [`IntervalStyle = iso_8601`],
+  [`bytea_output = escape`],
+  [`standard_conforming_strings = off`],
+  [`extra_float_digits = -10`],
+  [`transform_null_equals = on`],
+  [`array_nulls = off`],
+  [`idle_session_timeout = '400ms'`],
+  [`idle_in_transaction_session_timeout = '20ms'`],
+  [`client_min_messages = debug5`],
+  [`client_encoding = LATIN1`],
+  [`row_security = off`],
+  [`synchronous_commit = off`],
+  [`exit_on_error = on`],
+  [`gin_fuzzy_search_limit = 1`],
+])(
+  'with %s as the default of the database, all works',
+  (setting) => withDatabase([`alter database DATABASE set ${setting}`], expectWorks),
+  60_000,
+)
+
+test(
+  'with a schema of its own in search_path, all works, and its tables are there',
+  () =>
+    withDatabase(['create schema rooms', 'alter database DATABASE set search_path = rooms', 'drop schema public'], async (url) => {
+      await expectWorks(url)
+      const tables = await run(url, `select distinct schemaname as name from pg_tables where tablename in ('sessions', 'events', 'acks')`)
+      expect(tables.map(({ name }) => name)).toEqual(['rooms'])
+    }),
+  60_000,
+)
+
+test.each([
+  [`search_path = ''`, /search_path .* begins with no schema for tables\. .* set search_path = public/],
+  [`search_path = nowhere`, /search_path \(nowhere\) begins with no schema for tables/],
+  [`search_path = pg_catalog, public`, /search_path .* begins with no schema for tables/],
+  [`default_transaction_read_only = on`, /takes no writes: default_transaction_read_only is on\. Turn it off/],
+])(
+  'with %s the start ends with a sentence',
+  (setting, sentence) => withDatabase([`alter database DATABASE set ${setting}`], (url) => expectRefused(url, sentence)),
+  60_000,
+)
+
+test(
+  'in a database with another encoding than UTF8 the start ends with a sentence',
+  () =>
+    withDatabase([], async (url) => {
+      const name = `parley_test_${crypto.randomUUID().replaceAll('-', '')}`
+      await run(url, `create database ${name} encoding 'LATIN1' locale 'C' template template0`)
+      try {
+        const latin = new URL(url)
+        latin.pathname = `/${name}`
+        await expectRefused(latin.href, /Its encoding is LATIN1, .*create database .* encoding 'UTF8'/)
+      } finally {
+        await run(url, `drop database ${name}`)
+      }
+    }),
+  60_000,
+)
+
+test(
+  'a user who may not make tables is told so',
+  () =>
+    withDatabase([], async (url) => {
+      const name = `parley_test_${crypto.randomUUID().replaceAll('-', '')}`
+      await run(url, `create role ${name} login`, `revoke create on schema public from public`)
+      try {
+        const as = new URL(url)
+        as.username = name
+        await expectRefused(
+          as.href,
+          /^The tables in the database could not be brought up to date: permission denied for schema public\. Nothing was/,
+        )
+      } finally {
+        await run(url, `drop role ${name}`)
+      }
+    }),
+  60_000,
+)
+
+test.each([
+  ['off', 'on'],
+  ['local', 'local'],
+])(
+  'where synchronous_commit is %s by default, our connections have it %s',
+  (given, kept) =>
+    withDatabase([`alter database DATABASE set synchronous_commit = ${given}`], async (url) => {
+      const own = await openPostgres(url)
+      try {
+        const asked = await Promise.all(
+          Array.from({ length: 20 }, () => own.query('select setting from pg_settings where name = $1', ['synchronous_commit'])),
+        )
+        expect(asked.flat()).toEqual(Array.from({ length: 20 }, () => ({ setting: kept })))
+      } finally {
+        await own.close()
+      }
+    }),
+  30_000,
+)
+
+test('a standby ends the start with a sentence, and is passed over where the URL names the primary as well', async () => {
+  const [standby, primary] = [await startPostgres({ own: true }), await startPostgres({ own: true })]
+  try {
+    await standby.kill('SIGINT')
+    writeFileSync(join(standby.dir!, 'standby.signal'), '')
+    await standby.start()
+    await expectRefused(standby.url, /It is a standby, which takes no writes\. Name the primary/)
+    const both = `postgres://parley@127.0.0.1:${standby.port},127.0.0.1:${primary.port}/parley`
+    await expectWorks(both)
+    await primary.kill('SIGINT')
+    await expectRefused(
+      both,
+      /^The Postgres .* in DATABASE_URL \(127\.0\.0\.1:\d+,127\.0\.0\.1:\d+\/parley\) .* None of its hosts was found to be a primary/,
+      [[]],
+    )
+  } finally {
+    await standby.stop()
+    await primary.stop()
+  }
+}, 90_000)
+
+test('a Postgres that does not write to disk what it acknowledges is used, with a warning', async () => {
+  const careless = await startPostgres({ own: true, settings: { fsync: 'off' } })
+  const server = await startServer({ DATABASE_URL: careless.url })
+  try {
+    expect(server.output().match(/warn.*fsync is off at the Postgres server/g)).toHaveLength(1)
+  } finally {
+    await server.remove()
+    await careless.stop()
+  }
+}, 60_000)
