@@ -5,7 +5,7 @@ import type { Services } from '../services.ts'
 import type { Member } from '../stores/members.ts'
 import { personOf, type Person } from './cookies.ts'
 import { isApi, isMcp, type Asked, type Http } from './http.ts'
-import { calledHost, isLoopback, isLoopbackHost } from './origin.ts'
+import { calledHost, isHost, isLoopback, isLoopbackHost } from './origin.ts'
 import type { RateLimit } from './rate-limit.ts'
 import { isShared, sharedTokenOf } from './shared.ts'
 
@@ -32,6 +32,14 @@ const sameSite =
   (c) => {
     if (EXEMPT.has(c.req.path)) return
     const host = calledHost(c, services)
+    if (!isHost(host))
+      refuse(
+        'forbidden',
+        `The Host header ${JSON.stringify(host.slice(0, 200))} names no host. Send a name or an address, with its :port.`,
+        {
+          host,
+        },
+      )
     if (!hostAllowed(services, host))
       refuse(
         'forbidden',
@@ -54,7 +62,7 @@ const nameOf = (host: string) => host.replace(/:\d+$/, '')
 
 const hostAllowed = (services: Services, host: string) => {
   const { HOST, ALLOWED_HOSTS } = services.config
-  if (!isLoopback(HOST) && ALLOWED_HOSTS.length === 0) return host !== ''
+  if (!isLoopback(HOST) && ALLOWED_HOSTS.length === 0) return true
   return isLoopbackHost(host) || ours(services).some((own) => own === host || nameOf(own) === nameOf(host))
 }
 
