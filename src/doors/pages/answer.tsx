@@ -32,6 +32,9 @@ const PAGE_HEADERS = {
   'cache-control': 'no-store',
   'content-security-policy': POLICY,
   'cross-origin-opener-policy': 'same-origin',
+  // Others are told nothing. With "no-referrer" our own forms would say `Origin: null`, and on plain http beyond loopback, where browsers
+  // send no Sec-Fetch-Site, they could not be told from those of a page of somebody else, and were refused.
+  'referrer-policy': 'same-origin',
   vary: 'accept-encoding, cookie',
 }
 const SMALL = 1_400 // fits into one packet as it is
