@@ -51,7 +51,7 @@ export const isConversation = (type: string) => (CONVERSATION_TYPES as readonly 
 export const MESSAGE = `type in ('chat', 'user_input')`
 export const isMessage = (type: string) => type === 'chat' || type === 'user_input'
 export const PAGE_EVENTS = 500
-const PAGE_BYTES = 256 * 1024
+export const PAGE_BYTES = 256 * 1024
 
 /** A page of what follows `cursor`, ascending: at most `limit` events or 256 KiB of text, the first one always. */
 export const eventsAfter = (queries: Queries, sessionId: string, cursor: number, trace: boolean, limit = PAGE_EVENTS): Promise<Page> =>
