@@ -50,7 +50,7 @@ const section = (heading: string, text: string) => (text.trim() === '' ? '' : `#
 
 const quoted = (text: string, room: number, more: string): string => {
   if (text.trim() === '') return ''
-  const all = quote(text.trim())
+  const all = quote(text.trim().slice(0, room + 1)) // a document may have 512 KiB
   return all.length <= room ? all : `${cutText(all, room)}\n\n(Cut here: ${more}.)`
 }
 
@@ -93,7 +93,7 @@ const documentParts = (doc: string): string[] => {
   const decisions = pick(({ section }) => DECISIONS.test(section), PICKED)
   const open = pick(({ section }) => OPEN.test(section), PICKED)
   const rest = sections.filter((one) => !taken.has(one)).map(({ from, body }) => lines.slice(from, body).join('\n').trim())
-  const outline = sections.map(({ section, level }) => `${'  '.repeat(Math.max(0, level - 1))}- ${oneLine(section)}`)
+  const outline = sections.slice(0, OUTLINE).map(({ section, level }) => `${'  '.repeat(Math.max(0, level - 1))}- ${oneLine(section)}`)
   const text = rest.join('\n\n')
   return [
     section('Conclusion', conclusion),
