@@ -4,6 +4,8 @@ import type { Services } from './services.ts'
 import { offerSetting } from './stores/settings.ts'
 
 const made = () => `op_${newSecret()}`
+/** Has a key the shape of those that are made here, and so their 192 random bits? */
+export const isMadeHere = (key: string) => /^op_[\w-]{32}$/.test(key)
 
 /** A key at the first start of all; undefined when there is one already. */
 export const firstOperatorKey = async ({ database, config, changeSetting }: Services): Promise<string | undefined> => {

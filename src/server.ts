@@ -14,6 +14,7 @@ import { BadConfig, readConfig, type Config } from './config.ts'
 import { urlAt } from './core/address.ts'
 import { newSecret } from './core/ids.ts'
 import { createLog, describeError, type Log } from './core/log.ts'
+import { errorAnswer } from './doors/http.ts'
 import { isLoopback } from './doors/origin.ts'
 import { ImportFailed } from './import/command.ts'
 import { NoSuchPath } from './import/files.ts'
@@ -39,7 +40,7 @@ const serve = async (config: Config, log: Log) => {
     const services = await createServices(opened.database, config, log)
     const commandSecret = opened.lock ? newSecret() : undefined
     const app = await createApp(services, { asset, ...(commandSecret && { commandSecret }) })
-    const server = listen(config, app.fetch)
+    const server = listen(config, app.fetch, log)
     const url = urlAt(config.HOST, server.port)
     if (commandSecret) opened.lock!.announce(url, commandSecret)
     greet(services, url, await firstOperatorKey(services))
@@ -60,7 +61,7 @@ const asset = async (path: string): Promise<Response | undefined> => {
 
 type App = Awaited<ReturnType<typeof createApp>>
 
-const listen = ({ PORT, HOST, MAX_TRACE_BYTES }: Config, answer: App['fetch']) => {
+const listen = ({ PORT, HOST, MAX_TRACE_BYTES }: Config, answer: App['fetch'], log: Log) => {
   try {
     return Bun.serve({
       port: PORT,
@@ -75,6 +76,7 @@ const listen = ({ PORT, HOST, MAX_TRACE_BYTES }: Config, answer: App['fetch']) =
           untimed: () => server.timeout(request, 0),
           patient: () => server.timeout(request, PATIENCE_S),
         }),
+      error: (error) => failedOutside(error, log),
     })
   } catch (error) {
     const { code } = error as { code?: string }
@@ -85,9 +87,24 @@ const listen = ({ PORT, HOST, MAX_TRACE_BYTES }: Config, answer: App['fetch']) =
   }
 }
 
-// HTTP/1.0 may come without a Host, and its address is then only a path (load balancers ask for /healthz so).
-const absolute = (request: Request) =>
-  URL.canParse(request.url) ? request : new Request(new URL(request.url, 'http://localhost'), request)
+// Bun makes the address of a request from its Host, whatever that is: "http://127.0.0.256/healthz" can be parsed by nobody, and without a
+// Host (HTTP/1.0, as load balancers ask for /healthz) it is the path alone. The path is kept; the Host itself is judged by the guards.
+const absolute = (request: Request) => {
+  const { url } = request
+  if (/^https?:/.test(url) && URL.canParse(url)) return request
+  const [path = '/'] = /\/[^]*$/.exec(url.replace(/^https?:\/\/[^/?#]*/, '')) ?? []
+  return new Request(`http://localhost${path}`, request)
+}
+
+// The app answers its own failures. For one outside of it, Bun would show the stack and our source.
+const failedOutside = (error: Error, log: Log) => {
+  log('error', 'a request failed outside of the app', describeError(error))
+  return errorAnswer({
+    code: 'internal_error',
+    message: 'Something went wrong on the server. The operator finds it in the log.',
+    details: {},
+  })
+}
 
 const greet = ({ config, setting, database }: Services, url: string, key: string | undefined) => {
   const link = setting('mcp_url') ?? config.MCP_URL

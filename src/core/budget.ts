@@ -24,6 +24,43 @@ export const fitting = <Row>(rows: readonly Row[], limit: number): Row[] => {
   return end < 0 ? [...rows] : rows.slice(0, end)
 }
 
+/** The same pages with as much of each as lets all of them keep within `limit` bytes of JSON: one event of each at least. What the small ones
+ *  leave of an even share goes to the large ones. */
+export const pagesWithin = <Row extends object>(
+  pages: { events: Row[]; hasMore: boolean }[],
+  limit: number,
+): { events: Row[]; hasMore: boolean }[] => {
+  const sizes = pages.map(({ events }) => events.map(bytesOf))
+  const share = evenShare(
+    sizes.map((each) => each.reduce((sum, size) => sum + size, 0)),
+    limit,
+  )
+  return pages.map((page, i) => {
+    let used = 0
+    const end = sizes[i]!.findIndex((size, n) => (used += size) > share && n > 0)
+    return end < 0 ? page : { events: page.events.slice(0, end), hasMore: true }
+  })
+}
+
+// With a comma. Remembered, as the events that are in memory are the same for all who read them.
+const bytesOf = (event: object): number => {
+  const bytes = measured.get(event) ?? Buffer.byteLength(JSON.stringify(event)) + 1
+  measured.set(event, bytes)
+  return bytes
+}
+const measured = new WeakMap<object, number>()
+
+// The largest that each may take, so that all together keep within the limit.
+const evenShare = (sizes: number[], limit: number): number => {
+  let [left, takers] = [limit, sizes.length]
+  for (const size of sizes.toSorted((a, b) => a - b)) {
+    if (size * takers > left) return left / takers
+    left -= size
+    takers--
+  }
+  return Infinity
+}
+
 const AROUND_A_PAGE = 120 // characters of what stands around its events
 
 /** As much of a page as takes at most `limit` characters with what stands around it, from its start or its end: one event at least, its

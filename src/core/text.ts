@@ -40,13 +40,17 @@ export const nameIsPlain = (name: string) => !isBlank(name) && visible(name) ===
 
 /** Two names are the same to a reader when these are equal. */
 export const nameKey = (name: string) =>
-  name
-    .normalize('NFKC')
-    .replace(UNSEEN, '')
-    .replace(/[\s\u2800]+/g, ' ')
-    .trim()
-    .toLowerCase()
+  (PLAIN_WORDS.test(name)
+    ? name
+    : name
+        .normalize('NFKC')
+        .replace(UNSEEN, '')
+        .replace(/[\s\u2800]+/g, ' ')
+        .trim()
+  ).toLowerCase()
 
-/** Does a text show nothing at all? */
-export const isBlank = (text: string) => nameKey(text) === ''
+/** Does a text show nothing at all? Not asked of its `nameKey`: U+FDFA alone is 18 characters in NFKC. */
+export const isBlank = (text: string) => !SEEN.test(text)
+const PLAIN_WORDS = /^[!-~]+(?: [!-~]+)*$/ // most names: nothing is left to do for them but the case
 const UNSEEN = /\p{Default_Ignorable_Code_Point}/gu
+const SEEN = /[^\s\u2800\p{Default_Ignorable_Code_Point}]/u

@@ -8,3 +8,9 @@ export const visible = (text: string, mark: (name: string) => string = (name) =>
 
 /** A name or title as one line of Markdown that shows its own marks as they are. */
 export const oneLine = (text: string): string => visible(text.replace(/\s+/g, ' ').trim()).replace(/[\\`*_[\]<>#]/g, '\\$&')
+
+const LINE_END = /\r\n?|[\n\v\f\u0085\u2028\u2029]/g
+
+/** A text as a quote in Markdown. Each of its lines is marked, whatever some reader takes for the end of one: no text can end its quote and
+ *  go on as if it were ours. */
+export const quote = (text: string): string => visible(text).replace(LINE_END, '\n').replace(/^/gm, '> ')

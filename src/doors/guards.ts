@@ -5,7 +5,7 @@ import type { Services } from '../services.ts'
 import type { Member } from '../stores/members.ts'
 import { personOf, type Person } from './cookies.ts'
 import { isApi, isMcp, type Asked, type Http } from './http.ts'
-import { calledHost, isLoopback, isLoopbackHost } from './origin.ts'
+import { calledHost, isHost, isLoopback, isLoopbackHost } from './origin.ts'
 import type { RateLimit } from './rate-limit.ts'
 import { isShared, sharedTokenOf } from './shared.ts'
 
@@ -16,7 +16,7 @@ type Guard = (c: Asked) => unknown
 export const guardsOf = (services: Services, limit?: RateLimit): Guard => {
   const { ACCESS_TOKEN } = services.config
   const guards = [sameSite(services)]
-  if (limit) guards.push((c) => EXEMPT.has(c.req.path) || isCommand(c.req.path) || limit.request(c))
+  if (limit) guards.push((c) => UNCOUNTED.has(c.req.path) || isCommand(c.req.path) || limit.request(c))
   if (ACCESS_TOKEN !== undefined) guards.push(accessToken(services))
   return (c) => {
     for (const guard of guards) guard(c)
@@ -24,6 +24,7 @@ export const guardsOf = (services: Services, limit?: RateLimit): Guard => {
 }
 
 const EXEMPT = new Set(['/healthz', '/readyz'])
+const UNCOUNTED = new Set([...EXEMPT, '/sign-in']) // that has limits of its own, which no other site's page can use up for the form
 const isCommand = (path: string) => path.startsWith('/api/commands/') // these have a secret of their own
 
 /** Host, Origin and Sec-Fetch-Site: a web page of somebody else cannot speak to us, not even through a rebound name. */
@@ -32,18 +33,29 @@ const sameSite =
   (c) => {
     if (EXEMPT.has(c.req.path)) return
     const host = calledHost(c, services)
+    if (!isHost(host))
+      refuse(
+        'forbidden',
+        `The Host header ${JSON.stringify(host.slice(0, 200))} names no host. Send a name or an address, with its :port.`,
+        {
+          host,
+        },
+      )
     if (!hostAllowed(services, host))
       refuse(
         'forbidden',
         `This server does not answer to the host ${JSON.stringify(host)}. Add it to ALLOWED_HOSTS, or save a link with that host on the settings page.`,
         { host },
       )
-    // Our pages send no referrer, and so a form of theirs says `Origin: null`; whose it is, Sec-Fetch-Site says.
+    // A page whose address holds a key sends no referrer, and so a form there says `Origin: null`; whose it is, Sec-Fetch-Site says.
     const [said, site] = [c.req.header('origin'), c.req.header('sec-fetch-site')]
     const origin = said === 'null' && site === 'same-origin' ? undefined : said
     if (origin !== undefined && !originAllowed(services, origin, host))
       refuse('forbidden', 'Requests from pages of other sites are refused.', { origin })
-    const pageRead = (c.req.method === 'GET' || c.req.method === 'HEAD') && !isApi(c.req.path)
+    // Links lead to our pages from anywhere. An image or script of another site that asks for one is no link, and would use up what
+    // RATE_LIMIT leaves to the person whose browser it is.
+    const followed = (c.req.header('sec-fetch-mode') ?? 'navigate') === 'navigate'
+    const pageRead = (c.req.method === 'GET' || c.req.method === 'HEAD') && !isApi(c.req.path) && followed
     if (site === 'cross-site' && !pageRead) refuse('forbidden', 'Requests from pages of other sites are refused.')
   }
 
@@ -54,7 +66,7 @@ const nameOf = (host: string) => host.replace(/:\d+$/, '')
 
 const hostAllowed = (services: Services, host: string) => {
   const { HOST, ALLOWED_HOSTS } = services.config
-  if (!isLoopback(HOST) && ALLOWED_HOSTS.length === 0) return host !== ''
+  if (!isLoopback(HOST) && ALLOWED_HOSTS.length === 0) return true
   return isLoopbackHost(host) || ours(services).some((own) => own === host || nameOf(own) === nameOf(host))
 }
 

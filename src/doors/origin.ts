@@ -9,6 +9,9 @@ export const isLoopback = (name: string) => LOOPBACK.test(name)
 /** The same of host[:port]. */
 export const isLoopbackHost = (host: string) => LOOPBACK_HOST.test(host)
 
+/** Can host[:port] stand in an address as it is? A Host header may hold anything, and links are made from it. */
+export const isHost = (host: string) => /^[\w.:[\]-]+$/.test(host) && URL.canParse(`http://${host}`)
+
 const lastOf = (header: string | undefined) => header?.split(',').at(-1)?.trim()
 
 /** host[:port] as the client called it; a trusted proxy's word counts. */
@@ -16,8 +19,10 @@ export const calledHost = (c: Asked, { config }: Services): string =>
   ((config.TRUST_PROXY && lastOf(c.req.header('x-forwarded-host'))) || (c.req.header('host') ?? '')).toLowerCase()
 
 /** http or https, likewise. */
-export const calledScheme = (c: Http, { config }: Services): string =>
-  (config.TRUST_PROXY && lastOf(c.req.header('x-forwarded-proto'))) || new URL(c.req.url).protocol.replace(':', '')
+export const calledScheme = (c: Http, { config }: Services): string => {
+  const forwarded = config.TRUST_PROXY ? lastOf(c.req.header('x-forwarded-proto'))?.toLowerCase() : undefined
+  return forwarded === 'http' || forwarded === 'https' ? forwarded : new URL(c.req.url).protocol.replace(':', '')
+}
 
 export const addressOf = (c: Asked, { config }: Services): string =>
   (config.TRUST_PROXY && lastOf(c.req.header('x-forwarded-for'))) || (c.env?.address ?? 'unknown')

@@ -1,7 +1,7 @@
 // A session as one page of Markdown from which an agent of any vendor can continue, of a bounded size whatever the session's.
 import { cutText } from '../core/budget.ts'
 import type { ServerLink } from '../core/server-link.ts'
-import { oneLine } from '../core/visible.ts'
+import { oneLine, quote } from '../core/visible.ts'
 import type { Services } from '../services.ts'
 import { readDocument } from '../stores/documents.ts'
 import { eventsBefore, isMessage, type Event } from '../stores/events.ts'
@@ -48,13 +48,9 @@ export const handoffOf = async (services: Services, session: Session, link: Serv
 
 const section = (heading: string, text: string) => (text.trim() === '' ? '' : `## ${heading}\n\n${text}`)
 
-// Each line of it: no text can end its quote and go on as ours.
 const quoted = (text: string, room: number, more: string): string => {
   if (text.trim() === '') return ''
-  const all = text
-    .trim()
-    .replace(/\r\n?|[\u2028\u2029]/g, '\n')
-    .replace(/^/gm, '> ')
+  const all = quote(text.trim().slice(0, room + 1)) // a document may have 512 KiB
   return all.length <= room ? all : `${cutText(all, room)}\n\n(Cut here: ${more}.)`
 }
 
@@ -97,7 +93,7 @@ const documentParts = (doc: string): string[] => {
   const decisions = pick(({ section }) => DECISIONS.test(section), PICKED)
   const open = pick(({ section }) => OPEN.test(section), PICKED)
   const rest = sections.filter((one) => !taken.has(one)).map(({ from, body }) => lines.slice(from, body).join('\n').trim())
-  const outline = sections.map(({ section, level }) => `${'  '.repeat(Math.max(0, level - 1))}- ${oneLine(section)}`)
+  const outline = sections.slice(0, OUTLINE).map(({ section, level }) => `${'  '.repeat(Math.max(0, level - 1))}- ${oneLine(section)}`)
   const text = rest.join('\n\n')
   return [
     section('Conclusion', conclusion),
@@ -120,14 +116,15 @@ const messages = (events: Event[], teams: Participant[]): string => {
     .map((event) => {
       const { by, to, text } = messageOf(event, names)
       const shown = quoted(text, MESSAGE, `get_history with message_id ${event.id} has all of it`)
-      return `**${by}**${to ? ` to ${cutText(to, NAMES)}` : ''}, #${event.sequence}, ${event.at}\n\n${shown}`
+      return `${by}${to ? ` to ${cutText(to, NAMES)}` : ''}, #${event.sequence}, ${event.at}\n\n${shown}`
     })
     .join('\n\n')
 }
 
-/** Who said it, to whom, and what. `names`: those of the teams, by handle. */
+/** Who said it, to whom, and what. `names`: those of the teams, by handle. The author's name is what is bold: a team that calls itself
+ *  "Robin (a person)" has all of that in bold, a person what follows the name not. */
 export const messageOf = ({ posted_by_team_id, team, author, to, content }: Event, names: Map<string, string>) => ({
-  by: names.get(String(posted_by_team_id)) ?? `${oneLine(String(team ?? 'Somebody'))}${author === 'person' ? ' (a person)' : ''}`,
+  by: `**${names.get(String(posted_by_team_id)) ?? oneLine(String(team ?? 'Somebody'))}**${author === 'person' ? ' (a person)' : ''}`,
   to: (to as string[] | undefined)?.map((id) => names.get(id) ?? 'somebody').join(', '),
   text: String((content as { text?: string } | undefined)?.text ?? ''),
 })

@@ -38,14 +38,17 @@ export const sectionsOf = (doc: string): Section[] => {
 
 const named = (sections: Section[]): Section[] => {
   const taken = new Map<string, number>() // how many have this name
-  return sections.map((one) => {
-    let section = one.section
-    let n = taken.get(nameKey(section)) ?? 0
-    if (n > 0) while (taken.has(nameKey((section = `${one.section} (${++n})`))));
-    taken.set(nameKey(one.section), Math.max(n, 1))
-    if (section !== one.section) taken.set(nameKey(section), 1)
-    return { ...one, section }
-  })
+  for (const one of sections) {
+    const plain = one.section
+    const key = nameKey(plain)
+    let n = taken.get(key) ?? 0
+    if (n > 0) {
+      while (taken.has(nameKey((one.section = `${plain} (${++n})`))));
+      taken.set(nameKey(one.section), 1)
+    }
+    taken.set(key, Math.max(n, 1))
+  }
+  return sections
 }
 
 /** By its name, as readers compare names. */
@@ -76,23 +79,32 @@ export const withSection = (doc: string, { from, next, to, level }: Section, con
 export type OutlineRow = z.output<typeof outlineRow>
 
 /** Each section with its size, and, compared with an earlier version, what became of its own text. */
-export const outlineOf = (doc: string, before?: string): { outline: OutlineRow[]; removed: string[] } => {
+export const outlineOf = (doc: string, before = doc): { outline: OutlineRow[]; removed: string[] } => {
   const lines = doc.split('\n')
   const sections = sectionsOf(doc)
-  const old = before === undefined ? undefined : ownTexts(before.split('\n'), sectionsOf(before))
-  const now = ownTexts(lines, sections)
-  const outline = sections.map(({ section, level, from, to }) => {
+  const starts = startsOf(lines)
+  const old = before === doc ? undefined : ownTexts(before.split('\n'), sectionsOf(before))
+  const outline = sections.map((one) => {
+    const { section, level, from, to } = one
     const was = old?.get(section)
-    const change = !old || was === now.get(section) ? undefined : was === undefined ? ('added' as const) : ('changed' as const)
-    return { section, level, chars: lengthOf(lines, from, to), ...(change && { change }) }
+    const change = !old || was === ownText(lines, one) ? undefined : was === undefined ? ('added' as const) : ('changed' as const)
+    return { section, level, chars: starts[to]! - starts[from]! - 1, ...(change && { change }) }
   })
+  const now = new Set(sections.map(({ section }) => section))
   return { outline, removed: [...(old?.keys() ?? [])].filter((name) => !now.has(name)) }
 }
 
-const ownTexts = (lines: string[], sections: Section[]): Map<string, string> =>
-  new Map(sections.map(({ section, from, body }) => [section, lines.slice(from, body).join('\n').trim()]))
+const ownText = (lines: string[], { from, body }: Section) => lines.slice(from, body).join('\n').trim()
 
-const lengthOf = (lines: string[], from: number, to: number) => lines.slice(from, to).reduce((sum, line) => sum + line.length + 1, -1)
+const ownTexts = (lines: string[], sections: Section[]): Map<string, string> =>
+  new Map(sections.map((one) => [one.section, ownText(lines, one)]))
+
+// Where each line begins, and where one after the last would.
+const startsOf = (lines: string[]): number[] => {
+  const starts = [0]
+  for (const line of lines) starts.push(starts.at(-1)! + line.length + 1)
+  return starts
+}
 
 /** As much of an outline as takes at most `limit` characters: what changed first, then what stands highest; in the doc's order. */
 export const fittingOutline = (outline: OutlineRow[], limit: number): OutlineRow[] => {

@@ -1,16 +1,18 @@
 // The calls that block: how agents stay current (specification 1, "How Agents Stay Current").
 import { z } from 'zod'
 import { teamOf, type Context } from '../context.ts'
-import { jsonLength } from '../core/budget.ts'
-import { Refusal, unauthorized } from '../core/errors.ts'
+import { jsonLength, pagesWithin } from '../core/budget.ts'
+import { Refusal, refuse, unauthorized } from '../core/errors.ts'
 import { isUuid, parseToken } from '../core/ids.ts'
 import type { Services } from '../services.ts'
-import type { Page } from '../stores/events.ts'
+import { PAGE_BYTES, type Page } from '../stores/events.ts'
 import { cursor, event, includeTrace, LEAST_CHARS, maxChars, op, sessionId } from './shapes.ts'
 import { Wait } from './wait.ts'
 
 export const LONGEST_WAIT_S = 30
 const SESSIONS_AT_ONCE = 32
+const PAGES_AT_ONCE = 4 // the largest pages that one answer has room for
+const ANSWER_BYTES = PAGES_AT_ONCE * PAGE_BYTES // 32 pages would be 8 MiB, for a request of some 5 KB
 
 const timeout = z
   .number()
@@ -83,7 +85,8 @@ const result = z.union([
 ])
 
 /** Beyond specification 1: up to 32 sessions in one wait. Each entry has its own credential, so the call itself needs none; one that is
- *  refused answers with its error. `max_chars` is shared evenly by those that moved, at least 1,000 for each. */
+ *  refused answers with its error, and the same session and team twice is 400. The messages of all are at most 1 MiB, shared by those that
+ *  moved (`has_more` where that is not all): one message of each always fits. `max_chars` is shared evenly, at least 1,000 for each. */
 export const waitForAny = op({
   name: 'wait_for_any',
   summary:
@@ -101,12 +104,14 @@ export const waitForAny = op({
   output: z.object({ results: z.array(result) }),
   refuses: ['unavailable'],
   async run({ services, call }, { waits, timeout, max_chars }) {
+    refuseDoubles(waits)
     const entries = await Promise.all(waits.map((wished) => begin(services, wished, timeout * 1000)))
     try {
       await Promise.all(entries.map((entry) => advance(entry, (wait) => wait.look())))
       if (timeout > 0 && !entries.some(moved)) await holdAll(entries, call)
       const fault = entries.find(({ failure }) => isFault(failure))
       if (fault) throw fault.failure // before any of the others counts as delivered
+      fitTogether(entries.filter(moved))
       const share = max_chars && shareOf(entries, max_chars)
       return { results: entries.flatMap((entry) => errorOf(entry) ?? pageOf(entry, call.signal(), share)) }
     } finally {
@@ -114,6 +119,25 @@ export const waitForAny = op({
     }
   },
 })
+
+// It would be answered twice; and of two cursors one is a mistake, which would hand the team again what it has read.
+const refuseDoubles = (waits: z.output<typeof one>[]) => {
+  const named = waits.map(({ session_id, team_id }) => `${session_id} ${team_id()?.handle}.${team_id()?.secret}`)
+  const again = named.findIndex((name, i) => named.indexOf(name) < i)
+  if (again < 0) return
+  const [field, first] = [`waits.${again}`, `waits.${named.indexOf(named[again]!)}`]
+  const message = `${field}: the same session and team as ${first}. Name it once, with the last next_cursor you have from there.`
+  refuse('invalid_request', message, { field })
+}
+
+const fitTogether = (entries: Entry[]) => {
+  if (entries.length <= PAGES_AT_ONCE) return
+  const kept = pagesWithin(
+    entries.map(({ page }) => page!),
+    ANSWER_BYTES,
+  )
+  for (const [i, entry] of entries.entries()) entry.page = kept[i]!
+}
 
 interface Entry {
   session_id: string

@@ -51,7 +51,7 @@ export const isConversation = (type: string) => (CONVERSATION_TYPES as readonly 
 export const MESSAGE = `type in ('chat', 'user_input')`
 export const isMessage = (type: string) => type === 'chat' || type === 'user_input'
 export const PAGE_EVENTS = 500
-const PAGE_BYTES = 256 * 1024
+export const PAGE_BYTES = 256 * 1024
 
 /** A page of what follows `cursor`, ascending: at most `limit` events or 256 KiB of text, the first one always. */
 export const eventsAfter = (queries: Queries, sessionId: string, cursor: number, trace: boolean, limit = PAGE_EVENTS): Promise<Page> =>
@@ -94,16 +94,18 @@ export const eventsById = async ({ query }: Queries, sessionId: string, ids: str
   )
 
 /** A page of the events that `where` names, in the order of their sequence or against it. One row more than asked for tells whether
- *  there is more; the running sum keeps a page of large texts within its budget. */
+ *  there is more; the running sum keeps a page of large texts within its budget. The database cuts it: 501 events of 32 KiB are 16 MiB. */
 export const page = async ({ query }: Queries, where: string, order: 'asc' | 'desc', params: unknown[], limit: number): Promise<Page> => {
-  const rows = await query<Row & { before: number }>(
-    `select ${COLUMNS}, (sum(size) over (order by sequence ${order}) - size)::int8 as before
-     from (select * from events where ${where} order by sequence ${order} limit ${limit + 1}) newest
-     order by sequence ${order}`,
+  const rows = await query<Row & { found: number }>(
+    `select ${COLUMNS}, found
+     from (select *, sum(size) over (order by sequence ${order}) - size as before, count(*) over ()::int as found
+           from (select * from events where ${where} order by sequence ${order} limit ${limit + 1}) newest) summed
+     where before < ${PAGE_BYTES}
+     order by sequence ${order}
+     limit ${limit}`,
     params,
   )
-  const within = rows.slice(0, limit).filter(({ before }, i) => i === 0 || before < PAGE_BYTES)
-  return { events: within.map(eventOf), hasMore: within.length < rows.length }
+  return { events: rows.map(eventOf), hasMore: rows.length < (rows[0]?.found ?? 0) }
 }
 
 /** Cuts what is at hand already to a page, as the database would. */

@@ -33,7 +33,12 @@ test('a link shows the session to somebody outside, live, and nothing else; take
       await say(alex, 'Seen from outside')
       await outside.locator('#rows .row-message', { hasText: 'Seen from outside' }).waitFor()
       expect(await overflow(outside)).toBe(0)
+      const files = [at, `${at}.md`, `${at}/feed.jsonl`, `${at}/turns`, `/api${at}/handoff.md`]
+      expect(await outside.evaluate(async (paths) => Promise.all(paths.map(async (path) => (await fetch(path)).status)), files)).toEqual(
+        files.map(() => 200),
+      )
       expect(wrong).toEqual([])
+      expect(await outside.context().cookies(`${parley.url}/`)).toEqual([])
       await outside.goto('/')
       expect(new URL(outside.url()).pathname).toBe('/sign-in')
       await page.getByRole('button', { name: 'Revoke the link' }).click()

@@ -57,8 +57,9 @@ onEveryEngine((parley) => {
     const page = await served.send(`/sessions/${id}`, { headers: { cookie, accept: 'text/html' } })
     for (const { status, headers } of [stream, page]) {
       expect(status).toBe(200)
-      expect(headers.toJSON()).toMatchObject(GUARDED)
+      expect(headers.toJSON()).toMatchObject({ ...GUARDED, 'referrer-policy': expect.any(String) })
     }
+    expect([stream, page].map(({ headers }) => headers.get('referrer-policy'))).toEqual(['no-referrer', 'same-origin'])
     expect(stream.headers.get('content-security-policy')).toBe(NO_PAGE)
     expect(page.headers.get('content-security-policy')).toContain("script-src 'self'")
   })

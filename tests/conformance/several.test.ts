@@ -2,6 +2,7 @@ import { describe, expect, spyOn, test } from 'bun:test'
 import { done, feedOf, refused, room, say, soon, throughEveryDoor } from '../support/parley.ts'
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => from + n)
+const LARGEST = 1024 * 1024 + 2_000 // what stands around the messages
 const NOBODY = `00000000-0000-4000-8000-000000000000.${'A'.repeat(32)}`
 
 throughEveryDoor((call, parley, transport) => {
@@ -78,7 +79,7 @@ throughEveryDoor((call, parley, transport) => {
         { session_id: good.id, team_id: other.bea.token },
         { session_id: 'no-such-session', team_id: good.bea.token },
         entry(left),
-        { ...entry(good), since_cursor: 99 },
+        { ...entry(other), since_cursor: 99 },
       ]
       const { results: refusals } = await done(any(bad, 20)) // nothing to wait for: at once
       expect(refusals.map(({ error }: any) => error.code)).toEqual([...Array(5).fill('unauthorized'), 'invalid_request'])
@@ -175,6 +176,56 @@ throughEveryDoor((call, parley, transport) => {
       expect((await refused(call('wait_for_any', { waits: [bad], timeout: 0, max_chars: 999 }), 'invalid_request')).details.field).toBe(
         'max_chars',
       )
+    })
+
+    test('without max_chars the answer has a limit too, which is shared fairly, and the pages together miss nothing', async () => {
+      const [quiet, closed, ...busy] = (await rooms(8)) as [Room, Room, ...Room[]]
+      await say(quiet.alex, 'one word')
+      for (const { alex } of [closed, ...busy]) await Promise.all(range(1, 18).map((n) => say(alex, `${n} ${'é'.repeat(7_500)}`)))
+      await done(closed.alex('conclude_session', { summary_section: 'done' }))
+      const all = [quiet, closed, ...busy]
+      const last = new Map(all.map(({ id }) => [id, 19]))
+      last.set(quiet.id, 2).set(closed.id, 20)
+      const cursors = new Map(all.map(({ id }) => [id, 1]))
+      const seen = new Map(all.map(({ id }) => [id, [] as number[]]))
+      for (let open = all; open.length > 0;) {
+        const answer = await done(any(open.map((room) => entry(room, cursors.get(room.id)))))
+        expect(Buffer.byteLength(JSON.stringify(answer))).toBeLessThan(LARGEST)
+        expect(answer.results.map(({ session_id }: any) => session_id)).toEqual(open.map(({ id }) => id)) // something for each
+        for (const { session_id, messages, next_cursor, has_more, session_closed } of answer.results) {
+          expect(messages.length).toBeGreaterThan(0)
+          seen.get(session_id)!.push(...messages.map(({ sequence }: any) => sequence))
+          cursors.set(session_id, next_cursor)
+          expect([has_more, session_closed]).toEqual([next_cursor < last.get(session_id)!, session_id === closed.id && !has_more])
+          if (!has_more) open = open.filter(({ id }) => id !== session_id)
+        }
+        expect(open).not.toContain(quiet) // the large ones leave it its own
+      }
+      for (const { id } of all) expect(seen.get(id)).toEqual(range(2, last.get(id)!))
+    })
+
+    test('what did not fit was not delivered', async () => {
+      const all = await rooms(6)
+      for (const { alex } of all) await Promise.all(range(1, 9).map(() => say(alex, 'x'.repeat(32_000))))
+      const { results } = await done(any(all.map(({ id, bea }) => ({ session_id: id, team_id: bea.token })))) // without a cursor
+      for (const [n, { bea }] of all.entries()) {
+        expect(results[n].has_more).toBe(true)
+        expect((await done(bea('wait_for_messages', { timeout: 0 }))).messages[0].sequence).toBe(results[n].next_cursor + 1)
+      }
+    })
+
+    test('refuses the same session and team twice, and tells which: it would be answered twice, or from two places', async () => {
+      const [one, two] = (await rooms(2)) as [Room, Room]
+      await say(one.alex, 'here')
+      for (const again of [entry(one), entry(one, 0), { session_id: one.id, team_id: one.bea.token }]) {
+        const { message, details } = await refused(any([entry(one), entry(two), again], 20), 'invalid_request')
+        expect(details.field).toBe('waits.2')
+        expect(message).toBe('waits.2: the same session and team as waits.0. Name it once, with the last next_cursor you have from there.')
+      }
+      expect((await done(one.bea('peek'))).unread).toBe(1) // nothing was delivered
+      expect([parley().services.waits.held, parley().services.waiters.size]).toEqual([0, 0])
+      const teams = [entry(one), { session_id: one.id, team_id: one.alex.token, since_cursor: 1 }]
+      expect((await done(any(teams))).results).toHaveLength(2) // two teams of one session are two
     })
 
     test('what it hands out counts as delivered, and what it is given as read', async () => {

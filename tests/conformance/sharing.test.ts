@@ -5,8 +5,9 @@ const PASSWORD = { VIEWER_PASSWORD: 'the viewers password' }
 const HTML = { accept: 'text/html' }
 
 onEveryEngine((parley) => {
+  const asset = async () => new Response('p{}')
   const begin = async (env: Record<string, string> = PASSWORD) => {
-    const served = await parley().beside(env)
+    const served = await parley().beside(env, { asset })
     const person = await cookieOf(served, { name: 'Robin', role: 'person' })
     const seats = await room(viaRest(parley()), { title: 'The shared one' })
     const other = await room(viaRest(parley()), { title: 'The secret one' })
@@ -53,6 +54,76 @@ onEveryEngine((parley) => {
     const page = await (await served.send(`/sessions/${id}`, { headers: { cookie, ...HTML } })).text()
     expect(page).toContain('The shared one')
     expect(page).not.toContain('The secret one')
+  })
+
+  describe('in a browser, which sends a cookie to its path and what lies below', () => {
+    const shared = async () => {
+      const given = await begin()
+      const jar = new Jar()
+      const get = (path: string, headers: Record<string, string> = {}) => jar.get(given.served, path, { ...HTML, ...headers })
+      return { ...given, jar, get }
+    }
+
+    test('the link opens all that it opens, and goes nowhere else', async () => {
+      const { url, id, other, jar, get } = await shared()
+      expect((await get(new URL(url).pathname)).status).toBe(303)
+      for (const path of OPENED(id)) expect([path, (await get(path)).status]).toEqual([path, 200])
+      for (const path of [
+        '/',
+        '/sign-in',
+        '/api/config',
+        '/public/app.css',
+        `/sessions/${other.id}`,
+        `/api/sessions/${other.id}/doc`,
+        '/mcp',
+      ])
+        expect([path, jar.sentTo(path)]).toEqual([path, ''])
+    })
+
+    test('200 links opened one after the other leave every page readable', async () => {
+      const { served, person, jar, get } = await shared()
+      const ids: string[] = []
+      for (let n = 0; n < 200; n++) {
+        const { id } = await room(viaRest(parley()))
+        const { url } = await done(viaRest(served)('share_session', { session_id: id }, { person }))
+        await get(new URL(url).pathname)
+        ids.push(id)
+      }
+      for (const id of [ids[0]!, ids.at(-1)!]) {
+        for (const path of OPENED(id)) expect([path, (await get(path)).status]).toEqual([path, 200])
+        expect(jar.sentTo(`/sessions/${id}`).length).toBeLessThan(200)
+      }
+      expect(jar.sentTo('/')).toBe('')
+    }, 60_000)
+
+    test('a cookie of earlier versions, for all paths, opens what it opened, and gives way', async () => {
+      const { url, id, robin, jar, get } = await shared()
+      const old = () => jar.set(`parley_shared_${id}=${url.split('/').at(-1)}; Path=/`)
+      old()
+      for (const path of OPENED(id)) expect([path, (await get(path)).status]).toEqual([path, 200])
+      await get('/sign-in')
+      expect(jar.sentTo('/sign-in')).toBe('')
+      for (const path of OPENED(id)) expect([path, (await get(path)).status]).toEqual([path, 200])
+      old()
+      const next = await done(robin('share_session')) // ends the link before
+      expect((await get(`/sessions/${id}`)).status).toBe(303)
+      await get(new URL(next.url).pathname)
+      expect(jar.sentTo('/')).toBe('')
+      for (const path of OPENED(id)) expect([path, (await get(path)).status]).toEqual([path, 200])
+    })
+
+    test('many of those give way a few at a time, and none with what a proxy may keep for others', async () => {
+      const { jar, get } = await shared()
+      const count = 40
+      for (let n = 0; n < count; n++) jar.set(`parley_shared_${crypto.randomUUID()}=${crypto.randomUUID()}.${'A'.repeat(32)}; Path=/`)
+      const stylesheet = await get('/public/app.css')
+      expect([stylesheet.status, stylesheet.headers.getSetCookie()]).toEqual([200, []])
+      for (let n = 0; n < count; n++) {
+        const cookies = (await get('/sign-in')).headers.getSetCookie()
+        expect(cookies.join('').length).toBeLessThan(4_000)
+      }
+      expect(jar.sentTo('/')).toBe('')
+    })
   })
 
   test('who reads by the link is offered nothing that is closed to them', async () => {
@@ -221,3 +292,32 @@ onEveryEngine((parley) => {
     expect(await (await served.send(at, { headers })).text()).toContain('No link is active')
   })
 })
+
+/** A browser's cookies: RFC 6265, as far as paths go. */
+class Jar {
+  #cookies: { name: string; value: string; path: string }[] = []
+
+  set(header: string) {
+    const [, name, value, attributes] = /^([^=]+)=([^;]*)(.*)$/.exec(header)!
+    const path = /; Path=([^;]*)/.exec(attributes!)![1]!
+    this.#cookies = this.#cookies.filter((one) => one.name !== name || one.path !== path)
+    if (!attributes!.includes('Max-Age=0')) this.#cookies.push({ name: name!, value: value!, path })
+  }
+
+  sentTo(path: string): string {
+    const [plain] = path.split('?')
+    const sent = this.#cookies.filter((one) => one.path === '/' || plain === one.path || plain!.startsWith(`${one.path}/`))
+    return sent
+      .toSorted((a, b) => b.path.length - a.path.length)
+      .map(({ name, value }) => `${name}=${value}`)
+      .join('; ')
+  }
+
+  async get(served: Served, path: string, headers: Record<string, string>): Promise<Response> {
+    const cookie = this.sentTo(path)
+    const response = await served.send(path, { headers: { ...headers, ...(cookie && { cookie }) }, signal: AbortSignal.timeout(5_000) })
+    for (const header of response.headers.getSetCookie()) this.set(header)
+    await response.body?.cancel()
+    return response
+  }
+}

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { cutText, fitting, jsonLength, pageWithin, rowWithin } from '../../src/core/budget.ts'
+import { cutText, fitting, jsonLength, pagesWithin, pageWithin, rowWithin } from '../../src/core/budget.ts'
 
 const text = fc.string({ unit: 'grapheme', maxLength: 300 })
 const limit = fc.integer({ min: 4, max: 400 })
@@ -16,6 +16,26 @@ describe('a budget', () => {
         expect(cut).toEndWith('…')
         expect(whole.startsWith(kept) && kept.isWellFormed() === whole.isWellFormed()).toBe(true)
         expect(jsonLength(whole.slice(0, kept.length + 2)) + 1).toBeGreaterThan(most)
+      }),
+      { seed: 7 },
+    )
+  })
+
+  test('pages share what there is: small ones are whole, and none of the others could have more', () => {
+    const page = fc.record({ events: fc.array(fc.record({ text }), { minLength: 1 }), hasMore: fc.boolean() })
+    const bytes = (events: object[]) => events.reduce((sum, event) => sum + Buffer.byteLength(JSON.stringify(event)) + 1, 0)
+    fc.assert(
+      fc.property(fc.array(page, { maxLength: 8 }), fc.integer({ min: 100, max: 5_000 }), (pages, most) => {
+        const kept = pagesWithin(pages, most)
+        const beyondOne = kept.filter(({ events }) => events.length > 1)
+        expect(bytes(beyondOne.flatMap(({ events }) => events))).toBeLessThanOrEqual(most)
+        for (const [i, { events, hasMore }] of kept.entries()) {
+          const whole = pages[i]!.events
+          expect(events.length).toBeGreaterThan(0)
+          expect(events).toEqual(whole.slice(0, events.length))
+          expect(hasMore).toBe(pages[i]!.hasMore || events.length < whole.length)
+          if (events.length < whole.length) expect(bytes(whole.slice(0, events.length + 1))).toBeGreaterThan(most / pages.length)
+        }
       }),
       { seed: 7 },
     )

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { Refusal } from '../../src/core/errors.ts'
-import { checkTexts, holdsSecret, nameIsPlain, nameKey, redacted } from '../../src/core/text.ts'
+import { checkTexts, holdsSecret, isBlank, nameIsPlain, nameKey, redacted } from '../../src/core/text.ts'
 import { HEX, TOKEN } from '../support/secrets.ts'
 
 const refusalOf = (act: () => void): Refusal | undefined => {
@@ -43,6 +43,19 @@ test('names are compared without case and in NFKC', () => {
   expect(nameKey(' Ａlex ')).toBe(nameKey('alex'))
   expect(nameKey('Ｂｅａ')).toBe('bea')
   expect(nameKey('Bea')).not.toBe(nameKey('Béa'))
+})
+
+test('plain words are compared as all others are', () => {
+  for (const name of ['Alex', "Alex's  Team", ' Bea', 'Bea ', 'a\tb', 'A B', '~!'])
+    expect(nameKey(name)).toBe(name.normalize('NFKC').replace(/\s+/g, ' ').trim().toLowerCase())
+})
+
+test('a text is blank when nothing of its name is left', () => {
+  for (let code = 0; code <= 0x10_ff_ff; code++) {
+    const text = String.fromCodePoint(code)
+    if (isBlank(text) !== (nameKey(text) === '')) expect(`U+${code.toString(16)}`).toBe('the same to both')
+  }
+  expect([isBlank('\u3164 \u2800\n'), isBlank('\u3164 \ufdfa')]).toEqual([true, false])
 })
 
 test('a plain name has no invisible marks', () => {

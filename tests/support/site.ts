@@ -57,10 +57,10 @@ export const serveSite = async (environment: Record<string, string> = {}) => {
 }
 
 /** Builds what browsers load, and starts one. */
-export const startBrowser = async (): Promise<Browser> => {
+export const startBrowser = async (moreArgs: string[] = []): Promise<Browser> => {
   const styles = Bun.spawn([process.execPath, join(ROOT, 'components/styles.ts')], { stdout: 'ignore' })
   expect(await styles.exited).toBe(0)
-  return chromium.launch({ executablePath: await findChromium(), args: launchArgs })
+  return chromium.launch({ executablePath: await findChromium(), args: [...launchArgs, ...moreArgs] })
 }
 
 type Options = Parameters<Browser['newContext']>[0]

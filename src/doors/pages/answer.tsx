@@ -13,7 +13,7 @@ import { personOf } from '../cookies.ts'
 import { mayRead } from '../guards.ts'
 import { bodyFrom, GUARDED, isApi, type Http } from '../http.ts'
 import { calledScheme } from '../origin.ts'
-import { sharedTokenOf } from '../shared.ts'
+import { moveOldCookies, sharedTokenOf } from '../shared.ts'
 import { hrefOf, type Assets } from './assets.ts'
 
 export const THEME_COOKIE = 'parley_theme'
@@ -32,6 +32,9 @@ const PAGE_HEADERS = {
   'cache-control': 'no-store',
   'content-security-policy': POLICY,
   'cross-origin-opener-policy': 'same-origin',
+  // Others are told nothing. With "no-referrer" our own forms would say `Origin: null`, and on plain http beyond loopback, where browsers
+  // send no Sec-Fetch-Site, they could not be told from those of a page of somebody else, and were refused.
+  'referrer-policy': 'same-origin',
   vary: 'accept-encoding, cookie',
 }
 const SMALL = 1_400 // fits into one packet as it is
@@ -72,6 +75,7 @@ export const streamedPage = (c: Http, parts: AsyncIterator<string>): Response =>
 
 /** What the answers of people's part say to browsers, whatever they are; pages say more. Those of /api and /mcp come with it (http.ts). */
 export const guarded = (c: Http, services: Services) => {
+  moveOldCookies(c, services)
   const { headers } = c.res
   for (const [name, value] of Object.entries(GUARDED)) if (!headers.has(name)) headers.set(name, value)
   if (calledScheme(c, services) === 'https') headers.set('strict-transport-security', 'max-age=31536000')

@@ -1,5 +1,6 @@
 // A session as a file: readable Markdown, or its events as JSON Lines. Written while it is read, so its length costs no memory.
-import { oneLine } from '../../core/visible.ts'
+import { pause } from '../../core/pause.ts'
+import { oneLine, quote } from '../../core/visible.ts'
 import { clock, day, moment } from '../../../components/time.ts'
 import { eventLine } from '../../../components/event-words.ts'
 import { conclusionOf } from '../../rooms/conclusion.ts'
@@ -43,6 +44,7 @@ async function* lines(services: Services, session: Session, trace: boolean) {
 // The log as it was when it was asked for: what comes meanwhile would let a lively session never end.
 async function* pages({ database }: Services, { id, lastSequence }: Session, trace: boolean) {
   for (let cursor = 0; cursor < lastSequence;) {
+    await pause() // the embedded database reads within this thread: without a pause, all pages would be one piece of work
     const { events, hasMore } = await eventsAfter(database, id, cursor, trace)
     yield events.filter(({ sequence }) => sequence <= lastSequence)
     if (!hasMore) return
@@ -54,11 +56,12 @@ async function* markdown(services: Services, session: Session, base: string) {
   const [teams, document] = await Promise.all([roster(services.database, session.id), readDocument(services.database, session.id)])
   const names = new Map(teams.map(({ teamId, teamName }) => [teamId, oneLine(teamName)]))
   const conclusion = session.status === 'closed' ? conclusionOf(document.content) : undefined
+  const description = session.description.trim()
   yield* [
-    `# ${oneLine(session.title)}\n\n${session.description ? `${session.description.trimEnd()}\n\n` : ''}`,
+    `# ${oneLine(session.title)}\n\n${description ? `${quote(description)}\n\n` : ''}`,
     `- Session: ${base}/sessions/${session.id}\n- Started: ${moment(session.createdAt)}\n- ${session.closedAt ? `Concluded: ${moment(session.closedAt)}` : 'Still open'}\n`,
     `\n## Teams\n\n${teams.map((team) => rosterLine(team, session)).join('') || 'No team has joined.\n'}`,
-    conclusion ? `\n## Conclusion\n\n${conclusion}\n` : '',
+    conclusion ? `\n## Conclusion\n\n${quote(conclusion.trim())}\n` : '',
     `\n## Document (version ${document.version})\n\n${document.content.trim() ? fenced(document.content) : 'It is empty.\n'}`,
     '\n## Feed\n',
   ]
@@ -75,8 +78,9 @@ async function* markdown(services: Services, session: Session, base: string) {
   }
 }
 
+// As in the feed, a name is what is bold: no team calls itself the convener.
 const rosterLine = ({ teamId, teamName, joinedAt, leftAt }: Participant, { convenerTeamId }: Session) =>
-  `- ${oneLine(teamName)}${teamId === convenerTeamId ? ' (convener)' : ''}: joined ${moment(joinedAt)}${leftAt ? `, left ${moment(leftAt)}` : ''}\n`
+  `- **${oneLine(teamName)}**${teamId === convenerTeamId ? ' (convener)' : ''}: joined ${moment(joinedAt)}${leftAt ? `, left ${moment(leftAt)}` : ''}\n`
 
 // The document has headings of its own. In a fence, longer than any in it, they stay its own, and it can be taken out as it is.
 const fenced = (text: string) => {
@@ -88,7 +92,7 @@ const fenced = (text: string) => {
 const entry = (event: Event, names: Map<string, string>): string => {
   if (event.type === 'system') return `\n*#${event.sequence} · ${clock(event.at)} · ${oneLine(`${eventLine(event)}${details(event)}`)}*\n`
   const { by, to, text } = messageOf(event, names)
-  return `\n**${by}**${to ? ` to ${to}` : ''} · #${event.sequence} · ${clock(event.at)}\n\n${text.replace(/^/gm, '> ')}\n`
+  return `\n${by}${to ? ` to ${to}` : ''} · #${event.sequence} · ${clock(event.at)}\n\n${quote(text)}\n`
 }
 
 const details = ({ changes, reason }: Event): string => {

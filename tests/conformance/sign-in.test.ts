@@ -1,0 +1,136 @@
+// Who signs in, how often somebody may try, and what a page of somebody else can do about it.
+import { describe, expect, test } from 'bun:test'
+import { newOperatorKey } from '../../src/operator-key.ts'
+import { BASE, onEveryEngine, type Sending, type Served } from '../support/parley.ts'
+
+const CHOSEN = { OPERATOR_KEY: 'chosen by a person', VIEWER_PASSWORD: 'the viewers password' }
+const TRIES = 10
+const HTML = { accept: 'text/html' }
+
+const link = (served: Served, key: string, headers: Record<string, string> = {}) =>
+  served.send(`/sign-in?key=${encodeURIComponent(key)}&name=Robin`, { headers: { ...HTML, ...headers } })
+const form = (served: Served, key: string, headers: Record<string, string> = {}, more: Sending = {}) =>
+  served.send('/sign-in', {
+    method: 'POST',
+    headers: { ...HTML, 'content-type': 'application/x-www-form-urlencoded', origin: BASE, ...headers },
+    body: new URLSearchParams({ key, name: 'Robin' }).toString(),
+    ...more,
+  })
+const isIn = (response: Response) => response.headers.getSetCookie().some((cookie) => /^parley_person=[^;]/.test(cookie))
+
+const from = (site: string, mode?: string, dest?: string) => ({
+  'sec-fetch-site': site,
+  ...(mode && { 'sec-fetch-mode': mode }),
+  ...(dest && { 'sec-fetch-dest': dest }),
+})
+const OPENED = from('none', 'navigate', 'document')
+const EVIL = { origin: 'https://evil.example' }
+
+// What a page of somebody else can have this person's browser send, as Chromium sends it. Without Sec-Fetch headers: to a server on plain
+// http that is not loopback, they are never sent.
+const VECTORS: [name: string, send: (served: Served, key: string) => Promise<Response>, passes: boolean][] = [
+  ['an image', (served, key) => link(served, key, { ...from('cross-site', 'no-cors', 'image'), accept: 'image/*' }), false],
+  ['an image of a page on another port of this machine', (served, key) => link(served, key, from('same-site', 'no-cors', 'image')), false],
+  ['a fetch without CORS', (served, key) => link(served, key, from('cross-site', 'no-cors', 'empty')), false],
+  ['a fetch with CORS', (served, key) => link(served, key, { ...from('cross-site', 'cors', 'empty'), ...EVIL }), false],
+  ['a prefetch', (served, key) => link(served, key, { ...from('cross-site', 'no-cors', 'empty'), 'sec-purpose': 'prefetch' }), false],
+  ['a script', (served, key) => link(served, key, from('cross-site', 'no-cors', 'script')), false],
+  ['a frame', (served, key) => link(served, key, from('cross-site', 'navigate', 'iframe')), false],
+  ['an object', (served, key) => link(served, key, from('same-site', 'navigate', 'object')), false],
+  ['an image that one of our pages shows', (served, key) => link(served, key, from('same-origin', 'no-cors', 'image')), false],
+  ['a form', (served, key) => form(served, key, { ...from('cross-site', 'navigate', 'document'), ...EVIL }), false],
+  ['a form on another port of this machine', (served, key) => form(served, key, { origin: 'http://127.0.0.1:8080', ...from('same-site', 'navigate', 'document') }), false],
+  ['a form in a sandbox', (served, key) => form(served, key, { origin: 'null', ...from('cross-site', 'navigate', 'document') }), false],
+  ['a form, on plain http', (served, key) => form(served, key, EVIL), false],
+  ['a form in a sandbox, on plain http', (served, key) => form(served, key, { origin: 'null' }), false],
+  ['windows that it opens', (served, key) => link(served, key, from('cross-site', 'navigate', 'document')), true],
+  ['windows that a page on another port of this machine opens', (served, key) => link(served, key, from('same-site', 'navigate', 'document')), true],
+  ['anything, on plain http', (served, key) => link(served, key), true],
+] // prettier-ignore
+
+onEveryEngine((parley) => {
+  const chosen = () => parley().beside(CHOSEN)
+  const generated = async () => {
+    const served = await parley().beside({})
+    return { served, key: await newOperatorKey(served.services) }
+  }
+
+  describe('a page of somebody else', () => {
+    test.each(VECTORS)('keeps nobody from signing in by %s', async (_, send) => {
+      const served = await chosen()
+      for (let n = 0; n < 3 * TRIES; n++) expect((await send(served, 'x')).status).toBeOneOf([401, 403, 429])
+      for (const key of Object.values(CHOSEN)) {
+        expect([(await form(served, key)).status, isIn(await form(served, key))]).toEqual([303, true])
+        expect(isIn(await link(served, key, OPENED))).toBe(true)
+      }
+    })
+
+    test('keeps nobody from it by all of these together, under a RATE_LIMIT either', async () => {
+      const served = await parley().beside({ ...CHOSEN, RATE_LIMIT: '1' })
+      for (const [, send] of VECTORS) for (let n = 0; n < TRIES; n++) await send(served, 'x')
+      for (let n = 0; n < 100; n++) await served.send('/', { headers: from('cross-site', 'navigate', 'document') })
+      expect(isIn(await form(served, CHOSEN.OPERATOR_KEY))).toBe(true)
+    })
+
+    test.each(VECTORS)('learns nothing and signs nobody in by %s, unless that is a link that was opened', async (_, send, passes) => {
+      const served = await chosen()
+      const response = await send(served, CHOSEN.OPERATOR_KEY)
+      expect(isIn(response)).toBe(passes)
+      if (passes) return
+      expect(response.status).toBe(403)
+      expect(await response.text()).toBe(await (await send(served, 'another key, not right')).text())
+    })
+  })
+
+  describe('a key or password that a person chose', () => {
+    test.each([
+      ['the form', form],
+      ['links', link],
+    ])('may be guessed at ten times a minute and address by %s, and then the right one is not taken either', async (_, send) => {
+      const served = await chosen()
+      for (let n = 0; n < TRIES; n++) expect((await send(served, `wrong ${n}`)).status).toBe(401)
+      for (const key of ['wrong', ...Object.values(CHOSEN)]) {
+        const late = await send(served, key)
+        expect([late.status, isIn(late)]).toEqual([429, false])
+        expect(Number(late.headers.get('retry-after'))).toBeWithin(1, 61)
+        expect(await late.text()).toContain('action="/sign-in"')
+      }
+      expect((await form(served, 'wrong', {}, { address: '192.0.2.7' })).status).toBe(401)
+    })
+
+    test('a link that the person opened counts with the form', async () => {
+      const served = await chosen()
+      for (let n = 0; n < TRIES; n++) expect((await (n % 2 ? link(served, 'wrong', OPENED) : form(served, 'wrong'))).status).toBe(401)
+      expect((await form(served, 'wrong')).status).toBe(429)
+      expect((await link(served, 'wrong', OPENED)).status).toBe(429)
+    })
+
+    test('past the tries of links the page tells to use the form', async () => {
+      const served = await chosen()
+      for (let n = 0; n < TRIES; n++) await link(served, 'wrong')
+      expect(await (await link(served, CHOSEN.OPERATOR_KEY)).text()).toContain('Enter the key below')
+      expect(isIn(await form(served, CHOSEN.OPERATOR_KEY))).toBe(true)
+    })
+  })
+
+  // As where all visitors come from a proxy's address.
+  test('the key that was made here passes however many wrong ones came from its address', async () => {
+    const { served, key } = await generated()
+    for (let n = 0; n < 2 * TRIES; n++) for (const send of [form, link]) await send(served, `op_${'A'.repeat(32)}`)
+    expect([(await form(served, 'wrong')).status, (await link(served, 'wrong')).status]).toEqual([429, 429])
+    expect(isIn(await form(served, key))).toBe(true)
+    expect(isIn(await link(served, key, OPENED))).toBe(true)
+    expect(isIn(await link(served, key, from('cross-site', 'navigate', 'document')))).toBe(true)
+    expect(
+      (
+        await form(
+          served,
+          key.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A')),
+        )
+      ).status,
+    ).toBe(429)
+    const old = key
+    await newOperatorKey(served.services)
+    expect(isIn(await form(served, old))).toBe(false)
+  })
+})
