@@ -215,8 +215,8 @@ const WAITS: Mutant[] = [
     name: 'wait: a page has no end',
     breaks: 'a page holds at most 500 events and 256 KiB',
     file: 'src/stores/events.ts',
-    from: `i === PAGE_EVENTS || (i > 0`,
-    to: `i === PAGE_EVENTS + 1 || (i > 0`,
+    from: `where before < \${PAGE_BYTES}`,
+    to: `where before < 10 * \${PAGE_BYTES}`,
     tests: tests('conformance/feed', 'conformance/limits'),
   },
   {
@@ -236,7 +236,7 @@ const NOTIFIER: Mutant[] = [
     file: ANNOUNCER,
     from: `if (said === HELLO) void this.#say(HERE)`,
     to: ``,
-    tests: tests('stores/appender'),
+    tests: tests('stores/announcer'),
   },
   {
     name: 'notifier: other instances are told nothing',
@@ -244,7 +244,7 @@ const NOTIFIER: Mutant[] = [
     file: 'src/growth.ts',
     from: `announcer?.announce(session, newest)`,
     to: ``,
-    tests: tests('faults/delivery'),
+    tests: tests('stores/announcer'),
   },
   {
     name: 'notifier: what others say wakes nobody',
@@ -252,7 +252,7 @@ const NOTIFIER: Mutant[] = [
     file: 'src/services.ts',
     from: `growth.grew(session, newest)`,
     to: `void [session, newest]`,
-    tests: tests('faults/delivery'),
+    tests: tests('stores/announcer'),
   },
 ]
 

@@ -27,6 +27,7 @@ export type Engine = (typeof engines)[number][0]
 
 interface Opened {
   database: Database
+  url?: string // of a Postgres
   drop(): Promise<void>
 }
 
@@ -36,7 +37,7 @@ let server: Promise<TestPostgres> | undefined
 const onServer = async (): Promise<Opened> => {
   server ??= startPostgres() // one of our own when TEST_DATABASE_URL is unset; it ends with this process
   const { url, drop } = await freshDatabase((await server).url)
-  return { database: await openPostgres(url), drop }
+  return { database: await openPostgres(url), url, drop }
 }
 
 export const engines = [
@@ -70,7 +71,7 @@ export type Parley = Awaited<ReturnType<typeof startParley>>
 
 export const startParley = async ({ engine = 'pglite', env = {} }: { engine?: Engine; env?: Environment } = {}) => {
   const [, open] = engines.find(([name]) => name === engine)!
-  const { database, drop } = await open()
+  const { database, url, drop }: Opened = await open()
   await migrate(database)
   const first = await serve(database, env)
   const others: { close(): Promise<void> }[] = []
@@ -85,7 +86,7 @@ export const startParley = async ({ engine = 'pglite', env = {} }: { engine?: En
     await first.close()
     await drop()
   }
-  return { ...first, engine, beside, close }
+  return { ...first, engine, url, beside, close }
 }
 
 export type Served = Awaited<ReturnType<typeof serve>>
