@@ -144,6 +144,16 @@ throughEveryDoor((call, parley) => {
       }
     })
 
+    test('that passes its cursor leaves what it left out unread', async () => {
+      const { alex, bea } = await three()
+      await say(alex, 'one')
+      await say(alex, 'two', { to: [bea.handle] })
+      const { next_cursor } = await waited(bea, { only: 'addressed' })
+      await waited(bea, { since_cursor: next_cursor, only: 'addressed' })
+      const { messages } = await waited(bea)
+      expect(texts(messages.filter(({ type }: any) => type === 'chat'))).toEqual(['one', 'two'])
+    })
+
     test('says from where a wait for everything goes on, so that it misses nothing either', async () => {
       const { alex, bea } = await three()
       await waited(bea, { since_cursor: bea.cursor })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { ANSWER_WITHIN_MS } from '../../db/database.ts'
 import { Appender } from '../../src/stores/appender.ts'
-import type { Appended } from '../../src/stores/append.ts'
+import type { Appended, Draft } from '../../src/stores/append.ts'
 import { chat, cookieOf, done, onEveryEngine, refused, room, say, seat, soon, startParley, viaRest, type Seat } from '../support/parley.ts'
 
 onEveryEngine((parley, engine) => {
@@ -356,6 +356,22 @@ onEveryEngine((parley, engine) => {
     }, 30_000)
   }
 })
+
+test('a team that has left elsewhere does not post on what was known of it, also after others’ posts with keys', async () => {
+  const parley = await startParley()
+  try {
+    const { id, alex, bea } = await room(viaRest(parley))
+    const appender = new Appender(parley.database, () => {}) // hears of nothing that is not its own
+    const post = (team: Seat, text: string, more: Partial<Draft> = {}) =>
+      appender.post(chat(id, team.handle, text, more)).then(sequenceOrFailure)
+    expect([await post(alex, 'a1'), await post(bea, 'b1'), await post(alex, 'a2')]).toEqual([2, 3, 4])
+    await done(bea('leave_session'))
+    const key = { caller: alex.handle, keyHash: 'hash', operation: 'post_message', bodyHash: 'body' }
+    expect([await post(alex, 'a3', { key }), await post(bea, 'b2')]).toEqual([6, 'unauthorized'])
+  } finally {
+    await parley.close()
+  }
+}, 30_000)
 
 test('a post that waited in line until its caller was told of a time-out is never written', async () => {
   const parley = await startParley()
