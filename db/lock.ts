@@ -3,7 +3,7 @@
 // file, so the file says which folder it was written in, and counts in no other.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { answers, listenAt } from './lock-socket.ts'
 
 export interface Holder {
@@ -27,9 +27,28 @@ export class FolderInUse extends Error {
   }
 }
 
-/** Takes the folder for this process; throws FolderInUse while another lives. Never by age: only a dead holder loses it. */
+/** The folder cannot be used as it is: the sentence says what to do about it. */
+export class FolderUnusable extends Error {
+  constructor(folder: string, error: NodeJS.ErrnoException) {
+    const user = process.getuid ? `user ${process.getuid()}` : 'this user'
+    const why: Record<string, string> = {
+      EEXIST: 'is a file or lies below one',
+      ENOTDIR: 'is a file or lies below one',
+      EACCES: `cannot be used by ${user}, as whom Parley runs`,
+      EPERM: `cannot be used by ${user}, as whom Parley runs`,
+      EROFS: 'is on a read-only file system',
+      ENOSPC: 'is on a full disk',
+    }
+    super(
+      `The data folder ${folder} ${why[error.code ?? ''] ?? `cannot be used (${error.message})`}. Make it a folder that Parley can write to, or set DATA_DIR to another one, or DATABASE_URL to a Postgres.`,
+    )
+  }
+}
+
+/** Takes the folder for this process; throws FolderInUse while another lives, and FolderUnusable where none can be made or written.
+ *  Never by age: only a dead holder loses it. */
 export const lockFolder = async (folder: string) => {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  usable(folder, () => mkdirSync(folder, { recursive: true, mode: 0o700 }))
   const [file, socket] = [join(folder, 'lock'), join(folder, 'lock.socket')]
   const me = () => ({ pid: process.pid, born: bornAt(process.pid), ...placeOf(folder) })
   const hangUp = await inTurn(folder, async () => {
@@ -38,7 +57,7 @@ export const lockFolder = async (folder: string) => {
     if (lives || answered) throw new FolderInUse(folder, holder, lives && !answered && !namesFolder(holder))
     rmSync(socket, { force: true })
     const listening = await listenAt(socket)
-    replace(file, me())
+    usable(folder, () => replace(file, me()))
     return listening
   })
   return {
@@ -69,10 +88,21 @@ export type Server = Holder & Required<Pick<Holder, 'url' | 'secret'>>
 
 const isServer = (holder: Holder | undefined): holder is Server => holder?.url !== undefined && holder.secret !== undefined
 
+const usable = <Result>(folder: string, act: () => Result): Result => {
+  try {
+    return act()
+  } catch (error) {
+    throw new FolderUnusable(folder, error as NodeJS.ErrnoException)
+  }
+}
+
+// A file that another user keeps to itself is not the same as none: its process may live.
 const parsed = (folder: string): Holder | undefined => {
   try {
     return JSON.parse(readFileSync(join(folder, 'lock'), 'utf8')) as Holder
-  } catch {
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EACCES' || code === 'EPERM' || code === 'ENOTDIR') throw new FolderUnusable(folder, error as NodeJS.ErrnoException)
     return undefined
   }
 }
@@ -91,7 +121,7 @@ const placeOf = (folder: string): Pick<Holder, 'folder' | 'database'> => {
 }
 
 const inodeOf = (path: string): string | undefined => {
-  const stat = statSync(path, { bigint: true, throwIfNoEntry: false })
+  const stat = usable(dirname(path), () => statSync(path, { bigint: true, throwIfNoEntry: false }))
   return stat && `${stat.dev}:${stat.ino}`
 }
 
@@ -132,7 +162,7 @@ const inTurn = async <Result>(folder: string, act: () => Promise<Result>): Promi
       mkdirSync(turn)
       break
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw new FolderUnusable(folder, error as NodeJS.ErrnoException)
       if (isOld(turn)) putAway(turn)
       else await sleep(20)
     }
