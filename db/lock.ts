@@ -1,13 +1,16 @@
 // One process at a time on the embedded database: two on one folder lose each other's rows without a word.
-// The file also tells our own commands where the server is, so that they can work through it.
+// The file also tells our own commands where the server is, so that they can work through it. A copy of the folder holds a copy of the
+// file, so the file says which folder it was written in, and counts in no other.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { answers, listenAt } from './lock-socket.ts'
 
 export interface Holder {
   pid: number
   born: string // tells a recycled pid from the process that wrote the file, where the system can say
+  folder?: string // device and inode of the folder; an older program did not write it
+  database?: string // those of its database, which may be a link to another disk; none before the first start has made it
   url?: string
   secret?: string // opens the server's commands to those who can read this file
 }
@@ -16,27 +19,49 @@ export class FolderInUse extends Error {
   constructor(
     folder: string,
     readonly holder: Holder | undefined,
+    mayBeCopy: boolean,
   ) {
     const by = holder ? `process ${holder.pid}${holder.url ? ` at ${holder.url}` : ''}` : 'another process'
-    super(`${folder} is in use by ${by}. Stop it first, or set DATA_DIR to another folder, or DATABASE_URL to a Postgres.`)
+    const wayOut = mayBeCopy ? ` If ${folder} is a copy, delete ${join(folder, 'lock')} and try again.` : ''
+    super(`${folder} is in use by ${by}. Stop it first, or set DATA_DIR to another folder, or DATABASE_URL to a Postgres.${wayOut}`)
   }
 }
 
-/** Takes the folder for this process; throws FolderInUse while another lives. Never by age: only a dead holder loses it. */
+/** The folder cannot be used as it is: the sentence says what to do about it. */
+export class FolderUnusable extends Error {
+  constructor(folder: string, error: NodeJS.ErrnoException) {
+    const user = process.getuid ? `user ${process.getuid()}` : 'this user'
+    const why: Record<string, string> = {
+      EEXIST: 'is a file or lies below one',
+      ENOTDIR: 'is a file or lies below one',
+      EACCES: `cannot be used by ${user}, as whom Parley runs`,
+      EPERM: `cannot be used by ${user}, as whom Parley runs`,
+      EROFS: 'is on a read-only file system',
+      ENOSPC: 'is on a full disk',
+    }
+    super(
+      `The data folder ${folder} ${why[error.code ?? ''] ?? `cannot be used (${error.message})`}. Make it a folder that Parley can write to, or set DATA_DIR to another one, or DATABASE_URL to a Postgres.`,
+    )
+  }
+}
+
+/** Takes the folder for this process; throws FolderInUse while another lives, and FolderUnusable where none can be made or written.
+ *  Never by age: only a dead holder loses it. */
 export const lockFolder = async (folder: string) => {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  usable(folder, () => mkdirSync(folder, { recursive: true, mode: 0o700 }))
   const [file, socket] = [join(folder, 'lock'), join(folder, 'lock.socket')]
-  const me: Holder = { pid: process.pid, born: bornAt(process.pid) }
+  const me = () => ({ pid: process.pid, born: bornAt(process.pid), ...placeOf(folder) })
   const hangUp = await inTurn(folder, async () => {
-    const holder = readHolder(folder)
-    if ((holder && alive(holder)) || (await answers(socket))) throw new FolderInUse(folder, holder)
+    const [holder, answered] = [readHolder(folder), await answers(socket)]
+    const lives = holder !== undefined && alive(holder)
+    if (lives || answered) throw new FolderInUse(folder, holder, lives && !answered && !namesFolder(holder))
     rmSync(socket, { force: true })
     const listening = await listenAt(socket)
-    replace(file, me)
+    usable(folder, () => replace(file, me()))
     return listening
   })
   return {
-    announce: (url: string, secret: string) => replace(file, { ...me, url, secret }),
+    announce: (url: string, secret: string) => replace(file, { ...me(), url, secret }),
     release: () => {
       hangUp()
       rmSync(socket, { force: true })
@@ -45,13 +70,59 @@ export const lockFolder = async (folder: string) => {
   }
 }
 
-/** Who holds the folder now, dead or alive; undefined when nobody does. */
+/** Who holds the folder now, dead or alive; undefined when nobody does, or when the file is of the folder that this one is a copy of. */
 export const readHolder = (folder: string): Holder | undefined => {
+  const holder = parsed(folder)
+  return holder && (!namesFolder(holder) || isOf(folder, holder)) ? holder : undefined
+}
+
+/** The server that has this very folder open. Of a lock that names no folder, that is certain only if somebody answers at the folder's
+ *  socket: nobody does in a copy. */
+export const serverOn = async (folder: string): Promise<Server | undefined> => {
+  const holder = readHolder(folder)
+  if (!isServer(holder) || !alive(holder)) return undefined
+  return namesFolder(holder) || (await answers(join(folder, 'lock.socket'))) ? holder : undefined
+}
+
+export type Server = Holder & Required<Pick<Holder, 'url' | 'secret'>>
+
+const isServer = (holder: Holder | undefined): holder is Server => holder?.url !== undefined && holder.secret !== undefined
+
+const usable = <Result>(folder: string, act: () => Result): Result => {
+  try {
+    return act()
+  } catch (error) {
+    throw new FolderUnusable(folder, error as NodeJS.ErrnoException)
+  }
+}
+
+// A file that another user keeps to itself is not the same as none: its process may live.
+const parsed = (folder: string): Holder | undefined => {
   try {
     return JSON.parse(readFileSync(join(folder, 'lock'), 'utf8')) as Holder
-  } catch {
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EACCES' || code === 'EPERM' || code === 'ENOTDIR') throw new FolderUnusable(folder, error as NodeJS.ErrnoException)
     return undefined
   }
+}
+
+const namesFolder = ({ folder }: Holder) => folder !== undefined
+
+// The database counts as well: a folder whose `pg` is a link to that of another folder is no copy of it.
+const isOf = (folder: string, holder: Holder) => {
+  const here = placeOf(folder)
+  return here.folder === holder.folder || (here.database !== undefined && here.database === holder.database)
+}
+
+const placeOf = (folder: string): Pick<Holder, 'folder' | 'database'> => {
+  const [own, database] = [inodeOf(folder), inodeOf(join(folder, 'pg'))]
+  return { ...(own && { folder: own }), ...(database && { database }) }
+}
+
+const inodeOf = (path: string): string | undefined => {
+  const stat = usable(dirname(path), () => statSync(path, { bigint: true, throwIfNoEntry: false }))
+  return stat && `${stat.dev}:${stat.ino}`
 }
 
 export const alive = ({ pid, born }: Holder): boolean => {
@@ -91,7 +162,7 @@ const inTurn = async <Result>(folder: string, act: () => Promise<Result>): Promi
       mkdirSync(turn)
       break
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw new FolderUnusable(folder, error as NodeJS.ErrnoException)
       if (isOld(turn)) putAway(turn)
       else await sleep(20)
     }

@@ -1,6 +1,6 @@
 // What server.ts does when it is given a command: one thing with the database, and it ends. While a server has the embedded database
 // open, through that server (doors/commands.ts).
-import { alive, readHolder, type Holder } from '../db/lock.ts'
+import { serverOn, type Server } from '../db/lock.ts'
 import { migrate } from '../db/migrate.ts'
 import { CannotOpen, openDatabase } from '../db/open.ts'
 import { BadConfig, type Config } from './config.ts'
@@ -25,19 +25,19 @@ const bringUpToDate = (config: Config, log: Log) =>
 
 const operatorKey = async (config: Config, log: Log) => {
   if (config.OPERATOR_KEY) throw new BadConfig('OPERATOR_KEY is set in the environment and takes precedence. Change it there.')
-  const holder = servingHere(config)
-  if (!holder) return once(config, log, async (services) => console.log(await newOperatorKey(services)))
-  const response = await asked(holder, 'operator-key')
+  const server = await servingHere(config)
+  if (!server) return once(config, log, async (services) => console.log(await newOperatorKey(services)))
+  const response = await asked(server, 'operator-key')
   const answer = (await response.json()) as { key: string }
-  console.log(`${holder.url}/sign-in?key=${answer.key}`)
+  console.log(`${server.url}/sign-in?key=${answer.key}`)
 }
 
 // Through the server that is asked for, or that holds the embedded database now; else straight into the database.
 const importTranscripts = async (config: Config, log: Log, words: string[]) => {
   const { paths, url } = importArguments(words)
   if (url) return importAll(paths, toServer(url, config.ACCESS_TOKEN), process.stderr)
-  const holder = servingHere(config)
-  if (holder) return importAll(paths, throughHolder(holder.url!, holder.secret!), process.stderr)
+  const server = await servingHere(config)
+  if (server) return importAll(paths, throughHolder(server.url, server.secret), process.stderr)
   return once(config, log, async (services) => {
     await importAll(paths, intoDatabase(services), process.stderr)
     await services.indexer.run().catch((error) => log('warn', 'the search index is behind; the server will catch up', describeError(error)))
@@ -46,10 +46,10 @@ const importTranscripts = async (config: Config, log: Log, words: string[]) => {
 
 const reindex = async (config: Config, log: Log) => {
   const bar = progressBar('Indexing', (text) => process.stdout.write(text), process.stdout.isTTY)
-  const holder = servingHere(config)
-  if (!holder) return once(config, log, (services) => services.indexer.rebuild(bar))
-  for await (const { done, all, error } of jsonLines<Progress>((await asked(holder, 'reindex')).body!)) {
-    if (error) throw new CannotOpen(`The server at ${holder.url} could not rebuild the index: ${error}`)
+  const server = await servingHere(config)
+  if (!server) return once(config, log, (services) => services.indexer.rebuild(bar))
+  for await (const { done, all, error } of jsonLines<Progress>((await asked(server, 'reindex')).body!)) {
+    if (error) throw new CannotOpen(`The server at ${server.url} could not rebuild the index: ${error}`)
     if (all !== undefined) bar(done!, all)
   }
 }
@@ -75,12 +75,10 @@ const once = async (config: Config, log: Log, work: (services: Services, migrati
 }
 
 /** The server that has the embedded database open: commands work through it. */
-const servingHere = ({ DATABASE_URL, DATA_DIR }: Config): Holder | undefined => {
-  const holder = DATABASE_URL ? undefined : readHolder(DATA_DIR)
-  return holder?.url && alive(holder) ? holder : undefined
-}
+const servingHere = async ({ DATABASE_URL, DATA_DIR }: Config): Promise<Server | undefined> =>
+  DATABASE_URL ? undefined : serverOn(DATA_DIR)
 
-const asked = async ({ url, secret }: Holder, name: string) => {
+const asked = async ({ url, secret }: Server, name: string) => {
   const response = await fetch(`${url}/api/commands/${name}`, { method: 'POST', headers: { authorization: `Bearer ${secret}` } })
   if (response.ok) return response
   const { error } = (await response.json()) as { error: { message: string } }

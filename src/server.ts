@@ -4,7 +4,7 @@
 //   bun src/server.ts operator-key   makes a new sign-in key and ends
 //   bun src/server.ts import PATH…   imports transcripts and ends
 //   bun src/server.ts reindex        rebuilds the search index and ends
-import { FolderInUse } from '../db/lock.ts'
+import { FolderInUse, FolderUnusable } from '../db/lock.ts'
 import { migrate } from '../db/migrate.ts'
 import { CannotOpen, openDatabase, type Opened } from '../db/open.ts'
 import { DiskFull } from '../db/pglite.ts'
@@ -158,7 +158,9 @@ const endIfLost = ({ isLost }: Opened, { DATA_DIR }: Config, log: Log) => {
 try {
   await main(process.argv.slice(2))
 } catch (error) {
-  const known = [BadConfig, CannotOpen, DiskFull, FolderInUse, ImportFailed, NoSuchPath].some((kind) => error instanceof kind)
+  const known = [BadConfig, CannotOpen, DiskFull, FolderInUse, FolderUnusable, ImportFailed, NoSuchPath].some(
+    (kind) => error instanceof kind,
+  )
   console.error(known ? (error as Error).message : error)
   process.exit(1)
 }

@@ -24,6 +24,7 @@ const MAY: Record<string, string[]> = {
   'writes.ts': ['core', 'stores', 'db', 'context.ts', 'keys.ts'],
   'gate.ts': ['core', 'stores', 'db', 'context.ts', 'services.ts', 'keys.ts', 'writes.ts'],
   'operator-key.ts': ['core', 'stores', 'services.ts'],
+  cli: ['db'],
   'toolsets.ts': ['rooms', 'history', 'context.ts'],
   'docs.ts': ['doors', 'config.ts', 'context.ts'],
   'app.ts': ['core', 'doors', 'context.ts', 'gate.ts', 'services.ts', 'toolsets.ts'],
@@ -34,6 +35,7 @@ const ENTRY = 'src/server.ts'
 
 // What of Node's is used where in src/, the entry aside. A runtime that lacks one of these cannot serve what imports it.
 const NODE: Record<string, string[]> = {
+  'src/cli/install.ts': ['node:child_process', 'node:fs', 'node:path', 'node:timers/promises'],
   'src/core/ids.ts': ['node:crypto'],
   'src/doors/pages/answer.tsx': ['node:util', 'node:zlib'],
   'src/doors/pages/assets.ts': ['node:crypto', 'node:util', 'node:zlib'],

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { answers, listenAt } from '../../db/lock-socket.ts'
-import { alive, FolderInUse, lockFolder, readHolder } from '../../db/lock.ts'
+import { alive, FolderInUse, lockFolder, readHolder, serverOn } from '../../db/lock.ts'
 
 let folder: string
 beforeEach(() => {
@@ -130,6 +130,35 @@ describe('the lock of the embedded folder', () => {
     expect(readHolder(deep)).toMatchObject({ pid: process.pid })
     lock.release()
     expect(readdirSync(deep)).toEqual([])
+  })
+
+  test('a holder in another process answers at its socket every time it is asked', async () => {
+    const child = Bun.spawn([process.execPath, '-e', scriptOf(folder)], { stdin: 'pipe', stdout: 'pipe' })
+    await child.stdout.getReader().read()
+    try {
+      const asking = `const { answers } = await import(${JSON.stringify(join(import.meta.dir, '../../db/lock-socket.ts'))})
+        for (let asked = 0; asked < 20; asked++) console.log(await answers(${JSON.stringify(join(folder, 'lock.socket'))}))`
+      const { stdout } = Bun.spawnSync([process.execPath, '-e', asking])
+      expect(stdout.toString()).toBe('true\n'.repeat(20))
+      held({ pid: await endedPid(), born: '1' })
+      await expect(lockFolder(folder)).rejects.toThrow(FolderInUse)
+    } finally {
+      child.kill('SIGKILL')
+    }
+  })
+
+  test('a copy of the folder belongs to nobody and leads to no server; the folder does', async () => {
+    const [original, copy] = [join(folder, 'original'), join(folder, 'copy')]
+    const lock = await lockFolder(original)
+    lock.announce('http://127.0.0.1:7423', 'a-secret')
+    cpSync(join(original, 'lock'), join(copy, 'lock'))
+    expect(readHolder(copy)).toBeUndefined()
+    expect(await serverOn(copy)).toBeUndefined()
+    expect(await serverOn(original)).toMatchObject({ url: 'http://127.0.0.1:7423', secret: 'a-secret' })
+    const second = await lockFolder(copy)
+    await expect(lockFolder(original)).rejects.toThrow(FolderInUse)
+    second.release()
+    lock.release()
   })
 
   test('a folder that takes no sockets is held by the pid alone', async () => {
