@@ -1,7 +1,8 @@
 // The schema's steps, as drizzle-kit wrote them (db/migrations), applied under a lock that instances share.
 import { readMigrationFiles } from 'drizzle-orm/migrator'
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { Database } from './database.ts'
+import type { Database, Queries } from './database.ts'
 import { CannotOpen, reasonOf } from './open.ts'
 import { DiskFull } from './pglite.ts'
 
@@ -17,7 +18,7 @@ const RIGHTS =
   ' The user in DATABASE_URL needs the right to create and alter them: it owns the database, or was granted create on its schema.'
 
 const refused = ({ engine }: Database, error: unknown): never => {
-  if (error instanceof DiskFull) throw error
+  if (error instanceof DiskFull || error instanceof CannotOpen) throw error
   throw new CannotOpen(
     `The tables in the database could not be brought up to date: ${reasonOf(error)}. Nothing was changed.${engine === 'postgres' ? RIGHTS : ''}`,
     { cause: error },
@@ -27,18 +28,75 @@ const refused = ({ engine }: Database, error: unknown): never => {
 // drizzle-kit writes `public` into references. The tables are wherever the search_path puts them.
 const inSearchPath = (statement: string) => statement.replaceAll('"public".', '')
 
+interface Migration {
+  made: number
+  hash: string
+  statements: string[]
+  /** The newest migration of the oldest program that may run on the schema that this one leaves. */
+  oldestProgram: number
+}
+
+interface Journal {
+  entries: { when: number; tag: string }[]
+}
+
+// In the SQL of a migration, written by hand: the newest migration which that program has.
+const DECLARATION = /^-- oldest program: (\S+)$/m
+
+/** What a migration says of the oldest program that may run beside it. Without a word none may that does not have it. Throws when it names
+ *  a migration that there is not. */
+export const oldestProgramOf = (sql: string, made: number, { entries }: Journal): number => {
+  const tag = DECLARATION.exec(sql)?.[1]
+  if (tag === undefined) return made
+  const named = entries.find((entry) => entry.tag === tag)
+  if (!named) throw new Error(`"-- oldest program: ${tag}" names no migration of db/migrations.`)
+  return named.when
+}
+
+const migrations = (): Migration[] => {
+  const journal = JSON.parse(readFileSync(`${FOLDER}/meta/_journal.json`, 'utf8')) as Journal
+  return readMigrationFiles({ migrationsFolder: FOLDER }).map(({ sql, folderMillis: made, hash }) => ({
+    made,
+    hash,
+    statements: sql,
+    oldestProgram: oldestProgramOf(sql.join('\n'), made, journal),
+  }))
+}
+
+const TOO_OLD =
+  'The database was brought up to date by a newer Parley, and this program is too old to run on it. Update this program, or restore a backup from before the update.'
+
+// Whether a newer program has changed the schema so that this one must not run on it.
+const isTooOldFor = async ({ query }: Queries): Promise<boolean> => {
+  const newest = migrations().at(-1)!.made
+  // Read as JSON: programs from before this check made the table without the column.
+  const rows = await query(
+    `select from parley_migrations m where made > $1::int8 and coalesce((to_jsonb(m)->>'oldest_program')::int8, made) > $1::int8 limit 1`,
+    [newest],
+  )
+  return rows.length > 0
+}
+
 const applyPending = (database: Database): Promise<number> =>
-  database.unhurried(async ({ query }) => {
+  database.unhurried(async (tx) => {
+    const { query } = tx
     await query('set local statement_timeout = 0')
     await query('select pg_advisory_xact_lock($1)', [LOCK])
     await query(
       'create table if not exists parley_migrations (made bigint primary key, hash text not null, applied_at timestamptz not null default now())',
     )
+    if (await isTooOldFor(tx)) throw new CannotOpen(`${TOO_OLD} Nothing was changed.`)
+    await query('alter table parley_migrations add column if not exists oldest_program bigint')
     const [{ newest } = { newest: 0 }] = await query<{ newest: number }>('select coalesce(max(made), 0) as newest from parley_migrations')
-    const pending = readMigrationFiles({ migrationsFolder: FOLDER }).filter(({ folderMillis }) => folderMillis > newest)
-    for (const { sql, folderMillis, hash } of pending) {
-      for (const statement of sql) await query(inSearchPath(statement))
-      await query('insert into parley_migrations (made, hash) values ($1, $2)', [folderMillis, hash])
+    const pending = migrations().filter(({ made }) => made > newest)
+    for (const { statements, made, hash, oldestProgram } of pending) {
+      for (const statement of statements) await query(inSearchPath(statement))
+      await query('insert into parley_migrations (made, hash, oldest_program) values ($1, $2, $3)', [made, hash, oldestProgram])
     }
     return pending.length
   }, MAY_TAKE_MS)
+
+/** Throws, with a sentence for the operator, once a newer program has changed the schema so that this one must not go on. */
+export const assertNotTooOld = async (queries: Queries): Promise<void> => {
+  if (await isTooOldFor(queries)) throw new CannotOpen(TOO_OLD)
+}

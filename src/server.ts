@@ -5,7 +5,7 @@
 //   bun src/server.ts import PATH…   imports transcripts and ends
 //   bun src/server.ts reindex        rebuilds the search index and ends
 import { FolderInUse, FolderUnusable } from '../db/lock.ts'
-import { migrate } from '../db/migrate.ts'
+import { assertNotTooOld, migrate } from '../db/migrate.ts'
 import { CannotOpen, openDatabase, type Opened } from '../db/open.ts'
 import { DiskFull } from '../db/pglite.ts'
 import { createApp } from './app.ts'
@@ -24,6 +24,7 @@ import { createServices, type Services } from './services.ts'
 const QUIET_S = 12 // a connection that says nothing for so long is closed, while a request is being read; waits and streams are exempt
 const PATIENCE_S = 120
 const STOP_WITHIN_MS = 10_000
+const SCHEMA_LOOK_EVERY_MS = 5_000
 const LOOK_EVERY_MS = 1_000
 const LARGEST_BODY = 64 * 1024 * 1024 // above every door's own limit, which answers in JSON; a transcript's is in MAX_TRACE_BYTES
 
@@ -44,8 +45,9 @@ const serve = async (config: Config, log: Log) => {
     const url = urlAt(config.HOST, server.port)
     if (commandSecret) opened.lock!.announce(url, commandSecret)
     greet(services, url, await firstOperatorKey(services))
-    stopInGoodOrder(server, services, opened, log)
+    const stop = stopInGoodOrder(server, services, opened, log)
     endIfLost(opened, config, log)
+    if (services.database.engine === 'postgres') endIfTooOld(services, stop, log)
   } catch (error) {
     opened.lock?.release()
     throw error
@@ -122,23 +124,42 @@ const greet = ({ config, setting, database }: Services, url: string, key: string
   console.log(`\n${lines.join('\n')}\n`)
 }
 
-const stopInGoodOrder = (server: ReturnType<typeof listen>, services: Services, { lock }: Opened, log: Log) => {
+type Stop = (reason: Record<string, string>, code: number) => Promise<void>
+
+const stopInGoodOrder = (server: ReturnType<typeof listen>, services: Services, { lock }: Opened, log: Log): Stop => {
   let stopping = false
-  const stop = async (signal: string) => {
+  const stop: Stop = async (reason, code) => {
     if (stopping) process.exit(1) // asked twice: at once
     stopping = true
-    log('info', 'stopping', { signal })
+    log('info', 'stopping', reason)
     setTimeout(() => void server.stop(true), STOP_WITHIN_MS - 2_000)
     setTimeout(() => process.exit(1), STOP_WITHIN_MS)
     services.drain()
     await server.stop()
     await services.close()
     lock?.release()
-    process.exit(0)
+    process.exit(code)
   }
-  process.on('SIGTERM', stop)
-  process.on('SIGINT', stop)
+  const onSignal = (signal: string) => void stop({ signal }, 0)
+  process.on('SIGTERM', onSignal)
+  process.on('SIGINT', onSignal)
   process.on('unhandledRejection', (error) => log('error', 'unhandled promise rejection', describeError(error)))
+  return stop
+}
+
+// Another instance may be updated while this one runs, and its migration may say that older programs must not run beside it.
+const endIfTooOld = ({ database }: Services, stop: Stop, log: Log) => {
+  const look = async () => {
+    try {
+      await assertNotTooOld(database)
+    } catch (error) {
+      if (!(error instanceof CannotOpen)) return // the database is away: asked again
+      clearInterval(looking)
+      log('error', error.message)
+      await stop({ reason: 'a newer schema' }, 1)
+    }
+  }
+  const looking = setInterval(look, SCHEMA_LOOK_EVERY_MS)
 }
 
 // Files that were removed take what is written until this process ends: nobody must be told for long that it is kept.
