@@ -9,6 +9,10 @@ import { askOverRest, indexed, trace, type Step } from '../support/history.ts'
 import { done, onEveryEngine, room, soon, viaRest } from '../support/parley.ts'
 import { runServer, startServer } from '../support/server.ts'
 
+const word = () => `w${crypto.randomUUID().replaceAll('-', '')}`
+// As many different words, others for each number.
+const words = (n: number, count: number) => Array.from({ length: count }, (_, i) => `w${n}x${i}`).join(' ')
+
 onEveryEngine((parley, engine) => {
   const found = async (query: string, n_hits = 50): Promise<any[]> =>
     (await askOverRest(parley())('search_sessions', { query, n_hits })).data.results
@@ -146,6 +150,26 @@ onEveryEngine((parley, engine) => {
         expect([query, gain(got) / gain(best) >= 0.95]).toEqual([query, true])
       }
     }, 120_000)
+
+    test('a search goes by its terms, however much is not sorted into their index yet', async () => {
+      const { query } = parley().database
+      const looksInto = async (index: string): Promise<number> =>
+        (await query<any>('select idx_scan from pg_stat_user_indexes where indexrelname = $1', [index]))[0].idx_scan
+      const unsorted = 'event_search_tsv, event_search_hot'.split(', ')
+      for (const index of unsorted) await query(`alter index ${index} set (gin_pending_list_limit = 65536)`)
+      const said = [word(), word(), word(), word()] // in every second event, every third, …
+      const texts = Array.from({ length: 6_000 }, (_, n) => `${said.filter((_, i) => n % (i + 2) === 0).join(' ')} ${words(n, 20)}`)
+      await trace(parley(), [texts.map((text) => ({ type: 'tool_response', text }))])
+      await parley().services.indexer.run()
+      await query('analyze event_search')
+      const before = { time: await looksInto('event_search_at'), terms: await looksInto('event_search_tsv') }
+      for (const count of [1, 2, 3, 4]) expect(await found(said.slice(0, count).join(' '))).toHaveLength(50)
+      await Bun.sleep(1_200) // each connection adds what it did to the figures when it is used again, once a second
+      await Promise.all(Array.from({ length: 32 }, () => query('select pg_sleep(0.05)')))
+      await soon('the looks are counted', async () => (await looksInto('event_search_tsv')) > before.terms)
+      expect(await looksInto('event_search_at')).toBe(before.time)
+      for (const index of unsorted) await query(`alter index ${index} reset (gin_pending_list_limit)`)
+    }, 60_000)
 
     test('two instances share it, and neither counts anything twice', async () => {
       const other = await parley().beside({})
