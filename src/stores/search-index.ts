@@ -18,7 +18,14 @@ const PENDING = { pglite: '256kB', postgres: '512kB' }
 const PENDING_IN_BULK = { ...PENDING, postgres: '4MB' }
 const BULK = 1_000 // events in a batch
 
-export type Batch = { events: number; more: boolean } | 'busy'
+export type Batch = { events: number; more: boolean; reached: Reached[] } | 'busy'
+
+/** A session that was behind, how far it is indexed now, and how far its log went when the batch began. */
+export interface Reached {
+  session: string
+  through: number
+  newest: number
+}
 
 interface Logged {
   session_id: string
@@ -38,13 +45,19 @@ export const indexBatch = (database: Database, sessionIds: string[], limit: numb
     const [lock] = await tx.query<{ mine: boolean }>('select pg_try_advisory_xact_lock($1) as mine', [LOCK])
     if (!lock?.mine) return 'busy'
     const ranges = await behind(tx, sessionIds, limit)
-    if (ranges.length === 0) return { events: 0, more: false }
+    if (ranges.length === 0) return { events: 0, more: false, reached: [] }
     const logged = await read(tx, ranges)
     const pending = logged.length < BULK ? PENDING : PENDING_IN_BULK
     await tx.query(`select set_config('gin_pending_list_limit', $1, true)`, [pending[database.engine]])
-    await write(tx, tally(logged, new Map(ranges.map(({ session_id, mode }) => [session_id, mode]))))
-    const wanted = ranges.reduce((sum, { from, to }) => sum + to - from, 0)
-    return { events: logged.length, more: logged.length < wanted || wanted === limit }
+    const tallied = tally(logged, new Map(ranges.map(({ session_id, mode }) => [session_id, mode])))
+    await write(tx, tallied)
+    const throughOf = new Map(tallied.sessions.map(({ session_id, sequence }) => [session_id, sequence]))
+    const reached = ranges.map(({ session_id, from, newest }) => ({
+      session: session_id,
+      through: throughOf.get(session_id) ?? from,
+      newest,
+    }))
+    return { events: logged.length, more: reached.some(({ through, newest }) => through < newest), reached }
   }, BATCH_MAY_TAKE_MS)
 
 const BATCH_MAY_TAKE_MS = 60_000
@@ -55,6 +68,7 @@ interface Range {
   mode: Mode
   from: number
   to: number
+  newest: number
 }
 
 const behind = async ({ query }: Queries, sessionIds: string[], limit: number): Promise<Range[]> => {
@@ -67,7 +81,7 @@ const behind = async ({ query }: Queries, sessionIds: string[], limit: number): 
   return rows.flatMap(({ session_id, mode, indexed: from, last }, n) => {
     const to = Math.min(last, from + left)
     left -= to - from
-    return to > from ? [{ n, session_id, mode, from, to }] : []
+    return [{ n, session_id, mode, from, to, newest: last }]
   })
 }
 
@@ -151,19 +165,40 @@ const write = async (tx: Queries, { rows, words, sessions, length }: ReturnType<
   )
 }
 
+/** A session whose log is ahead of the index. */
+export interface Behind {
+  id: string
+  newest: number
+  /** Since when its first event that is not indexed waits; null if nobody knows: an imported event has its transcript's time, and what is
+   *  being rebuilt was indexed before. */
+  age_ms: number | null
+}
+
 /** The sessions whose log is ahead of the index: after a crash, or of a database that had none. Newest first. */
-export const sessionsBehind = async ({ query }: Queries): Promise<string[]> => {
+export const sessionsBehind = async ({ query }: Queries): Promise<Behind[]> => {
   await query(
     `insert into session_index (session_id, started_at, updated_at)
      select id, created_at, ${UPDATED} from sessions s
      where not exists (select from session_index where session_id = s.id) on conflict do nothing`,
   )
-  const rows = await query<{ id: string }>(
-    `select s.id from session_index i join sessions s on s.id = i.session_id where i.indexed_sequence < s.last_sequence
+  return query<Behind>(
+    `select s.id, s.last_sequence as newest, (
+       select extract(epoch from clock_timestamp() - e.at)::float8 * 1000 from events e
+       where e.session_id = s.id and e.sequence = i.indexed_sequence + 1 and e.source_line is null and c.rebuilding is null
+     ) as age_ms
+     from session_index i join sessions s on s.id = i.session_id cross join search_corpus c where i.indexed_sequence < s.last_sequence
      order by i.updated_at desc`,
   )
-  return rows.map(({ id }) => id)
 }
+
+/** Which of these sessions are still behind. */
+export const stillBehind = async ({ query }: Queries, sessionIds: string[]): Promise<Reached[]> =>
+  query<Reached>(
+    `select i.session_id as session, i.indexed_sequence as through, s.last_sequence as newest
+     from session_index i join sessions s on s.id = i.session_id
+     where i.session_id = any($1::uuid[]) and i.indexed_sequence < s.last_sequence`,
+    [plainArray(sessionIds)],
+  )
 
 /** Throws the whole index away; what it is made of is all in the log. Returns how many events there are to index. */
 export const emptyIndex = (database: Database): Promise<number> =>
