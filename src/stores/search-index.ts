@@ -4,17 +4,21 @@ import type { Database, Queries } from '../../db/database.ts'
 import { textOf, type Content } from '../core/event-text.ts'
 import { kindNumber, kindOf } from '../core/kinds.ts'
 import { modeAfter, type Mode } from '../core/modes.ts'
+import { pause } from '../core/pause.ts'
 import { indexed, LEVELS, termsOf } from '../core/terms.ts'
 import { plainArray } from './arrays.ts'
 import { isMessage } from './events.ts'
 import { UPDATED } from './history.ts'
 
 const LOCK = 7_423_000_002
-const BATCH_BYTES = 384 * 1024 // of content, the first event always; 1 MiB of large texts took 100 MiB more memory (bench/import)
+// Of content in a batch, the first event always. Postgres: 1 MiB of large texts took 100 MiB more memory (bench/import). PGlite works on
+// this very thread: whatever else goes on here waits for the longest statement of a batch, and posts for all of it (bench/stall).
+const BATCH_BYTES = { pglite: 32 * 1024, postgres: 384 * 1024 }
+const WORDS_AT_ONCE = { pglite: 500, postgres: Infinity } // different ones, in a statement
 
 // What the GIN indexes gather before they sort it in: more makes a batch cheaper, and every look into the index reads through it. So it
 // is much while a lot is indexed at once, and little otherwise. PGlite sorts in on this very thread.
-const PENDING = { pglite: '256kB', postgres: '512kB' }
+const PENDING = { pglite: '64kB', postgres: '512kB' }
 const PENDING_IN_BULK = { ...PENDING, postgres: '4MB' }
 const BULK = 1_000 // events in a batch
 
@@ -46,11 +50,11 @@ export const indexBatch = (database: Database, sessionIds: string[], limit: numb
     if (!lock?.mine) return 'busy'
     const ranges = await behind(tx, sessionIds, limit)
     if (ranges.length === 0) return { events: 0, more: false, reached: [] }
-    const logged = await read(tx, ranges)
+    const logged = await read(tx, ranges, BATCH_BYTES[database.engine])
     const pending = logged.length < BULK ? PENDING : PENDING_IN_BULK
     await tx.query(`select set_config('gin_pending_list_limit', $1, true)`, [pending[database.engine]])
     const tallied = tally(logged, new Map(ranges.map(({ session_id, mode }) => [session_id, mode])))
-    await write(tx, tallied)
+    await write(tx, tallied, WORDS_AT_ONCE[database.engine])
     const throughOf = new Map(tallied.sessions.map(({ session_id, sequence }) => [session_id, sequence]))
     const reached = ranges.map(({ session_id, from, newest }) => ({
       session: session_id,
@@ -86,7 +90,7 @@ const behind = async ({ query }: Queries, sessionIds: string[], limit: number): 
 }
 
 // The sum over the sizes ends a batch before large contents are read at all.
-const read = ({ query }: Queries, ranges: Range[]) =>
+const read = ({ query }: Queries, ranges: Range[], bytes: number) =>
   query<Logged>(
     `with sized as (
        select r.n, e.session_id, e.sequence, sum(e.size) over (order by r.n, e.sequence) - e.size as before
@@ -94,8 +98,8 @@ const read = ({ query }: Queries, ranges: Range[]) =>
        join events e on e.session_id = r.session_id and e.sequence > r."from" and e.sequence <= r."to"
      )
      select session_id, sequence, id, turn, type, author, content, tool_name, at from sized join events using (session_id, sequence)
-     where before < ${BATCH_BYTES} order by n, sequence`,
-    [JSON.stringify(ranges)],
+     where before < $2::int8 order by n, sequence`,
+    [JSON.stringify(ranges), bytes],
   )
 
 interface Word {
@@ -136,21 +140,28 @@ const tally = (logged: Logged[], modes: Map<string, Mode>) => {
   return { rows, words: [...words.values()].sort(byTerm), sessions, length }
 }
 
-const write = async (tx: Queries, { rows, words, sessions, length }: ReturnType<typeof tally>) => {
+function* inPieces<Item>(items: Item[], most: number): Generator<Item[]> {
+  for (let from = 0; from < items.length; from += most) yield items.slice(from, from + most)
+}
+
+const write = async (tx: Queries, { rows, words, sessions, length }: ReturnType<typeof tally>, wordsAtOnce: number) => {
   await tx.query(
     `insert into event_search (session_id, turn, sequence, id, kind, at, length, tsv, hot)
      select session_id, turn, sequence, id, kind, at, length, tsv::tsvector, hot::tsvector
      from json_to_recordset($1::json) as r(session_id uuid, turn int, sequence bigint, id uuid, kind int2, at timestamptz, length int, tsv text, hot text)`,
     [JSON.stringify(rows)],
   )
-  await tx.query(
-    `insert into search_terms (term, events, levels)
-     select term, events, levels from json_to_recordset($1::json) as w(term text, events int, levels int[])
-     on conflict (term) do update set events = search_terms.events + excluded.events, levels = case
-       when excluded.levels is null then search_terms.levels when search_terms.levels is null then excluded.levels
-       else array[${LEVELS.map((_, i) => `search_terms.levels[${i + 1}] + excluded.levels[${i + 1}]`).join(', ')}] end`,
-    [JSON.stringify(words)],
-  )
+  for (const some of inPieces(words, wordsAtOnce)) {
+    await pause() // between two statements others have their turn
+    await tx.query(
+      `insert into search_terms (term, events, levels)
+       select term, events, levels from json_to_recordset($1::json) as w(term text, events int, levels int[])
+       on conflict (term) do update set events = search_terms.events + excluded.events, levels = case
+         when excluded.levels is null then search_terms.levels when search_terms.levels is null then excluded.levels
+         else array[${LEVELS.map((_, i) => `search_terms.levels[${i + 1}] + excluded.levels[${i + 1}]`).join(', ')}] end`,
+      [JSON.stringify(some)],
+    )
+  }
   await tx.query(
     `update session_index i set indexed_sequence = r.sequence, mode = r.mode, messages = i.messages + r.messages,
        updated_at = ${UPDATED}
