@@ -19,7 +19,7 @@ const WORDS_AT_ONCE = { pglite: 500, postgres: Infinity } // different ones, in 
 // What the GIN indexes gather before they sort it in: more makes a batch cheaper, and every look into the index reads through it. So it
 // is much while a lot is indexed at once, and little otherwise. PGlite sorts in on this very thread.
 const PENDING = { pglite: '64kB', postgres: '512kB' }
-const PENDING_IN_BULK = { ...PENDING, postgres: '1MB' } // 4MB made no batch cheaper, and each search dearer (bench/import)
+const PENDING_IN_BULK = { ...PENDING, postgres: '1MB' } // 4MB made no batch cheaper (bench/import)
 const BULK = 1_000 // events in a batch
 
 export type Batch = { events: number; more: boolean; reached: Reached[] } | 'busy'
