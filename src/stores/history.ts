@@ -110,8 +110,8 @@ const WITHIN = `(
     and e.sequence <= case when w.turn is null or w.indexed_sequence < w.last_sequence then w.last_sequence else coalesce(w.last, 0) end
     and (w.turn is null or e.turn = w.turn)`
 
-/** The runs among some events `e`: by turn, in the order in which they began. Sorted here: of the thousands that a long session has, the
- *  database took as long to sort as to find them (bench/search). */
+/** The runs among some events `e`: by turn, in the order in which they began. Sorted here, since the database would sort all the events
+ *  by the texts of their kinds and tools to group them in that order. */
 export const runsAmong = async ({ query }: Queries, events: string, params: unknown[]): Promise<Run[]> => {
   const runs = await query<Run>(
     `select e.session_id, e.turn, ${KIND} as kind, case when e.type = 'tool_call' then e.tool_name end as tool_name, count(*)::int as events,
