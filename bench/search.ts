@@ -1,6 +1,13 @@
 // History over a made-up corpus (bench/corpus.ts): how long questions take, alone and while events are being added, and whether the
 // answers are the right ones, against BM25 computed here over every event.
 //   bun bench/search.ts [postgres|pglite] [events, 100000]
+// The same questions through a server of its own while the corpus comes in by POST /api/traces, while the index catches up and after that:
+// at least 5,000, with the percentiles and the errors of each class (aims: 0 deadlines, p99 300 ms); then a search within a session of 250
+// turns (aim p95 50 ms) and open(session) of 1,000 (aim p95 150 ms).
+//   bun bench/search.ts import [events, 100000] [--no-statistics] [--short] [--keep]
+//   bun bench/search.ts import --on URL
+// --no-statistics keeps Postgres from gathering any; --short takes the first 25 words of each text, so that batches have more events;
+// --keep leaves the database, and --on asks such a one while its index catches up with what it is behind.
 import { rmSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,11 +23,14 @@ import { B, K1, termsOf } from '../src/core/terms.ts'
 import { createServices } from '../src/services.ts'
 import { Indexer } from '../src/stores/indexer.ts'
 import { freshDatabase, startPostgres } from '../tests/support/postgres.ts'
-import { history, needles, random, type Needle } from './corpus.ts'
+import { history, needles, type Needle } from './corpus.ts'
+import { classes, type Classes, type Sample, type Truth } from './questions.ts'
+import { whileImporting } from './search-import.ts'
 import { load, row, spread } from './support.ts'
 
-const ENGINE = process.argv[2] === 'pglite' ? 'pglite' : 'postgres'
-const EVENTS = Number(process.argv[3] ?? 100_000)
+const MODE = process.argv[2]
+const ENGINE = MODE === 'pglite' ? 'pglite' : 'postgres'
+const EVENTS = Number(/^\d+$/.exec(process.argv[3] ?? '')?.[0] ?? 100_000)
 const QUERIES = 25 // of each class
 const ROUNDS = 2
 const ADDED = 500 // events a second
@@ -38,12 +48,6 @@ const open = async () => {
   const { url, drop } = await freshDatabase(postgres.url)
   console.log(`PostgreSQL ${postgres.version}`)
   return { database: await openPostgres(url), remove: async () => void (await drop(), await postgres.stop()) }
-}
-
-interface Truth {
-  events: number // that have each term
-  average: number
-  frequency: Map<string, number>
 }
 
 const main = async () => {
@@ -73,7 +77,7 @@ const main = async () => {
     if (body.error) throw new Error(`${tool} ${JSON.stringify(input)}: ${JSON.stringify(body.error)}`)
     return { ms, data: body.data }
   }
-  const asked = classes(samples, truth)
+  const asked = classes(samples, truth, QUERIES)
   const answers = await answersTo(ask, asked)
   await judge(answers, truth)
   await findNeedles(ask, placed)
@@ -90,11 +94,6 @@ const main = async () => {
 type Ask = (tool: string, input: object) => Promise<{ ms: number; data: any }>
 
 // ---- the corpus
-
-interface Sample {
-  terms: string[]
-  words: string[]
-}
 
 const fill = async (database: Database, placed: (needle: Needle, session: number, sequence: number) => void) => {
   const start = performance.now()
@@ -130,8 +129,7 @@ const fill = async (database: Database, placed: (needle: Needle, session: number
       length += count
       frequency.set(term, (frequency.get(term) ?? 0) + 1)
     }
-    if (n % Math.floor(EVENTS / 1_000) === 0 && SEARCHED_BY_DEFAULT.includes(type as never))
-      samples.push({ terms: [...terms.keys()], words: text.split(' ') })
+    if (n % Math.floor(EVENTS / 1_000) === 0 && SEARCHED_BY_DEFAULT.includes(type as never)) samples.push({ terms: [...terms.keys()] })
     batch.push({
       n: n++,
       session_id: uuid(1, session),
@@ -168,54 +166,6 @@ const makeIndex = async (database: Database) => {
     for (const table of ['events', 'sessions', 'session_index', 'event_search', 'search_terms'])
       await database.query(`vacuum (analyze) ${table}`)
   else await database.query('analyze')
-}
-
-// ---- the questions
-
-type Classes = Map<string, string[]>
-
-const classes = (samples: Sample[], { frequency, events }: Truth): Classes => {
-  const rnd = random(5)
-  const share = (term: string) => (frequency.get(term) ?? 0) / events
-  const is = {
-    rare: (term: string) => /^[a-z]+$/.test(term) && share(term) < 0.0003,
-    mid: (term: string) => /^[a-z]+$/.test(term) && share(term) >= 0.0003 && share(term) < 0.02,
-    common: (term: string) => /^[a-z]+$/.test(term) && share(term) >= 0.02 && share(term) < 0.25,
-    everywhere: (term: string) => /^[a-z]+$/.test(term) && share(term) >= 0.25,
-    code: (term: string) => /[_/]/.test(term),
-  }
-  type Is = keyof typeof is
-  const shuffled = <Item>(items: Item[]) =>
-    items
-      .map((item) => [rnd(), item] as const)
-      .sort(([a], [b]) => a - b)
-      .map(([, item]) => item)
-  const made: Classes = new Map()
-  const add = (name: string, wanted: Is[]) => {
-    const queries: string[] = []
-    for (const { terms } of shuffled(samples)) {
-      if (queries.length === QUERIES) break
-      const left = shuffled(terms)
-      const chosen = wanted
-        .map((kind) => left.splice(left.findIndex(is[kind]), 1)[0])
-        .filter((term, i) => term !== undefined && is[wanted[i]!](term))
-      if (chosen.length === wanted.length) queries.push(chosen.join(' '))
-    }
-    made.set(name, queries)
-  }
-  add('a rare word', ['rare'])
-  add('a word', ['mid'])
-  add('a common word', ['common'])
-  add('two words', ['mid', 'mid'])
-  add('two common words', ['common', 'common'])
-  add('three common words', ['common', 'common', 'common'])
-  add('five common words', ['common', 'common', 'common', 'common', 'common'])
-  add('words of every text', ['everywhere', 'everywhere', 'everywhere', 'everywhere'])
-  add('a word and two common', ['mid', 'common', 'common'])
-  add('rare, two words, two common', ['rare', 'mid', 'mid', 'common', 'common'])
-  add('a path or identifier', ['code'])
-  add('the same, a word, a common one', ['code', 'mid', 'common'])
-  return made
 }
 
 // ---- are the answers right?
@@ -451,4 +401,11 @@ const listing = async (ask: Ask, database: Database) => {
     )
 }
 
+if (MODE === 'import') {
+  const has = (flag: string) => process.argv.includes(flag)
+  const on = has('--on') ? process.argv[process.argv.indexOf('--on') + 1] : undefined
+  const words = has('--short') ? 25 : Infinity
+  await whileImporting({ events: EVENTS, queries: 5_000, statistics: !has('--no-statistics'), words, keep: has('--keep'), on })
+  process.exit(0)
+}
 await main()

@@ -87,10 +87,13 @@ export const unlessLate = <T>(work: (tx: Queries) => Promise<T>, ms = ANSWER_WIT
   }
 }
 
-/** `2026-11-22 02:29:07.12+00`, as Postgres prints it to a UTC connection, in RFC 3339. */
+/** `2026-11-22 02:29:07.12+00`, as Postgres prints it to a UTC connection without the zeros at its end, in RFC 3339. Where that is plain
+ *  it is done without a Date: a long session has thousands of times. */
 export const rfc3339 = (text: string): string => {
-  if (text.length === 26 && text.endsWith('+00')) return `${text.slice(0, 10)}T${text.slice(11, 23)}Z`
+  if (UTC_MILLISECONDS.test(text)) return `${text.slice(0, 10)}T${text.slice(11, 19)}.${text.slice(20, -3).padEnd(3, '0')}Z`
   return new Date(text.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00')).toISOString()
 }
+
+const UTC_MILLISECONDS = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,3})?\+00$/
 
 export const OID = { int8: 20, json: 114, jsonb: 3802, timestamptz: 1184 }

@@ -27,8 +27,9 @@ const PATIENCE = {
 }
 
 // Every statement of ours goes by an index, and is planned once for each connection: planning the append each time took a fifth of its
-// time (bench/post), and a plan made while a table was empty must not read it whole when it is large.
-const PLANS = { jit: 'off', plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off' }
+// time (bench/post), and a plan made while a table was empty must not read it whole when it is large. Statements are short and many run
+// at once: starting workers for one of them takes longer than it does.
+const PLANS = { jit: 'off', plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off', max_parallel_workers_per_gather: '0' }
 
 // What an instance that froze, or whose host is gone, holds is free again after so long: its rows when its transaction idles, its
 // connection when its host does not answer. No transaction of ours waits for anything but its own statements.

@@ -52,7 +52,7 @@ export const growthOver = (database: Database, { metrics, loops, announcer }: Li
     appender.moved(session, newest)
     membership.forget(session)
     waiters.wake(session, newest)
-    indexer.moved(session)
+    indexer.moved(session, newest)
   }
   /** Any session may have grown unheard, or have lost what a database that was replaced by a copy never had. */
   const anyMayHaveGrown = () => {

@@ -53,6 +53,11 @@ export const metaRoutes = (services: Services) => {
   metrics.gauge('batches', 'Group commits since the start', () => services.appender.batches)
   metrics.gauge('database_statements', 'Statements sent since the start', database.statements)
   metrics.gauge('listening', 'Whether notifications of the database come through: 1 or 0', () => Number(services.hearsItself()))
+  metrics.gauge(
+    'search_index_lag_seconds',
+    'For how long the oldest event that no search finds yet has been in the log; 0 when there is none',
+    () => services.indexer.lagSeconds,
+  )
   metrics.gauge('resident_bytes', 'Memory of this process', () => process.memoryUsage.rss())
 
   const guide = services.config.ACCESS_TOKEN === undefined ? agents : withAccessToken(agents)

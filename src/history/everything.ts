@@ -88,7 +88,7 @@ export const searchEverything = pageTool({
         more_sessions: sessions.more,
         terms,
       },
-      warnings: warningsOf(withoutThoseIn(sessions.terms, sought)),
+      warnings: warningsOf(context, withoutThoseIn(sessions.terms, sought)),
       target: targetOf(scope, sought),
     }
   },

@@ -73,7 +73,7 @@ export const searchSessions = tool({
     return {
       request: { query, within_id, event_types: types, n_hits: limit },
       data: { result_count: results.length, limit, truncated: more || found.length > limit, results },
-      warnings: [...warningsOf(withoutThoseIn(sessions.terms, sought)), ...notes],
+      warnings: [...warningsOf(context, withoutThoseIn(sessions.terms, sought)), ...notes],
       target: targetOf(scope, sought),
     }
   },
@@ -148,13 +148,24 @@ const hitOf = (rank: number, score: number, event: EventRow, turn: Turn, session
   }
 }
 
-/** What the caller should know about how the query was understood. */
-export const warningsOf = ({ corrected, corpus }: Pick<Sought, 'corrected' | 'corpus'>) => [
+const LAG_TOLD_S = 2
+
+/** What the caller should know: how the query was understood, and what cannot be found yet. */
+export const warningsOf = (context: Context, { corrected, corpus }: Pick<Sought, 'corrected' | 'corpus'>) => [
   ...[...corrected].map(
     ([term, words]) => `No event has ${JSON.stringify(term)}; searched for ${words.map((word) => JSON.stringify(word)).join(', ')}.`,
   ),
-  ...(corpus.rebuilding ? [`The index is being rebuilt: ${corpus.events} of ${corpus.rebuilding} events can be found so far.`] : []),
+  ...(corpus.rebuilding
+    ? [`The index is being rebuilt: ${corpus.events} of ${corpus.rebuilding} events can be found so far.`]
+    : lagWarning(context)),
 ]
+
+const lagWarning = ({ services: { indexer, clock } }: Context): string[] => {
+  const seconds = indexer.lagSeconds
+  if (seconds <= LAG_TOLD_S) return []
+  const since = new Date(clock.now() - seconds * 1_000).toISOString()
+  return [`The search index is ${Math.round(seconds)} s behind: what was written since ${since} may not be found yet. Search again later.`]
+}
 
 /** By how much there is to search (specification 2, "Performance SLA"). */
 export const targetOf = ({ session, turn }: Scope, { corpus }: Pick<Sought, 'corpus'>) => {

@@ -110,15 +110,21 @@ const WITHIN = `(
     and e.sequence <= case when w.turn is null or w.indexed_sequence < w.last_sequence then w.last_sequence else coalesce(w.last, 0) end
     and (w.turn is null or e.turn = w.turn)`
 
-/** The runs among some events `e`: by turn, in the order in which they began. */
-export const runsAmong = (events: string) =>
-  `select e.session_id, e.turn, ${KIND} as kind, case when e.type = 'tool_call' then e.tool_name end as tool_name, count(*)::int as events,
-     min(e.sequence) as first, max(e.sequence) as last, min(e.at) as started_at, max(e.at) as updated_at,
-     max(e.sequence) filter (where e.terminal) as terminal, max(e.sequence) filter (where e.type = 'chat') as last_chat,
-     bool_or(e.source_line is null) as here
-   from ${events} group by 1, 2, 3, 4 order by 1, 2, min(e.sequence)`
+/** The runs among some events `e`: by turn, in the order in which they began. Sorted here, since the database would sort all the events
+ *  by the texts of their kinds and tools to group them in that order. */
+export const runsAmong = async ({ query }: Queries, events: string, params: unknown[]): Promise<Run[]> => {
+  const runs = await query<Run>(
+    `select e.session_id, e.turn, ${KIND} as kind, case when e.type = 'tool_call' then e.tool_name end as tool_name, count(*)::int as events,
+       min(e.sequence) as first, max(e.sequence) as last, min(e.at) as started_at, max(e.at) as updated_at,
+       max(e.sequence) filter (where e.terminal) as terminal, max(e.sequence) filter (where e.type = 'chat') as last_chat,
+       bool_or(e.source_line is null) as here
+     from ${events} group by 1, 2, 3, 4`,
+    params,
+  )
+  return runs.sort((a, b) => (a.session_id === b.session_id ? a.turn - b.turn || a.first - b.first : a.session_id < b.session_id ? -1 : 1))
+}
 
-export const runsOf = ({ query }: Queries, wanted: Wanted[]): Promise<Run[]> => query(runsAmong(WITHIN), [JSON.stringify(wanted)])
+export const runsOf = (queries: Queries, wanted: Wanted[]): Promise<Run[]> => runsAmong(queries, WITHIN, [JSON.stringify(wanted)])
 
 const BEGINNING = 600 // characters, of which a summary shows 240 at most
 // Of a text its beginning; of what has none, all of it unless it is large.

@@ -3,11 +3,15 @@
 import type { Database } from '../../db/database.ts'
 import { pause } from '../core/pause.ts'
 import { isAway } from './failures.ts'
-import { emptyIndex, indexBatch, sessionsBehind } from './search-index.ts'
+import { IndexLag } from './index-lag.ts'
+import { emptyIndex, indexBatch, sessionsBehind, stillBehind, type Reached } from './search-index.ts'
 import { SessionIndexer } from './session-index.ts'
 
 const SESSIONS_AT_ONCE = 200
 const BUSY_MS = 100 // until the next try, while another instance is at it
+const LOOKED_AT = 5_000 // sessions of which this instance asks how far another one has come
+// A transcript that was imported before this process began waits for nobody knows how long, and at least as long as a start takes.
+const UNKNOWN_AGE_MS = 2_000
 // PGlite works on this very thread: a post that comes meanwhile waits for one batch.
 const EVENTS_AT_ONCE = { pglite: 50, postgres: 2_000 }
 // Above this many posts a second, posts come first: the index takes small batches and rests after each, the longer the more are
@@ -25,6 +29,7 @@ export class Indexer {
   #behind = true // until the first look at the database
   #last: Promise<unknown> = Promise.resolve()
   #sessions: SessionIndexer
+  #lag = new IndexLag()
   #asked = { at: performance.now(), posted: 0 }
 
   /** `posted`: how many events have been posted so far. */
@@ -35,10 +40,16 @@ export class Indexer {
     this.#sessions = new SessionIndexer(database)
   }
 
-  /** The session's log has grown, or its title, description or document has changed. */
-  moved(session: string) {
+  /** The session's log has grown to `newest`; without it, its title, description or document may have changed. */
+  moved(session: string, newest?: number) {
     this.#moved.add(session)
     this.#sessions.moved(session)
+    if (newest !== undefined) this.#lag.wrote(session, newest)
+  }
+
+  /** For how many seconds the oldest event that no search finds yet has been in the log; 0 when there is none. */
+  get lagSeconds() {
+    return this.#lag.seconds
   }
 
   /** Something may have been written without a notification. */
@@ -80,7 +91,10 @@ export class Indexer {
     if (this.#behind) {
       this.#behind = false
       try {
-        for (const session of await sessionsBehind(this.database)) this.#moved.add(session)
+        for (const { id, newest, age_ms } of await sessionsBehind(this.database)) {
+          this.#moved.add(id)
+          this.#lag.wrote(id, newest, age_ms ?? UNKNOWN_AGE_MS)
+        }
         await this.#sessions.catchUp()
       } catch (error) {
         this.#behind = true
@@ -103,21 +117,48 @@ export class Indexer {
       for (const session of sessions) this.#moved.delete(session)
       const again = () => sessions.forEach((session) => this.#moved.add(session))
       const atOnce = (lively ? EVENTS_BESIDE : EVENTS_AT_ONCE)[this.database.engine]
+      const heard = this.#lag.heardOf(sessions)
       const batch = await indexBatch(this.database, sessions, atOnce).catch((error) => {
         again()
         if (isAway(error) || sessions.length === 1) throw error
         for (const session of sessions) this.#suspects.add(session)
       })
       if (!batch) continue
-      if (batch === 'busy') return again()
+      if (batch === 'busy') {
+        again()
+        return this.#heed()
+      }
       for (const session of sessions) this.#suspects.delete(session)
-      if (batch.more) again()
+      this.#note(heard, batch.reached)
       indexed(batch.events)
       await this.#sessions.keepUp(wanted)
       const took = performance.now() - from
       // Between batches it is the turn of those who wait for an answer.
       await pause(lively ? Math.min(RESTS * liveliness, RESTS_AT_MOST) * took : 0)
     }
+  }
+
+  // Another instance is indexing: what it has done need not be done here, and is no longer behind.
+  async #heed(): Promise<void> {
+    const sessions = [...this.#moved].slice(0, LOOKED_AT)
+    for (const session of sessions) this.#moved.delete(session)
+    const heard = this.#lag.heardOf(sessions)
+    const behind = await stillBehind(this.database, sessions).catch((error) => {
+      for (const session of sessions) this.#moved.add(session)
+      throw error
+    })
+    this.#note(heard, behind)
+  }
+
+  // `heard`: of these sessions, how far each log went by what was heard before the database was asked. All of it is indexed but of those
+  // that are behind.
+  #note(heard: Map<string, number>, reached: Reached[]) {
+    for (const { session, through, newest } of reached) {
+      if (through < newest) this.#moved.add(session)
+      this.#lag.indexed(session, through, newest)
+      heard.delete(session)
+    }
+    for (const [session, newest] of heard) this.#lag.indexed(session, newest)
   }
 
   #next(): string[] {

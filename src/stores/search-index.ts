@@ -4,21 +4,32 @@ import type { Database, Queries } from '../../db/database.ts'
 import { textOf, type Content } from '../core/event-text.ts'
 import { kindNumber, kindOf } from '../core/kinds.ts'
 import { modeAfter, type Mode } from '../core/modes.ts'
+import { pause } from '../core/pause.ts'
 import { indexed, LEVELS, termsOf } from '../core/terms.ts'
 import { plainArray } from './arrays.ts'
 import { isMessage } from './events.ts'
 import { UPDATED } from './history.ts'
 
 const LOCK = 7_423_000_002
-const BATCH_BYTES = 384 * 1024 // of content, the first event always; 1 MiB of large texts took 100 MiB more memory (bench/import)
+// Of content in a batch, the first event always. Postgres: 1 MiB of large texts took 100 MiB more memory (bench/import). PGlite works on
+// this very thread: whatever else goes on here waits for the longest statement of a batch, and posts for all of it (bench/stall).
+const BATCH_BYTES = { pglite: 32 * 1024, postgres: 384 * 1024 }
+const WORDS_AT_ONCE = { pglite: 500, postgres: Infinity } // different ones, in a statement
 
 // What the GIN indexes gather before they sort it in: more makes a batch cheaper, and every look into the index reads through it. So it
 // is much while a lot is indexed at once, and little otherwise. PGlite sorts in on this very thread.
-const PENDING = { pglite: '256kB', postgres: '512kB' }
-const PENDING_IN_BULK = { ...PENDING, postgres: '4MB' }
+const PENDING = { pglite: '64kB', postgres: '512kB' }
+const PENDING_IN_BULK = { ...PENDING, postgres: '1MB' } // 4MB made no batch cheaper (bench/import)
 const BULK = 1_000 // events in a batch
 
-export type Batch = { events: number; more: boolean } | 'busy'
+export type Batch = { events: number; more: boolean; reached: Reached[] } | 'busy'
+
+/** A session that was behind, how far it is indexed now, and how far its log went when the batch began. */
+export interface Reached {
+  session: string
+  through: number
+  newest: number
+}
 
 interface Logged {
   session_id: string
@@ -38,13 +49,19 @@ export const indexBatch = (database: Database, sessionIds: string[], limit: numb
     const [lock] = await tx.query<{ mine: boolean }>('select pg_try_advisory_xact_lock($1) as mine', [LOCK])
     if (!lock?.mine) return 'busy'
     const ranges = await behind(tx, sessionIds, limit)
-    if (ranges.length === 0) return { events: 0, more: false }
-    const logged = await read(tx, ranges)
+    if (ranges.length === 0) return { events: 0, more: false, reached: [] }
+    const logged = await read(tx, ranges, BATCH_BYTES[database.engine])
     const pending = logged.length < BULK ? PENDING : PENDING_IN_BULK
     await tx.query(`select set_config('gin_pending_list_limit', $1, true)`, [pending[database.engine]])
-    await write(tx, tally(logged, new Map(ranges.map(({ session_id, mode }) => [session_id, mode]))))
-    const wanted = ranges.reduce((sum, { from, to }) => sum + to - from, 0)
-    return { events: logged.length, more: logged.length < wanted || wanted === limit }
+    const tallied = tally(logged, new Map(ranges.map(({ session_id, mode }) => [session_id, mode])))
+    await write(tx, tallied, WORDS_AT_ONCE[database.engine])
+    const throughOf = new Map(tallied.sessions.map(({ session_id, sequence }) => [session_id, sequence]))
+    const reached = ranges.map(({ session_id, from, newest }) => ({
+      session: session_id,
+      through: throughOf.get(session_id) ?? from,
+      newest,
+    }))
+    return { events: logged.length, more: reached.some(({ through, newest }) => through < newest), reached }
   }, BATCH_MAY_TAKE_MS)
 
 const BATCH_MAY_TAKE_MS = 60_000
@@ -55,6 +72,7 @@ interface Range {
   mode: Mode
   from: number
   to: number
+  newest: number
 }
 
 const behind = async ({ query }: Queries, sessionIds: string[], limit: number): Promise<Range[]> => {
@@ -67,12 +85,12 @@ const behind = async ({ query }: Queries, sessionIds: string[], limit: number): 
   return rows.flatMap(({ session_id, mode, indexed: from, last }, n) => {
     const to = Math.min(last, from + left)
     left -= to - from
-    return to > from ? [{ n, session_id, mode, from, to }] : []
+    return [{ n, session_id, mode, from, to, newest: last }]
   })
 }
 
 // The sum over the sizes ends a batch before large contents are read at all.
-const read = ({ query }: Queries, ranges: Range[]) =>
+const read = ({ query }: Queries, ranges: Range[], bytes: number) =>
   query<Logged>(
     `with sized as (
        select r.n, e.session_id, e.sequence, sum(e.size) over (order by r.n, e.sequence) - e.size as before
@@ -80,8 +98,8 @@ const read = ({ query }: Queries, ranges: Range[]) =>
        join events e on e.session_id = r.session_id and e.sequence > r."from" and e.sequence <= r."to"
      )
      select session_id, sequence, id, turn, type, author, content, tool_name, at from sized join events using (session_id, sequence)
-     where before < ${BATCH_BYTES} order by n, sequence`,
-    [JSON.stringify(ranges)],
+     where before < $2::int8 order by n, sequence`,
+    [JSON.stringify(ranges), bytes],
   )
 
 interface Word {
@@ -122,21 +140,28 @@ const tally = (logged: Logged[], modes: Map<string, Mode>) => {
   return { rows, words: [...words.values()].sort(byTerm), sessions, length }
 }
 
-const write = async (tx: Queries, { rows, words, sessions, length }: ReturnType<typeof tally>) => {
+function* inPieces<Item>(items: Item[], most: number): Generator<Item[]> {
+  for (let from = 0; from < items.length; from += most) yield items.slice(from, from + most)
+}
+
+const write = async (tx: Queries, { rows, words, sessions, length }: ReturnType<typeof tally>, wordsAtOnce: number) => {
   await tx.query(
     `insert into event_search (session_id, turn, sequence, id, kind, at, length, tsv, hot)
      select session_id, turn, sequence, id, kind, at, length, tsv::tsvector, hot::tsvector
      from json_to_recordset($1::json) as r(session_id uuid, turn int, sequence bigint, id uuid, kind int2, at timestamptz, length int, tsv text, hot text)`,
     [JSON.stringify(rows)],
   )
-  await tx.query(
-    `insert into search_terms (term, events, levels)
-     select term, events, levels from json_to_recordset($1::json) as w(term text, events int, levels int[])
-     on conflict (term) do update set events = search_terms.events + excluded.events, levels = case
-       when excluded.levels is null then search_terms.levels when search_terms.levels is null then excluded.levels
-       else array[${LEVELS.map((_, i) => `search_terms.levels[${i + 1}] + excluded.levels[${i + 1}]`).join(', ')}] end`,
-    [JSON.stringify(words)],
-  )
+  for (const some of inPieces(words, wordsAtOnce)) {
+    await pause() // between two statements others have their turn
+    await tx.query(
+      `insert into search_terms (term, events, levels)
+       select term, events, levels from json_to_recordset($1::json) as w(term text, events int, levels int[])
+       on conflict (term) do update set events = search_terms.events + excluded.events, levels = case
+         when excluded.levels is null then search_terms.levels when search_terms.levels is null then excluded.levels
+         else array[${LEVELS.map((_, i) => `search_terms.levels[${i + 1}] + excluded.levels[${i + 1}]`).join(', ')}] end`,
+      [JSON.stringify(some)],
+    )
+  }
   await tx.query(
     `update session_index i set indexed_sequence = r.sequence, mode = r.mode, messages = i.messages + r.messages,
        updated_at = ${UPDATED}
@@ -151,19 +176,40 @@ const write = async (tx: Queries, { rows, words, sessions, length }: ReturnType<
   )
 }
 
+/** A session whose log is ahead of the index. */
+export interface Behind {
+  id: string
+  newest: number
+  /** Since when its first event that is not indexed waits; null if nobody knows: an imported event has its transcript's time, and what is
+   *  being rebuilt was indexed before. */
+  age_ms: number | null
+}
+
 /** The sessions whose log is ahead of the index: after a crash, or of a database that had none. Newest first. */
-export const sessionsBehind = async ({ query }: Queries): Promise<string[]> => {
+export const sessionsBehind = async ({ query }: Queries): Promise<Behind[]> => {
   await query(
     `insert into session_index (session_id, started_at, updated_at)
      select id, created_at, ${UPDATED} from sessions s
      where not exists (select from session_index where session_id = s.id) on conflict do nothing`,
   )
-  const rows = await query<{ id: string }>(
-    `select s.id from session_index i join sessions s on s.id = i.session_id where i.indexed_sequence < s.last_sequence
+  return query<Behind>(
+    `select s.id, s.last_sequence as newest, (
+       select extract(epoch from clock_timestamp() - e.at)::float8 * 1000 from events e
+       where e.session_id = s.id and e.sequence = i.indexed_sequence + 1 and e.source_line is null and c.rebuilding is null
+     ) as age_ms
+     from session_index i join sessions s on s.id = i.session_id cross join search_corpus c where i.indexed_sequence < s.last_sequence
      order by i.updated_at desc`,
   )
-  return rows.map(({ id }) => id)
 }
+
+/** Which of these sessions are still behind. */
+export const stillBehind = async ({ query }: Queries, sessionIds: string[]): Promise<Reached[]> =>
+  query<Reached>(
+    `select i.session_id as session, i.indexed_sequence as through, s.last_sequence as newest
+     from session_index i join sessions s on s.id = i.session_id
+     where i.session_id = any($1::uuid[]) and i.indexed_sequence < s.last_sequence`,
+    [plainArray(sessionIds)],
+  )
 
 /** Throws the whole index away; what it is made of is all in the log. Returns how many events there are to index. */
 export const emptyIndex = (database: Database): Promise<number> =>

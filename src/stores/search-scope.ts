@@ -23,7 +23,7 @@ const MOST_SESSIONS = 1_000
 const SAMPLE = 4_000 // events: a part of 5 % comes out between 3 and 7
 
 /** Up to this many events are all scored, wherever they lie. */
-const RANK_WITHIN = 20_000
+export const RANK_WITHIN = 20_000
 
 export const knownScope = async (queries: Queries, scope: Scope): Promise<KnownScope> => ({
   ...scope,
@@ -61,6 +61,12 @@ export const writtenBy = ({ by }: KnownScope, bind: Bind): string[] => {
     `exists (select from events e left join participants p on p.session_id = e.session_id and p.team_id = e.posted_by_team_id
        where e.session_id = found.session_id and e.sequence = found.sequence and (e.author_name = ${name} or p.team_name = ${name}))`,
   ]
+}
+
+/** How many of a session's events are indexed. */
+export const eventsOfSession = async ({ query }: Queries, id: string): Promise<number> => {
+  const [row] = await query<{ events: number }>('select indexed_sequence as events from session_index where session_id = $1', [id])
+  return row?.events ?? 0
 }
 
 /** The part of the index's events that lies there; undefined when these are few enough to be all scored. */

@@ -3,7 +3,17 @@ import type { Queries } from '../../db/database.ts'
 import { B, K1, quoted, termsOf } from '../core/terms.ts'
 import { pgArray, plainArray } from './arrays.ts'
 import { everyEvent, likelyEvents, MOST_CANDIDATES, weightOf, type Plan, type Term } from './search-plan.ts'
-import { isNarrowed, knownScope, liesWithin, shareWithin, writtenBy, type KnownScope, type Scope } from './search-scope.ts'
+import {
+  eventsOfSession,
+  isNarrowed,
+  knownScope,
+  liesWithin,
+  RANK_WITHIN,
+  shareWithin,
+  writtenBy,
+  type KnownScope,
+  type Scope,
+} from './search-scope.ts'
 import { correctionsOf, type Word } from './typos.ts'
 
 export interface Found {
@@ -71,8 +81,9 @@ export const findEvents = async (
 
 interface Way {
   plan: Plan
-  /** The place is read whole, and then matched: the planner cannot know how many of all events have a term, and would read those. */
-  gathered?: boolean
+  /** What is read first, and then compared with the other: the planner knows neither how many events have a term nor how many a session
+   *  has. Undefined: both are looked up in their indexes. */
+  first?: 'place' | 'terms' | undefined
   /** What matches may be more than can be scored. */
   limited?: boolean
 }
@@ -81,10 +92,25 @@ interface Way {
 // were all there are.
 const wayTo = async (queries: Queries, terms: Term[], place: KnownScope, { events }: Corpus): Promise<Way> => {
   const narrowed = isNarrowed(place)
-  if (terms.reduce((sum, term) => sum + term.events, 0) <= RANK_ALL) return { plan: everyEvent(terms) }
-  if (place.session !== undefined || events <= RANK_ALL) return { plan: everyEvent(terms), gathered: narrowed }
+  const everywhere = terms.reduce((sum, term) => sum + term.events, 0)
+  if (place.turn !== undefined) return { plan: everyEvent(terms), first: 'place' }
+  if (place.session !== undefined) return wayWithin(await eventsOfSession(queries, place.session), { terms, events, everywhere })
+  if (everywhere <= RANK_ALL) return { plan: everyEvent(terms) }
+  if (events <= RANK_ALL) return { plan: everyEvent(terms), first: narrowed ? 'place' : undefined }
   const share = narrowed ? await shareWithin(queries, place, events) : 1
-  if (share === undefined) return { plan: everyEvent(terms), gathered: true }
+  return share === undefined ? { plan: everyEvent(terms), first: 'place' } : likelyWay(terms, events, share)
+}
+
+// A session's events lie together: reading them all costs less than reading what holds a common term in all other sessions too.
+const wayWithin = (there: number, { terms, events, everywhere }: { terms: Term[]; events: number; everywhere: number }): Way => {
+  if (everywhere * APART <= there) return { plan: everyEvent(terms), first: 'terms' }
+  if (there <= RANK_WITHIN) return { plan: everyEvent(terms), first: 'place' }
+  return everywhere <= RANK_ALL ? { plan: everyEvent(terms), first: 'terms' } : likelyWay(terms, events, there / Math.max(events, there))
+}
+
+const APART = 4 // events of one session share a page of the table, those that have a term in common do not
+
+const likelyWay = (terms: Term[], events: number, share: number): Way => {
   const there = terms.map((term) => ({ ...term, events: term.events * share, levels: term.levels?.map((n) => n * share) ?? null }))
   return { plan: likelyEvents(there, events * share), limited: true }
 }
@@ -95,19 +121,27 @@ const corpusOf = async ({ query }: Queries): Promise<Corpus> =>
 const wordsOf = ({ query }: Queries, terms: string[]) =>
   query<Word>('select term, events, levels from search_terms where term = any($1::text[])', [pgArray(terms)])
 
+// Written so that no index can serve it. With `kind` alone the planner may walk all of event_search_at, by time, until it has as many
+// candidates as there may be: it does not know how rare a term is, and the longer the list is that GIN has not sorted in yet, the dearer
+// it takes the right index to be. That read a million events for three words, in 4 s.
+const UNINDEXED_KIND = '(kind + 0)'
+
 const best = (
   { query }: Queries,
   terms: Term[],
-  { plan, gathered, limited }: Way,
+  { plan, first, limited }: Way,
   { kinds, place, limit, corpus }: { kinds: number[]; place: KnownScope; limit: number; corpus: Corpus },
 ): Promise<Found[]> => {
   const params: unknown[] = []
   const bind = (value: unknown) => `$${params.push(value)}`
-  const within = [`kind = any(${bind(plainArray(kinds))}::int2[])`, ...liesWithin(place, bind)].join(' and ')
+  const within = [`${UNINDEXED_KIND} = any(${bind(plainArray(kinds))}::int2[])`, ...liesWithin(place, bind)].join(' and ')
   const most = limited ? ` limit ${MOST_CANDIDATES}` : ''
-  const rows = gathered ? `(select * from event_search where ${within} offset 0)` : 'event_search'
-  const matches = padded(plan).map(({ column, query }) => `${column} @@ ${bind(query)}::tsquery`)
-  const holds = [`(${matches.join(' or ')})`, within, ...writtenBy(place, bind)].join(' and ')
+  const matches = `(${padded(plan)
+    .map(({ column, query }) => `${column} @@ ${bind(query)}::tsquery`)
+    .join(' or ')})`
+  const readFirst = first && (first === 'place' ? within : matches)
+  const rows = readFirst ? `(select * from event_search where ${readFirst} offset 0)` : 'event_search'
+  const holds = [matches, within, ...writtenBy(place, bind)].join(' and ')
   const total = terms.reduce((sum, { weight }) => sum + weight, 0)
   const average = Math.max(corpus.length / Math.max(corpus.events, 1), 1)
   const weighed = terms.map(

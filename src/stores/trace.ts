@@ -22,8 +22,8 @@ const STRETCH = `(
   join events e on e.session_id = stretch.id and e.sequence between stretch.first and stretch.last and e.turn between $2 and $3`
 
 /** What the events of each kind have in common, of the turns from one to another. */
-export const runsBetween = ({ query }: Queries, sessionId: string, from: number, to: number): Promise<Run[]> =>
-  query(runsAmong(STRETCH), [sessionId, from, to])
+export const runsBetween = (queries: Queries, sessionId: string, from: number, to: number): Promise<Run[]> =>
+  runsAmong(queries, STRETCH, [sessionId, from, to])
 
 export const SHOWN = 4_000 // characters of a text on a page
 const SMALL = 4 * SHOWN // bytes of a content that is read as it is

@@ -6,8 +6,12 @@ import { B, K1, termsOf } from '../../src/core/terms.ts'
 import { databaseOf, ENGINES } from '../faults/engines.ts'
 import { openRoom, post } from '../faults/rooms.ts'
 import { askOverRest, indexed, trace, type Step } from '../support/history.ts'
-import { done, onEveryEngine, room, soon, viaRest } from '../support/parley.ts'
+import { done, onEveryEngine, room, soon, viaRest, type Served } from '../support/parley.ts'
 import { runServer, startServer } from '../support/server.ts'
+
+const word = () => `w${crypto.randomUUID().replaceAll('-', '')}`
+// As many different words, others for each number.
+const words = (n: number, count: number) => Array.from({ length: count }, (_, i) => `w${n}x${i}`).join(' ')
 
 onEveryEngine((parley, engine) => {
   const found = async (query: string, n_hits = 50): Promise<any[]> =>
@@ -104,6 +108,51 @@ onEveryEngine((parley, engine) => {
     expect((await askOverRest(parley())('open', { id: session })).data.session.event_count).toBe(5)
   })
 
+  describe('while it is behind', () => {
+    const held = async (work: (said: string) => Promise<void>) => {
+      const { query } = parley().database
+      await indexed(parley())
+      await query(`create function hold_index() returns trigger language plpgsql as $$ begin raise exception 'held'; end $$`)
+      await query('create trigger hold_index before insert on event_search for each row execute function hold_index()')
+      const said = word()
+      const { alex } = await room(viaRest(parley()))
+      await done(alex('post_message', { content: said }))
+      await work(said).finally(() => query('drop function hold_index() cascade'))
+    }
+    const lagOf = async ({ send }: Served) =>
+      Number(/^parley_search_index_lag_seconds (\S+)$/m.exec(await (await send('/metrics')).text())![1])
+    const BEHIND = /^The search index is \d+ s behind: what was written since \d{4}-\S+Z may not be found yet\. Search again later\.$/
+    const warningsBy = async (instance: Served, said: string) =>
+      (await askOverRest(instance)('search_sessions', { query: said })).warnings as string[]
+    const tells = async (instance: Served, said: string) => (await warningsBy(instance, said)).some((line) => BEHIND.test(line))
+
+    test('answers, the page and the metrics say so, until it has caught up', async () => {
+      let said = ''
+      await held(async (word) => {
+        said = word
+        await soon('the answer says so', () => tells(parley(), word), 20)
+        expect(await lagOf(parley())).toBeGreaterThan(2)
+        const page = await (await parley().send(`/search?q=${word}`)).text()
+        expect(page).toMatch(/The search index is \d+ s behind/)
+      })
+      await soon('it is found', async () => (await found(said)).length === 1, 20)
+      await soon('nothing is behind', async () => (await lagOf(parley())) === 0, 20)
+      expect(await warningsBy(parley(), said)).toEqual([])
+      expect(await (await parley().send(`/search?q=${said}`)).text()).not.toContain('behind')
+    }, 60_000)
+
+    test('a restart does not forget since when', async () => {
+      await held(async (word) => {
+        await soon('the answer says so', () => tells(parley(), word), 20)
+        const after = await parley().beside({})
+        await soon('the one that came later says so too', () => tells(after, word), 20)
+        expect(await lagOf(after)).toBeGreaterThan(2)
+        await after.close()
+      })
+      await indexed(parley())
+    }, 60_000)
+  })
+
   test('while it is being rebuilt, answers say so', async () => {
     const { database } = parley()
     await database.query('update search_corpus set rebuilding = events + 1000')
@@ -147,6 +196,26 @@ onEveryEngine((parley, engine) => {
       }
     }, 120_000)
 
+    test('a search goes by its terms, however much is not sorted into their index yet', async () => {
+      const { query } = parley().database
+      const looksInto = async (index: string): Promise<number> =>
+        (await query<any>('select idx_scan from pg_stat_user_indexes where indexrelname = $1', [index]))[0].idx_scan
+      const unsorted = 'event_search_tsv, event_search_hot'.split(', ')
+      for (const index of unsorted) await query(`alter index ${index} set (gin_pending_list_limit = 65536)`)
+      const said = [word(), word(), word(), word()] // in every second event, every third, …
+      const texts = Array.from({ length: 6_000 }, (_, n) => `${said.filter((_, i) => n % (i + 2) === 0).join(' ')} ${words(n, 20)}`)
+      await trace(parley(), [texts.map((text) => ({ type: 'tool_response', text }))])
+      await parley().services.indexer.run()
+      await query('analyze event_search')
+      const before = { time: await looksInto('event_search_at'), terms: await looksInto('event_search_tsv') }
+      for (const count of [1, 2, 3, 4]) expect(await found(said.slice(0, count).join(' '))).toHaveLength(50)
+      await Bun.sleep(1_200) // each connection adds what it did to the figures when it is used again, once a second
+      await Promise.all(Array.from({ length: 32 }, () => query('select pg_sleep(0.05)')))
+      await soon('the looks are counted', async () => (await looksInto('event_search_tsv')) > before.terms)
+      expect(await looksInto('event_search_at')).toBe(before.time)
+      for (const index of unsorted) await query(`alter index ${index} reset (gin_pending_list_limit)`)
+    }, 60_000)
+
     test('two instances share it, and neither counts anything twice', async () => {
       const other = await parley().beside({})
       const { id, alex } = await room(viaRest(other))
@@ -156,6 +225,27 @@ onEveryEngine((parley, engine) => {
       const [term] = await parley().database.query<any>('select events from search_terms where term = $1', [said])
       expect([term.events, id.length]).toEqual([30, 36])
     })
+
+    test('an instance that leaves the indexing to another one knows how far that has come', async () => {
+      const { database } = parley()
+      const other = await parley().beside({})
+      const lagOf = ({ services }: Served) => services.indexer.lagSeconds
+      let release = () => {}
+      const indexing = database.transaction(async ({ query }) => {
+        await query('select pg_advisory_xact_lock(7423000002)') // as an instance has it that is indexing
+        await new Promise<void>((resolve) => (release = resolve))
+      }, 30_000)
+      const { alex, id } = await room(viaRest(parley()))
+      await done(alex('post_message', { content: word() }))
+      await soon('both know that it is behind', async () => lagOf(parley()) > 2 && lagOf(other) > 2, 20)
+      await database.query(
+        'update session_index set indexed_sequence = (select last_sequence from sessions where id = $1) where session_id = $1',
+        [id],
+      )
+      await soon('both know that it is not', async () => lagOf(parley()) === 0 && lagOf(other) === 0, 20)
+      release()
+      await indexing
+    }, 60_000)
 
     test('a search that the database does not answer ends in time, and says so', async () => {
       const { database } = parley()

@@ -1,0 +1,70 @@
+// How much the index takes at once: by bytes, since on the embedded database whatever else goes on waits for it.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Database } from '../../db/database.ts'
+import { indexBatch } from '../../src/stores/search-index.ts'
+import { embeddedDatabase } from '../support/pglite.ts'
+
+let database: Database
+beforeAll(async () => {
+  database = await embeddedDatabase()
+})
+afterAll(() => database.close())
+
+let words = 0
+const newWords = (bytes: number) => {
+  let text = ''
+  while (text.length < bytes) text += `w${(words++ * 7_919).toString(36)} `
+  return text
+}
+
+const sessionWith = async (texts: string[]): Promise<string> => {
+  const id = crypto.randomUUID()
+  await database.query(
+    `insert into sessions (id, title, description, series_id, last_sequence, turn, last_event_at) values ($1, 'Long', '', $1, $2, 1, now())`,
+    [id, texts.length],
+  )
+  await database.query('insert into session_index (session_id, started_at, updated_at) values ($1, now(), now())', [id])
+  for (const [n, text] of texts.entries())
+    await database.query(
+      `insert into events (session_id, sequence, id, turn, ordinal, type, author, content, size, at)
+       values ($1, $2::int8, gen_random_uuid(), 1, $2::int8, 'chat', 'team', $3, $4, now())`,
+      [id, n + 1, JSON.stringify({ text }), text.length],
+    )
+  return id
+}
+
+/** How many turns the event loop had while `work` went on. */
+const turnsDuring = async (work: () => Promise<unknown>): Promise<number> => {
+  let [turns, done] = [0, false]
+  const turn = () => {
+    turns++
+    if (!done) setImmediate(turn)
+  }
+  setImmediate(turn)
+  await work()
+  done = true
+  return turns
+}
+
+test('short posts are taken many at once, the longest one by one', async () => {
+  const short = await sessionWith(Array.from({ length: 60 }, () => newWords(100)))
+  const batch = await indexBatch(database, [short], 50)
+  expect(batch).toEqual({ events: 50, more: true, reached: [{ session: short, through: 50, newest: 60 }] })
+  const long = await sessionWith(Array.from({ length: 4 }, () => newWords(32 * 1024)))
+  const batches: unknown[] = []
+  for (let i = 0; i < 4; i++) batches.push(await indexBatch(database, [long], 50))
+  expect(batches).toEqual(
+    [1, 2, 3, 4].map((through) => ({ events: 1, more: through < 4, reached: [{ session: long, through, newest: 4 }] })),
+  )
+  expect(await indexBatch(database, [long], 50)).toEqual({ events: 0, more: false, reached: [] })
+})
+
+test('of a text with thousands of new words, others have their turn between', async () => {
+  const id = await sessionWith([newWords(32 * 1024)])
+  const [known] = await database.query<{ terms: number }>('select count(*)::int as terms from search_terms')
+  const turns = await turnsDuring(() => indexBatch(database, [id], 50))
+  const [after] = await database.query<{ terms: number }>('select count(*)::int as terms from search_terms')
+  const added = after!.terms - known!.terms
+  expect(added).toBeGreaterThan(3_000)
+  expect(turns).toBeGreaterThan(added / 500)
+})
