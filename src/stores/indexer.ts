@@ -8,6 +8,7 @@ import { emptyIndex, indexBatch, sessionsBehind, stillBehind, type Reached } fro
 import { SessionIndexer } from './session-index.ts'
 
 const SESSIONS_AT_ONCE = 200
+const SESSIONS_LOOKED_AT = 5_000 // for those that have the least to index
 const BUSY_MS = 100 // until the next try, while another instance is at it
 const LOOKED_AT = 5_000 // sessions of which this instance asks how far another one has come
 // A transcript that was imported before this process began waits for nobody knows how long, and at least as long as a start takes.
@@ -30,6 +31,7 @@ export class Indexer {
   #last: Promise<unknown> = Promise.resolve()
   #sessions: SessionIndexer
   #lag = new IndexLag()
+  #leastFirst = false
   #asked = { at: performance.now(), posted: 0 }
 
   /** `posted`: how many events have been posted so far. */
@@ -113,12 +115,14 @@ export class Indexer {
       const from = performance.now()
       const liveliness = this.#liveliness()
       const lively = liveliness > 1
-      const sessions = this.#next()
+      // Every other batch is of those that have the least to index: a post is found while a million events of an import still wait.
+      const leastFirst = (this.#leastFirst = !this.#leastFirst)
+      const sessions = this.#next(leastFirst ? SESSIONS_LOOKED_AT : SESSIONS_AT_ONCE)
       for (const session of sessions) this.#moved.delete(session)
       const again = () => sessions.forEach((session) => this.#moved.add(session))
       const atOnce = (lively ? EVENTS_BESIDE : EVENTS_AT_ONCE)[this.database.engine]
       const heard = this.#lag.heardOf(sessions)
-      const batch = await indexBatch(this.database, sessions, atOnce).catch((error) => {
+      const batch = await indexBatch(this.database, sessions, atOnce, leastFirst).catch((error) => {
         again()
         if (isAway(error) || sessions.length === 1) throw error
         for (const session of sessions) this.#suspects.add(session)
@@ -161,10 +165,10 @@ export class Indexer {
     for (const [session, newest] of heard) this.#lag.indexed(session, newest)
   }
 
-  #next(): string[] {
+  #next(most: number): string[] {
     const moved = [...this.#moved]
     const trusted = this.#suspects.size === 0 ? moved : moved.filter((session) => !this.#suspects.has(session))
-    return trusted.length > 0 ? trusted.slice(0, SESSIONS_AT_ONCE) : moved.slice(0, 1)
+    return trusted.length > 0 ? trusted.slice(0, most) : moved.slice(0, 1)
   }
 
   // Posts a second since it was last asked, in units of LIVELY.

@@ -43,12 +43,13 @@ interface Logged {
   at: string
 }
 
-/** Indexes up to `limit` events of these sessions. `busy`: another instance is at it. */
-export const indexBatch = (database: Database, sessionIds: string[], limit: number): Promise<Batch> =>
+/** Indexes up to `limit` events of these sessions, in this order, or those first that have the least to index. `busy`: another instance is
+ *  at it. */
+export const indexBatch = (database: Database, sessionIds: string[], limit: number, leastFirst = false): Promise<Batch> =>
   database.transaction(async (tx) => {
     const [lock] = await tx.query<{ mine: boolean }>('select pg_try_advisory_xact_lock($1) as mine', [LOCK])
     if (!lock?.mine) return 'busy'
-    const ranges = await behind(tx, sessionIds, limit)
+    const ranges = await behind(tx, sessionIds, limit, leastFirst)
     if (ranges.length === 0) return { events: 0, more: false, reached: [] }
     const logged = await read(tx, ranges, BATCH_BYTES[database.engine])
     const pending = logged.length < BULK ? PENDING : PENDING_IN_BULK
@@ -75,12 +76,15 @@ interface Range {
   newest: number
 }
 
-const behind = async ({ query }: Queries, sessionIds: string[], limit: number): Promise<Range[]> => {
+const behind = async ({ query }: Queries, sessionIds: string[], limit: number, leastFirst: boolean): Promise<Range[]> => {
   const rows = await query<{ session_id: string; mode: Mode; indexed: number; last: number }>(
-    `select i.session_id, i.mode, i.indexed_sequence as indexed, s.last_sequence as last from session_index i join sessions s on s.id = i.session_id
-     where i.session_id = any($1::uuid[]) and i.indexed_sequence < s.last_sequence`,
+    `select i.session_id, i.mode, i.indexed_sequence as indexed, s.last_sequence as last
+     from unnest($1::uuid[]) with ordinality as asked (id, place)
+     join session_index i on i.session_id = asked.id join sessions s on s.id = i.session_id
+     where i.indexed_sequence < s.last_sequence order by place`,
     [plainArray(sessionIds)],
   )
+  if (leastFirst) rows.sort((a, b) => a.last - a.indexed - (b.last - b.indexed))
   let left = limit
   return rows.flatMap(({ session_id, mode, indexed: from, last }, n) => {
     const to = Math.min(last, from + left)

@@ -1,6 +1,7 @@
 // How much the index takes at once: by bytes, since on the embedded database whatever else goes on waits for it.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Database } from '../../db/database.ts'
+import { Indexer } from '../../src/stores/indexer.ts'
 import { indexBatch } from '../../src/stores/search-index.ts'
 import { embeddedDatabase } from '../support/pglite.ts'
 
@@ -67,4 +68,42 @@ test('of a text with thousands of new words, others have their turn between', as
   const added = after!.terms - known!.terms
   expect(added).toBeGreaterThan(3_000)
   expect(turns).toBeGreaterThan(added / 500)
+})
+
+test('a post is indexed while a large import still waits, and the import goes on', async () => {
+  const large = await sessionWith(Array.from({ length: 200 }, () => 'imported'))
+  const post = await sessionWith(['said just now'])
+  const [least, inTurn] = [await indexBatch(database, [large, post], 50, true), await indexBatch(database, [large, post], 50)]
+  expect(least).toEqual({
+    events: 50,
+    more: true,
+    reached: [
+      { session: post, through: 1, newest: 1 },
+      { session: large, through: 49, newest: 200 },
+    ],
+  })
+  expect(inTurn).toEqual({ events: 50, more: true, reached: [{ session: large, through: 99, newest: 200 }] })
+})
+
+test('the indexer takes turns: those with the least to index, then those that wait longest', async () => {
+  const indexer = new Indexer(database)
+  await indexer.run()
+  const [large, post] = [await sessionWith(Array.from({ length: 400 }, () => 'imported')), await sessionWith(['said just now'])]
+  indexer.moved(large, 400)
+  indexer.moved(post, 1)
+  let batches = 0
+  await indexer.run(
+    () => batches < 2,
+    () => void batches++,
+  )
+  const rows = await database.query<{ session_id: string; through: number }>(
+    'select session_id, indexed_sequence as through from session_index where session_id = any($1::uuid[])',
+    [`{${large},${post}}`],
+  )
+  expect(new Map(rows.map(({ session_id, through }) => [session_id, through]))).toEqual(
+    new Map([
+      [large, 99],
+      [post, 1],
+    ]),
+  )
 })
