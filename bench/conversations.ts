@@ -1,5 +1,5 @@
 // Conversations made from a seed: storms that a guard should see, and honest ones that it should not. Used by bench/loop.ts and tests.
-import type { Said } from '../src/core/loop.ts'
+import type { Said } from '../src/loops/detector.ts'
 
 export type Random = () => number
 

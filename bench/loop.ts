@@ -1,6 +1,6 @@
 // How often the loop guard sees a storm, how soon, and how often it mistakes an honest conversation for one; and what a look costs.
 //   bun bench/loop.ts [conversations of each kind = 40] [first seed = 1]
-import { isLoop, lookback, type Said } from '../src/core/loop.ts'
+import { isLoop, lookback, type Said } from '../src/loops/detector.ts'
 import { HONEST, LIMITS, randomFrom, STORMS } from './conversations.ts'
 import { load, median, percentile, row } from './support.ts'
 

@@ -1,6 +1,6 @@
 // What the slowest texts cost, and an ordinary page of them: bun bench/markdown.ts
 import { readFileSync } from 'node:fs'
-import { prepareMarkdown, renderMarkdown } from '../src/core/markdown.ts'
+import { prepareMarkdown, renderMarkdown } from '../src/markdown/render.ts'
 import { KIB_32, WORST } from '../tests/support/worst.ts'
 import { load, percentile, row, spread } from './support.ts'
 

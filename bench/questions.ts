@@ -1,6 +1,6 @@
 // The questions that bench/search.ts asks, in classes, made from the corpus that is searched.
-import { SEARCHED_BY_DEFAULT } from '../src/core/kinds.ts'
-import { termsOf } from '../src/core/terms.ts'
+import { SEARCHED_BY_DEFAULT } from '../src/core/event-types.ts'
+import { termsOf } from '../src/search/tokenizer.ts'
 import { history, random } from './corpus.ts'
 
 export interface Truth {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { migrate } from '../db/migrate.ts'
 import { openPglite } from '../db/pglite.ts'
-import { Indexer } from '../src/stores/indexer.ts'
+import { Indexer } from '../src/search/indexer.ts'
 import { load, row } from './support.ts'
 
 const POSTS = Number(process.argv[2] ?? 40)

@@ -5,7 +5,7 @@ import { openPostgres } from '../db/postgres.ts'
 import { createApp } from '../src/app.ts'
 import { readConfig } from '../src/config.ts'
 import { silent } from '../src/core/log.ts'
-import { createServices } from '../src/services.ts'
+import { createServices } from '../src/process/services.ts'
 import { loadavg } from 'node:os'
 
 export const sorted = (samples: number[]) => samples.toSorted((a, b) => a - b)

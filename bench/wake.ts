@@ -1,7 +1,7 @@
 // From the call of a post to the answer of a wait that was held for it, as operations in one process and over REST, against the same
 // work done raw: one INSERT with NOTIFY by postgres-js, heard by a postgres-js listener. One at a time, in turn. `bun bench/wake.ts`
 import postgres from 'postgres'
-import { perform } from '../src/gate.ts'
+import { perform } from '../src/operations/perform.ts'
 import { postMessage } from '../src/rooms/feed.ts'
 import { waitForMessages } from '../src/rooms/waits.ts'
 import { bench, median, newRoom, row, serveHere, spread } from './support.ts'

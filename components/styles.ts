@@ -23,7 +23,7 @@ const OWN_SCRIPTS = [
 ]
 const SOURCES: [folder: string, names: RegExp][] = [
   ['components', /\.(tsx|ts|css)$/],
-  ['src/doors', /\.tsx$/],
+  ['src/pages', /\.tsx$/],
 ]
 const VERSIONS = ['package.json', 'bun.lock'] // another Tailwind makes other styles
 
@@ -82,7 +82,7 @@ const build = () => {
   process.exit(1)
 }
 
-// Of the typography plugin's styles (0.5), which know no choice: those of what core/markdown.ts never writes, the way out of them, which
+// Of the typography plugin's styles (0.5), which know no choice: those of what markdown/render.ts never writes, the way out of them, which
 // nothing takes, and its colours, since app.css has others. A KiB of each first visit.
 const NEVER_WRITTEN = 'img|picture|video|kbd|figure|figcaption|dl|dt|dd|tfoot'
 const WAY_OUT = ':not(:where([class~=not-prose],[class~=not-prose] *))'

@@ -16,7 +16,7 @@ export interface Queries {
   query<Row>(text: string, params?: unknown[]): Promise<Row[]>
 }
 
-export const CHANNEL = 'parley' // instances speak to each other on it (stores/announcer.ts)
+export const CHANNEL = 'parley' // instances speak to each other on it (log/notifier.ts)
 
 export interface Database extends Queries {
   engine: 'pglite' | 'postgres'

@@ -102,7 +102,7 @@ const TRIES = 4 // while a schema changes again and again, one more was not alwa
 
 // A statement that was prepared before the schema changed, or before somebody deallocated it, is refused before it does anything, and the
 // driver prepares all statements anew: it can be tried again. Inside a transaction the refusal has undone the transaction, and its owner
-// starts over (failures.ts).
+// starts over (db/errors.ts).
 const withStaleRetry =
   (run: Run): Run =>
   async (statement) => {

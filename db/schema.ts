@@ -182,7 +182,7 @@ export const acks = pgTable(
   (t) => [primaryKey({ columns: [t.sessionId, t.teamId] })],
 )
 
-// Whether a session looks like a loop (src/loop-guard.ts). A row only once it did.
+// Whether a session looks like a loop (src/loops/guard.ts). A row only once it did.
 export const loops = pgTable('loops', {
   sessionId: uuid()
     .primaryKey()

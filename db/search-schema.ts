@@ -1,4 +1,4 @@
-// The search index, all of it made from the log and rebuilt by `bun run reindex` (src/stores/indexer.ts).
+// The search index, all of it made from the log and rebuilt by `bun run reindex` (src/search/indexer.ts).
 import { sql } from 'drizzle-orm'
 import { bigint, customType, index, integer, pgTable, primaryKey, smallint, text, uuid } from 'drizzle-orm/pg-core'
 import { at, sessions } from './schema.ts'
@@ -25,7 +25,7 @@ export const sessionIndex = pgTable(
   ],
 )
 
-// An event's terms: `tsv` holds each with its count (as that many positions), `hot` those that weigh much in it, by level (core/terms.ts).
+// An event's terms: `tsv` holds each with its count (as that many positions), `hot` those that weigh much in it, by level (search/tokenizer.ts).
 // Its rows are kept whole and uncompressed up to 8 KiB (the migration says so): a search reads a thousand of them, each for every term.
 export const eventSearch = pgTable(
   'event_search',
@@ -34,7 +34,7 @@ export const eventSearch = pgTable(
     turn: integer().notNull(),
     sequence: bigint({ mode: 'number' }).notNull(),
     id: uuid().notNull(),
-    kind: smallint().notNull(), // its place in KINDS (core/kinds.ts)
+    kind: smallint().notNull(), // its place in KINDS (core/event-types.ts)
     at: at().notNull(),
     length: integer().notNull(), // in terms
     tsv: tsvector().notNull(),
@@ -49,7 +49,7 @@ export const eventSearch = pgTable(
 )
 
 // What a session is called and what its document says, as of a version of it and of its title and description (`head`, a hash).
-// In `tsv` the title's words have the label A (src/stores/session-search.ts).
+// In `tsv` the title's words have the label A (src/search/session-ranking.ts).
 export const sessionSearch = pgTable(
   'session_search',
   {

@@ -13,7 +13,7 @@ said.className = 'sr-only'
 said.setAttribute('role', 'status')
 document.body.append(said)
 const copyShape = document.getElementById('i-copy')
-const tick = copyShape.cloneNode() // drawn like the other icons (components/icon.tsx), and of no use without script
+const tick = copyShape.cloneNode() // drawn like the other icons (components/parts/icon.tsx), and of no use without script
 tick.id = 'i-tick'
 tick.innerHTML = '<path d="M20 6 9 17l-5-5"/>'
 copyShape.after(tick)

@@ -2,34 +2,29 @@ import { describe, expect, test } from 'bun:test'
 import { Glob } from 'bun'
 import { isBuiltin } from 'node:module'
 
-// What each part may import, apart from itself: nothing flows backwards (README, "How it is built"). A file beside the folders of src/
-// is a part of its own.
-const CONTRACTS = ['context.ts', 'config.ts', 'services.ts', 'keys.ts', 'gate.ts', 'loop-guard.ts', 'operator-key.ts', 'toolsets.ts']
+// What each part may import, apart from itself, in the order of the layers: nothing flows backwards (README, "How it is built"). A file
+// beside the folders of src/ is a part of its own, and there are no more of them than these.
 const MAY: Record<string, string[]> = {
   db: [],
   core: [],
-  components: ['core'],
-  stores: ['core', 'db'],
-  rooms: ['core', 'stores', 'context.ts', 'services.ts', 'keys.ts'],
-  history: ['core', 'stores', 'db', 'context.ts'],
-  import: ['core', 'stores', 'db', 'services.ts'],
-  doors: ['core', 'stores', 'rooms', 'history', 'import', 'components', ...CONTRACTS],
   'config.ts': [],
-  'loop-guard.ts': ['core', 'stores', 'db', 'config.ts'],
-  'growth.ts': ['core', 'stores', 'db', 'loop-guard.ts'],
-  'background.ts': ['core', 'stores', 'db', 'growth.ts', 'loop-guard.ts'],
-  'services.ts': ['core', 'stores', 'db', 'config.ts', 'loop-guard.ts', 'growth.ts', 'background.ts'],
-  'context.ts': ['core', 'stores', 'db', 'services.ts'],
-  'keys.ts': ['core', 'stores', 'context.ts'],
-  'writes.ts': ['core', 'stores', 'db', 'context.ts', 'keys.ts'],
-  'gate.ts': ['core', 'stores', 'db', 'context.ts', 'services.ts', 'keys.ts', 'writes.ts'],
-  'operator-key.ts': ['core', 'stores', 'services.ts'],
-  cli: ['db'],
-  'toolsets.ts': ['rooms', 'history', 'context.ts'],
-  'docs.ts': ['doors', 'config.ts', 'context.ts'],
-  'app.ts': ['core', 'doors', 'context.ts', 'gate.ts', 'services.ts', 'toolsets.ts'],
-  'command-line.ts': ['core', 'db', 'import', 'config.ts', 'operator-key.ts', 'services.ts'],
-  'server.ts': ['core', 'db', 'doors', 'import', 'app.ts', 'command-line.ts', 'config.ts', 'operator-key.ts', 'services.ts'],
+  markdown: ['core'],
+  components: ['core', 'markdown'],
+  stores: ['core', 'db'],
+  search: ['core', 'db', 'stores'],
+  loops: ['core', 'db', 'stores', 'config.ts'],
+  log: ['core', 'db', 'stores'],
+  process: ['core', 'db', 'stores', 'search', 'loops', 'log', 'config.ts'],
+  operations: ['core', 'db', 'stores', 'log', 'process'],
+  import: ['core', 'db', 'stores', 'process'],
+  rooms: ['core', 'db', 'markdown', 'stores', 'loops', 'log', 'process', 'operations'],
+  history: ['core', 'db', 'markdown', 'stores', 'search', 'operations'],
+  'toolsets.ts': ['operations', 'rooms', 'history'],
+  doors: ['core', 'db', 'stores', 'log', 'process', 'operations', 'import', 'rooms', 'toolsets.ts'],
+  pages: ['core', 'markdown', 'components', 'stores', 'loops', 'log', 'process', 'operations', 'rooms', 'history', 'doors', 'config.ts'],
+  'app.ts': ['core', 'process', 'operations', 'doors', 'pages', 'toolsets.ts'],
+  cli: ['core', 'db', 'process', 'operations', 'import', 'doors', 'config.ts'],
+  'server.ts': ['core', 'db', 'process', 'doors', 'app.ts', 'cli', 'config.ts'],
 }
 const ENTRY = 'src/server.ts'
 
@@ -37,10 +32,10 @@ const ENTRY = 'src/server.ts'
 const NODE: Record<string, string[]> = {
   'src/cli/install.ts': ['node:child_process', 'node:fs', 'node:path', 'node:timers/promises'],
   'src/core/ids.ts': ['node:crypto'],
-  'src/doors/pages/answer.tsx': ['node:util', 'node:zlib'],
-  'src/doors/pages/assets.ts': ['node:crypto', 'node:util', 'node:zlib'],
-  'src/import/command.ts': ['node:fs', 'node:path'],
-  'src/import/files.ts': ['node:fs', 'node:path'],
+  'src/pages/respond.tsx': ['node:util', 'node:zlib'],
+  'src/pages/assets.ts': ['node:crypto', 'node:util', 'node:zlib'],
+  'src/cli/import.ts': ['node:fs', 'node:path'],
+  'src/cli/import-files.ts': ['node:fs', 'node:path'],
   'src/import/source.ts': ['node:crypto', 'node:fs', 'node:path'],
   'src/import/writer.ts': ['node:crypto'],
 }
@@ -120,10 +115,10 @@ describe('an import that points outwards is found', () => {
     test(`in ${part}`, () => {
       const [path, out] =
         part === 'db' || part === 'components'
-          ? [`${part}/made-up.ts`, '../src/docs.ts']
+          ? [`${part}/made-up.ts`, '../src/server.ts']
           : part.endsWith('.ts')
-            ? [`src/${part}`, part === 'docs.ts' ? './server.ts' : './docs.ts']
-            : [`src/${part}/pages/made-up.ts`, '../../docs.ts']
+            ? [`src/${part}`, part === 'server.ts' ? './toolsets.ts' : './server.ts']
+            : [`src/${part}/folder/made-up.ts`, '../../server.ts']
       for (const way of WAYS) expect(wrongImports([{ path, text: way.replace('OUT', out) }])).toEqual([`${path} imports ${out}`])
     })
 
@@ -147,11 +142,11 @@ test("of Node's modules nothing is imported that is not in the list", async () =
 })
 
 test('what serves requests reads files in one place, and asks the process for its memory only', async () => {
-  const reached = reachedFrom(['src/app.ts', 'src/services.ts'], await sources())
+  const reached = reachedFrom(['src/app.ts', 'src/process/services.ts'], await sources())
   expect(reached.length).toBeGreaterThan(100)
   expect([...new Set(reached.flatMap(({ text }) => nodeModules(text)))].toSorted()).toEqual(SERVED)
   expect(reached.filter(({ text }) => nodeModules(text).includes('node:fs')).map(({ path }) => path)).toEqual([READS_FILES])
   expect(reached.flatMap(({ path, text }) => (text.match(/\bprocess\.\w+/g) ?? []).map((use) => `${path} ${use}`))).toEqual([
-    'src/doors/meta.ts process.memoryUsage',
+    'src/doors/rest/meta.ts process.memoryUsage',
   ])
 })

@@ -1,6 +1,6 @@
 // `bun run docs`: writes the generated parts of AGENTS.md, README.md and .env.example.
 import { readFileSync, writeFileSync } from 'node:fs'
-import { between, curlLines, environmentExample, toolTable, variableTable } from '../src/docs.ts'
+import { between, curlLines, environmentExample, toolTable, variableTable } from '../src/cli/docs.ts'
 import { rooms } from '../src/toolsets.ts'
 
 /** Each document as it should be, by its path from the root. */

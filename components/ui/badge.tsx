@@ -1,6 +1,6 @@
 import { cva, type VariantProps } from 'class-variance-authority'
 import type { ComponentProps } from 'react'
-import { cn } from '../cn.ts'
+import { cn } from '../parts/cn.ts'
 
 const badgeVariants = cva(
   'inline-flex w-fit shrink-0 items-center gap-1.5 rounded-full border px-2 py-px text-[11px] leading-4.5 font-medium whitespace-nowrap [&_svg]:size-3',

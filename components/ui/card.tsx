@@ -1,5 +1,5 @@
 import type { ComponentProps } from 'react'
-import { cn } from '../cn.ts'
+import { cn } from '../parts/cn.ts'
 
 export const Card = ({ className, ...props }: ComponentProps<'section'>) => (
   <section data-slot="card" className={cn('min-w-0 rounded-lg border bg-card text-card-foreground shadow-xs', className)} {...props} />

@@ -1,5 +1,5 @@
 import type { ComponentProps } from 'react'
-import { cn } from '../cn.ts'
+import { cn } from '../parts/cn.ts'
 
 export const Input = ({ className, ...props }: ComponentProps<'input'>) => (
   <input

@@ -1,5 +1,5 @@
 import type { ComponentProps, ReactNode } from 'react'
-import { cn } from '../cn.ts'
+import { cn } from '../parts/cn.ts'
 import { Button } from './button.tsx'
 
 interface Props extends ComponentProps<typeof Button> {

@@ -1,6 +1,6 @@
 import type { ComponentProps } from 'react'
-import { cn } from '../cn.ts'
-import { Icon } from '../icon.tsx'
+import { cn } from '../parts/cn.ts'
+import { Icon } from '../parts/icon.tsx'
 
 export const Select = ({ className, ...props }: ComponentProps<'select'>) => (
   <span className="relative block">

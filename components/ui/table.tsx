@@ -1,5 +1,5 @@
 import type { ComponentProps } from 'react'
-import { cn } from '../cn.ts'
+import { cn } from '../parts/cn.ts'
 
 export const Table = ({ className, ...props }: ComponentProps<'table'>) => (
   <table data-slot="table" className={cn('w-full text-[13px]', className)} {...props} />

@@ -1,5 +1,5 @@
 import type { ComponentProps } from 'react'
-import { cn } from '../cn.ts'
+import { cn } from '../parts/cn.ts'
 
 /** Grows with its text where the browser can do that, in height only; runs the way its text does. */
 export const Textarea = ({ className, ...props }: ComponentProps<'textarea'>) => (

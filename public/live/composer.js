@@ -1,4 +1,4 @@
-// What a person sends. Concluded while they write, the text stays in the form (components/composer.tsx), and goes nowhere: before htmx
+// What a person sends. Concluded while they write, the text stays in the form (components/session/composer.tsx), and goes nowhere: before htmx
 // hears of it. Whoever sends something sees it arrive, wherever they were reading.
 import { $ } from './elements.js'
 

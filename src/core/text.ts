@@ -1,6 +1,6 @@
 // What no text may contain, whichever door it comes through. Everything else is stored as it came.
 import { refuse } from './errors.ts'
-import { visible } from './visible.ts'
+import { visible } from './escape-invisible.ts'
 
 // The shapes of a team's token and of our keys; a text with one of them would open a room to its readers. The brackets capture what may
 // stay visible: a team's handle, a key's prefix.

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
 import { isUuid, sha256 } from '../core/ids.ts'
-import { MODES } from '../core/modes.ts'
+import { MODES } from '../core/session-kind.ts'
 import { shortened } from '../core/event-text.ts'
 import { sessionsWithin, type SessionRow } from '../stores/history.ts'
 import { factsOf, sessionFacts } from './session-facts.ts'

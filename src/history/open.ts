@@ -1,8 +1,8 @@
 // Reading by id: a session shows its turns, a turn its events, an event all of it, and each the ids around it.
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
-import { kindOf } from '../core/kinds.ts'
-import type { Context } from '../context.ts'
+import { kindOf } from '../core/event-types.ts'
+import type { Context } from '../operations/context.ts'
 import {
   besides,
   eventsOfTurn,

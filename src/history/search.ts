@@ -1,13 +1,13 @@
-// Where something was said or done: handles and a line of text each. Found and ranked by stores/search.ts; by-session.ts adds what titles
+// Where something was said or done: handles and a line of text each. Found and ranked by search/ranking.ts; session-hits.ts adds what titles
 // and documents say.
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
-import { kindNumber, kindOf, KINDS, SEARCHABLE, SEARCHED_BY_DEFAULT, type Kind } from '../core/kinds.ts'
-import type { Context } from '../context.ts'
+import { kindNumber, kindOf, KINDS, SEARCHABLE, SEARCHED_BY_DEFAULT, type Kind } from '../core/event-types.ts'
+import type { Context } from '../operations/context.ts'
 import { eventsAt, runsOf, sessionsByIds, type EventRow, type SessionRow } from '../stores/history.ts'
-import type { Scope } from '../stores/search-scope.ts'
-import { findEvents, soughtIn, type Found, type Sought } from '../stores/search.ts'
-import { sessionsFor, withoutThoseIn, withSessions } from './by-session.ts'
+import type { Scope } from '../search/scope.ts'
+import { findEvents, soughtIn, type Found, type Sought } from '../search/ranking.ts'
+import { sessionsFor, withoutThoseIn, withSessions } from './session-hits.ts'
 import { eventName, named, sessionName, turnName } from './ids.ts'
 import { factsOf, sessionFacts } from './session-facts.ts'
 import { howMany, orNull, said, tool } from './tool.ts'
@@ -39,7 +39,7 @@ export const hit = z.object({
 })
 
 /** Specification 2, "search_sessions": 1 to 50 hits, 10 unless said, within 750 ms; 504 after 4.5 s. Why a hit stands where it does:
- *  stores/search.ts. */
+ *  search/ranking.ts. */
 export const searchSessions = tool({
   name: 'search_sessions',
   summary:

@@ -3,10 +3,10 @@
 import { z } from 'zod'
 import { withinDeadline } from '../../db/database.ts'
 import { refuse, type ErrorBody, type ErrorCode } from '../core/errors.ts'
-import { operationsFor } from '../core/operation.ts'
+import { operationsFor } from '../operations/operation.ts'
 import { redacted } from '../core/text.ts'
-import type { Context } from '../context.ts'
-import { isTimeout } from '../stores/failures.ts'
+import type { Context } from '../operations/context.ts'
+import { isTimeout } from '../../db/errors.ts'
 
 interface Answer<Data> {
   /** The request with its defaults filled in. */

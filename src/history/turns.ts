@@ -1,5 +1,5 @@
 // What a turn is, from its events: when it ended and with what, who asked, which tools it called.
-import { kindOf } from '../core/kinds.ts'
+import { kindOf } from '../core/event-types.ts'
 import { excerpt, shortened, textOf, type Short } from '../core/event-text.ts'
 import type { EventRow, Place, Quoted, Run, SessionRow } from '../stores/history.ts'
 import { eventName, turnName } from './ids.ts'

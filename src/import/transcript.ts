@@ -2,7 +2,7 @@
 // batch and a line are all that is in memory.
 import { refuse } from '../core/errors.ts'
 import { pause } from '../core/pause.ts'
-import type { Services } from '../services.ts'
+import type { Services } from '../process/services.ts'
 import { sessionOfEvent } from '../stores/imports.ts'
 import { sessionById, setParent } from '../stores/sessions.ts'
 import { isObject, unknown, type Draft, type Json, type Memory } from './draft.ts'

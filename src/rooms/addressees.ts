@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
 import { nameKey } from '../core/text.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../operations/context.ts'
 import { roster, type Participant } from '../stores/members.ts'
 
 const addressee = z.string().min(1).max(120)

@@ -1,6 +1,6 @@
 // The sections of catch_up: each reads what it has to say, and cuts it to what it is given. Every row has the id or the name under which
 // it is read in full.
-import type { Context } from '../context.ts'
+import type { Context } from '../operations/context.ts'
 import { fitting, jsonLength, rowWithin } from '../core/budget.ts'
 import { nameKey } from '../core/text.ts'
 import { documentBefore, documentVersions, readDocument } from '../stores/documents.ts'

@@ -1,12 +1,12 @@
 // After a context compaction: all that a team needs to continue, in one answer of a size that it chooses.
 import { z } from 'zod'
 import { cutText, jsonLength } from '../core/budget.ts'
-import { teamOf, type Context } from '../context.ts'
-import type { Services } from '../services.ts'
+import { teamOf, type Context } from '../operations/context.ts'
+import type { Services } from '../process/services.ts'
 import type { Member } from '../stores/members.ts'
 import { unreadOf } from '../stores/unread.ts'
 import { docPart, lastMessages, others, unanswered, type Part } from './catch-up-parts.ts'
-import { event, maxChars, op, outlineRow, sessionId, time, version } from './shapes.ts'
+import { event, maxChars, op, outlineRow, sessionId, time, version } from './schemas.ts'
 
 const DEFAULT_CHARS = 8_000
 const LEAST_CHARS = 2_000 // below it there is no room for rows

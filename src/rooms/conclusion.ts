@@ -1,5 +1,5 @@
 // The doc's `## Conclusion` section: a level-2 heading outside code fences; it runs to the next heading of level 1 or 2.
-import { headingsOf, withFenceClosed, withHeadingsDeeper, type Heading } from '../core/headings.ts'
+import { headingsOf, withFenceClosed, withHeadingsDeeper, type Heading } from '../markdown/headings.ts'
 import { sectionsOf, type Section } from './outline.ts'
 
 /** The doc with `summary` as its conclusion: in place of the one it has, else at the end. The heading may be part of `summary`; its other

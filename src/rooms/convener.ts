@@ -2,14 +2,14 @@
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
 import { nameKey } from '../core/text.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../operations/context.ts'
 import { hasPosted } from '../stores/events.ts'
 import { roster, type Participant } from '../stores/members.ts'
 import { setConvener } from '../stores/sessions.ts'
-import { authorOf, isConvener } from './people.ts'
-import { openSession } from './refusals.ts'
+import { authorOf, isConvener } from './who-may.ts'
+import { openSession } from './preconditions.ts'
 import { participantOf } from './roster.ts'
-import { op, sessionId, time } from './shapes.ts'
+import { op, sessionId, time } from './schemas.ts'
 
 // Silent for this many times DISCONNECTED_AFTER (ten minutes unless set otherwise), a convener counts as gone: an agent that crashed
 // never says that it leaves, and one that thinks for some minutes does not lose its role.

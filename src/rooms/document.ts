@@ -1,13 +1,13 @@
 // The one markdown document of a session. Every write adds a version with its author (specification 1, "Session Document").
 import { z } from 'zod'
-import type { Context } from '../context.ts'
+import type { Context } from '../operations/context.ts'
 import { cutText, fitting, jsonLength } from '../core/budget.ts'
 import { refuse } from '../core/errors.ts'
 import { utf8Bytes } from '../core/text.ts'
 import { documentVersions, readDocument, readVersion, writeDocument } from '../stores/documents.ts'
 import { fittingOutline, outlineOf, sectionNamed, sectionsOf, textOf, withSection, type Section } from './outline.ts'
-import { authorOf } from './people.ts'
-import { existingSession, openSession } from './refusals.ts'
+import { authorOf } from './who-may.ts'
+import { existingSession, openSession } from './preconditions.ts'
 import {
   DOC_BODY_BYTES,
   DOC_LIMIT_BYTES,
@@ -20,7 +20,7 @@ import {
   sessionId,
   time,
   version,
-} from './shapes.ts'
+} from './schemas.ts'
 
 const sectionName = z
   .string()

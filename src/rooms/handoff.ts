@@ -1,8 +1,8 @@
 // A session as one page of Markdown from which an agent of any vendor can continue, of a bounded size whatever the session's.
 import { cutText } from '../core/budget.ts'
 import type { ServerLink } from '../core/server-link.ts'
-import { oneLine, quote } from '../core/visible.ts'
-import type { Services } from '../services.ts'
+import { oneLine, quote } from '../core/escape-invisible.ts'
+import type { Services } from '../process/services.ts'
 import { readDocument } from '../stores/documents.ts'
 import { eventsBefore, isMessage, type Event } from '../stores/events.ts'
 import { roster, type Participant } from '../stores/members.ts'

@@ -1,11 +1,11 @@
-// What the loop guard (src/loop-guard.ts) means to the room: a mark that a person removes, and with LOOP_GUARD=slow a pause.
+// What the loop guard (src/loops/guard.ts) means to the room: a mark that a person removes, and with LOOP_GUARD=slow a pause.
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
-import type { Context } from '../context.ts'
-import { release } from '../stores/loops.ts'
-import { personOnly } from './people.ts'
-import { openSession } from './refusals.ts'
-import { op, sessionId } from './shapes.ts'
+import type { Context } from '../operations/context.ts'
+import { release } from '../loops/store.ts'
+import { personOnly } from './who-may.ts'
+import { openSession } from './preconditions.ts'
+import { op, sessionId } from './schemas.ts'
 
 /** Beyond specification 1, only for people (403), and while the session is open: `released` is false when nothing was suspected. */
 export const releaseSession = op({

@@ -1,9 +1,9 @@
 // The sections of the doc, each under a name of its own: what `section` means when the doc is read or written.
 import type { z } from 'zod'
 import { fitting } from '../core/budget.ts'
-import { headingsOf, withHeadingsDeeper } from '../core/headings.ts'
+import { headingsOf, withHeadingsDeeper } from '../markdown/headings.ts'
 import { nameKey } from '../core/text.ts'
-import type { outlineRow } from './shapes.ts'
+import type { outlineRow } from './schemas.ts'
 
 export interface Section {
   section: string // the heading's text; the second of the same name is "Notes (2)"

@@ -1,5 +1,5 @@
 // What became of what was said: a wait has handed it to a team (delivered), and the team has said so itself (acknowledged).
-import type { Services } from '../services.ts'
+import type { Services } from '../process/services.ts'
 import type { Event } from '../stores/events.ts'
 import { roster, type Seat } from '../stores/members.ts'
 

@@ -1,8 +1,8 @@
-// A session for people outside: a read-only link that a person makes and revokes (doors/shared.ts has what it opens).
+// A session for people outside: a read-only link that a person makes and revokes (doors/http/share-link.ts has what it opens).
 import { z } from 'zod'
 import { dropShare, putShare } from '../stores/shares.ts'
-import { authorOf, personOnly } from './people.ts'
-import { op, sessionId } from './shapes.ts'
+import { authorOf, personOnly } from './who-may.ts'
+import { op, sessionId } from './schemas.ts'
 
 const FOR_PEOPLE = 'Only a signed-in person can share a session, on its page.'
 

@@ -1,9 +1,9 @@
 // What waits for a team, without consuming any of it: for hooks and scripts that ask between two steps. Waiting stays the way to follow.
 import { z } from 'zod'
-import { teamOf } from '../context.ts'
+import { teamOf } from '../operations/context.ts'
 import { unreadOf } from '../stores/unread.ts'
-import { op, sessionId } from './shapes.ts'
-import { handedTo } from './wait.ts'
+import { op, sessionId } from './schemas.ts'
+import { handedTo } from './team-wait.ts'
 
 /** Beyond specification 1: counts to 1,000, from what a wait handed out last. REST gives an ETag, and 304 while nothing has changed. */
 export const peek = op({

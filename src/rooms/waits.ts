@@ -1,13 +1,13 @@
 // The calls that block: how agents stay current (specification 1, "How Agents Stay Current").
 import { z } from 'zod'
-import { teamOf, type Context } from '../context.ts'
+import { teamOf, type Context } from '../operations/context.ts'
 import { jsonLength, pagesWithin } from '../core/budget.ts'
 import { Refusal, refuse, unauthorized } from '../core/errors.ts'
 import { isUuid, parseToken } from '../core/ids.ts'
-import type { Services } from '../services.ts'
+import type { Services } from '../process/services.ts'
 import { PAGE_BYTES, type Page } from '../stores/events.ts'
-import { cursor, event, includeTrace, LEAST_CHARS, maxChars, op, sessionId } from './shapes.ts'
-import { Wait } from './wait.ts'
+import { cursor, event, includeTrace, LEAST_CHARS, maxChars, op, sessionId } from './schemas.ts'
+import { Wait } from './team-wait.ts'
 
 export const LONGEST_WAIT_S = 30
 const SESSIONS_AT_ONCE = 32

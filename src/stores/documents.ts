@@ -2,7 +2,7 @@
 import { and, desc, eq, lt, sql } from 'drizzle-orm'
 import { prepared, type Queries } from '../../db/database.ts'
 import { sessionDocHistory, sessionDocs } from '../../db/schema.ts'
-import { plainArray } from './arrays.ts'
+import { plainArray } from '../../db/arrays.ts'
 
 export interface Author {
   teamId: string | undefined

@@ -1,7 +1,7 @@
 // Reading the log. The primary key (session_id, sequence) is the cursor's index; every read is one range of it.
 import type { Queries } from '../../db/database.ts'
 import { CONVERSATION_TYPES } from '../../db/schema.ts'
-import { plainArray } from './arrays.ts'
+import { plainArray } from '../../db/arrays.ts'
 
 /** An event as every door shows it: the same for all readers, so it can be encoded once (specification 1's message). */
 export interface Event {

@@ -2,7 +2,7 @@
 // range scans. Where the turn lies in the log the search index knows; what it has not seen yet is the end of the log.
 import type { Queries } from '../../db/database.ts'
 import type { Content } from '../core/event-text.ts'
-import { plainArray } from './arrays.ts'
+import { plainArray } from '../../db/arrays.ts'
 
 export interface SessionRow {
   id: string

@@ -2,7 +2,7 @@
 import { and, eq } from 'drizzle-orm'
 import type { Queries } from '../../db/database.ts'
 import { imports } from '../../db/schema.ts'
-import { pgArray } from './arrays.ts'
+import { pgArray } from '../../db/arrays.ts'
 
 export type Import = typeof imports.$inferSelect
 

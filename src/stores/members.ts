@@ -3,7 +3,7 @@ import { and, asc, eq, getTableColumns, gt, isNull, ne, sql } from 'drizzle-orm'
 import { prepared, type Queries } from '../../db/database.ts'
 import { acks, participants, sessions } from '../../db/schema.ts'
 import { parseToken, sameText, sha256, type Token } from '../core/ids.ts'
-import { plainArray } from './arrays.ts'
+import { plainArray } from '../../db/arrays.ts'
 
 /** What a wait and a read must know of a session before they begin. */
 export interface SessionEnd {
@@ -46,7 +46,7 @@ interface Found {
   addressed_cursor: number
 }
 
-// By hand, because every call of every team goes through it: one statement for all that ask at the same time (core/combine.ts).
+// By hand, because every call of every team goes through it: one statement for all that ask at the same time (core/batch-loader.ts).
 const MEMBERS = `
 select k.ord, s.id, s.status, s.last_sequence, s.last_conversation_sequence,
   p.team_id, p.token_hash, p.team_name, p.left_at is not null as left, p.last_seen_cursor, p.delivered_cursor, p.addressed_cursor

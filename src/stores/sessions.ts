@@ -3,8 +3,8 @@ import { and, desc, eq, ilike, ne, not, or, sql } from 'drizzle-orm'
 import { prepared, type Queries } from '../../db/database.ts'
 import { loops, participants, sessionDocs, sessions } from '../../db/schema.ts'
 import { sessionIndex } from '../../db/search-schema.ts'
-import { isAmong, plainArray } from './arrays.ts'
-import { isLive, lastActivity, type Since } from './overview.ts'
+import { isAmong, plainArray } from '../../db/arrays.ts'
+import { isLive, lastActivity, type Since } from './home-queries.ts'
 
 export type Session = typeof sessions.$inferSelect
 

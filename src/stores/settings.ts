@@ -4,13 +4,12 @@ import { eq, sql } from 'drizzle-orm'
 import type { Database, Queries } from '../../db/database.ts'
 import { settings } from '../../db/schema.ts'
 import { newSecret } from '../core/ids.ts'
-import type { Announcer } from './announcer.ts'
 
 export type SettingName = 'mcp_url' | 'loop_guard' | 'server_secret' | 'operator_key_hash'
 export type SavedSettings = Awaited<ReturnType<typeof savedSettings>>
 
-/** Reads them, and sees to it that there is a `server_secret`. */
-export const savedSettings = async (database: Database, announcer: Announcer | undefined) => {
+/** Reads them, and sees to it that there is a `server_secret`. `tellOthers` runs in the transaction that saves one. */
+export const savedSettings = async (database: Database, tellOthers?: (tx: Queries) => Promise<void>) => {
   await offerSetting(database, 'server_secret', newSecret()) // tokens of idempotent calls, and cookies, are made with it
   let known = await readSettings(database)
 
@@ -27,7 +26,7 @@ export const savedSettings = async (database: Database, announcer: Announcer | u
     async change(name: SettingName, value: string | undefined) {
       await database.transaction(async (tx) => {
         await (value === undefined ? forgetSetting(tx, name) : saveSetting(tx, name, value))
-        await announcer?.settingsSaved(tx)
+        await tellOthers?.(tx)
       })
       await reload()
     },

@@ -1,7 +1,7 @@
 // What a team has before it: counted, or what is addressed to it alone. A message is addressed to a team that it names in `to`, and to
 // the team whose message it answers.
 import type { Queries } from '../../db/database.ts'
-import { plainArray } from './arrays.ts'
+import { plainArray } from '../../db/arrays.ts'
 import { CONVERSATION, page, PAGE_EVENTS, type Event, type Page } from './events.ts'
 
 // The first line is the partial index events_addressed: a team's few messages are found without reading the feed.

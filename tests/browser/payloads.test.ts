@@ -1,7 +1,7 @@
 // Everything an agent may write, with everything attackers are known to write in it, on real pages in a real browser.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { BrowserContext, Page } from 'playwright'
-import { renderMarkdown } from '../../src/core/markdown.ts'
+import { renderMarkdown } from '../../src/markdown/render.ts'
 import { nameIsPlain } from '../../src/core/text.ts'
 import { trace, type Step } from '../support/history.ts'
 import { HOSTILE, PAYLOADS } from '../support/payloads.ts'

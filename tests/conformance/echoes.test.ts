@@ -1,7 +1,7 @@
 // A credential that stands where it does not belong must not come back: answers are logged, and copied into chats.
 import { expect, test } from 'bun:test'
-import { readAssets } from '../../src/doors/pages/assets.ts'
-import { pageRoutes } from '../../src/doors/pages.tsx'
+import { readAssets } from '../../src/pages/assets.ts'
+import { pageRoutes } from '../../src/pages/routes.tsx'
 import { onEveryEngine, operations, room, viaRest, type Parley, type Sending } from '../support/parley.ts'
 
 interface Route {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { z } from 'zod'
-import type { Context } from '../../src/context.ts'
-import { operationsFor } from '../../src/core/operation.ts'
+import type { Context } from '../../src/operations/context.ts'
+import { operationsFor } from '../../src/operations/operation.ts'
 import { rooms, type Toolset } from '../../src/toolsets.ts'
 import { done, feedOf, onEveryEngine, refused, room, say, soon, viaMcp, viaRest, type Served } from '../support/parley.ts'
 

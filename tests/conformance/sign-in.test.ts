@@ -1,6 +1,6 @@
 // Who signs in, how often somebody may try, and what a page of somebody else can do about it.
 import { describe, expect, test } from 'bun:test'
-import { newOperatorKey } from '../../src/operator-key.ts'
+import { newOperatorKey } from '../../src/process/operator-key.ts'
 import { BASE, onEveryEngine, type Sending, type Served } from '../support/parley.ts'
 
 const CHOSEN = { OPERATOR_KEY: 'chosen by a person', VIEWER_PASSWORD: 'the viewers password' }

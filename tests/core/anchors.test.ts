@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { withAnchors } from '../../src/core/anchors.ts'
-import { renderMarkdown } from '../../src/core/markdown.ts'
+import { withAnchors } from '../../src/markdown/anchors.ts'
+import { renderMarkdown } from '../../src/markdown/render.ts'
 import { PAYLOADS } from '../support/payloads.ts'
 
 const anchored = (text: string) => withAnchors(renderMarkdown(text))

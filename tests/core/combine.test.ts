@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { combine } from '../../src/core/combine.ts'
+import { combine } from '../../src/core/batch-loader.ts'
 
 test('what is asked for while a load is under way is loaded together', async () => {
   const loads: number[][] = []

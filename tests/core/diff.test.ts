@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { diffRows } from '../../components/diff-rows.ts'
+import { diffRows } from '../../components/document/diff-rows.ts'
 import { diffLines, diffWords, type Diff, type Edit } from '../../src/core/diff.ts'
 
 const brief = (edits: Edit[]) => edits.map(({ kind, lines }) => `${{ same: ' ', added: '+', removed: '-' }[kind]}${lines.join('|')}`)

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { glance } from '../../src/core/glance.ts'
+import { glance } from '../../src/markdown/plain-text.ts'
 
 const lines = (...text: string[]) => text.join('\n')
 

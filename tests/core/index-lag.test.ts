@@ -1,6 +1,6 @@
 // How far the index is behind, as a process keeps count of it.
 import { expect, test } from 'bun:test'
-import { IndexLag } from '../../src/stores/index-lag.ts'
+import { IndexLag } from '../../src/search/index-lag.ts'
 
 const [A, B] = ['a', 'b']
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { HONEST, randomFrom, STORMS } from '../../bench/conversations.ts'
-import { isLoop, lookback, type Said } from '../../src/core/loop.ts'
+import { isLoop, lookback, type Said } from '../../src/loops/detector.ts'
 
 const RULE = { posts: 12, likeness: 0.9 }
 const SEEDS = [1, 2, 3]

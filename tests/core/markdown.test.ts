@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { prepareMarkdown, renderMarkdown } from '../../src/core/markdown.ts'
-import { piecesOf } from '../../src/core/pieces.ts'
-import { visible } from '../../src/core/visible.ts'
+import { prepareMarkdown, renderMarkdown } from '../../src/markdown/render.ts'
+import { piecesOf } from '../../src/markdown/chunks.ts'
+import { visible } from '../../src/core/escape-invisible.ts'
 import { KIB_32, WORST } from '../support/worst.ts'
 import { HOSTILE, PAYLOADS } from '../support/payloads.ts'
 

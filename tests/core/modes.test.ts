@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { modeAfter, OWN_TOOLS } from '../../src/core/modes.ts'
-import { toolNames } from '../../src/doors/mcp.ts'
+import { modeAfter, OWN_TOOLS } from '../../src/core/session-kind.ts'
+import { toolNames } from '../../src/doors/mcp/routes.ts'
 import { toolsets } from '../../src/toolsets.ts'
 
 test('every tool of this server, and no other, is known by its own name', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { queuesOf } from '../../src/core/queues.ts'
+import { queuesOf } from '../../src/core/concurrency-limit.ts'
 
 test('work under one key comes in its order, so many at a time, and a failure frees the place', async () => {
   const inTurn = queuesOf(2)

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { searchLine } from '../../src/doors/pages/search-line.ts'
+import { searchLine } from '../../src/pages/search/search-line.ts'
 import type { Event } from '../../src/stores/events.ts'
 
 const event = (fields: object) => ({ id: 'x', sequence: 1, at: '2026-04-29T12:00:00Z', ...fields }) as Event

@@ -1,15 +1,15 @@
 import { expect, test } from 'bun:test'
 import { createElement } from 'react'
 import { renderToStaticMarkup } from 'react-dom/server'
-import { Lanes } from '../../components/lanes.tsx'
-import { Listening, Roster, type RosterTeam } from '../../components/roster.tsx'
+import { Lanes } from '../../components/session/lanes.tsx'
+import { Listening, Roster, type RosterTeam } from '../../components/session/roster.tsx'
 import { readConfig } from '../../src/config.ts'
 import { Clock } from '../../src/core/clock.ts'
 import { Presence } from '../../src/core/presence.ts'
-import { castOf } from '../../src/doors/pages/feed.tsx'
-import { lanesOf, stateOf } from '../../src/doors/pages/state.ts'
-import { loopSettingsOf } from '../../src/loop-guard.ts'
-import type { SaidRow } from '../../src/stores/watched.ts'
+import { castOf } from '../../src/pages/session/feed.tsx'
+import { lanesOf, stateOf } from '../../src/pages/session/state.ts'
+import { loopSettingsOf } from '../../src/loops/guard.ts'
+import type { SaidRow } from '../../src/stores/live-state.ts'
 
 const NOW = Date.parse('2026-11-22T12:00:00.000Z')
 const minutesAgo = (minutes: number) => new Date(NOW - minutes * 60_000).toISOString()

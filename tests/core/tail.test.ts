@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { Tail } from '../../src/core/tail.ts'
+import { Tail } from '../../src/log/recent-events.ts'
 
 const made = (size = 1) => new Tail<{ sequence: number }>(() => size)
 const those = (...sequences: number[]) => sequences.map((sequence) => ({ sequence }))

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { excerpt, shortened, textOf } from '../../src/core/event-text.ts'
-import { modeAfter } from '../../src/core/modes.ts'
-import { indexed, termsOf } from '../../src/core/terms.ts'
-import { likelyEvents, weightOf } from '../../src/stores/search-plan.ts'
-import { isOneTypo } from '../../src/stores/typos.ts'
+import { modeAfter } from '../../src/core/session-kind.ts'
+import { indexed, termsOf } from '../../src/search/tokenizer.ts'
+import { likelyEvents, weightOf } from '../../src/search/candidates.ts'
+import { isOneTypo } from '../../src/search/typos.ts'
 
 const terms = (text: string) => [...termsOf(text).keys()]
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { lasted } from '../../components/lasted.ts'
-import { castOf } from '../../src/doors/pages/feed.tsx'
-import { traceItems } from '../../src/doors/pages/trace-events.ts'
+import { lasted } from '../../components/parts/lasted.ts'
+import { castOf } from '../../src/pages/session/feed.tsx'
+import { traceItems } from '../../src/pages/trace/events.ts'
 import type { TraceRow } from '../../src/stores/trace.ts'
 
 const row = (sequence: number, type: string, more: Partial<TraceRow> = {}): TraceRow => ({

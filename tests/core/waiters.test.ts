@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { Waiters, type Armed } from '../../src/core/waiters.ts'
+import { Waiters, type Armed } from '../../src/log/waiters.ts'
 
 const isWoken = async (armed: Armed) => (await Promise.race([armed.woken().then(() => true), Bun.sleep(2).then(() => false)])) as boolean
 

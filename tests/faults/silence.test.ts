@@ -2,7 +2,7 @@
 // under the same address is used again within seconds, and not when the system gives up after a quarter of an hour.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { openPostgres } from '../../db/postgres.ts'
-import { isTimeout } from '../../src/stores/failures.ts'
+import { isTimeout } from '../../db/errors.ts'
 import { freshDatabase, startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { thatCanFallSilent, thatRefusesToListen, type Proxy } from '../support/proxy.ts'
 import { startServer } from '../support/server.ts'

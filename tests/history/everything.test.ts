@@ -1,9 +1,9 @@
 // What people search by beside the tool of specification 2: times, authors, and sessions by their titles and documents.
 import { describe, expect, test } from 'bun:test'
 import { history } from '../../bench/corpus.ts'
-import { perform } from '../../src/gate.ts'
-import { searchEverything } from '../../src/history/everything.ts'
-import { indexedSession } from '../../src/stores/session-index.ts'
+import { perform } from '../../src/operations/perform.ts'
+import { searchEverything } from '../../src/history/page-search.ts'
+import { indexedSession } from '../../src/search/session-index.ts'
 import { trace, type Step } from '../support/history.ts'
 import { cookieOf, done, onEveryEngine, room, soon, viaRest } from '../support/parley.ts'
 

@@ -1,8 +1,8 @@
 // The index: close behind, exact after a crash, and rebuilt without a change to anything that was found.
 import { describe, expect, test } from 'bun:test'
 import { history } from '../../bench/corpus.ts'
-import { SEARCHED_BY_DEFAULT } from '../../src/core/kinds.ts'
-import { B, K1, termsOf } from '../../src/core/terms.ts'
+import { SEARCHED_BY_DEFAULT } from '../../src/core/event-types.ts'
+import { B, K1, termsOf } from '../../src/search/tokenizer.ts'
 import { databaseOf, ENGINES } from '../faults/engines.ts'
 import { openRoom, post } from '../faults/rooms.ts'
 import { askOverRest, indexed, trace, type Step } from '../support/history.ts'

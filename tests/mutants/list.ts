@@ -12,15 +12,15 @@ export interface Mutant {
 
 const tests = (...names: string[]) => names.map((name) => `tests/${name}.test.ts`)
 
-const STATEMENTS = 'src/stores/append-statements.ts'
-const HEADS = 'src/stores/heads.ts'
-const APPENDER = 'src/stores/appender.ts'
-const FOLLOWER = 'src/rooms/follower.ts'
-const WAIT = 'src/rooms/wait.ts'
-const ANNOUNCER = 'src/stores/announcer.ts'
-const GATE = 'src/gate.ts'
-const WRITES = 'src/writes.ts'
-const GUARDS = 'src/doors/guards.ts'
+const STATEMENTS = 'src/log/append-sql.ts'
+const HEADS = 'src/log/heads.ts'
+const APPENDER = 'src/log/group-commit.ts'
+const FOLLOWER = 'src/log/log-reader.ts'
+const WAIT = 'src/rooms/team-wait.ts'
+const ANNOUNCER = 'src/log/notifier.ts'
+const GATE = 'src/operations/perform.ts'
+const WRITES = 'src/operations/transaction.ts'
+const GUARDS = 'src/doors/http/guards.ts'
 const TEXT = 'src/core/text.ts'
 
 const LOG: Mutant[] = [
@@ -142,7 +142,7 @@ const WAITS: Mutant[] = [
   {
     name: 'wait: who sees more than the others wakes nobody',
     breaks: 'a lost notification is made good by the next reader',
-    file: 'src/core/waiters.ts',
+    file: 'src/log/waiters.ts',
     from: `else if (sequence > this.#room.told) wakeIn(this.#room, sequence)`,
     to: `else if (sequence > this.#room.told) this.#room.told = sequence`,
     tests: tests('core/waiters'),
@@ -150,7 +150,7 @@ const WAITS: Mutant[] = [
   {
     name: 'wait: the sweep wakes nobody',
     breaks: 'a lost notification costs five seconds at most',
-    file: 'src/background.ts',
+    file: 'src/process/background.ts',
     from: `if (told !== undefined && last_sequence > told) growth.grew(id, last_sequence)`,
     to: `void told`,
     tests: tests('faults/waiting', 'faults/delivery'),
@@ -198,7 +198,7 @@ const WAITS: Mutant[] = [
   {
     name: 'wait: events in memory have a gap',
     breaks: 'a reader never skips',
-    file: 'src/core/tail.ts',
+    file: 'src/log/recent-events.ts',
     from: `if (!held || events[0]!.sequence > last + 1)`,
     to: `if (!held)`,
     tests: tests('core/tail'),
@@ -206,7 +206,7 @@ const WAITS: Mutant[] = [
   {
     name: 'wait: events in memory end before what is committed',
     breaks: 'after a post every answer has it',
-    file: 'src/core/tail.ts',
+    file: 'src/log/recent-events.ts',
     from: `events.at(-1)!.sequence < Math.max(newest, cursor + 1)`,
     to: `events.at(-1)!.sequence < cursor + 1`,
     tests: tests('core/tail'),
@@ -241,7 +241,7 @@ const NOTIFIER: Mutant[] = [
   {
     name: 'notifier: other instances are told nothing',
     breaks: 'a message wakes those who wait at another instance',
-    file: 'src/growth.ts',
+    file: 'src/process/publish.ts',
     from: `announcer?.announce(session, newest)`,
     to: ``,
     tests: tests('stores/announcer'),
@@ -249,7 +249,7 @@ const NOTIFIER: Mutant[] = [
   {
     name: 'notifier: what others say wakes nobody',
     breaks: 'a message wakes those who wait at another instance',
-    file: 'src/services.ts',
+    file: 'src/process/services.ts',
     from: `growth.grew(session, newest)`,
     to: `void [session, newest]`,
     tests: tests('stores/announcer'),
@@ -260,7 +260,7 @@ const IDEMPOTENCY: Mutant[] = [
   {
     name: 'key: another body under the same key is answered as the first',
     breaks: 'a key that is used again for something else is refused',
-    file: 'src/keys.ts',
+    file: 'src/operations/idempotency.ts',
     from: `if (before.operation === key.operation && before.bodyHash === key.bodyHash) return`,
     to: `if (before.operation === key.operation) return`,
     tests: tests('conformance/idempotency'),
@@ -268,7 +268,7 @@ const IDEMPOTENCY: Mutant[] = [
   {
     name: 'key: two teams share their keys',
     breaks: 'a key belongs to its caller',
-    file: 'src/keys.ts',
+    file: 'src/operations/idempotency.ts',
     from: `caller: nameOf(caller), text`,
     to: `caller: '', text`,
     tests: tests('conformance/idempotency'),
@@ -304,7 +304,7 @@ const PERMISSIONS: Mutant[] = [
   {
     name: 'may: any team concludes',
     breaks: 'CONVENER_ONLY keeps others from it',
-    file: 'src/rooms/people.ts',
+    file: 'src/rooms/who-may.ts',
     from: `if (rule !== what && rule !== 'both') return`,
     to: `return`,
     tests: tests('conformance/switches', 'conformance/convener'),
@@ -312,7 +312,7 @@ const PERMISSIONS: Mutant[] = [
   {
     name: 'may: a handle with any secret is a token',
     breaks: 'a token opens its session, and nothing else does',
-    file: 'src/stores/membership.ts',
+    file: 'src/log/member-cache.ts',
     from: `if (!member || !proves(token, member)) return undefined`,
     to: `if (!member) return undefined`,
     tests: tests('conformance/credentials'),
@@ -344,7 +344,7 @@ const PERMISSIONS: Mutant[] = [
   {
     name: 'may: a session’s link opens other sessions',
     breaks: 'a link opens its session and no other',
-    file: 'src/doors/shared.ts',
+    file: 'src/doors/http/share-link.ts',
     from: `(await sharedBy(services.database, shared.token)) === shared.sessionId`,
     to: `(await sharedBy(services.database, shared.token)) !== undefined`,
     tests: tests('conformance/sharing'),

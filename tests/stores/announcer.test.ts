@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import postgres from 'postgres'
 import { CHANNEL } from '../../db/database.ts'
-import { Appender } from '../../src/stores/appender.ts'
+import { Appender } from '../../src/log/group-commit.ts'
 import { chat, done, room, say, soon, startParley, viaRest, type Parley } from '../support/parley.ts'
 
 let parley: Parley

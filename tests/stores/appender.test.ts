@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { ANSWER_WITHIN_MS } from '../../db/database.ts'
-import { Appender } from '../../src/stores/appender.ts'
-import type { Appended, Draft } from '../../src/stores/append.ts'
+import { Appender } from '../../src/log/group-commit.ts'
+import type { Appended, Draft } from '../../src/log/append.ts'
 import { chat, cookieOf, done, onEveryEngine, refused, room, say, seat, soon, startParley, viaRest, type Seat } from '../support/parley.ts'
 
 onEveryEngine((parley, engine) => {

@@ -1,6 +1,6 @@
 // The embedded database on a disk that is nearly full: it would hold the process for good when it finds no place for its journal.
 import { expect, test } from 'bun:test'
-import { isAway } from '../../src/stores/failures.ts'
+import { isAway } from '../../db/errors.ts'
 import { embeddedDatabase } from '../support/pglite.ts'
 
 test('nothing is written while there is no space, what was written can be read, and writing goes on when there is space again', async () => {

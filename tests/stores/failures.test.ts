@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { DatabaseTimeout } from '../../db/database.ts'
-import { isAway, isRefused } from '../../src/stores/failures.ts'
+import { isAway, isRefused } from '../../db/errors.ts'
 
 const coded = (code: string) => Object.assign(new Error('It failed.'), { code })
 

@@ -1,7 +1,7 @@
 // The loop behind waits and streams: it subscribes again before it reads, so that what lands during the read wakes it.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { Follower } from '../../src/rooms/follower.ts'
-import type { Services } from '../../src/services.ts'
+import { Follower } from '../../src/log/log-reader.ts'
+import type { Services } from '../../src/process/services.ts'
 import type { Page } from '../../src/stores/events.ts'
 import { chat, done, room, startParley, viaRest, type Parley } from '../support/parley.ts'
 

@@ -4,9 +4,9 @@ import { expect, test } from 'bun:test'
 import { queriesOver, type Queries } from '../../db/database.ts'
 import { conclusionsOf } from '../../src/stores/documents.ts'
 import { rostersOf } from '../../src/stores/members.ts'
-import { lastEventsOf, messageCounts, pulsesOf } from '../../src/stores/overview.ts'
+import { lastEventsOf, messageCounts, pulsesOf } from '../../src/stores/home-queries.ts'
 import { listSessions, newestSequences, overviewsOf, titlesOf } from '../../src/stores/sessions.ts'
-import { sessionsWithDocs } from '../../src/stores/watched.ts'
+import { sessionsWithDocs } from '../../src/stores/live-state.ts'
 
 const READS: Record<string, (queries: Queries, ids: string[]) => PromiseLike<unknown> | unknown> = {
   conclusionsOf: (queries, ids) => conclusionsOf(queries, ids, 100),

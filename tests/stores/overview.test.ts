@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { onEveryEngine, room, say, viaRest } from '../support/parley.ts'
-import { messageCounts, PULSES, pulsesOf } from '../../src/stores/overview.ts'
-import { sessionsWithDocs } from '../../src/stores/watched.ts'
+import { messageCounts, PULSES, pulsesOf } from '../../src/stores/home-queries.ts'
+import { sessionsWithDocs } from '../../src/stores/live-state.ts'
 
 onEveryEngine((parley) => {
   /** A session that began at noon, and what was said `minutes` later. */

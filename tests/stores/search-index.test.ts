@@ -1,8 +1,8 @@
 // How much the index takes at once: by bytes, since on the embedded database whatever else goes on waits for it.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Database } from '../../db/database.ts'
-import { Indexer } from '../../src/stores/indexer.ts'
-import { indexBatch } from '../../src/stores/search-index.ts'
+import { Indexer } from '../../src/search/indexer.ts'
+import { indexBatch } from '../../src/search/event-index.ts'
 import { embeddedDatabase } from '../support/pglite.ts'
 
 let database: Database

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { tidier } from '../../src/stores/tidy.ts'
+import { tidier } from '../../db/vacuum.ts'
 import { embeddedDatabase } from '../support/pglite.ts'
 
 test('the embedded database is vacuumed and analysed after growth, and only then', async () => {

@@ -5,7 +5,7 @@ import { chromium, type Browser, type BrowserContext, type Page } from 'playwrig
 import { createApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/core/log.ts'
-import { createServices } from '../../src/services.ts'
+import { createServices } from '../../src/process/services.ts'
 import { findChromium, launchArgs } from './browser.ts'
 import { embeddedDatabase } from './pglite.ts'
 

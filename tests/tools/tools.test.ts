@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { toolNames, toolOf } from '../../src/doors/mcp.ts'
+import { toolNames, toolOf } from '../../src/doors/mcp/routes.ts'
 import { toolsets } from '../../src/toolsets.ts'
 import { startParley, type Parley } from '../support/parley.ts'
 

@@ -1,0 +1,102 @@
+import { visible } from '../../src/core/escape-invisible.ts'
+import type { DiffRow, DiffSide } from './diff-rows.ts'
+
+export const DIFF_VIEWS = ['unified', 'split'] as const
+export type DiffView = (typeof DIFF_VIEWS)[number]
+
+const LONGEST = 1_500 // characters of a line that are shown
+
+/** What changed from one text to another, one column under the other or side by side. */
+export const DiffTable = ({ html, view }: { html: string; view: DiffView }) => (
+  <table className="w-full table-fixed border-collapse font-mono text-[12px] leading-5">
+    <caption className="sr-only">The changes, line by line</caption>
+    <colgroup>
+      <col className="w-10 sm:w-12" />
+      {view === 'split' && <col />}
+      <col className="w-10 sm:w-12" />
+      <col />
+    </colgroup>
+    <tbody dangerouslySetInnerHTML={{ __html: html }} />
+  </table>
+)
+
+/** Its rows, rendered some at a time (pages/session/doc-history.tsx). */
+export const DiffRows = ({ rows, view }: { rows: DiffRow[]; view: DiffView }) =>
+  rows.map((row, i) =>
+    row.kind === 'fold' ? (
+      <tr key={i} className="bg-muted/60 text-muted-foreground">
+        <td colSpan={view === 'split' ? 4 : 3} className="px-3 py-1 font-sans text-[12px]">
+          {row.lines.toLocaleString('en')} unchanged {row.lines === 1 ? 'line' : 'lines'}
+        </td>
+      </tr>
+    ) : (
+      <tr key={i}>{view === 'split' ? <Split row={row} /> : <Unified row={row} />}</tr>
+    ),
+  )
+
+type Change = 'added' | 'removed' | undefined
+const TINT = { added: 'bg-ok/10', removed: 'bg-destructive/8', absent: 'bg-muted/40' }
+const MARK = { added: '+', removed: '−' }
+
+type Lines = { row: Exclude<DiffRow, { kind: 'fold' }> }
+
+const Split = ({ row: { before, after, kind } }: Lines) => {
+  const changed = kind === 'changed'
+  return (
+    <>
+      <LineNumber line={before?.line} tint={before ? changed && 'removed' : 'absent'} />
+      <Line side={before} changed={before && changed ? 'removed' : undefined} />
+      <LineNumber line={after?.line} tint={after ? changed && 'added' : 'absent'} />
+      <Line side={after} changed={after && changed ? 'added' : undefined} />
+    </>
+  )
+}
+
+const Unified = ({ row: { before, after, kind } }: Lines) => {
+  const changed: Change = kind === 'same' ? undefined : before ? 'removed' : 'added'
+  return (
+    <>
+      <LineNumber line={before?.line} tint={changed} />
+      <LineNumber line={after?.line} tint={changed} />
+      <Line side={before ?? after} changed={changed} />
+    </>
+  )
+}
+
+// Thousands of cells: their classes are put together without tailwind-merge.
+const LineNumber = ({ line, tint }: { line: number | undefined; tint: keyof typeof TINT | false | undefined }) => (
+  <td className={`px-1.5 text-right align-top text-[11px] text-muted-foreground tabular-nums select-none ${tint ? TINT[tint] : ''}`}>
+    {line}
+  </td>
+)
+
+const Line = ({ side, changed }: { side: DiffSide | undefined; changed: Change }) => (
+  <td className={`relative pr-3 pl-5 align-top whitespace-pre-wrap wrap-anywhere ${changed ? TINT[changed] : side ? '' : TINT.absent}`}>
+    {changed && (
+      <span className="absolute left-1.5 text-muted-foreground" aria-label={changed}>
+        {MARK[changed]}
+      </span>
+    )}
+    {side?.words ? (
+      side.words.map((word, i) =>
+        word.changed ? (
+          <mark key={i} className={changed === 'added' ? 'rounded-xs bg-ok/30 text-inherit' : 'rounded-xs bg-destructive/25 text-inherit'}>
+            {shown(word.text)}
+          </mark>
+        ) : (
+          shown(word.text)
+        ),
+      )
+    ) : (
+      <>
+        {shown(side?.text.slice(0, LONGEST) ?? '')}
+        {side && side.text.length > LONGEST && (
+          <span className="text-muted-foreground"> … {(side.text.length - LONGEST).toLocaleString('en')} more characters</span>
+        )}
+      </>
+    )}
+  </td>
+)
+
+// A line break of another system is a difference, and would not be seen.
+const shown = (text: string) => visible(text).replaceAll('\r', '␍')

@@ -1,0 +1,125 @@
+import { withAnchors } from '../../src/markdown/anchors.ts'
+import { renderMarkdown } from '../../src/markdown/render.ts'
+import { Icon } from '../parts/icon.tsx'
+import type { Written as WrittenView } from '../session/session-view.ts'
+import { TeamName } from '../parts/team.tsx'
+import { moment } from '../parts/time.ts'
+import { Button } from '../ui/button.tsx'
+import { Empty } from '../ui/empty.tsx'
+
+export interface SharedDocument {
+  content: string
+  version: number
+  /** What the document's Conclusion section says. */
+  conclusion: string | undefined
+}
+
+interface Props {
+  document: SharedDocument
+  written: WrittenView
+  /** Where its versions are. */
+  history: string
+  /** A guest, to whom they are closed. */
+  guest: boolean
+}
+
+export const DocumentPane = ({ document, written, history, guest }: Props) => (
+  <section
+    id="document"
+    aria-label="Document"
+    className="flex min-h-0 min-w-0 flex-col lg:w-[44%] lg:shrink-0 not-on-document:max-lg:invisible"
+  >
+    <div className="flex h-10 shrink-0 items-center gap-3 border-b px-4 sm:px-6">
+      <h2 className="text-[13px] font-medium max-lg:hidden">Document</h2>
+      {!guest && (
+        <a href={history} className="text-[12.5px] text-muted-foreground hover:text-foreground">
+          History
+        </a>
+      )}
+      <Written written={written} history={guest ? undefined : history} />
+      {!guest && (
+        <Button variant="ghost" size="icon" hidden data-copy={history} aria-label="Copy the document" title="Copy the document">
+          <Icon name="copy" />
+        </Button>
+      )}
+    </div>
+    <div tabIndex={0} role="region" aria-label="The shared document" className="thin-scroll min-h-0 flex-1 overflow-y-auto">
+      <DocumentText document={document} />
+    </div>
+  </section>
+)
+
+/** The text alone; a page that is open replaces it when there is a newer version. */
+export const DocumentText = ({ document: { content, version } }: { document: SharedDocument }) => (
+  <div id="doc" data-version={version}>
+    {content.trim() === '' ? (
+      <Empty icon={<Icon name="document" />} title="The document is empty">
+        Agents fill it with goals, decisions
+        <br />
+        and notes as they work.
+      </Empty>
+    ) : (
+      <article
+        className="prose prose-sm md-doc px-4 py-5 sm:px-6"
+        dangerouslySetInnerHTML={{ __html: withAnchors(renderMarkdown(content)) }}
+      />
+    )}
+  </div>
+)
+
+const VERSION = 'rounded bg-secondary px-1.5 py-0.5 font-mono text-[11px] font-medium text-secondary-foreground tabular-nums'
+
+/** Which version it is, with a link to what that changed for those to whom it is open, and whose it is. */
+export const Written = ({ written: { version, by, at, age }, history }: { written: WrittenView; history: string | undefined }) => (
+  <p id="written" data-version={version} className="ml-auto flex min-w-0 items-center gap-1.5 text-[12px] text-muted-foreground">
+    {history === undefined ? (
+      <span className={VERSION}>v{version}</span>
+    ) : (
+      <a
+        href={version > 0 ? `${history}?from=${version - 1}&to=${version}` : history}
+        title="What this version changed"
+        className={`${VERSION} hover:underline in-data-guest:pointer-events-none`}
+      >
+        v{version}
+      </a>
+    )}
+    {by && at && (
+      <span className="truncate tabular-nums" title={moment(at)}>
+        <TeamName team={by} /> · {age} ago
+      </span>
+    )}
+  </p>
+)
+
+const LONG = 600 // characters: about what a quarter of a window shows
+
+/** The document's conclusion at the head of the page, once the session is concluded. */
+export const Conclusion = ({ document: { conclusion } }: { document: SharedDocument }) =>
+  conclusion === undefined ? (
+    <section id="conclusion" hidden />
+  ) : (
+    <section id="conclusion" aria-label="Conclusion" className="shrink-0 border-b bg-violet/6 px-4 py-2.5 live:hidden">
+      <details open>
+        <summary className="flex w-fit cursor-pointer list-none items-center gap-1.5 text-[12.5px] font-medium text-violet-foreground">
+          <Icon name="flag" className="size-3.5" />
+          Conclusion
+          <Icon name="chevron" className="size-3 transition-transform in-open:rotate-90" />
+        </summary>
+        <div
+          tabIndex={0}
+          role="region"
+          aria-label="The conclusion"
+          className="prose prose-sm md-feed thin-scroll fades mt-1.5 max-h-[26dvh] max-w-4xl overflow-y-auto"
+          dangerouslySetInnerHTML={{ __html: renderMarkdown(conclusion) }}
+        />
+        {conclusion.length > LONG && (
+          <a
+            href="#doc-conclusion"
+            className="mt-1 inline-block text-[12.5px] font-medium text-violet-foreground underline underline-offset-2"
+          >
+            Read all in the document
+          </a>
+        )}
+      </details>
+    </section>
+  )

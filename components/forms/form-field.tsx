@@ -1,0 +1,42 @@
+import type { ComponentProps } from 'react'
+import { Input } from '../ui/input.tsx'
+import { Label } from '../ui/label.tsx'
+import { Textarea } from '../ui/textarea.tsx'
+
+/** Why something was not done; `field` names the one that has to be corrected. */
+export interface Problem {
+  field?: string | undefined
+  text: string
+  /** Signing in helps: in another tab, so that nothing typed is lost. */
+  signIn?: boolean
+}
+
+type Control = { rows: number } & ComponentProps<'textarea'>
+type Props = { name: string; label: string; hint?: string; problem?: Problem | undefined } & (
+  | Control
+  | ({ rows?: undefined } & ComponentProps<'input'>)
+)
+
+/** A labelled field with its hint, and what is wrong with it. With `rows` it takes several lines. */
+export const FormField = ({ label, hint, problem, ...control }: Props) => {
+  const { name } = control
+  const wrong = problem?.field === name ? problem.text : undefined
+  const described = [hint && `${name}-hint`, wrong && `${name}-problem`].filter(Boolean).join(' ')
+  const aria = { id: name, 'aria-invalid': wrong !== undefined || undefined, 'aria-describedby': described || undefined }
+  return (
+    <div className="grid gap-1">
+      <Label htmlFor={name}>{label}</Label>
+      {control.rows === undefined ? <Input {...aria} {...control} /> : <Textarea {...aria} {...control} />}
+      {hint && (
+        <p id={`${name}-hint`} className="text-[12px] text-muted-foreground">
+          {hint}
+        </p>
+      )}
+      {wrong && (
+        <p id={`${name}-problem`} role="alert" className="text-[12.5px] text-destructive-foreground">
+          {wrong}
+        </p>
+      )}
+    </div>
+  )
+}

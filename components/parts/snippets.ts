@@ -1,0 +1,44 @@
+// How each client is given the link. Written from the current link, so that what is shown is what works.
+import type { ServerLink } from '../../src/core/server-link.ts'
+
+const json = (value: unknown) => JSON.stringify(value, null, 2)
+
+export const claude = ({ url, token }: ServerLink) =>
+  `claude mcp add --transport http parley ${url}${token ? ' \\\n  --header "Authorization: Bearer $PARLEY_TOKEN"' : ''}`
+
+export const codex = ({ url, token }: ServerLink) =>
+  `codex mcp add parley --url ${url}${token ? ' \\\n  --bearer-token-env-var PARLEY_TOKEN' : ''}`
+
+export const codexConfig = ({ url, token }: ServerLink) =>
+  `[mcp_servers.parley]\nurl = "${url}"\ntool_timeout_sec = 60${token ? '\nbearer_token_env_var = "PARLEY_TOKEN"' : ''}`
+
+export const gemini = ({ url, token }: ServerLink) =>
+  `gemini mcp add --transport http parley ${url}${token ? ' \\\n  --header "Authorization: Bearer $PARLEY_TOKEN"' : ''}`
+
+export const opencode = ({ url, token }: ServerLink) =>
+  json({
+    mcp: { parley: { type: 'remote', url, enabled: true, ...(token && { headers: { Authorization: 'Bearer {env:PARLEY_TOKEN}' } }) } },
+  })
+
+export const mcpJson = ({ url, token }: ServerLink) =>
+  json({ mcpServers: { parley: { type: 'http', url, ...(token && { headers: { Authorization: 'Bearer ${PARLEY_TOKEN}' } }) } } })
+
+const header = ({ token }: ServerLink) => (token ? ' \\\n  -H "Authorization: Bearer $PARLEY_TOKEN"' : '')
+
+export const curlCreate = (link: ServerLink) =>
+  `curl -s ${link.base}/api/sessions${header(link)} \\\n  -d '{"title":"Shipping the parser","description":"Who does what","creator_team_name":"Alex"}'`
+
+export const curlJoin = (link: ServerLink, session: string) =>
+  `curl -s ${link.base}/api/sessions/${session}/join${header(link)} \\\n  -d '{"team_name":"Bea"}'`
+
+export const curlFollow = (link: ServerLink) =>
+  `curl -s "${link.base}/api/sessions/$SESSION/wait?since_cursor=0"${header(link)} \\\n  -H "X-Team-ID: $TEAM_ID"`
+
+export const curlPost = (link: ServerLink) =>
+  `curl -s ${link.base}/api/sessions/$SESSION/messages${header(link)} \\\n  -H "X-Team-ID: $TEAM_ID" \\\n  -d 'Hello from the shell'`
+
+export const invitation = ({ base }: ServerLink, session: string) =>
+  `Read ${base}/AGENTS.md and join the Parley session ${session} as "<your team's name>". Follow it until it is concluded.`
+
+export const convene = ({ base }: ServerLink) =>
+  `Read ${base}/AGENTS.md and convene a Parley session about <subject>. Tell me its id, and follow it until it is concluded.`

@@ -1,0 +1,46 @@
+import { visible } from '../../src/core/escape-invisible.ts'
+import { cn } from './cn.ts'
+
+/** The author of something: a team in its colour (0 to 11), or a person, who has none. */
+export interface Team {
+  name: string
+  hue: number | undefined
+}
+
+export const initials = (name: string): string =>
+  visible(name, () => '')
+    .replace(/[’']s\b/g, '')
+    .split(/[\s/_-]+/)
+    .filter((word) => /[\p{L}\p{N}]/u.test(word))
+    .slice(0, 2)
+    .map((word) => /[\p{L}\p{N}]/u.exec(word)![0])
+    .join('')
+    .toUpperCase()
+
+const SIZES = {
+  default: 'size-7 rounded-md text-[10.5px]',
+  small: 'size-6 rounded-[5px] text-[9.5px]',
+  tiny: 'size-4.5 rounded-[4px] text-[7.5px]',
+}
+
+export const TeamMark = ({ team, size = 'default', faded }: { team: Team; size?: keyof typeof SIZES; faded?: boolean }) => (
+  <span
+    data-hue={team.hue}
+    aria-hidden="true"
+    className={cn(
+      'grid shrink-0 place-items-center font-semibold tracking-wide',
+      SIZES[size],
+      team.hue === undefined ? 'bg-foreground text-background' : 'bg-team-tint text-team',
+      faded && 'saturate-[.35]',
+    )}
+  >
+    {initials(team.name) || '?'}
+  </span>
+)
+
+/** On its own: a name that runs from the right moves nothing of the line it stands in. */
+export const TeamName = ({ team }: { team: Team }) => (
+  <b dir="auto" data-hue={team.hue} className={team.hue === undefined ? 'font-medium text-foreground' : 'font-medium text-team'}>
+    {visible(team.name)}
+  </b>
+)

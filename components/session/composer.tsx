@@ -1,0 +1,104 @@
+import { visible } from '../../src/core/escape-invisible.ts'
+import { NotSent, ProblemNote } from '../forms/act-form.tsx'
+import type { Problem } from '../forms/form-field.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { Shell, type Frame } from '../site/shell.tsx'
+import { Button, LinkButton } from '../ui/button.tsx'
+import { Textarea } from '../ui/textarea.tsx'
+
+export interface ComposerProps {
+  sessionId: string
+  person: Frame['person']
+  /** Sent twice with the same key, it is posted once. */
+  idempotencyKey: string
+  text?: string | undefined
+  problem?: Problem | undefined
+  /** It takes the place of one that was just sent. */
+  again?: boolean
+}
+
+/**
+ * Where a signed-in person speaks to all teams. With htmx only this form is replaced: the feed brings the message itself.
+ * A session that is concluded has no use for it, but what was typed until then stays: only an empty form goes. The field has no
+ * maxLength: it would cut what is pasted without a word, and the server says how much is too much.
+ */
+export const Composer = (props: ComposerProps) => (props.person?.role === 'person' ? <Form {...props} /> : <Stranger {...props} />)
+
+const Form = ({ sessionId, person, idempotencyKey, text = '', problem, again = false }: ComposerProps) => {
+  const action = `/sessions/${sessionId}/messages`
+  return (
+    <form
+      id="composer"
+      method="post"
+      action={action}
+      hx-post={action}
+      hx-swap="outerHTML"
+      hx-disable="find button"
+      className="grid shrink-0 gap-2 px-3 pt-0.5 pb-3 concluded:has-[textarea:placeholder-shown]:hidden"
+    >
+      {problem && <ProblemNote problem={problem} />}
+      <NotSent />
+      <p role="status" className="hidden px-1 text-[12.5px] text-muted-foreground concluded:block">
+        The session was concluded. Your text was not sent.
+      </p>
+      <input type="hidden" name="key" value={idempotencyKey} />
+      <div className="relative min-w-0">
+        <Textarea
+          id="message"
+          name="text"
+          rows={1}
+          required
+          defaultValue={text}
+          autoFocus={again}
+          aria-label={`Message to all teams, as ${visible(person!.name)}`}
+          aria-invalid={problem !== undefined || undefined}
+          placeholder={`Message all teams as ${visible(person!.name)}…`}
+          title="Enter for a new line, Ctrl or ⌘ with Enter to send"
+          className="max-h-[30dvh] min-h-9.5 resize-none py-2 pr-11"
+        />
+        <Button
+          type="submit"
+          size="icon"
+          aria-label="Send"
+          title="Send (Ctrl or ⌘ with Enter)"
+          className="absolute right-1 bottom-1 size-7.5 concluded:hidden"
+        >
+          <Icon name="send" />
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+const Stranger = ({ sessionId, person }: ComposerProps) =>
+  person ? (
+    person.role === 'guest' && <p className="shrink-0 px-4 pb-3 text-[12.5px] text-muted-foreground">You are reading a shared link.</p>
+  ) : (
+    <p className="shrink-0 px-4 pb-3 text-[12.5px] text-muted-foreground concluded:hidden">
+      <a href={`/sign-in?next=/sessions/${sessionId}`} className="underline underline-offset-2 hover:text-foreground">
+        Sign in
+      </a>{' '}
+      to post
+    </p>
+  )
+
+/** Without script: a message that was rejected, to be corrected and sent again. */
+export const ComposerPage = ({ frame, composer }: { frame: Frame; composer: ComposerProps }) => (
+  <Shell
+    frame={frame}
+    title="Message · Parley"
+    crumbs={[
+      { label: 'Sessions', href: '/' },
+      { label: composer.sessionId.slice(0, 8), href: `/sessions/${composer.sessionId}` },
+      { label: 'Message' },
+    ]}
+  >
+    <main id="main" className="mx-auto w-full max-w-2xl px-4 py-7 sm:px-6">
+      <h1 className="mb-3 px-3 text-lg font-semibold tracking-[-0.015em]">This message was not sent</h1>
+      <Form {...composer} />
+      <LinkButton href={`/sessions/${composer.sessionId}`} variant="outline" className="ml-3">
+        Back to the session
+      </LinkButton>
+    </main>
+  </Shell>
+)

@@ -1,0 +1,165 @@
+import type { ServerLink } from '../../src/core/server-link.ts'
+import { Composer, type ComposerProps } from './composer.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { Lanes } from './lanes.tsx'
+import { Listening } from './roster.tsx'
+import { LoopStrip } from './loop-strip.tsx'
+import type { SessionView } from './session-view.ts'
+import { Snippet } from '../parts/snippet.tsx'
+import { claude, invitation } from '../parts/snippets.ts'
+import { moment } from '../parts/time.ts'
+import { Empty } from '../ui/empty.tsx'
+
+interface Props {
+  session: SessionView
+  link: ServerLink
+}
+
+/** The feed in a scroller of its own, which begins at its end. */
+export const FeedPane = ({ session, link, composer }: Props & { composer: ComposerProps }) => (
+  <section id="feed" aria-label="Feed" className="flex min-h-0 min-w-0 flex-1 flex-col bg-card on-document:max-lg:invisible lg:border-r">
+    <div className="flex h-10 shrink-0 items-center gap-2 border-b px-4 max-lg:hidden">
+      <h2 className="text-[13px] font-medium">Feed</h2>
+      <Count messages={session.messages} />
+      <Filter />
+    </div>
+    <LoopStrip {...session} />
+    <Lanes lanes={session.lanes} teams={session.teams} />
+    <div className="relative flex min-h-0 flex-1 flex-col">
+      <div
+        id="scroller"
+        tabIndex={0}
+        role="log"
+        aria-label="Messages"
+        aria-live="off"
+        className="feed-scroll thin-scroll min-h-0 flex-1"
+        data-sought={session.feed.sought}
+      >
+        <div className="pb-3 has-[#rows:empty]:my-auto has-[#rows:empty]:pb-0">
+          <Older session={session.id} before={session.feed.olderThan} startedAt={session.startedAt} />
+          <ol id="rows" className="peer" dangerouslySetInnerHTML={{ __html: session.feed.html }} />
+          {session.cursor === 0 && <NothingYet session={session} link={composer.person?.role === 'guest' ? undefined : link} />}
+        </div>
+      </div>
+      <Floating />
+    </div>
+    <Listening {...session} />
+    <Composer {...composer} />
+  </section>
+)
+
+export const Count = ({ messages }: { messages: number }) => (
+  <span id="count" title="Messages" className="text-[12px] text-muted-foreground tabular-nums">
+    {messages.toLocaleString('en')}
+  </span>
+)
+
+/** The feed's upper end: where the session began, or the way to what is older. */
+export const Older = ({ session, before, startedAt }: { session: string; before: number | undefined; startedAt: string }) => (
+  <p
+    id="older"
+    data-before={before}
+    className="group/older px-4 pt-4 pb-1 text-center text-[12px] text-muted-foreground [#older:has(+#rows:empty)]:hidden"
+  >
+    <a
+      href={`/sessions/${session}?all=1`}
+      className="rounded-md px-2 py-1 not-group-data-before/older:hidden hover:bg-accent hover:text-foreground"
+    >
+      Show the whole feed
+    </a>
+    <span className="group-data-before/older:hidden">Start of the session · {moment(startedAt)}</span>
+  </p>
+)
+
+/** Rows are missing here: they come when one scrolls to them, and by links without script. */
+export const Gap = ({ session, after, until }: { session: string; after: number; until: number }) => (
+  <li id="gap" data-after={after} data-until={until} className="flex justify-center gap-3 px-4 py-4 text-[12px] text-muted-foreground">
+    <a
+      href={`/sessions/${session}?around=${after + 1}#m${after + 1}`}
+      className="rounded-md px-2 py-1 hover:bg-accent hover:text-foreground"
+    >
+      Show what came next
+    </a>
+    <a href={`/sessions/${session}`} className="rounded-md px-2 py-1 hover:bg-accent hover:text-foreground">
+      Go to the newest
+    </a>
+  </li>
+)
+
+// What the script shows when needed; hidden without it.
+const Floating = () => (
+  <>
+    <p
+      id="reconnecting"
+      role="status"
+      hidden
+      className="absolute inset-x-0 top-0 z-10 border-b bg-warn/15 px-4 py-1 text-center text-[12px] text-warn-foreground backdrop-blur-sm"
+    >
+      <span>Reconnecting…</span>{' '}
+      <button type="button" className="cursor-pointer font-medium underline underline-offset-2">
+        Retry now
+      </button>
+    </p>
+    <button
+      id="jump"
+      type="button"
+      hidden
+      className="absolute bottom-3 left-1/2 z-10 flex h-8 -translate-x-1/2 cursor-pointer items-center gap-1.5 rounded-full border bg-popover px-3.5 text-[12.5px] font-medium shadow-md hover:bg-accent"
+    >
+      <Icon name="down" className="size-3.5" />
+      <span>Jump to latest</span>
+    </button>
+    <button
+      id="copy-message"
+      type="button"
+      hidden
+      aria-label="Copy message"
+      title="Copy message"
+      className="absolute top-0 right-3 grid [.pt-3>&]:top-8 size-6 cursor-pointer place-items-center rounded-md border bg-popover text-muted-foreground opacity-0 shadow-xs group-focus-within:opacity-100 group-hover:opacity-100 hover:text-foreground"
+    >
+      <Icon name="copy" className="size-3.5" />
+    </button>
+    <p id="news" aria-live="polite" className="sr-only" />
+  </>
+)
+
+const FILTERS = [
+  ['all', 'All'],
+  ['messages', 'Messages'],
+  ['events', 'Events'],
+] as const
+
+// Radio buttons and :has() in app.css: filtering needs no script.
+const Filter = () => (
+  <fieldset className="ml-auto flex gap-0.5">
+    <legend className="sr-only">Show</legend>
+    {FILTERS.map(([value, label]) => (
+      <label
+        key={value}
+        className="cursor-pointer rounded-md px-2 py-1 text-[12px] text-muted-foreground hover:text-foreground has-checked:bg-secondary has-checked:font-medium has-checked:text-secondary-foreground has-focus-visible:outline-2 has-focus-visible:outline-ring"
+      >
+        <input id={`show-${value}`} type="radio" name="show" value={value} defaultChecked={value === 'all'} className="sr-only" />
+        {label}
+      </label>
+    ))}
+  </fieldset>
+)
+
+// No link: its reader can bring nobody in.
+const NothingYet = ({ session, link }: { session: SessionView; link: ServerLink | undefined }) => (
+  <div className="hidden peer-[:not(:has([id^=m]))]:block">
+    <Empty icon={<Icon name="message" />} title="Nothing said yet">
+      {session.concluded
+        ? 'This session was concluded before anybody spoke.'
+        : link && (
+            <>
+              Connect a second team and tell it to join.
+              <div className="mx-auto mt-4 grid max-w-md gap-2">
+                <Snippet label="In the agent's project" code={claude(link)} />
+                <Snippet label="To the agent" code={invitation(link, session.id)} text />
+              </div>
+            </>
+          )}
+    </Empty>
+  </div>
+)

@@ -1,0 +1,106 @@
+import { Fragment } from 'react'
+import { renderMarkdown } from '../../src/markdown/render.ts'
+import { visible } from '../../src/core/escape-invisible.ts'
+import { cn } from '../parts/cn.ts'
+import { EditRow, type EditItem } from './edit-row.tsx'
+import { EventRow, type EventItem } from './event-row.tsx'
+import { TeamMark, TeamName, type Team } from '../parts/team.tsx'
+import { clock, moment } from '../parts/time.ts'
+
+export interface MessageItem {
+  kind: 'message'
+  sequence: number
+  at: string
+  team: Team
+  text: string
+  /** Follows a message of the same author within minutes: no name again. */
+  continues: boolean
+  /** A prompt for the session's agent. */
+  prompt: boolean
+  answers: { sequence: number; name: string } | undefined
+  to: string[]
+}
+
+export type FeedItem = (MessageItem | EventItem | EditItem) & {
+  /** The day that begins with this row. */
+  newDay: string | undefined
+}
+
+/** One item of the feed, however it reaches the page. */
+export const FeedRow = ({ item }: { item: FeedItem }) => (
+  <>
+    {item.newDay && <DayRow day={item.newDay} />}
+    {item.kind === 'message' && <MessageRow item={item} />}
+    {item.kind === 'event' && <EventRow item={item} />}
+    {item.kind === 'edit' && <EditRow item={item} />}
+  </>
+)
+
+const DayRow = ({ day }: { day: string }) => (
+  <li className="flex items-center gap-3 px-4 pt-4 pb-1 text-[11px] text-muted-foreground before:h-px before:flex-1 before:bg-border after:h-px after:flex-1 after:bg-border">
+    {day}
+  </li>
+)
+
+const MessageRow = ({ item }: { item: MessageItem }) => (
+  <li
+    id={`m${item.sequence}`}
+    className={cn('row row-message group relative flex gap-3 px-4 hover:bg-accent/50', item.continues ? 'py-0.5' : 'pt-3 pb-0.5')}
+  >
+    {item.continues ? <QuietTime item={item} /> : <TeamMark team={item.team} />}
+    <div className="min-w-0 flex-1 sm:pr-6">
+      {!item.continues && <MessageHead item={item} />}
+      {item.answers && <Answers {...item.answers} />}
+      <div className="prose prose-sm md-feed" dangerouslySetInnerHTML={{ __html: renderMarkdown(item.text) }} />
+    </div>
+  </li>
+)
+
+const MessageHead = ({ item: { team, prompt, to, sequence, at } }: { item: MessageItem }) => (
+  <div className="mb-0.5 flex items-baseline gap-2 sm:-mr-6">
+    <span className={cn('truncate text-[13px] [&>b]:font-semibold', to.length > 0 ? 'max-w-1/2 shrink-0' : 'min-w-0')}>
+      <TeamName team={team} />
+    </span>
+    {(team.hue === undefined || prompt) && (
+      <span className="shrink-0 text-[11.5px] text-muted-foreground">{prompt ? 'prompt' : 'person'}</span>
+    )}
+    {to.length > 0 && (
+      <span title={visible(to.join(', '))} className="min-w-0 truncate text-[11.5px] text-muted-foreground">
+        to{' '}
+        {to.map((name, i) => (
+          <Fragment key={name}>
+            {i > 0 && ', '}
+            <bdi>{visible(name)}</bdi>
+          </Fragment>
+        ))}
+      </span>
+    )}
+    <a
+      href={`#m${sequence}`}
+      aria-label={`Message ${sequence}, ${clock(at)}`}
+      className="ml-auto shrink-0 text-[11px] text-muted-foreground tabular-nums hover:text-foreground"
+    >
+      <span className="mr-1.5 opacity-0 transition-opacity group-hover:opacity-100 group-focus-within:opacity-100">#{sequence}</span>
+      <time dateTime={at} title={moment(at)}>
+        {clock(at)}
+      </time>
+    </a>
+  </div>
+)
+
+const QuietTime = ({ item: { sequence, at } }: { item: MessageItem }) => (
+  <a
+    href={`#m${sequence}`}
+    aria-label={`Message ${sequence}, ${clock(at)}`}
+    title={`#${sequence}, ${moment(at)}`}
+    className="w-7 shrink-0 pt-0.5 text-center text-[10px] text-muted-foreground tabular-nums opacity-0 group-hover:opacity-100 focus-visible:opacity-100"
+  >
+    {clock(at)}
+  </a>
+)
+
+const Answers = ({ sequence, name }: { sequence: number; name: string }) => (
+  <a href={`#m${sequence}`} className="mb-0.5 block truncate text-[11.5px] text-muted-foreground hover:text-foreground">
+    ↗ answers <bdi>{visible(name)}</bdi>, #{sequence}
+  </a>
+)

@@ -1,0 +1,144 @@
+import type { ReactNode } from 'react'
+import { visible } from '../../src/core/escape-invisible.ts'
+import { cn } from '../parts/cn.ts'
+import { Icon } from '../parts/icon.tsx'
+import type { SessionState } from './session-view.ts'
+import { StatusDot, type Status } from '../parts/status-dot.tsx'
+import { TeamMark, type Team } from '../parts/team.tsx'
+
+export interface RosterTeam extends Team {
+  id: string
+  status: Status
+  /** It waits for the next message at this moment. */
+  polling: boolean
+  /** About how long ago it was there: `12m ago`. */
+  seen: string
+  /** That was when it spoke; it has not listened since. */
+  spoke: boolean
+  convener: boolean
+  left: boolean
+  /** How much was said that it was not handed, or that and more; undefined while it listens, and when it need not. */
+  unread: { count: number; more: boolean } | undefined
+  /** The last message that it said it has seen; 0 before it does. */
+  acknowledged: number
+}
+
+/** The teams in one line that scrolls; public/live/roster.js says how many of them are out of sight. */
+export const Teams = (props: Parameters<typeof Roster>[0]) => (
+  <div id="teams" className="mt-2 flex items-center gap-2 low:mt-0.5">
+    <Roster {...props} />
+    <button
+      type="button"
+      hidden
+      title="Show more teams"
+      className="h-8 shrink-0 cursor-pointer px-1 text-[12px] font-medium text-muted-foreground tabular-nums hover:text-foreground low:h-6"
+    />
+  </div>
+)
+
+export const Roster = ({ id, teams, waitingFor }: Pick<SessionState, 'id' | 'teams' | 'waitingFor'>) => (
+  <ul id="roster" aria-label="Teams" tabIndex={0} className="no-bar relative flex min-w-0 items-center gap-1.5 overflow-x-auto py-0.5">
+    {teams.map((team) => (
+      <Chip key={team.id} team={team} />
+    ))}
+    {waitingFor > 0 && (
+      <li className="flex shrink-0 in-data-guest:hidden">
+        <a
+          href={`/connect?session=${id}`}
+          className="flex h-8 items-center gap-1.5 rounded-md border border-dashed px-2.5 text-[12.5px] text-muted-foreground hover:text-foreground"
+        >
+          <Icon name="users" className="size-3.5" />
+          Waiting for {waitingFor} more {waitingFor === 1 ? 'team' : 'teams'}
+        </a>
+      </li>
+    )}
+  </ul>
+)
+
+const Chip = ({ team }: { team: RosterTeam }) => {
+  const away = team.status === 'disconnected'
+  return (
+    <li
+      data-hue={team.hue}
+      title={away ? handedTo(team) : undefined}
+      className={cn(
+        'relative flex h-8 shrink-0 items-center gap-2 rounded-md border bg-card py-1 pr-2.5 pl-1 text-[12.5px] shadow-xs low:h-6 low:border-0 low:bg-transparent low:px-0 low:shadow-none',
+        away && 'border-dashed bg-transparent shadow-none',
+      )}
+    >
+      <span className="relative">
+        <TeamMark team={team} size="small" faded={away} />
+        <StatusDot status={team.status} className="absolute -right-0.5 -bottom-0.5 size-2 ring-2 ring-card" />
+      </span>
+      <span className="flex items-center gap-2 low:sr-only">
+        <bdi className="max-w-52 truncate font-medium">{visible(team.name)}</bdi>
+        {team.convener && <span className="text-[11px] text-muted-foreground">convener</span>}
+        {team.status !== 'active' && (
+          <Mark>
+            {team.left ? 'left' : team.spoke ? `spoke ${team.seen}` : team.seen}
+            {team.spoke && <span className="sr-only">, not listening</span>}
+          </Mark>
+        )}
+        {!away && team.unread && <Mark>{unread(team.unread)}</Mark>}
+        {!away && team.acknowledged > 0 && (
+          <Mark>
+            <span className="sr-only">acknowledged up to </span>✓ #{team.acknowledged}
+          </Mark>
+        )}
+      </span>
+    </li>
+  )
+}
+
+// Of who is away its age is enough; the rest is there for who points at it.
+const handedTo = ({ unread: missed, acknowledged }: RosterTeam): string | undefined =>
+  [missed && unread(missed), acknowledged > 0 && `acknowledged up to #${acknowledged}`].filter(Boolean).join(', ') || undefined
+
+const Mark = ({ children }: { children: ReactNode }) => <span className="text-[11px] text-muted-foreground tabular-nums">{children}</span>
+
+const unread = ({ count, more }: NonNullable<RosterTeam['unread']>): string =>
+  count === 0 ? (more ? 'some unread' : 'read all') : `${count}${more ? '+' : ''} unread`
+
+/** The one thing that only a meeting room can show: who waits for the next word. And who is to conclude. */
+export const Listening = ({ teams, concluded, quietFor }: Pick<SessionState, 'teams' | 'concluded' | 'quietFor'>) => {
+  const listening = concluded ? [] : teams.filter(({ polling }) => polling)
+  return (
+    <p id="listening" className="flex h-9 shrink-0 items-center gap-2 border-t px-4 text-[12px] text-muted-foreground">
+      {listening.length > 0 ? (
+        <>
+          <span className="flex shrink-0 gap-0.5">
+            {listening.slice(0, 8).map((team) => (
+              <TeamMark key={team.id} team={team} size="tiny" />
+            ))}
+          </span>
+          <span className="shrink-0">
+            <span className="font-medium text-foreground">
+              {listening.length === 1 ? '1 team is' : `${listening.length} teams are`} listening
+            </span>
+            <span className="max-sm:hidden"> · waiting for the next message</span>
+          </span>
+        </>
+      ) : (
+        <span className={cn('shrink-0', quietFor && 'font-medium text-warn-foreground')}>{silence(concluded, quietFor)}</span>
+      )}
+      {!concluded && <span className="ml-auto min-w-0 truncate">{duty(teams)}</span>}
+    </p>
+  )
+}
+
+const silence = (concluded: boolean, quietFor: string | undefined) => {
+  if (concluded) return 'Session concluded'
+  return quietFor ? `Quiet for ${quietFor}, not concluded` : 'No team is listening right now'
+}
+
+const duty = (teams: RosterTeam[]) => {
+  const convener = teams.find((team) => team.convener)
+  if (!convener) return ''
+  return convener.left ? (
+    'The convener has left: any team may conclude'
+  ) : (
+    <>
+      <bdi>{visible(convener.name)}</bdi> is to conclude
+    </>
+  )
+}

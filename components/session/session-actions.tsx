@@ -1,0 +1,103 @@
+import { Icon, type IconName } from '../parts/icon.tsx'
+import type { Frame } from '../site/shell.tsx'
+import { LinkButton } from '../ui/button.tsx'
+import { Menu, MenuLink } from '../ui/menu.tsx'
+
+interface Props {
+  sessionId: string
+  person: Frame['person']
+}
+
+// The title needs the room first: where there is little, the way on and a menu of all else; on a phone the menu alone.
+const WIDE = 'max-lg:hidden'
+const FIRST = 'max-sm:hidden'
+const NARROW = 'lg:hidden'
+const PHONE = 'sm:hidden'
+
+/** What one can do with a session: bring an agent in and take the session along, and for a signed-in person to change its course. */
+export const SessionActions = ({ sessionId, person }: Props) => {
+  const at = `/sessions/${sessionId}`
+  const acts = person?.role === 'person'
+  const guest = person?.role === 'guest'
+  return (
+    <div className="flex shrink-0 items-center gap-1.5">
+      {!guest && (
+        <LinkButton href={`/connect?session=${sessionId}`} variant="outline" className={`${WIDE} concluded:hidden`}>
+          <Icon name="plug" />
+          Connect agent
+        </LinkButton>
+      )}
+      <Menu menu="export-menu" className={WIDE} items={<Exports at={at} />}>
+        <Icon name="download" />
+        Export
+      </Menu>
+      {acts && (
+        <>
+          <LinkButton {...inDialog(`${at}/conclude`)} className={`${FIRST} concluded:hidden`}>
+            <Icon name="flag" />
+            Conclude
+          </LinkButton>
+          <LinkButton {...inDialog(`${at}/resume`)} className={`${FIRST} live:hidden`}>
+            <Icon name="resume" />
+            Resume
+          </LinkButton>
+        </>
+      )}
+      <Menu
+        menu="session-menu"
+        size="icon"
+        aria-label="More actions"
+        title="More actions"
+        items={
+          <>
+            {!guest && (
+              <Item icon="plug" label="Connect an agent" href={`/connect?session=${sessionId}`} when={`${NARROW} concluded:hidden`} />
+            )}
+            <Exports at={at} when={NARROW} />
+            <Item icon="turns" label="Turns" href={`${at}/turns`} />
+            {!guest && <Item icon="history" label="The document’s history" href={`${at}/history`} />}
+            {acts && (
+              <>
+                <Item icon="key" label="Share with people outside…" href={`${at}/share`} />
+                <Item icon="pencil" label="Change title or description…" {...inDialog(`${at}/edit`)} when="concluded:hidden" />
+                <Item icon="users" label="Name the convener…" {...inDialog(`${at}/convener`)} when="concluded:hidden" />
+                <Item icon="flag" label="Conclude…" {...inDialog(`${at}/conclude`)} when={`${PHONE} concluded:hidden`} />
+                <Item icon="resume" label="Resume in a new session…" {...inDialog(`${at}/resume`)} when={`${PHONE} live:hidden`} />
+                <Item icon="pencil" label="Revise the conclusion…" {...inDialog(`${at}/conclude`)} when="live:hidden" />
+                <Item icon="reopen" label="Reopen…" {...inDialog(`${at}/reopen`)} when="live:hidden" />
+              </>
+            )}
+          </>
+        }
+      >
+        <Icon name="more" />
+      </Menu>
+      {acts && (
+        <dialog
+          id="dialog"
+          aria-labelledby="act-title"
+          className="m-auto max-h-[92dvh] w-[calc(100%-2rem)] max-w-xl rounded-xl border bg-card p-5 text-foreground shadow-xl backdrop:bg-black/40"
+        />
+      )}
+    </div>
+  )
+}
+
+/** A link to a form, which comes as a dialog where the script runs. */
+export const inDialog = (href: string) => ({ href, 'hx-get': href, 'hx-target': '#dialog', 'hx-swap': 'innerHTML' })
+
+const Exports = ({ at, when }: { at: string; when?: string }) => (
+  <>
+    <Item icon="document" label="Export as Markdown" href={`${at}.md`} download when={when} />
+    <Item icon="message" label="Export the feed as JSON Lines" href={`${at}/feed.jsonl`} download when={when} />
+  </>
+)
+
+type ItemProps = { icon: IconName; label: string; href: string; download?: boolean; when?: string | undefined }
+
+const Item = ({ icon, label, when, ...link }: ItemProps) => (
+  <MenuLink itemClass={when} {...link}>
+    <Icon name={icon} />
+    {label}
+  </MenuLink>
+)

@@ -1,0 +1,54 @@
+import { cn } from '../parts/cn.ts'
+import { SearchBox } from '../search/search-box.tsx'
+import { Button } from '../ui/button.tsx'
+
+export const FILTERS = ['all', 'live', 'idle', 'concluded', 'imported'] as const
+export type Filter = (typeof FILTERS)[number]
+
+const LABELS = { all: 'All', live: 'Live', idle: 'Idle', concluded: 'Concluded', imported: 'Imported' }
+const MEANS = {
+  all: undefined,
+  live: 'Open, and a team is there or spoke lately',
+  idle: 'Open, but nobody is there and nothing was said for a while',
+  concluded: undefined,
+  imported: 'Transcripts of single agents',
+}
+
+/** A form and links: the URL says what is shown. */
+export const SessionSearch = ({ search, filter }: { search: string; filter: Filter }) => (
+  <div className="mt-5 flex flex-wrap items-center gap-2">
+    <form method="get" action="/" role="search" className="relative flex min-w-0 flex-1 basis-60 gap-2">
+      <SearchBox
+        defaultValue={search}
+        maxLength={200}
+        aria-label="Search titles, messages and documents"
+        placeholder="Search titles, messages and documents"
+      />
+      {filter !== 'all' && <input type="hidden" name="status" value={filter} />}
+      <Button type="submit" variant="outline" className="max-sm:h-9">
+        Search
+      </Button>
+    </form>
+    <nav aria-label="Status" className="flex gap-0.5 rounded-md border bg-card p-0.5 shadow-xs">
+      {FILTERS.map((name) => (
+        <a
+          key={name}
+          href={hrefOf(search, name)}
+          title={MEANS[name]}
+          aria-current={name === filter ? 'true' : undefined}
+          className={cn(
+            'flex h-6.5 items-center rounded px-2.5 text-[12.5px] text-muted-foreground hover:text-foreground',
+            name === filter && 'bg-secondary font-medium text-secondary-foreground',
+          )}
+        >
+          {LABELS[name]}
+        </a>
+      ))}
+    </nav>
+  </div>
+)
+
+const hrefOf = (search: string, filter: Filter): string => {
+  const query = new URLSearchParams({ ...(search && { q: search }), ...(filter !== 'all' && { status: filter }) }).toString()
+  return query ? `/?${query}` : '/'
+}

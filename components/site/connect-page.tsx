@@ -1,0 +1,173 @@
+import type { ReactNode } from 'react'
+import type { ServerLink } from '../../src/core/server-link.ts'
+import { visible } from '../../src/core/escape-invisible.ts'
+import { Icon } from '../parts/icon.tsx'
+import { Shell, type Frame } from './shell.tsx'
+import { Snippet } from '../parts/snippet.tsx'
+import {
+  claude,
+  codex,
+  codexConfig,
+  convene,
+  curlCreate,
+  curlFollow,
+  curlJoin,
+  curlPost,
+  gemini,
+  invitation,
+  mcpJson,
+  opencode,
+} from '../parts/snippets.ts'
+import { LinkButton } from '../ui/button.tsx'
+import { Card, CardContent, CardDescription, CardHeader, CardTitle } from '../ui/card.tsx'
+
+/** The session that agents are invited to. */
+interface Invited {
+  id: string
+  title: string
+  concluded: boolean
+}
+
+const FIRST = '1. Give the agent the link'
+const SNIPPETS = 'grid grid-cols-[minmax(0,1fr)] gap-3 lg:grid-cols-2'
+const WIDE = 'lg:col-span-2'
+
+interface Props {
+  frame: Frame
+  link: ServerLink
+  session: Invited | undefined
+}
+
+/** How an agent is connected, and invited to a session that is open. */
+export const ConnectPage = ({ frame, link, session }: Props) => {
+  const open = session?.concluded ? undefined : session
+  return (
+    <Shell frame={frame} title="Connect an agent · Parley" crumbs={[{ label: 'Connect' }]}>
+      <main id="main" className="mx-auto grid w-full max-w-4xl grid-cols-[minmax(0,1fr)] gap-6 px-4 py-7 sm:px-6">
+        <div>
+          <h1 className="text-xl font-semibold tracking-[-0.02em]">Connect an agent</h1>
+          <p className="mt-0.5 text-[13px] text-muted-foreground">
+            Parley speaks MCP (Streamable HTTP) at <code className="font-mono text-[12.5px] break-all text-foreground">{link.url}</code>.
+            Any agent that speaks MCP, or can run curl, can take part.
+          </p>
+          {link.token && (
+            <p className="mt-2 text-[13px] text-muted-foreground">
+              This server needs an access token: set <code className="font-mono text-[12.5px]">PARLEY_TOKEN</code> first (ask the operator).
+            </p>
+          )}
+        </div>
+        {session?.concluded && <Concluded session={session} mayResume={frame.person?.role !== 'reader'} />}
+        {open ? (
+          <details className="rounded-lg border bg-card text-card-foreground shadow-xs">
+            <summary className="flex cursor-pointer list-none flex-wrap items-center gap-x-2 gap-y-1 rounded-lg px-4 py-3 hover:bg-accent/50">
+              <Icon name="chevron" className="size-3.5 shrink-0 text-muted-foreground transition-transform in-open:rotate-90" />
+              <h2 className="text-sm leading-5 font-semibold tracking-tight">{FIRST}</h2>
+              <span className="text-[13px] text-muted-foreground">Already connected? Skip this</span>
+            </summary>
+            <CardContent className={`${SNIPPETS} pt-1`}>
+              <Clients link={link} />
+            </CardContent>
+          </details>
+        ) : (
+          <Step title={FIRST} about="Once for each machine or project. Pick your client.">
+            <Clients link={link} />
+          </Step>
+        )}
+        {open ? (
+          <Invitation session={open} link={link} />
+        ) : (
+          <Step title="2. Tell it what to do" about="The first team convenes; it tells you the session's id, which the others need.">
+            <Snippet label="To the first" code={convene(link)} text />
+            <Snippet label="To the others" code={invitation(link, '<id>')} text />
+            <Instructions />
+          </Step>
+        )}
+        <Step title="Without MCP" about="Everything works with curl as well. The first answer contains session_id and team_id.">
+          {open ? (
+            <Snippet label="Join" code={curlJoin(link, open.id)} className={WIDE} />
+          ) : (
+            <Snippet label="Convene" code={curlCreate(link)} className={WIDE} />
+          )}
+          <Snippet label="Post" code={curlPost(link)} className={WIDE} />
+          <Snippet label="Follow: answers when something happens" code={curlFollow(link)} className={WIDE} />
+          <p className="text-[13px] text-muted-foreground lg:col-span-2">
+            Every call is described in{' '}
+            <a href="/api/openapi.json" className="text-foreground underline underline-offset-2">
+              openapi.json
+            </a>
+          </p>
+        </Step>
+      </main>
+    </Shell>
+  )
+}
+
+const Clients = ({ link }: { link: ServerLink }) => (
+  <>
+    <Snippet label="Claude CLI" code={claude(link)} className={WIDE} />
+    <Snippet label="Codex" code={codex(link)} className={WIDE} />
+    <Snippet label="Gemini CLI" code={gemini(link)} className={WIDE} />
+    <Snippet label="Codex, config.toml" code={codexConfig(link)} />
+    <Snippet label="opencode.json" code={opencode(link)} />
+    <Snippet label=".mcp.json, for most other clients" code={mcpJson(link)} className={WIDE} />
+  </>
+)
+
+const Invitation = ({ session, link }: { session: Invited; link: ServerLink }) => (
+  <Card aria-label="Invitation" className="border-brand/40">
+    <CardHeader>
+      <CardTitle className="wrap-anywhere">2. Invite agents to “{visible(session.title)}”</CardTitle>
+      <CardDescription>Paste this to an agent; each team takes its own name. One that can only run curl needs no step 1.</CardDescription>
+    </CardHeader>
+    <CardContent className={SNIPPETS}>
+      <Snippet label="To the agent" code={invitation(link, session.id)} text className={WIDE} />
+      <Instructions />
+      <OpenSession id={session.id} />
+    </CardContent>
+  </Card>
+)
+
+const Concluded = ({ session: { id, title }, mayResume }: { session: Invited; mayResume: boolean }) => (
+  <Card aria-label="Concluded">
+    <CardHeader>
+      <CardTitle className="wrap-anywhere">“{visible(title)}” is concluded</CardTitle>
+      <CardDescription>
+        An agent that joins it can read everything but add nothing. To go on, resume it: a new session begins with what was concluded.
+      </CardDescription>
+    </CardHeader>
+    <CardContent className="flex flex-wrap gap-2">
+      {mayResume && (
+        <LinkButton href={`/sessions/${id}/resume`}>
+          <Icon name="resume" />
+          Resume
+        </LinkButton>
+      )}
+      <OpenSession id={id} />
+    </CardContent>
+  </Card>
+)
+
+const OpenSession = ({ id }: { id: string }) => (
+  <LinkButton href={`/sessions/${id}`} variant="outline" className="w-fit">
+    Open the session
+  </LinkButton>
+)
+
+const Instructions = () => (
+  <p className="text-[13px] text-muted-foreground lg:col-span-2">
+    Instructions for the agent to read:{' '}
+    <a href="/AGENTS.md" className="text-foreground underline underline-offset-2">
+      AGENTS.md
+    </a>
+  </p>
+)
+
+const Step = ({ title, about, children }: { title: string; about: string; children: ReactNode }) => (
+  <Card aria-label={title}>
+    <CardHeader>
+      <CardTitle>{title}</CardTitle>
+      <CardDescription>{about}</CardDescription>
+    </CardHeader>
+    <CardContent className={SNIPPETS}>{children}</CardContent>
+  </Card>
+)

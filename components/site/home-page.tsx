@@ -1,0 +1,194 @@
+import type { ServerLink } from '../../src/core/server-link.ts'
+import { visible } from '../../src/core/escape-invisible.ts'
+import { cn } from '../parts/cn.ts'
+import { Icon } from '../parts/icon.tsx'
+import { hrefOf } from '../search/search-form.tsx'
+import { Hits } from '../search/search-hits.tsx'
+import type { Found } from '../search/search-page.tsx'
+import { SessionRow, type SessionSummary } from './session-row.tsx'
+import { SessionSearch, type Filter } from '../session/session-search.tsx'
+import { Shell, type Frame } from './shell.tsx'
+import { Snippet } from '../parts/snippet.tsx'
+import { claude, curlCreate } from '../parts/snippets.ts'
+import { Alert } from '../ui/alert.tsx'
+import { LinkButton } from '../ui/button.tsx'
+import { Empty } from '../ui/empty.tsx'
+
+export interface Counts {
+  sessions: number
+  live: number
+  /** Teams that wait for the next message. */
+  listening: number
+  /** Teams that are there, those who listen among them. */
+  present: number
+  /** In the last 24 hours. */
+  messages: number | string
+  /** Sessions whose teams keep repeating themselves. */
+  needPerson: number | string
+  /** How long ago the last event came; undefined before the first. */
+  lastEvent: string | undefined
+}
+
+interface Overview {
+  counts: Counts
+  sessions: SessionSummary[]
+  /** More sessions match than are shown. */
+  more: boolean
+  search: string
+  filter: Filter
+  /** What was found for `search`, or why the search failed. */
+  found: Found | undefined
+  problem: string | undefined
+  link: ServerLink
+}
+
+export const HomePage = ({ frame, overview }: { frame: Frame; overview: Overview }) => (
+  <Shell frame={frame} title="Sessions · Parley" icons="home">
+    <main id="main" className="mx-auto w-full max-w-5xl px-4 py-7 sm:px-6">
+      <div className="flex flex-wrap items-end gap-3">
+        <div className="min-w-0 flex-1 max-sm:basis-full">
+          <h1 className="text-xl font-semibold tracking-[-0.02em]">Sessions</h1>
+          <p className="mt-0.5 text-[13px] text-muted-foreground">Where agent teams meet, talk and leave a written record.</p>
+        </div>
+        <LinkButton href="/connect" variant="outline">
+          <Icon name="plug" />
+          Connect agent
+        </LinkButton>
+        {frame.person?.role !== 'reader' && (
+          <LinkButton href="/sessions/new">
+            <Icon name="plus" />
+            New session
+          </LinkButton>
+        )}
+      </div>
+      <Figures {...overview} />
+      <Sessions {...overview} />
+    </main>
+  </Shell>
+)
+
+/** The figures, refreshed while the page is open (public/home.js). */
+export const Figures = ({ counts }: Pick<Overview, 'counts'>) => (
+  <dl id="figures" className="mt-5 grid grid-cols-2 gap-px overflow-hidden rounded-lg border bg-border shadow-xs sm:grid-cols-4">
+    <Stat label="Live sessions" value={counts.live} note={`of ${counts.sessions.toLocaleString('en')}`} />
+    <Stat label="Teams listening" value={counts.listening} note={counts.present > 0 ? `of ${counts.present} present` : ''} />
+    <Stat label="Messages, 24 h" value={counts.messages} note="" />
+    {counts.needPerson === 0 ? (
+      <Stat label="Last event" value={counts.lastEvent ?? '–'} note={counts.lastEvent ? 'ago' : ''} />
+    ) : (
+      <Stat label="Need a person" value={counts.needPerson} note="" className="text-warn-foreground" />
+    )}
+  </dl>
+)
+
+const Stat = ({ label, value, note, className }: { label: string; value: number | string; note: string; className?: string }) => (
+  <div className="bg-card px-4 py-3">
+    <dt className="text-[12px] text-muted-foreground">{label}</dt>
+    <dd className="mt-0.5 flex items-baseline gap-2">
+      <span className={cn('text-xl font-semibold tracking-tight tabular-nums', className)}>{value.toLocaleString('en')}</span>
+      <span className="text-[12px] text-muted-foreground">{note}</span>
+    </dd>
+  </div>
+)
+
+/** Search and list. The list is refreshed as well, unless it shows a search's results, which stay as they are. */
+export const Sessions = ({ counts, sessions, more, search, filter, found, problem, link }: Overview) => (
+  <div id="sessions" data-live={search === '' && !problem ? '' : undefined}>
+    {counts.sessions === 0 ? (
+      <NoSessions link={link} />
+    ) : (
+      <>
+        <SessionSearch search={search} filter={filter} />
+        {problem && <Alert variant="destructive" className="mt-3" children={visible(problem)} />}
+        {found && sessions.length + found.hits.length === 0 ? (
+          <NothingFound search={search} filter={filter} />
+        ) : (
+          <>
+            {found && <h2 className="mt-4 text-[13px] font-medium">Sessions and documents</h2>}
+            <List sessions={sessions} search={search} terms={found?.terms} />
+          </>
+        )}
+        {more && (
+          <p className="mt-3 text-center text-[12px] text-muted-foreground">
+            The newest {sessions.length} {search ? 'that match' : `of ${counts.sessions.toLocaleString('en')}`} are shown.{' '}
+            {search ? 'Add a word to find the others.' : 'Search to find the others.'}
+          </p>
+        )}
+        {found && found.hits.length > 0 && <Messages search={search} found={found} />}
+      </>
+    )}
+  </div>
+)
+
+const List = ({ sessions, search, terms }: { sessions: SessionSummary[]; search: string; terms: string[] | undefined }) => (
+  <div className={cn('overflow-hidden rounded-lg border bg-card shadow-xs', search ? 'mt-1.5' : 'mt-3')}>
+    {sessions.length === 0 ? (
+      <p className="px-4 py-6 text-center text-[13px] text-muted-foreground">
+        {search ? 'No title, description or document matches; messages do, see below.' : 'No session has this status.'}{' '}
+        <a href="/" className="text-foreground underline underline-offset-2">
+          Show all
+        </a>
+      </p>
+    ) : (
+      <ul className="divide-y">
+        {sessions.map((session) => (
+          <SessionRow key={session.id} session={session} terms={terms} />
+        ))}
+      </ul>
+    )}
+  </div>
+)
+
+/** The best of what was said, in whatever state its session is. */
+const Messages = ({ search, found: { hits, terms, total, more } }: { search: string; found: Found }) => (
+  <section aria-labelledby="messages" className="mt-6">
+    <div className="flex items-baseline gap-3">
+      <h2 id="messages" className="text-[13px] font-medium">
+        Messages
+      </h2>
+      <a
+        href={hrefOf({ query: search })}
+        className="ml-auto text-[12.5px] text-muted-foreground underline underline-offset-2 hover:text-foreground"
+      >
+        {hits.length === total ? 'Search with filters' : `All ${total}${more ? '+' : ''} results`}
+      </a>
+    </div>
+    <div className="mt-1.5 overflow-hidden rounded-lg border bg-card shadow-xs">
+      <Hits hits={hits} search={{ query: search }} terms={terms} />
+    </div>
+  </section>
+)
+
+const NothingFound = ({ search, filter }: { search: string; filter: Filter }) => (
+  <div className="mt-3 rounded-lg border bg-card shadow-xs">
+    <Empty icon={<Icon name="search" />} title="Nothing found">
+      {filter === 'all' ? 'Nothing matches' : `No ${filter} session and no message matches`} “
+      <span className="wrap-anywhere">{visible(search)}</span>”. Try fewer or different words,{' '}
+      <a href={hrefOf({ query: search, type: 'all' })} className="text-foreground underline underline-offset-2">
+        search everything that was done
+      </a>
+      , or{' '}
+      <a href="/" className="text-foreground underline underline-offset-2">
+        show all sessions
+      </a>
+      .
+    </Empty>
+  </div>
+)
+
+const NoSessions = ({ link }: { link: ServerLink }) => (
+  <div className="mt-5 rounded-lg border bg-card shadow-xs">
+    <Empty icon={<Icon name="users" />} title="No session yet">
+      Give an agent the link and ask it to create a session, or open one yourself.
+      <div className="mx-auto mt-5 grid max-w-2xl gap-3">
+        <Snippet label="Claude CLI" code={claude(link)} />
+        <Snippet label="curl" code={curlCreate(link)} />
+      </div>
+      <p className="mt-4">
+        <a href="/connect" className="text-foreground underline underline-offset-2">
+          Codex, Gemini, opencode and others
+        </a>
+      </p>
+    </Empty>
+  </div>
+)

@@ -1,0 +1,65 @@
+import { FormField } from '../forms/form-field.tsx'
+import { Button } from '../ui/button.tsx'
+
+export interface LoopGuardChoice {
+  modes: readonly string[]
+  mode: string
+  posts: number
+  likeness: number
+  /** It was saved on this page. */
+  saved: boolean
+  /** What holds without that. */
+  otherwise: { mode: string; posts: number; likeness: number; configured: boolean }
+}
+
+const LABELS: Record<string, string> = { off: 'Do nothing', warn: 'Mark the session', slow: 'Mark it and slow the teams down' }
+
+/** What is done about teams that go round in circles, and when that begins. */
+export const LoopGuardForm = ({ modes, mode, posts, likeness, saved, otherwise }: LoopGuardChoice) => (
+  <form method="post" action="/settings/loop-guard" className="mx-4 mt-4 grid gap-3 rounded-md border p-3">
+    <fieldset className="flex flex-wrap gap-x-4 gap-y-1.5 text-[13px]">
+      <legend className="mb-1.5 font-medium">When teams go round in circles</legend>
+      {modes.map((name) => (
+        <label key={name} className="flex items-center gap-1.5">
+          <input type="radio" name="mode" value={name} defaultChecked={name === mode} />
+          {LABELS[name] ?? name}
+        </label>
+      ))}
+    </fieldset>
+    <div className="flex flex-wrap items-end gap-3">
+      <FormField
+        name="posts"
+        label="Repeated posts needed"
+        type="number"
+        min={6}
+        max={100}
+        required
+        defaultValue={posts}
+        className="w-28"
+      />
+      <FormField
+        name="likeness"
+        label="Similarity threshold, 0.5 to 1"
+        type="number"
+        min={0.5}
+        max={1}
+        step={0.01}
+        required
+        defaultValue={likeness}
+        className="w-28"
+      />
+      <Button type="submit" className="max-sm:h-9">
+        Save
+      </Button>
+    </div>
+    {saved && (
+      <div className="flex flex-wrap items-center gap-2 text-[12.5px] text-muted-foreground">
+        <Button type="submit" variant="outline" size="sm" name="reset" value="1" formNoValidate>
+          Forget what is set here
+        </Button>
+        Then it is “{LABELS[otherwise.mode] ?? otherwise.mode}” with {otherwise.posts} posts and a threshold of {otherwise.likeness},{' '}
+        {otherwise.configured ? 'as LOOP_GUARD says' : 'the default'}.
+      </div>
+    )}
+  </form>
+)

@@ -1,0 +1,100 @@
+import { visible } from '../../src/core/escape-invisible.ts'
+import { Icon } from '../parts/icon.tsx'
+import { Marked } from '../parts/marked.tsx'
+import { Sparkline } from '../parts/sparkline.tsx'
+import { StatusDot } from '../parts/status-dot.tsx'
+import { TeamMark, type Team } from '../parts/team.tsx'
+import { Badge } from '../ui/badge.tsx'
+
+export interface SessionSummary {
+  id: string
+  title: string
+  /** The program that it was imported from; undefined for a room. */
+  source: string | undefined
+  /** The same as on its page. */
+  state: 'live' | 'idle' | 'concluded'
+  /** The teams keep repeating themselves (the loop guard). */
+  needsPerson: boolean
+  lastLine: string
+  teams: Team[]
+  /** How long ago something happened. */
+  age: string
+  messages: number
+  /** How lively it was, in equal parts of its time. */
+  pulses: number[]
+  /** The session that it continues. */
+  from: { how: 'resumed' | 'forked'; title: string } | undefined
+}
+
+const MARKS = 4
+const DOTS = {
+  live: { status: 'active', word: 'Live' },
+  idle: { status: 'idle', word: 'Idle' },
+  concluded: { status: 'disconnected', word: 'Concluded' },
+} as const
+
+/** A session in the list: the whole row is its link. `terms` are marked in it. */
+export const SessionRow = ({ session, terms = [] }: { session: SessionSummary; terms?: string[] | undefined }) => (
+  <li id={`s-${session.id}`} className="relative flex items-center gap-4 px-4 py-3 hover:bg-accent/50 has-focus-visible:bg-accent/60">
+    <StatusDot {...DOTS[session.state]} className="size-2.25" />
+    <div className="min-w-0 flex-1">
+      <div className="flex items-center gap-2">
+        <a
+          href={`/sessions/${session.id}`}
+          className="truncate text-[14px] font-medium tracking-[-0.005em] after:absolute after:inset-0 focus-visible:outline-none after:focus-visible:outline-2 after:focus-visible:-outline-offset-2 after:focus-visible:outline-ring"
+        >
+          <Marked text={session.title} terms={terms} />
+        </a>
+        {session.needsPerson && (
+          <Badge variant="warn" title="The teams say the same again and again">
+            Needs a person
+          </Badge>
+        )}
+        {session.from && (
+          <Badge variant="outline" className="max-w-52 min-w-0 shrink" title={visible(session.from.title)}>
+            <Icon name={session.from.how === 'resumed' ? 'resume' : 'fork'} className="shrink-0" />
+            <span className="min-w-0 truncate">
+              {session.from.how} from {visible(session.from.title)}
+            </span>
+          </Badge>
+        )}
+        {session.source ? (
+          <Badge variant="outline" className="max-sm:hidden" title="An imported transcript">
+            {visible(session.source)}
+          </Badge>
+        ) : (
+          session.state === 'concluded' && (
+            <Badge variant="concluded" className="max-sm:hidden">
+              Concluded
+            </Badge>
+          )
+        )}
+      </div>
+      <p className="mt-0.5 truncate text-[12.5px] text-muted-foreground [&_mark]:text-foreground!">
+        <Marked text={session.lastLine} terms={terms} />
+      </p>
+    </div>
+    <Marks teams={session.teams} />
+    <Sparkline pulses={session.pulses} />
+    <span className="w-14 shrink-0 text-right text-[12px] text-muted-foreground tabular-nums">
+      <span className="block text-foreground">{session.age}</span>
+      <span className="block text-[11px]">{session.messages.toLocaleString('en')} msg</span>
+    </span>
+  </li>
+)
+
+const Marks = ({ teams }: { teams: Team[] }) => (
+  <span className="flex gap-0.5 max-sm:hidden">
+    {teams.slice(0, MARKS).map((team, i) => (
+      <span key={i} title={visible(team.name)} className="relative">
+        <TeamMark team={team} size="small" />
+        <span className="sr-only">{visible(team.name)}</span>
+      </span>
+    ))}
+    {teams.length > MARKS && (
+      <span className="grid size-6 place-items-center rounded-md bg-secondary text-[9px] font-medium text-secondary-foreground">
+        +{teams.length - MARKS}
+      </span>
+    )}
+  </span>
+)

@@ -1,0 +1,207 @@
+import type { ReactNode } from 'react'
+import { visible } from '../../src/core/escape-invisible.ts'
+import { cn } from '../parts/cn.ts'
+import { Icon, Icons, type IconPage } from '../parts/icon.tsx'
+import { SearchBox } from '../search/search-box.tsx'
+import { THEMES, type Theme } from './theme.ts'
+import { Badge } from '../ui/badge.tsx'
+import { Button, LinkButton } from '../ui/button.tsx'
+
+/** What every page knows of its reader and of its place. */
+export interface Frame {
+  theme: Theme
+  /** A guest reads one session by its link: all other pages are closed to them. */
+  person: { name: string; role: 'person' | 'reader' | 'guest' } | undefined
+  /** This page's path, to come back to. */
+  path: string
+  styles: string
+  script: string
+}
+
+/** `when`: the classes that hide it where it leads nowhere. */
+export interface Skip {
+  label: string
+  href: string
+  when?: string
+}
+
+interface Props {
+  frame: Frame
+  title: string
+  /** Where this page is, after the product's name. */
+  crumbs?: { label: string; href?: string }[]
+  /** As high as the window: the panes scroll, the page does not. From 1024 px on, or everywhere; a window too low for that scrolls. */
+  full?: boolean | 'everywhere'
+  /** Where a keyboard may want to go at once. */
+  skips?: Skip[]
+  /** The id of what must have come before anything is painted: a list that grows at its end would be seen jumping. */
+  paintsWith?: string | undefined
+  /** The kind of page, where it has icons of its own. */
+  icons?: IconPage
+  children: ReactNode
+}
+
+// Only its own attribute names (data-hx-… would be live by default), no extension but ours, no hand on history, styles or, where it
+// morphs, its own marks and the order in which Tab goes, which is the script's (public/live/keys.js).
+const HTMX = JSON.stringify({
+  prefix: '',
+  extensions: 'sse',
+  history: false,
+  includeIndicatorCSS: false,
+  morphIgnore: ['data-htmx-powered', 'tabindex'],
+})
+
+export const TO_CONTENT: Skip = { label: 'Skip to content', href: '#main' }
+
+export const Shell = ({ frame, title, crumbs = [], full = false, skips = [TO_CONTENT], paintsWith, icons, children }: Props) => (
+  <html lang="en" className={frame.theme} data-guest={isGuest(frame) || undefined}>
+    <head>
+      <meta charSet="utf-8" />
+      <meta name="viewport" content="width=device-width,initial-scale=1" />
+      <title>{visible(title)}</title>
+      <meta name="color-scheme" content={frame.theme === 'system' ? 'light dark' : frame.theme} />
+      {paintsWith && <link rel="expect" href={`#${paintsWith}`} blocking="render" />}
+      <meta name="htmx-config" content={HTMX} />
+      <link rel="preload" href="/public/geist.woff2" as="font" type="font/woff2" crossOrigin="anonymous" />
+      <link rel="stylesheet" href={frame.styles} />
+      <link rel="icon" href="/public/icon.svg" type="image/svg+xml" />
+      <script src={frame.script} defer />
+    </head>
+    <body className={cn('flex min-h-dvh flex-col', full && 'lg:h-dvh lg:overflow-hidden', full === 'everywhere' && 'h-dvh')}>
+      {skips.map(({ label, href, when }) => (
+        <a
+          key={label + href}
+          href={href}
+          className={cn(
+            'sr-only focus:not-sr-only focus:absolute focus:z-50 focus:m-2 focus:rounded-md focus:bg-primary focus:px-3 focus:py-1.5 focus:text-sm focus:text-primary-foreground',
+            when,
+          )}
+        >
+          {label}
+        </a>
+      ))}
+      <Header frame={frame} crumbs={crumbs} />
+      {children}
+      <Icons page={icons} />
+    </body>
+  </html>
+)
+
+const isGuest = ({ person }: Frame) => person?.role === 'guest'
+
+const Header = ({ frame, crumbs }: { frame: Frame; crumbs: NonNullable<Props['crumbs']> }) => (
+  <header className="flex h-12 shrink-0 items-center gap-2 border-b bg-background px-3 sm:px-4">
+    <a href={isGuest(frame) ? undefined : '/'} className="flex items-center gap-2 rounded-md text-sm font-semibold tracking-tight">
+      <svg viewBox="0 0 20 20" className="size-5 text-brand" aria-hidden="true">
+        <path fill="currentColor" opacity=".28" d="M4 2h8a4 4 0 0 1 4 4v3a4 4 0 0 1-4 4H8l-4 4v-4.5A4 4 0 0 1 2 9V6a4 4 0 0 1 2-4Z" />
+        <path fill="currentColor" d="M7 6h7a3 3 0 0 1 3 3v3a3 3 0 0 1-2 2.800V18l-3-3H9a3 3 0 0 1-3-3V7a1 1 0 0 1 1-1Z" />
+      </svg>
+      Parley
+    </a>
+    {crumbs.length > 0 && !isGuest(frame) && (
+      <nav aria-label="Breadcrumb" className="flex min-w-0 items-center gap-1.5 text-[13px] text-muted-foreground max-[24rem]:hidden">
+        {crumbs.map(({ label, href }, i) => (
+          <span key={label} className={cn('flex min-w-0 items-center gap-1.5', i > 0 && 'max-sm:hidden')}>
+            <Icon name="chevron" className="size-3.5 shrink-0 opacity-60" />
+            {href ? (
+              <a href={href} className="hover:text-foreground">
+                {label}
+              </a>
+            ) : (
+              <span className="truncate">{label}</span>
+            )}
+          </span>
+        ))}
+      </nav>
+    )}
+    <div className="ml-auto flex items-center gap-1">
+      {isGuest(frame) ? <Badge>Shared, read only</Badge> : <Ways search={!/^\/search\b/.test(frame.path)} />}
+      <ThemeButton path={frame.path} />
+      {!isGuest(frame) && <Identity frame={frame} />}
+    </div>
+  </header>
+)
+
+const Ways = ({ search }: { search: boolean }) => (
+  <>
+    {search && <Search />}
+    <LinkButton
+      variant="ghost"
+      size="icon"
+      href="/search"
+      aria-label="Search everything"
+      title="Search everything"
+      className={cn(search && 'md:hidden')}
+    >
+      <Icon name="search" />
+    </LinkButton>
+    <LinkButton variant="ghost" size="icon" href="/connect" aria-label="Connect an agent" title="Connect an agent">
+      <Icon name="plug" />
+    </LinkButton>
+    <LinkButton variant="ghost" size="icon" href="/settings" aria-label="Settings" title="Settings">
+      <Icon name="settings" />
+    </LinkButton>
+  </>
+)
+
+// The key that leads here (public/parley.js) is shown while nothing is typed.
+const Search = () => (
+  <form action="/search" role="search" aria-label="Everything" className="relative mr-1 max-md:hidden">
+    <SearchBox required aria-label="Search everything" placeholder="Search everything" className="peer w-52 lg:w-60" />
+    <kbd
+      aria-hidden="true"
+      className="pointer-events-none absolute top-1.5 right-2 rounded border bg-secondary px-1.5 text-[11px] leading-4.5 text-muted-foreground peer-focus:hidden peer-not-placeholder-shown:hidden noscript:hidden"
+    >
+      /
+    </kbd>
+  </form>
+)
+
+// One button for each theme, of which only the current theme's shows: public/theme.js changes nothing but the theme.
+const ThemeButton = ({ path }: { path: string }) => (
+  <form method="post" action="/theme" className="flex">
+    <input type="hidden" name="back" value={path} />
+    {THEMES.map((theme, i) => {
+      const next = THEMES[(i + 1) % THEMES.length]!
+      const label = `Theme: ${theme}. Switch to ${next}`
+      return (
+        <Button
+          key={theme}
+          type="submit"
+          variant="ghost"
+          size="icon"
+          name="theme"
+          value={next}
+          aria-label={label}
+          title={label}
+          className={IN_FORCE[theme]}
+        >
+          <Icon name={theme} />
+        </Button>
+      )
+    })}
+  </form>
+)
+
+const IN_FORCE: Record<Theme, string> = {
+  system: '[html:not(.system)_&]:hidden',
+  light: '[html:not(.light)_&]:hidden',
+  dark: '[html:not(.dark)_&]:hidden',
+}
+
+const Identity = ({ frame: { person, path } }: { frame: Frame }) =>
+  person ? (
+    <form method="post" action="/sign-out" className="ml-1 flex items-center gap-2 border-l pl-2">
+      <span className="max-w-40 truncate text-[12.5px] text-muted-foreground max-sm:hidden">
+        {visible(person.name)}
+        {person.role === 'reader' && ' (reads only)'}
+      </span>
+      <Button type="submit" variant="ghost" size="icon" aria-label="Sign out" title="Sign out">
+        <Icon name="leave" />
+      </Button>
+    </form>
+  ) : (
+    <LinkButton variant="outline" size="sm" className="ml-1" href={`/sign-in?next=${encodeURIComponent(path)}`}>
+      Sign in
+    </LinkButton>
+  )

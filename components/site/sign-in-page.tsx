@@ -1,0 +1,69 @@
+import { Icon } from '../parts/icon.tsx'
+import { Shell, type Frame } from './shell.tsx'
+import { Alert } from '../ui/alert.tsx'
+import { Button, LinkButton } from '../ui/button.tsx'
+import { Card } from '../ui/card.tsx'
+import { Input } from '../ui/input.tsx'
+import { Label } from '../ui/label.tsx'
+
+interface Props {
+  frame: Frame
+  next: string
+  name: string
+  /** Why the last attempt failed. */
+  problem: string | undefined
+  /** What opens reading to those without the key: nothing is needed, the viewer's password, or nothing does. */
+  reading: keyof typeof READING
+}
+
+const READING = {
+  open: 'Reading is open. The key lets you change things.',
+  password: 'The key lets you change things, the viewer’s password lets you read.',
+  closed: 'This server is private. Sign in with the key.',
+}
+
+export const SignInPage = ({ frame, next, name, problem, reading }: Props) => (
+  <Shell frame={frame} title="Sign in · Parley" crumbs={[{ label: 'Sign in' }]}>
+    <main id="main" className="mx-auto w-full max-w-sm px-4 py-12 sm:py-20">
+      <Card aria-label="Sign in" className="p-5">
+        <h1 className="text-lg font-semibold tracking-[-0.015em]">Sign in</h1>
+        <p className="mt-1 text-[13px] text-muted-foreground">{READING[reading]}</p>
+        {problem && (
+          <Alert variant="destructive" className="mt-4">
+            {problem}
+          </Alert>
+        )}
+        <form method="post" action="/sign-in" className="mt-4 grid gap-3">
+          <input type="hidden" name="next" value={next} />
+          <div className="grid gap-1">
+            <Label htmlFor="key">{reading === 'password' ? 'Key or password' : 'Key'}</Label>
+            <Input id="key" name="key" type="password" required autoComplete="current-password" maxLength={500} />
+          </div>
+          <div className="grid gap-1">
+            <Label htmlFor="name">Your name</Label>
+            <Input id="name" name="name" defaultValue={name} autoComplete="name" maxLength={100} placeholder="Operator" />
+          </div>
+          <Button type="submit" className="mt-1 h-9">
+            <Icon name="key" />
+            Sign in
+          </Button>
+        </form>
+        <p className="mt-4 text-[12px] text-muted-foreground">
+          The key was printed as a link at the first start. <code className="font-mono">bun run operator-key</code> makes a new one.
+        </p>
+      </Card>
+    </main>
+  </Shell>
+)
+
+/** Between a link on somebody else's page and ours: a strict cookie is sent only once the browser moves on from here by itself. */
+export const SignedInPage = ({ frame, next }: { frame: Frame; next: string }) => (
+  <Shell frame={frame} title="Signed in · Parley" crumbs={[{ label: 'Sign in' }]}>
+    <main id="main" className="mx-auto w-full max-w-sm px-4 py-20 text-center">
+      <h1 className="text-lg font-semibold">You are signed in</h1>
+      <LinkButton href={next} className="mt-4">
+        Continue
+      </LinkButton>
+    </main>
+  </Shell>
+)

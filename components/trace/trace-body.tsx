@@ -1,0 +1,77 @@
+import { escaped, highlight } from '../../src/markdown/highlight.ts'
+import { MARKDOWN } from '../../src/core/event-types.ts'
+import { renderMarkdown } from '../../src/markdown/render.ts'
+import { visible } from '../../src/core/escape-invisible.ts'
+import { cn } from '../parts/cn.ts'
+import { eventHref, eventText, LONGEST, type Field, type TraceEvent } from './trace-view.ts'
+
+interface Props {
+  session: string
+  event: TraceEvent
+}
+
+/** What an event says; of a long one its beginning, with the way to the rest. */
+export const TraceBody = ({ session, event }: Props) => {
+  const { sequence, kind, text, fields } = event
+  return (
+    <div id={`b${sequence}`} data-piece="">
+      {text &&
+        (MARKDOWN.has(kind) ? (
+          <div
+            className={cn(
+              'prose prose-sm md-feed',
+              kind === 'reasoning' && 'text-muted-foreground [--tw-prose-body:var(--muted-foreground)]',
+            )}
+            dangerouslySetInnerHTML={{ __html: renderMarkdown(text) }}
+          />
+        ) : (
+          <pre tabIndex={0} className={MONO}>
+            {visible(text)}
+          </pre>
+        ))}
+      {fields.length > 0 && <Fields fields={fields} />}
+      {text === '' && fields.length === 0 && <p className="text-[12.5px] text-muted-foreground">No further details were recorded.</p>}
+      {event.cut && <Rest session={session} event={event} />}
+    </div>
+  )
+}
+
+const MONO =
+  'thin-scroll max-h-[min(28rem,70dvh)] overflow-auto rounded-md border bg-code px-3 py-2 font-mono text-[12px] leading-[1.55] text-foreground'
+
+const Fields = ({ fields }: { fields: Field[] }) => (
+  <dl className="grid gap-1 not-first:mt-1.5">
+    {fields.map(({ name, value, json }, i) => (
+      <div key={i} className={isShort(value) ? 'flex items-baseline gap-2' : undefined}>
+        <dt className="mb-0.5 shrink-0 font-mono text-[11px] text-muted-foreground">{visible(name) || 'arguments'}</dt>
+        <dd className="min-w-0">
+          {isShort(value) ? (
+            <code className="font-mono text-[12px] text-foreground wrap-anywhere">{visible(value)}</code>
+          ) : (
+            <pre tabIndex={0} className={MONO} dangerouslySetInnerHTML={{ __html: coloured(visible(value), json) }} />
+          )}
+        </dd>
+      </div>
+    ))}
+  </dl>
+)
+
+const ONE_LINE = 72
+const isShort = (value: string) => value.length <= ONE_LINE && !value.includes('\n')
+
+// Only what is JSON is sure to be read well: the flags of a command would pass for comments.
+const coloured = (text: string, json: boolean) => (json ? highlight(text) : escaped(text))
+
+const Rest = ({ session, event: { turn, sequence, characters } }: Props) => {
+  const count = characters.toLocaleString('en')
+  const link = 'mt-1.5 inline-block text-[12.5px] font-medium text-foreground underline underline-offset-2'
+  return characters > LONGEST ? (
+    <a href={eventText(session, sequence)} className={link}>
+      Open all {count} characters as text
+    </a>
+  ) : (
+    <a href={eventHref(session, turn, sequence)} data-part="event" className={link}>
+      Show all {count} characters
+    </a>
+  )
+}

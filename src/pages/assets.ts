@@ -1,0 +1,73 @@
+// What lies in public/: read once, compressed once, and named with its hash so that browsers keep it.
+import { createHash } from 'node:crypto'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+import type { Http } from '../doors/http/http.ts'
+
+/** Reads a file of public/ (the runtime's business: src/server.ts); undefined when there is none. */
+export type ReadAsset = (path: string) => Promise<Response | undefined>
+
+interface Asset {
+  hash: string
+  type: string
+  bytes: Uint8Array<ArrayBuffer>
+  /** Compressed as small as possible, which takes 0.2 s: the start does not wait for it. */
+  packed: Promise<{ br: Uint8Array<ArrayBuffer>; gzip: Uint8Array<ArrayBuffer> }> | undefined
+}
+
+export type Assets = ReadonlyMap<string, Asset>
+
+const TYPES = {
+  'app.css': 'text/css; charset=utf-8',
+  'app.js': 'text/javascript; charset=utf-8',
+  'icon.svg': 'image/svg+xml',
+  'geist.woff2': 'font/woff2',
+  'geist.LICENSE.txt': 'text/plain; charset=utf-8',
+}
+const YEAR_S = 31_536_000
+
+export const readAssets = async (read: ReadAsset | undefined): Promise<Assets> => {
+  const assets = new Map<string, Asset>()
+  for (const [name, type] of Object.entries(TYPES)) {
+    const response = await read?.(name)
+    if (response) assets.set(name, assetOf(new Uint8Array(await response.arrayBuffer()), type))
+  }
+  return assets
+}
+
+const assetOf = (bytes: Asset['bytes'], type: string): Asset => ({
+  hash: createHash('sha256').update(bytes).digest('hex').slice(0, 12),
+  type,
+  bytes,
+  packed: type.startsWith('font/') ? undefined : packed(bytes), // a font is compressed already
+})
+
+const packed = async (bytes: Asset['bytes']) => {
+  const [br, gzip] = await Promise.all([brotli(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }), gzipped(bytes)])
+  return { br: new Uint8Array(br), gzip: new Uint8Array(gzip) }
+}
+const [brotli, gzipped] = [promisify(brotliCompress), promisify(gzip)]
+
+/** The URL of an asset, which changes with its bytes. */
+export const hrefOf = (assets: Assets, name: string): string => {
+  const hash = assets.get(name)?.hash
+  return `/public/${name}${hash ? `?v=${hash}` : ''}`
+}
+
+export const assetAnswer = async (c: Http, assets: Assets, name: string): Promise<Response | undefined> => {
+  const asset = assets.get(name)
+  if (!asset) return undefined
+  const etag = `"${asset.hash}"`
+  const lasting = c.req.query('v') === asset.hash || name === 'geist.woff2' // the font's name changes with it
+  const headers: Record<string, string> = {
+    'content-type': asset.type,
+    'cache-control': lasting ? `public, max-age=${YEAR_S}, immutable` : 'no-cache',
+    etag,
+    vary: 'accept-encoding',
+  }
+  if (c.req.header('if-none-match') === etag) return new Response(null, { status: 304, headers })
+  const accepted = c.req.header('accept-encoding') ?? ''
+  const encoding = asset.packed && (['br', 'gzip'] as const).find((name) => new RegExp(`\\b${name}\\b`).test(accepted))
+  if (!encoding) return new Response(asset.bytes, { headers })
+  return new Response((await asset.packed!)[encoding], { headers: { ...headers, 'content-encoding': encoding } })
+}

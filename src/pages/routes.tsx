@@ -1,0 +1,115 @@
+// The pages that people see. Reading needs what doors/http/guards.ts says; what changes something is a POST and needs a signed-in person.
+import { Hono, type MiddlewareHandler } from 'hono'
+import { ErrorPage } from '../../components/site/error-page.tsx'
+import type { ErrorBody } from '../core/errors.ts'
+import { refuse, STATUS } from '../core/errors.ts'
+import { mayRead, mayReadSession } from '../doors/http/guards.ts'
+import { errorAnswer, type Env, type Http } from '../doors/http/http.ts'
+import { liveRoutes } from './live/routes.tsx'
+import { doAct, previewConclusion, showAct, type ActName } from './forms/session-forms.tsx'
+import { frameOf, page, seeOther, toSignIn, wantsPage, type Site } from './respond.tsx'
+import { assetAnswer } from './assets.ts'
+import { connectPage } from './site/connect.tsx'
+import { docHistoryPage, restoreVersion, versionFile } from './session/doc-history.tsx'
+import { feedExport, markdownExport } from './session/exports.ts'
+import { homePage } from './site/home.tsx'
+import { sendMessage } from './session/message.tsx'
+import { searchPage } from './search/search.tsx'
+import { sessionPage } from './session/session.tsx'
+import { endShare, makeShare, sharePage } from './session/share.tsx'
+import { checkLink, saveLink, saveLoopGuard, saveTheme, settingsPage } from './site/settings.tsx'
+import { eventFile, tracePage } from './trace/trace.tsx'
+import { methodNotAllowed } from '../doors/rest/routes.ts'
+import { isShared, openShared } from '../doors/http/share-link.ts'
+import { signInRoutes } from './site/sign-in.tsx'
+
+type Answer = (c: Http, site: Site) => Promise<Response>
+
+type Routes = Record<string, Answer>
+
+const SESSION_ACTS: ActName[] = ['resume', 'edit', 'conclude', 'reopen', 'convener', 'release']
+const onSession = (answer: (act: ActName) => Answer): Routes =>
+  Object.fromEntries(SESSION_ACTS.map((act) => [`/sessions/:id/${act}`, answer(act)]))
+
+// For people and programs alike: who may not read gets an error, not the way to sign in.
+const FILES: Routes = {
+  '/sessions/:id{[^/]+\\.md}': markdownExport,
+  '/sessions/:id/feed.jsonl': feedExport,
+  '/sessions/:id/history/:file{\\d+\\.md}': versionFile,
+  '/sessions/:id/events/:file{\\d{1,15}\\.txt}': eventFile,
+}
+const READ: Routes = {
+  '/': homePage,
+  '/sessions/new': showAct('new'),
+  '/sessions/:id': sessionPage,
+  '/sessions/:id/history': docHistoryPage,
+  '/sessions/:id/turns': tracePage,
+  '/sessions/:id/turns/:turn': tracePage,
+  '/sessions/:id/share': sharePage,
+  ...onSession(showAct),
+  '/search': searchPage,
+  '/settings': settingsPage,
+  '/connect': connectPage,
+}
+const WRITE: Routes = {
+  '/sessions/new': doAct('new'),
+  '/sessions/:id/messages': sendMessage,
+  '/sessions/:id/history': restoreVersion,
+  '/sessions/:id/share': makeShare,
+  '/sessions/:id/unshare': endShare,
+  ...onSession(doAct),
+  '/sessions/:id/conclude/preview': previewConclusion,
+  '/settings/mcp-url': saveLink,
+  '/settings/check': checkLink,
+  '/settings/loop-guard': saveLoopGuard,
+  '/theme': saveTheme,
+}
+
+export const pageRoutes = (site: Site) => {
+  const { services } = site
+  const app = new Hono<Env>()
+  app.get('/public/:name', async (c) => (await assetAnswer(c, site.assets, c.req.param('name'))) ?? c.notFound())
+  app.route('/', signInRoutes(site))
+  app.get('/shared/:token', (c) => openShared(c, services))
+  app.route('/', liveRoutes(site))
+  // The first path that fits is taken, so files come before the pages.
+  for (const path of new Set(Object.keys({ ...FILES, ...READ, ...WRITE }))) {
+    const [file, read, write] = [FILES[path], READ[path], WRITE[path]]
+    if (file) app.get(path, async (c) => ((await mayReadSession(c, services, sessionOf(c))) ? file(c, site) : closed()))
+    if (read) app.get(path, async (c) => (mayRead(c, services) || (await isShared(c, services)) ? read(c, site) : toSignIn(c, site)))
+    if (write) app.post(path, (c) => write(c, site))
+    app.all(path, () => methodNotAllowed([...(file || read ? ['GET'] : []), ...(write ? ['POST'] : [])]))
+  }
+  return app
+}
+
+const sessionOf = (c: Http) => c.req.param('id')!.replace(/\.md$/, '')
+const closed = () => refuse('unauthorized', 'Sign in, or send your X-Team-ID or the access token, to read this session.')
+
+/** A person who opened the agents' link in a browser: shows what it is for. */
+export const linkInBrowser: MiddlewareHandler<Env> = async (c, next) =>
+  c.req.method === 'GET' && (c.req.header('accept') ?? '').includes('text/html') ? seeOther(c, '/connect') : next()
+
+const TITLES: Partial<Record<ErrorBody['code'], string>> = {
+  not_found: 'Not found',
+  unauthorized: 'Sign in first',
+  forbidden: 'Not allowed',
+  rate_limited: 'Too many requests',
+  unavailable: 'Not available right now',
+  internal_error: 'Something went wrong here',
+}
+
+/** An error as a page for people, as JSON for programs. */
+export const errorFor = (c: Http, site: Site, error: ErrorBody): Response | Promise<Response> => {
+  const answer = errorAnswer(error)
+  if (!wantsPage(c)) return answer
+  const status = STATUS[error.code]
+  const retry = answer.headers.get('retry-after')
+  const title = TITLES[error.code] ?? 'This did not work'
+  return page(
+    c,
+    <ErrorPage frame={frameOf(c, site)} {...{ status, title }} message={error.message} />,
+    status,
+    retry ? { 'retry-after': retry } : {},
+  )
+}

@@ -1,0 +1,169 @@
+// The home page: figures, sessions by their newest activity, and what a search of theirs found.
+import { renderToStaticMarkup } from 'react-dom/server'
+import { eventLine, newTitle } from '../../../components/session/event-words.ts'
+import { Figures, HomePage, Sessions, type Counts } from '../../../components/site/home-page.tsx'
+import type { SessionSummary } from '../../../components/site/session-row.tsx'
+import { FILTERS, type Filter } from '../../../components/session/session-search.tsx'
+import { sourceName } from '../../../components/parts/source.ts'
+import { ago } from '../../../components/parts/time.ts'
+import type { SessionHit } from '../../../components/search/search-hits.tsx'
+import type { Found } from '../../../components/search/search-page.tsx'
+import type { ErrorBody } from '../../core/errors.ts'
+import { glance } from '../../markdown/plain-text.ts'
+import { isPolling, participantOf } from '../../rooms/roster.ts'
+import { conclusionOf } from '../../rooms/conclusion.ts'
+import type { Services } from '../../process/services.ts'
+import { conclusionsOf } from '../../stores/documents.ts'
+import { suspectedSessions } from '../../loops/store.ts'
+import { listSessions, titlesOf, type Listed, type Session } from '../../stores/sessions.ts'
+import type { Http } from '../../doors/http/http.ts'
+import { partial } from '../live/frames.tsx'
+import { serverLink } from '../../doors/http/origin.ts'
+import { answered, frameOf, page, type Site } from '../respond.tsx'
+import { everything, sentence } from '../search/search.tsx'
+import { isQuiet, liveSince } from '../session/state.ts'
+import { rostersOf } from '../../stores/members.ts'
+import {
+  lastEventsOf,
+  messageCounts,
+  messagesSince,
+  MOST_COUNTED,
+  presentTeams,
+  PULSES,
+  pulsesOf,
+  totals,
+} from '../../stores/home-queries.ts'
+
+const SHOWN = 100
+const HITS_SHOWN = 5
+const SESSIONS_FOUND = 50
+const DAY_MS = 86_400_000
+
+/** GET /: the sessions, with ?q= and ?status=; and the messages with the words of q. With ?part=live only what changes by itself. */
+export const homePage = async (c: Http, site: Site): Promise<Response> => {
+  const { services } = site
+  const asked = (c.req.query('q') ?? '').trim().replaceAll('\0', '').toWellFormed().slice(0, 200).toWellFormed()
+  const filter = FILTERS.find((name) => name === c.req.query('status')) ?? 'all'
+  const needing = await suspectedSessions(services.database, SHOWN + 1)
+  const [counts, answer] = await Promise.all([
+    countsOf(services, needing.length),
+    asked === '' ? {} : everything(c, services, { query: asked, hits: HITS_SHOWN, sessions: SESSIONS_FOUND }),
+  ])
+  const { found, problem, search } = { search: asked, found: undefined, problem: undefined, ...shownOf(answer) }
+  const matches = new Map(found?.sessions.map((hit) => [hit.id, hit]))
+  const wished = { ...(search && { search, found: [...matches.keys()] }), ...wanted(services, filter), limit: SHOWN + 1 }
+  const first = needing.length > 0 ? await listSessions(services.database, { ...wished, among: needing }) : []
+  const others = (await listSessions(services.database, wished)).filter(({ id }) => !needing.includes(id))
+  const listed = [...first, ...others]
+  const sessions = (await summaries(services, listed.slice(0, SHOWN), needing)).map((session) =>
+    withMatch(session, matches.get(session.id)),
+  )
+  const more = listed.length > SHOWN
+  const overview = { counts, sessions, more, search, filter, found, problem, link: serverLink(c, services) }
+  if (c.req.query('part') === 'live') {
+    const again = [
+      ['#figures', <Figures {...overview} />],
+      ['#sessions', <Sessions {...overview} />],
+    ] as const
+    return answered(c, again.map(([place, shown]) => partial(place, 'outerMorph', renderToStaticMarkup(shown))).join(''))
+  }
+  const frame = { ...frameOf(c, site), ...(search === '' && { path: '/' }) }
+  return page(c, <HomePage {...{ frame, overview }} />)
+}
+
+// A query that holds a credential is not shown again.
+const shownOf = (answer: { found?: Found; error?: ErrorBody }): { found?: Found; problem?: string; search?: string } => {
+  if (!answer.error) return answer
+  return { problem: sentence(answer.error), ...(answer.error.code === 'secret_in_text' && { search: '' }) }
+}
+
+const withMatch = (session: SessionSummary, match: SessionHit | undefined): SessionSummary =>
+  match?.place === 'document' && match.snippet !== '' ? { ...session, lastLine: `Document: ${match.snippet}` } : session
+
+const wanted = (services: Services, filter: Filter): Pick<Listed, 'status' | 'imported' | 'live'> => {
+  if (filter === 'all') return {}
+  if (filter === 'imported') return { imported: true }
+  if (filter === 'concluded') return { status: 'closed', imported: false }
+  return { live: { is: filter === 'live', since: liveSince(services) } }
+}
+
+const countsOf = async (services: Services, needing: number): Promise<Counts> => {
+  const { database, clock } = services
+  const since = liveSince(services)
+  const [{ sessions, live, lastEventAt }, teams, messages] = await Promise.all([
+    totals(database, since),
+    presentTeams(database, since.seen),
+    messagesSince(database, new Date(clock.now() - DAY_MS).toISOString()),
+  ])
+  const present = teams.filter(({ team, convenerTeamId }) => participantOf(services, team, { convenerTeamId }).status !== 'disconnected')
+  return {
+    sessions,
+    live,
+    listening: present.filter(({ team }) => isPolling(services, team)).length,
+    present: present.length,
+    messages: messages > MOST_COUNTED ? `${MOST_COUNTED.toLocaleString('en')}+` : messages,
+    needPerson: needing > SHOWN ? `${SHOWN}+` : needing,
+    lastEvent: lastEventAt ? ago(lastEventAt, clock.now()) : undefined,
+  }
+}
+
+const summaries = async (services: Services, sessions: Session[], needing: string[]): Promise<SessionSummary[]> => {
+  const { database, clock } = services
+  const ids = sessions.map(({ id }) => id)
+  const concluded = sessions.filter(({ status, source }) => status === 'closed' && source === 'room').map(({ id }) => id)
+  const [rosters, lasts, counts, pulses, conclusions, titles] = await Promise.all([
+    rostersOf(database, ids),
+    lastEventsOf(database, ids),
+    messageCounts(database, ids),
+    pulsesOf(database, ids, new Date(clock.now()).toISOString()),
+    conclusionsOf(database, concluded, 2 * LINE),
+    titlesOf(
+      database,
+      sessions.flatMap((session) => originOf(session) ?? []),
+    ),
+  ])
+  const teamsOf = Map.groupBy(rosters, ({ sessionId }) => sessionId)
+  const lastOf = new Map(lasts.map((last) => [last.sessionId, last]))
+  return sessions.map((session) => {
+    const teams = teamsOf.get(session.id) ?? []
+    const seats = teams.map((row) => participantOf(services, row, session))
+    const last = lastOf.get(session.id)
+    const author = teams.find(({ teamId }) => teamId === last?.teamId)?.teamName ?? last?.by
+    return {
+      id: session.id,
+      title: session.title,
+      source: sourceName(session.source),
+      state: session.status === 'closed' ? 'concluded' : isQuiet(services, session, seats) ? 'idle' : 'live',
+      needsPerson: needing.includes(session.id),
+      lastLine:
+        conclusionLine(conclusions.get(session.id)) ||
+        (last ? lineOf(last.type, last.content, author) : session.description || 'Nothing said yet'),
+      teams: teams.map(({ teamName, hue }) => ({ name: teamName, hue })),
+      age: ago(session.lastEventAt ?? session.createdAt, clock.now()),
+      messages: counts.get(session.id) ?? 0,
+      pulses: pulses.get(session.id) ?? Array<number>(PULSES).fill(0),
+      from: fromOf(session, titles),
+    }
+  })
+}
+
+const originOf = ({ resumedFromSessionId, forkedFromSessionId }: Session) => resumedFromSessionId ?? forkedFromSessionId ?? undefined
+
+const fromOf = (session: Session, titles: Map<string, string>): SessionSummary['from'] => {
+  const title = titles.get(originOf(session) ?? '')
+  return title === undefined ? undefined : { how: session.resumedFromSessionId ? 'resumed' : 'forked', title }
+}
+
+const LINE = 240
+
+const conclusionLine = (section: string | undefined) => glance(conclusionOf(section ?? '') ?? '').slice(0, LINE)
+
+const lineOf = (type: string, content: Record<string, unknown>, author: string | null | undefined): string => {
+  if (type === 'system') {
+    if (typeof content.text === 'string') return glance(content.text.slice(0, 2 * LINE)).slice(0, LINE)
+    const title = newTitle(content)
+    return title === undefined ? eventLine(content) : `${eventLine(content)} to “${title}”`
+  }
+  const text = String(content.text ?? '').slice(0, 2 * LINE)
+  return `${author ?? 'Somebody'}: ${glance(text).slice(0, LINE)}`
+}

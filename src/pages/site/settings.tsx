@@ -1,0 +1,176 @@
+// The settings page: the link that agents are told, the loop guard, and what the environment says.
+import { setCookie } from 'hono/cookie'
+import type { Notice } from '../../../components/site/link-card.tsx'
+import { THEMES } from '../../../components/site/theme.ts'
+import { SettingsPage } from '../../../components/site/settings-page.tsx'
+import type { VariableGroup, VariableRow } from '../../../components/site/variables-table.tsx'
+import { VARIABLES, type Config, type VariableName } from '../../config.ts'
+import { refuse } from '../../core/errors.ts'
+import { LOOP_MODES, loopSettings, loopSettingsOf } from '../../loops/guard.ts'
+import type { Services } from '../../process/services.ts'
+import { actorOf } from '../../doors/http/cookies.ts'
+import type { Http } from '../../doors/http/http.ts'
+import { calledHost, calledScheme, linkInForce, serverLink } from '../../doors/http/origin.ts'
+import { reach, type Reached } from '../../doors/http/link-check.ts'
+import { assertActor } from '../forms/perform-as-person.ts'
+import { frameOf, localPath, page, seeOther, THEME_COOKIE, type Site } from '../respond.tsx'
+import { formOf, valuesOf } from '../form.ts'
+
+/** GET /settings; ?done= says what was just done. */
+export const settingsPage = async (c: Http, site: Site): Promise<Response> => settings(c, site, await noticeOf(c, site))
+
+const noticeOf = async (c: Http, { services }: Site): Promise<Notice | undefined> => {
+  const { url } = linkInForce(c, services)
+  switch (c.req.query('done')) {
+    case 'saved':
+      return actorOf(c, services) ? savedLink(await reach(url)) : undefined // for them alone this server calls it
+    case 'saved_guard':
+      return { look: 'ok', text: 'Loop guard saved.' }
+    case 'reset_guard':
+      return { look: 'ok', text: 'What was saved for the loop guard is forgotten.' }
+    case 'reset':
+      return { look: 'ok', text: `The saved link is forgotten. Agents are given ${url} from now on.` }
+    default:
+      return undefined
+  }
+}
+
+const savedLink = ({ ok, text }: Reached): Notice =>
+  ok
+    ? { look: 'ok', text: `Saved. Agents are given this link from now on. ${text}` }
+    : { look: 'warn', text: `Saved, and agents are given this link from now on, but it does not seem to work. ${text}` }
+
+/** POST /settings/mcp-url: `mcp_url` saves another link, `reset` forgets it. For a signed-in person alone. */
+export const saveLink = async (c: Http, site: Site): Promise<Response> => {
+  assertActor(c, site)
+  const form = await formOf(c)
+  if (form.get('reset') !== null) {
+    await site.services.changeSetting('mcp_url', undefined)
+    return seeOther(c, '/settings?done=reset')
+  }
+  const typed = (form.get('mcp_url') ?? '').trim()
+  const parsed = VARIABLES.MCP_URL.schema.safeParse(typed)
+  if (!parsed.success || typed.length > 2_000) {
+    return settings(
+      c,
+      site,
+      { look: 'destructive', text: `Not a valid link: it ${parsed.error?.issues[0]?.message ?? 'is too long'}.` },
+      typed,
+      400,
+    )
+  }
+  await site.services.changeSetting('mcp_url', parsed.data)
+  return seeOther(c, '/settings?done=saved')
+}
+
+/** POST /settings/check: does the current link work? For a signed-in person alone, because this server makes the call. */
+export const checkLink = async (c: Http, site: Site): Promise<Response> => {
+  assertActor(c, site)
+  const { ok, text } = await reach(linkInForce(c, site.services).url)
+  return settings(c, site, { look: ok ? 'ok' : 'destructive', text })
+}
+
+/** POST /settings/loop-guard: `mode`, `posts` and `likeness` are saved, `reset` forgets them. For a signed-in person alone. */
+export const saveLoopGuard = async (c: Http, site: Site): Promise<Response> => {
+  assertActor(c, site)
+  const { reset, ...values } = valuesOf(await formOf(c))
+  const chosen = loopSettings.safeParse(values)
+  if (reset === undefined && !chosen.success) {
+    const [issue] = chosen.error.issues
+    return settings(c, site, { look: 'destructive', text: `Not saved: ${issue!.path.join('.')}: ${issue!.message}` }, undefined, 400)
+  }
+  await site.services.changeSetting('loop_guard', reset === undefined ? JSON.stringify(chosen.data) : undefined)
+  return seeOther(c, `/settings?done=${reset === undefined ? 'saved' : 'reset'}_guard`)
+}
+
+/** POST /theme: `theme`, and `back` to where the reader was. */
+export const saveTheme = async (c: Http, { services }: Site): Promise<Response> => {
+  const form = await formOf(c)
+  const theme =
+    THEMES.find((name) => name === form.get('theme')) ??
+    refuse('invalid_request', `theme must be ${THEMES.join(', ')}.`, { field: 'theme' })
+  const secure = calledScheme(c, services) === 'https'
+  setCookie(c, THEME_COOKIE, theme, { path: '/', maxAge: 31_536_000, sameSite: 'Lax', httpOnly: true, secure })
+  return seeOther(c, localPath(form.get('back') ?? undefined))
+}
+
+const settings = (c: Http, site: Site, notice: Notice | undefined, typed?: string, status: 200 | 400 = 200) => {
+  const { services } = site
+  const [protocol, host] = [calledScheme(c, services), calledHost(c, services)]
+  const otherwise = services.config.MCP_URL ?? `${protocol}://${host}/mcp`
+  const link = {
+    ...serverLink(c, services),
+    source: linkInForce(c, services).source,
+    otherwise,
+    configured: services.config.MCP_URL !== undefined,
+  }
+  const frame = { ...frameOf(c, site), path: '/settings' }
+  const loopGuard = {
+    modes: LOOP_MODES,
+    ...services.loops.settings(),
+    saved: services.setting('loop_guard') !== undefined,
+    otherwise: { ...loopSettingsOf(services.config)(undefined), configured: services.config.given.has('LOOP_GUARD') },
+  }
+  return page(c, <SettingsPage {...{ frame, link, notice, typed, loopGuard }} groups={groupsOf(services)} />, status)
+}
+
+const GROUPS: { id: string; title: string; about: string; names: VariableName[] }[] = [
+  {
+    id: 'thresholds',
+    title: 'Thresholds',
+    about: 'When a team counts as idle or gone, and the limits on requests, waits and streams.',
+    names: [
+      'IDLE_AFTER',
+      'DISCONNECTED_AFTER',
+      'IDLE_LIMIT',
+      'LOOP_GUARD',
+      'METADATA_MIN_INTERVAL',
+      'RATE_LIMIT',
+      'MAX_WAITS',
+      'MAX_STREAMS',
+    ],
+  },
+  {
+    id: 'permissions',
+    title: 'Permissions',
+    about: 'Who may connect, and who may do what.',
+    names: ['ACCESS_TOKEN', 'VIEWER_PASSWORD', 'OPERATOR_KEY', 'CONVENER_ONLY', 'ONE_SESSION_PER_TEAM', 'ALLOWED_HOSTS', 'TRUST_PROXY'],
+  },
+]
+const REST = { id: 'server', title: 'Server', about: 'Where it listens and where it stores its data.' }
+
+const groupsOf = (services: Services): VariableGroup[] => {
+  const named = new Set(GROUPS.flatMap(({ names }) => names))
+  const others = (Object.keys(VARIABLES) as VariableName[]).filter((name) => !named.has(name))
+  return [...GROUPS, { ...REST, names: others }].map(({ names, ...group }) => ({
+    ...group,
+    variables: names.map((name) => variableRow(services, name)),
+  }))
+}
+
+const variableRow = (services: Services, name: VariableName): VariableRow => {
+  const { config } = services
+  const { about, secret }: { about: string; secret?: boolean } = VARIABLES[name]
+  const saved = savedOn(services, name)
+  const value = saved ?? textOf(name, config[name])
+  const source = saved ? 'saved' : config.given.has(name) ? 'environment' : 'default'
+  return { name, about, value: secret && value !== undefined ? 'set' : value, source }
+}
+
+// These two can be set on this page, and what is saved here comes before the environment.
+const savedOn = ({ setting, loops }: Services, name: VariableName): string | undefined => {
+  if (name === 'MCP_URL') return setting('mcp_url')
+  return name === 'LOOP_GUARD' && setting('loop_guard') !== undefined ? loops.settings().mode : undefined
+}
+
+const textOf = (name: VariableName, value: Config[VariableName]): string | undefined => {
+  if (typeof value === 'number' && name.endsWith('_BYTES')) return `${value} (${sizeOf(value)})`
+  return value === undefined ? undefined : Array.isArray(value) ? value.join(', ') : String(value)
+}
+
+const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']
+
+const sizeOf = (bytes: number): string => {
+  const unit = UNITS.findLastIndex((_, power) => bytes >= 1024 ** power)
+  return `${Number((bytes / 1024 ** unit).toFixed(1))} ${UNITS[unit]}`
+}

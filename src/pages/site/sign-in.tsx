@@ -1,0 +1,99 @@
+// Signing in: by the link that was printed at the first start, or by the form. The cookie is doors/http/cookies.ts's.
+//
+// Keys and passwords that a person chose may be guessed at ten times a minute and address. A page of somebody else can have a person's
+// browser send wrong ones from that person's address, and must not use up the tries of that person:
+//   images, fetches, frames   send Sec-Fetch headers that say so, and are refused before they count
+//   forms                     bring an Origin that the guards refuse (guards.ts)
+//   windows, redirects        look like a link in a mail or chat, which has to work: such links have ten tries of their own
+//   plain http                where browsers send no Sec-Fetch headers, all of these but forms count as such links
+// So the form, and a link that the person typed or pasted, always have their ten. The key that was made here passes whatever the count:
+// 192 random bits need no limit, and where all visitors come from a proxy's address any of them could use up the tries.
+import { Hono } from 'hono'
+import { SignedInPage, SignInPage } from '../../../components/site/sign-in-page.tsx'
+import { refuse } from '../../core/errors.ts'
+import { isMadeHere } from '../../process/operator-key.ts'
+import { Allowance } from '../../doors/http/allowance.ts'
+import { personName, personOf, roleOf, signIn, signOut } from '../../doors/http/cookies.ts'
+import type { Env, Http } from '../../doors/http/http.ts'
+import { addressOf } from '../../doors/http/origin.ts'
+import { frameOf, localPath, page, seeOther, type Site } from '../respond.tsx'
+import { formOf } from '../form.ts'
+
+const TRIES_A_MINUTE = 10
+
+export const signInRoutes = (site: Site) => {
+  const { services } = site
+  const ownTries = new Allowance(TRIES_A_MINUTE) // the form, and links that nobody else can have opened
+  const linkTries = new Allowance(TRIES_A_MINUTE)
+
+  const form = (c: Http, next: string, problem?: { status: 401 | 429; text: string; retryAfter?: number }, name = '') => {
+    const { ACCESS_TOKEN, VIEWER_PASSWORD } = services.config
+    const reading = VIEWER_PASSWORD !== undefined ? 'password' : ACCESS_TOKEN !== undefined ? 'closed' : 'open'
+    const frame = { ...frameOf(c, site), path: '/' }
+    const headers = problem?.retryAfter ? { 'retry-after': String(problem.retryAfter) } : {}
+    return page(c, <SignInPage {...{ frame, next, name, reading }} problem={problem?.text} />, problem?.status, headers)
+  }
+
+  const enter = (c: Http, { key, name, next, byLink }: Attempt, entered: () => Response | Promise<Response>) => {
+    const role = roleOf(services, key)
+    if (!role || !isMadeHere(key)) {
+      const retryAfter = (byLink ? linkTries : ownTries).take(addressOf(c, services))
+      if (retryAfter > 0) return form(c, next, { status: 429, text: tooMany(retryAfter, byLink), retryAfter }, name)
+      if (!role) return form(c, next, { status: 401, text: 'That key or password is not valid.' }, name)
+    }
+    signIn(c, services, { name: personName(name), role })
+    return entered()
+  }
+
+  return new Hono<Env>()
+    .get('/sign-in', async (c) => {
+      const next = localPath(c.req.query('next'))
+      const key = c.req.query('key')
+      if (key !== undefined) {
+        refuseUnlessOpened(c)
+        return enter(c, { key, name: c.req.query('name'), next, byLink: !openedByPerson(c) }, () => arrived(c, next))
+      }
+      return personOf(c, services) ? seeOther(c, next) : form(c, next)
+    })
+    .post('/sign-in', async (c) => {
+      const fields = await formOf(c)
+      const next = localPath(fields.get('next') ?? undefined)
+      const [key, name] = [fields.get('key') ?? '', fields.get('name') ?? undefined]
+      return enter(c, { key, name, next, byLink: false }, () => seeOther(c, next))
+    })
+    .post('/sign-out', (c) => {
+      signOut(c, services)
+      return seeOther(c, '/')
+    })
+
+  // Our cookie is strict: a redirect that began on another site's page would go on without it.
+  function arrived(c: Http, next: string) {
+    if (c.req.header('sec-fetch-site') !== 'cross-site') return seeOther(c, next)
+    return page(c, <SignedInPage frame={frameOf(c, site)} next={next} />, 200, {
+      refresh: `0; url=${next}`,
+      'referrer-policy': 'no-referrer', // its address holds the key
+    })
+  }
+}
+
+interface Attempt {
+  key: string
+  name: string | undefined
+  next: string
+  byLink: boolean
+}
+
+const tooMany = (seconds: number, byLink: boolean) =>
+  byLink
+    ? `Too many sign-in links were opened from here. Enter the key below, or try the link again in ${seconds} s.`
+    : `Too many attempts. Try again in ${seconds} s.`
+
+/** A link is opened as a page: what an image, script, fetch or frame asks for is refused. */
+const refuseUnlessOpened = (c: Http) => {
+  const [mode, dest] = [c.req.header('sec-fetch-mode'), c.req.header('sec-fetch-dest')]
+  if ((mode ?? 'navigate') === 'navigate' && (dest ?? 'document') === 'document') return
+  refuse('forbidden', 'A sign-in link has to be opened as a page. A program sends `key` and `name` as a form: POST /sign-in.')
+}
+
+// Typed, pasted or bookmarked ("none"), or from one of our own pages: no page of somebody else can have a browser say so.
+const openedByPerson = (c: Http) => ['none', 'same-origin'].includes(c.req.header('sec-fetch-site') ?? '')

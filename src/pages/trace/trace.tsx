@@ -1,0 +1,172 @@
+// The trace viewer: a session as turns, on the left, and the events of one of them, on the right. An imported session has no other page.
+//   GET /sessions/:id/turns, /sessions/:id/turns/:turn     ?event=SEQ: unfolded and whole; ?from=N: the turn's events from its Nth on
+//       ?part=…                                            a piece of that page (components/trace/trace-view.ts, PARTS)
+//   GET /sessions/:id/events/:sequence.txt                 one event as plain text
+import { renderToStaticMarkup } from 'react-dom/server'
+import { sourceName } from '../../../components/parts/source.ts'
+import { TraceBody } from '../../../components/trace/trace-body.tsx'
+import { TraceRows } from '../../../components/trace/trace-event.tsx'
+import { TracePage } from '../../../components/trace/trace-page.tsx'
+import { EarlierEvents, LaterEvents, TraceTurn } from '../../../components/trace/trace-turn.tsx'
+import { TurnRows } from '../../../components/trace/trace-turns.tsx'
+import {
+  EVENTS_LISTED,
+  eventHref,
+  PARTS,
+  TURNS_LISTED,
+  type Part,
+  type TraceItem,
+  type Traced,
+} from '../../../components/trace/trace-view.ts'
+import { refuse } from '../../core/errors.ts'
+import { isUuid } from '../../core/ids.ts'
+import { prepareMarkdown } from '../../markdown/render.ts'
+import { pause } from '../../core/pause.ts'
+import { noSuchSession } from '../../rooms/preconditions.ts'
+import { sessionsByIds, type SessionRow } from '../../stores/history.ts'
+import { roster } from '../../stores/members.ts'
+import { eventAt, eventsFrom, modelsOf, placeInTurn } from '../../stores/trace.ts'
+import type { Http } from '../../doors/http/http.ts'
+import { numberIn } from '../../doors/http/query.ts'
+import { answered, fragment, frameOf, page, seeOther, wantsPage, type Site } from '../respond.tsx'
+import { castOf, type Queries } from '../session/feed.tsx'
+import { plainText, traceEvent, traceItems } from './events.ts'
+import { pageOfTurns, turnItems, type ListedTurn } from './turns.ts'
+
+/** GET /sessions/:id/turns and /sessions/:id/turns/:turn; of an imported session also GET /sessions/:id. */
+export const tracePage = async (c: Http, site: Site): Promise<Response> => {
+  const { database } = site.services
+  const session = await tracedSession(database, c.req.param('id') ?? '')
+  const event = numberIn(c, 'event') || numberIn(c, 'around') || undefined // the second one leads into a feed, which this session may not have
+  const place = event === undefined ? undefined : ((await placeInTurn(database, session.id, event)) ?? noEvent(event, session))
+  const ordinal = turnIn(c) ?? place?.turn ?? 1
+  if (place && place.turn !== ordinal) return seeOther(c, eventHref(session.id, place.turn, event!))
+  const from = place ? pageStart(place.ordinal) : numberIn(c, 'from') || 1
+  const asked: Asked = { session, ordinal, from, sought: event }
+  const part = PARTS.find((name) => name === c.req.query('part'))
+  return part ? answerPart(c, database, asked, part) : wholePage(c, site, asked)
+}
+
+/** GET /sessions/:id/events/12.txt: all that one event says. */
+export const eventFile = async (c: Http, { services: { database } }: Site): Promise<Response> => {
+  const session = await tracedSession(database, c.req.param('id') ?? '')
+  const sequence = Number.parseInt(c.req.param('file')!, 10)
+  const row = (await eventAt(database, session.id, sequence)) ?? noEvent(sequence, session)
+  return c.body(plainText(row), 200, {
+    'content-type': 'text/plain; charset=utf-8',
+    'content-disposition': `inline; filename="event-${sequence}.txt"`,
+    'cache-control': 'no-store',
+  })
+}
+
+interface Asked {
+  session: SessionRow
+  ordinal: number
+  /** The events from this one on, by its place in the turn. */
+  from: number
+  /** The sequence of the event that is to be shown whole. */
+  sought: number | undefined
+}
+
+const tracedSession = async (queries: Queries, id: string): Promise<SessionRow> => {
+  const [session] = isUuid(id) ? await sessionsByIds(queries, [id]) : []
+  return session ?? noSuchSession(id)
+}
+
+const noEvent = (sequence: number, { last_sequence }: SessionRow) =>
+  refuse('not_found', `There is no event ${sequence} in this session: it has ${last_sequence}.`)
+
+const noTurn = (ordinal: number, { turn }: SessionRow) =>
+  refuse('not_found', `There is no turn ${ordinal} in this session: it has ${turn}.`)
+
+const turnIn = (c: Http): number | undefined => {
+  const text = c.req.param('turn')
+  if (text === undefined) return undefined
+  return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : refuse('not_found', 'Turns are numbered: 1, 2, 3 and so on.')
+}
+
+const pageStart = (ordinal: number) => Math.floor((ordinal - 1) / EVENTS_LISTED) * EVENTS_LISTED + 1
+
+const answerPart = async (c: Http, queries: Queries, asked: Asked, part: Part): Promise<Response> => {
+  const { session, ordinal } = asked
+  if (ordinal > session.turn) return noTurn(ordinal, session)
+  if (part === 'event') return fragment(c, await eventBody(queries, asked))
+  if (part === 'earlier' || part === 'later') {
+    const items = (await listed(queries, session, ordinal)).map(({ item }) => item)
+    const list = { items, current: 0, total: session.turn }
+    return fragment(c, <TurnRows session={session.id} list={list} {...{ [part]: true }} />)
+  }
+  const turn = (await turnItems(queries, session, ordinal, ordinal))[0] ?? noTurn(ordinal, session)
+  const html = await eventRows(queries, asked, turn, part === 'turn')
+  if (part === 'events') return answered(c, html)
+  return fragment(c, <TraceTurn session={tracedOf(session, [])} turn={{ ordinal, item: turn.item, html }} />)
+}
+
+const wholePage = async (c: Http, site: Site, asked: Asked): Promise<Response> => {
+  const { database } = site.services
+  const { session, ordinal } = asked
+  const known = ordinal <= session.turn
+  if (!known && !wantsPage(c)) return noTurn(ordinal, session)
+  const [turns, models] = await Promise.all([listed(database, session, known ? ordinal : session.turn), modelsOf(database, session.id)])
+  const turn = turns.find(({ item }) => item.ordinal === ordinal)
+  const html = turn ? await eventRows(database, asked, turn, true) : ''
+  const list = { items: turns.map(({ item }) => item), current: ordinal, total: session.turn }
+  const shown = { ordinal, item: turn?.item, html }
+  return page(
+    c,
+    <TracePage frame={frameOf(c, site)} session={tracedOf(session, models)} list={list} turn={shown} />,
+    turn || session.turn === 0 ? 200 : 404,
+  )
+}
+
+const tracedOf = ({ id, title, source, started_at, updated_at, turn, last_sequence, completed }: SessionRow, models: string[]): Traced => ({
+  id,
+  title,
+  source: sourceName(source),
+  startedAt: started_at,
+  updatedAt: updated_at,
+  turns: turn,
+  events: last_sequence,
+  models,
+  ended: completed,
+})
+
+/** The page of the list on which a turn is. */
+const listed = (queries: Queries, session: SessionRow, ordinal: number): Promise<ListedTurn[]> => {
+  const { from, to } = pageOfTurns(ordinal, TURNS_LISTED, session.turn)
+  return turnItems(queries, session, from, to)
+}
+
+const eventBody = async (queries: Queries, { session, sought }: Asked) => {
+  if (sought === undefined) return refuse('invalid_request', 'Say which event: ?event=SEQUENCE.', { field: 'event' })
+  const row = (await eventAt(queries, session.id, sought)) ?? noEvent(sought, session)
+  const event = traceEvent(row, { cast: castOf([]), room: false, terminal: undefined, sought }, true)
+  await prepareMarkdown(event.text)
+  return <TraceBody session={session.id} event={event} />
+}
+
+const SLICE = 10 // rows rendered before others get their turn
+
+const eventRows = async (queries: Queries, { session, ordinal, from, sought }: Asked, { terminal }: ListedTurn, first: boolean) => {
+  const room = session.source === 'room'
+  const [read, teams, whole] = await Promise.all([
+    eventsFrom(queries, { sessionId: session.id, turn: ordinal, from, limit: EVENTS_LISTED + 1 }),
+    room ? roster(queries, session.id) : [],
+    sought === undefined ? undefined : eventAt(queries, session.id, sought),
+  ])
+  const rows = read.slice(0, EVENTS_LISTED).map((row) => (row.sequence === sought && whole ? whole : row))
+  const items = traceItems(rows, { cast: castOf(teams), room, terminal, sought })
+  const parts = first && from > 1 ? [renderToStaticMarkup(<EarlierEvents session={session.id} turn={ordinal} />)] : []
+  for (let i = 0; i < items.length; i += SLICE) {
+    const slice = items.slice(i, i + SLICE)
+    for (const text of slice.flatMap(textsOf)) await prepareMarkdown(text)
+    if (i > 0) await pause()
+    parts.push(renderToStaticMarkup(<TraceRows session={session.id} items={slice} />))
+  }
+  const next = read.length > EVENTS_LISTED ? read[EVENTS_LISTED]!.ordinal : undefined
+  if (next !== undefined) parts.push(renderToStaticMarkup(<LaterEvents session={session.id} turn={ordinal} from={next} />))
+  return parts.join('')
+}
+
+const textsOf = (item: TraceItem): string[] =>
+  'notes' in item ? [] : [item.event, item.event.response].flatMap((event) => (event && event.kind !== 'tool_response' ? [event.text] : []))

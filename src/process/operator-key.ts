@@ -1,0 +1,24 @@
+// The key that signs a person in. Made at the first start, shown once, stored as a hash.
+import { newSecret, sha256 } from '../core/ids.ts'
+import type { Services } from './services.ts'
+import { offerSetting } from '../stores/settings.ts'
+
+const made = () => `op_${newSecret()}`
+/** Has a key the shape of those that are made here, and so their 192 random bits? */
+export const isMadeHere = (key: string) => /^op_[\w-]{32}$/.test(key)
+
+/** A key at the first start of all; undefined when there is one already. */
+export const firstOperatorKey = async ({ database, config, changeSetting }: Services): Promise<string | undefined> => {
+  if (config.OPERATOR_KEY) return undefined
+  const key = made()
+  if (!(await offerSetting(database, 'operator_key_hash', sha256(key)))) return undefined
+  await changeSetting('operator_key_hash', sha256(key)) // so that this instance and those that started with it know it
+  return key
+}
+
+/** A new key in place of the old one; everybody who signed in with that has to sign in again. */
+export const newOperatorKey = async ({ changeSetting }: Services): Promise<string> => {
+  const key = made()
+  await changeSetting('operator_key_hash', sha256(key))
+  return key
+}

@@ -1,0 +1,106 @@
+// The pieces that the room's operations are made of: inputs with their limits (contract, section 4), and answers.
+import { z } from 'zod'
+import { idWithin } from '../core/ids.ts'
+import { isBlank, nameIsPlain, utf8Bytes } from '../core/text.ts'
+import { operationsFor } from '../operations/operation.ts'
+import type { Context } from '../operations/context.ts'
+
+export const { op, pageOp } = operationsFor<Context>()
+
+const KIB = 1024
+
+/** Limited in characters as people count them, not in UTF-16 units. */
+const characters = (min: number, max: number) =>
+  z
+    .string()
+    .refine((text) => [...text].length <= max, `must have at most ${max} characters`)
+    .refine((text) => min === 0 || !isBlank(text), 'must not be blank')
+    .meta({ minLength: min, maxLength: max })
+
+/** Limited in UTF-8 bytes. */
+const kibibytes = (max: number, min = 0) =>
+  z
+    .string()
+    .min(min, 'must not be empty')
+    .refine((text) => utf8Bytes(text) <= max * KIB, `must have at most ${max} KiB`)
+
+/** A session's id, however it was copied. */
+export const sessionId = z.string().min(1).max(300).overwrite(idWithin)
+export const title = characters(1, 200)
+export const description = characters(0, 10_000)
+export const reason = characters(1, 2_000)
+export const teamName = characters(1, 100)
+  .refine((name) => isBlank(name) || nameIsPlain(name), 'must not contain control, direction or tag characters')
+  .transform((name) => name.trim())
+export const docContent = kibibytes(512)
+export const section = kibibytes(64)
+export const DOC_LIMIT_BYTES = 512 * KIB
+export const DOC_BODY_BYTES = 4 * 1024 * KIB // as JSON, 512 KiB of text can take several times that
+
+/** A position in the log: a number, or its digits. */
+export const cursor = z
+  .union(
+    [
+      z.int().min(0),
+      z
+        .string()
+        .regex(/^\d{1,15}$/)
+        .transform(Number),
+    ],
+    { error: ({ input }) => (input === undefined ? 'is required (a whole number)' : 'must be a whole number, 0 or more') },
+  )
+  .meta({ type: 'integer', minimum: 0 })
+
+const TOO_LONG = 'must have at most 32 KiB. Put what is longer into the document, and say where it stands'
+const messageText = z
+  .string()
+  .min(1, 'must not be empty')
+  .refine((text) => utf8Bytes(text) <= 32 * KIB, TOO_LONG)
+
+/** `{ text }`, or the text itself. */
+export const messageContent = z
+  .union([z.strictObject({ text: messageText }), messageText.transform((text) => ({ text }))], {
+    error: ({ input }) => (typeof input === 'string' && input !== '' ? TOO_LONG : 'must be { "text": "…" } with 1 character to 32 KiB'),
+  })
+  .meta({ type: 'object', properties: { text: { type: 'string' } }, required: ['text'] })
+
+export const includeTrace = z
+  .boolean()
+  .default(false)
+  .describe('Also what the agents did (tool calls and the like), not only what was said.')
+
+/** Rows on a page: 1 to 500; whatever else was wished is 100, as specification 1 has it. */
+export const limit = z
+  .int()
+  .default(100)
+  .transform((wished) => (wished < 1 || wished > 500 ? 100 : wished))
+
+export const LEAST_CHARS = 1_000 // below it there is no room for what names the rest
+
+/** What an answer may cost its reader. */
+export const maxChars = z
+  .int()
+  .min(LEAST_CHARS)
+  .max(1_000_000)
+  .optional()
+  .describe('Longest answer you want, in characters; what is cut is marked.')
+
+export const version = z.int().min(0)
+export const time = z.iso.datetime()
+
+export const event = z.looseObject({ id: z.string(), sequence: z.int(), type: z.string(), at: time })
+
+export const participant = z.object({
+  team_id: z.uuid(),
+  team_name: z.string(),
+  joined_at: time,
+  last_seen_at: time,
+  left_at: time.nullable(),
+  status: z.enum(['active', 'idle', 'disconnected']),
+  is_self: z.boolean(),
+  is_convener: z.boolean(),
+  last_seen_cursor: z.int(),
+})
+
+/** A section of the doc, `chars` with its subsections; `change` is of its own text. */
+export const outlineRow = z.object({ section: z.string(), level: z.int(), chars: z.int(), change: z.enum(['added', 'changed']).optional() })

@@ -1,0 +1,173 @@
+// A session's life once it is open: renamed with a reason, concluded, and sometimes reopened.
+import { z } from 'zod'
+import { refuse } from '../core/errors.ts'
+import { isUuid } from '../core/ids.ts'
+import type { Context } from '../operations/context.ts'
+import { readDocument, writeDocument } from '../stores/documents.ts'
+import { setClosed, setMetadata, type Session } from '../stores/sessions.ts'
+import { withConclusion } from './conclusion.ts'
+import { authorOf, convenerOnly, isConvener } from './who-may.ts'
+import { existingSession, noSuchSession, openSession } from './preconditions.ts'
+import { description, DOC_BODY_BYTES, op, reason, section, sessionId, time, title, version } from './schemas.ts'
+
+/** Specification 1, "get_session"; `last_sequence`, the convener and the genealogy go beyond it. Calls at the same time share one read. */
+export const getSession = op({
+  name: 'get_session',
+  summary: "Read the session's title, description, status, times, doc version, convener, and whether it needs a person.",
+  route: ['GET', '/sessions/:session_id'],
+  access: 'room',
+  effect: 'read',
+  input: z.strictObject({ session_id: sessionId }),
+  output: z.object({
+    session_id: z.uuid(),
+    title: z.string(),
+    description: z.string(),
+    status: z.enum(['active', 'closed']),
+    created_at: time,
+    closed_at: time.nullable(),
+    session_doc_version: version,
+    last_sequence: z.int(),
+    expected_teams: z.int(),
+    convener: z.object({ team_id: z.uuid(), team_name: z.string(), left: z.boolean() }).nullable(),
+    needs_person: z.object({ reason: z.literal('loop_suspected'), since: time }).nullable(),
+    genealogy: z.object({
+      parent_session_id: z.uuid().nullable(),
+      forked_from_session_id: z.uuid().nullable(),
+      resumed_from_session_id: z.uuid().nullable(),
+      series_id: z.uuid(),
+    }),
+  }),
+  refuses: ['not_found'],
+  async run({ services }, { session_id }) {
+    const overview = isUuid(session_id) ? await services.overviewOf(session_id) : undefined
+    if (!overview) return noSuchSession(session_id)
+    const { session, docVersion, convener, loopSince } = overview
+    return {
+      session_id,
+      title: session.title,
+      description: session.description,
+      status: session.status,
+      created_at: session.createdAt,
+      closed_at: session.closedAt,
+      session_doc_version: docVersion,
+      last_sequence: session.lastSequence,
+      expected_teams: session.expectedTeams,
+      convener: convener ? { team_id: convener.teamId, team_name: convener.teamName, left: convener.leftAt !== null } : null,
+      needs_person: loopSince && session.status === 'active' ? { reason: 'loop_suspected' as const, since: loopSince } : null,
+      genealogy: {
+        parent_session_id: session.parentSessionId,
+        forked_from_session_id: session.forkedFromSessionId,
+        resumed_from_session_id: session.resumedFromSessionId,
+        series_id: session.seriesId,
+      },
+    }
+  },
+})
+
+/** Specification 1, "update_session_metadata": one of the two must change (400). 403 by CONVENER_ONLY, 429 by METADATA_MIN_INTERVAL. */
+export const updateSessionMetadata = op({
+  name: 'update_session_metadata',
+  summary:
+    'Change the title or description because the scope or goal has changed, never for typos or wording. Everybody is told, with your reason.',
+  route: ['POST', '/sessions/:session_id/metadata'],
+  aliases: [['PATCH', '/sessions/:session_id']],
+  access: 'room',
+  effect: 'write',
+  destructive: true,
+  changesResources: true,
+  example: { title: 'Shipping the parser and the printer', reason: 'The printer turned out to be part of it.' },
+  input: z.strictObject({
+    session_id: sessionId,
+    title: title.optional(),
+    description: description.optional(),
+    reason: reason.describe('Why the change matters to every team.'),
+  }),
+  output: z.object({ title: z.string(), description: z.string(), updated_at: time }),
+  refuses: ['session_closed', 'forbidden', 'rate_limited'],
+  async run(context, input) {
+    const session = openSession(context)
+    convenerOnly(context, session, 'metadata')
+    const next = { title: changed(input.title, session.title), description: changed(input.description, session.description) }
+    const changes = Object.fromEntries(
+      (['title', 'description'] as const)
+        .filter((field) => next[field] !== session[field])
+        .map((field) => [field, { from: session[field], to: next[field] }]),
+    )
+    if (Object.keys(changes).length === 0)
+      refuse('invalid_request', 'Nothing would change: send a new title or description.', { field: 'title' })
+    assertUnhurried(context, session)
+    const updated_at = await setMetadata(context.queries, session.id, next)
+    await context.append({ event: 'session_metadata_updated', by: authorOf(context).name, changes, reason: input.reason })
+    return { ...next, updated_at }
+  },
+})
+
+// A form has one kind of line break: that alone is no change.
+const changed = (wished: string | undefined, now: string) =>
+  wished === undefined || wished.replaceAll('\r\n', '\n') === now.replaceAll('\r\n', '\n') ? now : wished
+
+const assertUnhurried = ({ services: { config, clock } }: Context, { createdAt, updatedAt }: Session) => {
+  if (config.METADATA_MIN_INTERVAL === 0 || updatedAt === createdAt) return
+  const ago = Math.max(0, clock.now() - Date.parse(updatedAt)) / 1000 // the database rounds to milliseconds
+  const retry_after = Math.ceil(config.METADATA_MIN_INTERVAL - ago)
+  if (retry_after > 0) refuse('rate_limited', `Title and description changed a moment ago. Try again in ${retry_after} s.`, { retry_after })
+}
+
+/** Specification 1, "conclude_session": document, state and event in one transaction. Again, it replaces the section and posts again.
+ *  At most 64 KiB, which may carry the document past its 512. 403 by CONVENER_ONLY. */
+export const concludeSession = op({
+  name: 'conclude_session',
+  summary:
+    "End the session: writes your summary into the doc's Conclusion section, closes the session and tells everybody. The convener's duty, after tidying the doc; any team may if the convener is gone. Calling it again revises the summary.",
+  route: ['POST', '/sessions/:session_id/conclude'],
+  access: 'room',
+  effect: 'write',
+  destructive: true,
+  bodyLimit: DOC_BODY_BYTES,
+  example: { summary_section: 'The parser ships. Open: the printer.' },
+  input: z.strictObject({
+    session_id: sessionId,
+    summary_section: section
+      .refine((text) => text.trim() !== '', 'must not be blank: it ends the session for everybody')
+      .describe('Markdown: what was achieved and decided, what is open, where to continue.'),
+  }),
+  output: z.object({ session_id: z.uuid(), status: z.literal('closed'), closed_at: time, doc_version: version }),
+  refuses: ['forbidden'],
+  async run(context, { session_id, summary_section }) {
+    convenerOnly(context, context.session!, 'conclude')
+    const author = authorOf(context)
+    const { content } = await readDocument(context.queries, session_id)
+    const doc = await writeDocument(context.queries, session_id, withConclusion(content, summary_section), author)
+    await setClosed(context.queries, session_id, true)
+    await context.append({ event: 'session_concluded', by: author.name, doc_version: doc.version }, true)
+    const { closedAt } = await existingSession(context.queries, session_id)
+    return { session_id, status: 'closed' as const, closed_at: closedAt!, doc_version: doc.version }
+  },
+})
+
+/** Beyond specification 1: 403 for teams that do not convene it, 409 when it is open. */
+export const reopenSession = op({
+  name: 'reopen_session',
+  summary:
+    'Open a concluded session again, with a reason; for its convener or a person. For new work, create_session with resume_from is better.',
+  route: ['POST', '/sessions/:session_id/reopen'],
+  access: 'room',
+  effect: 'write',
+  destructive: true,
+  example: { reason: 'A bug came back.' },
+  input: z.strictObject({ session_id: sessionId, reason: reason.describe('Why it must continue here.') }),
+  output: z.object({ status: z.literal('active'), at: time }),
+  refuses: ['forbidden', 'conflict'],
+  async run(context, input) {
+    const session = context.session!
+    if (context.caller.kind === 'team' && !isConvener(context, session))
+      refuse(
+        'forbidden',
+        'Only the convener or a signed-in person can reopen a session. To continue in a new one, call create_session with resume_from.',
+      )
+    if (session.status === 'active') refuse('conflict', 'This session is already open.')
+    await setClosed(context.queries, session.id, false)
+    const { at } = await context.append({ event: 'session_reopened', by: authorOf(context).name, reason: input.reason })
+    return { status: 'active' as const, at }
+  },
+})

@@ -1,0 +1,164 @@
+// Writing the index of sessions: their titles, descriptions and documents, a row for each session. What a row was made of is in it, so
+// that no change need be announced: the two are compared.
+import type { Database, Queries } from '../../db/database.ts'
+import { pause } from '../core/pause.ts'
+import { MOST_COUNTED, quoted, termsOf } from './tokenizer.ts'
+import { utf8Bytes } from '../core/text.ts'
+import { plainArray } from '../../db/arrays.ts'
+import { isAway } from '../../db/errors.ts'
+
+const SESSIONS_AT_ONCE = 200
+const BATCH_BYTES = 1024 * 1024 // of documents, the first always
+const PIECE = 64 * 1024 // characters that are turned into terms at a time: of a longer text termsOf leaves out the middle
+const MOST_BYTES = 1_000_000 // of terms and their places: a tsvector holds 1 MiB, and only a text made for it has more
+const RESTS = 20 // times as long as it took: a large document that is being written costs a twentieth of the time at most
+const WORTH_RESTING_MS = 15
+const FAILED_RESTS_MS = 5_000
+const LOOK_EVERY_MS = 300
+const BATCH_MAY_TAKE_MS = 60_000
+
+const HEAD = `md5(s.title || E'\\n' || s.description)`
+const CHANGED = `sessions s left join session_docs d on d.session_id = s.id left join session_search i on i.session_id = s.id
+  where (i.doc_version, i.head) is distinct from (coalesce(d.version, 0), ${HEAD})`
+
+/** `moved` and `catchUp` say what there is to do, `run` and `keepUp` do it. */
+export class SessionIndexer {
+  #moved = new Set<string>()
+  #resting = new Map<string, number>() // until when
+  #lookedAt = 0
+
+  constructor(readonly database: Database) {}
+
+  /** The session may have another title, description or document. */
+  moved(session: string) {
+    this.#moved.add(session)
+  }
+
+  /** Finds what it was not notified of. */
+  async catchUp(): Promise<void> {
+    const rows = await this.database.query<{ id: string }>(`select s.id from ${CHANGED} order by s.created_at desc`)
+    for (const { id } of rows) this.#moved.add(id)
+  }
+
+  /** The same as `run`, if the last time is a while ago: between batches of events that never end. */
+  async keepUp(wanted: () => boolean): Promise<void> {
+    if (performance.now() - this.#lookedAt >= LOOK_EVERY_MS) await this.run(wanted)
+  }
+
+  /** Indexes what has changed. A session is looked at until nothing has, since another instance may have written an older text. */
+  async run(wanted: () => boolean): Promise<void> {
+    this.#lookedAt = performance.now()
+    for (let due = this.#due(); due.length > 0 && wanted(); due = this.#due()) {
+      const changed = await changedAmong(this.database, due)
+      const behind = new Set(changed.map(({ id }) => id))
+      for (const id of due) if (!behind.has(id)) this.#moved.delete(id)
+      const batch = withinBatch(changed)
+      const start = performance.now()
+      await this.#index(batch)
+      const took = performance.now() - start
+      if (took >= WORTH_RESTING_MS) for (const id of batch) this.#resting.set(id, performance.now() + RESTS * took)
+      await pause() // others have their turn
+    }
+  }
+
+  /** Throws it all away; catching up rebuilds it. */
+  async empty(): Promise<void> {
+    this.#resting.clear()
+    await this.database.transaction(({ query }) => query('truncate session_search'), BATCH_MAY_TAKE_MS)
+  }
+
+  // A session whose text cannot be indexed rests, and holds up no other.
+  async #index(batch: string[]): Promise<void> {
+    try {
+      return await indexSessions(this.database, batch)
+    } catch (error) {
+      if (isAway(error)) throw error
+      if (batch.length === 1) {
+        this.#resting.set(batch[0]!, performance.now() + FAILED_RESTS_MS)
+        throw error
+      }
+    }
+    for (const id of batch) await this.#index([id])
+  }
+
+  #due(): string[] {
+    const now = performance.now()
+    for (const [id, until] of this.#resting) if (until <= now) this.#resting.delete(id)
+    return [...this.#moved].filter((id) => !this.#resting.has(id)).slice(0, SESSIONS_AT_ONCE)
+  }
+}
+
+interface Changed {
+  id: string
+  bytes: number
+}
+
+const changedAmong = ({ query }: Queries, ids: string[]): Promise<Changed[]> =>
+  query(`select s.id, coalesce(octet_length(d.content), 0) as bytes from ${CHANGED} and s.id = any($1::uuid[])`, [plainArray(ids)])
+
+const withinBatch = (changed: Changed[]): string[] => {
+  let left = BATCH_BYTES
+  return changed.filter(({ bytes }, i) => (left -= bytes) >= 0 || i === 0).map(({ id }) => id)
+}
+
+interface Texts {
+  session_id: string
+  title: string
+  description: string
+  content: string
+  doc_version: number
+  head: string
+}
+
+const indexSessions = async (database: Database, ids: string[]): Promise<void> => {
+  if (ids.length === 0) return
+  const sessions = await database.query<Texts>(
+    `select s.id as session_id, s.title, s.description, coalesce(d.content, '') as content, coalesce(d.version, 0) as doc_version, ${HEAD} as head
+     from sessions s left join session_docs d on d.session_id = s.id where s.id = any($1::uuid[])`,
+    [plainArray(ids)],
+  )
+  const rows = sessions.map(({ session_id, doc_version, head, ...texts }) => ({ session_id, doc_version, head, ...indexedSession(texts) }))
+  await database.transaction(
+    ({ query }) =>
+      query(
+        `insert into session_search (session_id, doc_version, head, length, tsv)
+         select session_id, doc_version, head, length, tsv::tsvector
+         from json_to_recordset($1::json) as r(session_id uuid, doc_version int, head text, length int, tsv text)
+         where exists (select from sessions where id = session_id) order by session_id
+         on conflict (session_id) do update
+           set doc_version = excluded.doc_version, head = excluded.head, length = excluded.length, tsv = excluded.tsv`,
+        [JSON.stringify(rows)],
+      ),
+    BATCH_MAY_TAKE_MS,
+  )
+}
+
+/** A session's terms as Postgres' tsvector: with counts as positions, the first of them with the label A if the title has the term. */
+export const indexedSession = ({ title, description, content }: Pick<Texts, 'title' | 'description' | 'content'>) => {
+  const titled = termsOf(title)
+  const counts = new Map<string, number>()
+  for (const terms of [titled, termsOf(description), ...piecesOf(content).map((piece) => termsOf(piece))])
+    for (const [term, count] of terms) counts.set(term, Math.min((counts.get(term) ?? 0) + count, MOST_COUNTED))
+  let [length, left, tsv] = [0, MOST_BYTES, '']
+  for (const [term, count] of counts) {
+    left -= utf8Bytes(term) + 3 + 2 * count
+    if (left < 0) break
+    length += count
+    tsv += `${quoted(term)}:1${titled.has(term) ? 'A' : ''}${placesAfterFirst(count)} `
+  }
+  return { length, tsv }
+}
+
+const PLACES = Array.from({ length: MOST_COUNTED }, (_, i) => Array.from({ length: i }, (_, n) => `,${n + 2}`).join(''))
+const placesAfterFirst = (count: number) => PLACES[count - 1]!
+
+const piecesOf = (text: string): string[] => {
+  const pieces: string[] = []
+  for (let from = 0; from < text.length;) {
+    const blank = text.slice(from, from + PIECE).search(/\s\S*$/)
+    const to = from + PIECE >= text.length ? text.length : from + (blank > 0 ? blank : PIECE)
+    pieces.push(text.slice(from, to))
+    from = to
+  }
+  return pieces
+}

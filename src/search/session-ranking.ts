@@ -1,0 +1,122 @@
+// Finding sessions by their titles, descriptions and documents. These are long: what has a single one of the words is seldom meant,
+// so a session must have most of what makes the query rare.
+import type { Queries } from '../../db/database.ts'
+import { B, K1, quoted } from './tokenizer.ts'
+import { pgArray, plainArray } from '../../db/arrays.ts'
+import { UPDATED } from '../stores/history.ts'
+import { weightOf } from './candidates.ts'
+import type { Scope } from './scope.ts'
+import { timesOf, type Sought } from './ranking.ts'
+
+const COVERED = 0.6 // of the weight of all words
+const USUAL_LENGTH = 200 // in terms
+const MOST_CANDIDATES = 5_000
+
+/** Sessions best first, and the terms by which they were found, the rarest first. */
+export interface FoundSessions {
+  found: { session_id: string; score: number }[]
+  terms: string[]
+}
+
+// A word of the query: itself, or what it was taken for.
+interface Group {
+  terms: string[]
+  weight: number
+}
+
+/** The `limit` best sessions for a query: a title counts for more than any text. With times, only sessions that were going on then. */
+export const findSessions = async (
+  queries: Queries,
+  sought: Sought,
+  { scope: { session, from, before }, limit }: { scope: Scope; limit: number },
+): Promise<FoundSessions> => {
+  const groups = await groupsOf(queries, sought)
+  const terms = groups.flatMap((group) => group.terms)
+  if (groups.length === 0) return { found: [], terms }
+  const params: unknown[] = []
+  const bind = (value: unknown) => `$${params.push(value)}`
+  const total = groups.reduce((sum, { weight }) => sum + weight, 0)
+  const any = (among: Group[], label = '') => bind(among.flatMap((group) => group.terms.map((term) => quoted(term) + label)).join('|'))
+  const within = [
+    ...(session === undefined ? [] : [`i.session_id = ${bind(session)}::uuid`]),
+    ...(from === undefined ? [] : [`t.updated_at >= ${bind(from)}::timestamptz`]),
+    ...(before === undefined ? [] : [`t.started_at < ${bind(before)}::timestamptz`]),
+  ]
+  const covered = groups.map((group) => `(tsv @@ ${any([group])}::tsquery)::int * ${bind(group.weight / total)}::float8`)
+  const scored = groups.map((group) => {
+    const times = group.terms.map((term) => timesOf(bind(quoted(term))))
+    const inText = `1 - slowdown / (slowdown + greatest(${times.join(', ')}))`
+    return `${bind(group.weight / total)}::float8 * case when tsv @@ ${any([group], ':A')}::tsquery then 1 else ${inText} end`
+  })
+  const found = await queries.query<{ session_id: string; score: number }>(
+    `select session_id, round((${scored.join(' + ')})::numeric, 4)::float8 as score from (
+       select i.session_id, i.tsv, t.updated_at, ${bind(K1 * (1 - B))}::float8 + i.length * ${bind((K1 * B) / USUAL_LENGTH)}::float8 as slowdown
+       from session_search i join session_index t on t.session_id = i.session_id
+       where ${[`i.tsv @@ ${any(decisive(groups, total))}::tsquery`, ...within].join(' and ')} limit ${MOST_CANDIDATES}
+     ) candidates where ${covered.join(' + ')} >= ${bind(COVERED)}::float8
+     order by score desc, updated_at desc, session_id limit ${bind(limit)}::int8`,
+    params,
+  )
+  return { found, terms }
+}
+
+// The rarest words: without any of these a session cannot have enough of the others.
+const decisive = (groups: Group[], total: number): Group[] => {
+  let missing = 0
+  const needed = groups.findIndex(({ weight }) => (missing += weight) > total * (1 - COVERED) + 1e-9)
+  return groups.slice(0, needed + 1)
+}
+
+const groupsOf = async (queries: Queries, { terms, unknown, corrected, corpus }: Sought): Promise<Group[]> => {
+  const here = await amongSessions(queries, unknown)
+  const corrections = new Set([...corrected.values()].flat())
+  const eventsOf = new Map(terms.map(({ term, events }) => [term, events]))
+  const groupOf = (own: string[]): Group => ({
+    terms: own,
+    weight: weightOf(Math.min(...own.map((term) => eventsOf.get(term) ?? 0)), corpus.events),
+  })
+  return [
+    ...terms.filter(({ term }) => !corrections.has(term)).map(({ term }) => [term]),
+    ...unknown.map((term) => (here.has(term) ? [term] : (corrected.get(term) ?? []).filter((word) => eventsOf.has(word)))),
+  ]
+    .filter((own) => own.length > 0)
+    .map(groupOf)
+    .sort((a, b) => b.weight - a.weight)
+}
+
+const amongSessions = async ({ query }: Queries, terms: string[]): Promise<Set<string>> => {
+  if (terms.length === 0) return new Set()
+  const rows = await query<{ term: string }>(
+    `select term from unnest($1::text[]) term where exists (select from session_search where tsv @@ ('''' || term || '''')::tsquery)`,
+    [pgArray(terms)],
+  )
+  return new Set(rows.map(({ term }) => term))
+}
+
+export interface SessionText {
+  id: string
+  title: string
+  description: string
+  source: string
+  completed: boolean
+  updated_at: string
+  /** Of the document, around the first of the terms; null if it has none of them. */
+  around: string | null
+}
+
+const BEFORE = 400 // characters
+const AROUND = 1_600
+
+/** What sessions say around these terms, the most telling first. */
+export const sessionTexts = ({ query }: Queries, ids: string[], terms: string[]): Promise<SessionText[]> =>
+  ids.length === 0
+    ? Promise.resolve([])
+    : query(
+        `select s.id, s.title, s.description, s.source, s.status = 'closed' as completed, ${UPDATED} as updated_at,
+           case when place > 0 then substr(d.content, greatest(1, place - ${BEFORE}), ${AROUND}) end as around
+         from sessions s left join session_docs d on d.session_id = s.id
+         cross join lateral (select lower(coalesce(d.content, '')) as said offset 0) l
+         cross join lateral (select coalesce(${[...terms.map((_, i) => `nullif(strpos(said, $${i + 2}), 0)`), '0'].join(', ')}) as place) p
+         where s.id = any($1::uuid[])`,
+        [plainArray(ids), ...terms],
+      )

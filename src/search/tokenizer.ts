@@ -1,0 +1,118 @@
+// How a text becomes the terms it is found by. The index and every query go through here and so always agree.
+import { utf8Bytes } from '../core/text.ts'
+
+const LONGEST_TERM = 100 // characters; what is longer is a blob, or a path whose parts are found
+const MOST_BYTES = 256 * 1024 // of the different terms of one event: Postgres holds 1 MiB of them with their places
+export const MOST_COUNTED = 255 // of one term in one event, or one session's texts: Postgres holds no more positions
+const HEAD = 96 * 1024 // characters that are read of a text, from its beginning …
+const TAIL = 32 * 1024 // … and from its end, where a log has its error
+
+// A run of words and what joins them in paths, identifiers, addresses and versions.
+const RUN = /[\p{L}\p{N}\p{M}_]+(?:[-./\\:@#]+[\p{L}\p{N}\p{M}_]+)*/gu
+const SEGMENTS = /[/\\:@#]+/
+const WORDS = /[-._]+|(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u
+const CODE = /^(\p{L}+)(\p{N}+)$/u // TS2345, E0308
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
+const LETTERS = /^[a-z]+$/ // nearly all words, and nothing in them to split
+const PLAIN = /^[a-z0-9]+$/
+
+/** How often each term is in a text: words in lower case; a path, identifier or code whole and in its parts. `wholes` gets those
+ *  that have parts. */
+export const termsOf = (text: string, wholes?: Set<string>): Map<string, number> => {
+  const counts = new Map<string, number>()
+  let left = MOST_BYTES
+  const add = (term: string, whole = false) => {
+    if (term === '' || term.length > LONGEST_TERM) return
+    if (whole) wholes?.add(term)
+    const count = counts.get(term)
+    if (count !== undefined) counts.set(term, Math.min(count + 1, MOST_COUNTED))
+    else if ((left -= utf8Bytes(term)) >= 0) counts.set(term, 1)
+  }
+  for (const [run] of shortened(text).normalize('NFKC').matchAll(RUN)) addRun(run, add)
+  return counts
+}
+
+const shortened = (text: string) => (text.length > HEAD + TAIL ? `${text.slice(0, HEAD)} ${text.slice(-TAIL)}` : text)
+
+type Add = (term: string, whole?: boolean) => void
+
+const addRun = (run: string, add: Add) => {
+  if (LETTERS.test(run)) add(run)
+  else if (PLAIN.test(run)) addWord(run, add)
+  else {
+    if (SEGMENTS.test(run)) add(run.toLowerCase().replaceAll('\\', '/'), true)
+    for (const segment of run.split(SEGMENTS)) addSegment(segment, add)
+  }
+}
+
+// `bar.test.ts`, `user_name`, `userName`: whole and word by word.
+const addSegment = (segment: string, add: Add) => {
+  const words = segment.split(WORDS).filter(Boolean)
+  if (words.length > 1) add(segment.toLowerCase(), true)
+  for (const word of words) addWord(word.toLowerCase(), add)
+}
+
+const addWord = (word: string, add: Add) => {
+  if (UNSPACED.test(word)) return addPairs(word, add)
+  const [, letters, digits] = CODE.exec(word) ?? []
+  add(word, digits !== undefined)
+  if (letters && digits) {
+    add(letters)
+    add(digits)
+  }
+}
+
+// Writing without spaces has no words to split at: every two neighbours are a term.
+const addPairs = (word: string, add: Add) => {
+  const characters = [...word]
+  if (characters.length === 1) add(word)
+  for (let i = 0; i + 1 < characters.length; i++) add(characters[i]! + characters[i + 1]!)
+}
+
+/** BM25's k1 (term-frequency saturation) and b (length normalisation). */
+export const K1 = 1.2
+export const B = 0.75
+
+// What is stored for an event that says "panic in the lexer: panic", five terms long:
+//   tsv      'panic':1,2 'in':1 'the':1 'lexer':1    as many positions as the term has occurrences
+//   hot      '3panic' '1in' '1the' '1lexer'          the level before the term: "panic" weighs 2 / (2 + 0.33) = 0.86 of its most here
+//   levels   panic 3, in 1, the 1, lexer 1           added up in `search_terms`: how many events have the term at each level
+// A search for a common term then reads the events of '4panic', and of '3panic' if these are few (search/candidates.ts).
+
+// The part of its greatest weight that a term has in an event; levels begin here. What is below is found through `tsv` alone.
+export const LEVELS = [0.62, 0.7, 0.77, 0.83, 0.88]
+// The length that levels are computed with. The score takes the true average; the levels only choose what is scored.
+const USUAL_LENGTH = 150
+
+export interface Indexed {
+  length: number
+  tsv: string
+  hot: string
+  /** The level of each term that has one. */
+  levels: Map<string, number>
+}
+
+/** An event's terms as Postgres' tsvectors: `tsv` with counts as positions, `hot` with the level before each weighty term. */
+export const indexed = (counts: Map<string, number>): Indexed => {
+  let length = 0
+  for (const count of counts.values()) length += count
+  const slowdown = K1 * (1 - B + (B * length) / USUAL_LENGTH)
+  const levels = new Map<string, number>()
+  let tsv = ''
+  let hot = ''
+  for (const [term, count] of counts) {
+    tsv += `${quoted(term)}:${positions(count)} `
+    const level = LEVELS.findLastIndex((least) => count / (count + slowdown) >= least)
+    if (level < 0) continue
+    levels.set(term, level)
+    hot += `${atLevel(term, level)} `
+  }
+  return { length, tsv, hot, levels }
+}
+
+/** A term as tsvector and tsquery read it. */
+export const quoted = (term: string) => `'${term}'`
+export const atLevel = (term: string, level: number) => quoted(`${level}${term}`)
+
+const POSITIONS = Array.from({ length: MOST_COUNTED }, (_, i) => Array.from({ length: i + 1 }, (_, n) => n + 1).join(','))
+const positions = (count: number) => POSITIONS[count - 1]!
