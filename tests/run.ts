@@ -44,8 +44,8 @@ const withPostgres = async (run: (database: TestPostgres) => Promise<void>): Pro
 const runAll = async (database: TestPostgres, browser: string | undefined): Promise<void> => {
   if (only.length === 0) await step('static checks', ['tests/check.ts', '--static'], {})
   // Side by side, and about as long: a browser leaves half of two cores idle, and tests that wait leave more.
-  const apart = Object.fromEntries(APART.map((folder) => [folder, [pathOf(folder)]]))
-  const runs: Record<string, string[]> = only.length > 0 ? { 'bun test': only } : { ...apart, 'all other tests': otherTests() }
+  const runs: Record<string, string[]> =
+    only.length > 0 ? { 'bun test': only } : { browser: [pathOf('browser')], ...faults(), 'all other tests': otherTests() }
   await Promise.all(
     Object.entries(runs).map(([name, paths]) => step(name, ['test', '--timeout', '120000', ...paths], testEnv(database, browser))),
   )
@@ -53,6 +53,15 @@ const runAll = async (database: TestPostgres, browser: string | undefined): Prom
 
 const APART = ['browser', 'faults']
 const pathOf = (folder: string) => `tests/${folder}/`
+
+// Mostly they wait: for what was killed, frozen or cut to come back. In two halves they wait at the same time.
+const faults = (): Record<string, string[]> => {
+  const files = readdirSync(join(import.meta.dir, 'faults'))
+    .filter((name) => name.endsWith('.test.ts'))
+    .toSorted()
+  const half = (odd: number) => files.filter((_, n) => n % 2 === odd).map((name) => `tests/faults/${name}`)
+  return { 'faults, one half': half(0), 'the other half': half(1) }
+}
 
 const otherTests = (): string[] =>
   readdirSync(import.meta.dir, { withFileTypes: true })
