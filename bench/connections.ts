@@ -12,10 +12,10 @@ const ROUNDS = 5
 
 const postgres = await startPostgres()
 load()
-const found = { REST: [] as Found[], MCP: [] as Found[] }
-for (let round = 0; round < ROUNDS; round++) for (const door of ['REST', 'MCP'] as const) found[door].push(await onServer(door))
+const byDoor = { REST: [] as Measured[], MCP: [] as Measured[] }
+for (let round = 0; round < ROUNDS; round++) for (const door of ['REST', 'MCP'] as const) byDoor[door].push(await onServer(door))
 for (const door of ['REST', 'MCP'] as const) {
-  const each = found[door]
+  const each = byDoor[door]
   const kibibytes = each.map(({ bytes }) => bytes / 1024)
   const range = `${Math.min(...kibibytes).toFixed(1)} to ${Math.max(...kibibytes).toFixed(1)}`
   row(
@@ -44,13 +44,13 @@ process.exit(0)
 
 type Door = 'REST' | 'MCP'
 
-interface Found {
+interface Measured {
   bytes: number // of memory, for each wait
   statements: number
   woken: number[] // after milliseconds
 }
 
-async function onServer(door: Door): Promise<Found> {
+async function onServer(door: Door): Promise<Measured> {
   const database = await freshDatabase(postgres.url)
   const server = Bun.spawn([process.execPath, 'src/server.ts'], {
     env: { ...process.env, DATABASE_URL: database.url, PORT: '0', NODE_ENV: 'production' },
@@ -64,7 +64,7 @@ async function onServer(door: Door): Promise<Found> {
   return measured
 }
 
-async function measure(door: Door, url: string): Promise<Found> {
+async function measure(door: Door, url: string): Promise<Measured> {
   const room = await newRoom(url)
   const tokens = [room.team_id]
   while (tokens.length < TEAMS) tokens.push(...(await Promise.all(Array.from({ length: 21 }, () => joined(url, room.session_id)))))

@@ -1,5 +1,5 @@
-// Conversations made from a seed: storms that a guard should see, and honest ones that it should not. Used by bench/loop.ts and tests.
-import type { Said } from '../src/loops/detector.ts'
+// Conversations made from a seed: storms that the loop guard should find, and honest ones that it should not. For bench/loop.ts and tests.
+import type { LoopPost } from '../src/loops/detector.ts'
 
 export type Random = () => number
 
@@ -34,17 +34,17 @@ const times = <Item>(length: number, make: (i: number) => Item): Item[] => Array
 const teams = (n: number) => times(n, (i) => `team-${i}`)
 const clockTime = (i: number) => `${String(9 + Math.floor(i / 60)).padStart(2, '0')}:${String(i % 60).padStart(2, '0')}`
 
-// As a model says the same once more: a word more or less, another sign at the end.
+// The same text as a model would repeat it: a word more or less, or another mark at the end.
 const again = (random: Random, text: string): string => {
-  const way = whole(random, 0, 3)
-  return way === 0 ? text : way === 1 ? text.replace(/\.$/, '!') : way === 2 ? `${text} Thanks.` : text.replace(', ', ' and ')
+  const variant = whole(random, 0, 3)
+  return variant === 0 ? text : variant === 1 ? text.replace(/\.$/, '!') : variant === 2 ? `${text} Thanks.` : text.replace(', ', ' and ')
 }
 
-const storm = (random: Random, cast: string[], posts: number, say: (by: number, i: number) => string): Said[] =>
+const storm = (random: Random, cast: string[], posts: number, say: (by: number, i: number) => string): LoopPost[] =>
   times(posts, (i) => ({ by: cast[i % cast.length]!, text: say(i % cast.length, i) }))
 
-/** Each begins with some honest posts, so that the storm is found in the middle of something. */
-export const STORMS: Record<string, (random: Random) => Said[]> = {
+/** Each begins with ten honest posts, so that the storm does not begin the conversation. */
+export const STORMS: Record<string, (random: Random) => LoopPost[]> = {
   'A→B→A, word for word': (random) => {
     const lines = teams(2).map(() => sentence(random))
     return [...debate(random, 2, 10), ...storm(random, teams(2), 60, (by) => lines[by]!)]
@@ -95,12 +95,12 @@ export const STORMS: Record<string, (random: Random) => Said[]> = {
   },
 }
 
-const debate = (random: Random, cast: number, posts: number): Said[] =>
+const debate = (random: Random, cast: number, posts: number): LoopPost[] =>
   times(posts, () => ({ by: one(random, teams(cast)), text: random() < 0.25 ? one(random, ACKS) : sentence(random) }))
 
 const FILES = times(400, (i) => `src/${WORDS[i % WORDS.length]}/${WORDS[(i * 7) % WORDS.length]}-${i}.ts`)
 
-export const HONEST: Record<string, (random: Random) => Said[]> = {
+export const HONEST: Record<string, (random: Random) => LoopPost[]> = {
   'lively: 500 posts in ten minutes': (random) => debate(random, whole(random, 2, 5), 500),
   'terse: half of it is ok, done, thanks': (random) =>
     times(500, () => ({ by: one(random, teams(3)), text: random() < 0.5 ? one(random, ACKS) : sentence(random, 1) })),
@@ -138,8 +138,8 @@ export const HONEST: Record<string, (random: Random) => Said[]> = {
     times(300, (i) => ({ by: `team-${i % 2}`, text: random() < 0.7 ? `LGTM: ${FILES[i]}` : sentence(random, 1) })),
 }
 
-/** What no comparison of texts can tell: the first is honest, the second is not. */
-export const LIMITS: Record<string, (random: Random) => Said[]> = {
+/** What a comparison of texts cannot tell: the first is honest, the second is a storm. */
+export const LIMITS: Record<string, (random: Random) => LoopPost[]> = {
   'two machines in lockstep, only figures differ': () =>
     times(400, (i) => ({ by: `team-${i % 2}`, text: `worker: batch ${i} of 20000 is written, 0 errors` })),
   'a storm in other words each time': (random) =>

@@ -65,7 +65,7 @@ const vocabulary = (size: number) => {
   return [...words]
 }
 
-// A table to draw from, so that a draw costs one look.
+// A table to draw from, so that a draw takes one lookup.
 const zipf = (size: number, slope: number) => {
   const weights = Array.from({ length: size }, (_, i) => 1 / (i + 2.7) ** slope)
   const total = weights.reduce((sum, weight) => sum + weight, 0)

@@ -70,7 +70,7 @@ const importing = async (path: string, url: string, events: number) => {
   return { peakMib, endedMs, writtenMs: writtenMs || endedMs, indexedMs: indexedMs || endedMs }
 }
 
-// The most that the kernel has noted so far: no peak falls between two looks.
+// The most that the kernel has noted so far: no peak falls between two readings.
 const peakOf = (pid: number) => {
   try {
     return Math.round(Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024)

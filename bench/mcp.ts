@@ -61,6 +61,6 @@ await bench(async ({ url }) => {
       `${median(rates[name]!).toFixed(0).padStart(7)}/s  ratio ${median(ratios).toFixed(2)}  p50 ${percentile(times[name]!, 0.5).toFixed(2)}  p95 ${percentile(times[name]!, 0.95).toFixed(2)}  p99 ${percentile(times[name]!, 0.99).toFixed(2)} ms`,
     )
   }
-  console.log('aims: REST at least 0.6 × bare, MCP at least 0.3 ×')
+  console.log('aims: REST at least 0.5 × bare, MCP at least 0.25 ×')
   await bare.stop(true)
 })

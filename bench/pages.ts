@@ -5,7 +5,12 @@ import { freshDatabase, startPostgres } from '../tests/support/postgres.ts'
 import { createElement } from 'react'
 import { renderToStaticMarkup } from 'react-dom/server'
 import { SessionPage } from '../components/session/session-page.tsx'
-import { castOf, rowsOf, stretchBefore } from '../src/pages/session/feed.tsx'
+import { rowsOf } from '../src/pages/session/feed.tsx'
+import { stretchBefore } from '../src/pages/session/stretches.ts'
+import { teamLookup } from '../src/pages/session/team-lookup.ts'
+import { windowOf } from '../src/pages/session/window.tsx'
+import { eventKindsOf } from '../src/core/event-kinds.ts'
+import { toolsets } from '../src/toolsets.ts'
 import { viewOf } from '../src/pages/session/session.tsx'
 import { existingSession } from '../src/rooms/preconditions.ts'
 import { roster } from '../src/stores/members.ts'
@@ -46,12 +51,17 @@ async function rendering() {
   const answer = async () => (await app.fetch(new Request(`${url}/sessions/${room.session_id}`, { headers }))).arrayBuffer()
   const session = await existingSession(services.database, room.session_id)
   const teams = await roster(services.database, room.session_id)
-  const cast = castOf(teams)
+  const feed = {
+    queries: services.database,
+    sessionId: room.session_id,
+    teams: teamLookup(teams),
+    kinds: eventKindsOf(toolsets),
+  }
   const [watched] = await sessionsWithDocs(services.database, [room.session_id])
-  const view = await viewOf(services, watched!, teams)
+  const view = await viewOf(services, watched!, teams, windowOf(feed, watched!))
   const newest = await stretchBefore(services.database, room.session_id, session.lastSequence + 1)
   const render = async () => {
-    const html = await rowsOf(services.database, room.session_id, cast, newest)
+    const html = await rowsOf(feed, newest)
     const link = { url, base: url, token: false }
     renderToStaticMarkup(
       createElement(SessionPage, { frame: FRAME, session: { ...view, feed: { ...view.feed, html } }, link, idempotencyKey: '' }),
@@ -63,7 +73,7 @@ async function rendering() {
   let n = 0
   const one = async () => {
     const event = { ...events[1 + (n % (MESSAGES - 1))]!, content: { text: `${n++} ${TEXT}` } } // never the same text: the markdown is parsed each time
-    await rowsOf(services.database, room.session_id, cast, { previous: events[0], events: [event] })
+    await rowsOf(feed, { previous: events[0], events: [event] })
   }
   row("one event's row, ms", `${spread(await timed(one, 3_000), 3)}  (aim: p50 0.1)`)
   await close()

@@ -23,7 +23,7 @@ await bench(async ({ url, databaseUrl, services }) => {
       { prepare: true },
     )
   const inProcess = (caller: number, { session_id, handle } = rooms[caller]!) =>
-    services.appender.post({ sessionId: session_id, type: 'chat', author: 'team', teamId: handle, holder: handle, content })
+    services.groupCommit.post({ sessionId: session_id, type: 'chat', author: 'team', teamId: handle, holder: handle, content })
   const rest = (seconds: number, to = rooms) =>
     loadFrom({
       url,

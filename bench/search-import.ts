@@ -11,12 +11,12 @@ const PER_CLASS = 60 // different questions
 const SLOW_MS = 1_000
 const SAMPLED = 60_000 // events that the questions are made of
 
-interface Asked {
+interface Timing {
   name: string
   phase: string
   ms: number
   code: string // of the error; '' for an answer
-  told: boolean // that the index is behind
+  warned: boolean // that the index is behind
 }
 
 interface Options {
@@ -47,7 +47,7 @@ export const whileImporting = async ({ events, queries, statistics, words, keep,
   const caller = new Caller(address, asked)
   const asking = Array.from({ length: CALLERS }, () => caller.askOn())
   const begun = performance.now()
-  const told = setInterval(() => void tellProgress(sql, address, caller, begun), 30_000)
+  const progress = setInterval(() => void printProgress(sql, address, caller, begun), 30_000)
   if (on === undefined) await importing(address, transcriptsOf(events, words))
   load()
   caller.phase = 'while the index catches up'
@@ -64,9 +64,9 @@ export const whileImporting = async ({ events, queries, statistics, words, keep,
   while (caller.all.length < enough) await Bun.sleep(100)
   caller.stopped = true
   await Promise.all(asking)
-  clearInterval(told)
+  clearInterval(progress)
   load()
-  tell(caller.all)
+  print(caller.all)
   if (caughtUp) await inOneSession(address, sql, asked)
   load()
   child.kill()
@@ -99,7 +99,7 @@ const behind = async (sql: postgres.Sql): Promise<number> => {
   return row!.events
 }
 
-const tellProgress = async (sql: postgres.Sql, address: string, { all }: Caller, begun: number) => {
+const printProgress = async (sql: postgres.Sql, address: string, { all }: Caller, begun: number) => {
   const [events, metrics] = await Promise.all([
     behind(sql).catch(() => NaN),
     metricsOf(address).catch(() => ({}) as Record<string, number>),
@@ -133,7 +133,7 @@ const imported = async (address: string, body: string): Promise<string> => {
 }
 
 class Caller {
-  all: Asked[] = []
+  all: Timing[] = []
   phase = 'while it comes in'
   stopped = false
   #turn = 0
@@ -154,8 +154,8 @@ class Caller {
       const body = await ask(this.address, 'search_sessions', { query })
       const ms = performance.now() - start
       const code = body.error?.code ?? ''
-      const told = body.warnings.some((line: string) => line.includes(' s behind'))
-      this.all.push({ name, phase, ms, code, told })
+      const warned = body.warnings.some((line: string) => line.includes(' s behind'))
+      this.all.push({ name, phase, ms, code, warned })
       if (code || ms > SLOW_MS) row(`  ${ms.toFixed(0)} ms ${code}`, `${phase}, ${name}: ${JSON.stringify(query)}`)
       await Bun.sleep(10)
     }
@@ -197,7 +197,7 @@ const timed = async (work: () => Promise<unknown>): Promise<number> => {
   return performance.now() - start
 }
 
-const tell = (all: Asked[]) => {
+const print = (all: Timing[]) => {
   for (const [phase, inPhase] of Map.groupBy(all, ({ phase }) => phase)) {
     console.log(`\nsearch_sessions, ${phase}: ${inPhase.length} questions, ms`)
     for (const [name, own] of Map.groupBy(inPhase, ({ name }) => name)) row(`  ${name}`, figures(own))
@@ -206,7 +206,7 @@ const tell = (all: Asked[]) => {
   row('\nall of it', figures(all))
 }
 
-const figures = (asked: Asked[]) => {
+const figures = (asked: Timing[]) => {
   const took = asked.map(({ ms }) => ms)
   const parts = [0.5, 0.95, 0.99, 1]
     .map((part) => `${part === 1 ? 'max' : `p${part * 100}`} ${percentile(took, part).toFixed(0)}`)
@@ -217,8 +217,8 @@ const figures = (asked: Asked[]) => {
       ({ code }) => code,
     ),
   ].map(([code, own]) => `${own.length} ${code}`)
-  const told = asked.filter((one) => one.told).length
-  return `${parts}  n ${took.length}${codes.length > 0 ? `  ${codes.join(', ')}` : '  0 errors'}${told > 0 ? `  ${told} said that the index is behind` : ''}`
+  const warned = asked.filter((one) => one.warned).length
+  return `${parts}  n ${took.length}${codes.length > 0 ? `  ${codes.join(', ')}` : '  0 errors'}${warned > 0 ? `  ${warned} said that the index is behind` : ''}`
 }
 
 // ---- the corpus as Codex would have written it

@@ -293,7 +293,7 @@ const whileAdding = async (services: Services, database: Database, work: () => P
           authorName: 'Bench',
           holder: `person:${added % 7}`,
         }
-        const post = services.appender
+        const post = services.groupCommit
           .post({ ...draft, content: { text: texts[added++ % texts.length] } })
           .catch((error) => console.error(error))
         pending.add(post)

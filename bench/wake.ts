@@ -1,5 +1,5 @@
 // From the call of a post to the answer of a wait that was held for it, as operations in one process and over REST, against the same
-// work done raw: one INSERT with NOTIFY by postgres-js, heard by a postgres-js listener. One at a time, in turn. `bun bench/wake.ts`
+// work done raw: one INSERT with NOTIFY by postgres-js, received by a postgres-js listener. One at a time, in turn. `bun bench/wake.ts`
 import postgres from 'postgres'
 import { perform } from '../src/operations/perform.ts'
 import { postMessage } from '../src/rooms/feed.ts'
@@ -65,10 +65,10 @@ await bench(async ({ url, databaseUrl, services }) => {
 async function rawWake(databaseUrl: string) {
   const [writer, listener] = [postgres(databaseUrl, { max: 1, onnotice() {} }), postgres(databaseUrl, { max: 1, onnotice() {} })]
   await writer`create table raw_feed (id bigint generated always as identity primary key, body jsonb not null, at timestamptz not null default now())`
-  let heard = () => {}
-  await listener.listen('raw_feed', () => heard())
+  let onNotification = () => {}
+  await listener.listen('raw_feed', () => onNotification())
   const once = async () => {
-    const woken = new Promise<void>((resolve) => (heard = resolve))
+    const woken = new Promise<void>((resolve) => (onNotification = resolve))
     await Bun.sleep(4)
     const start = performance.now()
     const inserted = writer.unsafe(

@@ -1,4 +1,4 @@
-// What a database's failure means to a caller: try later, try again at once, or it took too long.
+// What an error of the database means to a caller: try later, try again at once, or it took too long.
 import { DatabaseTimeout, STALE_STATEMENT } from './database.ts'
 
 const sqlStateOf = (error: unknown): string => {
@@ -9,28 +9,29 @@ const sqlStateOf = (error: unknown): string => {
   return ''
 }
 
-// 25P03: the server undid a transaction that idled too long (db/postgres.ts).
+// 25P03: the server rolled back a transaction that idled too long (db/session-settings.ts).
 const AWAY = /^(08|53|57P|58|25006|25P03|ECONN|EHOSTDOWN|EHOSTUNREACH|ENETDOWN|ENETUNREACH|ENOTFOUND|EAI_AGAIN|EPIPE|ETIMEDOUT|CONNECT)/
 
-/** The connection was refused, cut or never made: the server is away, starting, stopping, full, or read-only. */
+/** The database cannot be used now: the connection was refused, cut or never made, or the server is starting, stopping, full or
+ *  read-only. */
 export const isAway = (error: unknown): boolean => AWAY.test(sqlStateOf(error)) || isTimeout(error)
 
 const UNDONE = ['40P01', '40001', ...STALE_STATEMENT]
 
-/** The database undid this transaction whole, for no fault of its own: transactions got in each other's way, or a statement was prepared
- *  for a schema that has changed. */
+/** The whole transaction was rolled back through no fault of its own (deadlock, serialization, a stale prepared statement): it can be tried
+ *  again. */
 export const isUndone = (error: unknown): boolean => UNDONE.includes(sqlStateOf(error))
 
-/** The same, or both wrote what there is only one of: this one can be tried again. */
+/** `isUndone`, or another transaction has inserted the same unique value: this one can be tried again. */
 export const isCollision = (error: unknown): boolean => isUndone(error) || sqlStateOf(error) === '23505'
 
-/** The database said no, and has written nothing. Of any other failure, nobody knows what it came after. */
+/** The database has refused the statement and written nothing. After any other failure it is unknown what was written. */
 export const isRefused = (error: unknown): boolean => /^(?=.*\d)[0-9A-Z]{5}$/.test(sqlStateOf(error)) && !isAway(error)
 
-/** Somebody else held a row for longer than the statement was to wait, and it was undone whole. */
-export const isHeld = (error: unknown): boolean => sqlStateOf(error) === '55P03'
+/** The statement waited for a row's lock longer than `lock_timeout`, and was rolled back whole. */
+export const isLockTimeout = (error: unknown): boolean => sqlStateOf(error) === '55P03'
 
-/** Neither the statement nor our own patience had the time. */
+/** The statement exceeded statement_timeout, or our own time limit (`withinDeadline`). */
 export const isTimeout = (error: unknown): boolean => sqlStateOf(error) === '57014' || timedOut(error)
 
 const timedOut = (error: unknown): boolean => error instanceof DatabaseTimeout || (error instanceof Error && timedOut(error.cause))

@@ -1,6 +1,6 @@
-// One process at a time on the embedded database: two on one folder lose each other's rows without a word.
-// The file also tells our own commands where the server is, so that they can work through it. A copy of the folder holds a copy of the
-// file, so the file says which folder it was written in, and counts in no other.
+// The lock of the embedded database's folder: one process at a time, because two would silently lose each other's rows. The lock file also
+// tells our own commands where the server is, so that they can work through it. A copied folder has a copy of the file, so the file names
+// the folder that it was written in, and counts in no other.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -8,11 +8,11 @@ import { answers, listenAt } from './lock-socket.ts'
 
 export interface Holder {
   pid: number
-  born: string // tells a recycled pid from the process that wrote the file, where the system can say
-  folder?: string // device and inode of the folder; an older program did not write it
-  database?: string // those of its database, which may be a link to another disk; none before the first start has made it
+  born: string // the start time of the process, by which a recycled pid is recognised; '' where the system does not tell
+  folder?: string // device and inode of the folder; older programs did not write it
+  database?: string // device and inode of its database, which may be a link to another disk; absent until the first start has made it
   url?: string
-  secret?: string // opens the server's commands to those who can read this file
+  secret?: string // lets those who can read this file use the server's local commands
 }
 
 export class FolderInUse extends Error {
@@ -27,7 +27,7 @@ export class FolderInUse extends Error {
   }
 }
 
-/** The folder cannot be used as it is: the sentence says what to do about it. */
+/** The folder cannot be used as it is; the message says what to do about it. */
 export class FolderUnusable extends Error {
   constructor(folder: string, error: NodeJS.ErrnoException) {
     const user = process.getuid ? `user ${process.getuid()}` : 'this user'
@@ -45,42 +45,42 @@ export class FolderUnusable extends Error {
   }
 }
 
-/** Takes the folder for this process; throws FolderInUse while another lives, and FolderUnusable where none can be made or written.
- *  Never by age: only a dead holder loses it. */
+/** Locks the folder for this process, and makes it if need be. Throws FolderInUse while another holder lives, and FolderUnusable where the
+ *  folder cannot be made or written. An old lock is not taken over by its age: only a dead holder loses it. */
 export const lockFolder = async (folder: string) => {
-  usable(folder, () => mkdirSync(folder, { recursive: true, mode: 0o700 }))
+  orUnusable(folder, () => mkdirSync(folder, { recursive: true, mode: 0o700 }))
   const [file, socket] = [join(folder, 'lock'), join(folder, 'lock.socket')]
-  const me = () => ({ pid: process.pid, born: bornAt(process.pid), ...placeOf(folder) })
-  const hangUp = await inTurn(folder, async () => {
+  const me = () => ({ pid: process.pid, born: bornAt(process.pid), ...inodesOf(folder) })
+  const stopListening = await inTurn(folder, async () => {
     const [holder, answered] = [readHolder(folder), await answers(socket)]
-    const lives = holder !== undefined && alive(holder)
+    const lives = holder !== undefined && isAlive(holder)
     if (lives || answered) throw new FolderInUse(folder, holder, lives && !answered && !namesFolder(holder))
     rmSync(socket, { force: true })
     const listening = await listenAt(socket)
-    usable(folder, () => replace(file, me()))
+    orUnusable(folder, () => replace(file, me()))
     return listening
   })
   return {
     announce: (url: string, secret: string) => replace(file, { ...me(), url, secret }),
     release: () => {
-      hangUp()
+      stopListening()
       rmSync(socket, { force: true })
       rmSync(file, { force: true })
     },
   }
 }
 
-/** Who holds the folder now, dead or alive; undefined when nobody does, or when the file is of the folder that this one is a copy of. */
+/** The holder in the folder's lock file, alive or dead. Undefined when there is none, or when the file was copied from another folder. */
 export const readHolder = (folder: string): Holder | undefined => {
-  const holder = parsed(folder)
-  return holder && (!namesFolder(holder) || isOf(folder, holder)) ? holder : undefined
+  const holder = readLockFile(folder)
+  return holder && (!namesFolder(holder) || wasWrittenIn(folder, holder)) ? holder : undefined
 }
 
-/** The server that has this very folder open. Of a lock that names no folder, that is certain only if somebody answers at the folder's
- *  socket: nobody does in a copy. */
+/** The living server that has this very folder open. If its lock file names no folder, somebody must also answer at the folder's socket:
+ *  in a copy of the folder nobody does. */
 export const serverOn = async (folder: string): Promise<Server | undefined> => {
   const holder = readHolder(folder)
-  if (!isServer(holder) || !alive(holder)) return undefined
+  if (!isServer(holder) || !isAlive(holder)) return undefined
   return namesFolder(holder) || (await answers(join(folder, 'lock.socket'))) ? holder : undefined
 }
 
@@ -88,7 +88,7 @@ export type Server = Holder & Required<Pick<Holder, 'url' | 'secret'>>
 
 const isServer = (holder: Holder | undefined): holder is Server => holder?.url !== undefined && holder.secret !== undefined
 
-const usable = <Result>(folder: string, act: () => Result): Result => {
+const orUnusable = <Result>(folder: string, act: () => Result): Result => {
   try {
     return act()
   } catch (error) {
@@ -96,8 +96,8 @@ const usable = <Result>(folder: string, act: () => Result): Result => {
   }
 }
 
-// A file that another user keeps to itself is not the same as none: its process may live.
-const parsed = (folder: string): Holder | undefined => {
+// Undefined when there is no lock file or it cannot be parsed. One that we may not read is an error: its process may live.
+const readLockFile = (folder: string): Holder | undefined => {
   try {
     return JSON.parse(readFileSync(join(folder, 'lock'), 'utf8')) as Holder
   } catch (error) {
@@ -109,23 +109,23 @@ const parsed = (folder: string): Holder | undefined => {
 
 const namesFolder = ({ folder }: Holder) => folder !== undefined
 
-// The database counts as well: a folder whose `pg` is a link to that of another folder is no copy of it.
-const isOf = (folder: string, holder: Holder) => {
-  const here = placeOf(folder)
+// Compares the database too: a folder whose `pg` is a link to another folder's is not a copy of that.
+const wasWrittenIn = (folder: string, holder: Holder) => {
+  const here = inodesOf(folder)
   return here.folder === holder.folder || (here.database !== undefined && here.database === holder.database)
 }
 
-const placeOf = (folder: string): Pick<Holder, 'folder' | 'database'> => {
+const inodesOf = (folder: string): Pick<Holder, 'folder' | 'database'> => {
   const [own, database] = [inodeOf(folder), inodeOf(join(folder, 'pg'))]
   return { ...(own && { folder: own }), ...(database && { database }) }
 }
 
 const inodeOf = (path: string): string | undefined => {
-  const stat = usable(dirname(path), () => statSync(path, { bigint: true, throwIfNoEntry: false }))
+  const stat = orUnusable(dirname(path), () => statSync(path, { bigint: true, throwIfNoEntry: false }))
   return stat && `${stat.dev}:${stat.ino}`
 }
 
-export const alive = ({ pid, born }: Holder): boolean => {
+export const isAlive = ({ pid, born }: Holder): boolean => {
   try {
     process.kill(pid, 0)
   } catch (error) {
@@ -134,8 +134,7 @@ export const alive = ({ pid, born }: Holder): boolean => {
   return born === bornAt(pid)
 }
 
-// Linux tells when a process was born (field 22), and whether it has ended and only its parent has not looked yet (field 3); elsewhere
-// the pid alone must do.
+// On Linux, the start time of the process (field 22), and whether it is a zombie (field 3). Elsewhere the pid alone must do.
 const bornAt = (pid: number): string => {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
@@ -154,7 +153,8 @@ const replace = (file: string, holder: Holder) => {
 
 const TURN_AT_MOST_MS = 2_000
 
-// Looking and taking are one step: a folder that only one process can make. A turn lasts milliseconds, so an old one was cut short.
+// Makes checking and taking the lock one step, by a directory that only one process can make. A turn takes milliseconds, so the process of
+// an old one has died.
 const inTurn = async <Result>(folder: string, act: () => Promise<Result>): Promise<Result> => {
   const turn = join(folder, 'lock.turn')
   for (;;) {
@@ -163,7 +163,7 @@ const inTurn = async <Result>(folder: string, act: () => Promise<Result>): Promi
       break
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw new FolderUnusable(folder, error as NodeJS.ErrnoException)
-      if (isOld(turn)) putAway(turn)
+      if (isOld(turn)) removeOldTurn(turn)
       else await sleep(20)
     }
   }
@@ -176,8 +176,8 @@ const inTurn = async <Result>(folder: string, act: () => Promise<Result>): Promi
 
 const isOld = (turn: string) => Date.now() - (statSync(turn, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()) > TURN_AT_MOST_MS
 
-// Renamed first: of several that find it old one gets it, and one who got another's new turn instead gives it back.
-const putAway = (turn: string) => {
+// Renames before it removes: of several processes that find the turn old, one gets it, and one that got another's new turn gives it back.
+const removeOldTurn = (turn: string) => {
   const aside = `${turn}.${process.pid}`
   try {
     renameSync(turn, aside)

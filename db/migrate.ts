@@ -1,4 +1,4 @@
-// The schema's steps, as drizzle-kit wrote them (db/migrations), applied under a lock that instances share.
+// Applies the migrations that drizzle-kit has written (db/migrations), one instance at a time.
 import { readMigrationFiles } from 'drizzle-orm/migrator'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -7,17 +7,17 @@ import { CannotOpen, reasonOf } from './open.ts'
 import { DiskFull } from './pglite.ts'
 
 const FOLDER = fileURLToPath(new URL('./migrations', import.meta.url))
-const LOCK = 7_423_000_001 // any number that nobody else takes: several instances may start at once
+const LOCK = 7_423_000_001 // an arbitrary advisory lock: several instances may start at once
 const MAY_TAKE_MS = 60 * 60_000 // a later migration may rewrite a large table
 
-/** Brings the database up to date: all pending migrations in one transaction, by one instance at a time. Returns how many ran. Throws
- *  with a sentence for the operator when that cannot be. */
-export const migrate = (database: Database): Promise<number> => applyPending(database).catch((error) => refused(database, error))
+/** Runs all pending migrations in one transaction, one instance at a time. Returns how many ran. Throws CannotOpen with a sentence for the
+ *  operator. */
+export const migrate = (database: Database): Promise<number> => applyPending(database).catch((error) => cannotMigrate(database, error))
 
 const RIGHTS =
   ' The user in DATABASE_URL needs the right to create and alter them: it owns the database, or was granted create on its schema.'
 
-const refused = ({ engine }: Database, error: unknown): never => {
+const cannotMigrate = ({ engine }: Database, error: unknown): never => {
   if (error instanceof DiskFull || error instanceof CannotOpen) throw error
   throw new CannotOpen(
     `The tables in the database could not be brought up to date: ${reasonOf(error)}. Nothing was changed.${engine === 'postgres' ? RIGHTS : ''}`,
@@ -25,14 +25,14 @@ const refused = ({ engine }: Database, error: unknown): never => {
   )
 }
 
-// drizzle-kit writes `public` into references. The tables are wherever the search_path puts them.
+// drizzle-kit writes the schema `public` into references, but the tables are in the first schema of the search_path.
 const inSearchPath = (statement: string) => statement.replaceAll('"public".', '')
 
 interface Migration {
   made: number
   hash: string
   statements: string[]
-  /** The newest migration of the oldest program that may run on the schema that this one leaves. */
+  /** `made` of the newest migration that the oldest program has which may run on the schema after this migration. */
   oldestProgram: number
 }
 
@@ -40,11 +40,11 @@ interface Journal {
   entries: { when: number; tag: string }[]
 }
 
-// In the SQL of a migration, written by hand: the newest migration which that program has.
+// Written by hand into the SQL of a migration; it names the newest migration that the program has.
 const DECLARATION = /^-- oldest program: (\S+)$/m
 
-/** What a migration says of the oldest program that may run beside it. Without a word none may that does not have it. Throws when it names
- *  a migration that there is not. */
+/** The oldest program that may run beside this migration, as its SQL declares. Without a declaration, only programs that have the migration
+ *  may. Throws when the declaration names an unknown migration. */
 export const oldestProgramOf = (sql: string, made: number, { entries }: Journal): number => {
   const tag = DECLARATION.exec(sql)?.[1]
   if (tag === undefined) return made
@@ -66,10 +66,10 @@ const migrations = (): Migration[] => {
 const TOO_OLD =
   'The database was brought up to date by a newer Parley, and this program is too old to run on it. Update this program, or restore a backup from before the update.'
 
-// Whether a newer program has changed the schema so that this one must not run on it.
+// Whether a newer program has changed the schema so that this program must not run on it.
 const isTooOldFor = async ({ query }: Queries): Promise<boolean> => {
   const newest = migrations().at(-1)!.made
-  // Read as JSON: programs from before this check made the table without the column.
+  // Read through JSON, because older programs made the table without the column.
   const rows = await query(
     `select from parley_migrations m where made > $1::int8 and coalesce((to_jsonb(m)->>'oldest_program')::int8, made) > $1::int8 limit 1`,
     [newest],
@@ -96,7 +96,7 @@ const applyPending = (database: Database): Promise<number> =>
     return pending.length
   }, MAY_TAKE_MS)
 
-/** Throws, with a sentence for the operator, once a newer program has changed the schema so that this one must not go on. */
+/** Throws CannotOpen, with a sentence for the operator, once a newer program has changed the schema so that this one must stop. */
 export const assertNotTooOld = async (queries: Queries): Promise<void> => {
   if (await isTooOldFor(queries)) throw new CannotOpen(TOO_OLD)
 }

@@ -1,28 +1,28 @@
-// Which database it is, and what an operator is told when it cannot be opened.
+// Opens the configured database, or tells the operator why it cannot be opened.
 import type { Database } from './database.ts'
 import { lockFolder } from './lock.ts'
-import { lossOf, openPglite } from './pglite.ts'
+import { lossDetector, openPglite } from './pglite.ts'
 import { openPostgres } from './postgres.ts'
 import { checkPostgres, Unfit } from './start-checks.ts'
 
-export interface Opened {
+export interface OpenedDatabase {
   database: Database
-  /** Of the embedded database: where the server can be reached, and the end of our hold on the folder. */
+  /** Embedded database only: the folder's lock, which announces where the server is reached, and is released at the end. */
   lock?: Awaited<ReturnType<typeof lockFolder>>
-  /** Of the embedded database: somebody has removed or replaced its files. */
+  /** Embedded database only: whether somebody has removed or replaced its files. */
   isLost?: () => boolean
 }
 
-/** Opens what the configuration names. Throws with a sentence for the operator when that cannot be; `tell` hears one that is no reason
- *  to stop. */
+/** Opens the configured database. Throws with a sentence for the operator when it cannot be opened; `warn` gets what is no reason to
+ *  stop. */
 export const openDatabase = async (
   { DATABASE_URL, DATA_DIR }: { DATABASE_URL: string | undefined; DATA_DIR: string },
-  tell: (line: string) => void,
-): Promise<Opened> => {
-  if (DATABASE_URL) return { database: await checkedPostgres(DATABASE_URL, tell).catch((error) => unusable(DATABASE_URL, error)) }
+  warn: (line: string) => void,
+): Promise<OpenedDatabase> => {
+  if (DATABASE_URL) return { database: await checkedPostgres(DATABASE_URL, warn).catch((error) => cannotUse(DATABASE_URL, error)) }
   const lock = await lockFolder(DATA_DIR)
   try {
-    return { database: await openPglite(DATA_DIR, tell), lock, isLost: lossOf(DATA_DIR) }
+    return { database: await openPglite(DATA_DIR, warn), lock, isLost: lossDetector(DATA_DIR) }
   } catch (error) {
     lock.release()
     throw new CannotOpen(
@@ -33,27 +33,27 @@ export const openDatabase = async (
 
 export class CannotOpen extends Error {}
 
-const checkedPostgres = async (url: string, tell: (line: string) => void) => {
-  await checkPostgres(url, tell)
+const checkedPostgres = async (url: string, warn: (line: string) => void) => {
+  await checkPostgres(url, warn)
   return openPostgres(url)
 }
 
-const unusable = (url: string, error: unknown): never => {
+const cannotUse = (url: string, error: unknown): never => {
   if (error instanceof Unfit)
-    throw new CannotOpen(`The Postgres database in DATABASE_URL (${placeOf(url)}) cannot be used. ${error.message}`)
+    throw new CannotOpen(`The Postgres database in DATABASE_URL (${addressOf(url)}) cannot be used. ${error.message}`)
   throw new CannotOpen(
-    `The Postgres server in DATABASE_URL (${placeOf(url)}) cannot be used: ${reasonOf(error).replace(/\.$/, '')}. Check that it is running and that user, password and database are right; unset DATABASE_URL to use the embedded database.`,
+    `The Postgres server in DATABASE_URL (${addressOf(url)}) cannot be used: ${reasonOf(error).replace(/\.$/, '')}. Check that it is running and that user, password and database are right; unset DATABASE_URL to use the embedded database.`,
   )
 }
 
-// Never more than what follows the last @: a password may hold anything.
-const placeOf = (url: string): string => {
+// The host and database of a URL, from behind its last @ only: a password may contain anything.
+const addressOf = (url: string): string => {
   const { hostname, port, pathname } = URL.canParse(url) ? new URL(url) : { hostname: '', port: '', pathname: '' }
   if (hostname) return `${hostname}:${port || 5432}${pathname}`
   const several = /@([\w.:[\]-]+(?:,[\w.:[\]-]+)+(?:\/[\w-]+)?)[^@]*$/.exec(url)
   return several ? several[1]! : '?'
 }
 
-/** What an error says, in its own words. */
+/** An error's message, or its code or name when it has none. */
 export const reasonOf = (error: unknown) =>
   error instanceof Error ? error.message || String((error as { code?: unknown }).code ?? error.name) : String(error)

@@ -2,19 +2,19 @@
 import { PGlite, type Transaction } from '@electric-sql/pglite'
 import { existsSync, fstatSync, futimesSync, mkdirSync, openSync, renameSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CHANNEL, OID, queriesOver, rfc3339, unlessLate, withinDeadline, type Database, type Run } from './database.ts'
+import { CHANNEL, OID, queriesOver, rfc3339, unlessLate, withinDeadline, type Database, type RunStatement } from './database.ts'
 
 const asText = (value: unknown) => value as string
-/** Values as the seam has them (db/database.ts). */
+/** Makes PGlite's values those of the seam (db/database.ts). */
 export const OPTIONS = {
   parsers: { [OID.int8]: Number, [OID.timestamptz]: rfc3339 },
   serializers: { [OID.json]: asText, [OID.jsonb]: asText },
 }
 
-/** Opens the embedded database in `folder`/pg, or in memory. The caller holds the folder's lock (db/lock.ts). `tell` hears what an
- *  operator must know. */
-export const openPglite = async (folder?: string, tell: (line: string) => void = () => {}): Promise<Database> => {
-  const client = await PGlite.create({ ...OPTIONS, ...(folder ? { dataDir: prepared(folder, tell) } : {}) })
+/** Opens the embedded database in `folder`/pg, or in memory. The caller holds the folder's lock (db/lock.ts). `warn` gets what an operator
+ *  must know. */
+export const openPglite = async (folder?: string, warn: (line: string) => void = () => {}): Promise<Database> => {
+  const client = await PGlite.create({ ...OPTIONS, ...(folder ? { dataDir: preparedFolder(folder, warn) } : {}) })
   const database = await databaseOn(client, folder ? spaceIn(folder) : undefined)
   if (folder) {
     writeFileSync(join(folder, DONE), '')
@@ -23,14 +23,14 @@ export const openPglite = async (folder?: string, tell: (line: string) => void =
   return database
 }
 
-/** Tells, whenever it is asked, whether the database's files in `folder` are gone or others since. What is written then goes to files that
- *  end with this process. */
-export const lossOf = (folder: string): (() => boolean) => {
+/** A function that tells whether the database's files in `folder` have been removed or replaced since now. Writes then go to files that end
+ *  with this process. */
+export const lossDetector = (folder: string): (() => boolean) => {
   const place = join(folder, 'pg', 'PG_VERSION')
   const ours = openSync(place, 'r')
   const isOurs = () => {
     if (statSync(place).ino === fstatSync(ours).ino) return true
-    const now = new Date() // some file systems number their files anew: a time that is set on the one is seen on the other, if it is the same
+    const now = new Date() // some file systems renumber their files: if a time set on ours appears at the path, it is the same file
     futimesSync(ours, now, now)
     return statSync(place).mtimeMs === fstatSync(ours).mtimeMs
   }
@@ -38,45 +38,45 @@ export const lossOf = (folder: string): (() => boolean) => {
     try {
       return !existsSync(place) || !isOurs()
     } catch {
-      return false // who cannot look does not know
+      return false // the files could not be examined
     }
   }
 }
 
-/** Too little is left on the disk to write: a failure as Postgres tells it, and nothing was written. */
+/** There is too little space left on the disk, and nothing was written. Has the code that Postgres has for it. */
 export class DiskFull extends Error {
   override name = 'DiskFull'
   readonly code = '53100'
 }
 
-// With no place for its next 16 MiB of journal, PGlite never comes back, and holds this very thread for good.
+// Without space for its next 16 MiB of journal, PGlite never returns and blocks this thread forever.
 const SPARE_BYTES = 64 * 1024 * 1024
-const LOOK_EVERY_MS = 100
+const SPACE_CHECK_MS = 100
 
 const spaceIn = (folder: string): (() => boolean) => {
-  let lookedAt = -Infinity
+  let checkedAt = -Infinity
   let enough = true
   return () => {
-    if (performance.now() - lookedAt < LOOK_EVERY_MS) return enough
-    lookedAt = performance.now()
+    if (performance.now() - checkedAt < SPACE_CHECK_MS) return enough
+    checkedAt = performance.now()
     try {
       const { bavail, bsize } = statfsSync(folder)
       enough = bavail * bsize >= SPARE_BYTES
-    } catch {} // a system that cannot tell
+    } catch {} // some systems cannot tell
     return enough
   }
 }
 
-const READS = /^\s*select\b/i
+const SELECT = /^\s*select\b/i
 
-/** The seam over a PGlite that was made with OPTIONS. `hasSpace`: there is room to write; reading needs none. */
+/** The seam over a PGlite that was made with OPTIONS. `hasSpace`: whether there is space to write; reads need none. */
 export const databaseOn = async (client: PGlite, hasSpace = () => true): Promise<Database> => {
   await client.exec(`set time zone 'UTC'; set jit = off`)
   let sent = 0
   const over =
-    (connection: PGlite | Transaction): Run =>
+    (connection: PGlite | Transaction): RunStatement =>
     async ({ text, params, asArrays }) => {
-      if (!READS.test(text) && !hasSpace())
+      if (!SELECT.test(text) && !hasSpace())
         throw new DiskFull(`The disk of DATA_DIR has less than ${SPARE_BYTES / 1024 ** 2} MiB left: nothing is written until it has more.`)
       sent++
       return (await connection.query(text, params, { rowMode: asArrays ? 'array' : 'object' })).rows as unknown[]
@@ -93,10 +93,10 @@ export const databaseOn = async (client: PGlite, hasSpace = () => true): Promise
     engine: 'pglite',
     ...queriesOver((statement) => withinDeadline(run(statement))),
     transaction,
-    unhurried: transaction, // there is one connection, and no limit
-    listen: async (heard, connected) => {
-      await client.listen(CHANNEL, heard)
-      connected(Promise.resolve(false))
+    unhurried: transaction, // there is one connection, and no limit for a statement
+    listen: async (onMessage, onListening) => {
+      await client.listen(CHANNEL, onMessage)
+      onListening(Promise.resolve(false))
     },
     close: () => client.close(),
     statements: () => sent,
@@ -106,15 +106,15 @@ export const databaseOn = async (client: PGlite, hasSpace = () => true): Promise
 const BEGUN = 'initialising'
 const DONE = 'initialised'
 
-// A process killed while it made the very first database leaves a folder that cannot be opened, and nothing in it worth keeping. What
-// came here in another way, as a backup does, is used or kept.
-const prepared = (folder: string, tell: (line: string) => void) => {
+// A process that was killed while it made the very first database leaves files that cannot be opened and hold nothing: they are removed.
+// Files that came here in another way, such as a backup, are used if they are a database, and else kept under another name.
+const preparedFolder = (folder: string, warn: (line: string) => void) => {
   const data = join(folder, 'pg')
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   if (existsSync(data) && !existsSync(join(folder, DONE))) {
     const [begunHere, whole] = [existsSync(join(folder, BEGUN)), holdsDatabase(data)]
     if (begunHere && !whole) rmSync(data, { recursive: true })
-    else if (begunHere || !whole) setAside(data, tell)
+    else if (begunHere || !whole) setAside(data, warn)
   }
   if (!existsSync(data)) {
     rmSync(join(folder, DONE), { force: true })
@@ -125,8 +125,8 @@ const prepared = (folder: string, tell: (line: string) => void) => {
 
 const holdsDatabase = (data: string) => ['PG_VERSION', 'global/pg_control'].every((file) => existsSync(join(data, file)))
 
-const setAside = (data: string, tell: (line: string) => void) => {
+const setAside = (data: string, warn: (line: string) => void) => {
   const aside = `${data}.unfinished-${Date.now()}`
   renameSync(data, aside)
-  tell(`What was in ${data} is no database that was ever finished. It is kept as ${aside}, and a new one is made.`)
+  warn(`What was in ${data} is no database that was ever finished. It is kept as ${aside}, and a new one is made.`)
 }

@@ -1,4 +1,4 @@
-// A URL may name several hosts, of which one is the primary: postgres://user@one,two:5433/database.
+// A URL may name several hosts, one of which is the primary: postgres://user@one,two:5433/database.
 
 interface Hosts {
   target_session_attrs?: 'primary'
@@ -6,6 +6,6 @@ interface Hosts {
 
 const authority = (url: string) => url.slice(url.lastIndexOf('@') + 1).replace(/^\w+:\/\//, '')
 
-/** The driver's option for the hosts of `url`: of several, the one that takes writes, unless the URL itself says which. */
+/** The driver's options for the hosts of `url`: if there are several, it uses the one that takes writes, unless the URL says otherwise. */
 export const hostsOf = (url: string): Hosts =>
   authority(url).split(/[/?]/)[0]!.includes(',') && !url.includes('target_session_attrs=') ? { target_session_attrs: 'primary' } : {}

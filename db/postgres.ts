@@ -1,12 +1,10 @@
 // A Postgres server: a pool of connections, statements prepared once on each.
 //
-// Why postgres-js with a patch, and not pg (node-postgres 8.23.1). What makes a wrong answer impossible is one statement at a time on a
-// connection, and both drivers can do that. Under the load of tests/faults/stale-statements (60 callers, types that change, deallocated
-// statements, 30 s each) neither gave a wrong row then; before, postgres-js gave up to 49, patched or not, because it sent a stale statement
-// again on a connection that took others' statements meanwhile. pg behind this seam passed tests/faults as well, with 670 lines of our own
-// for pool, listener and types in place of 120 here and a patch that changes 144. It was as quick within what a busy machine can tell
-// (bench/post, bench/wake). It takes a stray answer for the next caller's, and one statement text that is no string breaks into other
-// connections' messages; the patch ends a connection on the first message that belongs to no statement.
+// Why postgres-js with a patch (db/patches/README.md explains each hunk) and not pg (node-postgres 8.23.1). Both drivers can keep to one
+// statement at a time on a connection, which is what makes wrong answers impossible: under the load of tests/faults/stale-statements
+// neither then gave a wrong row. pg behind this seam passed tests/faults as well, and was as fast within what a busy machine can tell
+// (bench/post, bench/wake), but needed 670 lines of our own for pool, listener and types, in place of 120 here and the patch's 134. And pg
+// takes a stray answer for the next caller's, where the patched driver ends the connection.
 import postgres from 'postgres'
 import {
   CHANNEL,
@@ -18,22 +16,22 @@ import {
   withinDeadline,
   type Database,
   type Queries,
-  type Run,
+  type RunStatement,
 } from './database.ts'
 import { hostsOf } from './postgres-hosts.ts'
 import { sessionSettings } from './session-settings.ts'
 
 const CONNECTIONS = 16
-const ASKS_LISTENER_EVERY_MS = 15_000 // it owes no answer: without a question nobody would see that the other end is gone
-// Back within half a second of the server's return; the driver's own schedule took 7 s.
+const LISTENER_CHECK_MS = 15_000 // the listening connection owes no answer, so only a question shows that its other end is gone
+// Reconnects within half a second of the server's return. The driver's own schedule took 7 s.
 const backoff = (tries: number) => Math.min(0.1 * 2 ** tries, 0.5)
-// One statement at a time on a connection. The driver could send several ahead of their answers, which come without a name and are told
-// apart by their order alone: one answer too many or too few there, and every later one reaches the wrong caller.
+// One statement at a time on a connection. The driver can send several before the first is answered, but answers carry no name and are
+// matched by their order alone: after one answer too many or too few, every later one would reach the wrong caller.
 const NO_PIPELINE = { max_pipeline: 0 }
 const asText = (value: unknown) => value
 
-// The database ends a statement after 5 s (session-settings.ts). Whoever owes an answer for longer is gone without a word, and the driver
-// (db/patches) lets go of it: the system would wait for a quarter of an hour.
+// The database ends a statement after 5 s (session-settings.ts). A server that owes an answer for longer is gone, and the patched driver
+// gives the connection up; the system would take a quarter of an hour to notice.
 const ANSWER_LIMIT = { answer_timeout: 8 } // seconds
 
 const open = (url: string, max: number, hurried = true) =>
@@ -46,7 +44,7 @@ const open = (url: string, max: number, hurried = true) =>
     ...(hurried && ANSWER_LIMIT),
     onnotice() {},
     connection: { application_name: 'parley' },
-    ...({ settings: sessionSettings(hurried) } as object), // sent first on each new connection (db/patches)
+    ...({ settings: sessionSettings(hurried) } as object), // sent first on each new connection, by the patched driver
     types: {
       int8: { to: OID.int8, from: [OID.int8], serialize: String, parse: Number },
       json: { to: OID.json, from: [OID.json, OID.jsonb], serialize: asText, parse: JSON.parse },
@@ -60,7 +58,7 @@ export const openPostgres = async (url: string): Promise<Database> => {
   const client = open(url, CONNECTIONS)
   let sent = 0
   const over =
-    (connection: postgres.Sql | postgres.TransactionSql): Run =>
+    (connection: postgres.Sql | postgres.TransactionSql): RunStatement =>
     ({ text, params, asArrays }) => {
       sent++
       const pending = connection.unsafe(text, params as never[], { prepare: true })
@@ -75,7 +73,7 @@ export const openPostgres = async (url: string): Promise<Database> => {
     const begun = unlessLate(work, ms)
     return withinDeadline(connections.begin((tx) => begun(queriesOver(over(tx)))) as Promise<T>, ms)
   }
-  let question: ReturnType<typeof setInterval> | undefined
+  let listenerCheck: ReturnType<typeof setInterval> | undefined
   return {
     engine: 'postgres',
     ...queriesOver((statement) => withinDeadline(run(statement))),
@@ -84,27 +82,27 @@ export const openPostgres = async (url: string): Promise<Database> => {
       const own = open(url, 1, false)
       return transactionOn(own, work, ms).finally(() => own.end({ timeout: 5 }))
     },
-    listen: async (heard, connected) => {
-      const begun = () => connected(markOf(listenerOf(client)).catch(() => true)) // who cannot tell is not alone
-      await client.listen(CHANNEL, heard, begun)
-      const ask = () => void listensAgain(listenerOf(client)).then((again) => again && begun(), nothing) // a failure: asked again
-      question ??= setInterval(ask, ASKS_LISTENER_EVERY_MS)
+    listen: async (onMessage, onListening) => {
+      const begun = () => onListening(hasOtherListeners(listenerOf(client)).catch(() => true)) // if it cannot be told, assume others
+      await client.listen(CHANNEL, onMessage, begun)
+      const ask = () => void relisten(listenerOf(client)).then((again) => again && begun(), ignore) // after a failure the next check asks again
+      listenerCheck ??= setInterval(ask, LISTENER_CHECK_MS)
     },
     close: () => {
-      clearInterval(question)
+      clearInterval(listenerCheck)
       return client.end({ timeout: 5 })
     },
     statements: () => sent,
   }
 }
 
-const TRIES = 4 // while a schema changes again and again, one more was not always enough (tests/faults/stale-statements)
+const TRIES = 4 // two were not always enough while a schema kept changing (tests/faults/stale-statements)
 
-// A statement that was prepared before the schema changed, or before somebody deallocated it, is refused before it does anything, and the
-// driver prepares all statements anew: it can be tried again. Inside a transaction the refusal has undone the transaction, and its owner
-// starts over (db/errors.ts).
+// A stale prepared statement (the schema has changed, or somebody has deallocated it) is refused before it does anything, and the driver
+// then prepares all statements anew: it can be tried again. Inside a transaction the refusal has rolled the transaction back, and its owner
+// starts over (isUndone in db/errors.ts).
 const withStaleRetry =
-  (run: Run): Run =>
+  (run: RunStatement): RunStatement =>
   async (statement) => {
     for (let tried = 1; ; tried++) {
       try {
@@ -115,27 +113,28 @@ const withStaleRetry =
     }
   }
 
-// Whoever listens holds a lock that others can share and see, for as long as the connection lives. Resolves whether another one holds it.
-const markOf = async (listener: postgres.Sql): Promise<boolean> => {
-  const [, , others] = (await withinDeadline(listener.unsafe(MARK))) as unknown as { found: boolean }[][]
+// Everybody who listens holds a shared advisory lock for as long as its connection lives. Takes it, and resolves to whether others hold it.
+const hasOtherListeners = async (listener: postgres.Sql): Promise<boolean> => {
+  const [, , others] = (await withinDeadline(listener.unsafe(LISTEN_AND_MARK))) as unknown as { found: boolean }[][]
   return others![0]!.found
 }
 
-// Begins with LISTEN, which changes nothing: pg_stat_activity shows by its last statement which connection it is.
-const MARK = `listen ${CHANNEL}; select pg_try_advisory_lock_shared(7423, 2);
+// Begins with LISTEN, which changes nothing, so that pg_stat_activity shows which connection listens.
+const LISTEN_AND_MARK = `listen ${CHANNEL}; select pg_try_advisory_lock_shared(7423, 2);
   select exists (
     select from pg_locks
     where locktype = 'advisory' and (classid, objid, objsubid) = (7423, 2, 2) and granted and pid <> pg_backend_pid()
       and database = (select oid from pg_database where datname = current_database())
   ) as found`
 
-// The driver listens on each new connection, once: a standby that is about to take over refuses that, and keeps the connection. What is
-// asked for is in force when both have been done, so that the answer is whether it was before.
-const listensAgain = async (listener: postgres.Sql): Promise<boolean> => {
+// The driver sends LISTEN once for each connection. A standby that is about to be promoted rejects it but keeps the connection, which
+// would stay deaf. This sends LISTEN again, and resolves to whether it had been missing: within one message, pg_listening_channels() still
+// shows the channels from before.
+const relisten = async (listener: postgres.Sql): Promise<boolean> => {
   const [, before] = (await listener.unsafe(`listen ${CHANNEL}; select pg_listening_channels()`)) as unknown as unknown[][]
   return before!.length === 0
 }
 
-const nothing = () => {}
+const ignore = () => {}
 
 const listenerOf = ({ listen }: postgres.Sql) => (listen as unknown as { sql: postgres.Sql }).sql

@@ -16,18 +16,21 @@ import {
   uuid,
 } from 'drizzle-orm/pg-core'
 
-// Times are RFC 3339 strings in UTC with milliseconds all the way from the driver (`rfc3339` in db/database.ts) to the wire.
+// Times are RFC 3339 strings (UTC, milliseconds) all the way from the driver (`rfc3339` in db/database.ts) to the wire.
 export const at = () => timestamp({ withTimezone: true, mode: 'string', precision: 3 })
 
-/** What an event can be: the conversation's three types first, then the trace's. Specification 2 has the same words. */
+/** The types of events: the three of a conversation first, then those of a trace. They are names on the wire. */
 export const CONVERSATION_TYPES = ['chat', 'system', 'user_input'] as const
 export const TRACE_TYPES = ['assistant_response', 'reasoning', 'tool_call', 'tool_response', 'compaction', 'runtime', 'unknown'] as const
 const listed = (words: readonly string[]) => sql.raw(words.map((word) => `'${word}'`).join(', '))
 
-// Every post updates its session's row: narrow, half-filled pages and no index on a counter keep those updates in place (HOT).
-// Set by hand in the first migration: fillfactor = 50.
-// archivedAt, forkedAtSequence, agenticTool, agentStatus, permissionMode, worktreeId (and an event's taskId) belong to operations to come:
-// they are in the model from the first migration on, and nothing uses them yet.
+// What decides about a post here is status; turn, turnHolder and turnEvents decide its number. These change only in a transaction that also
+// moves lastSequence: a process appends without asking, as long as the log ends where it last saw it (src/log/log-heads.ts). A column that
+// is to decide about posts must do the same, by writing an event; tests/stores/post-decisions.test.ts lists the meaning of each.
+//
+// Every post updates its session's row. Half-filled pages (fillfactor = 50, set by hand in the first migration) and no index on a counter
+// keep these updates in place (HOT). Nothing uses archivedAt, forkedAtSequence, agenticTool, agentStatus, permissionMode, worktreeId and an
+// event's taskId yet.
 export const sessions = pgTable(
   'sessions',
   {
@@ -38,17 +41,17 @@ export const sessions = pgTable(
       .notNull()
       .default('active'),
     createdByTeamId: uuid(),
-    convenerTeamId: uuid(), // who created it, until it is handed over; null: a person created it and has named nobody yet
+    convenerTeamId: uuid(), // at first the creator; null: a person created the session and has named no convener yet
     createdAt: at().notNull().defaultNow(),
     updatedAt: at().notNull().defaultNow(), // of title and description
     closedAt: at(),
     archivedAt: at(),
     expectedTeams: integer().notNull().default(2),
     lastSequence: bigint({ mode: 'number' }).notNull().default(0),
-    lastConversationSequence: bigint({ mode: 'number' }).notNull().default(0), // what waiters are woken for
+    lastConversationSequence: bigint({ mode: 'number' }).notNull().default(0), // trace events wake no wait
     lastEventAt: at(),
     turn: integer().notNull().default(0), // the open turn of the conversation
-    turnHolder: text(), // the author who holds it: a team's handle, or person:<name>
+    turnHolder: text(), // whose turn it is: a team's handle, or person:<name>
     turnEvents: integer().notNull().default(0),
     parentSessionId: uuid(),
     forkedFromSessionId: uuid(),
@@ -69,13 +72,16 @@ export const sessions = pgTable(
   ],
 )
 
+// What decides about a post here: is there a row, with which name, and is leftAt null. While the session is open these change only together
+// with its lastSequence, as above; a closed session takes no posts, so teams join and leave it without an event, and the event of its
+// reopening moves lastSequence.
 export const participants = pgTable(
   'participants',
   {
     sessionId: uuid()
       .notNull()
       .references(() => sessions.id, { onDelete: 'cascade' }),
-    teamId: uuid().notNull(), // the public handle; the secret half of the token is stored as a hash alone
+    teamId: uuid().notNull(), // the public handle; of the token's secret half only a hash is stored
     tokenHash: text().notNull(),
     teamName: text().notNull(),
     hue: smallint().notNull(),
@@ -83,14 +89,14 @@ export const participants = pgTable(
     leftAt: at(),
     lastSeenAt: at().notNull().defaultNow(),
     pollingUntil: at(), // a wait is in flight until then
-    lastSeenCursor: bigint({ mode: 'number' }).notNull(), // what the team said it has read
-    deliveredCursor: bigint({ mode: 'number' }).notNull(), // what a wait has handed to it
-    addressedCursor: bigint({ mode: 'number' }).notNull().default(0), // what a wait for addressed messages alone has handed to it
+    lastSeenCursor: bigint({ mode: 'number' }).notNull(), // the highest cursor that the team has sent
+    deliveredCursor: bigint({ mode: 'number' }).notNull(), // up to there waits have delivered the feed
+    addressedCursor: bigint({ mode: 'number' }).notNull().default(0), // up to there waits for addressed messages only have delivered those
   },
   (t) => [primaryKey({ columns: [t.sessionId, t.teamId] }), index('participants_name').on(t.teamName, t.joinedAt)],
 )
 
-// No foreign key to sessions: a row is only ever inserted under its session's row lock, and the check would cost a lock per event.
+// No foreign key to sessions: rows are only inserted under the session's row lock, and the check would take a lock for each event.
 export const events = pgTable(
   'events',
   {
@@ -104,11 +110,11 @@ export const events = pgTable(
     authorName: text(),
     postedByTeamId: uuid(),
     content: jsonb().$type<Record<string, unknown>>().notNull(),
-    size: integer().notNull(), // UTF-8 bytes of the content: pages end by it
+    size: integer().notNull(), // UTF-8 bytes of the content: a page ends when their sum is too large
     replyTo: uuid(),
     toTeamIds: uuid().array(),
     taskId: uuid(),
-    terminal: boolean(), // of tasks and traces; a conversation's is derived
+    terminal: boolean(), // of traces; a conversation's is derived
     toolName: text(),
     model: text(),
     originatingModel: text(),
@@ -124,7 +130,7 @@ export const events = pgTable(
     index('events_addressed')
       .on(t.sessionId, t.sequence)
       .where(sql`${t.toTeamIds} is not null or ${t.replyTo} is not null`),
-    index('events_named') // in which sessions somebody spoke: people, and teams of imported feeds; of the others the roster tells
+    index('events_named') // finds the sessions in which a person, or a team of an imported feed, has posted; for other teams the roster does
       .on(t.authorName, t.sessionId)
       .where(sql`${t.authorName} is not null and ${t.author} <> 'agent' and (${t.author} <> 'team' or ${t.sourceLine} is not null)`),
     check('events_type', sql`${t.type} in (${listed([...CONVERSATION_TYPES, ...TRACE_TYPES])})`),
@@ -154,7 +160,7 @@ export const sessionDocHistory = pgTable(
   (t) => [primaryKey({ columns: [t.sessionId, t.version] })],
 )
 
-// Written in the same transaction as the write it remembers. No key and no credential is stored in clear.
+// The answers of writes with an idempotency key, inserted in the write's own transaction. Neither key nor credential is stored in clear.
 export const idempotency = pgTable(
   'idempotency',
   {
@@ -182,13 +188,13 @@ export const acks = pgTable(
   (t) => [primaryKey({ columns: [t.sessionId, t.teamId] })],
 )
 
-// Whether a session looks like a loop (src/loops/guard.ts). A row only once it did.
+// The sessions that look like a loop, or once did (src/loops/guard.ts).
 export const loops = pgTable('loops', {
   sessionId: uuid()
     .primaryKey()
     .references(() => sessions.id, { onDelete: 'cascade' }),
-  suspectedAt: at(), // null: a person released it, or the teams went on to something else
-  releasedThrough: bigint({ mode: 'number' }).notNull().default(0), // what was said up to here no longer counts
+  suspectedAt: at(), // null: a person released the session, or its teams went on to something else
+  releasedThrough: bigint({ mode: 'number' }).notNull().default(0), // posts up to this sequence no longer count
 })
 
 // The read-only link of a session. Only a hash of its secret is stored.
@@ -202,16 +208,16 @@ export const shares = pgTable('shares', {
   sharedAt: at().notNull().defaultNow(),
 })
 
-// How far an imported transcript has been read (src/import/): a file that grew is read on from there.
+// How far an imported transcript has been read (src/import/): the next import continues there.
 export const imports = pgTable('imports', {
   sessionId: uuid()
     .primaryKey()
     .references(() => sessions.id, { onDelete: 'cascade' }),
   bytes: bigint({ mode: 'number' }).notNull(),
   lines: integer().notNull(),
-  tail: text().notNull(), // of the last bytes read, as a hash: a transcript that was rewritten is not read on
-  state: jsonb().$type<Record<string, unknown>>().notNull(), // what its reader must remember of the lines before
-  batches: integer().notNull(), // a different number than expected: somebody else is importing the same transcript
+  tail: text().notNull(), // a hash of the last bytes read: a transcript that has been rewritten is refused
+  state: jsonb().$type<Record<string, unknown>>().notNull(), // what the reader of its format keeps of earlier lines
+  batches: integer().notNull(), // counted, to notice that somebody else imports the same transcript
 })
 
 export const settings = pgTable('settings', { name: text().primaryKey(), value: text().notNull(), updatedAt: at().notNull().defaultNow() })

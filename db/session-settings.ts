@@ -1,8 +1,8 @@
-// What a connection is set to before anything else is sent on it. A database or a role may have defaults of its own for each of these,
-// and what this program reads, writes or promises must not depend on them.
+// The settings that each connection gets before anything else is sent on it. A database or a role may have its own default for each of
+// them, and what this program reads, writes or promises must not depend on those.
 import { ANSWER_WITHIN_MS } from './database.ts'
 
-// How values are read and printed.
+// How values are parsed and printed.
 const FORMATS = {
   TimeZone: 'UTC',
   DateStyle: 'ISO',
@@ -14,25 +14,25 @@ const FORMATS = {
   array_nulls: 'on',
 }
 
-// Transactions take their locks explicitly and may wait for them: a default that ends the wait early, or checks for conflicts instead,
-// fails writes that nothing is wrong with. The listening connection is idle most of the time.
+// Our transactions lock rows explicitly and may wait for them: a default that ends such waits early, or a stricter isolation level, would
+// fail writes that are fine. The listening connection is idle most of the time.
 const PATIENCE = {
   default_transaction_isolation: 'read committed',
   lock_timeout: '0',
   idle_session_timeout: '0', // from Postgres 14 on
   transaction_timeout: '0', // from Postgres 17 on
   exit_on_error: 'off',
-  gin_fuzzy_search_limit: '0', // another value lets a search leave out what it found
+  gin_fuzzy_search_limit: '0', // any other value lets a search drop results at random
   client_min_messages: 'warning',
 }
 
-// Every statement of ours goes by an index, and is planned once for each connection: planning the append each time took a fifth of its
-// time (bench/post), and a plan made while a table was empty must not read it whole when it is large. Statements are short and many run
-// at once: starting workers for one of them takes longer than it does.
+// Each of our statements uses an index and is planned once for each connection: planning the append each time took a fifth of its time
+// (bench/post). A plan that was made while a table was empty must not scan it when it is large. Statements are short and many run at once:
+// to start parallel workers takes longer than the statement.
 const PLANS = { jit: 'off', plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off', max_parallel_workers_per_gather: '0' }
 
-// What an instance that froze, or whose host is gone, holds is free again after so long: its rows when its transaction idles, its
-// connection when its host does not answer. No transaction of ours waits for anything but its own statements.
+// When an instance freezes or its host is lost, the server frees its locks when its transaction has idled for so long, and its connection
+// when its host no longer answers. Our own transactions wait for nothing but their statements.
 const GIVEN_UP = {
   idle_in_transaction_session_timeout: '10000',
   tcp_keepalives_idle: '15',
@@ -40,11 +40,11 @@ const GIVEN_UP = {
   tcp_keepalives_count: '3',
 }
 
-/** The statement that puts a new connection's settings in force. They are not in the startup message, because a pooler such as PgBouncer
- *  refuses most of them there. What the server's version does not know is left out. `hurried`: no statement may take longer than a caller
- *  waits for it. */
+/** The statement that applies the settings to a new connection. They are not in the startup message, because a pooler such as PgBouncer
+ *  refuses most of them there. A setting that the server's version does not know is skipped. `hurried`: limits each statement to the time
+ *  that a caller waits for it. */
 export const sessionSettings = (hurried: boolean): string => {
-  const wanted = {
+  const settings = {
     ...FORMATS,
     ...PATIENCE,
     ...PLANS,
@@ -52,8 +52,8 @@ export const sessionSettings = (hurried: boolean): string => {
     statement_timeout: String(hurried ? ANSWER_WITHIN_MS : 0),
     synchronous_commit: 'on',
   }
-  const rows = Object.entries(wanted).map(([name, value]) => `('${name}', '${value}')`)
-  // An answer to a write means that it is on disk. Of the values of synchronous_commit only `off` breaks that; the others are kept.
+  const rows = Object.entries(settings).map(([name, value]) => `('${name}', '${value}')`)
+  // An answer to a write promises that it is on disk. Only synchronous_commit = off breaks that; its other values are kept.
   return `select set_config(name, value, false) from (values ${rows.join(', ')}) as wanted (name, value)
     where current_setting(name, true) is not null and (name <> 'synchronous_commit' or current_setting(name) = 'off')`
 }

@@ -1,64 +1,64 @@
-// Looks once, before anything is written, whether a Postgres fits: whether it stores every text, takes writes, and gives each connection
-// a session of its own. What does not fit then ends the start with a sentence, and not later, in the middle of a conversation.
+// Checks at the start, before anything is written, that a Postgres can be used: that it stores every text, takes writes, gives each
+// connection a session of its own, and delivers notifications. If not, the start ends with a sentence.
 import postgres from 'postgres'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ANSWER_WITHIN_MS, DatabaseTimeout, withinDeadline } from './database.ts'
 import { hostsOf } from './postgres-hosts.ts'
 
-const HEARD_WITHIN_MS = 2_000
-const TRIES = 2 // a database that is busy starting delivers the first notification late
-const LAST_LOOK_MS = 50 // what arrived while this process was busy is read before it counts as missing
+const DELIVERED_WITHIN_MS = 2_000
+const TRIES = 2 // a database that is still starting delivers the first notification late
+const LAST_READ_MS = 50 // time to read a notification that arrived while this process was busy
 
-/** Throws Unfit when the database cannot be used as it is set up. `tell` hears what is no reason to stop. */
-export const checkPostgres = async (url: string, tell: (line: string) => void): Promise<void> => {
-  let heard = 0
+/** Throws Unfit when the database cannot be used as it is set up. `warn` gets what is no reason to stop. */
+export const checkPostgres = async (url: string, warn: (line: string) => void): Promise<void> => {
+  let received = 0
   const speaker = connection(url)
-  const listener = connection(url, () => void heard++)
+  const listener = connection(url, () => void received++)
   try {
-    await withinDeadline(speaker.unsafe('select 1')).catch((error) => notFound(url, error))
-    await checkDatabase(speaker, tell)
+    await withinDeadline(speaker.unsafe('select 1')).catch((error) => noPrimary(url, error))
+    await checkDatabase(speaker, warn)
     if (!(await keepsItsSession(listener, speaker))) throw new Unfit(SHARED_SESSIONS)
-    await listen(listener, speaker, () => heard)
+    await assertDelivers(listener, speaker, () => received)
   } finally {
     await Promise.all([speaker.end({ timeout: 0 }), listener.end({ timeout: 0 })])
   }
 }
 
-/** The database answers, but cannot be used as it is; the message says why and what to do. */
+/** The database answers, but cannot be used as it is set up; the message says why and what to do. */
 export class Unfit extends Error {
   override name = 'Unfit'
 }
 
 const POOLER = 'Use a direct connection, or a pooler in session mode (PgBouncer: pool_mode = session).'
 const SHARED_SESSIONS = `It shares one session among several connections, as a pooler in transaction or statement mode does. LISTEN does not come through such a pooler. ${POOLER}`
-const UNHEARD = `LISTEN does not come through: a notification was not delivered within ${HEARD_WITHIN_MS / 1_000} s, twice. A pooler in transaction or statement mode swallows them. ${POOLER}`
+const NOT_DELIVERED = `LISTEN does not come through: a notification was not delivered within ${DELIVERED_WITHIN_MS / 1_000} s, twice. A pooler in transaction or statement mode swallows them. ${POOLER}`
 
-// Without the settings of db/session-settings.ts: behind a pooler in transaction mode they would stay with connections that others use.
-const connection = (url: string, heard: () => void = () => {}) =>
+// Without the settings of db/session-settings.ts: behind a pooler in transaction mode they would stay on connections that others use.
+const connection = (url: string, received: () => void = () => {}) =>
   postgres(url, {
     ...hostsOf(url),
     max: 1,
     connect_timeout: ANSWER_WITHIN_MS / 1_000,
     fetch_types: false,
     onnotice() {},
-    onnotify: heard,
+    onnotify: received,
     connection: { application_name: 'parley' },
   } as postgres.Options<Record<string, never>>)
 
-const notFound = (url: string, error: unknown): never => {
+const noPrimary = (url: string, error: unknown): never => {
   if (!(error instanceof DatabaseTimeout) || !hostsOf(url).target_session_attrs) throw error
   throw new Unfit(
     `None of its hosts was found to be a primary, which takes writes, within ${ANSWER_WITHIN_MS / 1_000} s. Check that one is running.`,
   )
 }
 
-const ask = async (on: postgres.Sql, text: string): Promise<postgres.Row> => {
+const selectOne = async (on: postgres.Sql, text: string): Promise<postgres.Row> => {
   const [row] = await withinDeadline(on.unsafe(text))
   return row ?? {}
 }
 
-const checkDatabase = async (on: postgres.Sql, tell: (line: string) => void) => {
-  const { name, encoding, standby, readonly, schema, path, fsync } = await ask(
+const checkDatabase = async (on: postgres.Sql, warn: (line: string) => void) => {
+  const { name, encoding, standby, readonly, schema, path, fsync } = await selectOne(
     on,
     `select current_database() as name, current_setting('server_encoding') as encoding, pg_is_in_recovery() as standby,
        current_setting('transaction_read_only') = 'on' as readonly, current_schema()::text as schema, current_setting('search_path') as path,
@@ -77,28 +77,29 @@ const checkDatabase = async (on: postgres.Sql, tell: (line: string) => void) => 
     throw new Unfit(
       `No table can be made: the search_path (${path || 'empty'}) begins with no schema for tables. Set it for the user or the database, as with alter database "${name}" set search_path = public.`,
     )
-  if (fsync === 'off') tell('fsync is off at the Postgres server: a power cut there can lose what was acknowledged. Turn it on.')
+  if (fsync === 'off') warn('fsync is off at the Postgres server: a power cut there can lose what was acknowledged. Turn it on.')
 }
 
-// Behind a pooler in transaction mode the second connection is served by the session that the first has just left.
+// Behind a pooler in transaction mode, the second connection gets the server session that the first one has just left.
 const keepsItsSession = async (first: postgres.Sql, second: postgres.Sql): Promise<boolean> => {
   const own = crypto.randomUUID()
-  await ask(first, `select set_config('parley.session', '${own}', false)`)
-  await ask(second, `select set_config('parley.session', '${crypto.randomUUID()}', false)`)
-  const { session } = await ask(first, `select current_setting('parley.session', true) as session`)
+  await selectOne(first, `select set_config('parley.session', '${own}', false)`)
+  await selectOne(second, `select set_config('parley.session', '${crypto.randomUUID()}', false)`)
+  const { session } = await selectOne(first, `select current_setting('parley.session', true) as session`)
   return session === own
 }
 
-// The listener sends nothing while it waits: a pooler in transaction mode has no session for it then, so nothing is heard by luck.
-const listen = async (listener: postgres.Sql, speaker: postgres.Sql, heard: () => number) => {
+// The listener sends nothing while it waits. A pooler in transaction mode then has no server session for it, so that nothing can be
+// delivered by luck.
+const assertDelivers = async (listener: postgres.Sql, speaker: postgres.Sql, received: () => number) => {
   const channel = `parley_${crypto.randomUUID().replaceAll('-', '')}`
-  await ask(listener, `listen ${channel}`)
+  await selectOne(listener, `listen ${channel}`)
   for (let tried = 0; tried < TRIES; tried++) {
-    await ask(speaker, `notify ${channel}, '${tried}'`)
-    const until = performance.now() + HEARD_WITHIN_MS // from the answer on: the database may have been slow to take it
-    while (heard() === 0 && performance.now() < until) await sleep(5)
-    if (heard() === 0) await sleep(LAST_LOOK_MS)
-    if (heard() > 0) return
+    await selectOne(speaker, `notify ${channel}, '${tried}'`)
+    const until = performance.now() + DELIVERED_WITHIN_MS // counted from the answer to NOTIFY, which may have been slow
+    while (received() === 0 && performance.now() < until) await sleep(5)
+    if (received() === 0) await sleep(LAST_READ_MS)
+    if (received() > 0) return
   }
-  throw new Unfit(UNHEARD)
+  throw new Unfit(NOT_DELIVERED)
 }

@@ -1,4 +1,4 @@
-// What Postgres' autovacuum does, for the embedded database, which has none.
+// The embedded database has no autovacuum: this stands in for it.
 import type { Database } from './database.ts'
 
 const AFTER_EVENTS = 20_000
@@ -14,12 +14,13 @@ const TABLES = [
   'session_search',
 ]
 
-/** PGlite has no autovacuum: this vacuums it after every AFTER_EVENTS events. Postgres does it by itself. */
-export const tidier = (database: Database, appended: () => number) => {
-  let tidiedAt = 0
-  return async function tidy() {
-    if (database.engine !== 'pglite' || appended() - tidiedAt < AFTER_EVENTS) return
-    tidiedAt = appended()
-    for (const table of TABLES) await database.query(`vacuum (analyze) ${table}`) // one at a time: others get their turn between
+/** A job that vacuums PGlite after every AFTER_EVENTS events, and does nothing on Postgres. */
+export const createVacuum = (database: Database, appended: () => number) => {
+  let vacuumedAt = 0
+  return async function vacuum() {
+    if (database.engine !== 'pglite' || appended() - vacuumedAt < AFTER_EVENTS) return
+    vacuumedAt = appended()
+    // One table at a time, so that other statements can run in between.
+    for (const table of TABLES) await database.query(`vacuum (analyze) ${table}`)
   }
 }

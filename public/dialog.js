@@ -1,9 +1,9 @@
-// The page's dialog: a form that was asked for comes into it, and it closes when that was done: the answer is empty. What was typed and not sent is there again when the same form is opened the
-// next time, however it was closed.
+// The page's dialog: a form is loaded into it, and it closes when the form was applied, which an empty response tells. Text that was typed and
+// not sent is restored when the same form is opened again, however the dialog was closed.
 const dialog = document.getElementById('dialog')
 
 const followDialog = () => {
-  let typed = {} // by the form's address, then by the field's name
+  let typed = {} // values by the form's address and the field's name
   const keptOf = (form) => (typed[form.getAttribute('action')] ??= {})
 
   const open = (form) => {
@@ -16,7 +16,7 @@ const followDialog = () => {
   const done = () => {
     typed = {}
     dialog.close()
-    dispatchEvent(new Event('reconnect')) // a concluded session's page hears no more by itself
+    dispatchEvent(new Event('reconnect')) // the stream of a concluded session has ended
   }
   const startOver = ({ target: form }) => {
     delete typed[form.getAttribute('action')]
@@ -38,7 +38,7 @@ const followDialog = () => {
   dialog.addEventListener('reset', startOver)
 }
 
-// Not heard by the dialog: nobody has typed anything.
+// The event does not bubble, because nobody has typed anything.
 const preview = (form) => form.querySelector('[hx-trigger]')?.dispatchEvent(new Event('input'))
 
 if (dialog) followDialog()

@@ -1,25 +1,25 @@
-// Home while it is open: its list and its figures again every 15 seconds, for as long as somebody can see them.
+// The home page while it is open: refreshes list and figures every 15 seconds while the page is visible.
 {
-  const [EVERY_MS, ANSWERED_MS] = [15_000, 10_000]
+  const [EVERY_MS, TIMEOUT_MS] = [15_000, 10_000]
   const sessions = () => document.querySelector('#sessions[data-live]')
   let next
-  let broughtAt = performance.now()
+  let refreshedAt = performance.now()
 
-  const bring = async () => {
+  const refresh = async () => {
     const address = new URL(location.href)
     address.searchParams.set('part', 'live')
-    const response = await fetch(address, { headers: { accept: 'text/html' }, signal: AbortSignal.timeout(ANSWERED_MS) })
-    if (response.redirected) return false // closed to this reader now: what is shown stays, and no more requests are made
+    const response = await fetch(address, { headers: { accept: 'text/html' }, signal: AbortSignal.timeout(TIMEOUT_MS) })
+    if (response.redirected) return false // closed to this reader now: the page stays as it is, and asks no more
     if (response.ok) await htmx.swap({ text: await response.text(), sourceElement: sessions(), swap: 'none' })
     return true
   }
   const wait = () => {
     clearTimeout(next)
-    if (!document.hidden) next = setTimeout(again, broughtAt + EVERY_MS - performance.now())
+    if (!document.hidden) next = setTimeout(again, refreshedAt + EVERY_MS - performance.now())
   }
   const again = async () => {
-    broughtAt = performance.now()
-    const goesOn = await bring().catch(() => true) // the network may come back
+    refreshedAt = performance.now()
+    const goesOn = await refresh().catch(() => true) // the network may come back
     if (goesOn) wait()
     else document.removeEventListener('visibilitychange', wait)
   }

@@ -1,7 +1,7 @@
-// The session page while it is open. htmx reads the stream and puts what comes where it belongs; what lies in live/ keeps the stream
-// going, brings what is missing of the feed, and tells the reader what is new.
-import { bringInto } from './live/bring.js'
-import { followComposer } from './live/composer.js'
+// The session page while it is open. htmx reads the stream and puts each partial into its place; the scripts of live/ keep the stream open,
+// load missing rows of the feed, and show the reader what is new.
+import { loadInto } from './live/load.js'
+import { watchComposer } from './live/composer.js'
 import { offerCopies } from './live/copy.js'
 import { followDocument } from './live/document.js'
 import { $ } from './live/elements.js'
@@ -17,20 +17,20 @@ import { countUnread, markUnread } from './live/unread.js'
 const start = (live) => {
   const path = `/sessions/${live.dataset.session}`
   const [scroller, rows] = [$('scroller'), $('rows')]
-  const bring = bringInto(live)
+  const load = loadInto(live)
   const goToEnd = () => toEnd(path, scroller)
   $('jump').addEventListener('click', goToEnd)
   listenToKeys(rows, goToEnd)
   offerCopies(rows, path)
-  followComposer(goToEnd)
+  watchComposer(goToEnd)
   countTeams()
   seekRows({ path, scroller, rows })
   markUnread(rows, seenUpTo(live.dataset.session))
-  const forgetOldest = keepRows({ path, scroller, rows, bring })
-  countUnread({ live, scroller, rows, onMessages: forgetOldest })
-  followDocument(live, path, bring)
+  const removeOldest = keepRows({ path, scroller, rows, load })
+  countUnread({ live, scroller, rows, onMessages: removeOldest })
+  followDocument(live, path, load)
   followStream(live, path)
 }
 
 const live = $('live')
-if (live) setTimeout(() => start(live)) // after htmx, which begins in a task of its own
+if (live) setTimeout(() => start(live)) // after htmx, which starts in a task of its own

@@ -1,26 +1,26 @@
-// What pages are better with and work without: buttons that copy, and "/" to search.
+// On all pages: buttons that copy, notices, and "/" for the search. Pages work without them.
 for (const button of document.querySelectorAll('[data-copy]')) {
-  if (!navigator.clipboard) continue // not on plain http beyond this machine: the text can be selected
+  if (!navigator.clipboard) continue // missing on plain http beyond this machine: the text can be selected
   button.hidden = false
   button.addEventListener('click', () => button.dispatchEvent(new CustomEvent('copytext', { bubbles: true, detail: textFor(button) })))
 }
 
-// That it was copied, for those who look at the button and for those who listen; or that it was not, for all. Also for live.js.
-const COPIED = { shape: '#i-tick', says: 'Copied', ms: 1_500 }
-const REFUSED = { shape: '#i-copy', says: 'Copy failed: select the text', ms: 6_000 }
-const said = document.createElement('p')
-said.className = 'sr-only'
-said.setAttribute('role', 'status')
-document.body.append(said)
+// A copy that worked is shown on the button and told to screen readers; one that failed is shown as a notice. live/copy.js uses it too.
+const COPIED = { shape: '#i-tick', text: 'Copied', ms: 1_500 }
+const REFUSED = { shape: '#i-copy', text: 'Copy failed: select the text', ms: 6_000 }
+const status = document.createElement('p')
+status.className = 'sr-only'
+status.setAttribute('role', 'status')
+document.body.append(status)
 const copyShape = document.getElementById('i-copy')
-const tick = copyShape.cloneNode() // drawn like the other icons (components/parts/icon.tsx), and of no use without script
+const tick = copyShape.cloneNode() // added here, because only scripts use it; drawn like the other icons (components/parts/icon.tsx)
 tick.id = 'i-tick'
 tick.innerHTML = '<path d="M20 6 9 17l-5-5"/>'
 copyShape.after(tick)
 
 document.addEventListener('copytext', async ({ target: button, detail: text }) => {
   const copied = async () => navigator.clipboard.writeText(await text)
-  tell(
+  showOutcome(
     button,
     await copied().then(
       () => COPIED,
@@ -30,39 +30,39 @@ document.addEventListener('copytext', async ({ target: button, detail: text }) =
 })
 
 let takeBack
-const say = (text, ms, forAll, undo) => {
-  said.textContent = text
-  said.className = forAll ? 'notice' : 'sr-only'
+const announce = (text, ms, visible, undo) => {
+  status.textContent = text
+  status.className = visible ? 'notice' : 'sr-only'
   const end = setTimeout(() => takeBack(), ms)
   takeBack = () => {
     clearTimeout(end)
     takeBack = undefined
-    said.textContent = ''
-    said.className = 'sr-only'
+    status.textContent = ''
+    status.className = 'sr-only'
     undo?.()
   }
 }
 
-const tell = (button, outcome) => {
+const showOutcome = (button, outcome) => {
   takeBack?.()
   const icon = button.querySelector('use')
   const { title } = button
-  const show = (shape, says) => {
+  const show = (shape, tooltip) => {
     icon.setAttribute('href', shape)
-    button.title = says
+    button.title = tooltip
     button.classList.toggle('copied', shape === COPIED.shape)
   }
-  show(outcome.shape, outcome.says)
-  say(outcome.says, outcome.ms, outcome === REFUSED, () => show('#i-copy', title))
+  show(outcome.shape, outcome.text)
+  announce(outcome.text, outcome.ms, outcome === REFUSED, () => show('#i-copy', title))
 }
 
-// For all, for a moment: acts.js.
+// A notice, for a moment: forms.js sends it.
 document.addEventListener('notice', ({ detail: text }) => {
   takeBack?.()
-  say(text, REFUSED.ms, true)
+  announce(text, REFUSED.ms, true)
 })
 
-// What stands beside the button; or the document, as it was written, in the version that the page shows.
+// The text beside the button, or the document's markdown in the version that the page shows.
 async function textFor(button) {
   if (button.dataset.copy === '') return button.closest('figure').querySelector('pre').textContent
   const { version } = document.getElementById('doc').dataset
@@ -75,5 +75,5 @@ addEventListener('keydown', (event) => {
   event.preventDefault()
   const search = [...document.querySelectorAll('input[type=search]')].find(({ offsetWidth }) => offsetWidth > 0)
   if (search) search.focus()
-  else document.querySelector('a[href="/search"]')?.click() // where the field has no room; none for guests
+  else document.querySelector('a[href="/search"]')?.click() // a link where the field has no room; guests have neither
 })

@@ -1,4 +1,4 @@
-// The sections of the settings: which of them is read is marked in their list.
+// The settings page: marks the section that is being read in the list of sections.
 const links = [...document.querySelectorAll('#sections a')]
 if (links.length > 0) {
   const mark = () => {

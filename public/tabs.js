@@ -1,11 +1,11 @@
-// The tabs of a session, which work by themselves: for those who hear the page, which one is chosen; and the newest version.
+// The tabs of a session, which are links: marks the current one for screen readers, and keeps the document's version up to date.
 const [feed, doc] = document.querySelectorAll('#tabs a')
 if (doc) {
   const pane = document.getElementById('document')
   const mark = () => {
     const named = document.getElementById(nameIn(location.hash))
     const gone = !named && location.hash.startsWith('#doc-')
-    if (gone && doc.offsetWidth > 0) return location.replace('#document') // a heading that is not there, or no longer
+    if (gone && doc.offsetWidth > 0) return location.replace('#document') // a heading that is not in the document, or no longer
     const reading = pane.contains(named)
     feed.ariaCurrent = reading ? null : 'true'
     doc.ariaCurrent = reading ? 'true' : null
@@ -22,7 +22,7 @@ if (doc) {
   new MutationObserver(written).observe(pane, { subtree: true, attributeFilter: ['data-version'] })
 }
 
-// :target is not known yet while the page is read.
+// Instead of :target, which does not match yet while the page loads.
 function nameIn(hash) {
   try {
     return decodeURIComponent(hash.slice(1))

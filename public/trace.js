@@ -1,11 +1,11 @@
-// The trace viewer while it is open: a link that names a part of a page brings that part alone, and keys lead from turn to turn.
+// The trace page while it is open: a link to a part of a page loads that part alone, and keys go from turn to turn.
 {
   const pane = document.getElementById('turn')
   const title = () =>
     [pane.querySelector('h2')?.textContent.replace(/ of .*/, ''), document.querySelector('h1').textContent, 'Parley'].join(' · ')
   const inList = (path) => document.querySelector(`#turns a[data-part=turn][href="${CSS.escape(path)}"]`)
 
-  const bring = async (href, part) => {
+  const load = async (href, part) => {
     const address = new URL(href, location.href)
     address.searchParams.set('part', part)
     const response = await fetch(address, { headers: { accept: 'text/html' } })
@@ -20,8 +20,8 @@
   let newest
   const showTurn = async (href) => {
     const mine = (newest = Symbol(href))
-    const content = await bring(href, 'turn')
-    if (mine !== newest) return false // another was asked for meanwhile
+    const content = await load(href, 'turn')
+    if (mine !== newest) return false // another turn was chosen meanwhile
     pane.replaceChildren(content)
     document.title = title()
     return true
@@ -43,7 +43,7 @@
     if (within) pane.querySelector(`a[rel=${link.rel}]`)?.focus({ preventScroll: true })
     if (pane.getBoundingClientRect().top < 0 || within) pane.scrollIntoView({ block: 'nearest' })
   }
-  const replace = async (link, part) => link.closest('[data-piece]').replaceWith(await bring(link.href, part))
+  const replace = async (link, part) => link.closest('[data-piece]').replaceWith(await load(link.href, part))
 
   const follow = (event) => {
     const link = event.target.closest?.('a[data-part]')
@@ -51,10 +51,10 @@
     event.preventDefault()
     const { part } = link.dataset
     const done = part === 'turn' ? toTurn(link) : replace(link, part)
-    done.catch(() => location.assign(link.href)) // the page itself says what is wrong
+    done.catch(() => location.assign(link.href)) // the page itself shows what is wrong
   }
 
-  // A link to something folded opens it.
+  // Unfolds the event that the address names.
   const unfold = () => {
     const target = /^#e\d+$/.test(location.hash) && document.getElementById(location.hash.slice(1))
     if (!target) return
@@ -63,7 +63,7 @@
   }
 
   const comeBack = async () => {
-    if (shown === here()) return // only the hash is another
+    if (shown === here()) return // only the hash changed
     shown = here()
     try {
       if (await showTurn(location.href)) mark(location.pathname)

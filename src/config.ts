@@ -1,5 +1,5 @@
-// The environment, read once and checked before anything starts. Each variable is defined here and nowhere else: its default, its
-// check and the sentence that the README's table, the settings page and .env.example show.
+// The environment variables, read once and checked before anything starts. Each is defined here and nowhere else: its default, its
+// check, and the sentence that the README's table, the settings page and .env.example show.
 import { z } from 'zod'
 
 const flag = z.enum(['true', 'false', '1', '0']).transform((text) => text === 'true' || text === '1')
@@ -14,6 +14,12 @@ const list = z.string().transform((text) =>
     .map((item) => item.trim().toLowerCase())
     .filter(Boolean),
 )
+
+const CONVENER_ACTS = ['conclude', 'metadata'] as const
+const convenerActs = z
+  .string()
+  .transform((text) => (text.trim() === 'both' ? CONVENER_ACTS : text.split(',').map((act) => act.trim())))
+  .pipe(z.array(z.enum(CONVENER_ACTS, 'must be conclude, metadata, or both (also written conclude,metadata)')))
 
 interface Variable {
   schema: z.ZodType
@@ -58,8 +64,8 @@ export const VARIABLES = {
     { secret: true },
   ),
   CONVENER_ONLY: variable(
-    z.enum(['conclude', 'metadata', 'both']),
-    'what only the convener and signed-in people may do: conclude, metadata or both',
+    convenerActs,
+    'what only the convener and signed-in people may do: conclude, metadata, or both (also written conclude,metadata)',
   ),
   ONE_SESSION_PER_TEAM: variable(flag, 'refuse to join while a team of that name is active or idle in another session', {
     fallback: 'false',
@@ -96,13 +102,13 @@ export type VariableName = keyof typeof VARIABLES
 type Value<Name extends VariableName> = z.output<(typeof VARIABLES)[Name]['schema']>
 type Defaulted = { [Name in VariableName]: (typeof VARIABLES)[Name] extends { fallback: string } ? Name : never }[VariableName]
 export type Config = { [Name in VariableName]: Value<Name> | undefined } & { [Name in Defaulted]: Value<Name> } & {
-  /** Which of them the environment sets, be it to the default. */
+  /** The variables that the environment sets, even if to their default. */
   given: ReadonlySet<VariableName>
 }
 
 export class BadConfig extends Error {}
 
-/** Reads the variables from an environment; throws BadConfig with a sentence that names each bad one. An empty value is unset. */
+/** Reads the variables from an environment. An empty value counts as unset. Throws BadConfig, whose message names every bad variable. */
 export const readConfig = (environment: Record<string, string | undefined>): Config => {
   const wrong: string[] = []
   const entries = Object.entries(VARIABLES as Record<string, Variable>).map(([name, { schema, fallback }]) => {

@@ -6,7 +6,7 @@
 //   bun src/server.ts reindex        rebuilds the search index and ends
 import { FolderInUse, FolderUnusable } from '../db/lock.ts'
 import { assertNotTooOld, migrate } from '../db/migrate.ts'
-import { CannotOpen, openDatabase, type Opened } from '../db/open.ts'
+import { CannotOpen, openDatabase, type OpenedDatabase } from '../db/open.ts'
 import { DiskFull } from '../db/pglite.ts'
 import { createApp } from './app.ts'
 import { runCommand } from './cli/main.ts'
@@ -19,7 +19,9 @@ import { isLoopback } from './doors/http/origin.ts'
 import { ImportFailed } from './cli/import.ts'
 import { NoSuchPath } from './cli/import-files.ts'
 import { firstOperatorKey } from './process/operator-key.ts'
+import { jobsOf } from './operations/toolset.ts'
 import { createServices, type Services } from './process/services.ts'
+import { ownTools, toolsets } from './toolsets.ts'
 
 const QUIET_S = 12 // a connection that says nothing for so long is closed, while a request is being read; waits and streams are exempt
 const PATIENCE_S = 120
@@ -38,7 +40,7 @@ const serve = async (config: Config, log: Log) => {
   const opened = await openDatabase(config, (line) => log('warn', line))
   try {
     await migrate(opened.database)
-    const services = await createServices(opened.database, config, log)
+    const services = await createServices(opened.database, config, log, { jobs: jobsOf(toolsets), ownTools })
     const commandSecret = opened.lock ? newSecret() : undefined
     const app = await createApp(services, { asset, ...(commandSecret && { commandSecret }) })
     const server = listen(config, app.fetch, log)
@@ -126,7 +128,7 @@ const greet = ({ config, setting, database }: Services, url: string, key: string
 
 type Stop = (reason: Record<string, string>, code: number) => Promise<void>
 
-const stopInGoodOrder = (server: ReturnType<typeof listen>, services: Services, { lock }: Opened, log: Log): Stop => {
+const stopInGoodOrder = (server: ReturnType<typeof listen>, services: Services, { lock }: OpenedDatabase, log: Log): Stop => {
   let stopping = false
   const stop: Stop = async (reason, code) => {
     if (stopping) process.exit(1) // asked twice: at once
@@ -163,7 +165,7 @@ const endIfTooOld = ({ database }: Services, stop: Stop, log: Log) => {
 }
 
 // Files that were removed take what is written until this process ends: nobody must be told for long that it is kept.
-const endIfLost = ({ isLost }: Opened, { DATA_DIR }: Config, log: Log) => {
+const endIfLost = ({ isLost }: OpenedDatabase, { DATA_DIR }: Config, log: Log) => {
   if (!isLost) return
   const look = () => {
     if (!isLost()) return

@@ -9,6 +9,7 @@ const MAY: Record<string, string[]> = {
   core: [],
   'config.ts': [],
   markdown: ['core'],
+  transcripts: ['core'],
   components: ['core', 'markdown'],
   stores: ['core', 'db'],
   search: ['core', 'db', 'stores'],
@@ -16,15 +17,29 @@ const MAY: Record<string, string[]> = {
   log: ['core', 'db', 'stores'],
   process: ['core', 'db', 'stores', 'search', 'loops', 'log', 'config.ts'],
   operations: ['core', 'db', 'stores', 'log', 'process'],
-  import: ['core', 'db', 'stores', 'process'],
+  import: ['core', 'db', 'transcripts', 'stores', 'process'],
   rooms: ['core', 'db', 'markdown', 'stores', 'loops', 'log', 'process', 'operations'],
   history: ['core', 'db', 'markdown', 'stores', 'search', 'operations'],
-  'toolsets.ts': ['operations', 'rooms', 'history'],
-  doors: ['core', 'db', 'stores', 'log', 'process', 'operations', 'import', 'rooms', 'toolsets.ts'],
-  pages: ['core', 'markdown', 'components', 'stores', 'loops', 'log', 'process', 'operations', 'rooms', 'history', 'doors', 'config.ts'],
+  'toolsets.ts': ['core', 'operations', 'rooms', 'history'],
+  doors: ['core', 'db', 'stores', 'log', 'process', 'operations', 'import', 'rooms'],
+  pages: [
+    'core',
+    'db',
+    'markdown',
+    'components',
+    'stores',
+    'loops',
+    'log',
+    'process',
+    'operations',
+    'rooms',
+    'history',
+    'doors',
+    'config.ts',
+  ],
   'app.ts': ['core', 'process', 'operations', 'doors', 'pages', 'toolsets.ts'],
-  cli: ['core', 'db', 'process', 'operations', 'import', 'doors', 'config.ts'],
-  'server.ts': ['core', 'db', 'process', 'doors', 'app.ts', 'cli', 'config.ts'],
+  cli: ['core', 'db', 'process', 'operations', 'import', 'toolsets.ts', 'doors', 'config.ts'],
+  'server.ts': ['core', 'db', 'process', 'operations', 'toolsets.ts', 'doors', 'app.ts', 'cli', 'config.ts'],
 }
 const ENTRY = 'src/server.ts'
 
@@ -34,7 +49,7 @@ const NODE: Record<string, string[]> = {
   'src/core/ids.ts': ['node:crypto'],
   'src/pages/respond.tsx': ['node:util', 'node:zlib'],
   'src/pages/assets.ts': ['node:crypto', 'node:util', 'node:zlib'],
-  'src/cli/import.ts': ['node:fs', 'node:path'],
+  'src/cli/import.ts': ['node:fs', 'node:path', 'node:util'],
   'src/cli/import-files.ts': ['node:fs', 'node:path'],
   'src/import/source.ts': ['node:crypto', 'node:fs', 'node:path'],
   'src/import/writer.ts': ['node:crypto'],
@@ -99,6 +114,40 @@ test('imports point inwards only', async () => {
   expect([...new Set(files.map(({ path }) => partOf(path)))].toSorted()).toEqual(Object.keys(MAY).toSorted())
 })
 
+/** The files that import each other in a circle, types included: each circle once, as the path from file to file. */
+const circlesIn = (files: Source[]): string[] => {
+  const known = new Set(files.map(({ path }) => path))
+  const imported = new Map(
+    files.map(({ path, text }) => [
+      path,
+      importsIn(text)
+        .filter((target) => target.startsWith('.'))
+        .map((target) => fileOf(target, path))
+        .filter((target) => known.has(target)),
+    ]),
+  )
+  const circles: string[] = []
+  const done = new Set<string>()
+  const visit = (path: string, above: string[]) => {
+    if (above.includes(path)) circles.push([...above.slice(above.indexOf(path)), path].join(' → '))
+    if (above.includes(path) || done.has(path)) return
+    for (const target of imported.get(path)!) visit(target, [...above, path])
+    done.add(path)
+  }
+  for (const path of known) visit(path, [])
+  return circles
+}
+
+test('no files import each other in a circle, not even for a type', async () => {
+  expect(circlesIn(await sources())).toEqual([])
+  const [a, b] = ["import type { B } from './b.ts'", "import { a } from './a.ts'"]
+  const made = [
+    { path: 'src/core/a.ts', text: a },
+    { path: 'src/core/b.ts', text: b },
+  ]
+  expect(circlesIn(made)).toEqual(['src/core/a.ts → src/core/b.ts → src/core/a.ts'])
+})
+
 describe('an import that points outwards is found', () => {
   const WAYS = [
     "import { main } from 'OUT'",
@@ -117,7 +166,7 @@ describe('an import that points outwards is found', () => {
         part === 'db' || part === 'components'
           ? [`${part}/made-up.ts`, '../src/server.ts']
           : part.endsWith('.ts')
-            ? [`src/${part}`, part === 'server.ts' ? './toolsets.ts' : './server.ts']
+            ? [`src/${part}`, part === 'server.ts' ? './rooms/made-up.ts' : './server.ts']
             : [`src/${part}/folder/made-up.ts`, '../../server.ts']
       for (const way of WAYS) expect(wrongImports([{ path, text: way.replace('OUT', out) }])).toEqual([`${path} imports ${out}`])
     })

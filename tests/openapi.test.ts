@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { STATUS } from '../src/core/errors.ts'
 import { done, operations, refused, room, startParley, viaRest, type Parley } from './support/parley.ts'
 import { dataFile } from './support/transcripts.ts'
+import { isOpen } from '../src/operations/operation.ts'
 
 let parley: Parley
 let described: any
@@ -29,7 +30,7 @@ test.each(routes.map((route) => [route.method, route.path, route] as const))('%s
   expect(entry.summary).toBe(route.operation.summary)
   expect(entry.responses[200].content['application/json'].schema.type).toBe('object')
   for (const code of route.operation.refuses) expect(entry.responses[STATUS[code]].description).toContain(code)
-  if (route.operation.access !== 'open') expect(entry.responses[401].description).toContain('unauthorized')
+  if (!isOpen(route.operation)) expect(entry.responses[401].description).toContain('unauthorized')
 })
 
 test.each(routes.map((route) => [route.method, route.path, route] as const))('%s %s is described with its input', (method, path, route) => {
@@ -38,8 +39,8 @@ test.each(routes.map((route) => [route.method, route.path, route] as const))('%s
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!)
   expect(named('path')).toEqual(inPath)
   expect(named('query')).not.toContain('team_id')
-  const { access, issues, peopleOnly } = route.operation
-  expect(named('header').includes('X-Team-ID')).toBe((access !== 'open' || issues !== undefined) && !peopleOnly)
+  const { issues, peopleOnly } = route.operation
+  expect(named('header').includes('X-Team-ID')).toBe((!isOpen(route.operation) || issues !== undefined) && !peopleOnly)
   expect(named('header').includes('Idempotency-Key')).toBe(route.operation.effect !== 'read')
   const fields = Object.keys(route.operation.input.shape).filter((name) => !inPath.includes(name) && !(peopleOnly && name === 'team_id'))
   if (method === 'GET') expect(named('query').toSorted()).toEqual(fields.filter((name) => name !== 'team_id').toSorted())

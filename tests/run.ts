@@ -1,16 +1,24 @@
+// The whole suite: static checks, then all tests, with a browser and a Postgres that it starts and ends itself.
+//   bun run test            MCP is tested on the embedded database, REST on both
+//   bun run test --all      both on both
+//   bun run test PATH…      these tests alone
 import { spawn, type ChildProcess } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { findChromium, installChromium } from './support/browser.ts'
 import { startPostgres, type TestPostgres } from './support/postgres.ts'
 
-type Part = { name: string; seconds: string; failed: boolean }
+type Step = { name: string; seconds: string; failed: boolean }
 
 const SIGNALS = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 }
 
-const only = process.argv.slice(2)
+const HANGS_MS = '180000' // of one test: for what hangs, not for what a busy machine takes its time for
+
+const only = process.argv.slice(2).filter((word) => word !== '--all')
+const all = process.argv.includes('--all')
 const started = performance.now()
-const parts: Part[] = []
+const steps: Step[] = []
 const running = new Set<ChildProcess>()
 let interrupted: keyof typeof SIGNALS | undefined
 
@@ -43,18 +51,23 @@ const withPostgres = async (run: (database: TestPostgres) => Promise<void>): Pro
 
 const runAll = async (database: TestPostgres, browser: string | undefined): Promise<void> => {
   if (only.length === 0) await step('static checks', ['tests/check.ts', '--static'], {})
-  // Side by side, and about as long: a browser leaves half of two cores idle, and tests that wait leave more.
   const runs: Record<string, string[]> =
-    only.length > 0 ? { 'bun test': only } : { browser: [pathOf('browser')], ...faults(), 'all other tests': otherTests() }
-  await Promise.all(
-    Object.entries(runs).map(([name, paths]) => step(name, ['test', '--timeout', '120000', ...paths], testEnv(database, browser))),
-  )
+    only.length > 0 ? { 'bun test': only } : { 'all other tests': otherTests(), browser: [pathOf('browser')], ...faults() }
+  const waiting = Object.entries(runs)
+  const worker = async () => {
+    for (let next = waiting.shift(); next; next = waiting.shift())
+      await step(next[0], ['test', '--timeout', HANGS_MS, ...next[1]], testEnv(database, browser))
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, worker))
 }
+
+// As many as there are cores. More use what a browser and tests that wait leave idle, but on a slow machine nobody is answered in time.
+const AT_ONCE = availableParallelism()
 
 const APART = ['browser', 'faults']
 const pathOf = (folder: string) => `tests/${folder}/`
 
-// Mostly they wait: for what was killed, frozen or cut to come back. In two halves they wait at the same time.
+// These tests mostly wait, for a process or a connection that they killed, froze or cut to come back. In two halves they wait at the same time.
 const faults = (): Record<string, string[]> => {
   const files = readdirSync(join(import.meta.dir, 'faults'))
     .filter((name) => name.endsWith('.test.ts'))
@@ -72,14 +85,16 @@ const testEnv = ({ url, pid, dir, port }: TestPostgres, browser: string | undefi
   TEST_DATABASE_URL: url,
   ...(pid ? { PARLEY_TEST_POSTGRES: JSON.stringify({ pid, dir, port }) } : {}),
   ...(browser ? { CHROMIUM_PATH: browser } : {}),
+  ...(all ? { PARLEY_TEST_ALL: '1' } : {}),
 })
 
+// Its failure is in the summary, and the other steps go on.
 const step = async (name: string, args: string[], env: Record<string, string>): Promise<void> => {
   if (interrupted) return
-  await timed(name, () => bun(args, env)).catch(() => {})
+  await timed(name, () => runBun(args, env)).catch(() => {})
 }
 
-const bun = (args: string[], env: Record<string, string>): Promise<void> =>
+const runBun = (args: string[], env: Record<string, string>): Promise<void> =>
   new Promise((resolve, reject) => {
     const options = { cwd: join(import.meta.dir, '..'), env: { ...process.env, ...env }, stdio: 'inherit' as const }
     const child = spawn(process.execPath, args, options).once('error', reject)
@@ -93,21 +108,21 @@ const bun = (args: string[], env: Record<string, string>): Promise<void> =>
 
 const timed = async <T>(name: string, run: () => Promise<T>): Promise<T> => {
   const from = performance.now()
-  const part: Part = { name, seconds: '', failed: true }
-  parts.push(part)
+  const result: Step = { name, seconds: '', failed: true }
+  steps.push(result)
   try {
-    const result = await run()
-    part.failed = false
-    return result
+    const value = await run()
+    result.failed = false
+    return value
   } finally {
-    part.seconds = secondsSince(from)
+    result.seconds = secondsSince(from)
   }
 }
 
 const secondsSince = (from: number): string => `${((performance.now() - from) / 1000).toFixed(1)} s`
 
 const summary = (): string => {
-  const times = parts.map(({ name, seconds, failed }) => `${name} ${seconds}${failed ? ' FAILED' : ''}`)
+  const times = steps.map(({ name, seconds, failed }) => `${name} ${seconds}${failed ? ' FAILED' : ''}`)
   return [...times, `total ${secondsSince(started)}`].join(', ')
 }
 
@@ -120,7 +135,7 @@ for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.on(signal
 
 await main().catch((error) => {
   console.error(error)
-  if (parts.every(({ failed }) => !failed)) parts.push({ name: 'clean-up', seconds: '', failed: true })
+  if (steps.every(({ failed }) => !failed)) steps.push({ name: 'clean-up', seconds: '', failed: true })
 })
 console.log(summary())
-process.exit(interrupted ? SIGNALS[interrupted] : parts.some(({ failed }) => failed) ? 1 : 0)
+process.exit(interrupted ? SIGNALS[interrupted] : steps.some(({ failed }) => failed) ? 1 : 0)

@@ -1,11 +1,11 @@
 // A difference as the rows of a table: the changes with a few lines around them, the rest folded.
-import { diffWords, type Diff, type Edit, type Words } from '../../src/core/diff.ts'
+import { diffWords, type Diff, type LineEdit, type WordRun } from '../../src/core/diff.ts'
 
 export interface DiffSide {
   line: number
   text: string
   /** The line word by word, where it became another. */
-  words?: Words[] | undefined
+  words?: WordRun[] | undefined
 }
 
 export type DiffRow =
@@ -14,9 +14,9 @@ export type DiffRow =
   | { kind: 'changed'; before: DiffSide | undefined; after: DiffSide | undefined }
 
 const AROUND = 3
-const WORDS_WITHIN_MS = 8 // once it is spent, the rest is shown as whole lines
+const WORDS_WITHIN_MS = 8 // after which changed lines are shown as a whole
 
-/** At most `limit` rows; `cut` says that there would be more. Unified rows have one side each, those side by side both. */
+/** At most `limit` rows; `cut`: there would be more. A changed row of the unified view has one side, a row of the split view both. */
 export const diffRows = ({ edits }: Diff, split: boolean, limit: number): { rows: DiffRow[]; cut: boolean } => {
   const rows: DiffRow[] = []
   const until = performance.now() + WORDS_WITHIN_MS
@@ -29,7 +29,7 @@ export const diffRows = ({ edits }: Diff, split: boolean, limit: number): { rows
   return { rows: rows.slice(0, limit), cut: rows.length > limit }
 }
 
-/** Lines that stayed, or that became others, and how many lines of either text lie before them. */
+/** Lines that stayed or were replaced, and how many lines of either text lie before them. */
 interface Block {
   same: boolean
   before: number
@@ -38,11 +38,11 @@ interface Block {
   fresh: string[]
 }
 
-const blocksOf = (edits: Edit[]): Block[] => {
+const blocksOf = (edits: LineEdit[]): Block[] => {
   let [before, after] = [0, 0]
   return edits.flatMap(({ kind, lines }, i) => {
     const next = edits[i + 1]
-    if (kind === 'added' && edits[i - 1]?.kind === 'removed') return [] // went with what it replaces
+    if (kind === 'added' && edits[i - 1]?.kind === 'removed') return [] // is in the block of the lines that it replaces
     const old = kind === 'added' ? [] : lines
     const fresh = kind !== 'removed' ? lines : next?.kind === 'added' ? next.lines : []
     const block = { same: kind === 'same', before, after, old, fresh }

@@ -1,4 +1,4 @@
-import { visible } from '../../src/core/escape-invisible.ts'
+import { escapeInvisible } from '../../src/core/escape-invisible.ts'
 import type { DiffRow, DiffSide } from './diff-rows.ts'
 
 export const DIFF_VIEWS = ['unified', 'split'] as const
@@ -6,7 +6,7 @@ export type DiffView = (typeof DIFF_VIEWS)[number]
 
 const LONGEST = 1_500 // characters of a line that are shown
 
-/** What changed from one text to another, one column under the other or side by side. */
+/** The difference of two texts, unified or side by side. */
 export const DiffTable = ({ html, view }: { html: string; view: DiffView }) => (
   <table className="w-full table-fixed border-collapse font-mono text-[12px] leading-5">
     <caption className="sr-only">The changes, line by line</caption>
@@ -20,7 +20,7 @@ export const DiffTable = ({ html, view }: { html: string; view: DiffView }) => (
   </table>
 )
 
-/** Its rows, rendered some at a time (pages/session/doc-history.tsx). */
+/** The table's rows; pages/session/doc-history.tsx renders them in slices. */
 export const DiffRows = ({ rows, view }: { rows: DiffRow[]; view: DiffView }) =>
   rows.map((row, i) =>
     row.kind === 'fold' ? (
@@ -34,13 +34,13 @@ export const DiffRows = ({ rows, view }: { rows: DiffRow[]; view: DiffView }) =>
     ),
   )
 
-type Change = 'added' | 'removed' | undefined
+type LineChange = 'added' | 'removed' | undefined
 const TINT = { added: 'bg-ok/10', removed: 'bg-destructive/8', absent: 'bg-muted/40' }
 const MARK = { added: '+', removed: '−' }
 
-type Lines = { row: Exclude<DiffRow, { kind: 'fold' }> }
+type RowProps = { row: Exclude<DiffRow, { kind: 'fold' }> }
 
-const Split = ({ row: { before, after, kind } }: Lines) => {
+const Split = ({ row: { before, after, kind } }: RowProps) => {
   const changed = kind === 'changed'
   return (
     <>
@@ -52,8 +52,8 @@ const Split = ({ row: { before, after, kind } }: Lines) => {
   )
 }
 
-const Unified = ({ row: { before, after, kind } }: Lines) => {
-  const changed: Change = kind === 'same' ? undefined : before ? 'removed' : 'added'
+const Unified = ({ row: { before, after, kind } }: RowProps) => {
+  const changed: LineChange = kind === 'same' ? undefined : before ? 'removed' : 'added'
   return (
     <>
       <LineNumber line={before?.line} tint={changed} />
@@ -63,14 +63,14 @@ const Unified = ({ row: { before, after, kind } }: Lines) => {
   )
 }
 
-// Thousands of cells: their classes are put together without tailwind-merge.
+// There are thousands of cells: tailwind-merge would take too long.
 const LineNumber = ({ line, tint }: { line: number | undefined; tint: keyof typeof TINT | false | undefined }) => (
   <td className={`px-1.5 text-right align-top text-[11px] text-muted-foreground tabular-nums select-none ${tint ? TINT[tint] : ''}`}>
     {line}
   </td>
 )
 
-const Line = ({ side, changed }: { side: DiffSide | undefined; changed: Change }) => (
+const Line = ({ side, changed }: { side: DiffSide | undefined; changed: LineChange }) => (
   <td className={`relative pr-3 pl-5 align-top whitespace-pre-wrap wrap-anywhere ${changed ? TINT[changed] : side ? '' : TINT.absent}`}>
     {changed && (
       <span className="absolute left-1.5 text-muted-foreground" aria-label={changed}>
@@ -81,15 +81,15 @@ const Line = ({ side, changed }: { side: DiffSide | undefined; changed: Change }
       side.words.map((word, i) =>
         word.changed ? (
           <mark key={i} className={changed === 'added' ? 'rounded-xs bg-ok/30 text-inherit' : 'rounded-xs bg-destructive/25 text-inherit'}>
-            {shown(word.text)}
+            {visible(word.text)}
           </mark>
         ) : (
-          shown(word.text)
+          visible(word.text)
         ),
       )
     ) : (
       <>
-        {shown(side?.text.slice(0, LONGEST) ?? '')}
+        {visible(side?.text.slice(0, LONGEST) ?? '')}
         {side && side.text.length > LONGEST && (
           <span className="text-muted-foreground"> … {(side.text.length - LONGEST).toLocaleString('en')} more characters</span>
         )}
@@ -98,5 +98,5 @@ const Line = ({ side, changed }: { side: DiffSide | undefined; changed: Change }
   </td>
 )
 
-// A line break of another system is a difference, and would not be seen.
-const shown = (text: string) => visible(text).replaceAll('\r', '␍')
+// A carriage return makes a difference that would not be seen.
+const visible = (text: string) => escapeInvisible(text).replaceAll('\r', '␍')

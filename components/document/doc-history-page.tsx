@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { visible } from '../../src/core/escape-invisible.ts'
+import { escapeInvisible } from '../../src/core/escape-invisible.ts'
 import { ProblemNote } from '../forms/act-form.tsx'
 import { cn } from '../parts/cn.ts'
 import { DIFF_VIEWS, DiffTable } from './diff.tsx'
@@ -11,7 +11,7 @@ import { Button, LinkButton } from '../ui/button.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { Input } from '../ui/input.tsx'
 import { Label } from '../ui/label.tsx'
-import { Lines, Versions } from './version-list.tsx'
+import { ChangedLines, VersionList } from './version-list.tsx'
 import { historyHref, type Comparison, type History } from './doc-history.ts'
 
 interface Props {
@@ -31,7 +31,7 @@ export const DocHistoryPage = ({ frame, history, idempotencyKey, problem }: Prop
         <h1 className="text-xl font-semibold tracking-[-0.02em]">The document’s history</h1>
         <p className="mt-0.5 text-[13px] text-muted-foreground wrap-anywhere">
           <a href={at} className="underline underline-offset-2 hover:text-foreground">
-            {visible(history.title)}
+            {escapeInvisible(history.title)}
           </a>
           {' · '}
           {newest === 0 ? 'nothing written yet' : newest === 1 ? '1 version' : `${newest.toLocaleString('en')} versions`}
@@ -43,7 +43,7 @@ export const DocHistoryPage = ({ frame, history, idempotencyKey, problem }: Prop
         )}
         {comparison ? (
           <div className="mt-5 grid grid-cols-[minmax(0,1fr)] items-start gap-5 lg:grid-cols-[18rem_minmax(0,1fr)]">
-            <Versions history={history} />
+            <VersionList history={history} />
             <Changes history={history} comparison={comparison}>
               {frame.person?.role === 'person' && !history.concluded && comparison.to < newest && (
                 <Restore {...{ history, idempotencyKey }} version={comparison.to} />
@@ -70,7 +70,7 @@ const Changes = ({ history, comparison, children }: { history: History; comparis
       <h2 className="text-[13px] font-medium tabular-nums">
         v{comparison.from} → v{comparison.to}
       </h2>
-      <Lines changed={comparison} className="text-[12.5px]" />
+      <ChangedLines changed={comparison} className="text-[12.5px]" />
       <nav aria-label="Layout" className="ml-auto flex gap-0.5">
         {DIFF_VIEWS.map((view) => (
           <a

@@ -7,7 +7,7 @@ export interface Version {
   at: string
   age: string
   bytes: number
-  /** Lines against the version before; undefined where counting them would have taken too long. */
+  /** Lines against the version before; undefined if counting them would have taken too long. */
   changed: { added: number; removed: number; exact: boolean } | undefined
 }
 
@@ -21,7 +21,7 @@ export interface Comparison {
   added: number
   removed: number
   exact: boolean
-  /** More rows than are shown. */
+  /** There are more rows than these. */
   cut: boolean
 }
 
@@ -31,16 +31,16 @@ export interface History {
   concluded: boolean
   newest: number
   versions: Version[]
-  /** Where the page of versions begins, and where the next, older one does. */
+  /** The version before which this page of versions begins, and the one for the next, older page. */
   before: number | undefined
   older: number | undefined
   comparison: Comparison | undefined
 }
 
-/** The history with something else in view. */
-export const historyHref = (history: History, shown: Partial<Comparison> & { before?: number | undefined }): string => {
-  const { from, to, view } = { ...history.comparison, ...shown }
-  const before = 'before' in shown ? shown.before : history.before
+/** The address of the history with another comparison or page. */
+export const historyHref = (history: History, changes: Partial<Comparison> & { before?: number | undefined }): string => {
+  const { from, to, view } = { ...history.comparison, ...changes }
+  const before = 'before' in changes ? changes.before : history.before
   const query = Object.entries({ from, to, view: view === 'split' ? view : undefined, before })
   const set = query.filter(([, value]) => value !== undefined).map(([name, value]) => [name, String(value)])
   return `/sessions/${history.sessionId}/history?${new URLSearchParams(set)}`

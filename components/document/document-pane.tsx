@@ -1,25 +1,18 @@
 import { withAnchors } from '../../src/markdown/anchors.ts'
 import { renderMarkdown } from '../../src/markdown/render.ts'
 import { Icon } from '../parts/icon.tsx'
-import type { Written as WrittenView } from '../session/session-view.ts'
+import type { SharedDocument, Written as WrittenView } from '../session/session-view.ts'
 import { TeamName } from '../parts/team.tsx'
 import { moment } from '../parts/time.ts'
 import { Button } from '../ui/button.tsx'
 import { Empty } from '../ui/empty.tsx'
 
-export interface SharedDocument {
-  content: string
-  version: number
-  /** What the document's Conclusion section says. */
-  conclusion: string | undefined
-}
-
 interface Props {
   document: SharedDocument
   written: WrittenView
-  /** Where its versions are. */
+  /** The page of the document's versions. */
   history: string
-  /** A guest, to whom they are closed. */
+  /** The reader is a guest, to whom the versions are closed. */
   guest: boolean
 }
 
@@ -49,7 +42,7 @@ export const DocumentPane = ({ document, written, history, guest }: Props) => (
   </section>
 )
 
-/** The text alone; a page that is open replaces it when there is a newer version. */
+/** The text alone: an open page replaces it when there is a newer version. */
 export const DocumentText = ({ document: { content, version } }: { document: SharedDocument }) => (
   <div id="doc" data-version={version}>
     {content.trim() === '' ? (
@@ -69,7 +62,7 @@ export const DocumentText = ({ document: { content, version } }: { document: Sha
 
 const VERSION = 'rounded bg-secondary px-1.5 py-0.5 font-mono text-[11px] font-medium text-secondary-foreground tabular-nums'
 
-/** Which version it is, with a link to what that changed for those to whom it is open, and whose it is. */
+/** The newest version, who wrote it, and a link to what it changed; without `history` there is no link. */
 export const Written = ({ written: { version, by, at, age }, history }: { written: WrittenView; history: string | undefined }) => (
   <p id="written" data-version={version} className="ml-auto flex min-w-0 items-center gap-1.5 text-[12px] text-muted-foreground">
     {history === undefined ? (
@@ -91,7 +84,7 @@ export const Written = ({ written: { version, by, at, age }, history }: { writte
   </p>
 )
 
-const LONG = 600 // characters: about what a quarter of a window shows
+const LONG = 600 // characters: about as many as a quarter of a window shows
 
 /** The document's conclusion at the head of the page, once the session is concluded. */
 export const Conclusion = ({ document: { conclusion } }: { document: SharedDocument }) =>

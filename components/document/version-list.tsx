@@ -3,8 +3,8 @@ import { historyHref, type History, type Version } from './doc-history.ts'
 import { TeamName } from '../parts/team.tsx'
 import { moment } from '../parts/time.ts'
 
-/** A page of versions, newest first: each a link to what it changed. */
-export const Versions = ({ history }: { history: History }) => (
+/** A page of versions, newest first, each a link to what it changed. */
+export const VersionList = ({ history }: { history: History }) => (
   <nav aria-label="Versions" className="rounded-lg border bg-card shadow-xs max-lg:max-h-72 max-lg:overflow-y-auto">
     <ol className="divide-y">
       {history.versions.map((row) => (
@@ -23,7 +23,7 @@ export const Versions = ({ history }: { history: History }) => (
             <span className="min-w-0 truncate">
               <TeamName team={row.by} />
             </span>
-            <Lines changed={row.changed} className="ml-auto text-[12px]" />
+            <ChangedLines changed={row.changed} className="ml-auto text-[12px]" />
           </a>
           <p className="mt-0.5 text-[12px] text-muted-foreground" title={moment(row.at)}>
             {row.age} ago · {sizeOf(row.bytes)}
@@ -52,8 +52,8 @@ export const Versions = ({ history }: { history: History }) => (
 
 const sizeOf = (bytes: number) => (bytes < 1024 ? `${bytes} B` : `${(bytes / 1024).toFixed(bytes < 10_240 ? 1 : 0)} KiB`)
 
-/** Lines that came and went. */
-export const Lines = ({ changed, className }: { changed: Version['changed']; className?: string }) =>
+/** How many lines came and went. */
+export const ChangedLines = ({ changed, className }: { changed: Version['changed']; className?: string }) =>
   changed && (
     <span className={cn('flex shrink-0 gap-1.5 tabular-nums', className)}>
       <span className="text-ok-foreground">

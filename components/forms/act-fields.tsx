@@ -1,4 +1,4 @@
-// The fields of each form by which a person acts (pages/forms/session-forms.tsx handles what is submitted).
+// The fields of the forms of pages/forms/session-forms.tsx.
 import { renderMarkdown } from '../../src/markdown/render.ts'
 import { FormField, type Problem } from './form-field.tsx'
 import { TeamName, type Team } from '../parts/team.tsx'
@@ -7,9 +7,9 @@ import { Button } from '../ui/button.tsx'
 export interface FieldsProps {
   values: Record<string, string>
   problem: Problem | undefined
-  /** The session's page; empty for a session that does not exist yet. */
+  /** The path of the session's page; empty for a session that does not exist yet. */
   at: string
-  /** Teams to choose from; one of them may be the convener. */
+  /** The teams to choose from, one of which may be the convener. */
   teams?: (Team & { id: string; convener: boolean })[] | undefined
 }
 

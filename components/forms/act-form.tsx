@@ -5,22 +5,22 @@ import { Alert } from '../ui/alert.tsx'
 import { Button, LinkButton } from '../ui/button.tsx'
 import { Card } from '../ui/card.tsx'
 
-/** Something that a person does, as a form: what it is, what it asks for, and how the last attempt went. */
-export interface ActView {
+/** A form by which a person acts on a session. */
+export interface FormView {
   title: string
   about: string
   submit: string
-  /** Where the form is sent, and where Cancel leads. */
+  /** The path that the form is sent to, and the path that Cancel leads to. */
   action: string
   back: string
-  /** Sent twice with the same key, it is done once. */
+  /** Submitted twice with the same key, the form is applied once. */
   idempotencyKey: string
   problem: Problem | undefined
   fields: ReactNode
 }
 
-/** On a page of its own. */
-export const ActPage = ({ frame, act, crumb }: { frame: Frame; act: ActView; crumb?: { label: string; href: string } | undefined }) => (
+/** The form on a page of its own. */
+export const FormPage = ({ frame, act, crumb }: { frame: Frame; act: FormView; crumb?: { label: string; href: string } | undefined }) => (
   <Shell
     frame={frame}
     title={`${act.title} · Parley`}
@@ -28,7 +28,7 @@ export const ActPage = ({ frame, act, crumb }: { frame: Frame; act: ActView; cru
   >
     <main id="main" className="mx-auto w-full max-w-2xl px-4 py-7 sm:px-6">
       <Card aria-label={act.title} className="p-4 sm:p-5">
-        <ActForm
+        <SessionForm
           act={act}
           heading="h1"
           cancel={
@@ -42,15 +42,15 @@ export const ActPage = ({ frame, act, crumb }: { frame: Frame; act: ActView; cru
   </Shell>
 )
 
-/** In the dialog of a page that goes on behind it (components/session/session-actions.tsx, public/dialog.js). */
-export const ActDialog = ({ act }: { act: ActView }) => (
-  <ActForm
+/** The form in the dialog of a session's page (session-actions.tsx, public/dialog.js). */
+export const FormDialog = ({ act }: { act: FormView }) => (
+  <SessionForm
     act={act}
     heading="h2"
     sending={{ 'hx-post': act.action, 'hx-target': '#dialog', 'hx-swap': 'innerHTML', 'hx-disable': 'find [data-act]' }}
     note={
       <>
-        <Kept />
+        <RestoredNote />
         <NotSent />
       </>
     }
@@ -62,7 +62,7 @@ export const ActDialog = ({ act }: { act: ActView }) => (
   />
 )
 
-const Kept = () => (
+const RestoredNote = () => (
   <p data-kept hidden className="text-[12.5px] text-muted-foreground">
     This is what you typed before.{' '}
     <button type="reset" className="cursor-pointer underline underline-offset-2 hover:text-foreground">
@@ -71,23 +71,23 @@ const Kept = () => (
   </p>
 )
 
-/** Shown by public/acts.js. */
+/** Shown by public/forms.js. */
 export const NotSent = () => (
   <p role="alert" hidden className="text-[12.5px] text-destructive-foreground">
     Not sent: the server cannot be reached. Your text is kept; send it again.
   </p>
 )
 
-interface Parts {
-  act: ActView
+interface Props {
+  act: FormView
   heading: 'h1' | 'h2'
-  /** How htmx sends it. */
+  /** Attributes by which htmx sends the form. */
   sending?: Record<string, string>
   note?: ReactNode
   cancel: ReactNode
 }
 
-const ActForm = ({ act, heading: Heading, sending, note, cancel }: Parts) => (
+const SessionForm = ({ act, heading: Heading, sending, note, cancel }: Props) => (
   <form method="post" action={act.action} {...sending} className="grid gap-4">
     <div>
       <Heading id="act-title" className="text-lg font-semibold tracking-[-0.015em]">

@@ -3,11 +3,11 @@ import { Input } from '../ui/input.tsx'
 import { Label } from '../ui/label.tsx'
 import { Textarea } from '../ui/textarea.tsx'
 
-/** Why something was not done; `field` names the one that has to be corrected. */
+/** Why a form was not applied; `field` names the field to correct. */
 export interface Problem {
   field?: string | undefined
   text: string
-  /** Signing in helps: in another tab, so that nothing typed is lost. */
+  /** Signing in helps; in another tab, so that nothing typed is lost. */
   signIn?: boolean
 }
 
@@ -17,7 +17,7 @@ type Props = { name: string; label: string; hint?: string; problem?: Problem | u
   | ({ rows?: undefined } & ComponentProps<'input'>)
 )
 
-/** A labelled field with its hint, and what is wrong with it. With `rows` it takes several lines. */
+/** A labelled field with its hint and its problem. With `rows` it is a textarea. */
 export const FormField = ({ label, hint, problem, ...control }: Props) => {
   const { name } = control
   const wrong = problem?.field === name ? problem.text : undefined

@@ -1,5 +1,5 @@
 import { clsx, type ClassValue } from 'clsx'
 import { twMerge } from 'tailwind-merge'
 
-/** Class names together; of two that contradict each other the later one counts. */
+/** Joins class names; of two that contradict each other the later one wins. */
 export const cn = (...names: ClassValue[]) => twMerge(clsx(names))

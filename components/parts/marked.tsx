@@ -1,20 +1,20 @@
-import { visible } from '../../src/core/escape-invisible.ts'
+import { escapeInvisible } from '../../src/core/escape-invisible.ts'
 
-/** A line of text with the terms of a search marked, as words and as the parts of names that the index knows. */
+/** A line of text with the terms of a search marked: whole words, and the parts of names that the index has as words. */
 export const Marked = ({ text, terms }: { text: string; terms: string[] }) =>
-  partsOf(visible(text), terms).map(({ said, marked }, i) => (marked ? <mark key={i}>{said}</mark> : said))
+  partsOf(escapeInvisible(text), terms).map(({ text, marked }, i) => (marked ? <mark key={i}>{text}</mark> : text))
 
 const partsOf = (text: string, terms: string[]) => {
   const marked = marksOf(text, terms)
-  const parts: { said: string; marked: boolean }[] = []
+  const parts: { text: string; marked: boolean }[] = []
   for (let from = 0, to = 1; from < text.length; from = to++) {
     while (to < text.length && marked[to] === marked[from]) to++
-    parts.push({ said: text.slice(from, to), marked: marked[from]! })
+    parts.push({ text: text.slice(from, to), marked: marked[from]! })
   }
   return parts
 }
 
-// For each place of the text whether a term covers it.
+// For each character whether a term covers it.
 const marksOf = (text: string, terms: string[]): boolean[] => {
   const marks = Array<boolean>(text.length).fill(false)
   const lower = lowered(text)
@@ -24,11 +24,11 @@ const marksOf = (text: string, terms: string[]): boolean[] => {
   return marks
 }
 
-// Of the same length, so that a place in one is the place in the other: İ stays.
+// In lower case, at the same length, so that indexes stay valid: İ, which would become two characters, stays.
 const lowered = (text: string) =>
   text.replace(/\p{Lu}/gu, (letter) => (letter.toLowerCase().length === letter.length ? letter.toLowerCase() : letter))
 
-// A word begins or ends here, or a part of one: userName, TS2345. Where writing has no spaces, every place is one.
+// A word begins or ends here, or a part of one (userName, TS2345). In scripts without spaces every place is an edge.
 const EDGE =
   /^(?:[^\p{L}\p{N}\p{M}]|.[^\p{L}\p{N}\p{M}]|[\p{Ll}\p{N}]\p{Lu}|\p{Lu}{2}\p{Ll}|\p{L}\p{N}|\p{N}\p{L}|.?[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}])/u
 

@@ -1,4 +1,4 @@
-// How each client is given the link. Written from the current link, so that what is shown is what works.
+// How each client is given the link: commands and configuration made from the link in force, so that they work as shown.
 import type { ServerLink } from '../../src/core/server-link.ts'
 
 const json = (value: unknown) => JSON.stringify(value, null, 2)

@@ -1,4 +1,4 @@
 const PROGRAMS: Record<string, string> = { 'claude-code': 'Claude Code', codex: 'Codex', gemini: 'Gemini CLI', parley: 'Parley export' }
 
-/** What people call the source of a session that was imported; undefined for a room. */
+/** The name of the program that a session was imported from; undefined for a room. */
 export const sourceName = (source: string): string | undefined => (source === 'room' ? undefined : (PROGRAMS[source] ?? source))

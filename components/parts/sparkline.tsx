@@ -1,7 +1,7 @@
 const STEP = 4
 const HEIGHT = 16
 
-/** How lively something was: a bar for each part of its time, a dot where nothing was said. */
+/** Activity over time: a bar for each slot, a dot for a slot without messages. */
 export const Sparkline = ({ pulses }: { pulses: number[] }) => {
   const most = Math.max(1, ...pulses)
   const bars = pulses.map((n, i) => (n > 0 ? `M${i * STEP + 1.5} ${HEIGHT}v${-Math.max(2, Math.round((n / most) * HEIGHT))}` : '')).join('')

@@ -1,14 +1,14 @@
-import { visible } from '../../src/core/escape-invisible.ts'
+import { escapeInvisible } from '../../src/core/escape-invisible.ts'
 import { cn } from './cn.ts'
 
-/** The author of something: a team in its colour (0 to 11), or a person, who has none. */
+/** An author: a team with its colour (0 to 11), or a person, who has none. */
 export interface Team {
   name: string
   hue: number | undefined
 }
 
 export const initials = (name: string): string =>
-  visible(name, () => '')
+  escapeInvisible(name, () => '')
     .replace(/[’']s\b/g, '')
     .split(/[\s/_-]+/)
     .filter((word) => /[\p{L}\p{N}]/u.test(word))
@@ -38,9 +38,9 @@ export const TeamMark = ({ team, size = 'default', faded }: { team: Team; size?:
   </span>
 )
 
-/** On its own: a name that runs from the right moves nothing of the line it stands in. */
+/** dir="auto" isolates the name: one that runs from right to left leaves the rest of its line in place. */
 export const TeamName = ({ team }: { team: Team }) => (
   <b dir="auto" data-hue={team.hue} className={team.hue === undefined ? 'font-medium text-foreground' : 'font-medium text-team'}>
-    {visible(team.name)}
+    {escapeInvisible(team.name)}
   </b>
 )

@@ -1,4 +1,4 @@
-// Times as people read them. The server does not know the reader's zone: all are UTC, and say so where they stand alone.
+// Times as people read them. The server does not know the reader's time zone: all are UTC, and say so where they stand alone.
 
 /** `12s`, `41m`, `3h`, `2d`: how long ago. */
 export const ago = (at: string, nowMs: number): string => {
@@ -9,7 +9,7 @@ export const ago = (at: string, nowMs: number): string => {
   return `${Math.floor(seconds / 86_400)}d`
 }
 
-/** The same, in steps of ten seconds below a minute: what is shown live changes less often. */
+/** The same, in steps of ten seconds below a minute, so that a live page changes less often. */
 export const agoRoughly = (at: string, nowMs: number): string => {
   const seconds = Math.max(0, Math.floor((nowMs - Date.parse(at)) / 1000))
   return ago(at, seconds < 10 || seconds >= 60 ? nowMs : nowMs - (seconds % 10) * 1000)

@@ -3,7 +3,7 @@ import { cn } from '../parts/cn.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Input } from '../ui/input.tsx'
 
-/** The field of a search, with its glass. What it stands in is `relative`. */
+/** A search field with a magnifying glass. Its parent must be `relative`. */
 export const SearchBox = ({ className, ...props }: ComponentProps<'input'>) => (
   <>
     <Icon name="search" className="pointer-events-none absolute top-2.25 left-2.5 size-3.5 text-muted-foreground max-sm:top-2.75" />

@@ -1,27 +1,27 @@
 import type { ReactNode } from 'react'
-import { SEARCHABLE, type Kind } from '../../src/core/event-types.ts'
-import { visible } from '../../src/core/escape-invisible.ts'
+import { SEARCHABLE, type EventType } from '../../src/core/event-types.ts'
+import { escapeInvisible } from '../../src/core/escape-invisible.ts'
 import { SearchBox } from './search-box.tsx'
 import { Button } from '../ui/button.tsx'
 import { Input } from '../ui/input.tsx'
 import { Label } from '../ui/label.tsx'
 import { Select } from '../ui/select.tsx'
 
-/** What is searched for, and where, as the URL says; empty where it says nothing. */
+/** A query and its filters, from the URL; a filter that the URL lacks is empty. */
 export interface Search {
   query: string
   session: { id: string; title: string } | undefined
-  /** A kind of events, `all` of them, `sessions` for titles and documents alone. */
+  /** An event type, `all` types, or `sessions` for titles and documents alone. */
   type: string
-  /** Who said it, by name. */
+  /** The author's name. */
   by: string
   from: string
   to: string
   page: number
 }
 
-/** What the kinds of events are called, all of them and one. */
-export const KINDS: Record<Kind, { plural: string; one: string }> = {
+/** Event types in words: all of one type, and one event. */
+export const TYPE_LABELS: Record<EventType, { plural: string; one: string }> = {
   user_input: { plural: 'What people asked', one: 'asked' },
   assistant_response: { plural: 'What agents said', one: 'said' },
   tool_response: { plural: 'Tool results', one: 'tool result' },
@@ -33,7 +33,7 @@ export const KINDS: Record<Kind, { plural: string; one: string }> = {
   unknown: { plural: 'Other', one: 'other' },
 }
 
-/** A form: the URL says what is searched for. `names`: authors to choose from. */
+/** `names`: authors to choose from. */
 export const SearchForm = ({ search: { query, session, type, by, from, to }, names }: { search: Search; names: string[] }) => (
   <form method="get" action="/search" role="search" className="mt-4 grid gap-3">
     <div className="relative flex gap-2">
@@ -55,7 +55,7 @@ export const SearchForm = ({ search: { query, session, type, by, from, to }, nam
           <option value="sessions">Titles and documents</option>
           {SEARCHABLE.map((kind) => (
             <option key={kind} value={kind}>
-              {KINDS[kind].plural}
+              {TYPE_LABELS[kind].plural}
             </option>
           ))}
         </Select>
@@ -81,10 +81,10 @@ export const SearchForm = ({ search: { query, session, type, by, from, to }, nam
         <span className="min-w-0 truncate">
           Only in{' '}
           <a href={`/sessions/${session.id}`} className="font-medium text-foreground hover:underline">
-            {visible(session.title)}
+            {escapeInvisible(session.title)}
           </a>
         </span>
-        <a href={hrefOf({ query, type, by, from, to })} className="shrink-0 text-foreground underline underline-offset-2">
+        <a href={searchHref({ query, type, by, from, to })} className="shrink-0 text-foreground underline underline-offset-2">
           Search all sessions
         </a>
       </p>
@@ -101,10 +101,10 @@ const Field = ({ id, label, className, children }: { id: string; label: string; 
   </div>
 )
 
-type Wished = Partial<Omit<Search, 'session'>> & { session?: { id: string } | undefined }
+type SearchParams = Partial<Omit<Search, 'session'>> & { session?: { id: string } | undefined }
 
 /** The URL of a search. */
-export const hrefOf = ({ query, session, type, by, from, to, page = 1 }: Wished) => {
+export const searchHref = ({ query, session, type, by, from, to, page = 1 }: SearchParams) => {
   const number = page > 1 ? String(page) : undefined
   const given = Object.entries({ q: query, session: session?.id, type, by, from, to, page: number }).filter(([, value]) => value)
   return `/search?${new URLSearchParams(given as [string, string][])}`

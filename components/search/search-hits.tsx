@@ -1,35 +1,35 @@
-// What a search found, row by row: events, and sessions with their documents.
-import type { Kind } from '../../src/core/event-types.ts'
-import { visible } from '../../src/core/escape-invisible.ts'
+// The results of a search, row by row: events, and sessions found by their titles or documents.
+import type { EventType } from '../../src/core/event-types.ts'
+import { escapeInvisible } from '../../src/core/escape-invisible.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Marked } from '../parts/marked.tsx'
 import { sourceName } from '../parts/source.ts'
-import { hrefOf, KINDS, type Search } from './search-form.tsx'
+import { searchHref, TYPE_LABELS, type Search } from './search-form.tsx'
 import { TeamMark, TeamName, type Team } from '../parts/team.tsx'
 import { moment } from '../parts/time.ts'
 import { Badge } from '../ui/badge.tsx'
 
-export interface Hit {
+export interface EventHit {
   sessionId: string
   title: string
   /** `room`, or the program whose transcript it is. */
   source: string
-  kind: Kind
+  kind: EventType
   at: string
   snippet: string
-  /** Where it is seen: in its session's feed, or in its turn. */
+  /** The event in its session's feed, or in its turn. */
   href: string
   team: Team | undefined
 }
 
-export interface SessionHit {
+export interface SessionMatch {
   id: string
   title: string
   source: string
   completed: boolean
-  /** When something last happened in it. */
+  /** The session's last event. */
   at: string
-  /** Where the snippet is from. */
+  /** The text that the snippet is from. */
   place: 'document' | 'description'
   snippet: string
 }
@@ -41,14 +41,14 @@ const ROW_LINK = `truncate text-[14px] font-medium tracking-[-0.005em] ${WHOLE_R
 const ABOUT = 'flex flex-wrap items-center gap-x-2 gap-y-0.5 text-[12px] text-muted-foreground'
 const WITHIN = 'relative z-10 leading-6 underline-offset-2 hover:text-foreground hover:underline'
 
-interface Found {
-  hits: Hit[]
+interface Props {
+  hits: EventHit[]
   search: Partial<Search>
   terms: string[]
 }
 
-/** The hits of a page, those of a session together: sessions in the order of their best hits. */
-export const Hits = ({ hits, search, terms }: Found) => (
+/** The hits of a page, grouped by session, in the order of each session's best hit. */
+export const Hits = ({ hits, search, terms }: Props) => (
   <div className="divide-y">
     {[...Map.groupBy(hits, ({ sessionId }) => sessionId)].map(([id, own]) => (
       <div key={id}>
@@ -63,16 +63,16 @@ export const Hits = ({ hits, search, terms }: Found) => (
   </div>
 )
 
-const SessionHead = ({ sessionId, title, search }: Pick<Hit, 'sessionId' | 'title'> & { search: Partial<Search> }) => (
+const SessionHead = ({ sessionId, title, search }: Pick<EventHit, 'sessionId' | 'title'> & { search: Partial<Search> }) => (
   <div className="flex items-baseline gap-3 border-b bg-muted/50 px-4 py-2 text-[12.5px]">
     <h3 className="min-w-0 flex-1 font-medium">
       <a href={`/sessions/${sessionId}`} className="block truncate underline-offset-2 hover:underline">
-        {visible(title)}
+        {escapeInvisible(title)}
       </a>
     </h3>
     <a
-      href={hrefOf({ ...search, page: 1, session: { id: sessionId } })}
-      aria-label={`Only this session: ${visible(title)}`}
+      href={searchHref({ ...search, page: 1, session: { id: sessionId } })}
+      aria-label={`Only this session: ${escapeInvisible(title)}`}
       className="-my-1 shrink-0 py-1 text-[12px] text-muted-foreground underline underline-offset-2 hover:text-foreground"
     >
       Only this session
@@ -80,20 +80,20 @@ const SessionHead = ({ sessionId, title, search }: Pick<Hit, 'sessionId' | 'titl
   </div>
 )
 
-// The whole row leads to where it was said.
-const HitRow = ({ hit, search, terms }: { hit: Hit; search: Partial<Search>; terms: string[] }) => (
+// The whole row is a link to the event.
+const HitRow = ({ hit, search, terms }: { hit: EventHit; search: Partial<Search>; terms: string[] }) => (
   <li className={ROW}>
     <TeamMark team={hit.team ?? { name: sourceName(hit.source) ?? 'Parley', hue: undefined }} faded={!hit.team} size="small" />
     <div className="min-w-0 flex-1">
       <p className={ABOUT}>
-        {hit.team ? <Author team={hit.team} search={search} /> : <span>{visible(sourceName(hit.source) ?? 'Parley')}</span>}
-        {hit.kind !== 'assistant_response' && <Badge variant="outline">{KINDS[hit.kind].one}</Badge>}
+        {hit.team ? <Author team={hit.team} search={search} /> : <span>{escapeInvisible(sourceName(hit.source) ?? 'Parley')}</span>}
+        {hit.kind !== 'assistant_response' && <Badge variant="outline">{TYPE_LABELS[hit.kind].one}</Badge>}
         <time dateTime={hit.at} className="tabular-nums">
           {moment(hit.at)}
         </time>
       </p>
       <a href={hit.href} className={`block text-[13.5px] leading-5 wrap-anywhere ${WHOLE_ROW}`}>
-        <Marked text={hit.snippet || KINDS[hit.kind].one} terms={terms} />
+        <Marked text={hit.snippet || TYPE_LABELS[hit.kind].one} terms={terms} />
       </a>
     </div>
   </li>
@@ -103,13 +103,13 @@ const Author = ({ team, search }: { team: Team; search: Partial<Search> }) =>
   search.by ? (
     <TeamName team={team} />
   ) : (
-    <a href={hrefOf({ ...search, page: 1, by: team.name })} title={`Only what ${visible(team.name)} said`} className={WITHIN}>
+    <a href={searchHref({ ...search, page: 1, by: team.name })} title={`Only what ${escapeInvisible(team.name)} said`} className={WITHIN}>
       <TeamName team={team} />
     </a>
   )
 
-/** A session that was found by its title, description or document. */
-export const SessionHitRow = ({ hit, terms }: { hit: SessionHit; terms: string[] }) => (
+/** A session found by its title, description or document. */
+export const SessionHitRow = ({ hit, terms }: { hit: SessionMatch; terms: string[] }) => (
   <li className={ROW}>
     <span className="grid size-7 shrink-0 place-items-center rounded-md border bg-muted/60 text-muted-foreground">
       <Icon name={hit.place === 'document' ? 'document' : 'message'} className="size-3.5" />
@@ -122,7 +122,7 @@ export const SessionHitRow = ({ hit, terms }: { hit: SessionHit; terms: string[]
         {hit.completed && hit.source === 'room' && <Badge variant="concluded">Concluded</Badge>}
       </div>
       <p className={`mt-0.5 ${ABOUT}`}>
-        <span>{hit.place === 'document' ? 'In the document' : visible(sourceName(hit.source) ?? 'Session')}</span>
+        <span>{hit.place === 'document' ? 'In the document' : escapeInvisible(sourceName(hit.source) ?? 'Session')}</span>
         <time dateTime={hit.at} className="tabular-nums">
           {moment(hit.at)}
         </time>

@@ -1,20 +1,20 @@
 import type { ReactNode } from 'react'
-import { visible } from '../../src/core/escape-invisible.ts'
+import { escapeInvisible } from '../../src/core/escape-invisible.ts'
 import { Icon } from '../parts/icon.tsx'
-import { hrefOf, SearchForm, type Search } from './search-form.tsx'
-import { Hits, SessionHitRow, type Hit, type SessionHit } from './search-hits.tsx'
+import { searchHref, SearchForm, type Search } from './search-form.tsx'
+import { Hits, SessionHitRow, type EventHit, type SessionMatch } from './search-hits.tsx'
 import { Shell, type Frame } from '../site/shell.tsx'
 import { Alert } from '../ui/alert.tsx'
 import { LinkButton } from '../ui/button.tsx'
 import { Empty } from '../ui/empty.tsx'
 
-export interface Found {
-  hits: Hit[]
-  sessions: SessionHit[]
+export interface SearchResults {
+  hits: EventHit[]
+  sessions: SessionMatch[]
   terms: string[]
-  /** Hits up to the end of this page. */
+  /** The number of hits up to the end of this page. */
   total: number
-  /** There are hits beyond this page, sessions beyond these. */
+  /** There are more hits beyond this page, and more sessions than these. */
   more: boolean
   moreSessions: boolean
   warnings: string[]
@@ -23,12 +23,12 @@ export interface Found {
 interface Props {
   frame: Frame
   search: Search
-  /** No page leads beyond this one. */
+  /** The last page that a search can lead to. */
   lastPage: number
-  /** Who took part in the session that is searched. */
+  /** The teams of the session that is searched. */
   names: string[]
   /** Undefined before a search, and after one that failed. */
-  found?: Found
+  found?: SearchResults
   problem?: string
 }
 
@@ -37,27 +37,27 @@ export const SearchPage = ({ frame, search, lastPage, names, found, problem }: P
     <main id="main" className="mx-auto w-full max-w-3xl px-4 py-7 sm:px-6">
       <h1 className="text-xl font-semibold tracking-[-0.02em]">Search</h1>
       <SearchForm search={search} names={namesFor(names, found)} />
-      {problem && <Alert variant="destructive" className="mt-4" children={visible(problem)} />}
-      {found ? <Results {...{ search, lastPage, found }} /> : !problem && <Nothing search={search} />}
+      {problem && <Alert variant="destructive" className="mt-4" children={escapeInvisible(problem)} />}
+      {found ? <Results {...{ search, lastPage, found }} /> : !problem && <BeforeSearch search={search} />}
     </main>
   </Shell>
 )
 
-// Those of the session; where none is chosen, those who said what was found.
-const namesFor = (names: string[], found: Found | undefined) => [
+// The session's teams, and the authors of the hits.
+const namesFor = (names: string[], found: SearchResults | undefined) => [
   ...new Set([...names, ...(found?.hits ?? []).flatMap(({ team }) => team?.name ?? [])]),
 ]
 
-type Shown = Pick<Props, 'search' | 'lastPage'> & { found: Found }
+type ResultsProps = Pick<Props, 'search' | 'lastPage'> & { found: SearchResults }
 
-const Results = ({ search, lastPage, found }: Shown) => (
+const Results = ({ search, lastPage, found }: ResultsProps) => (
   <div className="mt-5">
     <p role="status" className="text-[13px] text-muted-foreground">
       {count(search, found)}
     </p>
     {found.warnings.map((warning) => (
       <p key={warning} className="mt-1 text-[13px] text-warn-foreground wrap-anywhere">
-        {visible(warning)}
+        {escapeInvisible(warning)}
       </p>
     ))}
     {found.sessions.length > 0 && (
@@ -70,7 +70,7 @@ const Results = ({ search, lastPage, found }: Shown) => (
         {found.moreSessions && search.type !== 'sessions' && (
           <p className="border-t px-4 py-2 text-[12.5px]">
             <a
-              href={hrefOf({ ...search, type: 'sessions' })}
+              href={searchHref({ ...search, type: 'sessions' })}
               className="text-muted-foreground underline underline-offset-2 hover:text-foreground"
             >
               More sessions and documents
@@ -102,19 +102,19 @@ const Group = ({ id, title, children }: { id: string; title: string; children: R
   </section>
 )
 
-const Pages = ({ search, lastPage, found: { more } }: Shown) => {
+const Pages = ({ search, lastPage, found: { more } }: ResultsProps) => {
   if (search.page === 1 && !more) return null
   return (
     <nav aria-label="Pages" className="mt-4 flex items-center justify-between gap-3 text-[13px] text-muted-foreground">
       {search.page > 1 ? (
-        <LinkButton variant="outline" href={hrefOf({ ...search, page: search.page - 1 })} rel="prev">
+        <LinkButton variant="outline" href={searchHref({ ...search, page: search.page - 1 })} rel="prev">
           Previous page
         </LinkButton>
       ) : (
         <span />
       )}
       {more && search.page < lastPage && (
-        <LinkButton variant="outline" href={hrefOf({ ...search, page: search.page + 1 })} rel="next">
+        <LinkButton variant="outline" href={searchHref({ ...search, page: search.page + 1 })} rel="next">
           Next page
         </LinkButton>
       )}
@@ -125,28 +125,28 @@ const Pages = ({ search, lastPage, found: { more } }: Shown) => {
 
 const numbered = (n: number, one: string) => `${n} ${n === 1 ? one : `${one}s`}`
 
-const count = ({ type, page }: Search, { hits, sessions, total, more, moreSessions }: Found): string => {
+const count = ({ type, page }: Search, { hits, sessions, total, more, moreSessions }: SearchResults): string => {
   const events = more || page > 1 ? `results ${total - hits.length + 1} to ${total}, best first` : numbered(total, 'result')
   const beside = `${moreSessions ? 'more than ' : ''}${numbered(sessions.length, 'session')}`
-  const told = type === 'sessions' ? [beside] : sessions.length > 0 ? [beside, events] : [events]
-  return told.join(' · ').replace(/^./, (first) => first.toUpperCase())
+  const counts = type === 'sessions' ? [beside] : sessions.length > 0 ? [beside, events] : [events]
+  return counts.join(' · ').replace(/^./, (first) => first.toUpperCase())
 }
 
 const NoHits = ({ search: { query, session, type, by, from, to, page } }: { search: Search }) =>
   page > 1 ? (
     <Empty icon={<Icon name="search" />} title="No more results">
-      <a href={hrefOf({ query, session, type, by, from, to })} className="text-foreground underline underline-offset-2">
+      <a href={searchHref({ query, session, type, by, from, to })} className="text-foreground underline underline-offset-2">
         Back to the first page
       </a>
     </Empty>
   ) : (
     <Empty icon={<Icon name="search" />} title="No results">
-      No results for “<span className="wrap-anywhere">{visible(query)}</span>”. Try fewer or different words
+      No results for “<span className="wrap-anywhere">{escapeInvisible(query)}</span>”. Try fewer or different words
       {by && ', or a name exactly as messages show it'}
       {(session || type !== 'all' || by || from || to) && (
         <>
           , or{' '}
-          <a href={hrefOf({ query, type: 'all' })} className="text-foreground underline underline-offset-2">
+          <a href={searchHref({ query, type: 'all' })} className="text-foreground underline underline-offset-2">
             search everywhere
           </a>
         </>
@@ -155,7 +155,7 @@ const NoHits = ({ search: { query, session, type, by, from, to, page } }: { sear
     </Empty>
   )
 
-const Nothing = ({ search: { session } }: { search: Search }) => (
+const BeforeSearch = ({ search: { session } }: { search: Search }) => (
   <div className="mt-6 rounded-lg border bg-card shadow-xs">
     <Empty icon={<Icon name="search" />} title={session ? 'Search this session' : 'Search every session and transcript'}>
       Titles, documents, messages and tool results. Paths, identifiers and error codes are found whole or by their parts.

@@ -1,4 +1,4 @@
-import { visible } from '../../src/core/escape-invisible.ts'
+import { escapeInvisible } from '../../src/core/escape-invisible.ts'
 import { NotSent, ProblemNote } from '../forms/act-form.tsx'
 import type { Problem } from '../forms/form-field.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -9,19 +9,17 @@ import { Textarea } from '../ui/textarea.tsx'
 export interface ComposerProps {
   sessionId: string
   person: Frame['person']
-  /** Sent twice with the same key, it is posted once. */
+  /** Sent twice with the same key, the message is posted once. */
   idempotencyKey: string
   text?: string | undefined
   problem?: Problem | undefined
-  /** It takes the place of one that was just sent. */
+  /** The form takes the place of one that was just sent. */
   again?: boolean
 }
 
-/**
- * Where a signed-in person speaks to all teams. With htmx only this form is replaced: the feed brings the message itself.
- * A session that is concluded has no use for it, but what was typed until then stays: only an empty form goes. The field has no
- * maxLength: it would cut what is pasted without a word, and the server says how much is too much.
- */
+/** The form in which a signed-in person writes to all teams. htmx replaces the form alone: the message itself comes with the feed. When the
+ *  session is concluded an empty form disappears; one with text stays, so that the text is not lost. The field has no maxLength, which would
+ *  cut pasted text silently: the server refuses a text that is too long, and says so. */
 export const Composer = (props: ComposerProps) => (props.person?.role === 'person' ? <Form {...props} /> : <Stranger {...props} />)
 
 const Form = ({ sessionId, person, idempotencyKey, text = '', problem, again = false }: ComposerProps) => {
@@ -50,9 +48,9 @@ const Form = ({ sessionId, person, idempotencyKey, text = '', problem, again = f
           required
           defaultValue={text}
           autoFocus={again}
-          aria-label={`Message to all teams, as ${visible(person!.name)}`}
+          aria-label={`Message to all teams, as ${escapeInvisible(person!.name)}`}
           aria-invalid={problem !== undefined || undefined}
-          placeholder={`Message all teams as ${visible(person!.name)}…`}
+          placeholder={`Message all teams as ${escapeInvisible(person!.name)}…`}
           title="Enter for a new line, Ctrl or ⌘ with Enter to send"
           className="max-h-[30dvh] min-h-9.5 resize-none py-2 pr-11"
         />
@@ -82,7 +80,7 @@ const Stranger = ({ sessionId, person }: ComposerProps) =>
     </p>
   )
 
-/** Without script: a message that was rejected, to be corrected and sent again. */
+/** Without script: a message that was refused, to be corrected and sent again. */
 export const ComposerPage = ({ frame, composer }: { frame: Frame; composer: ComposerProps }) => (
   <Shell
     frame={frame}

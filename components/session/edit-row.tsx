@@ -3,22 +3,22 @@ import type { Version } from '../document/doc-history.ts'
 import { Icon } from '../parts/icon.tsx'
 import { TeamName, type Team } from '../parts/team.tsx'
 import { clock, moment } from '../parts/time.ts'
-import { Lines } from '../document/version-list.tsx'
+import { ChangedLines } from '../document/version-list.tsx'
 
-/** What was written to the document, by one author or by several: a row of the page, and no event. */
+/** Edits of the document, by one author or several, as a row of the feed: they are no events. */
 export interface EditItem {
   kind: 'edit'
   from: number
   to: number
   at: string
-  /** Undefined: several wrote. */
+  /** Undefined for several authors. */
   team: Team | undefined
   changed: Version['changed']
-  /** Where the document's versions are; undefined for guests, to whom they are closed. */
+  /** The page of the document's versions; undefined for guests, to whom it is closed. */
   history: string | undefined
 }
 
-/** The whole row is a link to what was changed. */
+/** The whole row is a link to the difference. */
 export const EditRow = ({ item: { from, to, at, team, changed, history } }: { item: EditItem }) => (
   <li id={`d${from}`} className="row row-event row-doc group relative flex gap-3 px-4 py-1 text-[12.5px] leading-5 text-muted-foreground">
     <span className="grid h-5 w-7 shrink-0 place-items-center">
@@ -34,7 +34,7 @@ export const EditRow = ({ item: { from, to, at, team, changed, history } }: { it
       )}
       {from === to ? ' to ' : <>, {name(from)} to </>}
       {name(to)}
-      <Lines changed={changed} className="ml-2 inline-flex" />
+      <ChangedLines changed={changed} className="ml-2 inline-flex" />
     </div>
     {history && (
       <a

@@ -1,62 +1,57 @@
-import { visible } from '../../src/core/escape-invisible.ts'
+import { escapeInvisible } from '../../src/core/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
-import { eventWords } from './event-words.ts'
-import { Icon, type IconName } from '../parts/icon.tsx'
+import { Icon, iconNamed } from '../parts/icon.tsx'
 import { TeamName, type Team } from '../parts/team.tsx'
 import { clock, moment } from '../parts/time.ts'
 
-interface Change {
+interface TextChange {
   from: string
   to: string
 }
 
+/** A system event as a row of the feed. */
 export interface EventItem {
   kind: 'event'
   sequence: number
   at: string
-  event: string
+  icon: string
+  highlighted: boolean
+  /** Who did it, and what happened, in words that follow the name. */
   team: Team | undefined
-  changes: { title?: Change; description?: Change }
+  words: string
+  /** The page that shows what the event is about. */
+  href: string | undefined
+  changes: { title?: TextChange; description?: TextChange }
   reason: string | undefined
   docVersion: number | undefined
 }
 
-/** How each event of a room looks. */
-export const EVENT_LOOK: Record<string, { icon: IconName; tone?: string }> = {
-  team_joined: { icon: 'join' },
-  team_left: { icon: 'leave' },
-  convener_changed: { icon: 'users' },
-  session_metadata_updated: { icon: 'pencil' },
-  session_concluded: { icon: 'flag', tone: 'text-violet-foreground' },
-  session_reopened: { icon: 'reopen' },
-}
-
-/** What happened in the room, in one quiet line; a change shows what it was and why. An event of an unknown kind shows its name. */
-export const EventRow = ({ item }: { item: EventItem }) => {
-  const { icon, tone } = EVENT_LOOK[item.event] ?? { icon: 'dot' }
-  return (
-    <li
-      id={`m${item.sequence}`}
-      className="row row-event group relative flex gap-3 px-4 py-1 text-[12.5px] leading-5 text-muted-foreground"
+/** What happened in the session, in one quiet line; a change shows the old and the new text, and why. */
+export const EventRow = ({ item }: { item: EventItem }) => (
+  <li id={`m${item.sequence}`} className="row row-event group relative flex gap-3 px-4 py-1 text-[12.5px] leading-5 text-muted-foreground">
+    <span className={cn('grid h-5 w-7 shrink-0 place-items-center', item.highlighted && 'text-violet-foreground')}>
+      <Icon name={iconNamed(item.icon)} className="size-3.5" />
+    </span>
+    <div className="min-w-0 flex-1 pr-10 wrap-anywhere">
+      {item.team && <TeamName team={item.team} />} {item.href === undefined ? item.words : <Link href={item.href}>{item.words}</Link>}
+      {item.docVersion !== undefined && <WithDocument version={item.docVersion} />}
+      <Details item={item} />
+    </div>
+    <a
+      href={`#m${item.sequence}`}
+      aria-label={`Event ${item.sequence}, ${moment(item.at)}`}
+      className="absolute top-1 right-4 text-[11px] tabular-nums opacity-0 transition-opacity group-hover:opacity-100 focus-visible:opacity-100"
     >
-      <span className={cn('grid h-5 w-7 shrink-0 place-items-center', tone)}>
-        <Icon name={icon} className="size-3.5" />
-      </span>
-      <div className="min-w-0 flex-1 pr-10 wrap-anywhere">
-        {item.team && <TeamName team={item.team} />} {eventWords(item.event, item.changes)}
-        {item.docVersion !== undefined && <WithDocument version={item.docVersion} />}
-        <Details item={item} />
-      </div>
-      <a
-        href={`#m${item.sequence}`}
-        aria-label={`Event ${item.sequence}, ${moment(item.at)}`}
-        className="absolute top-1 right-4 text-[11px] tabular-nums opacity-0 transition-opacity group-hover:opacity-100 focus-visible:opacity-100"
-      >
-        {clock(item.at)}
-      </a>
-    </li>
-  )
-}
+      {clock(item.at)}
+    </a>
+  </li>
+)
+
+const Link = ({ href, children }: { href: string; children: string }) => (
+  <a href={href} className="underline underline-offset-2 hover:text-foreground">
+    {children}
+  </a>
+)
 
 const WithDocument = ({ version }: { version: number }) => (
   <>
@@ -77,20 +72,20 @@ const Details = ({ item: { changes, reason } }: { item: EventItem }) =>
       )}
       {reason && (
         <q dir="auto" className="mt-0.5 block text-muted-foreground">
-          {visible(reason)}
+          {escapeInvisible(reason)}
         </q>
       )}
     </div>
   ) : null
 
-const FromTo = ({ from, to }: Change) => (
+const FromTo = ({ from, to }: TextChange) => (
   <p>
     <s dir="auto" className="text-muted-foreground decoration-muted-foreground/60">
-      {visible(from) || 'none'}
+      {escapeInvisible(from) || 'none'}
     </s>
     <span className="mx-1.5 text-muted-foreground">→</span>
     <span dir="auto" className="font-medium">
-      {visible(to) || 'none'}
+      {escapeInvisible(to) || 'none'}
     </span>
   </p>
 )

@@ -15,7 +15,7 @@ interface Props {
   link: ServerLink
 }
 
-/** The feed in a scroller of its own, which begins at its end. */
+/** The feed in a scroller of its own that begins at the newest row. */
 export const FeedPane = ({ session, link, composer }: Props & { composer: ComposerProps }) => (
   <section id="feed" aria-label="Feed" className="flex min-h-0 min-w-0 flex-1 flex-col bg-card on-document:max-lg:invisible lg:border-r">
     <div className="flex h-10 shrink-0 items-center gap-2 border-b px-4 max-lg:hidden">
@@ -54,7 +54,7 @@ export const Count = ({ messages }: { messages: number }) => (
   </span>
 )
 
-/** The feed's upper end: where the session began, or the way to what is older. */
+/** The feed's upper end: the start of the session, or a link to older rows. */
 export const Older = ({ session, before, startedAt }: { session: string; before: number | undefined; startedAt: string }) => (
   <p
     id="older"
@@ -71,7 +71,7 @@ export const Older = ({ session, before, startedAt }: { session: string; before:
   </p>
 )
 
-/** Rows are missing here: they come when one scrolls to them, and by links without script. */
+/** Stands for rows that are missing in the feed: the script brings them when it scrolls into view; without script, links do. */
 export const Gap = ({ session, after, until }: { session: string; after: number; until: number }) => (
   <li id="gap" data-after={after} data-until={until} className="flex justify-center gap-3 px-4 py-4 text-[12px] text-muted-foreground">
     <a
@@ -86,7 +86,7 @@ export const Gap = ({ session, after, until }: { session: string; after: number;
   </li>
 )
 
-// What the script shows when needed; hidden without it.
+// Hidden until the script shows them.
 const Floating = () => (
   <>
     <p
@@ -129,7 +129,7 @@ const FILTERS = [
   ['events', 'Events'],
 ] as const
 
-// Radio buttons and :has() in app.css: filtering needs no script.
+// Radio buttons and :has() in session.css: filtering needs no script.
 const Filter = () => (
   <fieldset className="ml-auto flex gap-0.5">
     <legend className="sr-only">Show</legend>
@@ -145,7 +145,7 @@ const Filter = () => (
   </fieldset>
 )
 
-// No link: its reader can bring nobody in.
+// A guest gets no link, and can invite nobody.
 const NothingYet = ({ session, link }: { session: SessionView; link: ServerLink | undefined }) => (
   <div className="hidden peer-[:not(:has([id^=m]))]:block">
     <Empty icon={<Icon name="message" />} title="Nothing said yet">

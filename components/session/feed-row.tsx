@@ -1,6 +1,6 @@
 import { Fragment } from 'react'
 import { renderMarkdown } from '../../src/markdown/render.ts'
-import { visible } from '../../src/core/escape-invisible.ts'
+import { escapeInvisible } from '../../src/core/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
 import { EditRow, type EditItem } from './edit-row.tsx'
 import { EventRow, type EventItem } from './event-row.tsx'
@@ -13,9 +13,9 @@ export interface MessageItem {
   at: string
   team: Team
   text: string
-  /** Follows a message of the same author within minutes: no name again. */
+  /** The message follows another of the same author within minutes, and shows no name. */
   continues: boolean
-  /** A prompt for the session's agent. */
+  /** The message is a prompt for the session's agent. */
   prompt: boolean
   answers: { sequence: number; name: string } | undefined
   to: string[]
@@ -26,7 +26,7 @@ export type FeedItem = (MessageItem | EventItem | EditItem) & {
   newDay: string | undefined
 }
 
-/** One item of the feed, however it reaches the page. */
+/** One item of the feed: on the page from the start, or brought later. */
 export const FeedRow = ({ item }: { item: FeedItem }) => (
   <>
     {item.newDay && <DayRow day={item.newDay} />}
@@ -65,12 +65,12 @@ const MessageHead = ({ item: { team, prompt, to, sequence, at } }: { item: Messa
       <span className="shrink-0 text-[11.5px] text-muted-foreground">{prompt ? 'prompt' : 'person'}</span>
     )}
     {to.length > 0 && (
-      <span title={visible(to.join(', '))} className="min-w-0 truncate text-[11.5px] text-muted-foreground">
+      <span title={escapeInvisible(to.join(', '))} className="min-w-0 truncate text-[11.5px] text-muted-foreground">
         to{' '}
         {to.map((name, i) => (
           <Fragment key={name}>
             {i > 0 && ', '}
-            <bdi>{visible(name)}</bdi>
+            <bdi>{escapeInvisible(name)}</bdi>
           </Fragment>
         ))}
       </span>
@@ -101,6 +101,6 @@ const QuietTime = ({ item: { sequence, at } }: { item: MessageItem }) => (
 
 const Answers = ({ sequence, name }: { sequence: number; name: string }) => (
   <a href={`#m${sequence}`} className="mb-0.5 block truncate text-[11.5px] text-muted-foreground hover:text-foreground">
-    ↗ answers <bdi>{visible(name)}</bdi>, #{sequence}
+    ↗ answers <bdi>{escapeInvisible(name)}</bdi>, #{sequence}
   </a>
 )

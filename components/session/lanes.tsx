@@ -1,4 +1,4 @@
-import { visible } from '../../src/core/escape-invisible.ts'
+import { escapeInvisible } from '../../src/core/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
 import { initials, type Team } from '../parts/team.tsx'
 import { clock, day } from '../parts/time.ts'
@@ -6,22 +6,22 @@ import { clock, day } from '../parts/time.ts'
 export interface Lane extends Team {
   id: string
   messages: number
-  /** When it spoke: stretches of time, each from a slot on, with its length in slots. */
+  /** The stretches of time in which the author spoke: the first slot of each, and its length in slots. */
   spoke: [slot: number, slots: number][]
-  /** When it spoke first and last. */
+  /** The first and the last message. */
   from: string
   to: string
-  /** Those who share the lane, when it is not one author's. */
+  /** The names of the authors who share the lane. */
   others?: string[]
 }
 
 /** A lane's length in slots. */
 export const SLOTS = 200
 const SLOT = 5
-const HEIGHT = 8 // pixels, and those of the gap: as high as a line of the initials beside it
+const HEIGHT = 8 // with GAP as many pixels as a line of the initials beside the lanes
 const GAP = 3
 
-/** Who spoke when: a lane for each team, in the roster's order, then for people; a tick for each stretch of talk. */
+/** Who spoke when: a lane for each team, in the roster's order, then for each person, with a bar for each stretch of messages. */
 export const Lanes = ({ lanes: unordered, teams }: { lanes: Lane[]; teams: { id: string }[] }) => {
   const lanes = unordered.toSorted((a, b) => placeOf(a, teams) - placeOf(b, teams))
   return (
@@ -49,11 +49,11 @@ export const Lanes = ({ lanes: unordered, teams }: { lanes: Lane[]; teams: { id:
               preserveAspectRatio="none"
               className="min-w-0 flex-1"
               role="img"
-              aria-label={`Messages over time: ${lanes.map(({ name, messages }) => `${visible(name)} ${messages}`).join(', ')}`}
+              aria-label={`Messages over time: ${lanes.map(({ name, messages }) => `${escapeInvisible(name)} ${messages}`).join(', ')}`}
             >
               {lanes.map((lane, i) => (
                 <g key={lane.id} data-hue={lane.hue}>
-                  <title>{(lane.others ?? [lane.name]).map((name) => visible(name)).join(', ')}</title>
+                  <title>{(lane.others ?? [lane.name]).map((name) => escapeInvisible(name)).join(', ')}</title>
                   <rect y={i * (HEIGHT + GAP)} width={SLOTS * SLOT} height={HEIGHT} rx="1" className="fill-muted" />
                   <path
                     className={lane.others ? 'stroke-muted-foreground' : lane.hue === undefined ? 'stroke-foreground' : 'stroke-team-solid'}

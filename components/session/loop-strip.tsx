@@ -1,13 +1,13 @@
-import { visible } from '../../src/core/escape-invisible.ts'
+import { escapeInvisible } from '../../src/core/escape-invisible.ts'
 import { inDialog } from './session-actions.tsx'
 import type { SessionState } from './session-view.ts'
 import { clock } from '../parts/time.ts'
 import { LinkButton } from '../ui/button.tsx'
 
-// Sent to all alike: what can be done about it shows where somebody may, which is where the dialog is.
-const MAY_ACT = '[body:not(:has(#dialog))_&]:hidden'
+// The strip is sent to all viewers alike. Its actions show only on pages with a dialog, which are those of people who may act.
+const FOR_ACTORS = '[body:not(:has(#dialog))_&]:hidden'
 
-/** That the teams go round in circles, and what a person can do about it. */
+/** Says that teams are in a loop, and what a person can do about it. */
 export const LoopStrip = ({ id, loop }: Pick<SessionState, 'id' | 'loop'>) => (
   <div
     id="loop"
@@ -19,9 +19,9 @@ export const LoopStrip = ({ id, loop }: Pick<SessionState, 'id' | 'loop'>) => (
       <>
         <p className="flex-1 basis-72">
           {who(loop.teams)} have been repeating themselves since {clock(loop.since)} UTC.
-          <span className={MAY_ACT}> Tell them what you expect, or clear this if it is intended.</span>
+          <span className={FOR_ACTORS}> Tell them what you expect, or clear this if it is intended.</span>
         </p>
-        <p className={`flex gap-1.5 ${MAY_ACT}`}>
+        <p className={`flex gap-1.5 ${FOR_ACTORS}`}>
           <LinkButton href="#message" size="sm" variant="outline">
             Write to them
           </LinkButton>
@@ -35,6 +35,6 @@ export const LoopStrip = ({ id, loop }: Pick<SessionState, 'id' | 'loop'>) => (
 )
 
 const who = (teams: string[]): string => {
-  const names = teams.map((name) => visible(name))
+  const names = teams.map((name) => escapeInvisible(name))
   return names.length === 2 ? names.join(' and ') : names.length === 3 ? `${names[0]}, ${names[1]} and ${names[2]}` : 'The teams'
 }

@@ -1,29 +1,12 @@
 import type { ReactNode } from 'react'
-import { visible } from '../../src/core/escape-invisible.ts'
+import { escapeInvisible } from '../../src/core/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
 import { Icon } from '../parts/icon.tsx'
-import type { SessionState } from './session-view.ts'
-import { StatusDot, type Status } from '../parts/status-dot.tsx'
-import { TeamMark, type Team } from '../parts/team.tsx'
+import type { RosterTeam, SessionState } from './session-view.ts'
+import { StatusDot } from '../parts/status-dot.tsx'
+import { TeamMark } from '../parts/team.tsx'
 
-export interface RosterTeam extends Team {
-  id: string
-  status: Status
-  /** It waits for the next message at this moment. */
-  polling: boolean
-  /** About how long ago it was there: `12m ago`. */
-  seen: string
-  /** That was when it spoke; it has not listened since. */
-  spoke: boolean
-  convener: boolean
-  left: boolean
-  /** How much was said that it was not handed, or that and more; undefined while it listens, and when it need not. */
-  unread: { count: number; more: boolean } | undefined
-  /** The last message that it said it has seen; 0 before it does. */
-  acknowledged: number
-}
-
-/** The teams in one line that scrolls; public/live/roster.js says how many of them are out of sight. */
+/** The teams in one line that scrolls; public/live/roster.js counts the teams that are out of sight. */
 export const Teams = (props: Parameters<typeof Roster>[0]) => (
   <div id="teams" className="mt-2 flex items-center gap-2 low:mt-0.5">
     <Roster {...props} />
@@ -60,7 +43,7 @@ const Chip = ({ team }: { team: RosterTeam }) => {
   return (
     <li
       data-hue={team.hue}
-      title={away ? handedTo(team) : undefined}
+      title={away ? receiptOf(team) : undefined}
       className={cn(
         'relative flex h-8 shrink-0 items-center gap-2 rounded-md border bg-card py-1 pr-2.5 pl-1 text-[12.5px] shadow-xs low:h-6 low:border-0 low:bg-transparent low:px-0 low:shadow-none',
         away && 'border-dashed bg-transparent shadow-none',
@@ -71,7 +54,7 @@ const Chip = ({ team }: { team: RosterTeam }) => {
         <StatusDot status={team.status} className="absolute -right-0.5 -bottom-0.5 size-2 ring-2 ring-card" />
       </span>
       <span className="flex items-center gap-2 low:sr-only">
-        <bdi className="max-w-52 truncate font-medium">{visible(team.name)}</bdi>
+        <bdi className="max-w-52 truncate font-medium">{escapeInvisible(team.name)}</bdi>
         {team.convener && <span className="text-[11px] text-muted-foreground">convener</span>}
         {team.status !== 'active' && (
           <Mark>
@@ -90,8 +73,8 @@ const Chip = ({ team }: { team: RosterTeam }) => {
   )
 }
 
-// Of who is away its age is enough; the rest is there for who points at it.
-const handedTo = ({ unread: missed, acknowledged }: RosterTeam): string | undefined =>
+// A team that is away shows only for how long; pointing at its chip shows the rest.
+const receiptOf = ({ unread: missed, acknowledged }: RosterTeam): string | undefined =>
   [missed && unread(missed), acknowledged > 0 && `acknowledged up to #${acknowledged}`].filter(Boolean).join(', ') || undefined
 
 const Mark = ({ children }: { children: ReactNode }) => <span className="text-[11px] text-muted-foreground tabular-nums">{children}</span>
@@ -99,7 +82,7 @@ const Mark = ({ children }: { children: ReactNode }) => <span className="text-[1
 const unread = ({ count, more }: NonNullable<RosterTeam['unread']>): string =>
   count === 0 ? (more ? 'some unread' : 'read all') : `${count}${more ? '+' : ''} unread`
 
-/** The one thing that only a meeting room can show: who waits for the next word. And who is to conclude. */
+/** Which teams wait for the next message, and who is to conclude. */
 export const Listening = ({ teams, concluded, quietFor }: Pick<SessionState, 'teams' | 'concluded' | 'quietFor'>) => {
   const listening = concluded ? [] : teams.filter(({ polling }) => polling)
   return (
@@ -138,7 +121,7 @@ const duty = (teams: RosterTeam[]) => {
     'The convener has left: any team may conclude'
   ) : (
     <>
-      <bdi>{visible(convener.name)}</bdi> is to conclude
+      <bdi>{escapeInvisible(convener.name)}</bdi> is to conclude
     </>
   )
 }

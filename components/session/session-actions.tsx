@@ -8,16 +8,16 @@ interface Props {
   person: Frame['person']
 }
 
-// The title needs the room first: where there is little, the way on and a menu of all else; on a phone the menu alone.
+// The title gets the room first: a narrow window shows the main action and a menu of the others, a phone the menu alone.
 const WIDE = 'max-lg:hidden'
 const FIRST = 'max-sm:hidden'
 const NARROW = 'lg:hidden'
 const PHONE = 'sm:hidden'
 
-/** What one can do with a session: bring an agent in and take the session along, and for a signed-in person to change its course. */
+/** The actions of a session's page: connecting an agent and exports for everybody, the session's forms for signed-in people. */
 export const SessionActions = ({ sessionId, person }: Props) => {
   const at = `/sessions/${sessionId}`
-  const acts = person?.role === 'person'
+  const mayAct = person?.role === 'person'
   const guest = person?.role === 'guest'
   return (
     <div className="flex shrink-0 items-center gap-1.5">
@@ -31,7 +31,7 @@ export const SessionActions = ({ sessionId, person }: Props) => {
         <Icon name="download" />
         Export
       </Menu>
-      {acts && (
+      {mayAct && (
         <>
           <LinkButton {...inDialog(`${at}/conclude`)} className={`${FIRST} concluded:hidden`}>
             <Icon name="flag" />
@@ -56,7 +56,7 @@ export const SessionActions = ({ sessionId, person }: Props) => {
             <Exports at={at} when={NARROW} />
             <Item icon="turns" label="Turns" href={`${at}/turns`} />
             {!guest && <Item icon="history" label="The document’s history" href={`${at}/history`} />}
-            {acts && (
+            {mayAct && (
               <>
                 <Item icon="key" label="Share with people outside…" href={`${at}/share`} />
                 <Item icon="pencil" label="Change title or description…" {...inDialog(`${at}/edit`)} when="concluded:hidden" />
@@ -72,7 +72,7 @@ export const SessionActions = ({ sessionId, person }: Props) => {
       >
         <Icon name="more" />
       </Menu>
-      {acts && (
+      {mayAct && (
         <dialog
           id="dialog"
           aria-labelledby="act-title"
@@ -83,7 +83,7 @@ export const SessionActions = ({ sessionId, person }: Props) => {
   )
 }
 
-/** A link to a form, which comes as a dialog where the script runs. */
+/** The attributes of a link to a form, which opens as a dialog where scripts run. */
 export const inDialog = (href: string) => ({ href, 'hx-get': href, 'hx-target': '#dialog', 'hx-swap': 'innerHTML' })
 
 const Exports = ({ at, when }: { at: string; when?: string }) => (

@@ -1,5 +1,5 @@
 import type { ServerLink } from '../../src/core/server-link.ts'
-import { visible } from '../../src/core/escape-invisible.ts'
+import { escapeInvisible } from '../../src/core/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
 import { Conclusion, DocumentPane } from '../document/document-pane.tsx'
 import { FeedPane } from './feed-pane.tsx'
@@ -13,7 +13,7 @@ interface Props {
   frame: Frame
   session: SessionView
   link: ServerLink
-  /** For what the reader may say here. */
+  /** Of the reader's next message. */
   idempotencyKey: string
 }
 
@@ -44,7 +44,7 @@ export const SessionPage = ({ frame, session, link, idempotencyKey }: Props) => 
   </Shell>
 )
 
-// Where one pane shows, the content is that pane: #main would name the document no more, and so bring the feed.
+// Where one pane shows, "the content" is that pane: a link to #main would untarget the document, and so show the feed.
 const SKIPS: Skip[] = [
   { ...TO_CONTENT, when: 'on-document:max-lg:hidden' },
   { ...TO_CONTENT, href: '#document', when: 'lg:hidden not-on-document:hidden' },
@@ -56,8 +56,8 @@ const TAB = 'flex items-center gap-1.5 border-b-2 px-0.5'
 const CHOSEN = 'border-foreground font-medium'
 const OTHER = 'border-transparent text-muted-foreground'
 
-// Where the panes do not fit side by side. Links to a pane: app.css shows the one that the address names, with no script and by the
-// back button too.
+// For windows in which the panes do not fit side by side. The tabs are links to a pane, and session.css shows the pane that the address
+// names: without script, and with the back button.
 const Tabs = ({ version }: { version: number }) => (
   <nav id="tabs" aria-label="Parts" className="sticky top-0 z-20 flex h-9 shrink-0 gap-4 border-b bg-background px-4 text-[13px] lg:hidden">
     <a href="#feed" className={cn(TAB, CHOSEN, 'on-document:border-transparent on-document:font-normal on-document:text-muted-foreground')}>
@@ -87,7 +87,7 @@ const Head = ({ session, person }: { session: SessionView; person: Frame['person
   </section>
 )
 
-/** Title, state and description. `renamed`: the title has just changed, and shows it. */
+/** Title, status and description. `renamed`: the title flashes, because it has just changed. */
 export const SessionHead = ({ session, renamed = false }: { session: SessionState; renamed?: boolean }) => (
   <div id="session-head" data-concluded={session.concluded || undefined} className="min-w-0 flex-1">
     <div className="flex items-start gap-2.5">
@@ -98,7 +98,7 @@ export const SessionHead = ({ session, renamed = false }: { session: SessionStat
           renamed && 'flash',
         )}
       >
-        {visible(session.title)}
+        {escapeInvisible(session.title)}
       </h1>
       <Badge variant={session.concluded ? 'concluded' : session.quietFor ? 'warn' : 'live'} className="mt-0.5">
         <span className={cn('dot size-1.5 rounded-full', session.concluded ? 'bg-violet' : session.quietFor ? 'bg-warn' : 'bg-ok')} />
@@ -110,13 +110,13 @@ export const SessionHead = ({ session, renamed = false }: { session: SessionStat
         </a>
       )}
     </div>
-    {session.description && <Description text={visible(session.description)} />}
+    {session.description && <Description text={escapeInvisible(session.description)} />}
   </div>
 )
 
 const ONE_LINE = 140
 
-// A long description is one line until it is opened: it may have 10,000 characters, and the feed is what people come for.
+// A long description is folded to a line: it may have 10,000 characters, and people come for the feed.
 const Description = ({ text }: { text: string }) =>
   text.length <= ONE_LINE && !text.includes('\n') ? (
     <p dir="auto" className="mt-0.5 w-fit text-[13px] low:hidden text-muted-foreground wrap-anywhere">

@@ -1,9 +1,8 @@
-import type { SharedDocument } from '../document/document-pane.tsx'
 import type { Lane } from './lanes.tsx'
-import type { RosterTeam } from './roster.tsx'
+import type { Status } from '../parts/status-dot.tsx'
 import type { Team } from '../parts/team.tsx'
 
-/** What the session is right now, for every viewer: shown by the page, and kept up to date while it is open. */
+/** The state of a session, the same for every viewer: shown by its page, and kept up to date while the page is open. */
 export interface SessionState {
   id: string
   title: string
@@ -13,12 +12,29 @@ export interface SessionState {
   waitingFor: number
   /** The teams that keep repeating themselves, and since when (the loop guard). */
   loop: { teams: string[]; since: string } | undefined
-  /** For how long nothing was said and nobody listened, in a session that has no conclusion. */
+  /** For how long an open session has been silent, with nobody listening. */
   quietFor: string | undefined
   written: Written
 }
 
-/** Which version of the document is the newest, and whose it is. */
+export interface RosterTeam extends Team {
+  id: string
+  status: Status
+  /** The team waits for the next message at this moment. */
+  polling: boolean
+  /** About how long ago the team was there: `12m ago`. */
+  seen: string
+  /** That was when the team spoke; it has not listened since. */
+  spoke: boolean
+  convener: boolean
+  left: boolean
+  /** How many messages the team was not handed, or that many and `more`; undefined while it listens, and when it need not. */
+  unread: { count: number; more: boolean } | undefined
+  /** The sequence of the last message that the team has acknowledged; 0 before the first. */
+  acknowledged: number
+}
+
+/** The document's newest version, and its author. */
 export interface Written {
   version: number
   by: Team | undefined
@@ -27,25 +43,32 @@ export interface Written {
   age: string
 }
 
+export interface SharedDocument {
+  content: string
+  version: number
+  /** The text of the document's Conclusion section. */
+  conclusion: string | undefined
+}
+
 /** All that the session page shows. */
 export interface SessionView extends SessionState {
   startedAt: string
   messages: number
   lanes: Lane[]
   document: SharedDocument
-  /** The newest event there was: an open page follows from here. */
+  /** The sequence of the newest event: an open page follows from there. */
   cursor: number
   feed: FeedWindow
 }
 
-/** A stretch of the feed. */
+/** The part of the feed that a page begins with. */
 export interface FeedWindow {
-  /** The rows, rendered (pages/session/feed.tsx renders them bit by bit). */
+  /** The rows, rendered (pages/session/feed.tsx). */
   html: string
-  /** There are older rows than the first of these, whose sequence this is. */
+  /** The sequence of the first row, if there are older ones. */
   olderThan: number | undefined
-  /** They are put in while the page is sent. */
+  /** The rows are put in while the page is sent. */
   streamed?: boolean
-  /** The row that was asked for. */
+  /** The sequence of the event that the address names. */
   sought: number | undefined
 }

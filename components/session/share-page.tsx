@@ -7,15 +7,15 @@ import { Card, CardContent, CardDescription, CardHeader, CardTitle } from '../ui
 export interface ShareView {
   id: string
   title: string
-  /** The active link: by whom, and how long ago. */
+  /** The active link: who made it, and how long ago. */
   shared: { by: string; age: string } | undefined
-  /** The link that was made just now: it is shown only once. */
+  /** A link that was made just now: it is shown only once. */
   url: string | undefined
   problem: string | undefined
   idempotencyKey: string
 }
 
-/** A session's read-only link for people outside: made, replaced and revoked. */
+/** The page on which a session's read-only link is made, replaced and revoked. */
 export const SharePage = ({ frame, session }: { frame: Frame; session: ShareView }) => (
   <Shell
     frame={frame}

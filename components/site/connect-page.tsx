@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import type { ServerLink } from '../../src/core/server-link.ts'
-import { visible } from '../../src/core/escape-invisible.ts'
+import { escapeInvisible } from '../../src/core/escape-invisible.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Shell, type Frame } from './shell.tsx'
 import { Snippet } from '../parts/snippet.tsx'
@@ -116,7 +116,7 @@ const Clients = ({ link }: { link: ServerLink }) => (
 const Invitation = ({ session, link }: { session: Invited; link: ServerLink }) => (
   <Card aria-label="Invitation" className="border-brand/40">
     <CardHeader>
-      <CardTitle className="wrap-anywhere">2. Invite agents to “{visible(session.title)}”</CardTitle>
+      <CardTitle className="wrap-anywhere">2. Invite agents to “{escapeInvisible(session.title)}”</CardTitle>
       <CardDescription>Paste this to an agent; each team takes its own name. One that can only run curl needs no step 1.</CardDescription>
     </CardHeader>
     <CardContent className={SNIPPETS}>
@@ -130,7 +130,7 @@ const Invitation = ({ session, link }: { session: Invited; link: ServerLink }) =
 const Concluded = ({ session: { id, title }, mayResume }: { session: Invited; mayResume: boolean }) => (
   <Card aria-label="Concluded">
     <CardHeader>
-      <CardTitle className="wrap-anywhere">“{visible(title)}” is concluded</CardTitle>
+      <CardTitle className="wrap-anywhere">“{escapeInvisible(title)}” is concluded</CardTitle>
       <CardDescription>
         An agent that joins it can read everything but add nothing. To go on, resume it: a new session begins with what was concluded.
       </CardDescription>

@@ -1,4 +1,4 @@
-import { visible } from '../../src/core/escape-invisible.ts'
+import { escapeInvisible } from '../../src/core/escape-invisible.ts'
 import { Shell, type Frame } from './shell.tsx'
 import { LinkButton } from '../ui/button.tsx'
 
@@ -14,7 +14,7 @@ export const ErrorPage = ({ frame, status, title, message }: Props) => (
     <main id="main" className="mx-auto w-full max-w-md px-4 py-20 text-center">
       <p className="font-mono text-[13px] text-muted-foreground">{status}</p>
       <h1 className="mt-1 text-xl font-semibold tracking-[-0.02em]">{title}</h1>
-      <p className="mt-2 text-[13px] text-balance text-muted-foreground wrap-anywhere">{visible(message)}</p>
+      <p className="mt-2 text-[13px] text-balance text-muted-foreground wrap-anywhere">{escapeInvisible(message)}</p>
       <p className="mt-6 flex justify-center gap-2">
         {status === 401 && <LinkButton href="/sign-in">Sign in</LinkButton>}
         {frame.person?.role !== 'guest' && (

@@ -1,10 +1,10 @@
 import type { ServerLink } from '../../src/core/server-link.ts'
-import { visible } from '../../src/core/escape-invisible.ts'
+import { escapeInvisible } from '../../src/core/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
 import { Icon } from '../parts/icon.tsx'
-import { hrefOf } from '../search/search-form.tsx'
+import { searchHref } from '../search/search-form.tsx'
 import { Hits } from '../search/search-hits.tsx'
-import type { Found } from '../search/search-page.tsx'
+import type { SearchResults } from '../search/search-page.tsx'
 import { SessionRow, type SessionSummary } from './session-row.tsx'
 import { SessionSearch, type Filter } from '../session/session-search.tsx'
 import { Shell, type Frame } from './shell.tsx'
@@ -19,7 +19,7 @@ export interface Counts {
   live: number
   /** Teams that wait for the next message. */
   listening: number
-  /** Teams that are there, those who listen among them. */
+  /** Teams that are present, listening or not. */
   present: number
   /** In the last 24 hours. */
   messages: number | string
@@ -29,20 +29,20 @@ export interface Counts {
   lastEvent: string | undefined
 }
 
-interface Overview {
+interface HomeView {
   counts: Counts
   sessions: SessionSummary[]
   /** More sessions match than are shown. */
   more: boolean
   search: string
   filter: Filter
-  /** What was found for `search`, or why the search failed. */
-  found: Found | undefined
+  /** The results of `search`, or why it failed. */
+  found: SearchResults | undefined
   problem: string | undefined
   link: ServerLink
 }
 
-export const HomePage = ({ frame, overview }: { frame: Frame; overview: Overview }) => (
+export const HomePage = ({ frame, overview }: { frame: Frame; overview: HomeView }) => (
   <Shell frame={frame} title="Sessions · Parley" icons="home">
     <main id="main" className="mx-auto w-full max-w-5xl px-4 py-7 sm:px-6">
       <div className="flex flex-wrap items-end gap-3">
@@ -68,7 +68,7 @@ export const HomePage = ({ frame, overview }: { frame: Frame; overview: Overview
 )
 
 /** The figures, refreshed while the page is open (public/home.js). */
-export const Figures = ({ counts }: Pick<Overview, 'counts'>) => (
+export const Figures = ({ counts }: Pick<HomeView, 'counts'>) => (
   <dl id="figures" className="mt-5 grid grid-cols-2 gap-px overflow-hidden rounded-lg border bg-border shadow-xs sm:grid-cols-4">
     <Stat label="Live sessions" value={counts.live} note={`of ${counts.sessions.toLocaleString('en')}`} />
     <Stat label="Teams listening" value={counts.listening} note={counts.present > 0 ? `of ${counts.present} present` : ''} />
@@ -91,15 +91,15 @@ const Stat = ({ label, value, note, className }: { label: string; value: number 
   </div>
 )
 
-/** Search and list. The list is refreshed as well, unless it shows a search's results, which stay as they are. */
-export const Sessions = ({ counts, sessions, more, search, filter, found, problem, link }: Overview) => (
+/** Search and list. The list is refreshed too, unless it shows the results of a search. */
+export const Sessions = ({ counts, sessions, more, search, filter, found, problem, link }: HomeView) => (
   <div id="sessions" data-live={search === '' && !problem ? '' : undefined}>
     {counts.sessions === 0 ? (
       <NoSessions link={link} />
     ) : (
       <>
         <SessionSearch search={search} filter={filter} />
-        {problem && <Alert variant="destructive" className="mt-3" children={visible(problem)} />}
+        {problem && <Alert variant="destructive" className="mt-3" children={escapeInvisible(problem)} />}
         {found && sessions.length + found.hits.length === 0 ? (
           <NothingFound search={search} filter={filter} />
         ) : (
@@ -139,15 +139,15 @@ const List = ({ sessions, search, terms }: { sessions: SessionSummary[]; search:
   </div>
 )
 
-/** The best of what was said, in whatever state its session is. */
-const Messages = ({ search, found: { hits, terms, total, more } }: { search: string; found: Found }) => (
+/** The best hits among messages, whatever the status of their sessions. */
+const Messages = ({ search, found: { hits, terms, total, more } }: { search: string; found: SearchResults }) => (
   <section aria-labelledby="messages" className="mt-6">
     <div className="flex items-baseline gap-3">
       <h2 id="messages" className="text-[13px] font-medium">
         Messages
       </h2>
       <a
-        href={hrefOf({ query: search })}
+        href={searchHref({ query: search })}
         className="ml-auto text-[12.5px] text-muted-foreground underline underline-offset-2 hover:text-foreground"
       >
         {hits.length === total ? 'Search with filters' : `All ${total}${more ? '+' : ''} results`}
@@ -163,8 +163,8 @@ const NothingFound = ({ search, filter }: { search: string; filter: Filter }) =>
   <div className="mt-3 rounded-lg border bg-card shadow-xs">
     <Empty icon={<Icon name="search" />} title="Nothing found">
       {filter === 'all' ? 'Nothing matches' : `No ${filter} session and no message matches`} “
-      <span className="wrap-anywhere">{visible(search)}</span>”. Try fewer or different words,{' '}
-      <a href={hrefOf({ query: search, type: 'all' })} className="text-foreground underline underline-offset-2">
+      <span className="wrap-anywhere">{escapeInvisible(search)}</span>”. Try fewer or different words,{' '}
+      <a href={searchHref({ query: search, type: 'all' })} className="text-foreground underline underline-offset-2">
         search everything that was done
       </a>
       , or{' '}

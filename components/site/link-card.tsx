@@ -11,14 +11,14 @@ import { Label } from '../ui/label.tsx'
 
 export interface McpLink extends ServerLink {
   source: 'saved' | 'environment' | 'request'
-  /** What takes effect once the saved link is removed, and whether MCP_URL says so. */
+  /** The link that holds once the saved one is forgotten, and whether MCP_URL sets it. */
   otherwise: string
   configured: boolean
 }
 
-/** What came of what was asked for. */
+/** The outcome of a form. */
 export interface Notice {
-  look: 'ok' | 'warn' | 'destructive'
+  variant: 'ok' | 'warn' | 'destructive'
   text: string
 }
 
@@ -26,13 +26,13 @@ interface Props {
   frame: Frame
   link: McpLink
   notice: Notice | undefined
-  /** What was typed and rejected. */
+  /** The text that was rejected. */
   typed: string | undefined
 }
 
 const SOURCES = { saved: 'saved on this page', environment: 'from MCP_URL', request: 'from the URL you called' }
 
-/** The current link, where it comes from, and the form to save another. */
+/** The link in force, its source, and the forms that change and check it. */
 export const LinkCard = ({ frame, link, notice, typed }: Props) => (
   <Card id="link" aria-label="MCP link">
     <CardHeader>
@@ -44,7 +44,7 @@ export const LinkCard = ({ frame, link, notice, typed }: Props) => (
         <code className="font-mono text-[12.5px] break-all">{link.url}</code>
         <Badge>{SOURCES[link.source]}</Badge>
       </p>
-      {notice && <Alert variant={notice.look} className="wrap-anywhere" children={notice.text} />}
+      {notice && <Alert variant={notice.variant} className="wrap-anywhere" children={notice.text} />}
       <ChangeLink frame={frame} link={link} typed={typed} />
       <Snippet label="Claude CLI" code={claude(link)} />
       <Snippet label="Codex (config.toml)" code={codexConfig(link)} />
@@ -75,9 +75,9 @@ const ChangeLink = ({ frame, link, typed }: Omit<Props, 'notice'>) => {
             id="mcp_url"
             name="mcp_url"
             type="url"
-            required
             maxLength={2_000}
             defaultValue={typed ?? link.url}
+            placeholder={link.otherwise}
             aria-invalid={typed !== undefined}
             className="font-mono text-[12.5px]"
           />

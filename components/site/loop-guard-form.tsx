@@ -6,15 +6,15 @@ export interface LoopGuardChoice {
   mode: string
   posts: number
   likeness: number
-  /** It was saved on this page. */
+  /** The values were saved on this page. */
   saved: boolean
-  /** What holds without that. */
+  /** The values that hold once the saved ones are forgotten. */
   otherwise: { mode: string; posts: number; likeness: number; configured: boolean }
 }
 
 const LABELS: Record<string, string> = { off: 'Do nothing', warn: 'Mark the session', slow: 'Mark it and slow the teams down' }
 
-/** What is done about teams that go round in circles, and when that begins. */
+/** The form for what is done about teams in a loop, and from when on. */
 export const LoopGuardForm = ({ modes, mode, posts, likeness, saved, otherwise }: LoopGuardChoice) => (
   <form method="post" action="/settings/loop-guard" className="mx-4 mt-4 grid gap-3 rounded-md border p-3">
     <fieldset className="flex flex-wrap gap-x-4 gap-y-1.5 text-[13px]">

@@ -1,4 +1,4 @@
-import { visible } from '../../src/core/escape-invisible.ts'
+import { escapeInvisible } from '../../src/core/escape-invisible.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Marked } from '../parts/marked.tsx'
 import { Sparkline } from '../parts/sparkline.tsx'
@@ -11,16 +11,16 @@ export interface SessionSummary {
   title: string
   /** The program that it was imported from; undefined for a room. */
   source: string | undefined
-  /** The same as on its page. */
+  /** As on the session's page. */
   state: 'live' | 'idle' | 'concluded'
   /** The teams keep repeating themselves (the loop guard). */
   needsPerson: boolean
   lastLine: string
   teams: Team[]
-  /** How long ago something happened. */
+  /** How long ago the last event was. */
   age: string
   messages: number
-  /** How lively it was, in equal parts of its time. */
+  /** Messages in equal slots of the session's time. */
   pulses: number[]
   /** The session that it continues. */
   from: { how: 'resumed' | 'forked'; title: string } | undefined
@@ -33,7 +33,7 @@ const DOTS = {
   concluded: { status: 'disconnected', word: 'Concluded' },
 } as const
 
-/** A session in the list: the whole row is its link. `terms` are marked in it. */
+/** A session in the list; the whole row is a link to it. `terms` are marked. */
 export const SessionRow = ({ session, terms = [] }: { session: SessionSummary; terms?: string[] | undefined }) => (
   <li id={`s-${session.id}`} className="relative flex items-center gap-4 px-4 py-3 hover:bg-accent/50 has-focus-visible:bg-accent/60">
     <StatusDot {...DOTS[session.state]} className="size-2.25" />
@@ -51,16 +51,16 @@ export const SessionRow = ({ session, terms = [] }: { session: SessionSummary; t
           </Badge>
         )}
         {session.from && (
-          <Badge variant="outline" className="max-w-52 min-w-0 shrink" title={visible(session.from.title)}>
+          <Badge variant="outline" className="max-w-52 min-w-0 shrink" title={escapeInvisible(session.from.title)}>
             <Icon name={session.from.how === 'resumed' ? 'resume' : 'fork'} className="shrink-0" />
             <span className="min-w-0 truncate">
-              {session.from.how} from {visible(session.from.title)}
+              {session.from.how} from {escapeInvisible(session.from.title)}
             </span>
           </Badge>
         )}
         {session.source ? (
           <Badge variant="outline" className="max-sm:hidden" title="An imported transcript">
-            {visible(session.source)}
+            {escapeInvisible(session.source)}
           </Badge>
         ) : (
           session.state === 'concluded' && (
@@ -86,9 +86,9 @@ export const SessionRow = ({ session, terms = [] }: { session: SessionSummary; t
 const Marks = ({ teams }: { teams: Team[] }) => (
   <span className="flex gap-0.5 max-sm:hidden">
     {teams.slice(0, MARKS).map((team, i) => (
-      <span key={i} title={visible(team.name)} className="relative">
+      <span key={i} title={escapeInvisible(team.name)} className="relative">
         <TeamMark team={team} size="small" />
-        <span className="sr-only">{visible(team.name)}</span>
+        <span className="sr-only">{escapeInvisible(team.name)}</span>
       </span>
     ))}
     {teams.length > MARKS && (

@@ -13,7 +13,7 @@ interface Props {
   groups: VariableGroup[]
   loopGuard: LoopGuardChoice
   notice: Notice | undefined
-  /** What was typed and rejected. */
+  /** The link that was rejected. */
   typed: string | undefined
 }
 

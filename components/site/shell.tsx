@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { visible } from '../../src/core/escape-invisible.ts'
+import { escapeInvisible } from '../../src/core/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
 import { Icon, Icons, type IconPage } from '../parts/icon.tsx'
 import { SearchBox } from '../search/search-box.tsx'
@@ -7,18 +7,18 @@ import { THEMES, type Theme } from './theme.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Button, LinkButton } from '../ui/button.tsx'
 
-/** What every page knows of its reader and of its place. */
+/** What every page knows about its reader and its address. */
 export interface Frame {
   theme: Theme
-  /** A guest reads one session by its link: all other pages are closed to them. */
+  /** A guest reads one session by its shared link: all other pages are closed to a guest. */
   person: { name: string; role: 'person' | 'reader' | 'guest' } | undefined
-  /** This page's path, to come back to. */
+  /** This page's path, for links that lead back. */
   path: string
   styles: string
   script: string
 }
 
-/** `when`: the classes that hide it where it leads nowhere. */
+/** A link to skip to a part of the page. `when`: classes that hide the link where it leads nowhere. */
 export interface Skip {
   label: string
   href: string
@@ -28,21 +28,21 @@ export interface Skip {
 interface Props {
   frame: Frame
   title: string
-  /** Where this page is, after the product's name. */
+  /** The page's place, after the product's name. */
   crumbs?: { label: string; href?: string }[]
-  /** As high as the window: the panes scroll, the page does not. From 1024 px on, or everywhere; a window too low for that scrolls. */
+  /** The page is as high as the window, and its panes scroll: from 1024 px on, or everywhere. A window too low for that scrolls. */
   full?: boolean | 'everywhere'
-  /** Where a keyboard may want to go at once. */
+  /** Links for the keyboard. */
   skips?: Skip[]
-  /** The id of what must have come before anything is painted: a list that grows at its end would be seen jumping. */
+  /** The id of the element that must have arrived before anything is painted: otherwise the growing feed would be seen to jump. */
   paintsWith?: string | undefined
-  /** The kind of page, where it has icons of its own. */
+  /** The kind of page, if it has icons of its own. */
   icons?: IconPage
   children: ReactNode
 }
 
-// Only its own attribute names (data-hx-… would be live by default), no extension but ours, no hand on history, styles or, where it
-// morphs, its own marks and the order in which Tab goes, which is the script's (public/live/keys.js).
+// Only the plain attribute names (data-hx-… works by default), only the extension for streams, no change of history or styles. Morphing
+// leaves htmx's own marks alone, and tabindex, which public/live/keys.js sets.
 const HTMX = JSON.stringify({
   prefix: '',
   extensions: 'sse',
@@ -58,7 +58,7 @@ export const Shell = ({ frame, title, crumbs = [], full = false, skips = [TO_CON
     <head>
       <meta charSet="utf-8" />
       <meta name="viewport" content="width=device-width,initial-scale=1" />
-      <title>{visible(title)}</title>
+      <title>{escapeInvisible(title)}</title>
       <meta name="color-scheme" content={frame.theme === 'system' ? 'light dark' : frame.theme} />
       {paintsWith && <link rel="expect" href={`#${paintsWith}`} blocking="render" />}
       <meta name="htmx-config" content={HTMX} />
@@ -193,7 +193,7 @@ const Identity = ({ frame: { person, path } }: { frame: Frame }) =>
   person ? (
     <form method="post" action="/sign-out" className="ml-1 flex items-center gap-2 border-l pl-2">
       <span className="max-w-40 truncate text-[12.5px] text-muted-foreground max-sm:hidden">
-        {visible(person.name)}
+        {escapeInvisible(person.name)}
         {person.role === 'reader' && ' (reads only)'}
       </span>
       <Button type="submit" variant="ghost" size="icon" aria-label="Sign out" title="Sign out">

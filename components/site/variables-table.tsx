@@ -16,7 +16,7 @@ export interface VariableGroup {
   variables: VariableRow[]
 }
 
-const LOOKS = { default: 'outline', environment: 'live', saved: 'secondary' } as const
+const BADGES = { default: 'outline', environment: 'live', saved: 'secondary' } as const
 
 export const VariablesTable = ({ title, variables }: VariableGroup) => (
   <div className="thin-scroll overflow-x-auto" tabIndex={0} role="region" aria-label={`Variables: ${title}`}>
@@ -43,7 +43,7 @@ export const VariablesTable = ({ title, variables }: VariableGroup) => (
               )}
             </TableCell>
             <TableCell className="max-sm:py-0">
-              <Badge variant={LOOKS[source]}>{source}</Badge>
+              <Badge variant={BADGES[source]}>{source}</Badge>
             </TableCell>
           </tr>
         ))}

@@ -1,16 +1,16 @@
 import { escaped, highlight } from '../../src/markdown/highlight.ts'
 import { MARKDOWN } from '../../src/core/event-types.ts'
 import { renderMarkdown } from '../../src/markdown/render.ts'
-import { visible } from '../../src/core/escape-invisible.ts'
+import { escapeInvisible } from '../../src/core/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
-import { eventHref, eventText, LONGEST, type Field, type TraceEvent } from './trace-view.ts'
+import { eventHref, eventText, LONGEST_EVENT, type Field, type TraceEvent } from './trace-view.ts'
 
 interface Props {
   session: string
   event: TraceEvent
 }
 
-/** What an event says; of a long one its beginning, with the way to the rest. */
+/** The text and fields of an event; of a long event the beginning, with a link to the rest. */
 export const TraceBody = ({ session, event }: Props) => {
   const { sequence, kind, text, fields } = event
   return (
@@ -26,7 +26,7 @@ export const TraceBody = ({ session, event }: Props) => {
           />
         ) : (
           <pre tabIndex={0} className={MONO}>
-            {visible(text)}
+            {escapeInvisible(text)}
           </pre>
         ))}
       {fields.length > 0 && <Fields fields={fields} />}
@@ -43,12 +43,12 @@ const Fields = ({ fields }: { fields: Field[] }) => (
   <dl className="grid gap-1 not-first:mt-1.5">
     {fields.map(({ name, value, json }, i) => (
       <div key={i} className={isShort(value) ? 'flex items-baseline gap-2' : undefined}>
-        <dt className="mb-0.5 shrink-0 font-mono text-[11px] text-muted-foreground">{visible(name) || 'arguments'}</dt>
+        <dt className="mb-0.5 shrink-0 font-mono text-[11px] text-muted-foreground">{escapeInvisible(name) || 'arguments'}</dt>
         <dd className="min-w-0">
           {isShort(value) ? (
-            <code className="font-mono text-[12px] text-foreground wrap-anywhere">{visible(value)}</code>
+            <code className="font-mono text-[12px] text-foreground wrap-anywhere">{escapeInvisible(value)}</code>
           ) : (
-            <pre tabIndex={0} className={MONO} dangerouslySetInnerHTML={{ __html: coloured(visible(value), json) }} />
+            <pre tabIndex={0} className={MONO} dangerouslySetInnerHTML={{ __html: coloured(escapeInvisible(value), json) }} />
           )}
         </dd>
       </div>
@@ -59,13 +59,13 @@ const Fields = ({ fields }: { fields: Field[] }) => (
 const ONE_LINE = 72
 const isShort = (value: string) => value.length <= ONE_LINE && !value.includes('\n')
 
-// Only what is JSON is sure to be read well: the flags of a command would pass for comments.
+// Only JSON is coloured: in a command, flags would pass for comments.
 const coloured = (text: string, json: boolean) => (json ? highlight(text) : escaped(text))
 
 const Rest = ({ session, event: { turn, sequence, characters } }: Props) => {
   const count = characters.toLocaleString('en')
   const link = 'mt-1.5 inline-block text-[12.5px] font-medium text-foreground underline underline-offset-2'
-  return characters > LONGEST ? (
+  return characters > LONGEST_EVENT ? (
     <a href={eventText(session, sequence)} className={link}>
       Open all {count} characters as text
     </a>

@@ -1,9 +1,8 @@
 import type { ReactNode } from 'react'
-import type { Kind } from '../../src/core/event-types.ts'
-import { visible } from '../../src/core/escape-invisible.ts'
+import type { EventType } from '../../src/core/event-types.ts'
+import { escapeInvisible } from '../../src/core/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
-import { EVENT_LOOK } from '../session/event-row.tsx'
-import { Icon, type IconName } from '../parts/icon.tsx'
+import { Icon, iconNamed, type IconName } from '../parts/icon.tsx'
 import { lasted } from '../parts/lasted.ts'
 import { TeamMark, TeamName } from '../parts/team.tsx'
 import { clock, moment } from '../parts/time.ts'
@@ -16,7 +15,7 @@ interface Props {
   event: TraceEvent
 }
 
-/** What happened in a turn, one after the other. */
+/** The events of a turn, in their order. */
 export const TraceRows = ({ session, items }: { session: string; items: TraceItem[] }) =>
   items.map((item) =>
     'notes' in item ? (
@@ -28,12 +27,12 @@ export const TraceRows = ({ session, items }: { session: string; items: TraceIte
 
 const Row = ({ session, event }: Props) => {
   const { kind } = event
-  if (kind === 'user_input' || kind === 'assistant_response') return <Said session={session} event={event} />
+  if (kind === 'user_input' || kind === 'assistant_response') return <MessageRow session={session} event={event} />
   return (
     <Line
       session={session}
       event={event}
-      mark={<Tile kind={kind} icon={EVENT_LOOK[event.event ?? '']?.icon} />}
+      mark={<Tile kind={kind} icon={event.icon === undefined ? undefined : iconNamed(event.icon)} />}
       anchored={kind !== 'tool_call'}
     >
       {kind === 'tool_call' ? <Call session={session} event={event} /> : <Folded session={session} event={event} />}
@@ -43,7 +42,7 @@ const Row = ({ session, event }: Props) => {
 
 const ROW = 'trace-row relative flex scroll-mt-12 gap-3 px-4'
 
-/** A row: its mark, what it says, and when. */
+/** A row: its mark, its content, and its time. */
 const Line = ({
   session,
   event,
@@ -70,7 +69,7 @@ const Time = ({ session, event: { turn, sequence, at } }: Props) => (
   </a>
 )
 
-const LOOK: Record<Kind, { icon: IconName; label: string; tone?: string }> = {
+const TYPE_LOOK: Record<EventType, { icon: IconName; label: string; tone?: string }> = {
   user_input: { icon: 'message', label: 'Prompt', tone: 'bg-foreground text-background' },
   assistant_response: { icon: 'spark', label: 'Answer', tone: 'bg-brand/12 text-brand' },
   reasoning: { icon: 'thought', label: 'Thinking' },
@@ -82,14 +81,14 @@ const LOOK: Record<Kind, { icon: IconName; label: string; tone?: string }> = {
   unknown: { icon: 'dot', label: 'Unknown' },
 }
 
-const Tile = ({ kind, icon = LOOK[kind].icon }: { kind: Kind; icon?: IconName | undefined }) => (
-  <span aria-hidden="true" className={cn('grid size-7 shrink-0 place-items-center rounded-md text-muted-foreground', LOOK[kind].tone)}>
+const Tile = ({ kind, icon = TYPE_LOOK[kind].icon }: { kind: EventType; icon?: IconName | undefined }) => (
+  <span aria-hidden="true" className={cn('grid size-7 shrink-0 place-items-center rounded-md text-muted-foreground', TYPE_LOOK[kind].tone)}>
     <Icon name={icon} className="size-3.5" />
   </span>
 )
 
 /** A prompt or an answer, as in the feed. */
-const Said = ({ session, event }: Props) => {
+const MessageRow = ({ session, event }: Props) => {
   const { kind, who, team, model, terminal, sequence, open } = event
   const by = [team ? '' : who, model].filter(Boolean).join(' · ')
   return (
@@ -102,9 +101,9 @@ const Said = ({ session, event }: Props) => {
               <TeamName team={team} />
             </span>
           ) : (
-            <b className="text-[13px] font-semibold">{LOOK[kind].label}</b>
+            <b className="text-[13px] font-semibold">{TYPE_LOOK[kind].label}</b>
           )}
-          {by && <span className="min-w-0 truncate text-[11.5px] text-muted-foreground">{visible(by)}</span>}
+          {by && <span className="min-w-0 truncate text-[11.5px] text-muted-foreground">{escapeInvisible(by)}</span>}
           <Terminal terminal={terminal} />
         </div>
         <TraceBody session={session} event={event} />
@@ -128,14 +127,14 @@ const Chevron = () => (
   <Icon name="chevron" className="size-3.5 shrink-0 text-muted-foreground transition-transform [details[open]>summary>&]:rotate-90" />
 )
 
-/** One quiet line, and the rest when it is opened. */
+/** An event folded to one quiet line. */
 const Folded = ({ session, event }: Props) => (
   <details open={event.open} className="group/fold">
     <summary className={cn(SUMMARY, 'text-muted-foreground hover:text-foreground')}>
       <Chevron />
       <span className="shrink-0 font-medium">{labelOf(event)}</span>
       <span className={cn('min-w-0 truncate group-open/fold:invisible', event.kind === 'reasoning' && 'italic')}>
-        {visible(event.line)}
+        {escapeInvisible(event.line)}
       </span>
       <span className="flex-1" />
       <Exit event={event} />
@@ -149,9 +148,9 @@ const Folded = ({ session, event }: Props) => (
 )
 
 const labelOf = ({ kind, tool, note }: TraceEvent) =>
-  visible(note ?? (kind === 'tool_response' && tool ? `Result of ${tool}` : LOOK[kind].label))
+  escapeInvisible(note ?? (kind === 'tool_response' && tool ? `Result of ${tool}` : TYPE_LOOK[kind].label))
 
-/** A tool's call with what came of it, in one frame. */
+/** A tool's call and its response, in one frame. */
 const Call = ({ session, event }: Props) => {
   const { sequence, tool, line, open, response, at } = event
   return (
@@ -159,8 +158,10 @@ const Call = ({ session, event }: Props) => {
       <details open={open} id={`e${sequence}`} className={cn('trace-part group/call scroll-mt-12 px-2.5', open && 'sought')}>
         <summary className={SUMMARY}>
           <Chevron />
-          <b className="max-w-[50%] shrink-0 truncate font-mono text-[12px] font-semibold">{visible(tool ?? 'tool')}</b>
-          <span className="min-w-0 truncate font-mono text-[12px] text-muted-foreground group-open/call:invisible">{visible(line)}</span>
+          <b className="max-w-[50%] shrink-0 truncate font-mono text-[12px] font-semibold">{escapeInvisible(tool ?? 'tool')}</b>
+          <span className="min-w-0 truncate font-mono text-[12px] text-muted-foreground group-open/call:invisible">
+            {escapeInvisible(line)}
+          </span>
           <span className="flex-1" />
           {!response && <Terminal terminal={event.terminal} />}
         </summary>
@@ -184,7 +185,9 @@ const Response = ({ session, event, calledAt }: Props & { calledAt: string }) =>
       <Chevron />
       <Icon name="result" className="size-3.5 shrink-0" />
       <span className="sr-only group-open/result:not-sr-only group-open/result:font-medium">Result</span>
-      <span className="min-w-0 truncate font-mono text-[12px] group-open/result:invisible">{visible(event.line) || 'no output'}</span>
+      <span className="min-w-0 truncate font-mono text-[12px] group-open/result:invisible">
+        {escapeInvisible(event.line) || 'no output'}
+      </span>
       <span className="flex-1" />
       <span className="shrink-0 text-[11px] tabular-nums max-sm:hidden" title="From the call to its result">
         {lasted(calledAt, event.at)}
@@ -211,9 +214,9 @@ const Exit = ({ event: { exitCode, failed } }: { event: TraceEvent }) =>
   )
 
 const By = ({ event: { who, model } }: { event: TraceEvent }) =>
-  (who || model) && <p className="mt-1.5 text-[11px] text-muted-foreground">{visible([who, model].filter(Boolean).join(' · '))}</p>
+  (who || model) && <p className="mt-1.5 text-[11px] text-muted-foreground">{escapeInvisible([who, model].filter(Boolean).join(' · '))}</p>
 
-/** What programs note for themselves, gathered: few people look for it. */
+/** Consecutive runtime notes, folded: few people look for them. */
 const Notes = ({ session, notes }: { session: string; notes: TraceEvent[] }) => {
   if (notes.length === 1)
     return (

@@ -1,4 +1,4 @@
-import { visible } from '../../src/core/escape-invisible.ts'
+import { escapeInvisible } from '../../src/core/escape-invisible.ts'
 import { Icon } from '../parts/icon.tsx'
 import { lasted } from '../parts/lasted.ts'
 import { SearchBox } from '../search/search-box.tsx'
@@ -6,14 +6,14 @@ import { Shell, type Frame } from '../site/shell.tsx'
 import { moment } from '../parts/time.ts'
 import { TraceTurn } from './trace-turn.tsx'
 import { TraceTurns } from './trace-turns.tsx'
-import type { ShownTurn, Traced, TurnList } from './trace-view.ts'
+import type { ShownTurn, TracedSession, TurnList } from './trace-view.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Button, LinkButton } from '../ui/button.tsx'
 import { Menu, MenuLink } from '../ui/menu.tsx'
 
 interface Props {
   frame: Frame
-  session: Traced
+  session: TracedSession
   list: TurnList
   turn: ShownTurn
 }
@@ -47,22 +47,22 @@ export const TracePage = ({ frame, session, list, turn }: Props) => {
   )
 }
 
-const Head = ({ session, person }: { session: Traced; person: Frame['person'] }) => (
+const Head = ({ session, person }: { session: TracedSession; person: Frame['person'] }) => (
   <section className="shrink-0 border-b px-4 pt-3 pb-2.5" aria-label="Session">
     <div className="flex items-start gap-x-4 gap-y-2.5 max-md:flex-col">
       <div className="min-w-0 flex-1">
         <h1 className="text-[16px] leading-5.5 font-semibold tracking-[-0.015em] wrap-anywhere max-sm:line-clamp-3 sm:text-[17px] sm:leading-6">
-          {visible(session.title)}
+          {escapeInvisible(session.title)}
         </h1>
         <div className="mt-1 flex flex-wrap items-center gap-x-2 gap-y-1 text-[13px] text-muted-foreground">
-          {session.source && <Badge variant="outline">{visible(session.source)}</Badge>}
+          {session.source && <Badge variant="outline">{escapeInvisible(session.source)}</Badge>}
           {session.source && session.turns > 0 && <Ended ended={session.ended} />}
-          <p className="wrap-anywhere tabular-nums">{visible(factsOf(session).join(' · '))}</p>
+          <p className="wrap-anywhere tabular-nums">{escapeInvisible(factsOf(session).join(' · '))}</p>
         </div>
       </div>
       <div className="flex shrink-0 items-center gap-1.5 max-md:w-full">
         {person?.role !== 'guest' && <SearchHere session={session.id} />}
-        <Ways session={session} person={person} />
+        <TraceActions session={session} person={person} />
       </div>
     </div>
   </section>
@@ -77,7 +77,7 @@ const Ended = ({ ended }: { ended: boolean }) => (
   </Badge>
 )
 
-const factsOf = ({ startedAt, updatedAt, turns, events, models }: Traced): string[] => [
+const factsOf = ({ startedAt, updatedAt, turns, events, models }: TracedSession): string[] => [
   moment(startedAt),
   lasted(startedAt, updatedAt),
   turns === 1 ? '1 turn' : `${turns.toLocaleString('en')} turns`,
@@ -96,8 +96,8 @@ const SearchHere = ({ session }: { session: string }) => (
   </form>
 )
 
-// What a transcript is exported as can be imported again; a room has its exports on its own page.
-const Ways = ({ session: { id, source }, person }: { session: Traced; person: Frame['person'] }) =>
+// An exported transcript can be imported again. A room has its exports on its own page.
+const TraceActions = ({ session: { id, source }, person }: { session: TracedSession; person: Frame['person'] }) =>
   source === undefined ? (
     <LinkButton href={`/sessions/${id}`} variant="outline" className="max-sm:h-9">
       <Icon name="message" />

@@ -1,17 +1,17 @@
 import { Icon } from '../parts/icon.tsx'
 import { lasted } from '../parts/lasted.ts'
 import { moment } from '../parts/time.ts'
-import { turnHref, type ShownTurn, type Traced } from './trace-view.ts'
+import { turnHref, type ShownTurn, type TracedSession } from './trace-view.ts'
 import { Badge } from '../ui/badge.tsx'
 import { LinkButton } from '../ui/button.tsx'
 import { Empty } from '../ui/empty.tsx'
 
 interface Props {
-  session: Traced
+  session: TracedSession
   turn: ShownTurn
 }
 
-/** One turn: what it is, the ways to its neighbours, and its events. */
+/** One turn: its head with links to the neighbouring turns, and its events. */
 export const TraceTurn = ({ session, turn }: Props) =>
   turn.item === undefined ? (
     <NoTurn session={session} ordinal={turn.ordinal} />
@@ -54,7 +54,7 @@ const Bar = ({ session, turn }: Props) => {
   )
 }
 
-const Step = ({ session, to, rel, label }: { session: Traced; to: number; rel: 'prev' | 'next'; label: string }) => {
+const Step = ({ session, to, rel, label }: { session: TracedSession; to: number; rel: 'prev' | 'next'; label: string }) => {
   const look = <Icon name="chevron" className={rel === 'prev' ? 'rotate-180' : undefined} />
   const size = 'size-7'
   return to < 1 || to > session.turns ? (
@@ -77,7 +77,7 @@ const Step = ({ session, to, rel, label }: { session: Traced; to: number; rel: '
   )
 }
 
-/** The events before these are on the turn's own page. */
+/** A link to the turn's first events, where a page begins further down. */
 export const EarlierEvents = ({ session, turn }: { session: string; turn: number }) => (
   <li className={END}>
     <a href={turnHref(session, turn)} className={MORE}>
@@ -86,7 +86,7 @@ export const EarlierEvents = ({ session, turn }: { session: string; turn: number
   </li>
 )
 
-/** The events from this one on (by its place in the turn) are still to come. */
+/** A link to the turn's events from the `from`th on. */
 export const LaterEvents = ({ session, turn, from }: { session: string; turn: number; from: number }) => (
   <li data-piece="" className={END}>
     <a href={`${turnHref(session, turn)}?from=${from}`} data-part="events" className={MORE}>
@@ -98,7 +98,7 @@ export const LaterEvents = ({ session, turn, from }: { session: string; turn: nu
 const END = 'px-4 pt-3 text-center text-[12.5px]'
 const MORE = 'inline-block rounded-md px-3 py-1.5 text-muted-foreground hover:bg-accent hover:text-foreground'
 
-const NoTurn = ({ session: { id, turns }, ordinal }: { session: Traced; ordinal: number }) => (
+const NoTurn = ({ session: { id, turns }, ordinal }: { session: TracedSession; ordinal: number }) => (
   <div className="grid flex-1 place-items-center">
     {turns === 0 ? (
       <Empty icon={<Icon name="turns" />} title="No turns yet">

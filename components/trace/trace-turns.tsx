@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { visible } from '../../src/core/escape-invisible.ts'
+import { escapeInvisible } from '../../src/core/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
 import { Icon } from '../parts/icon.tsx'
 import { lasted } from '../parts/lasted.ts'
@@ -13,7 +13,7 @@ interface Props {
   list: TurnList
 }
 
-/** All turns, a hundred at a time. On a phone they fold into one line, and no script is needed for that. */
+/** All turns, a hundred at a time. On a phone the list folds into one line, without script. */
 export const TraceTurns = ({ session, list }: Props) => (
   <>
     <details className="peer shrink-0 border-b lg:hidden">
@@ -33,7 +33,7 @@ export const TraceTurns = ({ session, list }: Props) => (
   </>
 )
 
-/** A stretch of the list, with links to what is before and after it. */
+/** A page of the list, with links to earlier and later turns. */
 export const TurnRows = ({ session, list, earlier, later }: Props & { earlier?: boolean; later?: boolean }) => {
   const { items, current, total } = list
   const [first, last] = [items[0]?.ordinal ?? 1, items.at(-1)?.ordinal ?? total]
@@ -83,13 +83,13 @@ const TurnRow = ({ session, item, current, newDay }: { session: string; item: Tu
         <span className="min-w-5 pt-px text-right font-mono text-[11px] leading-5 text-muted-foreground tabular-nums">{ordinal}</span>
         <span className="min-w-0">
           <span className={cn('block truncate text-[13px] leading-5', line === undefined ? 'text-muted-foreground italic' : 'font-medium')}>
-            {line === undefined ? 'no prompt' : visible(line)}
+            {line === undefined ? 'no prompt' : escapeInvisible(line)}
           </span>
           <span className="mt-0.5 flex min-w-0 flex-wrap items-center gap-x-1.5 text-[11.5px] text-muted-foreground tabular-nums">
             {team && (
               <>
                 <TeamMark team={team} size="tiny" />
-                <span className="max-w-40 truncate">{visible(team.name)}</span>
+                <span className="max-w-40 truncate">{escapeInvisible(team.name)}</span>
                 <Dot />
               </>
             )}
@@ -112,7 +112,7 @@ const TurnRow = ({ session, item, current, newDay }: { session: string; item: Tu
           </span>
           {tools.length > 0 && (
             <span className="mt-0.5 block truncate font-mono text-[11px] text-muted-foreground">
-              {visible(tools.slice(0, TOOLS).join(', '))}
+              {escapeInvisible(tools.slice(0, TOOLS).join(', '))}
               {tools.length > TOOLS && ` +${tools.length - TOOLS}`}
             </span>
           )}

@@ -17,12 +17,12 @@ const buttonVariants = cva(
   },
 )
 
-type Look = VariantProps<typeof buttonVariants>
+type ButtonVariants = VariantProps<typeof buttonVariants>
 
-export const Button = ({ className, variant, size, type = 'button', ...props }: ComponentProps<'button'> & Look) => (
+export const Button = ({ className, variant, size, type = 'button', ...props }: ComponentProps<'button'> & ButtonVariants) => (
   <button data-slot="button" type={type} className={cn(buttonVariants({ variant, size }), className)} {...props} />
 )
 
-export const LinkButton = ({ className, variant, size, ...props }: ComponentProps<'a'> & Look) => (
+export const LinkButton = ({ className, variant, size, ...props }: ComponentProps<'a'> & ButtonVariants) => (
   <a data-slot="button" className={cn(buttonVariants({ variant, size }), className)} {...props} />
 )

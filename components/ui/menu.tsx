@@ -3,12 +3,12 @@ import { cn } from '../parts/cn.ts'
 import { Button } from './button.tsx'
 
 interface Props extends ComponentProps<typeof Button> {
-  /** The list's id: the button opens it by that, and no script is needed. */
+  /** The list's id, by which the button opens it without script. */
   menu: string
   items: ReactNode
 }
 
-/** A button and the list of links that it opens. */
+/** A button, and the list of links that it opens. */
 export const Menu = ({ menu, items, children, ...props }: Props) => (
   <>
     <Button variant="outline" popoverTarget={menu} {...props}>

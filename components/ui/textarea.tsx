@@ -1,7 +1,7 @@
 import type { ComponentProps } from 'react'
 import { cn } from '../parts/cn.ts'
 
-/** Grows with its text where the browser can do that, in height only; runs the way its text does. */
+/** Grows in height with its text where the browser supports that; takes the direction of its text. */
 export const Textarea = ({ className, ...props }: ComponentProps<'textarea'>) => (
   <textarea
     data-slot="textarea"

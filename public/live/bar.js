@@ -1,27 +1,27 @@
-// The bar that says when the page is not kept up to date.
+// The bar that says that the page is not up to date.
 import { $ } from './elements.js'
 
 const SHOW_MS = 400
 
-export const barOf = () => {
+export const connectionBar = () => {
   const bar = $('reconnecting')
   const [text, retry] = bar.children
   retry.addEventListener('click', () => dispatchEvent(new Event('reconnect')))
-  let soon
-  const lost = () => {
+  let pending
+  const showLost = () => {
     text.textContent = 'Reconnecting…'
     retry.hidden = false
-    soon ??= setTimeout(() => (bar.hidden = false), SHOW_MS)
+    pending ??= setTimeout(() => (bar.hidden = false), SHOW_MS)
   }
-  const held = () => {
-    clearTimeout(soon)
-    soon = undefined
+  const hide = () => {
+    clearTimeout(pending)
+    pending = undefined
     bar.hidden = true
   }
-  const refused = () => {
+  const showRefused = () => {
     text.textContent = 'You no longer have access to this page. Reload it to sign in.'
     retry.hidden = true
     bar.hidden = false
   }
-  return { lost, held, refused }
+  return { showLost, hide, showRefused }
 }

@@ -1,29 +1,29 @@
-// Older rows come by themselves up to a limit; what is beyond it, or missing in between, when one scrolls to it.
+// Loads older rows while the page is idle, up to a limit; beyond it, and in gaps, rows are loaded when one scrolls to them.
 import { $ } from './elements.js'
 import { atEnd, firstShown, sequenceOf } from './rows.js'
 
-const KEPT = 2_000
-const FORGOTTEN_AT_ONCE = 100
+const MOST_ROWS = 2_000
+const REMOVED_AT_ONCE = 100
 const whenIdle = window.requestIdleCallback ?? ((act) => setTimeout(act, 200))
 
-/** Brings what is missing; gives what forgets the oldest rows. */
-export const keepRows = ({ path, scroller, rows, bring }) => {
+/** Loads rows as they are needed; returns a function that removes the oldest rows beyond the limit. */
+export const keepRows = ({ path, scroller, rows, load }) => {
   const older = $('older')
-  const most = Math.max(KEPT, rows.childElementCount) // all of them were asked for
-  let bringing = false
-  const bringRows = async (query) => {
-    if (bringing) return
-    bringing = true
-    await bring(`${path}/rows?${query}`).catch(() => {})
-    bringing = false
+  const most = Math.max(MOST_ROWS, rows.childElementCount) // more only if the page was opened with all of them
+  let loading = false
+  const loadRows = async (query) => {
+    if (loading) return
+    loading = true
+    await load(`${path}/rows?${query}`).catch(() => {})
+    loading = false
     observe()
   }
-  const bringOlder = () => older.dataset.before && bringRows(`before=${older.dataset.before}`)
-  const bringGap = ({ dataset: { after, until } }) => bringRows(`after=${after}&until=${until}`)
-  const seen = (changes) => {
-    for (const { target, isIntersecting } of changes) if (isIntersecting) void (target === older ? bringOlder() : bringGap(target))
+  const loadOlder = () => older.dataset.before && loadRows(`before=${older.dataset.before}`)
+  const loadGap = ({ dataset: { after, until } }) => loadRows(`after=${after}&until=${until}`)
+  const onSight = (changes) => {
+    for (const { target, isIntersecting } of changes) if (isIntersecting) void (target === older ? loadOlder() : loadGap(target))
   }
-  const sight = new IntersectionObserver(seen, { root: scroller, rootMargin: '800px 0px' })
+  const sight = new IntersectionObserver(onSight, { root: scroller, rootMargin: '800px 0px' })
   const observe = () => {
     sight.disconnect()
     sight.observe(older)
@@ -33,19 +33,19 @@ export const keepRows = ({ path, scroller, rows, bring }) => {
     whenIdle(async () => {
       const { before } = older.dataset
       if (!before || document.hidden || rows.childElementCount >= most) return
-      await bringOlder()
+      await loadOlder()
       if (older.dataset.before !== before) fill()
     })
-  const forgetOldest = () => {
+  const removeOldest = () => {
     const least = rows.childElementCount - most
-    if (least < FORGOTTEN_AT_ONCE || !atEnd(scroller) || $('gap')) return
+    if (least < REMOVED_AT_ONCE || !atEnd(scroller) || $('gap')) return
     for (let i = 0, sequence; i < least || !sequence; i++) {
-      sequence = sequenceOf(rows.firstElementChild) // what was written before an event goes with it
+      sequence = sequenceOf(rows.firstElementChild) // rows of edits go with the event that they stand before
       rows.firstElementChild.remove()
     }
     older.dataset.before = firstShown(rows)
   }
   observe()
   if (!$('gap')) fill()
-  return forgetOldest
+  return removeOldest
 }

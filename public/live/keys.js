@@ -1,4 +1,4 @@
-// Keys that go from row to row, to the end, and to where one writes or reads.
+// Keys: from row to row, to the end, to the composer and to the document.
 import { $ } from './elements.js'
 
 const HELP = {
@@ -12,13 +12,13 @@ const HELP = {
 
 export const listenToKeys = (rows, toEnd) => {
   const KEYS = { j: () => step(rows, 1), k: () => step(rows, -1), g: toEnd, c: toComposer, d: toDocument, '?': help }
-  leaveOut(rows.children)
-  new MutationObserver((changes) => changes.forEach(({ addedNodes }) => leaveOut(addedNodes))).observe(rows, { childList: true })
+  skipInTabOrder(rows.children)
+  new MutationObserver((changes) => changes.forEach(({ addedNodes }) => skipInTabOrder(addedNodes))).observe(rows, { childList: true })
   addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.('input, textarea, select')) return
     if (document.querySelector('dialog[open]')) return
     if (!Object.hasOwn(KEYS, event.key)) return
-    event.preventDefault() // a letter would be the first of what is written
+    event.preventDefault() // otherwise the letter would be typed into the field that gets the focus
     KEYS[event.key]()
   })
 }
@@ -30,8 +30,8 @@ const step = (rows, by) => {
   const from = at < 0 ? all.length - (by > 0 ? 1 : 0) : at
   const row = all[Math.max(0, Math.min(all.length - 1, from + by))]
   if (!row) return
-  if (before) leaveOut([before])
-  linkOf(row).tabIndex = 0 // of all rows' links the Tab key stops at this one
+  if (before) skipInTabOrder([before])
+  linkOf(row).tabIndex = 0 // the Tab key stops at this row's link alone
   row.tabIndex = -1
   row.focus({ preventScroll: true })
   row.scrollIntoView({ block: 'nearest' })
@@ -39,8 +39,8 @@ const step = (rows, by) => {
 
 const linkOf = (row) => row.querySelector?.(`a[href="#${row.id}"], .row-doc a`)
 
-// Without script the Tab key stops at each row's link; with it, j and k lead there.
-const leaveOut = (some) => {
+// Takes the rows' links out of the Tab order: j and k lead to them. Without script the Tab key stops at each.
+const skipInTabOrder = (some) => {
   for (const row of some) {
     const link = linkOf(row)
     if (link) link.tabIndex = -1

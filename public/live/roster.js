@@ -1,4 +1,4 @@
-// Teams that are out of sight at the roster's end: how many, and the way to them.
+// Counts the teams that are out of sight at the roster's end, on a button that scrolls to them.
 import { $ } from './elements.js'
 
 export const countTeams = () => {

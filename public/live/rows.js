@@ -1,7 +1,7 @@
-// What of the feed is on the page.
+// The rows of the feed that are on the page.
 import { $ } from './elements.js'
 
-/** 0 for what is no row: a day, a gap. */
+/** The sequence of a row; 0 for a day or a gap. */
 export const sequenceOf = (row) => Number(/^m(\d+)$/.exec(row?.id)?.[1] ?? 0)
 
 export const firstShown = (rows) => edge(rows.firstElementChild, 'nextElementSibling')
@@ -13,6 +13,6 @@ const edge = (from, step) => {
   return sequenceOf(row)
 }
 
-export const atEnd = (scroller) => scroller.scrollTop > -80 // counted from the end: app.css, feed-scroll
+export const atEnd = (scroller) => scroller.scrollTop > -80 // counted from the end (session.css, feed-scroll)
 
 export const toEnd = (path, scroller) => ($('gap') ? location.assign(path) : scroller.scrollTo({ top: 0 }))

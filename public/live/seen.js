@@ -1,4 +1,4 @@
-// Up to which row this browser has seen a session. Storage may be closed to us: then nothing is remembered.
+// Up to which row this browser has seen a session. Where storage is blocked, nothing is remembered.
 const keyOf = (session) => `parley:seen:${session}`
 
 export const seenUpTo = (session) => {

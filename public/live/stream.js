@@ -1,72 +1,73 @@
-// Keeps the session's stream going. A first attempt that fails is not repeated by the extension, so all attempts are made here, and none
-// there.
-import { barOf } from './bar.js'
-import { endLine, openLine } from './line.js'
+// Keeps the session's stream open. htmx's extension does not repeat a first attempt that failed, so all reconnecting is done here, and the
+// extension does none.
+import { connectionBar } from './bar.js'
+import { closeConnection, openConnection } from './connection.js'
 
-const [SOON_MS, LATEST_MS, SILENT_MS, CLOSED_MS] = [500, 15_000, 40_000, 30_000]
+const [FIRST_RETRY_MS, LAST_RETRY_MS, SILENT_MS, CLOSED_MS] = [500, 15_000, 40_000, 30_000]
 
 export const followStream = (live, path) => {
-  const bar = barOf()
-  let line
-  let had = `${live.dataset.cursor}.${live.dataset.doc}`
+  const bar = connectionBar()
+  let connection
+  let lastEventId = `${live.dataset.cursor}.${live.dataset.doc}`
   let failures = 0
-  let next
-  let silence
+  let retryTimer
+  let silenceTimer
 
   const connect = () => {
     release()
     if (document.hidden) return
-    line = openLine(live, path, had)
-    heard()
+    connection = openConnection(live, path, lastEventId)
+    resetSilence()
   }
   const release = () => {
-    clearTimeout(next)
-    clearTimeout(silence)
-    const left = line
-    line = undefined
-    if (left) endLine(left)
+    clearTimeout(retryTimer)
+    clearTimeout(silenceTimer)
+    const left = connection
+    connection = undefined
+    if (left) closeConnection(left)
   }
-  const lost = () => {
+  const onLost = () => {
     release()
-    bar.lost()
-    const delay = Math.min(SOON_MS * 2 ** failures++, LATEST_MS)
-    next = setTimeout(connect, delay * (0.7 + Math.random() * 0.6))
+    bar.showLost()
+    const delay = Math.min(FIRST_RETRY_MS * 2 ** failures++, LAST_RETRY_MS)
+    retryTimer = setTimeout(connect, delay * (0.7 + Math.random() * 0.6))
   }
-  const held = () => {
+  const onConnected = () => {
     failures = 0
-    bar.held()
+    bar.hide()
   }
-  const heard = () => {
-    clearTimeout(silence)
-    silence = setTimeout(lost, SILENT_MS) // the server says something every 15 s: a line without a word is dead
+  const resetSilence = () => {
+    clearTimeout(silenceTimer)
+    silenceTimer = setTimeout(onLost, SILENT_MS) // the server sends something every 15 s: a silent connection is dead
   }
-  const closed = () => {
-    held()
+  const onClosed = () => {
+    onConnected()
     release()
-    next = setTimeout(connect, CLOSED_MS) // it may be reopened
+    retryTimer = setTimeout(connect, CLOSED_MS) // the session may be reopened
   }
-  const answered = ({ detail: { ctx } }) => {
+  const onResponse = ({ detail: { ctx } }) => {
     const { status } = ctx.response
     ctx.swap = 'none'
     ctx.text = ''
-    if (status === 204) return closed()
-    if (status !== 401 && status !== 403 && status !== 404) return lost()
+    if (status === 204) return onClosed()
+    if (status !== 401 && status !== 403 && status !== 404) return onLost()
     release()
-    bar.refused()
+    bar.showRefused()
   }
 
-  const ON_LINE = {
-    'htmx:sse:after:connection': () => (held(), heard()),
+  const HANDLERS = {
+    'htmx:sse:after:connection': () => (onConnected(), resetSilence()),
     'htmx:sse:before:message': ({ detail }) => {
-      had = detail.message.id || had
-      heard()
+      lastEventId = detail.message.id || lastEventId
+      resetSilence()
     },
-    closed,
-    'htmx:sse:close': lost,
-    'htmx:error': lost,
-    'htmx:after:request': answered,
+    closed: onClosed,
+    'htmx:sse:close': onLost,
+    'htmx:error': onLost,
+    'htmx:after:request': onResponse,
   }
-  for (const [name, act] of Object.entries(ON_LINE)) live.addEventListener(name, (event) => event.target === line && act(event))
+  for (const [name, handle] of Object.entries(HANDLERS))
+    live.addEventListener(name, (event) => event.target === connection && handle(event))
   document.addEventListener('visibilitychange', () => (document.hidden ? release() : connect()))
   for (const name of ['online', 'reconnect']) addEventListener(name, connect)
   connect()

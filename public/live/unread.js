@@ -1,9 +1,9 @@
-// What is new: a line under which it begins, and how much of it has come that nobody has seen yet.
+// New messages: a line above the first since the last visit, and a count of those that were not seen yet.
 import { $ } from './elements.js'
 import { atEnd, firstShown, lastShown, sequenceOf } from './rows.js'
 import { rememberSeen } from './seen.js'
 
-const TOLD_EVERY_MS = 2_000
+const ANNOUNCE_EVERY_MS = 2_000
 const newMessages = (count) => `${count} new ${count === 1 ? 'message' : 'messages'}`
 const pageTitle = () => `${document.querySelector('#session-head h1').textContent} · Parley`
 
@@ -20,7 +20,7 @@ export const markUnread = (rows, seen) => {
 
 export const countUnread = ({ live, scroller, rows, onMessages }) => {
   const jump = $('jump')
-  const tell = teller()
+  const announce = announcer()
   let newest = lastShown(rows)
   let unseen = 0
   const show = () => {
@@ -39,7 +39,7 @@ export const countUnread = ({ live, scroller, rows, onMessages }) => {
     const messages = added.filter((row) => row.classList.contains('row-message')).length
     if (messages > 0) {
       if (!atEnd(scroller) || document.hidden) unseen += messages
-      tell(messages)
+      announce(messages)
       onMessages()
     }
     show()
@@ -51,17 +51,17 @@ export const countUnread = ({ live, scroller, rows, onMessages }) => {
   show()
 }
 
-// For those who hear the page: how many came, and not each of them.
-const teller = () => {
-  let toTell = 0
-  let telling
+// Tells screen readers how many messages came, not each of them.
+const announcer = () => {
+  let waiting = 0
+  let timer
   const say = () => {
-    $('news').textContent = newMessages(toTell)
-    toTell = 0
-    telling = undefined
+    $('news').textContent = newMessages(waiting)
+    waiting = 0
+    timer = undefined
   }
   return (count) => {
-    toTell += count
-    telling ??= setTimeout(say, TOLD_EVERY_MS)
+    waiting += count
+    timer ??= setTimeout(say, ANNOUNCE_EVERY_MS)
   }
 }

@@ -1,6 +1,8 @@
-// The parts of the documentation that follow from the code: written by `bun run docs`, compared by the tests.
+// Generates the parts of the documentation that follow from the code. `bun run docs` writes them, and a test compares them.
 import { VARIABLES } from '../config.ts'
+import type { EventKind } from '../core/event-kinds.ts'
 import type { ServedOp } from '../operations/context.ts'
+import { isOpen } from '../operations/operation.ts'
 import { inputSchema } from '../doors/rest/json-schema.ts'
 
 /** The table of tools in AGENTS.md, with the REST form of each. */
@@ -12,57 +14,38 @@ export const toolTable = (operations: readonly ServedOp[]): string => {
   return ['| tool | REST | arguments (? = optional) | what for |', '| --- | --- | --- | --- |', ...rows].join('\n')
 }
 
-const CARRIED = new Set(['session_id', 'team_id', 'idempotency_key'])
+const IMPLIED = new Set(['session_id', 'team_id', 'idempotency_key'])
 
 const argumentsOf = ({ input }: ServedOp): string => {
   const { properties, required = [] } = inputSchema(input)
-  const own = Object.keys(properties).filter((name) => !CARRIED.has(name))
+  const own = Object.keys(properties).filter((name) => !IMPLIED.has(name))
   return own.map((name) => `\`${name}\`${required.includes(name) ? '' : '?'}`).join(', ') || '–'
 }
 
-/** A curl line for each tool, built on the variables that AGENTS.md sets before them. */
-export const curlLines = (operations: readonly ServedOp[]): string =>
-  ['```sh', ...operations.toSorted(inOrder).map(curlLine), '```'].join('\n')
-
-// Pasted one after the other, each works: nothing is read before it is written, and leaving comes last.
-const ORDER = [
-  'create_session',
-  'join_session',
-  'list_participants',
-  'get_session',
-  'post_message',
-  'peek',
-  'catch_up',
-  'wait_for_messages',
-  'wait_for_any',
-  'get_history',
-  'ack_messages',
-  'append_to_session_doc',
-  'read_session_doc',
-  'update_session_doc',
-  'update_session_metadata',
-  'conclude_session',
-  'reopen_session',
-  'transfer_convener',
-  'leave_session',
-]
-const inOrder = (a: ServedOp, b: ServedOp) => placeOf(a) - placeOf(b)
-
-const placeOf = ({ name }: ServedOp): number => {
-  const place = ORDER.indexOf(name)
-  if (place < 0) throw new Error(`${name} has no place among the lines of AGENTS.md: ORDER, src/cli/docs.ts`)
-  return place
+/** The table of system events in AGENTS.md. */
+export const eventTable = (kinds: readonly EventKind[]): string => {
+  const rows = kinds.map(({ name, summary, fields }) => {
+    const named = Object.entries(fields).map(([field, says]) => `\`${field}\` (${says})`)
+    return `| \`${name}\` | ${summary} | ${named.join(', ')} |`
+  })
+  return ['| event | what happened | fields |', '| --- | --- | --- |', ...rows].join('\n')
 }
 
-const curlLine = ({ name, route: [method, path], access, held, example = {} }: ServedOp): string => {
-  const token = access === 'open' ? '' : ' -H "X-Team-ID: $TEAM_ID"'
+/** A curl line for each tool, built on the variables that AGENTS.md sets before them. In the toolset's order each works, pasted one after
+ *  the other: nothing is read before it is written, and leaving comes last. */
+export const curlLines = (operations: readonly ServedOp[]): string => ['```sh', ...operations.map(curlLine), '```'].join('\n')
+
+const curlLine = (operation: ServedOp): string => {
+  const { name, held, example = {} } = operation
+  const [method, path] = operation.route
+  const token = isOpen(operation) ? '' : ' -H "X-Team-ID: $TEAM_ID"'
   const query = method === 'GET' ? Object.entries(example).map(([field, value]) => `${field}=${String(value)}`) : []
   const url = `"$BASE/api${path.replace(':session_id', '$SID')}${query.length > 0 ? `?${query.join('&')}` : ''}"`
   const body = method === 'POST' ? ` -d '${inQuotes(JSON.stringify(example))}'` : ''
   return `curl -s${held ? ' -m 40' : ''}${token} ${url}${body}   # ${name}`
 }
 
-// Between a shell's single quotes, which end for each of their own kind and around each variable.
+// For a shell's single quotes: they are closed around each single quote and each variable.
 const inQuotes = (text: string) => text.replaceAll("'", "'\\''").replace(/\$[A-Z_]+/g, `'"$&"'`)
 
 const cell = (text: string) => text.replaceAll('|', '\\|')

@@ -1,17 +1,17 @@
-// Which files a command names: a file as it is, a folder by what in it looks like a transcript.
+// Finds the files of an import: those named, and in a folder those whose names look like a transcript's.
 import { readdirSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
 export interface TranscriptFile {
   path: string
   size: number
-  /** Named by itself: if it is not a transcript, that is a mistake to be reported. */
+  /** Named itself, not found in a folder: if it is no transcript, that is reported. */
   named: boolean
 }
 
-const LOOKS_LIKE_ONE = /\.jsonl$|(?:^|\/)session-[^/]*\.json$/
+const TRANSCRIPT_NAME = /\.jsonl$|(?:^|\/)session-[^/]*\.json$/
 
-/** Throws with a sentence for a path that is not there. */
+/** Throws NoSuchPath for a path that does not exist. */
 export const transcriptFiles = (paths: string[]): TranscriptFile[] =>
   paths.flatMap((given): TranscriptFile[] => {
     const path = resolve(given)
@@ -20,7 +20,7 @@ export const transcriptFiles = (paths: string[]): TranscriptFile[] =>
     if (!found.isDirectory()) return [{ path, size: found.size, named: true }]
     return readdirSync(path, { recursive: true })
       .map((name) => join(path, String(name)))
-      .filter((file) => LOOKS_LIKE_ONE.test(file))
+      .filter((file) => TRANSCRIPT_NAME.test(file))
       .toSorted()
       .flatMap((file) => {
         const stat = statSync(file, { throwIfNoEntry: false })

@@ -1,15 +1,16 @@
-// `bun run import PATH… [--url URL]`: imports files and folders, shows how far it is, and tells what it did.
+// `bun run import PATH… [--url URL]`: imports files and folders, shows its progress, and prints a summary.
 import { createReadStream } from 'node:fs'
 import { basename } from 'node:path'
+import { parseArgs } from 'node:util'
 import { Refusal, type ErrorCode } from '../core/errors.ts'
 import { jsonLines } from '../core/json-lines.ts'
 import type { Services } from '../process/services.ts'
 import { transcriptFiles, type TranscriptFile } from './import-files.ts'
 import { fileSource } from '../import/source.ts'
-import { importTranscript, type Report } from '../import/transcript.ts'
+import { importTranscript, type ImportReport } from '../import/transcript.ts'
 
-/** Imports one file; `told` hears how many of its bytes are read. */
-export type Importing = (file: TranscriptFile, told: (bytes: number) => void) => Promise<Report>
+/** Imports one file, and calls `onProgress` with how many of its bytes are read. */
+export type ImportFile = (file: TranscriptFile, onProgress: (bytes: number) => void) => Promise<ImportReport>
 
 export interface Terminal {
   isTTY?: boolean
@@ -17,67 +18,73 @@ export interface Terminal {
   write(text: string): unknown
 }
 
-/** The command cannot be run as it was given, or a file that was named could not be imported. */
+/** The command's arguments are wrong, or a file that was named could not be imported. Its message is for the person at the terminal. */
 export class ImportFailed extends Error {}
 
-export interface Wanted {
+export interface ImportArguments {
   paths: string[]
   url: string | undefined
 }
 
-/** What the command's words ask for. */
-export const importArguments = (words: string[]): Wanted => {
-  const paths = [...words]
-  const at = paths.findIndex((word) => word === '--url' || word.startsWith('--url='))
-  const [word] = at < 0 ? [] : paths.splice(at, 1)
-  const url = word === undefined ? undefined : word === '--url' ? paths.splice(at, 1)[0] : word.slice('--url='.length)
-  const unclear = paths.find((path) => path.startsWith('-'))
-  if (paths.length === 0 || unclear || (word && !URL.canParse(url ?? '')))
-    throw new ImportFailed('Usage: bun run import PATH… [--url http://host:port], where a PATH is a transcript or a folder of them.')
+const USAGE = 'Usage: bun run import PATH… [--url http://host:port], where a PATH is a transcript or a folder of them.'
+
+export const importArguments = (words: string[]): ImportArguments => {
+  const { paths, url } = parsed(words)
+  if (paths.length === 0) throw new ImportFailed(USAGE)
+  if (url !== undefined && !URL.canParse(url)) throw new ImportFailed(`--url needs a URL, and ${JSON.stringify(url)} is none. ${USAGE}`)
   return { paths, url }
 }
 
-/** Straight into the database. */
-export const intoDatabase =
-  (services: Services): Importing =>
-  ({ path }, told) =>
-    importTranscript(services, fileSource(path, told))
+const parsed = (words: string[]): ImportArguments => {
+  try {
+    const { positionals, values } = parseArgs({ args: words, options: { url: { type: 'string' } }, allowPositionals: true })
+    return { paths: positionals, url: values.url }
+  } catch (error) {
+    throw new ImportFailed(`${(error as Error).message}\n${USAGE}`)
+  }
+}
 
-/** Through the server that holds the embedded database: it reads the file itself. */
-export const throughHolder =
-  (url: string, secret: string): Importing =>
-  async ({ path }, told) => {
+/** Imports straight into the database. */
+export const intoDatabase =
+  (services: Services): ImportFile =>
+  ({ path }, onProgress) =>
+    importTranscript(services, fileSource(path, onProgress))
+
+/** Imports through the server that has the embedded database open, which reads the file itself. */
+export const throughLocalServer =
+  (url: string, secret: string): ImportFile =>
+  async ({ path }, onProgress) => {
     const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' }
     const response = await fetch(`${url}/api/commands/import`, { method: 'POST', headers, body: JSON.stringify({ path }) })
-    if (!response.ok) return refusedWith((await response.json()) as Answer)
-    for await (const { report, error, code, read } of jsonLines<Said>(response.body!)) {
+    if (!response.ok) return throwError((await response.json()) as ErrorResponse)
+    for await (const { report, error, code, read } of jsonLines<ProgressLine>(response.body!)) {
       if (report) return report
       if (error !== undefined) throw new Refusal(code!, error)
-      told(read ?? 0)
+      onProgress(read ?? 0)
     }
     throw new ImportFailed(`The server at ${url} stopped responding. Run the command again: it continues where it stopped.`)
   }
 
-interface Said {
+interface ProgressLine {
   read?: number
-  report?: Report
+  report?: ImportReport
   error?: string
   code?: ErrorCode
 }
 
-/** To any server, over POST /api/traces. */
+/** Sends the file to any server, by POST /api/traces. */
 export const toServer =
-  (url: string, accessToken: string | undefined): Importing =>
-  async ({ path }, told) => {
+  (url: string, accessToken: string | undefined): ImportFile =>
+  async ({ path }, onProgress) => {
     const to = new URL('/api/traces', url)
     to.searchParams.set('name', basename(path))
     const headers = { 'content-type': 'application/x-ndjson', ...(accessToken && { authorization: `Bearer ${accessToken}` }) }
-    const response = await fetch(to, { method: 'POST', headers, body: bodyOf(path, told), duplex: 'half' } as RequestInit)
-    const answer = (await response.json()) as Answer & Report
-    return response.ok ? answer : refusedWith(answer)
+    const response = await fetch(to, { method: 'POST', headers, body: bodyOf(path, onProgress), duplex: 'half' } as RequestInit)
+    const answer = (await response.json()) as ErrorResponse & ImportReport
+    return response.ok ? answer : throwError(answer)
   }
 
-const bodyOf = (path: string, told: (bytes: number) => void) => {
+const bodyOf = (path: string, onProgress: (bytes: number) => void) => {
   const chunks = createReadStream(path, { highWaterMark: 1024 * 1024 })[Symbol.asyncIterator]()
   let sent = 0
   return new ReadableStream<Uint8Array>({
@@ -85,20 +92,20 @@ const bodyOf = (path: string, told: (bytes: number) => void) => {
       const { value, done } = await chunks.next()
       if (done) return controller.close()
       controller.enqueue(value as Uint8Array)
-      told((sent += (value as Uint8Array).length))
+      onProgress((sent += (value as Uint8Array).length))
     },
   })
 }
 
-interface Answer {
+interface ErrorResponse {
   error?: { code: ErrorCode; message: string }
 }
-const refusedWith = ({ error }: Answer): never => {
+const throwError = ({ error }: ErrorResponse): never => {
   throw error ? new Refusal(error.code, error.message) : new ImportFailed("The server's answer was not understood.")
 }
 
-/** Imports all of them, one after the other. Throws when one that was named by itself could not be. */
-export const importAll = async (paths: string[], importing: Importing, out: Terminal): Promise<void> => {
+/** Imports all of these files and folders, one file after the other. Throws if a file that was named could not be imported. */
+export const importAll = async (paths: string[], importFile: ImportFile, out: Terminal): Promise<void> => {
   const files = transcriptFiles(paths)
   const sums = { imported: 0, unchanged: 0, other: 0, events: 0, skipped: 0 }
   const failed: string[] = []
@@ -109,7 +116,7 @@ export const importAll = async (paths: string[], importing: Importing, out: Term
   for (const file of files) {
     const name = basename(file.path)
     try {
-      const { added, skipped, skipped_count } = await importing(file, (bytes) => bar.at(bytes, name, sums.events))
+      const { added, skipped, skipped_count } = await importFile(file, (bytes) => bar.at(bytes, name, sums.events))
       sums[added > 0 ? 'imported' : 'unchanged']++
       sums.events += added
       sums.skipped += skipped_count
@@ -139,7 +146,7 @@ const count = (n: number, what: string) => `${n.toLocaleString('en')} ${what}${n
 const WIDTH = 24
 const EVERY_MS = 100
 
-// One line that is rewritten again and again, only on a terminal.
+// The progress, in one line that is rewritten; only on a terminal.
 class Bar {
   #before = 0 // bytes of the files that are done
   #shownAt = 0

@@ -1,5 +1,5 @@
-// Installs what package.json names, one start at a time: two `bun install` in one folder trip over each other's files ("EEXIST: failed
-// copying files from cache"). Runs before anything is installed, so it uses nothing but Node's modules and our own lock.
+// Installs what package.json names, one start at a time: two `bun install` in one folder collide ("EEXIST: failed copying files from
+// cache"). It runs before anything is installed, so it uses only Node's modules and our own lock.
 //   bun src/cli/install.ts
 import { spawnSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { FolderInUse, lockFolder } from '../../db/lock.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const PACKAGES = join(ROOT, 'node_modules')
-const LOOK_EVERY_MS = 100
+const RETRY_EVERY_MS = 100
 
 const main = async () => {
   const lock = await inTurn(join(PACKAGES, '.installing'))
@@ -21,7 +21,7 @@ const main = async () => {
   process.exit(1)
 }
 
-// Where nothing can be written, as in a read-only image, nothing is installed either: no turn is needed to see that all is there.
+// A folder that cannot be written to, as in a read-only image, needs no lock: nothing can be installed there either.
 const inTurn = async (folder: string) => {
   for (let waited = false; ; waited = true) {
     try {
@@ -30,7 +30,7 @@ const inTurn = async (folder: string) => {
     } catch (error) {
       if (!(error instanceof FolderInUse)) return undefined
       if (!waited) console.log('Another start installs the packages in this folder: waiting until it has.')
-      await sleep(LOOK_EVERY_MS)
+      await sleep(RETRY_EVERY_MS)
     }
   }
 }

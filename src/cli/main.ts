@@ -1,5 +1,5 @@
-// What server.ts does when it is given a command: one thing with the database, and it ends. While a server has the embedded database
-// open, through that server (doors/rest/local-commands.ts).
+// Runs a command that server.ts was given, and ends. While a server has the embedded database open, commands go through that server
+// (doors/rest/local-commands.ts).
 import { serverOn, type Server } from '../../db/lock.ts'
 import { migrate } from '../../db/migrate.ts'
 import { CannotOpen, openDatabase } from '../../db/open.ts'
@@ -7,11 +7,13 @@ import { BadConfig, type Config } from '../config.ts'
 import { jsonLines } from '../core/json-lines.ts'
 import { describeError, type Log } from '../core/log.ts'
 import { progressBar } from './progress.ts'
-import { importAll, importArguments, intoDatabase, throughHolder, toServer } from './import.ts'
+import { importAll, importArguments, intoDatabase, throughLocalServer, toServer } from './import.ts'
 import { newOperatorKey } from '../process/operator-key.ts'
 import { createServices, type Services } from '../process/services.ts'
+import { ownTools } from '../toolsets.ts'
 
-/** Runs a command with the words that follow it. Throws, with a sentence, what the person who typed it can correct. */
+/** Runs a command with the words that follow it. Throws BadConfig, CannotOpen, ImportFailed or NoSuchPath, with a sentence for the person at
+ *  the terminal. */
 export const runCommand = async (name: string, words: string[], config: Config, log: Log): Promise<void> => {
   if (name === 'migrate') return bringUpToDate(config, log)
   if (name === 'operator-key') return operatorKey(config, log)
@@ -27,17 +29,17 @@ const operatorKey = async (config: Config, log: Log) => {
   if (config.OPERATOR_KEY) throw new BadConfig('OPERATOR_KEY is set in the environment and takes precedence. Change it there.')
   const server = await servingHere(config)
   if (!server) return once(config, log, async (services) => console.log(await newOperatorKey(services)))
-  const response = await asked(server, 'operator-key')
+  const response = await command(server, 'operator-key')
   const answer = (await response.json()) as { key: string }
   console.log(`${server.url}/sign-in?key=${answer.key}`)
 }
 
-// Through the server that is asked for, or that holds the embedded database now; else straight into the database.
+// Sends to the server of --url, or else to the one that has the embedded database open, or else writes into the database.
 const importTranscripts = async (config: Config, log: Log, words: string[]) => {
   const { paths, url } = importArguments(words)
   if (url) return importAll(paths, toServer(url, config.ACCESS_TOKEN), process.stderr)
   const server = await servingHere(config)
-  if (server) return importAll(paths, throughHolder(server.url, server.secret), process.stderr)
+  if (server) return importAll(paths, throughLocalServer(server.url, server.secret), process.stderr)
   return once(config, log, async (services) => {
     await importAll(paths, intoDatabase(services), process.stderr)
     await services.indexer.run().catch((error) => log('warn', 'the search index is behind; the server will catch up', describeError(error)))
@@ -48,7 +50,7 @@ const reindex = async (config: Config, log: Log) => {
   const bar = progressBar('Indexing', (text) => process.stdout.write(text), process.stdout.isTTY)
   const server = await servingHere(config)
   if (!server) return once(config, log, (services) => services.indexer.rebuild(bar))
-  for await (const { done, all, error } of jsonLines<Progress>((await asked(server, 'reindex')).body!)) {
+  for await (const { done, all, error } of jsonLines<Progress>((await command(server, 'reindex')).body!)) {
     if (error) throw new CannotOpen(`The server at ${server.url} could not rebuild the index: ${error}`)
     if (all !== undefined) bar(done!, all)
   }
@@ -65,7 +67,7 @@ const once = async (config: Config, log: Log, work: (services: Services, migrati
   const { database, lock } = await openDatabase(config, (line) => log('warn', line))
   try {
     const ran = await migrate(database)
-    const services = await createServices(database, config, log)
+    const services = await createServices(database, config, log, { ownTools })
     await work(services, ran)
     await services.close()
   } finally {
@@ -74,11 +76,11 @@ const once = async (config: Config, log: Log, work: (services: Services, migrati
   process.exit(0)
 }
 
-/** The server that has the embedded database open: commands work through it. */
+/** The server that has the embedded database open, if one has. */
 const servingHere = async ({ DATABASE_URL, DATA_DIR }: Config): Promise<Server | undefined> =>
   DATABASE_URL ? undefined : serverOn(DATA_DIR)
 
-const asked = async ({ url, secret }: Server, name: string) => {
+const command = async ({ url, secret }: Server, name: string) => {
   const response = await fetch(`${url}/api/commands/${name}`, { method: 'POST', headers: { authorization: `Bearer ${secret}` } })
   if (response.ok) return response
   const { error } = (await response.json()) as { error: { message: string } }

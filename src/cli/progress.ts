@@ -1,7 +1,7 @@
 const WIDTH = 30
 const EVERY_MS = 100
 
-/** How far a long work is: one line that is rewritten on a terminal (`live`), a line for each tenth elsewhere. */
+/** A printer of progress: one line that is rewritten on a terminal (`live`), a line for each tenth elsewhere. */
 export const progressBar = (label: string, print: (text: string) => void, live: boolean) => {
   const begun = performance.now()
   let shown = -1

@@ -1,15 +1,16 @@
-const MOST = 500 // keys in one load
+const BATCH = 500
 
-/** Gathers the keys asked for while an earlier load is under way, and loads them together: under load, many callers share one
- *  statement; alone, a caller is served at once. A load never serves a key that was asked for before the load began. */
-export const combine = <Key, Value>(load: (keys: Key[]) => Promise<Value[]>) => {
+/** A batch loader, as DataLoader is one, but it batches per load in flight instead of per tick: keys that are requested while a load is
+ *  under way are loaded together by the next one. Under pressure many callers share one statement; a single caller waits for nobody. A key
+ *  is never answered by a load that began before it was requested. */
+export const createBatchLoader = <Key, Value>(load: (keys: Key[]) => Promise<Value[]>) => {
   let waiting: { key: Key; resolve(value: Value): void; reject(error: unknown): void }[] = []
   let loading = false
 
   const next = async () => {
     if (loading || waiting.length === 0) return
-    const batch = waiting.slice(0, MOST)
-    waiting = waiting.slice(MOST)
+    const batch = waiting.slice(0, BATCH)
+    waiting = waiting.slice(BATCH)
     loading = true
     try {
       const values = await load(batch.map(({ key }) => key))

@@ -1,8 +1,8 @@
-// Answers within a number of characters, counted as JSON: what does not fit is cut, and says so.
+// Cuts answers to a number of characters, counted as JSON, and marks what was cut.
 
 export const jsonLength = (value: unknown): number => JSON.stringify(value).length
 
-/** The beginning of a text, so that it takes at most `limit` characters as JSON. */
+/** As much of the beginning of a text as takes at most `limit` characters as JSON, with `…` where it was cut. */
 export const cutText = (text: string, limit: number): string => {
   if (text.length + 2 <= limit && jsonLength(text) <= limit) return text
   let fits = 0
@@ -14,18 +14,18 @@ export const cutText = (text: string, limit: number): string => {
   return `${beginning(text, fits)}…`
 }
 
-// Never half of a character that takes two units.
+// Never ends in the middle of a surrogate pair.
 const beginning = (text: string, units: number) => text.slice(0, /[\ud800-\udbff]/.test(text[units - 1] ?? '') ? units - 1 : units)
 
-/** The first rows that together take at most `limit` characters as a JSON list. */
+/** As many of the first rows as take at most `limit` characters as a JSON list. */
 export const fitting = <Row>(rows: readonly Row[], limit: number): Row[] => {
-  let used = 1 // a bracket; each row brings a comma or the other one
+  let used = 1 // the opening bracket; each row adds a comma or the closing one
   const end = rows.findIndex((row) => (used += jsonLength(row) + 1) > limit)
   return end < 0 ? [...rows] : rows.slice(0, end)
 }
 
-/** The same pages with as much of each as lets all of them keep within `limit` bytes of JSON: one event of each at least. What the small ones
- *  leave of an even share goes to the large ones. */
+/** The pages, shortened so that all of them together take at most `limit` bytes as JSON; each keeps at least one event. Each may take an
+ *  even share, and what small pages leave of theirs goes to the large ones. */
 export const pagesWithin = <Row extends object>(
   pages: { events: Row[]; hasMore: boolean }[],
   limit: number,
@@ -42,7 +42,7 @@ export const pagesWithin = <Row extends object>(
   })
 }
 
-// With a comma. Remembered, as the events that are in memory are the same for all who read them.
+// With a comma. Cached by identity: events in memory are the same objects for all who read them.
 const bytesOf = (event: object): number => {
   const bytes = measured.get(event) ?? Buffer.byteLength(JSON.stringify(event)) + 1
   measured.set(event, bytes)
@@ -50,7 +50,7 @@ const bytesOf = (event: object): number => {
 }
 const measured = new WeakMap<object, number>()
 
-// The largest that each may take, so that all together keep within the limit.
+// The most that each may take so that all together keep to the limit.
 const evenShare = (sizes: number[], limit: number): number => {
   let [left, takers] = [limit, sizes.length]
   for (const size of sizes.toSorted((a, b) => a - b)) {
@@ -61,10 +61,10 @@ const evenShare = (sizes: number[], limit: number): number => {
   return Infinity
 }
 
-const AROUND_A_PAGE = 120 // characters of what stands around its events
+const PAGE_OVERHEAD = 120 // characters of a page's JSON beside its events
 
-/** As much of a page as takes at most `limit` characters with what stands around it, from its start or its end: one event at least, its
- *  texts cut if need be. */
+/** As much of a page, from its start or its end, as takes at most `limit` characters as JSON: at least one event, with its texts cut if
+ *  need be. */
 export const pageWithin = <Row extends object>(
   page: { events: Row[]; hasMore: boolean },
   limit: number | undefined,
@@ -72,16 +72,16 @@ export const pageWithin = <Row extends object>(
 ): { events: Row[]; hasMore: boolean } => {
   if (limit === undefined || page.events.length === 0) return page
   const ordered = from === 'start' ? page.events : page.events.toReversed()
-  const room = limit - AROUND_A_PAGE
+  const room = limit - PAGE_OVERHEAD
   const fits = fitting(ordered, room)
   const kept = fits.length > 0 ? fits : [rowWithin(ordered[0]!, room - 2)]
   return { events: from === 'start' ? kept : kept.toReversed(), hasMore: page.hasMore || kept.length < page.events.length }
 }
 
-const SHORTEST = 40 // no id or time is cut
+const SHORTEST = 40 // characters: ids and times are shorter, and never cut
 
-/** The same with its long texts cut until it takes at most `limit` characters, and its lists where that is not enough, as far as that
- *  goes; `truncated` tells the length of the longest text, and how many entries its lists have lost. */
+/** The row with its long texts cut until it takes at most `limit` characters as JSON, and then its lists, as far as that goes. `truncated`
+ *  has the full length of the longest text, and how many entries each list has lost. */
 export const rowWithin = <Row extends object>(row: Row, limit: number): Row & { truncated?: Truncated } => {
   if (jsonLength(row) <= limit) return row
   const chars = longestIn(row)
@@ -110,7 +110,7 @@ const entriesIn = (value: unknown): number =>
 const longestIn = (value: unknown): number =>
   typeof value === 'string' ? value.length : Math.max(0, ...innerOf(value).map(([, inner]) => longestIn(inner)))
 
-// Of a list that is cut one entry at least.
+// A list that is cut keeps at least one entry.
 const cutIn = <Value>(value: Value, most: number, lists: boolean): Value => {
   if (typeof value === 'string') return cutText(value, Math.max(most, SHORTEST)) as Value
   if (typeof value !== 'object' || value === null) return value

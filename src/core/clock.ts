@@ -3,7 +3,7 @@ export class Clock {
   #databaseMs = Date.now()
   #readAt = performance.now()
 
-  /** Tells the clock what the database just answered (RFC 3339 or milliseconds). */
+  /** The time that the database has just answered, as RFC 3339 or in milliseconds since the epoch. */
   set(time: string | number) {
     this.#databaseMs = typeof time === 'number' ? time : Date.parse(time)
     this.#readAt = performance.now()

@@ -1,4 +1,4 @@
-/** Every way to refuse, and its HTTP status (contract, section 4). */
+/** Every code of a refusal, with its HTTP status. */
 export const STATUS = {
   invalid_request: 400,
   secret_in_text: 400,
@@ -22,7 +22,7 @@ export const STATUS = {
 
 export type ErrorCode = keyof typeof STATUS
 
-/** Codes that any operation may answer with; the others it declares. */
+/** Codes that any operation may answer with. An operation declares the others that it uses. */
 export const ALWAYS: readonly ErrorCode[] = [
   'unauthorized',
   'invalid_request',
@@ -39,7 +39,7 @@ export interface ErrorBody {
   details: Record<string, unknown>
 }
 
-/** A refusal whose text the caller gets in full. `details.retry_after` (seconds) also becomes the Retry-After header. */
+/** A refusal, which the caller gets in full. `details.retry_after` (seconds) also becomes the Retry-After header. */
 export class Refusal extends Error {
   constructor(
     readonly code: ErrorCode,
@@ -59,7 +59,8 @@ export const refuse = (code: ErrorCode, message: string, details?: Record<string
   throw new Refusal(code, message, details)
 }
 
-// One and the same answer for a missing, unknown, foreign or left team and for a session that does not exist: no oracle.
+// The same answer for a missing, unknown or foreign credential, a team that has left, and a session that does not exist: none of them can be
+// told apart by trying.
 export const unauthorized = (): never =>
   refuse(
     'unauthorized',

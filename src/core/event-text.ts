@@ -1,11 +1,14 @@
-// What an event says, as text: for search, for summaries, and beside a structured payload. Content has `text` where there is any;
-// a tool call has `arguments`, a tool response may have `exit_code`, a system event has `event` and its own fields.
+// An event's content as text, for search, summaries and snippets.
+import { fromBeforeTo } from './event-kinds.ts'
+
+/** Has `text` if the event has one. A tool call has `arguments`, a tool response may have `exit_code`, a system event has `event` and its own
+ *  fields. */
 export type Content = Record<string, unknown>
 
-export const textOf = (kind: string, content: Content, toolName: string | null): string => {
+export const textOf = (type: string, content: Content, toolName: string | null): string => {
   if (typeof content.text === 'string') return content.text
-  if (kind === 'tool_call') return callText(toolName, content.arguments)
-  if (kind === 'system') return systemText(content)
+  if (type === 'tool_call') return callText(toolName, content.arguments)
+  if (type === 'system') return systemText(content)
   return Object.keys(content).length === 0 ? '' : JSON.stringify(content)
 }
 
@@ -19,9 +22,10 @@ const callText = (name: string | null, given: unknown) => {
   return `${name ?? 'tool'}(${list.join(', ')})`
 }
 
-const systemText = ({ event, ...rest }: Content) => {
-  const said = Object.entries(rest).map(([key, value]) => `${key}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-  return [String(event ?? 'system'), ...said].join(', ')
+const systemText = (content: Content) => {
+  const { event, ...rest } = fromBeforeTo(content)
+  const fields = Object.entries(rest).map(([key, value]) => `${key}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+  return [String(event ?? 'system'), ...fields].join(', ')
 }
 
 const SUMMARY = 240 // characters
@@ -31,7 +35,7 @@ export interface Short {
   truncated: boolean
 }
 
-/** The beginning of a text on one line. `more`: the text given is itself a beginning. */
+/** The beginning of a text on one line. `more`: the text given is only the beginning of a longer one. */
 export const shortened = (text: string, more = false): Short => {
   const line = text
     .slice(0, 4 * SUMMARY)
@@ -41,7 +45,7 @@ export const shortened = (text: string, more = false): Short => {
   return { text: `${cut(line, SUMMARY)}…`, truncated: true }
 }
 
-/** The line around the first place where one of the terms stands. */
+/** A line of the text around one of the terms: the first in the list that the text has. */
 export const excerpt = (text: string, terms: string[], more = false): Short => {
   const place = firstPlace(text, terms)
   if (place < SUMMARY / 2) return shortened(text, more)
@@ -50,7 +54,7 @@ export const excerpt = (text: string, terms: string[], more = false): Short => {
   return { text: `…${line}`, truncated: truncated || start > 0 }
 }
 
-// The rarest term first: where it stands is what was looked for.
+// Terms come rarest first, since the rarest is what was most likely looked for.
 const firstPlace = (text: string, terms: string[]) => {
   const lower = text.toLowerCase()
   for (const term of terms) {
@@ -66,6 +70,6 @@ const wordAt = (text: string, from: number, limit: number) => {
   return blank < 0 ? from : from + blank + 1
 }
 
-// Never in the middle of a surrogate pair.
+// Both never split a surrogate pair.
 const whole = (text: string, at: number) => (/[\uDC00-\uDFFF]/.test(text[at] ?? '') ? at - 1 : at)
 const cut = (text: string, at: number) => text.slice(0, whole(text, at))

@@ -1,5 +1,5 @@
-// What an event is to readers of history (specification 2): the log's own types, with a chat told by who speaks.
-export const KINDS = [
+// What an event is to readers of history: the log's own types, except that a chat counts as a prompt or an answer, by who wrote it.
+export const EVENT_TYPES = [
   'user_input',
   'assistant_response',
   'reasoning',
@@ -11,19 +11,24 @@ export const KINDS = [
   'unknown',
 ] as const
 
-export type Kind = (typeof KINDS)[number]
+export type EventType = (typeof EVENT_TYPES)[number]
 
-/** All but `unknown`, which can be opened and is never searched. */
-export const SEARCHABLE = KINDS.slice(0, -1)
-export const SEARCHED_BY_DEFAULT: Kind[] = ['user_input', 'assistant_response', 'tool_response']
+/** The types of the log. */
+export const LOG_TYPES = ['chat', ...EVENT_TYPES] as const
+export type LogType = (typeof LOG_TYPES)[number]
 
-/** Whose texts are written as Markdown. */
-export const MARKDOWN = new Set<Kind>(['user_input', 'assistant_response', 'reasoning', 'compaction'])
+/** All but `unknown`, which can be opened but not searched for. */
+export const SEARCHABLE = EVENT_TYPES.slice(0, -1)
+export const SEARCHED_BY_DEFAULT: EventType[] = ['user_input', 'assistant_response', 'tool_response']
 
-export const kindNumber = (kind: Kind) => KINDS.indexOf(kind)
+/** The types whose texts are Markdown. */
+export const MARKDOWN = new Set<EventType>(['user_input', 'assistant_response', 'reasoning', 'compaction'])
 
-/** A team's chat answers, a person's asks. */
-export const kindOf = (type: string, author: string): Kind => {
+/** The number by which the search index knows a type. */
+export const eventTypeNumber = (type: EventType) => EVENT_TYPES.indexOf(type)
+
+/** The type of an event of the log: a person's chat is a prompt, everybody else's an answer. */
+export const eventTypeOf = (type: string, author: string): EventType => {
   if (type === 'chat') return author === 'person' ? 'user_input' : 'assistant_response'
-  return (KINDS as readonly string[]).includes(type) ? (type as Kind) : 'unknown'
+  return (EVENT_TYPES as readonly string[]).includes(type) ? (type as EventType) : 'unknown'
 }

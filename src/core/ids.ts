@@ -1,4 +1,4 @@
-// Identifiers and credentials. A team's credential is `<handle>.<secret>`: the handle is public, of the secret only a hash is stored.
+// Identifiers and credentials. A team's credential is `<handle>.<secret>`: the handle is public, and only a hash of the secret is stored.
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
@@ -14,17 +14,18 @@ export const isUuid = (text: string) => UUID.test(text)
 
 const UUID_WITHIN = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/i
 
-/** The id in a text, however it was copied: in capitals, with blanks around it, or within a link. Without one, the text itself. */
+/** The id in a text, however it was copied: in capitals, with blanks around it, or within a link. A text without an id is returned as it
+ *  is. */
 export const idWithin = (text: string): string => (isUuid(text) ? text : (UUID_WITHIN.exec(text)?.[0].toLowerCase() ?? text))
 
-/** The two halves of a credential; undefined for a text of another shape. Only the stored hash tells whether it is valid. */
+/** The two halves of a credential, or undefined for a text of another shape. Whether it is valid, only the stored hash tells. */
 export const parseToken = (text: string): Token | undefined =>
   TOKEN.test(text) ? { handle: text.slice(0, UUID_LENGTH), secret: text.slice(UUID_LENGTH + 1) } : undefined
 
 /** 192 random bits in 32 characters that need no quoting in addresses, headers and shells. */
 export const newSecret = () => randomBytes(24).toString('base64url')
 
-/** The secret that belongs to an idempotency key: the same key gives the same token again, and nothing of it need be stored. */
+/** The secret for a call with an idempotency key: the same key gives the same secret again, so that none need be stored. */
 export const derivedSecret = (serverSecret: string, ...parts: string[]) =>
   createHmac('sha256', serverSecret).update(parts.join('\n')).digest().subarray(0, 24).toString('base64url')
 
@@ -32,19 +33,19 @@ export const sha256 = (text: string) => createHash('sha256').update(text).digest
 
 export const signature = (key: string, text: string) => createHmac('sha256', key).update(text).digest('base64url')
 
-/** Compares in a time that does not reveal where two strings differ. */
+/** Compares two strings in a time that does not depend on where they differ. */
 export const sameText = (a: string, b: string) => {
   const [left, right] = [Buffer.from(a), Buffer.from(b)]
   return left.length === right.length && timingSafeEqual(left, right)
 }
 
-/** A UUID that sorts by the time it was made (version 7), so that new rows land at the end of their index. */
+/** A UUID that sorts by the time it was made (version 7): new rows land at the end of their index. */
 export const uuid7 = (): string => {
   const now = Date.now()
-  if (now !== lately.now) {
+  if (now !== latest.now) {
     const time = now.toString(16).padStart(12, '0')
-    lately = { now, prefix: `${time.slice(0, 8)}-${time.slice(8)}-7` }
+    latest = { now, prefix: `${time.slice(0, 8)}-${time.slice(8)}-7` }
   }
-  return lately.prefix + crypto.randomUUID().slice(15)
+  return latest.prefix + crypto.randomUUID().slice(15)
 }
-let lately = { now: 0, prefix: '' } // many are made in one millisecond
+let latest = { now: 0, prefix: '' } // the prefix of the current millisecond: a batch makes many ids in it

@@ -1,11 +1,11 @@
-// One JSON object a line, or a readable line on a terminal. Nothing that looks like a credential gets through.
+// The log: a JSON object on each line, or readable lines on a terminal. Whatever looks like a credential is redacted.
 import { redacted } from './text.ts'
 
 const LEVELS = { debug: 0, info: 1, warn: 2, error: 3, silent: 4 }
 export type Level = Exclude<keyof typeof LEVELS, 'silent'>
 export type Log = (level: Level, message: string, fields?: Record<string, unknown>) => void
 
-/** `write` takes one finished line. `pretty`: for people on a terminal. */
+/** A log that passes each line at `least` or above to `write`. `pretty`: lines for people instead of JSON. */
 export const createLog =
   (least: keyof typeof LEVELS, write: (line: string) => void, pretty: boolean): Log =>
   (level, message, fields = {}) => {
@@ -16,7 +16,7 @@ export const createLog =
 
 export const silent: Log = () => {}
 
-/** What a log may say about an error: its kind, message and stack, causes included; never a statement's parameters. */
+/** What a log may say about an error: name, message, code and stack, with its causes, but never a statement's parameters. */
 export const describeError = (error: unknown): Record<string, unknown> => {
   if (!(error instanceof Error)) return { error: String(error) }
   const { code } = error as { code?: unknown }
@@ -30,7 +30,7 @@ export const describeError = (error: unknown): Record<string, unknown> => {
   }
 }
 
-// Bun repeats a message of several lines, values and all, before the frames.
+// Without the lines before the frames, in which Bun repeats the message and so the parameters.
 const framesOf = ({ stack = '' }: Error) =>
   stack
     .split('\n')

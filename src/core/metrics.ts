@@ -1,28 +1,63 @@
-/** Counters and gauges in Prometheus' text format. Names get the prefix `parley_`. */
+// What the operator sees at /metrics, over prom-client. Its classes are imported one by one: its index loads node:cluster, node:http, node:v8
+// and more, which an edge runtime may lack; these need node:util alone.
+import Counter from 'prom-client/lib/counter.js'
+import Gauge from 'prom-client/lib/gauge.js'
+import Histogram from 'prom-client/lib/histogram.js'
+import Registry from 'prom-client/lib/registry.js'
+
+const BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
+
+/** The counters, gauges and histograms of one process. Names begin with `parley_`; durations are in seconds. */
 export class Metrics {
-  #counters = new Map<string, Map<string, number>>()
-  #gauges: { name: string; help: string; read: () => number }[] = []
+  #registry = new Registry() // not prom-client's global one: tests run several instances in one process
 
-  /** `labels` as Prometheus writes them: `operation="post_message",outcome="ok"`. */
-  add(name: string, by = 1, labels = '') {
-    let series = this.#counters.get(name)
-    if (!series) this.#counters.set(name, (series = new Map()))
-    series.set(labels, (series.get(labels) ?? 0) + by)
-  }
+  readonly calls = new Counter({
+    name: 'parley_calls_total',
+    help: 'Calls of operations through any door, by outcome: ok or the code of the error',
+    labelNames: ['operation', 'outcome'],
+    registers: [this.#registry],
+  })
+  readonly eventsAppended = this.#counter('parley_events_appended_total', 'Events that this process committed to session logs')
+  readonly viewersCut = this.#counter('parley_viewers_cut_total', 'Live pages disconnected because they read too slowly')
+  readonly wakeSeconds = this.#histogram(
+    'parley_wake_seconds',
+    'Held waits that an event ended: from when this process committed the event, or was notified of it, to the complete answer, without the time to send it',
+  )
+  readonly postSeconds = this.#histogram(
+    'parley_post_seconds',
+    'Posts: from joining the queue of the group commit to the outcome, refusals by the database included',
+  )
+  readonly searchSeconds = this.#histogram(
+    'parley_search_seconds',
+    'search_sessions: the search itself, from checked arguments to results, failures included',
+  )
 
-  /** `read` is called whenever somebody looks. */
+  /** `read` is called whenever somebody asks for /metrics. */
   gauge(name: string, help: string, read: () => number) {
-    this.#gauges.push({ name, help, read })
+    this.#registry.removeSingleMetric(name) // a second app over the same services registers its own
+    const gauge = new Gauge({
+      name,
+      help,
+      registers: [],
+      collect() {
+        this.set(read())
+      },
+    })
+    this.#registry.registerMetric(gauge)
   }
 
-  text(): string {
-    const lines: string[] = []
-    for (const [name, series] of this.#counters) {
-      lines.push(`# TYPE parley_${name}_total counter`)
-      for (const [labels, value] of series) lines.push(`parley_${name}_total${labels && `{${labels}}`} ${value}`)
-    }
-    for (const { name, help, read } of this.#gauges)
-      lines.push(`# HELP parley_${name} ${help}`, `# TYPE parley_${name} gauge`, `parley_${name} ${read()}`)
-    return `${lines.join('\n')}\n`
+  /** All of them in Prometheus' text format. */
+  text = (): Promise<string> => this.#registry.metrics()
+  readonly contentType = this.#registry.contentType
+
+  #counter(name: string, help: string) {
+    return new Counter({ name, help, registers: [this.#registry] })
+  }
+
+  #histogram(name: string, help: string) {
+    return new Histogram({ name, help, buckets: BUCKETS_S, registers: [this.#registry] })
   }
 }
+
+/** For a histogram: the seconds since `at`, a time by performance.now(). */
+export const secondsSince = (at: number): number => (performance.now() - at) / 1_000

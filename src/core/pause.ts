@@ -1,2 +1,2 @@
-/** Resolves after `ms` milliseconds; without a number as soon as whatever else waits for this thread has had its turn. */
+/** Resolves after `ms` milliseconds; without a number once everything else that is ready to run on this thread has run. */
 export const pause = (ms = 0): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms))

@@ -1,4 +1,4 @@
-// Who is polling, in memory; one statement a second writes what changed (stores/presence.ts). A poll costs no write of its own.
+// Which teams poll, in memory. Once a second one statement writes all that changed (stores/presence.ts), so a poll costs no write.
 import type { Clock } from './clock.ts'
 
 export interface Seen {
@@ -15,23 +15,23 @@ interface Entry extends Seen {
   dirty: boolean
 }
 
-/** The teams that this process has seen since it last wrote them down. Only the database knows of any other. */
+/** The teams that this process has seen since it last wrote them to the database. */
 export class Presence {
   #entries = new Map<string, Entry>() // by the team's handle, which is of one session
   constructor(readonly clock: Clock) {}
 
-  /** A wait begins; the caller must end it. */
+  /** A wait begins, for `holdMs` at most. The caller must end it. */
   poll(sessionId: string, teamId: string, holdMs: number): Poll {
     return new Poll(this.#entry(sessionId, teamId), this.clock, holdMs)
   }
 
-  /** Seen, and not waiting. */
+  /** The team was seen, but does not wait. */
   seen = (sessionId: string, teamId: string) => this.poll(sessionId, teamId, 0).end()
 
-  /** What this process knows of a team that the database may not know yet. */
+  /** The team's state that may not have been written yet. */
   of = (teamId: string): Seen | undefined => this.#entries.get(teamId)
 
-  /** Hands over what changed, to be written; entries that are at rest are forgotten, since the database has them. */
+  /** Returns the teams that changed, for the caller to write; teams that did not change and do not poll are forgotten. */
   drain(): Seen[] {
     const changed: Seen[] = []
     for (const [teamId, entry] of this.#entries) {
@@ -42,7 +42,7 @@ export class Presence {
     return changed
   }
 
-  /** Writing failed: what was handed over is to be handed over again. */
+  /** Writing failed: the next drain returns these teams again. */
   restore(seen: Seen[]) {
     for (const { sessionId, teamId } of seen) this.#entry(sessionId, teamId).dirty = true
   }
@@ -70,13 +70,13 @@ export class Poll {
     if (until > (entry.pollingUntilMs ?? 0)) entry.pollingUntilMs = until
   }
 
-  /** How many the team has in flight, this one among them. */
+  /** How many polls of the team are in flight, this one included. */
   get ofTeam() {
     return this.#entry.polls
   }
 
-  /** `seen`: the team said it has read so far. `delivered`: a wait has handed out so far. `addressed`: the same, of what is addressed to
-   *  the team alone. Only ever forward. */
+  /** Moves the team's cursors, only ever forward. `seen`: the team says that it has read so far. `delivered`: a wait has delivered so far.
+   *  `addressed`: the same, of messages that are addressed to the team. */
   advance({ seen = 0, delivered = 0, addressed = 0 }) {
     const entry = this.#entry
     if (seen <= entry.seenCursor && delivered <= entry.deliveredCursor && addressed <= entry.addressedCursor) return

@@ -1,22 +1,28 @@
+import type { Job } from './job.ts'
 import { describeError, type Log } from './log.ts'
 
-/** Runs `work` again and again with a pause of `everyMs` between; a failure is logged once until it works again, under the function's
- *  name: give it one that says what it does. The function that this returns stops it, and resolves when the turn under way has ended. */
-export const repeat = (work: () => Promise<void>, everyMs: number, log: Log) => {
+/** Runs a job again and again, the first time after `job.everyMs`. Of failures in a row only the first is logged; then, that
+ *  the job works again. The returned function stops it, and resolves when the run that is under way has ended. */
+export const repeat = (job: Job, log: Log): (() => Promise<void>) => {
   let stopped = false
   let failing = false
-  let timer: ReturnType<typeof setTimeout>
   let running = Promise.resolve()
-  const turn = () => {
-    running = work()
-      .then(() => void (failing = false))
-      .catch((error) => {
-        if (!failing && !stopped) log('warn', `${work.name} failed; retrying`, describeError(error))
-        failing = true
-      })
-      .finally(() => void (stopped || (timer = setTimeout(turn, everyMs))))
+  const run = async () => {
+    try {
+      await job.run()
+      if (failing && !stopped) log('info', `the background job "${job.name}" works again`)
+      failing = false
+    } catch (error) {
+      if (!failing && !stopped) log('warn', `the background job "${job.name}" failed; retrying`, describeError(error))
+      failing = true
+    }
+    if (!stopped) next()
   }
-  timer = setTimeout(turn, everyMs)
+  let timer: ReturnType<typeof setTimeout>
+  const next = () => {
+    timer = setTimeout(() => void (running = run()), job.everyMs)
+  }
+  next()
   return () => {
     stopped = true
     clearTimeout(timer)

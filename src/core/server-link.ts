@@ -1,9 +1,9 @@
-/** How this server is reached, as agents and their people are told. */
+/** How this server is reached, as agents and people are told. */
 export interface ServerLink {
-  /** The link for MCP. */
+  /** The URL of the MCP endpoint. */
   url: string
-  /** The server's own address, for REST. */
+  /** The server's origin, for REST. */
   base: string
-  /** An ACCESS_TOKEN is set: clients must send it. They take it from PARLEY_TOKEN. */
+  /** Whether ACCESS_TOKEN is set, so that clients must send it. The commands we show take it from PARLEY_TOKEN. */
   token: boolean
 }

@@ -1,13 +1,13 @@
-// What no text may contain, whichever door it comes through. Everything else is stored as it came.
+// What no text may contain, whichever door it comes through. Any other text is stored as it came.
 import { refuse } from './errors.ts'
-import { visible } from './escape-invisible.ts'
+import { escapeInvisible } from './escape-invisible.ts'
 
-// The shapes of a team's token and of our keys; a text with one of them would open a room to its readers. The brackets capture what may
-// stay visible: a team's handle, a key's prefix.
+// The shapes of a team's token, of API keys and of operator keys: a text with one of them would open a room to its readers. The capture
+// group is what redaction leaves: a team's handle, a key's prefix.
 const SECRETS = [
   /([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.[A-Za-z0-9_-]{32}/i,
   /(ca_(?:full|member|read|agent|sess|run)_[0-9a-f]{8})[0-9a-f]{24}/i,
-  /(?<![A-Za-z0-9])(op_)(?=[\w-]{0,31}[A-Z])[\w-]{32}/, // not loop_…, and no identifier in small letters
+  /(?<![A-Za-z0-9])(op_)(?=[\w-]{0,31}[A-Z])[\w-]{32}/, // not within loop_…, and not an identifier in lower case
 ]
 const EVERY_SECRET = SECRETS.map((shape) => new RegExp(shape, `g${shape.flags}`))
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
@@ -17,10 +17,10 @@ export const utf8Bytes = (text: string) => Buffer.byteLength(text)
 export const holdsSecret = (text: string, own?: string) =>
   (own !== undefined && text.includes(own)) || SECRETS.some((shape) => shape.test(text))
 
-/** For logs and imports: whatever looks like one of our credentials loses its secret part. */
+/** The text with the secret part of everything that looks like one of our credentials removed. For logs and imports. */
 export const redacted = (text: string) => EVERY_SECRET.reduce((kept, shape) => kept.replace(shape, '$1…'), text)
 
-/** Refuses every string in `value` that cannot be stored, or that would give a credential away. `own` is the caller's secret. */
+/** Refuses a value if any string in it cannot be stored or would give a credential away. `own`: the caller's own secret. */
 export const checkTexts = (value: unknown, own?: string, field = ''): void => {
   if (typeof value === 'string') return checkText(value, own, field)
   if (typeof value !== 'object' || value === null) return
@@ -35,10 +35,10 @@ const checkText = (text: string, own: string | undefined, field: string) => {
   }
 }
 
-/** A name that people read: no invisible direction marks or tags that make it look like another. */
-export const nameIsPlain = (name: string) => !isBlank(name) && visible(name) === name && !CONTROL.test(name)
+/** Whether a name is not blank and has no invisible or control characters, which would make it look like another one. */
+export const nameIsPlain = (name: string) => !isBlank(name) && escapeInvisible(name) === name && !CONTROL.test(name)
 
-/** Two names are the same to a reader when these are equal. */
+/** What names are compared by: two names that look the same to a reader have the same `nameKey`. */
 export const nameKey = (name: string) =>
   (PLAIN_WORDS.test(name)
     ? name
@@ -49,8 +49,8 @@ export const nameKey = (name: string) =>
         .trim()
   ).toLowerCase()
 
-/** Does a text show nothing at all? Not asked of its `nameKey`: U+FDFA alone is 18 characters in NFKC. */
+/** Whether a text shows nothing at all. Not decided by its `nameKey`, which can be 18 times as long (U+FDFA). */
 export const isBlank = (text: string) => !SEEN.test(text)
-const PLAIN_WORDS = /^[!-~]+(?: [!-~]+)*$/ // most names: nothing is left to do for them but the case
+const PLAIN_WORDS = /^[!-~]+(?: [!-~]+)*$/ // most names: only their case is changed
 const UNSEEN = /\p{Default_Ignorable_Code_Point}/gu
 const SEEN = /[^\s\u2800\p{Default_Ignorable_Code_Point}]/u

@@ -1,7 +1,7 @@
-// What is wrong with an argument, in words that say what to send instead: for all that a schema has no words of its own for.
+// Messages for bad arguments that say what to send instead, for every check whose schema has no message of its own.
 import type { z } from 'zod'
 
-const KINDS: Record<string, string> = {
+const TYPE_NAMES: Record<string, string> = {
   string: 'text',
   number: 'a number',
   int: 'a whole number',
@@ -17,13 +17,13 @@ const bound = (origin: string, word: string, count: unknown) => {
   return unit ? `must have ${word} ${String(count)} ${unit[Number(count) === 1 ? 0 : 1]}` : `must be ${word} ${String(count)}`
 }
 
-const kindOf = (expected: string) => KINDS[expected] ?? expected
+const typeName = (expected: string) => TYPE_NAMES[expected] ?? expected
 
-/** For zod's `safeParse(…, { error })`; undefined leaves zod's own words. */
-export const wording: z.core.$ZodErrorMap = (issue) => {
+/** For zod's `safeParse(…, { error })`. Undefined leaves zod's own message. */
+export const validationMessage: z.core.$ZodErrorMap = (issue) => {
   switch (issue.code) {
     case 'invalid_type':
-      return issue.input === undefined ? `is required (${kindOf(issue.expected)})` : `must be ${kindOf(issue.expected)}`
+      return issue.input === undefined ? `is required (${typeName(issue.expected)})` : `must be ${typeName(issue.expected)}`
     case 'invalid_value':
       return `must be ${issue.values.map((value) => JSON.stringify(value)).join(' or ')}`
     case 'too_big':

@@ -1,14 +1,15 @@
-// When something was: the sessions of a stretch of time, page by page.
+// The sessions of a time range, page by page.
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
 import { isUuid, sha256 } from '../core/ids.ts'
-import { MODES } from '../core/session-kind.ts'
+import { SESSION_KINDS } from '../core/session-kind.ts'
 import { shortened } from '../core/event-text.ts'
-import { sessionsWithin, type SessionRow } from '../stores/history.ts'
+import type { SessionRow } from '../stores/history.ts'
+import { sessionsWithin } from '../stores/session-list.ts'
 import { factsOf, sessionFacts } from './session-facts.ts'
-import { howMany, orNull, tool } from './tool.ts'
+import { rowLimit, nullable, tool } from './tool.ts'
 
-const MODE = `mode must be one of ${MODES.join(', ')} or null`
+const MODE = `mode must be one of ${SESSION_KINDS.join(', ')} or null`
 const SORT = 'sort must be desc or asc'
 
 const datetime = (name: string) =>
@@ -22,27 +23,29 @@ const listed = z.object({
   session: sessionFacts.extend({
     turn_count: z.int(),
     event_count: z.int(),
-    mode: z.enum(MODES),
+    mode: z.enum(SESSION_KINDS),
     session_slug: z.string().nullable(),
     session_summary: z.string().nullable(),
   }),
   open: z.object({ session_id: z.string() }),
 })
 
-/** Specification 2, "list_sessions": of [start, end), 20 a page, at most 100, within 300 ms (1 to 1.2 s when there are many). A cursor is
- *  good for its own filter and sort (400). */
+/** The sessions that overlap [start, end): 20 a page, at most 100, due within 300 ms, or 1 to 1.2 s when there are more than 5,000. A cursor is
+ *  refused (400) with another filter or sort than its own. */
 export const listSessions = tool({
   name: 'list_sessions',
   summary: 'List the sessions that overlap a time range, newest first. For what was said in them use search_sessions; to read one, open.',
   input: z.strictObject({
     start_datetime: datetime('start_datetime').describe('Inclusive. RFC 3339 with Z or an offset.'),
     end_datetime: datetime('end_datetime').describe('Exclusive. RFC 3339 with Z or an offset.'),
-    limit: howMany('limit', 100, 20),
-    cursor: orNull(z.string({ error: 'cursor must be a string or null' }), null, { type: 'string' }).describe(
+    limit: rowLimit('limit', 100, 20),
+    cursor: nullable(z.string({ error: 'cursor must be a string or null' }), null, { type: 'string' }).describe(
       'The next_cursor of the previous page, with the same filter and sort.',
     ),
-    mode: orNull(z.enum(MODES, { error: MODE }), null, { type: 'string', enum: [...MODES, null] }).describe('Only sessions of this mode.'),
-    sort: orNull(z.enum(['desc', 'asc'], { error: SORT }), 'desc', { type: 'string', enum: ['desc', 'asc', null] }).describe(
+    mode: nullable(z.enum(SESSION_KINDS, { error: MODE }), null, { type: 'string', enum: [...SESSION_KINDS, null] }).describe(
+      'Only sessions of this mode.',
+    ),
+    sort: nullable(z.enum(['desc', 'asc'], { error: SORT }), 'desc', { type: 'string', enum: ['desc', 'asc', null] }).describe(
       'By the time of the last event: desc (newest first, the default) or asc.',
     ),
   }),
@@ -55,7 +58,7 @@ export const listSessions = tool({
   }),
   refuses: [],
   target: 300,
-  deadlineMs: 3_000, // of a broad list: whether it is one is known only once it has been read
+  deadlineMs: 3_000, // for a long list: that it is one is known only after it has been read
   async run({ queries }, request) {
     const { start_datetime: start, end_datetime: end, limit, cursor, mode, sort: order } = request
     if (end <= start) refuse('invalid_request', 'end_datetime must be after start_datetime', { field: 'end_datetime' })
@@ -82,7 +85,7 @@ const itemOf = (row: SessionRow & { mode: string }, i: number) => {
       ...facts,
       turn_count: row.turn,
       event_count: row.last_sequence,
-      mode: row.mode as (typeof MODES)[number],
+      mode: row.mode as (typeof SESSION_KINDS)[number],
       session_slug: slugOf(row.title),
       session_summary: row.description.trim() === '' ? null : shortened(row.description).text,
     },
@@ -99,19 +102,19 @@ const slugOf = (title: string) =>
     .replace(/^-|-$/g, '')
     .slice(0, 60) || null
 
-// Where a page ended, and of which list it was a page.
+// A cursor holds where its page ended, and a hash of the filter and sort that it belongs to.
 const cursorOf = ({ updated_at, id }: SessionRow, filter: string) =>
   Buffer.from(JSON.stringify([updated_at, id, filter])).toString('base64url')
 
 const readCursor = (cursor: string, filter: string) => {
-  const { success, data } = place.safeParse(parsed(cursor))
+  const { success, data } = cursorShape.safeParse(parsed(cursor))
   if (!success) return refuse('invalid_request', 'cursor is not one that list_sessions gave', { field: 'cursor' })
   const [updated_at, id, of] = data
   if (of !== filter) return refuse('invalid_request', 'cursor belongs to another filter or sort', { field: 'cursor' })
   return { updated_at, id }
 }
 
-const place = z.tuple([z.iso.datetime(), z.string().refine(isUuid), z.string()]) // whatever else reads as a time, the database may not read
+const cursorShape = z.tuple([z.iso.datetime(), z.string().refine(isUuid), z.string()]) // other spellings of a time the database may refuse
 
 const parsed = (cursor: string): unknown => {
   try {

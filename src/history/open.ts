@@ -1,42 +1,42 @@
-// Reading by id: a session shows its turns, a turn its events, an event all of it, and each the ids around it.
+// Reading by id: a session with its turns, a turn with its events, an event with its whole content, and each with the ids around it.
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
-import { kindOf } from '../core/event-types.ts'
+import { eventTypeOf } from '../core/event-types.ts'
 import type { Context } from '../operations/context.ts'
 import {
-  besides,
+  eventsBeside,
   eventsOfTurn,
-  eventWhole,
-  neighbours,
-  quotedAt,
-  runsOf,
+  eventById,
+  sessionsBeside,
+  quotedEvents,
+  eventGroupsOf,
   sessionsByIds,
   type EventRow,
   type SessionRow,
 } from '../stores/history.ts'
-import { eventName, named, sessionName, turnName, type Named } from './ids.ts'
-import { briefly, factsOf } from './session-facts.ts'
-import { said, tool } from './tool.ts'
-import { contentText, headOf, idAt, isTerminal, quotedPlaces, quotesOf, shortOf, summaryOf, turnsOf, type Turn } from './turns.ts'
+import { eventRef, parseRef, sessionRef, turnRef, type Ref } from './ids.ts'
+import { sessionBrief, factsOf } from './session-facts.ts'
+import { nonEmptyText, tool } from './tool.ts'
+import { contentText, turnHead, idAt, isTerminal, quotedPlaces, quotesOf, shortOf, turnSummary, turnsOf, type TurnFacts } from './turns.ts'
 
-interface Opened {
+interface OpenResult {
   data: object
   target: number
 }
 
-/** Specification 2, "open": an event comes whole, whatever its size. 400 `invalid_id` for what is no id of ours, 404 for what is not
- *  there; within 200 to 1,500 ms, by what is opened. */
+/** An event comes whole, whatever its size. 400 `invalid_id` for a text that is no id, 404 for an id of nothing; due within 200 to 1,500 ms, by
+ *  what is opened. */
 export const open = tool({
   name: 'open',
   summary:
     'Read a session, turn or event by an id that search_sessions, list_sessions or open gave: a session shows its turns, a turn its events, an event its whole content. Each names the ids around it.',
-  input: z.strictObject({ id: said('id').describe('The id of a session, turn or event.') }),
+  input: z.strictObject({ id: nonEmptyText('id').describe('The id of a session, turn or event.') }),
   data: z.looseObject({ kind: z.enum(['session', 'turn', 'event']) }),
   refuses: ['invalid_id', 'not_found'],
   target: 200,
   deadlineMs: 4_500,
   async run(context, { id }) {
-    const name = named(id)
+    const name = parseRef(id)
     if (!name) return refuse('invalid_id', 'id is not a valid Moraine MCP ID', { field: 'id' })
     const opened = await openNamed(context, name)
     if (!opened) return refuse('not_found', `${name.kind} not found`, { id })
@@ -44,7 +44,7 @@ export const open = tool({
   },
 })
 
-const openNamed = async (context: Context, name: Named): Promise<Opened | undefined> => {
+const openNamed = async (context: Context, name: Ref): Promise<OpenResult | undefined> => {
   if ('unknown' in name) return undefined
   if (name.kind === 'event') return openEvent(context, name.event)
   const [session] = await sessionsByIds(context.queries, [name.session])
@@ -52,10 +52,13 @@ const openNamed = async (context: Context, name: Named): Promise<Opened | undefi
   return name.kind === 'session' ? openSession(context, session) : openTurn(context, session, name.turn)
 }
 
-const openSession = async ({ queries }: Context, session: SessionRow): Promise<Opened> => {
-  const [runs, beside] = await Promise.all([runsOf(queries, [{ session_id: session.id, turn: null }]), neighbours(queries, session.id)])
+const openSession = async ({ queries }: Context, session: SessionRow): Promise<OpenResult> => {
+  const [runs, beside] = await Promise.all([
+    eventGroupsOf(queries, [{ session_id: session.id, turn: null }]),
+    sessionsBeside(queries, session.id),
+  ])
   const turns = turnsOf(session, runs)
-  const quotes = quotesOf(await quotedAt(queries, turns.flatMap(quotedPlaces)))
+  const quotes = quotesOf(await quotedEvents(queries, turns.flatMap(quotedPlaces)))
   const data = {
     session: {
       ...factsOf(session),
@@ -63,33 +66,33 @@ const openSession = async ({ queries }: Context, session: SessionRow): Promise<O
       event_count: turns.reduce((sum, { events }) => sum + events, 0),
     },
     turns: turns.map((turn) => {
-      const head = headOf(turn, quotes)
-      return { ...head, ...summaryOf(turn, quotes), open: { turn_id: head.id, terminal_event_id: head.terminal_event_id } }
+      const head = turnHead(turn, quotes)
+      return { ...head, ...turnSummary(turn, quotes), open: { turn_id: head.id, terminal_event_id: head.terminal_event_id } }
     }),
     traversal: {
-      previous_session_id: beside.previous && sessionName(beside.previous),
-      next_session_id: beside.next && sessionName(beside.next),
+      previous_session_id: beside.previous && sessionRef(beside.previous),
+      next_session_id: beside.next && sessionRef(beside.next),
     },
   }
   return { data, target: turns.length <= 100 ? 500 : 1_500 }
 }
 
-const openTurn = async ({ queries }: Context, session: SessionRow, ordinal: number): Promise<Opened | undefined> => {
-  const wanted = { session_id: session.id, turn: ordinal }
-  const [runs, events] = await Promise.all([runsOf(queries, [wanted]), eventsOfTurn(queries, wanted)])
+const openTurn = async ({ queries }: Context, session: SessionRow, ordinal: number): Promise<OpenResult | undefined> => {
+  const position = { session_id: session.id, turn: ordinal }
+  const [runs, events] = await Promise.all([eventGroupsOf(queries, [position]), eventsOfTurn(queries, position)])
   const [turn] = turnsOf(session, runs)
   if (!turn) return undefined
   const quotes = quotesOf(events)
-  const { id, ...head } = headOf(turn, quotes)
+  const { id, ...head } = turnHead(turn, quotes)
   const data = {
-    turn: { id, session_id: sessionName(session.id), ...head },
-    session: briefly(session),
-    summary: summaryOf(turn, quotes),
+    turn: { id, session_id: sessionRef(session.id), ...head },
+    session: sessionBrief(session),
+    summary: turnSummary(turn, quotes),
     events: events.map((event) => {
       const { text: summary, truncated } = shortOf(event)
       const { tool_name, model } = event
       return {
-        id: eventName(event.id),
+        id: eventRef(event.id),
         ...eventFacts(turn, event),
         tool_name,
         model,
@@ -98,7 +101,7 @@ const openTurn = async ({ queries }: Context, session: SessionRow, ordinal: numb
       }
     }),
     traversal: {
-      session_id: sessionName(session.id),
+      session_id: sessionRef(session.id),
       ...turnsBeside(session, ordinal),
       first_event_id: idAt(turn, quotes, turn.first),
       last_event_id: idAt(turn, quotes, turn.last),
@@ -107,21 +110,21 @@ const openTurn = async ({ queries }: Context, session: SessionRow, ordinal: numb
   return { data, target: 300 }
 }
 
-const openEvent = async ({ queries }: Context, id: string): Promise<Opened | undefined> => {
-  const event = await eventWhole(queries, id)
+const openEvent = async ({ queries }: Context, id: string): Promise<OpenResult | undefined> => {
+  const event = await eventById(queries, id)
   if (!event) return undefined
   const [[session], runs, beside] = await Promise.all([
     sessionsByIds(queries, [event.session_id]),
-    runsOf(queries, [event]),
-    besides(queries, event),
+    eventGroupsOf(queries, [event]),
+    eventsBeside(queries, event),
   ])
   const [turn] = session ? turnsOf(session, runs) : []
   if (!session || !turn) return undefined
   const { model, originating_model, tool_name } = event
-  const [session_id, turn_id] = [sessionName(session.id), turnName(session.id, turn.ordinal)]
+  const [session_id, turn_id] = [sessionRef(session.id), turnRef(session.id, turn.ordinal)]
   const data = {
     event: {
-      id: eventName(id),
+      id: eventRef(id),
       session_id,
       turn_id,
       ...eventFacts(turn, event),
@@ -130,27 +133,27 @@ const openEvent = async ({ queries }: Context, id: string): Promise<Opened | und
       tool_name,
     },
     content: contentOf(event),
-    session: briefly(session),
+    session: sessionBrief(session),
     turn: { id: turn_id, ordinal: turn.ordinal, completed: turn.terminal !== undefined },
     traversal: {
       session_id,
       turn_id,
-      previous_event_id: beside.previous && eventName(beside.previous),
-      next_event_id: beside.next && eventName(beside.next),
+      previous_event_id: beside.previous && eventRef(beside.previous),
+      next_event_id: beside.next && eventRef(beside.next),
       ...turnsBeside(session, turn.ordinal),
     },
   }
   return { data, target: 200 }
 }
 
-const eventFacts = (turn: Turn, event: EventRow) => ({
+const eventFacts = (turn: TurnFacts, event: EventRow) => ({
   ordinal: event.ordinal,
-  type: kindOf(event.type, event.author),
+  type: eventTypeOf(event.type, event.author),
   timestamp: event.at,
   terminal: isTerminal(turn, event),
 })
 
-// Whole, with what is structured beside the text.
+// The whole text, and beside it the parts of a tool call or response.
 const contentOf = (event: EventRow) => {
   const { type, tool_name, content } = event
   const whole = { text: contentText(event), truncated: false }
@@ -160,6 +163,6 @@ const contentOf = (event: EventRow) => {
 }
 
 const turnsBeside = ({ id, turn: turns }: SessionRow, ordinal: number) => ({
-  previous_turn_id: ordinal > 1 ? turnName(id, ordinal - 1) : null,
-  next_turn_id: ordinal < turns ? turnName(id, ordinal + 1) : null,
+  previous_turn_id: ordinal > 1 ? turnRef(id, ordinal - 1) : null,
+  next_turn_id: ordinal < turns ? turnRef(id, ordinal + 1) : null,
 })

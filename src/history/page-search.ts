@@ -1,50 +1,50 @@
-// What people search by: messages and other events beside sessions and their documents, with more ways to narrow it than the tool of
-// specification 2 has. It has no route and no tool; pages call it through the gate, as agents call theirs.
+// The search of the pages: events, and beside them sessions and their documents, with more filters than search_sessions has. It is an
+// operation without route and tool, which pages perform as agents perform theirs.
 import { z } from 'zod'
 import { excerpt, shortened } from '../core/event-text.ts'
-import { glance } from '../markdown/plain-text.ts'
-import { kindNumber, SEARCHED_BY_DEFAULT } from '../core/event-types.ts'
+import { toPlainText } from '../markdown/plain-text.ts'
+import { eventTypeNumber, SEARCHED_BY_DEFAULT } from '../core/event-types.ts'
 import type { Context } from '../operations/context.ts'
 import type { Scope } from '../search/scope.ts'
-import { findEvents, soughtIn, type Sought } from '../search/ranking.ts'
+import { findEvents, parseQuery, type ParsedQuery } from '../search/ranking.ts'
 import { findSessions, sessionTexts, type SessionText } from '../search/session-ranking.ts'
-import { withoutThoseIn } from './session-hits.ts'
-import { hit, hitsOf, kindsAmong, queryText, targetOf, warningsOf } from './search.ts'
+import { withoutSessionTerms } from './session-hits.ts'
+import { hit, hitsOf, searchedTypes, queryText, targetOf, warningsOf } from './search.ts'
 import { pageTool } from './tool.ts'
 
 /** Hits on a page. */
 export const HITS = 50
-/** The last hit that pages lead to: those who have not found it by then search for something else. */
+/** The last hit that pages lead to. Who has not found it by then searches for something else. */
 export const LAST_HIT = 250
 const SESSIONS = 50
 
-const sessionHit = z.object({
+const sessionMatch = z.object({
   id: z.uuid(),
   title: z.string(),
   source: z.string(),
   completed: z.boolean(),
   updated_at: z.iso.datetime(),
-  /** Where the snippet is from. */
+  /** The text that the snippet is from. */
   place: z.enum(['document', 'description']),
   snippet: z.string(),
 })
 
-export type SessionHit = z.output<typeof sessionHit>
+export type SessionMatch = z.output<typeof sessionMatch>
 
 const data = z.object({
   results: z.array(hit),
-  /** Of the hits, how many there are up to the end of this page, and whether there are more. */
+  /** How many hits there are up to the end of this page, and whether there are more. */
   total: z.int(),
   more: z.boolean(),
-  sessions: z.array(sessionHit),
+  sessions: z.array(sessionMatch),
   more_sessions: z.boolean(),
-  /** What to mark, the rarest first. */
+  /** The terms to highlight, the rarest first. */
   terms: z.array(z.string()),
 })
 
-export type Everything = z.output<typeof data>
+export type PageSearchResult = z.output<typeof data>
 
-/** Specification 2's envelope, for the pages: up to 250 hits, and 50 sessions beside them. */
+/** Up to 250 hits, 50 a page, and up to 50 sessions beside them. */
 export const searchEverything = pageTool({
   name: 'search_everything',
   summary: 'Find messages, sessions and documents: for the pages.',
@@ -70,41 +70,41 @@ export const searchEverything = pageTool({
   refuses: ['unsupported_event_type'],
   target: 750,
   deadlineMs: 4_500,
-  async run(context, { query, types, offset, hits, sessions: wanted, ...scope }) {
-    const kinds = kindsAmong(types)
-    const sought = await soughtIn(context.queries, query)
+  async run(context, { query, types, offset, hits, sessions: sessionLimit, ...scope }) {
+    const kinds = searchedTypes(types)
+    const parsed = await parseQuery(context.queries, query)
     const [found, sessions] = await Promise.all([
-      hits === 0 ? [] : findEvents(context.queries, sought, { kinds: kinds.map(kindNumber), scope, limit: offset + HITS + 1 }),
-      wanted === 0 ? NONE : sessionHits(context, sought, scope, wanted),
+      hits === 0 ? [] : findEvents(context.queries, parsed, { kinds: kinds.map(eventTypeNumber), scope, limit: offset + HITS + 1 }),
+      sessionLimit === 0 ? NONE : matchesAmongSessions(context, parsed, scope, sessionLimit),
     ])
-    const terms = [...sought.terms.map(({ term }) => term), ...sought.unknown]
+    const terms = [...parsed.terms.map(({ term }) => term), ...parsed.unknown]
     return {
       request: {},
       data: {
-        results: await hitsOf(context, found.slice(offset, offset + hits), sought),
+        results: await hitsOf(context, found.slice(offset, offset + hits), parsed),
         total: Math.min(found.length, offset + HITS),
         more: found.length > offset + HITS,
         sessions: sessions.hits,
         more_sessions: sessions.more,
         terms,
       },
-      warnings: warningsOf(context, withoutThoseIn(sessions.terms, sought)),
-      target: targetOf(scope, sought),
+      warnings: warningsOf(context, withoutSessionTerms(sessions.terms, parsed)),
+      target: targetOf(scope, parsed),
     }
   },
 })
 
-const NONE = { hits: [] as SessionHit[], more: false, terms: [] as string[] }
+const NONE = { hits: [] as SessionMatch[], more: false, terms: [] as string[] }
 
-const sessionHits = async ({ queries }: Context, sought: Sought, scope: Scope, wanted: number) => {
-  const { found, terms } = await findSessions(queries, sought, { scope, limit: wanted + 1 })
-  const ids = found.slice(0, wanted).map(({ session_id }) => session_id)
+const matchesAmongSessions = async ({ queries }: Context, parsed: ParsedQuery, scope: Scope, limit: number) => {
+  const { found, terms } = await findSessions(queries, parsed, { scope, limit: limit + 1 })
+  const ids = found.slice(0, limit).map(({ session_id }) => session_id)
   const texts = new Map((await sessionTexts(queries, ids, terms)).map((text) => [text.id, text]))
-  const hits = ids.flatMap((id) => texts.get(id) ?? []).map((text) => sessionHitOf(text, terms))
-  return { hits, more: found.length > wanted, terms }
+  const hits = ids.flatMap((id) => texts.get(id) ?? []).map((text) => sessionMatchOf(text, terms))
+  return { hits, more: found.length > limit, terms }
 }
 
-const sessionHitOf = ({ around, description, ...session }: SessionText, terms: string[]): SessionHit =>
+const sessionMatchOf = ({ around, description, ...session }: SessionText, terms: string[]): SessionMatch =>
   around === null
-    ? { ...session, place: 'description', snippet: excerpt(glance(description), terms).text || shortened(description).text }
-    : { ...session, place: 'document', snippet: excerpt(glance(around), terms, true).text }
+    ? { ...session, place: 'description', snippet: excerpt(toPlainText(description), terms).text || shortened(description).text }
+    : { ...session, place: 'document', snippet: excerpt(toPlainText(around), terms, true).text }

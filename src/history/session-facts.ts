@@ -1,7 +1,7 @@
-// What the tools of history tell of a session, wherever they name one.
+// The fields of a session, in every answer of history that has one.
 import { z } from 'zod'
 import type { SessionRow } from '../stores/history.ts'
-import { sessionName } from './ids.ts'
+import { sessionRef } from './ids.ts'
 
 export const sessionFacts = z.object({
   id: z.string(),
@@ -13,7 +13,7 @@ export const sessionFacts = z.object({
 })
 
 export const factsOf = ({ id, title, source, started_at, updated_at, completed }: SessionRow): z.output<typeof sessionFacts> => ({
-  id: sessionName(id),
+  id: sessionRef(id),
   title,
   source,
   started_at,
@@ -21,5 +21,5 @@ export const factsOf = ({ id, title, source, started_at, updated_at, completed }
   completed,
 })
 
-/** As much as what is opened within it tells. */
-export const briefly = ({ id, title, source }: SessionRow) => ({ id: sessionName(id), title, source })
+/** The fewer fields beside a turn or an event of the session. */
+export const sessionBrief = ({ id, title, source }: SessionRow) => ({ id: sessionRef(id), title, source })

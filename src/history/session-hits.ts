@@ -1,43 +1,43 @@
-// Sessions that are found by what none of their events says: by their titles, descriptions and documents. Specification 2 answers with
-// events, so an event stands for each of them; what their documents say is told beside the hits.
+// Adds sessions that are found by their titles, descriptions and documents to the found events. Hits are events, so one of its events stands
+// in for each session; what its document says comes as a note beside the hits.
 import { excerpt, shortened } from '../core/event-text.ts'
-import { glance } from '../markdown/plain-text.ts'
-import type { Kind } from '../core/event-types.ts'
+import { toPlainText } from '../markdown/plain-text.ts'
+import type { EventType } from '../core/event-types.ts'
 import type { Context } from '../operations/context.ts'
 import { firstEvents } from '../stores/history.ts'
 import type { Scope } from '../search/scope.ts'
-import type { Found, Sought } from '../search/ranking.ts'
-import { findSessions, sessionTexts, type FoundSessions, type SessionText } from '../search/session-ranking.ts'
-import { sessionName } from './ids.ts'
+import type { ScoredEvent, ParsedQuery } from '../search/ranking.ts'
+import { findSessions, sessionTexts, type SessionMatches, type SessionText } from '../search/session-ranking.ts'
+import { sessionRef } from './ids.ts'
 
-const MOST = 5 // hits that may stand for sessions, and no more than half of them, unless events leave more room
-const SAID = new Set<Kind>(['user_input', 'assistant_response'])
+const MOST_STAND_INS = 5 // hits that may be stand-ins: at most half of all, unless there are too few events
+const CONVERSATION = new Set<EventType>(['user_input', 'assistant_response'])
 
-/** The best sessions for a query, one more than `hits`, if what they are about is asked for: conversation, and not one turn of it. */
-export const sessionsFor = async (
+/** The best sessions for a query, one more than `hits`. None if the search is for other events than conversation, or within one turn. */
+export const matchingSessions = async (
   { queries }: Context,
-  sought: Sought,
-  kinds: Kind[],
+  parsed: ParsedQuery,
+  kinds: EventType[],
   scope: Scope,
   hits: number,
-): Promise<FoundSessions> => {
-  if (scope.turn !== undefined || !kinds.some((kind) => SAID.has(kind))) return { found: [], terms: [] }
-  return findSessions(queries, sought, { scope, limit: hits + 1 })
+): Promise<SessionMatches> => {
+  if (scope.turn !== undefined || !kinds.some((kind) => CONVERSATION.has(kind))) return { found: [], terms: [] }
+  return findSessions(queries, parsed, { scope, limit: hits + 1 })
 }
 
-/** The events that were found, and for each of these sessions one that ranks as its session does: the best of those found, else the first
- *  that was said. `notes` tell what no hit shows; `more`: there are sessions that had no place among `hits`. Within one session its own
- *  events alone are hits. */
-export const withSessions = async (
+/** Event hits, plus one representative event for each matching session (its best event hit, else its first message), ranked by the session's
+ *  score. `notes`: matches that no hit shows. `more`: some sessions had no place among `hits`. In a search within one session there are no
+ *  stand-ins. */
+export const mergeSessions = async (
   { queries }: Context,
-  events: Found[],
-  { found: sessions, terms }: FoundSessions,
-  kinds: Kind[],
+  events: ScoredEvent[],
+  { found: sessions, terms }: SessionMatches,
+  kinds: EventType[],
   scope: Scope,
   hits: number,
-): Promise<{ found: Found[]; notes: string[]; more: boolean }> => {
+): Promise<{ found: ScoredEvent[]; notes: string[]; more: boolean }> => {
   const best = new Map(events.toReversed().map((event) => [event.session_id, event]))
-  const places = Math.max(Math.min(MOST, Math.ceil(hits / 2)), hits - events.length)
+  const places = Math.max(Math.min(MOST_STAND_INS, Math.ceil(hits / 2)), hits - events.length)
   const ahead = sessions.filter(({ session_id, score }) => score > (best.get(session_id)?.score ?? 0))
   const better = ahead.slice(0, places)
   const more = ahead.slice(places).some(({ session_id }) => !best.has(session_id))
@@ -48,7 +48,7 @@ export const withSessions = async (
     firstEvents(
       queries,
       silent,
-      kinds.filter((kind) => SAID.has(kind)),
+      kinds.filter((kind) => CONVERSATION.has(kind)),
     ),
     sessionTexts(
       queries,
@@ -71,26 +71,23 @@ export const withSessions = async (
   return { found: [...standing, ...rest].sort(byRank), notes, more }
 }
 
-// Specification 2, "Ranking Behavior".
-const byRank = (a: Found, b: Found) => b.score - a.score || (a.at === b.at ? (a.id < b.id ? -1 : 1) : a.at < b.at ? 1 : -1)
+// By score, then newest first, then by id.
+const byRank = (a: ScoredEvent, b: ScoredEvent) => b.score - a.score || (a.at === b.at ? (a.id < b.id ? -1 : 1) : a.at < b.at ? 1 : -1)
 
-// A hit shows its session's title: where that has as many of the terms as anything else, there is no more to say.
+// A hit shows its session's title. If no other text of the session has more of the terms, a note would add nothing.
 const noteOf = ({ id, title, description, around }: SessionText, terms: string[], shown: boolean): string[] => {
   const count = (text: string | null) => terms.filter((term) => text?.toLowerCase().includes(term)).length
   const [inTitle, inDescription, inDocument] = [title, description, around].map(count) as [number, number, number]
-  const name = `${sessionName(id)} (${JSON.stringify(title)})`
+  const name = `${sessionRef(id)} (${JSON.stringify(title)})`
   if (inTitle >= Math.max(inDescription, inDocument)) return shown ? [] : [`Found in the title of ${name}.`]
   if (inDescription >= inDocument) return [`Found in the description of ${name}: ${JSON.stringify(quote(description, terms))}.`]
   return [`Found in the document of ${name}: ${JSON.stringify(quote(around!, terms))}. Read it with GET /api/sessions/${id}/handoff.md.`]
 }
 
-const quote = (text: string, terms: string[]) => excerpt(glance(text), terms, true).text || shortened(text).text
+const quote = (text: string, terms: string[]) => excerpt(toPlainText(text), terms, true).text || shortened(text).text
 
-/** What a title or document says is no typo, though no event says it. */
-export const withoutThoseIn = <Understood extends { corrected: Map<string, string[]> }>(
-  terms: string[],
-  sought: Understood,
-): Understood => ({
-  ...sought,
-  corrected: new Map([...sought.corrected].filter(([term]) => !terms.includes(term))),
+/** A term that is in a title or document is no typo, though no event has it: its correction is dropped. */
+export const withoutSessionTerms = <Query extends { corrected: Map<string, string[]> }>(terms: string[], parsed: Query): Query => ({
+  ...parsed,
+  corrected: new Map([...parsed.corrected].filter(([term]) => !terms.includes(term))),
 })

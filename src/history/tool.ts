@@ -1,19 +1,20 @@
-// The one way a tool of history is made: its route, who may read, its deadline, and specification 2's envelope around answers and errors.
-// "moraine" in its names and messages is that specification's word: its clients compare them.
+// Makes a tool of history: its route, who may read, its deadline, and the envelope around answers and errors. "moraine" in names and messages
+// is part of the tools' protocol: clients compare these strings.
 import { z } from 'zod'
 import { withinDeadline } from '../../db/database.ts'
 import { refuse, type ErrorBody, type ErrorCode } from '../core/errors.ts'
-import { operationsFor } from '../operations/operation.ts'
+import { anyone } from '../operations/callers.ts'
+import { operationsOf } from '../operations/operation.ts'
 import { redacted } from '../core/text.ts'
 import type { Context } from '../operations/context.ts'
 import { isTimeout } from '../../db/errors.ts'
 
-interface Answer<Data> {
+interface ToolResult<Data> {
   /** The request with its defaults filled in. */
   request: Record<string, unknown>
   data: Data
   warnings?: string[]
-  /** Milliseconds within which specification 2 wants this answer. */
+  /** Milliseconds within which this answer is due; the envelope says whether it was. */
   target: number
 }
 
@@ -23,29 +24,29 @@ interface Tool<I extends z.ZodObject, D extends z.ZodObject> {
   input: I
   data: D
   refuses: readonly ErrorCode[]
-  /** The target that errors name. */
+  /** The target that an error's envelope has. */
   target: number
   deadlineMs: number
-  run(context: Context, input: z.output<I>): Promise<Answer<z.output<D>>>
+  run(context: Context, input: z.output<I>): Promise<ToolResult<z.output<D>>>
 }
 
-/** An argument that may be left out or null: then it is `otherwise`. Clients are told its type as a list, since some take no union. */
-export const orNull = <S extends z.ZodType, const O>(schema: S, otherwise: O, told: { type: string; [keyword: string]: unknown }) =>
+/** An argument that may be left out or null, and is `otherwise` then. Its JSON schema has a list of types, since some clients take no union. */
+export const nullable = <S extends z.ZodType, const O>(schema: S, otherwise: O, jsonSchema: { type: string; [keyword: string]: unknown }) =>
   schema
     .nullish()
-    .transform((given) => given ?? otherwise)
-    .meta({ ...told, type: [told.type, 'null'] })
+    .transform((input) => input ?? otherwise)
+    .meta({ ...jsonSchema, type: [jsonSchema.type, 'null'] })
 
-/** How many rows are wanted, in the words of specification 2. */
-export const howMany = (name: string, most: number, usually: number) => {
+/** An argument for a number of rows; clients compare the sentence with which a wrong one is refused. */
+export const rowLimit = (name: string, most: number, usually: number) => {
   const wrong = `${name} must be an integer from 1 to ${most}`
   const count = z.int({ error: wrong }).min(1, wrong).max(most, wrong)
-  return orNull(count, usually, { type: 'integer', minimum: 1, maximum: most }).describe(`How many, 1 to ${most}; ${usually} by default.`)
+  return nullable(count, usually, { type: 'integer', minimum: 1, maximum: most }).describe(`How many, 1 to ${most}; ${usually} by default.`)
 }
 
-const { op, pageOp } = operationsFor<Context>()
+const { op, pageOp } = operationsOf<Context>('history')
 
-/** A tool of specification 2, in its envelope. */
+/** An operation of the toolset: answers and errors come in the envelope. */
 export const tool = <I extends z.ZodObject, D extends z.ZodObject>(defined: Tool<I, D>) => {
   const { name, target } = defined
   return op({
@@ -55,13 +56,13 @@ export const tool = <I extends z.ZodObject, D extends z.ZodObject>(defined: Tool
   })
 }
 
-/** The same for the pages alone. */
+/** The same for pages: without a route, and not in the toolset. */
 export const pageTool = <I extends z.ZodObject, D extends z.ZodObject>(defined: Tool<I, D>) => pageOp(enveloped(defined))
 
 const enveloped = <I extends z.ZodObject, D extends z.ZodObject>({ name, summary, input, data, refuses, deadlineMs, run }: Tool<I, D>) => ({
   name,
   summary,
-  access: 'open' as const,
+  callers: [anyone],
   effect: 'read' as const,
   input,
   output: envelope(name, data),
@@ -78,7 +79,7 @@ const enveloped = <I extends z.ZodObject, D extends z.ZodObject>({ name, summary
       data,
       warnings = [],
       target,
-    } = await withinDeadline(run(context, given), deadlineMs).catch((error) => {
+    } = await withinDeadline(context.services.indexer.during(run(context, given)), deadlineMs).catch((error) => {
       if (!isTimeout(error)) throw error
       return refuse('deadline_exceeded', `${name} took longer than ${deadlineMs} ms; ask for less at a time`, {
         deadline_ms: deadlineMs,
@@ -119,7 +120,7 @@ const errorEnvelope = (name: string, target: number, { code, message, details }:
 
 const ECHOED = 4_096 // characters of a text, at most
 
-// As the caller sent it, save that no answer holds a credential, nor much more than was asked.
+// The request as it was sent, but without credentials, and with long texts cut.
 const echo = (raw: unknown): unknown => {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return {}
   try {
@@ -132,8 +133,8 @@ const echo = (raw: unknown): unknown => {
   }
 }
 
-/** A text that must say something; null and blanks are refused with this one sentence. */
-export const said = (name: string) => {
+/** A required text. Null and blanks are refused with one sentence, which clients compare. */
+export const nonEmptyText = (name: string) => {
   const message = `${name} must be a non-empty string`
   return z.string({ error: message }).trim().min(1, message)
 }

@@ -1,10 +1,10 @@
-// What a turn is, from its events: when it ended and with what, who asked, which tools it called.
-import { kindOf } from '../core/event-types.ts'
+// Derives a turn from its events: its prompt, its answer, its end, the tools it called. A turn is no row of the database.
+import { eventTypeOf } from '../core/event-types.ts'
 import { excerpt, shortened, textOf, type Short } from '../core/event-text.ts'
-import type { EventRow, Place, Quoted, Run, SessionRow } from '../stores/history.ts'
-import { eventName, turnName } from './ids.ts'
+import type { EventRow, EventPosition, QuotedEvent, EventGroup, SessionRow } from '../stores/history.ts'
+import { eventRef, turnRef } from './ids.ts'
 
-export interface Turn {
+export interface TurnFacts {
   session: string
   ordinal: number
   events: number
@@ -20,7 +20,7 @@ export interface Turn {
 }
 
 /** The turns of one session from the runs of their events. */
-export const turnsOf = (session: SessionRow, runs: Run[]): Turn[] =>
+export const turnsOf = (session: SessionRow, runs: EventGroup[]): TurnFacts[] =>
   [...Map.groupBy(runs, ({ turn }) => turn)].map(([ordinal, own]) => {
     const terminal = terminalOf(session, ordinal, own)
     const ending = own.find(({ last, last_chat, terminal: marked }) => [last, last_chat, marked].includes(terminal ?? null))
@@ -40,10 +40,10 @@ export const turnsOf = (session: SessionRow, runs: Run[]): Turn[] =>
     }
   })
 
-// Marked by an event of its own (a task's, a trace's), or it follows from the room: another turn has opened or the session is closed.
-// Then its last chat ended it; where nobody spoke, what came last, unless a prompt still waits for its answer. Of a transcript this holds
-// for the turns of those who went on with it here.
-const terminalOf = ({ status, turn: turns }: SessionRow, ordinal: number, runs: Run[]): number | undefined => {
+// The event that ended the turn. In a transcript it is marked. In a room a turn is over when the next one has opened or the session is closed:
+// then its last chat ended it, or, if nobody spoke, its last event, unless a prompt still waits for its answer. The rule for rooms holds for
+// turns that were added to a transcript here, too.
+const terminalOf = ({ status, turn: turns }: SessionRow, ordinal: number, runs: EventGroup[]): number | undefined => {
   const marked = greatest(runs.map(({ terminal }) => terminal))
   const closed = status === 'closed' && ordinal >= turns
   if (marked !== undefined || !runs.some(({ here }) => here) || (ordinal >= turns && !closed)) return marked
@@ -56,37 +56,37 @@ const greatest = (numbers: (number | null)[]): number | undefined => {
   return known.length > 0 ? Math.max(...known) : undefined
 }
 
-/** The events that a turn's head and summary name and quote. */
-export const quotedPlaces = ({ session: session_id, terminal, userInput, finalResponse }: Turn): Place[] =>
+/** Where the events are that a turn's head and summary quote. */
+export const quotedPlaces = ({ session: session_id, terminal, userInput, finalResponse }: TurnFacts): EventPosition[] =>
   [...new Set([terminal, userInput, finalResponse])].flatMap((sequence) => (sequence === undefined ? [] : { session_id, sequence }))
 
-export type Quotes = Map<string, Quoted>
-const keyOf = ({ session_id, sequence }: Place) => `${session_id}/${sequence}`
-export const quotesOf = (rows: Quoted[]): Quotes => new Map(rows.map((row) => [keyOf(row), row]))
+export type Quotes = Map<string, QuotedEvent>
+const keyOf = ({ session_id, sequence }: EventPosition) => `${session_id}/${sequence}`
+export const quotesOf = (rows: QuotedEvent[]): Quotes => new Map(rows.map((row) => [keyOf(row), row]))
 
-const quoted = ({ session: session_id }: Turn, quotes: Quotes, sequence: number | undefined) =>
+const quoted = ({ session: session_id }: TurnFacts, quotes: Quotes, sequence: number | undefined) =>
   sequence === undefined ? undefined : quotes.get(keyOf({ session_id, sequence }))
 
 /** The id of one of the turn's quoted events. */
-export const idAt = (turn: Turn, quotes: Quotes, sequence: number | undefined): string | null => {
+export const idAt = (turn: TurnFacts, quotes: Quotes, sequence: number | undefined): string | null => {
   const row = quoted(turn, quotes, sequence)
-  return row ? eventName(row.id) : null
+  return row ? eventRef(row.id) : null
 }
 
-export const summaryOf = (turn: Turn, quotes: Quotes) => ({
+export const turnSummary = (turn: TurnFacts, quotes: Quotes) => ({
   user_input: quote(turn, quotes, turn.userInput),
   final_response: quote(turn, quotes, turn.finalResponse),
   tools_called: turn.tools,
   event_types: turn.kinds,
 })
 
-const quote = (turn: Turn, quotes: Quotes, sequence: number | undefined) => {
+const quote = (turn: TurnFacts, quotes: Quotes, sequence: number | undefined) => {
   const row = quoted(turn, quotes, sequence)
-  return row ? { event_id: eventName(row.id), ...shortOf(row) } : null
+  return row ? { event_id: eventRef(row.id), ...shortOf(row) } : null
 }
 
-export const headOf = (turn: Turn, quotes: Quotes) => ({
-  id: turnName(turn.session, turn.ordinal),
+export const turnHead = (turn: TurnFacts, quotes: Quotes) => ({
+  id: turnRef(turn.session, turn.ordinal),
   ordinal: turn.ordinal,
   completed: turn.terminal !== undefined,
   terminal_event_id: idAt(turn, quotes, turn.terminal),
@@ -95,10 +95,10 @@ export const headOf = (turn: Turn, quotes: Quotes) => ({
   updated_at: turn.updatedAt,
 })
 
-export const contentText = ({ type, author, content, tool_name }: Quoted) => textOf(kindOf(type, author), content, tool_name)
+export const contentText = ({ type, author, content, tool_name }: QuotedEvent) => textOf(eventTypeOf(type, author), content, tool_name)
 
-/** A line of an event; around one of the terms, if any are given. */
-export const shortOf = (row: Quoted, terms: string[] = []): Short =>
+/** A line of an event's text: around one of the terms, if any are given, else its beginning. */
+export const shortOf = (row: QuotedEvent, terms: string[] = []): Short =>
   terms.length > 0 ? excerpt(contentText(row), terms, row.cut) : shortened(contentText(row), row.cut)
 
-export const isTerminal = (turn: Turn, { sequence, terminal }: EventRow) => terminal === true || sequence === turn.terminal
+export const isTerminal = (turn: TurnFacts, { sequence, terminal }: EventRow) => terminal === true || sequence === turn.terminal

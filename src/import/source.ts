@@ -1,37 +1,41 @@
-// Where the bytes of a transcript come from: a file, which can be read on from the middle, or the body of a request, which cannot.
+// The bytes of a transcript: from a file, which can be read from the middle, or from a request's body, which cannot.
 import { createHash } from 'node:crypto'
 import { createReadStream, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { refuse } from '../core/errors.ts'
 
-export interface Source {
+export interface TranscriptSource {
   name: string
   size: number | undefined
-  /** The bytes from this one on. Asked at most twice, the second time only if `again`. */
+  /** The bytes from this one on. Called at most twice, a second time only if `rereadable`. */
   read(from: number): AsyncIterable<Uint8Array>
-  again: boolean
+  rereadable: boolean
 }
 
 const CHUNK = 128 * 1024
 
-export const fileSource = (path: string, told: (bytes: number) => void = () => {}): Source => ({
+export const fileSource = (path: string, onProgress: (bytes: number) => void = () => {}): TranscriptSource => ({
   name: basename(path),
   size: statSync(path).size,
-  again: true,
+  rereadable: true,
   async *read(from) {
     let at = from
     for await (const chunk of createReadStream(path, { start: from, highWaterMark: CHUNK })) {
       yield chunk as Buffer
-      told((at += (chunk as Buffer).length))
+      onProgress((at += (chunk as Buffer).length))
     }
   },
 })
 
-/** The body of a request. Past `limit` bytes it is refused; what came before is imported. */
-export const bodySource = (body: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array> | null, name: string, limit: number): Source => ({
+/** The body of a request. Past `limit` bytes it is refused, but what came before is imported. */
+export const bodySource = (
+  body: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array> | null,
+  name: string,
+  limit: number,
+): TranscriptSource => ({
   name,
   size: undefined,
-  again: false,
+  rereadable: false,
   async *read() {
     let bytes = 0
     for await (const chunk of (body ?? []) as unknown as AsyncIterable<Uint8Array>) {
@@ -44,16 +48,16 @@ export const bodySource = (body: ReadableStream<Uint8Array> | AsyncIterable<Uint
 export const refuseTooLong = (limit: number): never =>
   refuse('payload_too_large', `A transcript may have at most ${limit} bytes here (MAX_TRACE_BYTES).`, { limit_bytes: limit })
 
-export interface Hashing {
+export interface HashedBody {
   chunks: AsyncIterable<Uint8Array>
-  /** Reads what its reader did not need, and says what the hash of all is. */
+  /** The hash of the whole body; reads what its reader left. */
   digest(): Promise<string>
-  /** Reads no more. */
+  /** Stops reading. */
   cancel(): Promise<void> | undefined
 }
 
-/** A body that is hashed while it is read. `about` is a part of the hash; past `limit` nothing is read. */
-export const hashing = (body: ReadableStream<Uint8Array> | null, limit: number, about: string): Hashing => {
+/** A body that is hashed while it is read. `about` is hashed too; past `limit` bytes nothing more is read. */
+export const hashedBody = (body: ReadableStream<Uint8Array> | null, limit: number, about: string): HashedBody => {
   const hash = createHash('sha256').update(`${about}\n`)
   const reader = body?.getReader()
   let bytes = 0
@@ -73,7 +77,7 @@ export const hashing = (body: ReadableStream<Uint8Array> | null, limit: number, 
   return { chunks: read(), digest, cancel: () => reader?.cancel() }
 }
 
-/** A stream whose beginning can be looked at before it is read. */
+/** A stream of which the beginning can be read first, and then all of it. */
 export const peekable = (chunks: AsyncIterable<Uint8Array>) => {
   const stream = chunks[Symbol.asyncIterator]()
   const begun: Uint8Array[] = []
@@ -89,7 +93,7 @@ export const peekable = (chunks: AsyncIterable<Uint8Array>) => {
       }
       return Buffer.concat(begun).subarray(0, bytes)
     },
-    /** All of it, what was looked at included. */
+    /** The whole stream, its head included. */
     async *whole() {
       while (begun.length > 0) yield begun.shift()!
       for (let next = await stream.next(); !next.done; next = await stream.next()) yield next.value
@@ -98,7 +102,7 @@ export const peekable = (chunks: AsyncIterable<Uint8Array>) => {
   }
 }
 
-/** Leaves out the first bytes. */
+/** The stream without its first bytes. */
 export async function* skip(chunks: AsyncIterable<Uint8Array>, bytes: number) {
   let left = bytes
   for await (const chunk of chunks) {
@@ -107,7 +111,7 @@ export async function* skip(chunks: AsyncIterable<Uint8Array>, bytes: number) {
   }
 }
 
-/** What is kept of the last bytes that were read, to know them again. */
+/** A fingerprint of the last bytes that were read: their length and hash. */
 export const tailOf = (bytes: Uint8Array) =>
   bytes.length === 0 ? '' : `${bytes.length}:${createHash('sha256').update(bytes).digest('hex')}`
 export const tailLength = (tail: string) => Number(tail.split(':', 1)[0] || 0)

@@ -1,31 +1,33 @@
-// Imports one transcript: recognises it, goes on from where it was read before, and writes it batch by batch. However large it is, a
-// batch and a line are all that is in memory.
+// Imports one transcript: recognises it, continues where an earlier import stopped, and writes it batch by batch. However large it is, only a
+// batch and a line are in memory.
 import { refuse } from '../core/errors.ts'
 import { pause } from '../core/pause.ts'
 import type { Services } from '../process/services.ts'
 import { sessionOfEvent } from '../stores/imports.ts'
 import { sessionById, setParent } from '../stores/sessions.ts'
-import { isObject, unknown, type Draft, type Json, type Memory } from './draft.ts'
-import { elementsOf, isDocument } from './elements.ts'
-import { notKnown, recognise } from './formats.ts'
-import { linesOf, LONGEST_LINE, type Line } from './lines.ts'
-import { peekable, skip, tailLength, tailOf, type Source } from './source.ts'
-import { cutMark } from './storable.ts'
-import { noMemory, readyOf, sessionIdOf, standingOf, Writer, type Ready, type Standing } from './writer.ts'
+import { isObject, type Json } from '../transcripts/json.ts'
+import { newMemory, type Memory } from '../transcripts/memory.ts'
+import { unknown, type TraceEvent } from '../transcripts/trace-event.ts'
+import { elementsOf, isDocument } from '../transcripts/elements.ts'
+import { refuseUnknown, recognise } from '../transcripts/recognise.ts'
+import { linesOf, LONGEST_LINE, type Line } from '../transcripts/lines.ts'
+import { peekable, skip, tailLength, tailOf, type TranscriptSource } from './source.ts'
+import { cutMark } from '../transcripts/storable.ts'
+import { identified, sessionIdOf, importProgressOf, Writer, type IdentifiedEvent, type ImportProgress } from './writer.ts'
 
-export interface Skipped {
+export interface SkippedLine {
   line: number
   reason: string
 }
 
-/** What an import did. `skipped` names the first thousand lines that gave no event; `skipped_count` counts them all. */
-export interface Report {
+/** The result of an import. `skipped` has the first thousand lines that could not be read; `skipped_count` counts all of them. */
+export interface ImportReport {
   session_id: string
   source: string
   turns: number
   events: number
   added: number
-  skipped: Skipped[]
+  skipped: SkippedLine[]
   skipped_count: number
 }
 
@@ -33,13 +35,14 @@ const HEAD_BYTES = 256 * 1024
 const HEAD_RECORDS = 100
 const BATCH_EVENTS = { pglite: 200, postgres: 1000 } // PGlite works on this thread: a call that comes meanwhile waits for one batch
 const BATCH_BYTES = 512 * 1024
-const SKIPPED_TOLD = 1000
-const NOWHERE = { bytes: 0, lines: 0, open: false, tail: '' }
+const SKIPPED_REPORTED = 1000
+const START = { bytes: 0, lines: 0, open: false, tail: '' }
 
-/** Imports a transcript, or of one that was imported before what is new. `parent`: the room that it belongs to. */
-export const importTranscript = async (services: Services, source: Source, parent?: string): Promise<Report> => {
+/** Imports a transcript, or what is new in one that was imported before. `parent`: the room that it belongs to. */
+export const importTranscript = async (services: Services, source: TranscriptSource, parent?: string): Promise<ImportReport> => {
   const stream = peekable(source.read(0))
-  const begun = (await beginning(stream, source.name, HEAD_BYTES)) ?? (await beginning(stream, source.name, LONGEST_LINE + 1)) ?? notKnown()
+  const begun =
+    (await readHead(stream, source.name, HEAD_BYTES)) ?? (await readHead(stream, source.name, LONGEST_LINE + 1)) ?? refuseUnknown()
   const { recognised, document } = begun
   const original = recognised.format.ownIds ? await sessionOfEvent(services.database, recognised.identity) : undefined
   if (original !== undefined)
@@ -47,17 +50,17 @@ export const importTranscript = async (services: Services, source: Source, paren
       session_id: original,
     })
   const sessionId = sessionIdOf(recognised)
-  const standing = await standingOf(services.database, sessionId)
+  const progress = await importProgressOf(services.database, sessionId)
   const writer = new Writer(services, sessionId, recognised, parent)
-  const reading = new Reading(writer, document ? { ...standing, ...NOWHERE, memory: noMemory() } : standing, document)
+  const reading = new TranscriptReader(writer, document ? { ...progress, ...START, memory: newMemory() } : progress, document)
   if (document) await reading.all(elementsOf(stream.whole()))
-  else if (standing.bytes === 0) await reading.all(linesOf(stream.whole(), standing))
+  else if (progress.bytes === 0) await reading.all(linesOf(stream.whole(), progress))
   else {
-    const from = standing.bytes - tailLength(standing.tail)
-    if (source.again) await stream.end()
-    const rest = source.again ? source.read(from) : skip(stream.whole(), from)
-    const onwards = await after(rest, standing.tail)
-    if (onwards) await reading.all(linesOf(onwards, standing))
+    const from = progress.bytes - tailLength(progress.tail)
+    if (source.rereadable) await stream.end()
+    const rest = source.rereadable ? source.read(from) : skip(stream.whole(), from)
+    const onwards = await afterTail(rest, progress.tail)
+    if (onwards) await reading.all(linesOf(onwards, progress))
   }
   if (parent !== undefined) await setParent(services.database, sessionId, parent) // also when nothing was new
   const session = await sessionById(services.database, sessionId)
@@ -74,11 +77,11 @@ export const importTranscript = async (services: Services, source: Source, paren
 
 type Stream = ReturnType<typeof peekable>
 
-const beginning = async (stream: Stream, name: string, bytes: number) => {
+const readHead = async (stream: Stream, name: string, bytes: number) => {
   const head = await stream.head(bytes)
   const document = isDocument(head.toString('utf8').replace(/^\uFEFF/, ''))
   const records: Json[] = []
-  for await (const { text } of document ? elementsOf(one(head)) : linesOf(one(head), NOWHERE)) {
+  for await (const { text } of document ? elementsOf(single(head)) : linesOf(single(head), START)) {
     const record = parsed(text)
     if (isObject(record)) records.push(record)
     if (records.length === HEAD_RECORDS) break
@@ -87,7 +90,7 @@ const beginning = async (stream: Stream, name: string, bytes: number) => {
   return recognised && { recognised, document }
 }
 
-async function* one(bytes: Uint8Array) {
+async function* single(bytes: Uint8Array) {
   yield bytes
 }
 
@@ -99,8 +102,8 @@ const parsed = (text: string): unknown => {
   }
 }
 
-// What follows the bytes that are known already; nothing when the transcript ends before them (an older copy).
-const after = async (chunks: AsyncIterable<Uint8Array>, tail: string) => {
+// The bytes behind those that were read before; undefined when the transcript ends before them, as an older copy does.
+const afterTail = async (chunks: AsyncIterable<Uint8Array>, tail: string) => {
   const length = tailLength(tail)
   const stream = peekable(chunks)
   const before = await stream.head(length)
@@ -110,23 +113,23 @@ const after = async (chunks: AsyncIterable<Uint8Array>, tail: string) => {
   return skip(stream.whole(), length)
 }
 
-class Reading {
-  skipped: Skipped[] = []
+class TranscriptReader {
+  skipped: SkippedLine[] = []
   skippedCount = 0
-  #drafts: Ready[] = []
+  #events: IdentifiedEvent[] = []
   #bytes = 0
   #last: Line | undefined
   #memory: Memory
-  #writing: Promise<Standing>
+  #writing: Promise<ImportProgress>
   #batch: number
 
   constructor(
     readonly writer: Writer,
-    standing: Standing,
-    readonly whole: boolean, // read from the beginning, though much of it may have been read before
+    progress: ImportProgress,
+    readonly whole: boolean, // a document, which is read from the beginning each time
   ) {
-    this.#memory = structuredClone(standing.memory)
-    this.#writing = Promise.resolve(standing)
+    this.#memory = structuredClone(progress.memory)
+    this.#writing = Promise.resolve(progress)
     this.#batch = BATCH_EVENTS[writer.services.database.engine]
   }
 
@@ -134,13 +137,13 @@ class Reading {
     for await (const line of lines) {
       if (!this.#take(line)) break
       this.#last = line
-      if (this.#drafts.length >= this.#batch || this.#bytes >= BATCH_BYTES) await this.#flush(this.#last)
+      if (this.#events.length >= this.#batch || this.#bytes >= BATCH_BYTES) await this.#flush(this.#last)
     }
     if (this.#last) await this.#flush(this.#last)
     await this.#writing
   }
 
-  // False: the line is not there whole yet, and is left for the next import.
+  // False: the line is incomplete, and is left for the next import.
   #take(line: Line): boolean {
     if (line.text.trim() === '') return true
     const record = line.left > 0 ? undefined : parsed(line.text)
@@ -153,12 +156,12 @@ class Reading {
       this.#skip(line.number, line.ended ? 'not JSON' : 'incomplete: read once the transcript has grown')
       return line.ended
     }
-    this.#read(record).forEach((draft, i) => this.#add(line, draft, i))
+    this.#read(record).forEach((event, i) => this.#add(line, event, i))
     return true
   }
 
-  // A record that its reader stumbles over is kept as it is: nothing in a transcript stops its import.
-  #read(record: unknown): Draft[] {
+  // A record on which its reader throws is kept as it is: nothing in a transcript stops its import.
+  #read(record: unknown): TraceEvent[] {
     try {
       return this.writer.recognised.format.read(record, this.#memory)
     } catch {
@@ -166,28 +169,28 @@ class Reading {
     }
   }
 
-  #add({ number }: Line, draft: Draft, i: number) {
+  #add({ number }: Line, event: TraceEvent, i: number) {
     const place = i === 0 ? String(number) : `${number}.${i}`
-    const key = draft.key ?? (this.whole ? `/${place}` : place)
-    const ready = readyOf(this.writer.sessionId, draft, key)
-    this.#drafts.push(ready)
+    const key = event.key ?? (this.whole ? `/${place}` : place)
+    const ready = identified(this.writer.sessionId, event, key)
+    this.#events.push(ready)
     this.#bytes += ready.json.length
   }
 
   #skip(line: number, reason: string) {
     this.skippedCount++
-    if (this.skipped.length < SKIPPED_TOLD) this.skipped.push({ line, reason })
+    if (this.skipped.length < SKIPPED_REPORTED) this.skipped.push({ line, reason })
   }
 
-  // One batch is written while the next one is read.
+  // A batch is written while the next one is read.
   async #flush({ number, end, tail, ended }: Line) {
-    const drafts = this.#drafts
-    const place = this.whole ? NOWHERE : { bytes: end, lines: number, open: !ended, tail: tailOf(tail) }
+    const events = this.#events
+    const place = this.whole ? START : { bytes: end, lines: number, open: !ended, tail: tailOf(tail) }
     const read = { ...place, memory: structuredClone(this.#memory) }
-    ;[this.#drafts, this.#bytes, this.#last] = [[], 0, undefined]
-    const standing = await this.#writing
-    await pause() // on PGlite nothing else has its turn without it
-    this.#writing = this.writer.write(drafts, { ...standing, ...read })
+    ;[this.#events, this.#bytes, this.#last] = [[], 0, undefined]
+    const progress = await this.#writing
+    await pause() // PGlite works on this thread: without a pause nothing else has its turn
+    this.#writing = this.writer.write(events, { ...progress, ...read })
     this.#writing.catch(() => {}) // thrown where it is awaited next
   }
 }

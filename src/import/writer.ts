@@ -1,4 +1,4 @@
-// Puts a transcript's events into the log, a batch in one transaction under the session's lock, and with it how far it was read.
+// Writes a transcript's events into the log: a batch is one transaction under the session's lock, and records how far the transcript was read.
 import { createHash } from 'node:crypto'
 import type { Queries } from '../../db/database.ts'
 import { refuse } from '../core/errors.ts'
@@ -7,25 +7,28 @@ import type { Services } from '../process/services.ts'
 import { pgArray } from '../../db/arrays.ts'
 import { createDocument } from '../stores/documents.ts'
 import { isConversation } from '../stores/events.ts'
-import { importOf, insertImported, knownEvents, saveImport, setTerminal, type Imported } from '../stores/imports.ts'
+import { importOf, insertImported, knownEvents, saveImport, setTerminal, type ImportedEvent } from '../stores/imports.ts'
 import { lockText } from '../../db/advisory-locks.ts'
 import { advanceSession, insertSession, lockSession, type Session } from '../stores/sessions.ts'
-import { LONGEST_NAME, type Draft, type Format, type Memory } from './draft.ts'
-import { readTime, type Recognised } from './formats.ts'
-import type { From } from './lines.ts'
-import { storable, storableText } from './storable.ts'
-import { nextInTurn, NO_TURN, type Turn } from './turns.ts'
+import type { Format } from '../transcripts/format.ts'
+import { LONGEST_NAME } from '../transcripts/json.ts'
+import { newMemory, type Memory } from '../transcripts/memory.ts'
+import type { TraceEvent } from '../transcripts/trace-event.ts'
+import { readTime, type Recognised } from '../transcripts/recognise.ts'
+import type { LinePosition } from '../transcripts/lines.ts'
+import { storable, storableText } from '../transcripts/storable.ts'
+import { nextInTurn, NO_TURN, type OpenTurn } from '../transcripts/turns.ts'
 
-/** Where a transcript stands, between two batches and between two imports. */
-export interface Standing extends From {
+/** How far a transcript was imported, between two batches and between two imports. */
+export interface ImportProgress extends LinePosition {
   tail: string
   memory: Memory
-  turn: Turn
+  turn: OpenTurn
   batches: number
 }
 
-/** A draft with its identity, fit to be stored. */
-export interface Ready extends Draft {
+/** An event with its id, fit to be stored. */
+export interface IdentifiedEvent extends TraceEvent {
   key: string
   id: string
   json: string
@@ -33,12 +36,12 @@ export interface Ready extends Draft {
 
 const BATCH_MAY_TAKE_MS = 30_000
 
-/** Ids follow from whose transcript it is and from the line, so that they are the same at every import. */
+/** Ids are hashes of the transcript's identity and the event's key, so that they are the same at every import. */
 export const sessionIdOf = ({ format, identity }: Pick<Recognised, 'format' | 'identity'>) =>
   uuidFrom(`parley\n${format.source}\n${identity}`)
 const eventIdOf = (sessionId: string, key: string) => uuidFrom(`${sessionId}\n${key}`)
 
-// Version 8: a UUID made by a rule of one's own.
+// Of version 8, which is for UUIDs made by a rule of one's own.
 const uuidFrom = (text: string) => {
   const bytes = createHash('sha256').update(text).digest().subarray(0, 16)
   bytes[6] = (bytes[6]! & 0x0f) | 0x80
@@ -47,23 +50,21 @@ const uuidFrom = (text: string) => {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 
-export const readyOf = (sessionId: string, draft: Draft, key: string): Ready => ({
-  ...draft,
+export const identified = (sessionId: string, event: TraceEvent, key: string): IdentifiedEvent => ({
+  ...event,
   key,
   id: eventIdOf(sessionId, key),
-  json: JSON.stringify(storable(draft.content)),
+  json: JSON.stringify(storable(event.content)),
 })
 
-export const standingOf = async (queries: Queries, sessionId: string): Promise<Standing> => {
+export const importProgressOf = async (queries: Queries, sessionId: string): Promise<ImportProgress> => {
   const row = await importOf(queries, sessionId)
-  if (!row) return { bytes: 0, lines: 0, open: false, tail: '', memory: noMemory(), turn: NO_TURN, batches: 0 }
+  if (!row) return { bytes: 0, lines: 0, open: false, tail: '', memory: newMemory(), turn: NO_TURN, batches: 0 }
   const { bytes, lines, tail, batches, state } = row
-  return { bytes, lines, tail, batches, ...(state as unknown as Pick<Standing, 'open' | 'memory' | 'turn'>) }
+  return { bytes, lines, tail, batches, ...(state as unknown as Pick<ImportProgress, 'open' | 'memory' | 'turn'>) }
 }
 
-export const noMemory = (): Memory => ({ calls: {}, exits: {} })
-
-/** Writes one transcript's events, batch after batch, each with how far it was read in the same transaction. */
+/** Writes one transcript's events, batch after batch. */
 export class Writer {
   added = 0
 
@@ -74,19 +75,19 @@ export class Writer {
     readonly parent: string | undefined,
   ) {}
 
-  /** Writes those events that are not in the log yet, and notes that the transcript has been read up to `read`. */
-  async write(drafts: Ready[], read: Standing): Promise<Standing> {
+  /** Writes the events that are not in the log yet, and saves that the transcript has been read up to `read`. */
+  async write(batch: IdentifiedEvent[], read: ImportProgress): Promise<ImportProgress> {
     const { database, grewHere } = this.services
-    const written = await database.transaction((tx) => this.#within(tx, drafts, read), BATCH_MAY_TAKE_MS)
+    const written = await database.transaction((tx) => this.#within(tx, batch, read), BATCH_MAY_TAKE_MS)
     this.added += written.events
     if (written.events > 0) grewHere(this.sessionId, written.newest, written.events)
     return { ...read, turn: written.turn, batches: read.batches + 1 }
   }
 
-  async #within(tx: Queries, drafts: Ready[], read: Standing) {
+  async #within(tx: Queries, batch: IdentifiedEvent[], read: ImportProgress) {
     if (read.batches === 0) await lockText(tx, this.sessionId) // there may be no row to lock yet
-    const session = (await lockSession(tx, this.sessionId)) ?? (await this.#begin(tx, drafts, read.memory))
-    const { events, turn, on, off } = numbered(session, await unknownOf(tx, drafts), read.turn)
+    const session = (await lockSession(tx, this.sessionId)) ?? (await this.#begin(tx, batch, read.memory))
+    const { events, turn, on, off } = numbered(session, await unknownOf(tx, batch), read.turn)
     const { bytes, lines, tail, batches, open, memory } = read
     const mine = await saveImport(tx, {
       sessionId: this.sessionId,
@@ -118,10 +119,10 @@ export class Writer {
     description: storableText(memory.summary ?? ''),
   })
 
-  // A transcript is over as far as rooms go: nobody posts into it unless a person reopens it.
-  async #begin(tx: Queries, drafts: Ready[], memory: Memory): Promise<Session> {
+  // The session is closed: nobody posts into a transcript unless a person reopens it.
+  async #begin(tx: Queries, batch: IdentifiedEvent[], memory: Memory): Promise<Session> {
     const { format, identity, startedAt } = this.recognised
-    const at = startedAt ?? drafts.map((draft) => readTime(draft.at)).find((time) => time !== undefined) ?? this.services.clock.nowText()
+    const at = startedAt ?? batch.map((event) => readTime(event.at)).find((time) => time !== undefined) ?? this.services.clock.nowText()
     const session = await insertSession(tx, {
       id: this.sessionId,
       title: titleOf(format, identity, memory),
@@ -141,24 +142,24 @@ export class Writer {
 
 const titleOf = ({ agent }: Format, identity: string, { title }: Memory) => storableText(title?.text ?? `${agent} ${identity.slice(0, 40)}`)
 
-// An event that is known by its line is new: lines are read once. One that is known by itself may have been read before.
-const unknownOf = async (tx: Queries, drafts: Ready[]) => {
-  const ids = drafts.flatMap(({ id, key }) => (key.startsWith('/') ? [id] : []))
-  if (ids.length === 0) return drafts
+// Events keyed by their line are new, since each line is read once. Events with keys of their own may have been read before.
+const unknownOf = async (tx: Queries, batch: IdentifiedEvent[]) => {
+  const ids = batch.flatMap(({ id, key }) => (key.startsWith('/') ? [id] : []))
+  if (ids.length === 0) return batch
   const known = await knownEvents(tx, ids)
-  return drafts.filter(({ id }) => !known.has(id) && known.add(id)) // nor twice in one batch
+  return batch.filter(({ id }) => !known.has(id) && known.add(id)) // nor twice in one batch
 }
 
 // Numbers, turns and times: under the lock, so that they go on from what is in the log.
-const numbered = (session: Session, drafts: Ready[], before: Turn) => {
+const numbered = (session: Session, batch: IdentifiedEvent[], before: OpenTurn) => {
   const terminal = new Map<string, boolean>()
-  let turn: Turn = { ...before, turn: session.turn, ordinal: session.turnEvents }
+  let turn: OpenTurn = { ...before, turn: session.turn, ordinal: session.turnEvents }
   let [sequence, at] = [session.lastSequence, session.lastEventAt ?? session.createdAt]
-  const events = drafts.map((draft): Imported => {
-    turn = nextInTurn(turn, draft.id, draft, (id, is) => terminal.set(id, is))
-    const told = readTime(draft.at) ?? at
-    at = told > at ? told : at // times never run against the sequence
-    return { ...columnsOf(draft, session.id), sequence: ++sequence, turn: turn.turn, ordinal: turn.ordinal, terminal: undefined, at }
+  const events = batch.map((event): ImportedEvent => {
+    turn = nextInTurn(turn, event.id, event, (id, is) => terminal.set(id, is))
+    const own = readTime(event.at) ?? at
+    at = own > at ? own : at // times never run against the sequence
+    return { ...columnsOf(event, session.id), sequence: ++sequence, turn: turn.turn, ordinal: turn.ordinal, terminal: undefined, at }
   })
   for (const event of events) {
     event.terminal = terminal.get(event.id) || undefined
@@ -171,7 +172,7 @@ const numbered = (session: Session, drafts: Ready[], before: Turn) => {
 const idsOf = (marked: [string, boolean][], wanted: boolean) => marked.flatMap(([id, is]) => (is === wanted ? [id] : []))
 
 const columnsOf = (
-  { id, key, json, type, author, authorName, teamId, replyTo, to, toolName, model, originatingModel }: Ready,
+  { id, key, json, type, author, authorName, teamId, replyTo, to, toolName, model, originatingModel }: IdentifiedEvent,
   session: string,
 ) => ({
   id,

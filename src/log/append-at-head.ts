@@ -1,29 +1,26 @@
-// The way of most posts into the log: their numbers follow from where it was last seen to end, and the database writes them if it still
-// ends there. Nothing is judged, and nothing but the time comes back: half of what a batch costs otherwise (bench/post).
+// Optimistic append, the path of most posts: this process numbers them from where it last saw the log end, and the database writes them if
+// the log still ends there. The database checks nothing else and answers only with the time, which halves the cost of a batch (bench/post).
+import { pgArray, plainArray } from '../../db/arrays.ts'
 import type { Queries } from '../../db/database.ts'
 import { uuid7 } from '../core/ids.ts'
 import { utf8Bytes } from '../core/text.ts'
+import { APPEND_AT_HEADS } from './append-sql.ts'
 import { writtenAt, type Appended, type Draft } from './append.ts'
-import { pgArray, plainArray } from '../../db/arrays.ts'
-import { CONTINUE, CONTINUE_ONE, CONTINUE_SESSION } from './append-sql.ts'
-import { placeAfter, type Head, type Heads } from './heads.ts'
+import { numberAfter, type Head, type LogHeads } from './log-heads.ts'
 
-interface Log {
-  place: number // among the sessions, from 1
-  from: Head
-  end: Head
-}
-
-/** Writes drafts that `heads` has an end for, and knows them to be the new ends. Undefined for those of a session whose log ends
- *  elsewhere by now: of these nothing is written, and its end is forgotten. */
-export const continueLogs = async ({ query }: Queries, drafts: readonly Draft[], heads: Heads): Promise<(Appended | undefined)[]> => {
+/** Writes the drafts of each session for all of whose drafts `heads` has the log's end, and moves those ends. Undefined, and nothing
+ *  written, for the drafts of any other session: its end is not known, or the log ends elsewhere, and `heads` forgets it. */
+export const appendAtHeads = async ({ query }: Queries, drafts: readonly Draft[], heads: LogHeads): Promise<(Appended | undefined)[]> => {
   const logs = logsOf(drafts, heads)
-  const posts = drafts.map((draft) => {
-    const log = logs.get(draft.sessionId)!
-    log.end = placeAfter(log.end, draft)
-    return { draft, log, at: log.end, id: uuid7(), content: JSON.stringify(draft.content) }
-  })
-  const rows = await query<Advanced>(...(posts.length === 1 ? one(posts[0]!) : many(logs, posts)))
+  if (logs.size === 0) return drafts.map(() => undefined)
+  const posts = drafts.map((draft) => numbered(draft, logs.get(draft.sessionId)))
+  const rows = await query<Advanced>(
+    APPEND_AT_HEADS,
+    paramsOf(
+      logs,
+      posts.filter((post) => post !== undefined),
+    ),
+  )
   const times: string[] = []
   for (const { place, at } of rows) times[place] = at
   for (const [session, { place, end }] of logs) {
@@ -31,9 +28,8 @@ export const continueLogs = async ({ query }: Queries, drafts: readonly Draft[],
     else heads.put(session, end)
   }
   return posts.map((post) => {
-    const time = times[post.log.place]
-    const { draft, at, id } = post
-    return time === undefined ? undefined : writtenAt({ ...at, id, name: nameOf(post) ?? null, at: time }, draft)
+    const time = post && times[post.log.place]
+    return time === undefined ? undefined : writtenAt({ ...post!.at, id: post!.id, name: nameOf(post!) ?? null, at: time }, post!.draft)
   })
 }
 
@@ -42,7 +38,11 @@ interface Advanced {
   at: string
 }
 
-type Statement = [text: string, params: unknown[]]
+interface Log {
+  place: number // among the sessions, from 1
+  from: Head
+  end: Head
+}
 
 interface Post {
   draft: Draft
@@ -52,46 +52,35 @@ interface Post {
   content: string
 }
 
-// In the order of their ids: two processes that lock the same sessions do it in the same order.
-const logsOf = (drafts: readonly Draft[], heads: Heads) => {
-  const logs = new Map<string, Log>()
+// In the order of the sessions' ids, which the statement relies on.
+const logsOf = (drafts: readonly Draft[], heads: LogHeads): Map<string, Log> => {
+  const ends = new Map<string, Head | undefined>()
   for (const draft of drafts) {
-    if (logs.has(draft.sessionId)) continue
-    const head = heads.before(draft)!
-    logs.set(draft.sessionId, { place: 0, from: head, end: head })
+    const { sessionId } = draft
+    if (!ends.has(sessionId) || ends.get(sessionId)) ends.set(sessionId, heads.headFor(draft))
   }
-  const sorted = [...logs].toSorted(([a], [b]) => (a < b ? -1 : 1))
-  sorted.forEach(([, log], i) => (log.place = i + 1))
-  return new Map(sorted)
+  const known = [...ends].flatMap(([session, head]) => (head ? [[session, head] as const] : []))
+  const sorted = known.toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return new Map(sorted.map(([session, head], i) => [session, { place: i + 1, from: head, end: head }]))
 }
 
-const one = (post: Post): Statement => {
-  const { draft, at, id, content } = post
-  const { sessionId, type, teamId = null, replyTo = null, to } = draft
-  const place = [sessionId, id, at.sequence, at.turn, at.ordinal, at.holder]
-  return [CONTINUE_ONE, [...place, type, nameOf(post), teamId, content, replyTo, to ? pgArray(to) : null]]
+const numbered = (draft: Draft, log: Log | undefined): Post | undefined => {
+  if (!log) return undefined
+  log.end = numberAfter(log.end, draft)
+  return { draft, log, at: log.end, id: uuid7(), content: JSON.stringify(draft.content) }
 }
 
-const many = (logs: Map<string, Log>, posts: Post[]): Statement => {
-  const each = [...logs.values()]
-  const posters = new Map<string, { place: number; post: Post }>()
-  const posterOf = (post: Post) => {
-    const name = `${post.draft.type} ${post.draft.holder}`
-    const known = posters.get(name)
-    if (known) return known.place
-    posters.set(name, { place: posters.size + 1, post })
-    return posters.size
-  }
-  const who = posts.map(posterOf)
+const paramsOf = (logs: Map<string, Log>, posts: Post[]): unknown[] => {
+  const ends = [...logs.values()]
+  const { placeOf, posters } = postersOf(posts)
   const sparse = (of: (post: Post) => string | undefined) => (posts.some((post) => of(post) !== undefined) ? pgArray(posts.map(of)) : null)
-  const ofPosters = (of: (post: Post) => string | undefined) => pgArray([...posters.values()].map(({ post }) => of(post)))
-  const params = [
+  return [
     plainArray([...logs.keys()]),
-    plainArray(each.map(({ from }) => from.sequence)),
-    plainArray(each.map(({ end }) => end.sequence)),
-    plainArray(each.map(({ end }) => end.turn)),
-    plainArray(each.map(({ end }) => end.ordinal)),
-    pgArray(each.map(({ end }) => end.holder)),
+    plainArray(ends.map(({ from }) => from.sequence)),
+    plainArray(ends.map(({ end }) => end.sequence)),
+    plainArray(ends.map(({ end }) => end.turn)),
+    plainArray(ends.map(({ end }) => end.ordinal)),
+    pgArray(ends.map(({ end }) => end.holder)),
     plainArray(posts.map(({ log }) => log.place)),
     plainArray(posts.map(({ at }) => at.sequence)),
     plainArray(posts.map(({ id }) => id)),
@@ -101,12 +90,25 @@ const many = (logs: Map<string, Log>, posts: Post[]): Statement => {
     plainArray(posts.map(({ content }) => utf8Bytes(content))),
     sparse(({ draft }) => draft.replyTo),
     sparse(({ draft }) => draft.to && pgArray(draft.to)),
-    plainArray(who),
-    ofPosters(({ draft }) => draft.type),
-    ofPosters(nameOf),
-    ofPosters(({ draft }) => draft.teamId),
+    plainArray(placeOf),
+    pgArray(posters.map(({ draft }) => draft.type)),
+    pgArray(posters.map(nameOf)),
+    pgArray(posters.map(({ draft }) => draft.teamId)),
   ]
-  return [logs.size === 1 ? CONTINUE_SESSION : CONTINUE, params]
+}
+
+/** One post of each author and type, and for each post the place of its own among these, from 1. */
+const postersOf = (posts: Post[]) => {
+  const places = new Map<string, number>()
+  const posters: Post[] = []
+  const placeOf = posts.map((post) => {
+    const name = `${post.draft.type} ${post.draft.holder}`
+    const known = places.get(name)
+    if (known) return known
+    places.set(name, posters.push(post))
+    return posters.length
+  })
+  return { placeOf, posters }
 }
 
 const nameOf = ({ draft, at }: Post) => draft.authorName ?? at.names.get(draft.teamId!)

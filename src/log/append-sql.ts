@@ -1,22 +1,22 @@
-// What numbers and writes events, in SQL by hand: it is the hot path, and one round trip. bench/post and bench/wake have the figures.
+// The statements that number and write events, in SQL by hand: they are the hot path, and each is one round trip (bench/post, bench/wake).
 
-/** How long a batch waits for each session that somebody else holds. What is to wait as long as it takes says NO_LIMIT. */
+/** How long a statement waits for the lock of each session that another transaction holds: LOCK_WAIT in the shared batch, NO_LIMIT for a
+ *  session that goes alone, or whose lock is held already. */
 export const LOCK_WAIT = '50ms'
 export const NO_LIMIT = '0'
 
-// A condition that is always true, and lets the statement wait only so long for each session that somebody else holds: past that it fails
-// with 55P03 and has written nothing (lock_timeout, for this one transaction).
+// A condition that is always true and sets lock_timeout for this transaction: a statement that waits longer for one lock fails with 55P03
+// and has written nothing.
 const waitingFor = (time: string) => `(select set_config('lock_timeout', ${time}, true)) is not null`
-const UNLESS_HELD = waitingFor(`'${LOCK_WAIT}'`)
 
-// As many posts as have gathered, of any sessions. Read it top down:
-//   seen      where the logs ended when the statement began, which is what all else in it sees
+// Posts of any sessions, each checked by the database. The steps, top down:
+//   seen      where the logs ended when the statement began, which is the state that all other steps see
 //   heads     locks the sessions in id order (no deadlock between batches); counters and clock are read once the lock is held
-//   judged    decides what becomes of each post: replays first, then the team's presence, then a closed session. Of a log that grew while
-//             its lock was waited for, nothing: a team may have left in between, and this statement would not see it
+//   checked   the outcome of each post: a replay first, then the team's presence, then a closed session. Posts to a log that grew while its
+//             lock was waited for are 'moved', and not decided: a team may have left in between, and this statement would not see it
 //   opened    a turn opens with the log, with each prompt, and with each chat of another author than the one who holds it
 //   numbered  sequence, turn and ordinal; a system event falls into the open turn
-// $18: LOCK_WAIT, or NO_LIMIT where the lock is held already.
+// $18: LOCK_WAIT or NO_LIMIT.
 // Arrays, no JSON, and no join between the steps: the planner knows nothing of their sizes and would choose nested loops.
 export const APPEND_BATCH = `
 with posts as (
@@ -31,7 +31,7 @@ with posts as (
     select id, status, last_sequence, turn, turn_holder, turn_events, last_event_at
     from sessions where id in (select session_id from posts) and ${waitingFor('$18::text')} order by id for no key update
   ) locked
-), judged as (
+), checked as (
   select p.*, h.last_sequence, h.turn as open_turn, h.turn_holder, h.turn_events, h.at, coalesce(p.author_name, m.team_name) as name,
     i.operation as used_for, i.body_hash as used_with, i.answer,
     case when h.id is null then 'unauthorized'
@@ -49,7 +49,7 @@ with posts as (
   select *, row_number() over one as n, row_number() over one = count(*) over (partition by session_id, outcome) as newest,
     (open_turn = 0 and row_number() over one = 1) or type = 'user_input'
       or (type = 'chat' and coalesce(lag(holder) over one, turn_holder) <> holder) as opens
-  from judged window one as (partition by session_id, outcome order by ord)
+  from checked window one as (partition by session_id, outcome order by ord)
 ), numbered as materialized (
   select *, last_sequence + n as sequence, (open_turn + count(*) filter (where opens) over one)::int as turn,
     (n - coalesce(max(n) filter (where opens) over one - 1, -turn_events))::int as ordinal
@@ -71,64 +71,43 @@ with posts as (
 )
 select ord, id, outcome, name, used_for, used_with, answer, sequence, turn, ordinal, at from numbered`
 
-// Posts to logs whose ends are known (heads.ts). Where a log ends elsewhere by now, a statement neither advances nor writes, and says
-// nothing of it. Of a post, only what is its own comes in an array: taking the arrays apart took as long as writing the rows; and the
-// contents come as one JSON array, which is read once, where texts are read as an array first and each as JSON then (bench/post).
-//   $1 sessions  $2 last seen to end at  $3 ends at now  $4 its turn  $5 that turn's events  $6 who holds it
+// Posts to logs whose ends are known (log-heads.ts), of any sessions: numbered by the process, written only where the log still ends there.
+//   locked    the sessions in id order, as above: an update alone takes them in the order of the plan's choice, and two instances deadlocked
+//   advanced  moves the ends; a session whose log ends elsewhere by now is not among its rows, and nothing is written to it
+//   open      the sessions that were advanced, as arrays: a join would be planned as a nested loop
+// $1 is sorted, so width_bucket finds a session's place in it by halving. Of a post, only its own values come in an array, as taking the
+// arrays apart took as long as writing the rows; and the contents come as one JSON array, which is parsed once (bench/post).
+//   $1 sessions  $2 sequence each is expected to end at  $3 sequence it ends at now  $4 its turn  $5 that turn's events  $6 who holds it
 //   $7 each post's session, by its place in $1  $8 sequence  $9 id  $10 turn  $11 ordinal  $12 all contents  $13 their sizes
-//   $14 reply  $15 to  $16 who posts what, by its place in  $17 types  $18 names  $19 teams
-const advanced = (place: string, from: string) => `
-  update sessions set last_sequence = ($3::int8[])[${place}], last_conversation_sequence = ($3::int8[])[${place}],
-    turn = ($4::int[])[${place}], turn_events = ($5::int[])[${place}], turn_holder = ($6::text[])[${place}],
-    last_event_at = greatest(last_event_at, clock_timestamp())::timestamptz(3)
-  ${from} and last_sequence = ($2::int8[])[${place}] and status = 'active'
-  returning sessions.id, ${place} as place, last_event_at as at`
-const written = (session: string, at: string, from: string) => `
-  insert into events (session_id, sequence, id, turn, ordinal, type, author, author_name, posted_by_team_id, content, size,
-    reply_to, to_team_ids, at)
-  select ${session}, sequence, p.id, turn, ordinal, ($17::text[])[who], case when ($19::uuid[])[who] is null then 'person' else 'team' end,
-    ($18::text[])[who], ($19::uuid[])[who], content, size, reply_to, to_team_ids::uuid[], ${at}
-  from ${from}, rows from (
-    unnest($7::int[], $8::int8[], $9::uuid[], $10::int[], $11::int[], $13::int[], $14::uuid[], $15::text[], $16::int[]),
-    jsonb_array_elements($12::jsonb)
-  ) as p(post_place, sequence, id, turn, ordinal, size, reply_to, to_team_ids, who, content)`
-
-// Of any sessions. They are locked in id order first, as above: an update alone takes them in the order of the plan's choice, and two
-// instances deadlocked. They come sorted: width_bucket finds a session's place among them by halving.
-export const CONTINUE = `
+//   $14 reply  $15 to  $16 each post's poster, by its place in  $17 types  $18 names  $19 teams
+export const APPEND_AT_HEADS = `
 with locked as materialized (
-  select id from sessions where id = any($1::uuid[]) and ${UNLESS_HELD} order by id for no key update
-), advanced as (${advanced('width_bucket(sessions.id, $1::uuid[])', 'from locked where sessions.id = locked.id')}
+  select id, width_bucket(id, $1::uuid[]) as place from sessions
+  where id = any($1::uuid[]) and ${waitingFor(`'${LOCK_WAIT}'`)} order by id for no key update
+), advanced as (
+  update sessions s set last_sequence = ($3::int8[])[place], last_conversation_sequence = ($3::int8[])[place],
+    turn = ($4::int[])[place], turn_events = ($5::int[])[place], turn_holder = ($6::text[])[place],
+    last_event_at = greatest(last_event_at, clock_timestamp())::timestamptz(3)
+  from locked where s.id = locked.id and last_sequence = ($2::int8[])[place] and status = 'active'
+  returning s.id, place, last_event_at as at
 ), open as materialized (
   select array_agg(id) as ids, array_agg(place) as places, array_agg(at) as ats from advanced
-), written as (${written('ids[array_position(places, post_place)]', 'ats[array_position(places, post_place)]', 'open')}
-  where post_place = any(places)
-)
-select place, at from advanced`
-
-// Of one session: a tenth less (bench/post).
-export const CONTINUE_SESSION = `
-with advanced as (${advanced('1', `where id = ($1::uuid[])[1] and ${UNLESS_HELD}`)}
-), written as (${written('advanced.id', 'advanced.at', 'advanced')}
-)
-select place, at from advanced`
-
-// Of one post: two thirds of the time, and the commonest by far (bench/wake).
-//   $1 session  $2 id  $3 sequence  $4 turn  $5 ordinal  $6 holder  $7 type  $8 author's name  $9 team  $10 content  $11 reply  $12 to
-export const CONTINUE_ONE = `
-with advanced as (
-  update sessions set last_sequence = $3::int8, last_conversation_sequence = $3::int8, turn = $4::int, turn_events = $5::int,
-    turn_holder = $6::text, last_event_at = greatest(last_event_at, clock_timestamp())::timestamptz(3)
-  where id = $1::uuid and last_sequence = $3::int8 - 1 and status = 'active' and ${UNLESS_HELD}
-  returning last_event_at as at
 ), written as (
   insert into events (session_id, sequence, id, turn, ordinal, type, author, author_name, posted_by_team_id, content, size,
     reply_to, to_team_ids, at)
-  select $1::uuid, $3::int8, $2::uuid, $4::int, $5::int, $7::text, case when $9::uuid is null then 'person' else 'team' end, $8::text,
-    $9::uuid, $10::text::jsonb, octet_length($10::text), $11::uuid, $12::text::uuid[], at
-  from advanced
+  select ids[array_position(places, place)], sequence, p.id, turn, ordinal, ($17::text[])[poster],
+    case when ($19::uuid[])[poster] is null then 'person' else 'team' end, ($18::text[])[poster], ($19::uuid[])[poster],
+    content, size, reply_to, to_team_ids::uuid[], ats[array_position(places, place)]
+  from open, rows from (
+    unnest($7::int[], $8::int8[], $9::uuid[], $10::int[], $11::int[], $13::int[], $14::uuid[], $15::text[], $16::int[]),
+    jsonb_array_elements($12::jsonb)
+  ) as p(place, sequence, id, turn, ordinal, size, reply_to, to_team_ids, poster, content)
+  where place = any(places)
 )
-select 1 as place, at from advanced`
+select place, at from advanced`
 
-/** Holds these sessions for the rest of the transaction, in the order of their ids, as above. $2: LOCK_WAIT or NO_LIMIT. */
+/** Locks these sessions for the rest of the transaction, in the order of their ids, as above. $2: LOCK_WAIT or NO_LIMIT. */
 export const LOCK = `select from sessions where id = any($1::uuid[]) and ${waitingFor('$2::text')} order by id for no key update`
+
+/** Those of these sessions that no other transaction holds now. */
+export const UNHELD = `select id from sessions where id = any($1::uuid[]) for no key update skip locked`

@@ -1,5 +1,5 @@
-// The one way an event comes into the log. Its number is taken under the session's row lock, in the transaction that writes it:
-// a sequence object would let readers skip events, since commits do not come in the order of its numbers.
+// The checked append. An event's number is taken under its session's row lock, in the transaction that writes it: with a sequence object
+// readers would skip events, since commits do not come in the order of its numbers.
 import type { Queries } from '../../db/database.ts'
 import { uuid7 } from '../core/ids.ts'
 import { utf8Bytes } from '../core/text.ts'
@@ -18,10 +18,10 @@ export interface Draft {
   replyTo?: string | undefined
   to?: string[] | undefined
   evenClosed?: boolean // conclude and reopen write to a session that is closed
-  key?: AppendKey | undefined
+  idempotency?: Idempotency | undefined
 }
 
-export interface AppendKey {
+export interface Idempotency {
   caller: string
   keyHash: string
   operation: string
@@ -34,7 +34,7 @@ export type Appended =
   | { outcome: 'closed' }
   | { outcome: 'replayed'; operation: string; bodyHash: string; answer: Record<string, unknown> }
 
-interface Answered extends Assigned {
+interface AppendRow extends Assigned {
   ord: number
   outcome: 'appended' | 'unauthorized' | 'closed' | 'moved' | 'replayed'
   used_for: string
@@ -42,15 +42,15 @@ interface Answered extends Assigned {
   answer: Record<string, unknown>
 }
 
-/** Numbers and writes all drafts in one statement, whichever sessions they belong to. A draft that may not be written gets that
- *  answer and leaves no number unused. A system event comes alone: it takes no turn, and what follows it in a statement could not see whose
- *  turn it is. Undefined for those of a log that grew while its lock was waited for: of these nothing is decided, and nothing written.
- *  A caller that already holds the lock gets none of that. `lockWait`: past it the whole statement fails (isHeld, db/errors.ts). The
- *  caller wakes the waiters, once it is committed (publish, src/process/publish.ts). */
+/** Numbers and writes drafts of any sessions in one statement. A draft that is refused leaves no number unused. A system event must be the
+ *  only draft: it takes no turn, and the statement could not tell whose turn a draft behind it continues. Returns undefined for a draft
+ *  whose session was appended to while the statement waited for its row lock: the statement's snapshot is stale, nothing was decided or
+ *  written, and the caller tries again with the lock taken first (a caller that holds it gets no undefined). Past `lockWait` the statement
+ *  fails as a whole (isLockTimeout, db/errors.ts). Once it is committed, the caller publishes the events (src/process/publish.ts). */
 export const appendEvents = async ({ query }: Queries, drafts: Draft[], lockWait = NO_LIMIT): Promise<(Appended | undefined)[]> => {
   if (drafts.length > 1 && drafts.some(({ holder }) => holder === undefined)) throw new Error('a system event must be appended alone')
   const posts = drafts.map(postOf)
-  const rows = await query<Answered>(APPEND_BATCH, [...COLUMNS.map((name) => pgArray(posts.map((post) => post[name]))), lockWait])
+  const rows = await query<AppendRow>(APPEND_BATCH, [...COLUMNS.map((name) => pgArray(posts.map((post) => post[name]))), lockWait])
   const answers: (Appended | undefined)[] = []
   for (const row of rows) answers[row.ord] = appendedOf(row, drafts[row.ord]!)
   return answers
@@ -78,7 +78,7 @@ const COLUMNS = [
 ] as const
 
 const postOf = (draft: Draft, ord: number) => {
-  const { sessionId: session, teamId: team, author, authorName, holder, type, replyTo, evenClosed = false, key } = draft
+  const { sessionId: session, teamId: team, author, authorName, holder, type, replyTo, evenClosed = false, idempotency } = draft
   const content = JSON.stringify(draft.content)
   const to = draft.to && pgArray(draft.to)
   return {
@@ -96,12 +96,12 @@ const postOf = (draft: Draft, ord: number) => {
     to,
     evenClosed,
     ...NO_KEY,
-    ...key,
+    ...idempotency,
   }
 }
 const NO_KEY = { caller: undefined, keyHash: undefined, operation: undefined, bodyHash: undefined }
 
-const appendedOf = (row: Answered, draft: Draft): Appended | undefined => {
+const appendedOf = (row: AppendRow, draft: Draft): Appended | undefined => {
   const { outcome } = row
   if (outcome === 'moved') return undefined
   if (outcome === 'replayed') return { outcome, operation: row.used_for, bodyHash: row.used_with, answer: row.answer }
@@ -117,7 +117,7 @@ interface Assigned {
   at: string
 }
 
-/** A draft as it stands in the log. */
+/** The answer for a draft that was written: its event as readers get it. */
 export const writtenAt = ({ id, name: author_name, sequence, turn, ordinal, at }: Assigned, draft: Draft): Appended => {
   const content = asStored(draft.content)
   const { type, author, teamId: posted_by_team_id = null, replyTo: reply_to = null, to: to_team_ids = null } = draft
@@ -125,7 +125,7 @@ export const writtenAt = ({ id, name: author_name, sequence, turn, ordinal, at }
   return { outcome: 'appended', event, turn, ordinal }
 }
 
-// jsonb gives an object's keys back by length, then by bytes: an event has the same bytes whether it comes from memory or from the table.
+// With its keys in the order of jsonb (by length, then by bytes), so that an event has the same bytes from memory as from the table.
 const asStored = <Value>(value: Value): Value => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   const fields = Object.values(value)

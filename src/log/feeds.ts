@@ -1,38 +1,40 @@
-// What follows a cursor in a feed: out of memory where the newest events suffice, else out of the log, in one read for all who ask.
+// Pages of what follows a cursor in a feed: from memory where the newest events suffice, else from the log, in one read for all readers at
+// the same cursor.
 import type { Database } from '../../db/database.ts'
-import { Tail } from './recent-events.ts'
+import { RecentEvents } from './recent-events.ts'
 import { eventsAfter, isConversation, pageOf, type Event, type Page } from '../stores/events.ts'
 
 /** Reads of feeds for all waits and streams of this process. */
-export const feedsOver = (database: Database) => {
-  const tail = new Tail<Event>(lengthOf)
+export const createFeeds = (database: Database) => {
+  const recent = new RecentEvents<Event>(lengthOf)
   const read = sharedReads(database)
 
   return {
     /** Committed events of one session, ascending. */
-    extend: (session: string, events: readonly Event[]) => tail.extend(session, events),
+    extend: (session: string, events: readonly Event[]) => recent.extend(session, events),
 
-    /** Nothing is known from now on. */
-    forget: () => tail.clear(),
+    /** Any log may be another than it was. */
+    forget: () => recent.clear(),
 
-    /** A page of what follows `cursor`, as of now or later; `newest`: what the caller knows to be committed. At once, out of memory. */
+    /** A page of what follows `cursor`, as of now or later. `newest`: the sequence that the caller knows to be committed. From memory it
+     *  comes without a promise. */
     after(session: string, cursor: number, trace: boolean, newest: number): Page | Promise<Page> {
-      const held = tail.after(session, cursor, newest)
-      if (held) return pageOf(trace ? held : held.filter(({ type }) => isConversation(type)))
+      const events = recent.after(session, cursor, newest)
+      if (events) return pageOf(trace ? events : events.filter(({ type }) => isConversation(type)))
       return read(session, cursor, trace).then((page) => {
-        if (isWithoutGap(page.events, cursor)) tail.extend(session, page.events)
+        if (isWithoutGap(page.events, cursor)) recent.extend(session, page.events)
         return page
       })
     },
   }
 }
 
-// Near enough, and mostly without encoding anything: the length of texts. No copies either: it is asked for each post (bench/post).
+// An estimate of an event's bytes by the length of its texts. It runs for each post, so it encodes and copies next to nothing (bench/post).
 const lengthOf = (event: Event) => {
-  const said = (event.content ?? event) as Record<string, unknown>
+  const fields = (event.content ?? event) as Record<string, unknown>
   let length = 300
-  for (const name in said) {
-    const value = said[name]
+  for (const name in fields) {
+    const value = fields[name]
     length += typeof value === 'string' ? value.length : (JSON.stringify(value)?.length ?? 0)
   }
   return length
@@ -40,18 +42,19 @@ const lengthOf = (event: Event) => {
 
 const isWithoutGap = (events: Event[], cursor: number) => events.length > 0 && events.at(-1)!.sequence === cursor + events.length
 
-// The woken readers of a session mostly stand at the same cursor: they share one read. Never one that began before they asked.
+// The woken readers of a session mostly stand at the same cursor, and share one read. A read is shared only until it begins: a later reader
+// may know of a newer event than it sees.
 const sharedReads = (database: Database) => {
-  const asked = new Map<string, Promise<Page>>()
+  const waiting = new Map<string, Promise<Page>>()
   return (session: string, cursor: number, trace: boolean): Promise<Page> => {
     const key = `${session}/${cursor}/${trace}`
-    const shared = asked.get(key)
+    const shared = waiting.get(key)
     if (shared) return shared
     const read = Promise.resolve().then(() => {
-      asked.delete(key)
+      waiting.delete(key)
       return eventsAfter(database, session, cursor, trace)
     })
-    asked.set(key, read)
+    waiting.set(key, read)
     return read
   }
 }

@@ -1,61 +1,52 @@
 // Group commit: while one batch is being written, posts gather; the next batch takes them all. One commit serves many posts.
-import { ANSWER_WITHIN_MS, DatabaseTimeout, type Database } from '../../db/database.ts'
-import { appendEvents, type Appended, type Draft } from './append.ts'
-import { LOCK, LOCK_WAIT, NO_LIMIT } from './append-sql.ts'
-import { plainArray } from '../../db/arrays.ts'
-import { continueLogs } from './append-at-head.ts'
-import { isAway, isHeld, isRefused } from '../../db/errors.ts'
-import { Heads } from './heads.ts'
+//
+// Posts go by one of two lanes:
+//   shared  posts of any sessions, one batch at a time: two half as large took a fifth longer (bench/post). It waits LOCK_WAIT at most for a
+//           session that another transaction holds; if that is not enough, nothing is written, and that session's posts go alone
+//   alone   posts of one session, beside the shared batch and for as long as its lock takes: a held session holds up no other
+import { DatabaseTimeout, type Database } from '../../db/database.ts'
+import type { Appended, Draft } from './append.ts'
+import { BatchWriter, isLate, isUndecided, type Outcome, type Post } from './batch-writer.ts'
 
 const BATCH = 500
-// One batch at a time: two half as large took a fifth longer (bench/post). The sessions that are not in it go past one that takes longer
-// than this.
-const SLOW_MS = 50
+const SLOW_MS = 50 // after this long a shared batch lets the next one start, with the sessions that it does not have
 const AT_ONCE = 8
-const HELD_AT_ONCE = AT_ONCE - 2 // however many sessions somebody else holds, the others have a place
+const ALONE_AT_ONCE = AT_ONCE - 2 // however many sessions are held, the shared lane has a place
 
-// How posts are written:
-//   known   where their log is known to end
-//   judged  by the database
-//   locked  first: their log grew while the statement waited for the lock
-//   alone   with no other session: somebody else has held one of those they were with for too long (LOCK_WAIT)
-//   held    alone, and for as long as it takes: it is this session
-type Way = 'known' | 'judged' | 'locked' | 'alone' | 'held'
-
-interface Pending {
-  draft: Draft
-  since: number
-  way?: Way // after one that has not written it
+interface Pending extends Post {
   resolve(answer: Appended): void
   reject(error: unknown): void
 }
 
+type Lane = 'shared' | 'alone'
+
 interface Batch {
-  posts: Pending[]
+  lane: Lane
   sessions: Set<string>
-  way: Way
   slow: boolean
 }
 
-// What became of a post; or the way it goes next, as nothing was decided.
-type Outcome = Appended | { outcome: 'failed'; error: unknown } | Way
-
-const isAlone = (way: Way) => way === 'alone' || way === 'held'
-const isWay = (outcome: Outcome): outcome is Way => typeof outcome === 'string'
+export interface Answered {
+  draft: Draft
+  answer: Appended
+}
 
 /** Takes all posts of this process, and writes them in batches. */
-export class Appender {
+export class GroupCommit {
   #queue: Pending[] = []
   #writing = new Set<Batch>()
-  #heads = new Heads()
+  #held = new Set<string>() // sessions whose posts go alone
+  #writer: BatchWriter
   #due = false
   batches = 0
 
-  /** `committed` hears of every batch once it is durable, before its posters do. */
+  /** `committed` is called for every batch once it is durable, before its posts are answered. */
   constructor(
-    readonly database: Database,
-    readonly committed: (drafts: Draft[], answers: Appended[]) => void,
-  ) {}
+    database: Database,
+    readonly committed: (answered: Answered[]) => void,
+  ) {
+    this.#writer = new BatchWriter(database)
+  }
 
   /** Resolves when the event is committed; rejects when the database refuses it or is away. */
   post(draft: Draft): Promise<Appended> {
@@ -69,149 +60,103 @@ export class Appender {
 
   /** The session's log has grown to this event, here or elsewhere. */
   moved(session: string, sequence: number) {
-    this.#heads.moved(session, sequence)
+    this.#writer.heads.moved(session, sequence)
   }
 
   /** Any log may end elsewhere. */
   forget() {
-    this.#heads.clear()
+    this.#writer.heads.clear()
   }
 
   #flush(most = BATCH) {
     this.#due = false
-    if (this.#queue.length === 0 || this.#writing.size === AT_ONCE) return
-    for (const { slow } of this.#writing) if (!slow) return
-    const batch = this.#takeBatch(most)
-    if (batch.posts.length === 0) return
-    void this.#write(batch)
-    if (batch.slow) this.#flush(most)
+    for (const session of this.#held) {
+      if (!this.#hasPlace('alone')) break
+      if (this.#isBeingWritten(session)) continue
+      const posts = this.#take((other) => other === session, BATCH)
+      if (posts.length > 0) void this.#write('alone', posts)
+      else this.#held.delete(session) // their callers were told of a time-out
+    }
+    if (!this.#hasPlace('shared')) return
+    const posts = this.#take((session) => !this.#held.has(session) && !this.#isBeingWritten(session), most)
+    if (posts.length > 0) void this.#write('shared', posts)
   }
 
-  // A session's posts stay in their order. Those of a session that is being written wait for what it will be told; so does the second
-  // post with one idempotency key, as its statement would not see the first.
-  #takeBatch(most: number): Batch {
-    const batch: Batch = { posts: [], sessions: new Set(), way: 'known', slow: false }
-    const passed = new Set<string>()
-    let held = 0
-    for (const { sessions, way } of this.#writing) {
-      for (const session of sessions) passed.add(session)
-      if (way === 'held') held++
-    }
+  #hasPlace(lane: Lane) {
+    const batches = [...this.#writing]
+    if (lane === 'shared') return batches.length < AT_ONCE && batches.every((batch) => batch.lane === 'alone' || batch.slow)
+    return batches.length < AT_ONCE && batches.filter((batch) => batch.lane === 'alone').length < ALONE_AT_ONCE
+  }
+
+  #isBeingWritten(session: string) {
+    for (const { sessions } of this.#writing) if (sessions.has(session)) return true
+    return false
+  }
+
+  // A session's posts stay in their order. Of two posts with one idempotency key the second waits for the next batch: a statement does not
+  // see what it writes itself.
+  #take(isWanted: (session: string) => boolean, most: number): Pending[] {
+    const [taken, later]: [Pending[], Pending[]] = [[], []]
+    const waiting = new Set<string>()
     const keys = new Set<string>()
-    const later: Pending[] = []
-    const tooLate = performance.now() - ANSWER_WITHIN_MS
     for (const pending of this.#queue) {
-      const { sessionId, key } = pending.draft
-      if (pending.since < tooLate) {
-        pending.reject(new DatabaseTimeout()) // nobody waits for it now: it is not sent
+      if (isLate(pending)) {
+        pending.reject(new DatabaseTimeout())
         continue
       }
-      const way = pending.way ?? (this.#heads.before(pending.draft) ? 'known' : 'judged')
-      const first = batch.posts.length === 0
-      const hasPlace = first ? way !== 'held' || held < HELD_AT_ONCE : way === batch.way && (!isAlone(way) || batch.sessions.has(sessionId))
-      const fits = hasPlace && batch.posts.length < most
-      const name = key && `${sessionId}/${key.caller}/${key.keyHash}`
-      if (passed.has(sessionId) || !fits || (name && keys.has(name))) {
-        passed.add(sessionId)
+      const { sessionId, idempotency } = pending.draft
+      const key = idempotency && `${sessionId}/${idempotency.caller}/${idempotency.keyHash}`
+      const fits = taken.length < most && isWanted(sessionId) && !waiting.has(sessionId)
+      if (!fits || (key && keys.has(key))) {
+        waiting.add(sessionId)
         later.push(pending)
         continue
       }
-      if (first) {
-        batch.way = way
-        batch.slow = isAlone(way) // the others go past it from the start
-      }
-      batch.posts.push(pending)
-      batch.sessions.add(sessionId)
-      if (name) keys.add(name)
+      taken.push(pending)
+      if (key) keys.add(key)
     }
     this.#queue = later
-    return batch
+    return taken
   }
 
-  async #write(batch: Batch) {
+  async #write(lane: Lane, posts: Pending[]) {
+    const batch: Batch = { lane, sessions: new Set(posts.map(({ draft }) => draft.sessionId)), slow: false }
     this.#writing.add(batch)
     const late = setTimeout(() => {
       batch.slow = true
       this.#flush()
     }, SLOW_MS)
-    const drafts = batch.posts.map(({ draft }) => draft)
-    const outcomes = await (batch.way === 'known' ? this.#continue(drafts) : this.#judge(drafts, batch.way))
+    const outcomes = await this.#writer[lane](posts)
     clearTimeout(late)
     this.#writing.delete(batch)
-    this.#queue.unshift(
-      ...batch.posts.filter((pending, i) => {
-        const outcome = outcomes[i]!
-        if (isWay(outcome)) pending.way = outcome
-        return isWay(outcome)
-      }),
-    )
-    // First: the database works on the next batch while this one is told. No more than half of all who post now: else 8 and 92 of a
+    if (lane === 'alone') this.#held.delete(posts[0]!.draft.sessionId)
+    this.#putBack(posts, outcomes)
+    // First: the database works on the next batch while this one is answered. No more than half of all who post now: else 8 and 92 of a
     // hundred may take turns, and each side waits for the other (6 % less through REST, bench/post).
-    this.#flush(Math.min(BATCH, Math.ceil((batch.posts.length + this.#queue.length) / 2)))
+    this.#flush(Math.min(BATCH, Math.ceil((posts.length + this.#queue.length) / 2)))
     this.batches++
-    this.#tell(batch.posts, outcomes)
+    this.#answer(posts, outcomes)
   }
 
-  #tell(posts: Pending[], outcomes: Outcome[]) {
-    const [drafts, answers]: [Draft[], Appended[]] = [[], []]
-    posts.forEach(({ draft }, i) => {
-      const outcome = outcomes[i]!
-      if (isWay(outcome) || outcome.outcome === 'failed') return
-      drafts.push(draft)
-      answers.push(outcome)
+  // In front of all others of their sessions.
+  #putBack(posts: Pending[], outcomes: Outcome[]) {
+    this.#queue.unshift(...posts.filter((_, i) => isUndecided(outcomes[i]!)))
+    posts.forEach(({ draft }, i) => outcomes[i]!.outcome === 'held' && this.#held.add(draft.sessionId))
+  }
+
+  #answer(posts: Pending[], outcomes: Outcome[]) {
+    const answered = posts.flatMap(({ draft }, i) => {
+      const answer = outcomes[i]!
+      return isUndecided(answer) || answer.outcome === 'failed' ? [] : [{ draft, answer }]
     })
     try {
-      if (answers.length > 0) this.committed(drafts, answers)
+      if (answered.length > 0) this.committed(answered)
     } finally {
       posts.forEach(({ resolve, reject }, i) => {
-        const outcome = outcomes[i]!
-        if (isWay(outcome)) return
-        if (outcome.outcome === 'failed') reject(outcome.error)
-        else resolve(outcome)
+        const answer = outcomes[i]!
+        if (answer.outcome === 'failed') reject(answer.error)
+        else if (!isUndecided(answer)) resolve(answer)
       })
     }
-  }
-
-  /** Those whose logs end elsewhere have no known end any more, and so they are judged. */
-  async #continue(drafts: Draft[]): Promise<Outcome[]> {
-    try {
-      return (await continueLogs(this.database, drafts, this.#heads)).map((answer) => answer ?? 'judged')
-    } catch (error) {
-      for (const { sessionId } of drafts) this.#heads.moved(sessionId)
-      return drafts.map(() => (isHeld(error) ? 'alone' : isRefused(error) ? 'judged' : { outcome: 'failed', error }))
-    }
-  }
-
-  // When the database is away, or the fault is ours, nobody knows what was written: only the posters can decide to try again, with their
-  // keys. Of what it refuses it has written nothing: they go one by one, so that what cannot be stored fails alone; twice, for a deadlock
-  // or a key that another instance used in between.
-  async #judge(drafts: Draft[], way: Way, tries = 2): Promise<Outcome[]> {
-    try {
-      const answers = await (way === 'judged' ? appendEvents(this.database, drafts, LOCK_WAIT) : this.#appendLocked(drafts, way))
-      this.#heads.learn(drafts, answers)
-      return answers.map((answer) => answer ?? 'locked')
-    } catch (error) {
-      if (isHeld(error)) return drafts.map(() => (way === 'alone' ? 'held' : 'alone'))
-      if (!isRefused(error) || (drafts.length === 1 && tries === 1)) return drafts.map(() => ({ outcome: 'failed', error }))
-      return drafts.length === 1 ? this.#judge(drafts, way, tries - 1) : this.#oneByOne(drafts, way)
-    }
-  }
-
-  #appendLocked(drafts: Draft[], way: Way) {
-    const sessions = plainArray(drafts.map(({ sessionId }) => sessionId))
-    return this.database.transaction(async (tx) => {
-      await tx.query(LOCK, [sessions, way === 'held' ? NO_LIMIT : LOCK_WAIT])
-      return appendEvents(tx, drafts)
-    })
-  }
-
-  async #oneByOne(drafts: Draft[], way: Way): Promise<Outcome[]> {
-    const outcomes: Outcome[] = []
-    for (const draft of drafts) {
-      const last = outcomes.at(-1)
-      const away = typeof last === 'object' && last.outcome === 'failed' && isAway(last.error) ? last : undefined
-      outcomes.push(away ?? (await this.#judge([draft], way === 'judged' ? 'locked' : way))[0]!)
-    }
-    return outcomes
   }
 }

@@ -1,14 +1,14 @@
 // Follows one session's log from a cursor: the loop behind waits and streams alike. How it misses nothing, from cursor 5:
-//   arm     whoever commits from now on wakes it
-//   look    the log ended at 5: there is nothing to read. The waiters are told, so that the sweep finds what nobody announces
-//   woken   event 6 was committed, and the newest that was told is 6
-//   re-arm  before the read: event 7, which lands meanwhile, wakes it again
-//   read    what follows 5, up to 6 at least; the cursor is 6 or 7
-import type { Armed, Waiters } from './waiters.ts'
+//   subscribe    every later commit wakes it
+//   look         the log ends at 5, so there is nothing to read. The waiters note that, so that the sweep finds an event without notification
+//   woken        for event 6, the newest by now
+//   subscribe    again, before the read: event 7, which lands meanwhile, wakes it again
+//   read         the page after 5, up to 6 at least; the cursor is then 6 or 7
+import type { Waiter, Waiters } from './waiters.ts'
 import type { Page } from '../stores/events.ts'
 
-/** What it needs of the process that it reads for. */
-export interface ReadsLogs {
+/** What a reader needs of its process. */
+export interface LogSource {
   waiters: Waiters
   stopping: AbortSignal
   eventsAfter(session: string, cursor: number, trace: boolean, newest: number): Page | Promise<Page>
@@ -16,52 +16,58 @@ export interface ReadsLogs {
 
 const NOTHING: Page = { events: [], hasMore: false }
 
-/** A place in one log: `look` for what is there, `next` for what comes, and `close` in every case, as it is armed from the beginning. */
-export class Follower {
-  #armed: Armed
+/** A cursor in one log. `look` reads what is there, `next` waits for what comes. `close` it in every case: it is subscribed from the
+ *  beginning. */
+export class LogReader {
+  #waiter: Waiter
   #mayHaveMore: boolean
   #newest: number
+  /** When this process learned of the event that ended the last `next`, by performance.now(); undefined when none did. */
+  wokenAt: number | undefined
 
-  /** `newest`: the newest sequence that the caller saw; Infinity when it has not looked. `armed`: when it had to arm before it looked. */
+  /** `newest`: the newest sequence that the caller saw; Infinity if it has not looked. `waiter`: if it subscribed before it looked. */
   constructor(
-    readonly services: ReadsLogs,
+    readonly services: LogSource,
     readonly sessionId: string,
     public cursor: number,
     readonly trace: boolean,
-    { newest, armed = services.waiters.arm(sessionId) }: { newest: number; armed?: Armed | undefined },
+    { newest, waiter = services.waiters.subscribe(sessionId) }: { newest: number; waiter?: Waiter | undefined },
   ) {
-    this.#armed = armed
-    // What other waiters here have seen counts too: the sweep wakes nobody for it again.
-    this.#newest = Math.max(newest, armed.newestTold ?? 0)
+    this.#waiter = waiter
+    // Other waiters here may have been woken for more: the sweep does not wake for that again.
+    this.#newest = Math.max(newest, waiter.newestWoken ?? 0)
     this.#mayHaveMore = this.#newest > cursor
-    armed.caughtUpTo(this.#mayHaveMore ? cursor : this.#newest) // from here on the sweep finds what nobody announced
+    waiter.caughtUpTo(this.#mayHaveMore ? cursor : this.#newest) // the sweep wakes for anything beyond
   }
 
-  /** What is there already: at once, if this process has it in memory. */
+  /** The page that is there already; from memory without a promise. */
   look(): Page | Promise<Page> {
     return this.#mayHaveMore ? this.#read() : NOTHING
   }
 
-  /** The next events, or none after `withinMs`, when `signal` says that nobody listens now, or when the server stops. */
+  /** The next page; an empty one after `withinMs`, when `signal` says that the caller has gone, or when the server stops. */
   async next(withinMs: number, signal?: AbortSignal): Promise<Page> {
+    this.wokenAt = undefined
     const there = await this.look()
     if (there.events.length > 0 || withinMs === 0) return there
     let over = false
     const end = () => {
       over = true
-      this.#armed.wake()
+      this.#waiter.wake()
     }
     const timer = setTimeout(end, withinMs)
     signal?.addEventListener('abort', end, { once: true })
     try {
       while (!signal?.aborted && !this.services.stopping.aborted) {
-        await this.#armed.woken()
+        await this.#waiter.woken()
         if (over || this.services.stopping.aborted) break
-        this.#newest = Math.max(this.#newest, this.#armed.newestTold ?? 0)
-        const next = this.services.waiters.arm(this.sessionId) // before reading, or what lands in between is missed
-        this.#armed.disarm()
-        this.#armed = next
+        this.#newest = Math.max(this.#newest, this.#waiter.newestWoken ?? 0)
+        const { wokenAt } = this.#waiter
+        const next = this.services.waiters.subscribe(this.sessionId) // before reading, or what lands in between is missed
+        this.#waiter.unsubscribe()
+        this.#waiter = next
         const page = await this.#read()
+        if (page.events.length > 0) this.wokenAt = wokenAt
         if (page.events.length > 0 || over) return page
       }
       return NOTHING
@@ -84,6 +90,6 @@ export class Follower {
   }
 
   close() {
-    this.#armed.disarm()
+    this.#waiter.unsubscribe()
   }
 }

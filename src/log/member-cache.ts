@@ -1,46 +1,46 @@
-// Who a token is, as this process knows it: looked up for all who ask at the same time, and remembered where that is enough.
+// Which team a token proves: looked up in batches for all calls of this process, and cached where an older answer is enough.
+import { LRUCache } from 'lru-cache'
 import { withinDeadline, type Database } from '../../db/database.ts'
-import { putBounded } from '../core/bounded.ts'
-import { combine } from '../core/batch-loader.ts'
+import { createBatchLoader } from '../core/batch-loader.ts'
 import { isUuid, type Token } from '../core/ids.ts'
-import { Recent } from '../core/recent.ts'
-import { findMembers, proves, type Member, type MemberKey } from '../stores/members.ts'
+import { findMembers, proves, type Member, type MemberId } from '../stores/members.ts'
+import { RecentLookups } from './recent-lookups.ts'
 
-const PROVEN_KEPT = 10_000 // teams whose tokens are remembered as good
+const PROVEN_KEPT = 10_000
 
-/** Look-ups of members for all calls of this process. */
-export const membershipOver = (database: Database) => {
-  const members = combine((keys: MemberKey[]) => findMembers(database, keys))
-  const recent = new Recent<Member>() // by the token's secret, which they proved
-  const proven = new Map<string, Member>() // by session and token
+/** Lookups of members for all calls of this process. */
+export const createMemberCache = (database: Database) => {
+  const members = createBatchLoader((keys: MemberId[]) => findMembers(database, keys))
+  const recent = new RecentLookups<Member>() // by the token's secret
+  const proven = new LRUCache<string, Member>({ max: PROVEN_KEPT }) // by session and token
 
   return {
     /** The team of this session that a token proves, gone or present; undefined for any other token and any other session. A token's
-     *  meaning never changes, so a caller that looks at the session itself later (`lasting`: an append does, under its lock) may be
-     *  given what was found earlier: its head and presence are then of that time. */
+     *  team never changes, so a caller that reads the session itself later (`lasting`: an append does, under its lock) may be given a
+     *  member of any age, whose head and presence are then of that age too. */
     async memberOf(sessionId: string, token: Token, { lasting = false } = {}): Promise<Member | undefined> {
       if (!isUuid(sessionId)) return undefined
       const key = `${sessionId}/${token.handle}.${token.secret}`
       const earlier = lasting ? proven.get(key) : undefined
       if (earlier) return earlier
-      const found = recent.of(sessionId) // before the look-up: it is of no use if the session moves meanwhile
+      const cached = recent.of(sessionId) // before the lookup: if the session moves meanwhile, this map is discarded
       const member = await withinDeadline(members({ sessionId, teamId: token.handle }))
       if (!member || !proves(token, member)) return undefined
-      found.set(token.secret, member)
-      putBounded(proven, key, member, PROVEN_KEPT)
+      cached.set(token.secret, member)
+      proven.set(key, member)
       return member
     },
 
-    /** For waits, which are woken by whatever comes: the team as it was found a moment ago, if the session was open then and at least
-     *  as far as its caller has read. Teams that poll without pause ask the database nothing. */
-    memberLately(sessionId: string, token: Token, since: number): Member | undefined {
+    /** For waits, which an append wakes: the team as it was looked up within the last half second, if the session was open then and at
+     *  least as long as its caller has read. Teams that poll without pause cost no query. */
+    cachedMember(sessionId: string, token: Token, since: number): Member | undefined {
       const member = recent.of(sessionId).get(token.secret)
       return member?.teamId === token.handle && !member.left && !member.session.closed && member.session.lastSequence >= since
         ? member
         : undefined
     },
 
-    /** The session is not what it was a moment ago; without one, none need be. */
-    forget: (sessionId?: string) => (sessionId === undefined ? recent.clear() : recent.moved(sessionId)),
+    /** The session has moved, or without one any session may have. */
+    forget: (sessionId?: string) => (sessionId === undefined ? recent.clear() : recent.invalidate(sessionId)),
   }
 }

@@ -1,59 +1,52 @@
-// What instances tell each other, written and read only here: `<instance>|<what>|<when it was sent>`. What is one of two greetings, SETTINGS,
-// or sessions with their newest sequence. What was committed is told after the commit, not in it: a transaction that notifies holds a lock
-// that all commits share, and took 20 % longer (bench/post). What is lost on the way, the sweep of the others finds within seconds.
+// NOTIFY between the instances that share a Postgres. A notification is sent after the commit, not in it: a transaction that notifies holds
+// a lock that all commits share, and took 20 % longer (bench/post). It is only a hint: what gets lost, the sweep of the others finds within
+// seconds.
 //
-// An instance that is alone notifies nobody (it was a tenth of what a post costs, bench/post) and answers from memory. It may believe so
-// only with a proof: notifications arrive in the order in which they were committed, so that whoever hears its own has heard every hello
-// before it. The proof is good for PROOF_LASTS_MS from when it was sent, and an instance that comes while others are there serves nobody
-// until that time has passed since its hello: by then nobody who has not heard it believes to be alone. A proof is asked for when it is
-// needed: an idle server sends nothing.
+// An instance that is alone notifies nobody (a tenth of what a post costs, bench/post) and answers from memory. It may take itself for alone
+// only with a proof: notifications arrive in the order in which they were committed, so an instance that received its own has received
+// every HELLO before it. The proof is good for PROOF_LASTS_MS from when it was sent, and an instance that starts while others are there
+// serves nobody until that time has passed since its HELLO: by then every other has received it, or has no proof any more. A proof is
+// asked for when it is needed: an idle server sends nothing.
+import { LRUCache } from 'lru-cache'
 import { CHANNEL, type Database, type Queries } from '../../db/database.ts'
-import { putBounded } from '../core/bounded.ts'
-import { UUID_LENGTH } from '../core/ids.ts'
 import type { Log } from '../core/log.ts'
+import { decode, encode, HELLO, HERE, listOf, SETTINGS, type Moment, type Moved, type Notification } from './notification.ts'
+import { isSessionTopic, type Topic } from './topics.ts'
 
-const SESSIONS_IN_ONE = 120 // a payload has at most 7,999 bytes, a session takes 53 of them at the most
+const TOPICS_AT_ONCE = 100 // a payload has at most 7,999 bytes, and a topic takes 75 of them at the most
 const ANSWERED_WITHIN_MS = 2_000
-const HEARD_WITHIN_MS = 2_000
+const ECHO_WITHIN_MS = 2_000
 const PROOF_LASTS_MS = 1_000
 const CLOCKS_DIFFER_MS = 50
-
-const HELLO = 'hello' // said whenever this instance begins to listen: the others answer, and know of it from then on
-const HERE = 'here'
-const SETTINGS = 'settings' // one was saved
 
 const DEAF =
   'Notifications of the database do not come through: what other instances write is noticed seconds later. If DATABASE_URL names a pooler, use a direct connection, or a pooler in session mode.'
 
-/** What another instance did. */
-export interface News {
+/** What another instance notified of. */
+export interface Received {
   settings: boolean
-  moved: [session: string, newest: number][]
+  moved: Moved[]
 }
 
-const NOTHING: News = { settings: false, moved: [] }
+const NOTHING: Received = { settings: false, moved: [] }
 
-/** A time by two clocks: one stands still while the machine sleeps, the other may be set. */
-interface Moment {
-  steady: number
-  wall: number
-}
 const now = (): Moment => ({ steady: performance.now(), wall: Date.now() })
 const ageOf = ({ steady, wall }: Moment): number => Math.max(performance.now() - steady, Math.abs(Date.now() - wall))
 const NEVER: Moment = { steady: -Infinity, wall: -Infinity }
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms).unref?.())
 
-/** One instance's voice and ear among those that share a Postgres. */
-export class Announcer {
-  #newest = new Map<string, number>() // what was not told yet; while alone, what moved last: the first other to come is told it
+/** Sends and receives the notifications of one instance. */
+export class Notifier {
+  #unsent = new Map<Topic, number>()
+  #movedWhileAlone = new LRUCache<Topic, number>({ max: TOPICS_AT_ONCE }) // sent to the first peer that appears
   #sending = false
-  #company: boolean | undefined // undefined: nobody has answered yet
+  #hasPeers: boolean | undefined // undefined: just listening, and nobody has answered yet
   #proof = NEVER // when the newest of our own notifications that came back was sent
-  #greeted = -Infinity
-  #began = -Infinity // to listen, on the connection that listens now
-  #introduced: Promise<void> = Promise.resolve()
-  #hears = true
+  #helloSent = -Infinity
+  #listeningSince = -Infinity // on the connection that listens now
+  #ready: Promise<void> = Promise.resolve()
+  #hearsItself = true
 
   constructor(
     readonly database: Database,
@@ -61,121 +54,123 @@ export class Announcer {
     readonly log: Log,
   ) {}
 
-  /** From now on this instance hears others. `others`: whether one of them is there, even if it cannot answer. */
-  listening(others: Promise<boolean>) {
-    const began = (this.#began = performance.now())
-    if (!this.#company) this.#company = undefined
-    this.#introduced = this.#introduce(others)
-    this.#introduced.catch(() => {})
+  /** Call it whenever the connection listens (anew). `others`: whether another instance listens too, even one that cannot answer. */
+  onListening(others: Promise<boolean>) {
+    const since = (this.#listeningSince = performance.now())
+    if (!this.#hasPeers) this.#hasPeers = undefined
+    this.#ready = this.#introduce(others)
+    this.#ready.catch(() => {})
     void Promise.all([others, sleep(ANSWERED_WITHIN_MS)]).then(([found]) => {
-      if (this.#began === began) this.#company ??= found
+      if (this.#listeningSince === since) this.#hasPeers ??= found
     })
   }
 
-  /** Resolves when nobody who has not heard of this instance believes to be alone any more. */
-  introduced(): Promise<void> {
-    return this.#introduced
+  /** Resolves when no other instance takes itself for alone any more: from then on this one may serve. */
+  ready(): Promise<void> {
+    return this.#ready
   }
 
   async #introduce(others: Promise<boolean>) {
-    if (await others) this.#company = true
-    const said = now()
-    await this.#notify(this.database, HELLO)
-    void this.#watchFor(said)
+    if (await others) this.#hasPeers = true
+    const sent = now()
+    await this.#send(this.database, HELLO)
+    void this.#expectEcho(sent)
     if (await others) await sleep(PROOF_LASTS_MS + CLOCKS_DIFFER_MS)
   }
 
-  /** Said again now and then: a word that got lost would leave two instances alone with each other. */
-  async greet() {
-    this.#greeted = performance.now()
-    const said = now()
-    if (await this.#say(HELLO)) void this.#watchFor(said)
+  /** Repeated now and then: a HELLO that got lost would leave two instances unknown to each other. */
+  async sayHello() {
+    this.#helloSent = performance.now()
+    const sent = now()
+    if (await this.#trySend(HELLO)) void this.#expectEcho(sent)
   }
 
-  /** What this instance says comes back to it. */
+  /** Whether this instance's own notifications come back to it. If not, it receives none of the others' either. */
   get hearsItself() {
-    return this.#hears
+    return this.#hearsItself
   }
 
-  // Called when the database has taken what was said.
-  async #watchFor(said: Moment) {
-    await sleep(HEARD_WITHIN_MS)
-    await sleep(0) // what arrived while this process was busy is read first
-    const heard = this.#proof.steady >= said.steady
-    if (heard === this.#hears || (!heard && this.#began > said.steady)) return
-    this.#hears = heard
-    this.log(heard ? 'info' : 'warn', heard ? 'Notifications of the database come through again.' : DEAF)
+  async #expectEcho(sent: Moment) {
+    await sleep(ECHO_WITHIN_MS)
+    await sleep(0) // what arrived while this process was busy is received first
+    const came = this.#proof.steady >= sent.steady
+    if (came === this.#hearsItself || (!came && this.#listeningSince > sent.steady)) return
+    this.#hearsItself = came
+    this.log(came ? 'info' : 'warn', came ? 'Notifications of the database come through again.' : DEAF)
   }
 
-  /** Reads what was said, by another or by this one. What another may have missed before, it is told now. */
-  heard(payload: string): News {
-    const [from, said = '', sent = ''] = payload.split('|')
-    if (from === this.instance) return this.#heardItself(sent)
-    const known = this.#company === true
-    this.#company = true
-    if (said === HELLO) void this.#say(HERE)
-    if (!known || said === HELLO) this.#wake()
-    if (said === HELLO || said === HERE) return NOTHING
-    if (said === SETTINGS) return { settings: true, moved: [] }
-    return { settings: false, moved: said.split(',').map((one) => [one.slice(0, UUID_LENGTH), Number(one.slice(UUID_LENGTH + 1))]) }
+  /** Reads a notification of another instance, or of this one. A peer that may have missed what moved before is sent it now. */
+  receive(payload: string): Received {
+    const { from, message, sent, moved } = decode(payload)
+    if (from === this.instance) return this.#receiveEcho(sent)
+    const wasKnown = this.#hasPeers === true
+    this.#hasPeers = true
+    if (message === HELLO) void this.#trySend(HERE)
+    if (!wasKnown || message === HELLO) this.#sendSoon()
+    return { settings: message === SETTINGS, moved }
   }
 
-  #heardItself(sent: string): News {
-    const [steady = NaN, wall = NaN] = sent.split('/').map(Number)
-    if (steady > this.#proof.steady) this.#proof = { steady, wall }
+  #receiveEcho(sent: Moment): Received {
+    if (sent.steady > this.#proof.steady) this.#proof = sent
     return NOTHING
   }
 
-  /** In the transaction that saves: it is rare, and must not get lost between the two. */
+  /** In the transaction that saves the setting: it is rare, and must not get lost between the two. */
   async settingsSaved(queries: Queries) {
-    await this.#notify(queries, SETTINGS)
+    await this.#send(queries, SETTINGS)
   }
 
-  /** Nobody else writes: what this process knows of a session is all there is. Judged anew at each call: a process that was frozen has
-   *  missed what happened meanwhile. */
+  /** Another instance is there, or may be: nobody has said otherwise yet. Without a proof, other than isAlone. */
+  get mayHavePeers(): boolean {
+    return this.#hasPeers !== false
+  }
+
+  /** No other instance writes, so what this process knows of a session is all there is. Judged anew at each call: a process that was frozen
+   *  has missed what happened meanwhile. */
   isAlone(): boolean {
-    if (this.#company !== false) return false
-    const isDue = (at: number) => at > PROOF_LASTS_MS / 2
-    if (isDue(ageOf(this.#proof)) && isDue(performance.now() - this.#greeted)) void this.greet()
+    if (this.mayHavePeers) return false
+    const isDue = (age: number) => age > PROOF_LASTS_MS / 2
+    if (isDue(ageOf(this.#proof)) && isDue(performance.now() - this.#helloSent)) void this.sayHello()
     return this.#isProvenAlone()
   }
 
   #isProvenAlone() {
-    return this.#company === false && ageOf(this.#proof) < PROOF_LASTS_MS
+    return this.#hasPeers === false && ageOf(this.#proof) < PROOF_LASTS_MS
   }
 
-  /** What gathers while one notification is under way goes with the next. */
-  announce(session: string, sequence: number) {
-    const newest = Math.max(sequence, this.#newest.get(session) ?? 0)
-    this.#newest.delete(session)
-    if (this.#isProvenAlone()) return putBounded(this.#newest, session, newest, SESSIONS_IN_ONE)
-    this.#newest.set(session, newest)
-    this.#wake()
+  /** Sends that a topic has moved to `newest`. What moves while one notification is under way goes with the next. */
+  notify(topic: Topic, newest: number) {
+    if (this.#isProvenAlone()) return void this.#movedWhileAlone.set(topic, Math.max(newest, this.#movedWhileAlone.get(topic) ?? 0))
+    this.#unsent.set(topic, Math.max(newest, this.#unsent.get(topic) ?? 0))
+    this.#sendSoon()
   }
 
-  #wake() {
+  #sendSoon() {
+    for (const [topic, newest] of this.#movedWhileAlone.entries()) this.#unsent.set(topic, Math.max(newest, this.#unsent.get(topic) ?? 0))
+    this.#movedWhileAlone.clear()
     if (this.#sending) return
     this.#sending = true
-    queueMicrotask(() => void this.#send())
+    queueMicrotask(() => void this.#sendUnsent())
   }
 
-  async #send() {
-    while (this.#newest.size > 0 && !this.#isProvenAlone()) {
-      const sessions = [...this.#newest].slice(0, SESSIONS_IN_ONE)
-      for (const [session] of sessions) this.#newest.delete(session)
-      await this.#say(sessions.map(([session, sequence]) => `${session}:${sequence}`).join(','))
+  async #sendUnsent() {
+    while (this.#unsent.size > 0 && !this.#isProvenAlone()) {
+      const moved = [...this.#unsent].slice(0, TOPICS_AT_ONCE)
+      for (const [topic] of moved) this.#unsent.delete(topic)
+      const sessions = moved.filter(([topic]) => isSessionTopic(topic))
+      const others = moved.filter(([topic]) => !isSessionTopic(topic))
+      if (sessions.length > 0) await this.#trySend(listOf(sessions))
+      if (others.length > 0) await this.#trySend(HERE, listOf(others))
     }
     this.#sending = false
   }
 
-  #say = (said: string): Promise<boolean> =>
-    this.#notify(this.database, said).then(
+  #trySend = (message: Notification['message'], others?: string): Promise<boolean> =>
+    this.#send(this.database, message, others).then(
       () => true,
       () => false,
     )
 
-  #notify = ({ query }: Queries, said: string) => {
-    const { steady, wall } = now()
-    return query('select pg_notify($1, $2)', [CHANNEL, `${this.instance}|${said}|${steady}/${wall}`])
-  }
+  #send = ({ query }: Queries, message: Notification['message'], others?: string) =>
+    query('select pg_notify($1, $2)', [CHANNEL, encode(this.instance, message, now(), others)])
 }

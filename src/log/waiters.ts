@@ -1,90 +1,98 @@
-// Who waits for news of which session, in this process only. A wake carries no data: the woken caller looks for itself.
+// Who waits for which topic, in this process only. A wake carries no data: the woken caller reads for itself.
+import { isSessionTopic, type Topic } from './topics.ts'
 
-/** Arms and wakes. An armed waiter that nobody disarms stays for good. */
+/** Subscriptions by topic. Each must be unsubscribed, or it stays for good. */
 export class Waiters {
-  #bySession = new Map<string, Room>()
+  #byTopic = new Map<Topic, Subscribed>()
 
-  /** How many are armed. */
+  /** How many are subscribed, to all topics together. */
   size = 0
 
-  /** Arm before looking at the feed: an event between the look and the wait would otherwise be missed. */
-  arm(session: string): Armed {
-    let room = this.#bySession.get(session)
-    if (!room) this.#bySession.set(session, (room = { session, armed: new Set(), told: undefined }))
-    const armed = new Armed(this, room)
-    room.armed.add(armed)
+  /** Subscribe before you read: an event that lands between the read and the wait would otherwise be missed. */
+  subscribe(topic: Topic): Waiter {
+    let subscribed = this.#byTopic.get(topic)
+    if (!subscribed) this.#byTopic.set(topic, (subscribed = { topic, waiters: new Set(), newestWoken: undefined }))
+    const waiter = new Waiter(this, subscribed)
+    subscribed.waiters.add(waiter)
     this.size++
-    return armed
+    return waiter
   }
 
-  disarm(armed: Armed, room: Room) {
-    if (!room.armed.delete(armed)) return
+  unsubscribe(waiter: Waiter, subscribed: Subscribed) {
+    if (!subscribed.waiters.delete(waiter)) return
     this.size--
-    if (room.armed.size === 0) this.#bySession.delete(room.session)
+    if (subscribed.waiters.size === 0) this.#byTopic.delete(subscribed.topic)
   }
 
-  /** `sequence`: the session's newest event, so that the sweep need not wake for it again. */
-  wake(session: string, sequence = 0) {
-    const room = this.#bySession.get(session)
-    if (room) wakeIn(room, sequence)
+  /** `newest`: the topic's newest number (of a session: its last sequence), so that the sweep need not wake for it again. */
+  wake(topic: Topic, newest = 0) {
+    const subscribed = this.#byTopic.get(topic)
+    if (subscribed) wakeEach(subscribed, newest)
   }
 
   wakeAll() {
-    for (const room of this.#bySession.values()) wakeIn(room, 0)
+    for (const subscribed of this.#byTopic.values()) wakeEach(subscribed, 0)
   }
 
-  newestTold = (session: string) => this.#bySession.get(session)?.told
-  sessions = () => [...this.#bySession.keys()]
+  /** The newest number that those who wait for the topic were woken for. */
+  newestWoken = (topic: Topic) => this.#byTopic.get(topic)?.newestWoken
+
+  /** The sessions that somebody waits for. */
+  sessions = () => [...this.#byTopic.keys()].filter(isSessionTopic)
 }
 
-// There as long as somebody is armed in it.
-interface Room {
-  session: string
-  armed: Set<Armed>
-  told: number | undefined // the newest sequence that they have been woken for
+// A topic that somebody is subscribed to.
+interface Subscribed {
+  topic: Topic
+  waiters: Set<Waiter>
+  newestWoken: number | undefined
 }
 
-const wakeIn = (room: Room, sequence: number) => {
-  if (sequence > (room.told ?? 0)) room.told = sequence
-  for (const armed of room.armed) armed.wake() // the woken run later, so the set does not change meanwhile
+const wakeEach = (subscribed: Subscribed, newest: number) => {
+  if (newest > (subscribed.newestWoken ?? 0)) subscribed.newestWoken = newest
+  const now = performance.now()
+  for (const waiter of subscribed.waiters) waiter.wake(now) // the woken run later, so the set does not change meanwhile
 }
 
-/** One who waits for a session's news. */
-export class Armed {
+/** One subscription. */
+export class Waiter {
   #waiters: Waiters
-  #room: Room
+  #subscribed: Subscribed
   #isWoken = false
   #woken: Promise<void> | undefined
   #resolve: (() => void) | undefined
+  /** When this process learned of what woke it, by performance.now(). */
+  wokenAt: number | undefined
 
-  constructor(waiters: Waiters, room: Room) {
+  constructor(waiters: Waiters, subscribed: Subscribed) {
     this.#waiters = waiters
-    this.#room = room
+    this.#subscribed = subscribed
   }
 
-  /** Made when it is asked for: most polls find what they look for, and do not wait. */
+  /** Resolves when the waiter is woken. The promise is made on demand: most polls find something to answer, and never wait. */
   woken(): Promise<void> {
     return (this.#woken ??= this.#isWoken ? Promise.resolve() : new Promise((resolve) => void (this.#resolve = resolve)))
   }
 
-  /** Also for the waiter's own reasons: its time is up, its caller has gone. */
-  wake() {
+  /** Also for reasons of the caller's own: its time is up, its client has gone. */
+  wake(at?: number) {
+    this.wokenAt ??= at
     this.#isWoken = true
     this.#resolve?.()
   }
 
-  /** The newest sequence that those who wait for this session were told. */
-  get newestTold(): number | undefined {
-    return this.#room.told
+  /** The newest number that those who wait for this topic were woken for. */
+  get newestWoken(): number | undefined {
+    return this.#subscribed.newestWoken
   }
 
-  /** It has seen this much of the session. Others who wait there since before, and were not told, are woken. */
-  caughtUpTo(sequence: number) {
-    if (this.#room.told === undefined) this.#room.told = sequence
-    else if (sequence > this.#room.told) wakeIn(this.#room, sequence)
+  /** This waiter has read the topic as far as `newest`. If the others were not woken for that, they are now: its notification got lost. */
+  caughtUpTo(newest: number) {
+    if (this.#subscribed.newestWoken === undefined) this.#subscribed.newestWoken = newest
+    else if (newest > this.#subscribed.newestWoken) wakeEach(this.#subscribed, newest)
   }
 
-  disarm() {
-    this.#waiters.disarm(this, this.#room)
+  unsubscribe() {
+    this.#waiters.unsubscribe(this, this.#subscribed)
   }
 }

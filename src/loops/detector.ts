@@ -1,71 +1,75 @@
-// Does a conversation go in circles? Decided from the last posts, only by who spoke and how alike the texts are: how fast it goes
-// tells nothing. bench/loop.ts has the rates.
+// Decides whether a conversation goes in circles: from its last posts, by who spoke and how alike the texts are. Speed counts for nothing.
+// bench/loop.ts measures how many storms it finds and how many honest conversations it mistakes for one.
 
-export interface Said {
-  by: string | undefined // the team; undefined: a person
+export interface LoopPost {
+  by: string | undefined // a team's handle; undefined: a person
   text: string
 }
 
 export interface LoopRule {
-  /** How many posts must repeat what their teams have said before. */
+  /** How many of the last posts must repeat what their teams have said before. */
   posts: number
-  /** From 0 to 1: how alike two texts are that count as the same. */
+  /** Two texts count as the same from this likeness on, from 0 to 1. */
   likeness: number
 }
 
-/** What is left of a text to compare it by: a bounded sample of its shingles, with its numbers apart. */
+/** What two texts are compared by: a bounded sample of their shingles, and their numbers. */
 export interface Sketch {
   shingles: readonly number[] // ascending
   numbers: string
 }
 
-type Repeat = 'same' | 'renumbered' | undefined
+type Repetition = 'same' | 'renumbered' | undefined
 
-const OWN_BEFORE = 4 // a team may go round a circle of as many texts
-const PATIENCE = 4 // texts that differ in their numbers alone may be progress: it takes this many times the posts
-const STEADY = 0.9 // this share of the stretch must repeat: one post in between does not hide a storm
+const OWN_KEPT = 4 // texts of each team: a circle of more texts is not found
+const PATIENCE = 4 // texts that differ only in their numbers may be progress: for them, this many times the posts must repeat
+const STEADY = 0.9 // share of the posts that must repeat: one other post in between does not hide a storm
 const SHINGLE = 4 // characters
-const SAMPLE = 128 // shingles kept of a text: a likeness of 0.9 is estimated to 0.02, and exact below 128
-const HALF_READ = 2_000 // characters from the beginning and from the end of a long text
+const SAMPLE = 128 // shingles kept of a text: exact for texts with fewer, else a likeness of 0.9 is estimated to 0.02
+const HALF_READ = 2_000 // characters: of a long text only so many at its beginning and at its end are compared
 
-/** How many posts to look at. */
+/** How many of the last posts `isLoop` needs. */
 export const lookback = ({ posts }: LoopRule) => posts * PATIENCE + 16
 
-/** `said`: oldest first. At least two teams take turns, and nearly all that they say they have said before. */
-export const isLoop = (said: Said[], rule: LoopRule): boolean => {
-  const person = said.findLastIndex(({ by }) => by === undefined)
-  const recent = said.slice(person + 1)
+/** Whether at least two teams take turns, and nearly all of their posts repeat earlier ones. `posts`: the oldest first. */
+export const isLoop = (posts: LoopPost[], rule: LoopRule): boolean => {
+  const person = posts.findLastIndex(({ by }) => by === undefined)
+  const recent = posts.slice(person + 1)
   if (recent.length <= rule.posts) return false
   const teams = recent.map(({ by }) => by!)
-  // Who spoke is cheap to see, and excludes most: only where teams take turns are their texts compared.
+  // Whether teams take turns is cheap to find out and excludes most conversations: only then are texts compared.
   const takesTurns = (length: number, turns: number) => teams.length >= length && switches(teams.slice(-length)) >= (length - 1) * turns
   const long = rule.posts * PATIENCE
   const [short, patient] = [takesTurns(rule.posts, 1 / 3), takesTurns(long, STEADY)]
   if (!short && !patient) return false
-  const repeats = repeatsIn(recent, rule.likeness)
-  const circles = (length: number, counts: (repeat: Repeat) => boolean) => repeats.slice(-length).filter(counts).length >= length * STEADY
-  return (short && circles(rule.posts, (repeat) => repeat === 'same')) || (patient && circles(long, (repeat) => repeat !== undefined))
+  const repetitions = repetitionsIn(recent, rule.likeness)
+  const repeats = (length: number, counts: (repetition: Repetition) => boolean) =>
+    repetitions.slice(-length).filter(counts).length >= length * STEADY
+  return (
+    (short && repeats(rule.posts, (repetition) => repetition === 'same')) ||
+    (patient && repeats(long, (repetition) => repetition !== undefined))
+  )
 }
 
-/** Has this team said this before, among its own last posts? */
-export const repeatOf = (text: Sketch, own: readonly Sketch[], likeness: number): Repeat => {
+/** Whether a text repeats one of its team's earlier ones: as it was ('same'), or with other numbers ('renumbered'). */
+export const repetitionOf = (text: Sketch, own: readonly Sketch[], likeness: number): Repetition => {
   const alike = own.filter((before) => likenessOf(text, before) >= likeness)
   return alike.length === 0 ? undefined : alike.some(({ numbers }) => numbers === text.numbers) ? 'same' : 'renumbered'
 }
 
 /** Each team's last sketches, oldest first. */
-export const ownSketches = (said: Said[]): Map<string, Sketch[]> => {
+export const ownSketches = (posts: LoopPost[]): Map<string, Sketch[]> => {
   const own = new Map<string, Sketch[]>()
-  for (const { by, text } of said) if (by) own.set(by, [...(own.get(by) ?? []), sketchOf(text)].slice(-OWN_BEFORE))
+  for (const { by, text } of posts) if (by) own.set(by, [...(own.get(by) ?? []), sketchOf(text)].slice(-OWN_KEPT))
   return own
 }
 
-const repeatsIn = (said: Said[], likeness: number): Repeat[] => {
+const repetitionsIn = (posts: LoopPost[], likeness: number): Repetition[] => {
   const own = new Map<string, Sketch[]>()
-  return said.map(({ by, text }) => {
+  return posts.map(({ by, text }) => {
     const [sketch, before] = [sketchOf(text), own.get(by!) ?? []]
-    own.set(by!, [...before, sketch].slice(-OWN_BEFORE))
-    return repeatOf(sketch, before, likeness)
+    own.set(by!, [...before, sketch].slice(-OWN_KEPT))
+    return repetitionOf(sketch, before, likeness)
   })
 }
 
@@ -76,21 +80,21 @@ export const sketchOf = (text: string): Sketch => {
   const plain = part
     .normalize('NFKC')
     .toLowerCase()
-    .replace(/\d{4}-\d\d-\d\d[t ]?|\d{1,2}:\d\d(:\d\d)?(\.\d+)?z?/g, '') // the hour changes by itself
+    .replace(/\d{4}-\d\d-\d\d[t ]?|\d{1,2}:\d\d(:\d\d)?(\.\d+)?z?/g, '') // dates and times of day change by themselves
     .replace(/[\s\p{P}]+/gu, ' ')
     .trim()
   const numbers = plain.match(/\d+/g)?.join(' ') ?? ''
   return { shingles: sampled(plain.replace(/\d+/g, '0')), numbers }
 }
 
-// The smallest hashes are the same sample of two texts wherever they are alike (bottom-k).
+// Bottom-k sampling: where two texts are alike, their smallest hashes are the same.
 const sampled = (text: string): number[] => {
   const hashes = new Set<number>()
   for (let i = 0; i === 0 || i + SHINGLE <= text.length; i++) hashes.add(hashed(text, i, i + SHINGLE))
   return [...Float64Array.from(hashes).sort().subarray(0, SAMPLE)]
 }
 
-// FNV-1a with a last stir, 32 bits.
+// FNV-1a, 32 bits, mixed once more at the end.
 const hashed = (text: string, from: number, to: number): number => {
   let hash = 0x811c9dc5
   for (let i = from; i < Math.min(to, text.length); i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
@@ -98,7 +102,7 @@ const hashed = (text: string, from: number, to: number): number => {
   return (hash ^ (hash >>> 16)) >>> 0
 }
 
-// Dice's coefficient, from the share that both have of the smallest hashes of either.
+// Dice's coefficient, estimated from the share of the smallest hashes of either text that are in both.
 const likenessOf = (a: Sketch, b: Sketch): number => {
   let [i, j, both, seen] = [0, 0, 0, 0]
   const [left, right] = [a.shingles, b.shingles]

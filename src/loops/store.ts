@@ -1,13 +1,13 @@
-// Sessions that look like a loop, until a person releases them or the teams go on to something else.
+// The mark on sessions that look like a loop. It stays until a person releases the session or its teams go on to something else.
 import { and, desc, eq, isNotNull } from 'drizzle-orm'
 import type { Queries } from '../../db/database.ts'
 import { loops, sessions } from '../../db/schema.ts'
-import type { Said } from './detector.ts'
+import type { LoopPost } from './detector.ts'
 import { CONVERSATION } from '../stores/events.ts'
 
-export interface Recent {
-  said: Said[] // oldest first
-  newest: number
+export interface RecentPosts {
+  posts: LoopPost[] // the oldest first
+  newest: number // sequence
   suspected: boolean
 }
 
@@ -18,14 +18,14 @@ from (select session_id, sequence, type, posted_by_team_id, content from events
 left join loops l on l.session_id = e.session_id
 where e.type <> 'system' and e.sequence > coalesce(l.released_through, 0) order by e.sequence`
 
-/** What was said last, since a person released the session. One read of the end of the feed's index. */
-export const recentlySaid = async ({ query }: Queries, sessionId: string, posts: number): Promise<Recent> => {
-  const rows = await query<{ sequence: number; by: string | null; text: string | null; suspected: boolean }>(RECENT, [sessionId, posts])
-  const said = rows.map(({ by, text }) => ({ by: by ?? undefined, text: text ?? '' }))
-  return { said, newest: rows.at(-1)?.sequence ?? 0, suspected: rows[0]?.suspected ?? false }
+/** The session's last `limit` posts, but none from before a person released it. */
+export const recentPosts = async ({ query }: Queries, sessionId: string, limit: number): Promise<RecentPosts> => {
+  const rows = await query<{ sequence: number; by: string | null; text: string | null; suspected: boolean }>(RECENT, [sessionId, limit])
+  const posts = rows.map(({ by, text }) => ({ by: by ?? undefined, text: text ?? '' }))
+  return { posts, newest: rows.at(-1)?.sequence ?? 0, suspected: rows[0]?.suspected ?? false }
 }
 
-/** Unless a person has released it since `newest` was read. */
+/** Marks the session, unless a person has released it since `newest` was read. */
 export const suspect = async ({ query }: Queries, sessionId: string, newest: number): Promise<void> =>
   void (await query(
     `insert into loops (session_id, suspected_at) values ($1, now())
@@ -36,11 +36,11 @@ export const suspect = async ({ query }: Queries, sessionId: string, newest: num
 export const unsuspect = async ({ db }: Queries, sessionId: string): Promise<void> =>
   void (await db.update(loops).set({ suspectedAt: null }).where(eq(loops.sessionId, sessionId)))
 
-/** Of all sessions: nobody looks for loops now. */
+/** Removes the mark from all sessions. */
 export const unsuspectAll = async ({ query }: Queries): Promise<void> =>
   void (await query('update loops set suspected_at = null where suspected_at is not null'))
 
-/** A person says that it may go on: what was said so far no longer counts. Returns whether it was suspected. */
+/** Removes the mark for a person: posts up to `lastSequence` no longer count. Returns whether the session was marked. */
 export const release = async ({ db }: Queries, sessionId: string, lastSequence: number): Promise<boolean> => {
   const released = { suspectedAt: null, releasedThrough: lastSequence }
   const [before] = await db.select({ at: loops.suspectedAt }).from(loops).where(eq(loops.sessionId, sessionId))
@@ -51,7 +51,7 @@ export const release = async ({ db }: Queries, sessionId: string, lastSequence: 
   return before?.at != null
 }
 
-/** The open sessions that need a person, the newest first. */
+/** The open sessions that are marked, the newest mark first. */
 export const suspectedSessions = async ({ db }: Queries, limit: number): Promise<string[]> => {
   const rows = await db
     .select({ id: loops.sessionId })

@@ -1,12 +1,12 @@
-// A place to link to at each heading of a rendered text.
+// Gives each heading of a rendered text an id and a link to itself.
 const HEADING = /<(h[1-6])>([^]*?)<\/\1>/g
 const MARKUP = /<[^>]*>|&\w+;/g
 const NO_PART_OF_A_WORD = /[^\p{L}\p{M}\p{N}]+/gu
-const ANCHORS = 1_000 // a text of nothing but headings would be ten times as long in its page
+const ANCHORS = 1_000 // anchors make a text of nothing but headings ten times as long
 const ID_CHARACTERS = 80
 
-/** What `renderMarkdown` makes, with an id for each heading, `doc-` and its words, and a link to it. The prefix keeps what others write
- *  from the ids of the page. */
+/** HTML of `renderMarkdown` with an id for each heading, `doc-` and its words, and a link to it. The prefix keeps a heading from taking an
+ *  id of the page. */
 export const withAnchors = (html: string): string => {
   const taken = new Map<string, number>()
   let anchors = 0
@@ -22,7 +22,7 @@ const wordsOf = (inner: string): string => {
   return words.replace(/^-|-$/g, '') || 'section'
 }
 
-// The second of the same words is `doc-notes-2`, unless a heading says just that.
+// The second heading of the same words is `doc-notes-2`, unless another heading has these words.
 const freeId = (wanted: string, taken: Map<string, number>): string => {
   let n = taken.get(wanted) ?? 0
   let id = wanted

@@ -1,11 +1,11 @@
-// Markdown cut into pieces that can be rendered one after the other: what a parser needs in the worst case grows with the square of
-// what it is given, so it is given little at a time.
+// Markdown cut into chunks that are rendered one after the other: in the worst case a parser's time grows with the square of its input, so
+// it is given little at a time.
 
 const LENGTH = 8 * 1024
-const LINES = 512 // marked's paragraph of 1,000 one-letter lines takes 0.1 ms, of 4,000 40 ms
+const LINES = 512 // a paragraph of 1,000 one-letter lines takes marked 0.1 ms, one of 4,000 takes 40 ms
 const LONGEST_UNIT = LENGTH / 2
 const LONGEST_CODE = 32 * 1024
-const LONGEST_HEAD = LENGTH / 8 // of a table or of code: repeated where it is cut
+const LONGEST_HEAD = LENGTH / 8 // of a table, or a code fence's first line: repeated in each chunk of it
 
 const FENCE = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})/
 const HEADING = /^#{1,6}\s/
@@ -13,17 +13,17 @@ const ITEM = /^(?:[-*+]|\d{1,9}[.)])\s/
 /** The line under a table's head. */
 export const DELIMITERS = /^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*(?:\|[ \t]*)?$/
 
-/** The text in pieces of at most 8 KiB, cut where it hurts least: before a heading or paragraph, else an item, else a line, else a
- *  word. Fenced code of more than 4 KiB is a piece by itself, up to 32 KiB: it costs little; longer code is cut into several blocks. */
-export const piecesOf = (text: string): string[] => {
-  const pieces: string[] = []
+/** The text in chunks of at most 8 KiB, cut where it shows least: before a heading or paragraph, else an item, else a line, else a word.
+ *  Fenced code of more than 4 KiB is a chunk of its own, up to 32 KiB, because it is cheap to render; longer code becomes several blocks. */
+export const chunksOf = (text: string): string[] => {
+  const chunks: string[] = []
   let lines: string[] = []
   let length = 0
   let seams: { block?: number; item?: number } = {}
-  let head: string[] = [] // of the table that these lines are in
+  let head: string[] = [] // the head of the table that the current line is in
 
   const cutAt = (index: number, repeated: string[] = []) => {
-    if (index > 0) pieces.push(lines.slice(0, index).join('\n'))
+    if (index > 0) chunks.push(lines.slice(0, index).join('\n'))
     lines = [...repeated, ...lines.slice(index)]
     length = lines.reduce((sum, line) => sum + line.length + 1, 0)
     seams = {}
@@ -33,7 +33,7 @@ export const piecesOf = (text: string): string[] => {
     const previous = lines.at(-1) ?? ''
     if (unit.length > LONGEST_UNIT) {
       cutAt(lines.length)
-      pieces.push(unit)
+      chunks.push(unit)
       continue
     }
     head = unit.includes('|') ? (head.length > 0 ? head : headOf(previous, unit)) : []
@@ -50,13 +50,13 @@ export const piecesOf = (text: string): string[] => {
     length += unit.length + 1
   }
   cutAt(lines.length)
-  return pieces
+  return chunks
 }
 
 const headOf = (above: string, line: string): string[] =>
   above.length + line.length < LONGEST_HEAD && above.includes('|') && DELIMITERS.test(line) ? [above, line] : []
 
-// What must not be cut: a line, unless it is long, and fenced code.
+// The units that are not cut: lines, unless they are long, and blocks of fenced code.
 function* unitsOf(text: string): Generator<string> {
   const lines = text.split('\n')
   for (let i = 0; i < lines.length; i++) {
@@ -82,7 +82,7 @@ function* codeInParts([opening = '', ...code]: string[], fence: string): Generat
         yield `${part}\n${fence}`
         part = opening
       }
-      part += `\n${i > 0 ? '    ' : ''}${stretch}` // indented so that it closes nothing
+      part += `\n${i > 0 ? '    ' : ''}${stretch}` // indented, so that it cannot close the fence
     }
   }
   yield part

@@ -1,41 +1,49 @@
-// Text of agents as HTML that can do nothing: markdown is parsed, raw HTML is shown as text, and what comes out passes an allow-list.
-// No text holds the process up: it is rendered in pieces, and a piece that is made to be slow is shown as it was written. The limits
-// are of the text, never of the clock, so that everybody is shown the same. bench/markdown.ts measures them.
+// An agent's markdown as HTML that can do nothing: raw HTML is shown as text, and the result passes an allow-list.
+// No text blocks the process: it is rendered in chunks, and a chunk that would be slow is shown unformatted. What counts as slow follows
+// from the text and never from the clock, so that every reader sees the same. bench/markdown.ts measures the limits.
+import { LRUCache } from 'lru-cache'
 import { Lexer, Marked, Renderer, type Tokens } from 'marked'
 import sanitizeHtml from 'sanitize-html'
 import { escaped, highlight } from './highlight.ts'
 import { pause } from '../core/pause.ts'
-import { DELIMITERS, piecesOf } from './chunks.ts'
-import { visible } from '../core/escape-invisible.ts'
+import { DELIMITERS, chunksOf } from './chunks.ts'
+import { escapeInvisible } from '../core/escape-invisible.ts'
 
-// A quote in a quote in an item …: marked recurses for each, and reads the rest again.
+// Nested quotes and items: marked recurses for each level, and reads the rest of the text again.
 const TOO_DEEP = /^(?:[ \t]{48}[ \t]*(?:[-*+]|\d{1,9}[.)]|>)|(?:[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])[ \t])){12})/m
-// marked looks to the end of a table from each line that could begin one, and fills short rows up to the width of the head.
+// marked scans to the end of the chunk from each line that could begin a table, and fills short rows up to the width of the head.
 const TABLES = 40
 const CELLS = 6_000
-// An item, quote or fence takes 20 µs, a paragraph (a blank line counts) 8. This many in a piece, and one more for every 20 characters.
+// An item, quote or fence takes 20 µs, a paragraph (counted by its blank line) 8 µs. A chunk may have BLOCKS of them, and one more for
+// every 20 characters.
 const BLOCKS = 100
 const BLOCK = /^[ \t]*(?:(?:[-*+>]|\d{1,9}[.)])[ \t]*)+|^ {0,3}(?:```|~~~)|^[ \t]*$/gm
-const CHARACTERS_A_BLOCK = 20
-// A paragraph is read from each mark on that could end something: marks × characters, 1 to 10 ns each (8 KiB of `_a_`: 45 million).
-const LOOKS = 50_000
-const LOOKS_A_CHARACTER = 100
-const MARKS = /[*_~!)<]/g
-// An address that is defined once can be used at every third character; a link takes the sanitiser 5 µs.
-const ADDRESSES = 24 * 1024
-const EACH_ADDRESS = 20
+const CHARACTERS_PER_BLOCK = 20
+// marked's inline lexer is quadratic: it rescans a paragraph from every delimiter, at 1 to 10 ns a character (8 KiB of `_a_` are 45 million
+// steps). A chunk has a budget of delimiters × characters; paragraphs beyond it stay plain text.
+const STEPS = 50_000
+const STEPS_PER_CHARACTER = 100
+const INLINE_DELIMITERS = /[*_~!)<]/g
+// A link address that is defined once can be used at every third character, and each link takes the sanitiser 5 µs: beyond so many
+// characters of addresses in a chunk, links are shown as their text.
+const ADDRESS_CHARACTERS = 24 * 1024
+const CHARACTERS_PER_LINK = 20 // counted for each on top of its address
 
-const WIDE = 5 // columns: app.css has the same number
+const WIDE = 5 // columns; markdown.css has the same number
 const LONG_CELL = 24 // characters
 
-const CACHED_CHARACTERS = 16 * 1024 * 1024
+// Of texts and their markup together; the one not used for longest makes room.
+const cache = new LRUCache<string, string>({
+  maxSize: 16 * 1024 * 1024,
+  sizeCalculation: (html, text) => 1 + text.length + html.length,
+})
 const SLICE_MS = 8
-const SHORT = 2 * 1024
+const SHORT = 2 * 1024 // characters: rendered at once, without slices
 
-/** Markdown as safe HTML: no script, no handler, no id, style or data attribute; links leave no trace; invisible marks are shown. */
+/** Markdown as safe HTML: no script, no handler, no id, style or data attribute; links leave no trace; invisible characters are shown. */
 export const renderMarkdown = (text: string): string => {
-  const known = recall(text)
-  if (known !== undefined) return known
+  const cached = cache.get(text)
+  if (cached !== undefined) return cached
   const rendering = render(text)
   for (;;) {
     const { done, value } = rendering.next()
@@ -43,16 +51,16 @@ export const renderMarkdown = (text: string): string => {
   }
 }
 
-/** Renders a long text bit by bit while others get their turn, so that `renderMarkdown` has it at hand. */
+/** Renders a long text in slices while other requests get their turn; `renderMarkdown` then has it in the cache. */
 export const prepareMarkdown = (text: string): Promise<void> => {
-  if (text.length < SHORT || recall(text) !== undefined) return Promise.resolve()
+  if (text.length < SHORT || cache.get(text) !== undefined) return Promise.resolve()
   const underWay = preparing.get(text) ?? prepare(text).finally(() => preparing.delete(text))
   preparing.set(text, underWay)
   return underWay
 }
 
 const preparing = new Map<string, Promise<void>>()
-let began = 0 // when this turn of the event loop began with a text, whichever
+let began = 0 // when the current turn of the event loop began to render, whichever text
 
 const prepare = async (text: string) => {
   const rendering = render(text)
@@ -66,82 +74,64 @@ const prepare = async (text: string) => {
   }
 }
 
-const cache = new Map<string, string>()
-let held = 0
-
-const recall = (text: string): string | undefined => {
-  const html = cache.get(text)
-  if (html === undefined) return undefined
-  cache.delete(text) // and to the end with it: the first entry is the one not used for longest
-  cache.set(text, html)
-  return html
-}
-
 const keep = (text: string, html: string): string => {
-  if (cache.has(text)) return html
   cache.set(text, html)
-  held += text.length + html.length
-  for (const [oldest, markup] of cache) {
-    if (held <= CACHED_CHARACTERS || oldest === text) break
-    cache.delete(oldest)
-    held -= oldest.length + markup.length
-  }
   return html
 }
 
-// Stops between two pieces of work, each of a few milliseconds.
+// Yields after each step, which takes a few milliseconds at most.
 function* render(text: string): Generator<undefined, string> {
   const links: Lexer['tokens']['links'] = Object.create(null)
-  const lexed: { lexer?: Lexer; piece: string }[] = []
-  for (const piece of piecesOf(text.replace(/\r\n?/g, '\n'))) {
-    lexed.push(isHard(piece) ? { piece } : { piece, lexer: blocksOf(piece, links) })
+  const lexed: { lexer?: Lexer; chunk: string }[] = []
+  for (const chunk of chunksOf(text.replace(/\r\n?/g, '\n'))) {
+    lexed.push(isSlow(chunk) ? { chunk } : { chunk, lexer: blocksOf(chunk, links) })
     yield
   }
   let html = ''
-  for (const { lexer, piece } of lexed) {
-    html += visibleIn(sanitizeHtml(lexer ? htmlOf(lexer, piece.length) : asWritten(piece), ALLOWED))
+  for (const { lexer, chunk } of lexed) {
+    html += withVisible(sanitizeHtml(lexer ? htmlOf(lexer, chunk.length) : unformatted(chunk), ALLOWED))
     yield
   }
   return html
 }
 
-const asWritten = (text: string) => `<pre tabindex="0">${escaped(text)}</pre>`
+const unformatted = (text: string) => `<pre tabindex="0">${escaped(text)}</pre>`
 
-const isHard = (piece: string): boolean => {
-  if (TOO_DEEP.test(piece)) return true
-  const lines = piece.split('\n')
-  const blocks = piece.match(BLOCK)?.reduce((sum, prefix) => sum + Math.max(1, prefix.replace(/\s/g, '').length), 0) ?? 0
-  if (blocks > BLOCKS + piece.length / CHARACTERS_A_BLOCK) return true
+const isSlow = (chunk: string): boolean => {
+  if (TOO_DEEP.test(chunk)) return true
+  const lines = chunk.split('\n')
+  const blocks = chunk.match(BLOCK)?.reduce((sum, prefix) => sum + Math.max(1, prefix.replace(/\s/g, '').length), 0) ?? 0
+  if (blocks > BLOCKS + chunk.length / CHARACTERS_PER_BLOCK) return true
   const heads = lines.filter((line) => line.includes('|') && DELIMITERS.test(line))
   return heads.length > TABLES || heads.some((head) => head.split('|').length * lines.length > CELLS)
 }
 
-// A link may be defined in one piece and used in another.
-const blocksOf = (piece: string, links: Lexer['tokens']['links']): Lexer => {
+// All chunks share `links`: a link may be defined in one chunk and used in another.
+const blocksOf = (chunk: string, links: Lexer['tokens']['links']): Lexer => {
   const lexer = new Lexer(marked.defaults)
   lexer.tokens.links = links
-  lexer.blockTokens(piece, lexer.tokens)
+  lexer.blockTokens(chunk, lexer.tokens)
   return lexer
 }
 
 const htmlOf = (lexer: Lexer, length: number): string => {
-  let looks = LOOKS + LOOKS_A_CHARACTER * length
+  let steps = STEPS + STEPS_PER_CHARACTER * length
   for (const { src, tokens } of lexer.inlineQueue) {
-    const wanted = src.length * (src.match(MARKS)?.length ?? 0)
-    if (wanted > looks) tokens.push({ type: 'text', raw: src, text: src, escaped: false })
+    const wanted = src.length * (src.match(INLINE_DELIMITERS)?.length ?? 0)
+    if (wanted > steps) tokens.push({ type: 'text', raw: src, text: src, escaped: false })
     else lexer.inlineTokens(src, tokens)
-    looks -= Math.min(wanted, looks)
+    steps -= Math.min(wanted, steps)
   }
   addresses = 0
   return marked.parser(lexer.tokens)
 }
 
-let addresses = 0 // characters of them in this piece so far
+let addresses = 0 // characters of link addresses in this chunk so far
 
 const marked = new Marked({
   gfm: true,
   tokenizer: {
-    // marked's own (18.2) needs 5 µs for each character of every paragraph to find out that no line is drawn under it.
+    // marked 18.2 spends 5 µs on each character of every paragraph to find out that it is no underlined heading.
     lheading(text) {
       const [raw, line, rule] = /^([^\n]+)\n {0,3}(=+|-+)[ \t]*(?:\n+|$)/.exec(text) ?? []
       if (raw === undefined) return undefined
@@ -152,35 +142,35 @@ const marked = new Marked({
   renderer: {
     html: ({ text, block }) => (block ? `<p>${escaped(text)}</p>` : escaped(text)),
     link({ href, title, tokens }) {
-      addresses += EACH_ADDRESS + href.length + (title?.length ?? 0)
-      return addresses > ADDRESSES ? this.parser.parseInline(tokens) : false // false: as marked does it
+      addresses += CHARACTERS_PER_LINK + href.length + (title?.length ?? 0)
+      return addresses > ADDRESS_CHARACTERS ? this.parser.parseInline(tokens) : false // false: as marked does it
     },
     image: ({ href, text }: Tokens.Image) => {
-      addresses += EACH_ADDRESS + href.length
-      return addresses > ADDRESSES ? escaped(text) : `<a href="${escaped(href)}">${escaped(text || href)}</a>`
+      addresses += CHARACTERS_PER_LINK + href.length
+      return addresses > ADDRESS_CHARACTERS ? escaped(text) : `<a href="${escaped(href)}">${escaped(text || href)}</a>`
     },
     checkbox: ({ checked }) => `<span class="cb${checked ? ' cb-on' : ''}" role="img" aria-label="${checked ? 'done' : 'to do'}"></span>`,
     code: ({ text }) => `<pre tabindex="0"><code>${highlight(text)}</code></pre>\n`,
-    // dir="auto": its padding and marks stand where its text begins, in Arabic or Hebrew on the right.
+    // dir="auto": padding and bullets stand on the side where the text begins, in Arabic or Hebrew on the right.
     list(token) {
       const tag = token.ordered ? 'ol' : 'ul'
       const start = token.ordered && token.start !== 1 ? ` start="${token.start}"` : ''
       return `<${tag} dir="auto"${start}>\n${token.items.map((item) => this.listitem(item)).join('')}</${tag}>\n`
     },
-    // The feed shows line breaks (app.css, md-feed): in an item only those that were written, none between its blocks.
+    // The feed shows line breaks (markdown.css, md-feed): those that were written, but none between the blocks of an item.
     listitem({ tokens }) {
       return `<li>${tokens.map((token) => withoutBreak(this.parser.parse([token]))).join('')}</li>\n`
     },
     blockquote({ tokens }) {
       return `<blockquote dir="auto">\n${this.parser.parse(tokens)}</blockquote>\n`
     },
-    // One that may need more room than there is scrolls in its own box, also for who has a keyboard alone.
+    // A table that may be too wide scrolls in a box of its own, by the keyboard too.
     table(token) {
       const html = Renderer.prototype.table.call(this, token)
       const scrolls = token.header.length >= WIDE || html.includes('<p>')
       return html.replace('<table>', `<table dir="auto"${scrolls ? ' tabindex="0"' : ''}>`)
     },
-    // What is long is a paragraph, which app.css keeps from being squeezed into a column of single words.
+    // A long text in a cell is a paragraph, which markdown.css keeps from being squeezed into a column of single words.
     tablecell(token) {
       const html = this.parser.parseInline(token.tokens)
       const tag = token.header ? 'th' : 'td'
@@ -212,8 +202,9 @@ const ALLOWED: sanitizeHtml.IOptions = {
   transformTags: { a: sanitizeHtml.simpleTransform('a', { rel: 'noopener noreferrer nofollow ugc', target: '_blank' }) },
 }
 
-// After the sanitiser, which has turned every entity into its character: in text a mark, in an attribute nothing.
-const visibleIn = (html: string) =>
+// After the sanitiser, which has turned every entity into its character. An invisible character in text is shown as a mark, one in an
+// attribute is dropped.
+const withVisible = (html: string) =>
   html.replace(/<[^>]*>|[^<]+/g, (part) =>
-    part[0] === '<' ? visible(part, () => '') : visible(part, (name) => `<span class="ctl">${name}</span>`),
+    part[0] === '<' ? escapeInvisible(part, () => '') : escapeInvisible(part, (name) => `<span class="ctl">${name}</span>`),
   )

@@ -1,27 +1,16 @@
 // What an operation is given to work with, whichever door it was called through.
 import type { ErrorBody } from '../core/errors.ts'
+import type { Call } from './call.ts'
+import type { Caller } from './callers.ts'
 import type { AnyOperation, AnyServed } from './operation.ts'
-import type { Armed } from '../log/waiters.ts'
+import type { Topic } from '../log/topics.ts'
+import type { Waiter } from '../log/waiters.ts'
 import type { Queries } from '../../db/database.ts'
 import type { Services } from '../process/services.ts'
-import type { AppendKey, Draft } from '../log/append.ts'
+import type { Idempotency, Draft } from '../log/append.ts'
 import type { Event } from '../stores/events.ts'
 import type { Member } from '../stores/members.ts'
 import type { Session } from '../stores/sessions.ts'
-
-/** What the door found in the request, before any of it is believed. */
-export interface Call {
-  token?: string | undefined // X-Team-ID; the argument team_id wins over it
-  person?: () => string | undefined // the name in a signed-in person's cookie, which the door has checked
-  reader?: () => boolean // may read what the pages show
-  key?: () => string | undefined // Idempotency-Key; the argument idempotency_key wins over it
-  base?: () => string // this server's address, as the caller should know it
-  signal: () => AbortSignal // aborts when the caller hangs up; made when asked for, which takes longer than most of a read (bench/mcp)
-  began?: number // by performance.now(): when the door got it
-  held?: (() => void) | undefined // told when the answer is held back, and was not refused at once
-}
-
-export type Caller = { kind: 'anyone' } | { kind: 'team'; member: Member } | { kind: 'person'; name: string }
 
 export interface Context {
   services: Services
@@ -29,17 +18,30 @@ export interface Context {
   call: Call
   /** The transaction of a write; the database itself for a read. */
   queries: Queries
-  /** The session a write holds. */
+  /** The row that a write's subject locked; `session` where that is a session. */
+  locked: unknown
   session: Session | undefined
-  /** Writes a system event in this transaction; readers hear of it once it is committed. */
-  append(content: Draft['content'], evenClosed?: boolean): Promise<Event>
-  /** The new team's secret, the same at each call: derived from the idempotency key when there is one. */
+  /** Writes a system event into a session's log, in this transaction; readers hear of it once it is committed. Into another log than that
+   *  of the subject too: two writes that wait for each other so are a collision, and tried again. */
+  append(sessionId: string, content: Draft['content'], options?: AppendOptions): Promise<Event>
+  /** Something else than an event has changed what search says of this session: indexed once it is committed. Of the session that is the
+   *  subject this goes without saying. */
+  changed(sessionId: string): void
+  /** A topic that is no session's log has moved to `newest`: its waiters and listeners, here and at other instances, hear of it once this is
+   *  committed. */
+  moved(topic: Topic, newest: number): void
+  /** A new credential's secret, the same at each call: derived from the idempotency key when there is one. */
   secretFor(handle: string): string
-  /** For waits: armed before the caller's session was looked at. */
-  armed: Armed | undefined
-  /** For appends, which keep their key themselves. */
-  appendKey: AppendKey | undefined
+  /** For waits: subscribed to the operation's topic before the caller was looked up. `perform` ends the subscription. */
+  waiter: Waiter | undefined
+  /** For appends, which keep their idempotency key themselves. */
+  idempotency: Idempotency | undefined
   replayed(): void
+}
+
+export interface AppendOptions {
+  /** Also where the session is closed. */
+  evenClosed?: boolean
 }
 
 export type AnyOp = AnyOperation<Context>
@@ -56,27 +58,29 @@ export interface Request {
 
 export type Outcome = { ok: true; data: Record<string, unknown>; replayed: boolean } | { ok: false; error: ErrorBody }
 
-/** Named one by one: a spread of `more` takes longer, and every read has a context (bench/mcp). */
-export const contextOf = ({ services, call, caller }: Request, more: Partial<Context>): Context => ({
+export const createContext = ({ services, call, caller }: Request, more: Partial<Context>): Context => ({
   services,
   caller,
   call,
-  queries: more.queries ?? services.database,
-  session: more.session,
-  append: more.append ?? outsideWrite,
-  secretFor: more.secretFor ?? outsideWrite,
-  armed: more.armed,
-  appendKey: more.appendKey,
-  replayed: more.replayed ?? nothing,
+  queries: services.database,
+  locked: undefined,
+  session: undefined,
+  append: outsideWrite,
+  changed: outsideWrite,
+  moved: outsideWrite,
+  secretFor: outsideWrite,
+  waiter: undefined,
+  idempotency: undefined,
+  replayed: () => {},
+  ...more,
 })
 
-const nothing = () => {}
 const outsideWrite = (): never => {
   throw new Error('only an operation with effect: write may do this')
 }
 
-/** The team of a call to an operation with access: team. */
+/** The team of a call to an operation that teams alone may call. */
 export const teamOf = ({ caller }: Context): Member => {
-  if (caller.kind !== 'team') throw new Error('the gate lets only teams through to here')
+  if (caller.kind !== 'team') throw new Error('perform lets only teams through to here')
   return caller.member
 }

@@ -1,27 +1,38 @@
 // An operation is one thing that an agent, a program or a person can do: defined once, served through every door.
 import { z } from 'zod'
 import type { ErrorBody, ErrorCode } from '../core/errors.ts'
+import type { Topic } from '../log/topics.ts'
+import type { AnyCallerKind } from './callers.ts'
+import { sessionSubject, type Subject } from './subject.ts'
 
 export type Route = readonly [method: 'GET' | 'POST', path: string]
 
-/** What the gate must know of an operation (perform.ts). */
+/** What `perform` must know of an operation. */
 export interface Operation<Context, I extends z.ZodObject = z.ZodObject, O extends z.ZodObject = z.ZodObject> {
   name: string
   /** One or two sentences: what for, and when. Agents read it. */
   summary: string
-  /** open: no credential. team: a team of the session. room: a team, or a signed-in person. */
-  access: 'open' | 'team' | 'room'
-  /** read; write: in one transaction that holds the session; append: through the group commit (log/group-commit.ts). */
+  /** The kinds of callers that may; the first one whose credential a call brings decides who calls. */
+  callers: readonly AnyCallerKind[]
+  /** Kinds whose credential a call may bring along although none is asked for: a team that joins again. */
+  alsoCarries?: readonly AnyCallerKind[]
+  /** read; write: in one transaction that holds the subject; append: through the group commit (log/group-commit.ts). */
   effect: 'read' | 'write' | 'append'
+  /** What a write locks, and what idempotency keys are kept under. The session of the input's `session_id` unless given. */
+  subject?: (input: z.output<I>) => Subject | undefined
   /** The answer may be held back for as long as the caller asked: it is streamed where the caller accepts that. */
   held?: boolean
+  /** The topic whose news ends the wait: subscribed to before anything is looked up, so that no news is missed. */
+  topic?: (input: z.output<I>) => Topic | undefined
   /** The answer holds a new credential: this field is it, or ends with it. */
   issues?: 'team_id' | 'url'
+  /** What a new credential is derived from beside the idempotency key, where it is not the operation's id. It never changes: a retry must
+   *  get the same credential again. */
+  derivedAs?: string
   input: I
   output: O
   refuses: readonly ErrorCode[]
-  /** Does it. Without a promise only where the answer is in memory: a poll that needs none is quicker (bench/mcp). */
-  run(context: Context, input: z.output<I>): z.output<O> | Promise<z.output<O>>
+  run(context: Context, input: z.output<I>): Promise<z.output<O>>
 }
 
 /** One that agents and programs can call, and what the doors must know of it. Those without a route are the pages' own. */
@@ -53,11 +64,17 @@ export interface Served<Context, I extends z.ZodObject = z.ZodObject, O extends 
   refusal?: (error: ErrorBody, raw: unknown, elapsedMs: number) => object
 }
 
-// A list of operations forgets each one's schemas but keeps their context.
-export type AnyOperation<Context> = Operation<Context, any, any>
-export type AnyServed<Context> = Served<Context, any, any>
+/** What `op` adds. `id` (`rooms.post_message`) names it among all operations; `carried` are the arguments that are no part of its input. */
+export interface Identity {
+  toolset: string
+  id: string
+  carried: readonly string[]
+}
 
-const credential = { team_id: z.string().max(200).optional().describe('Your credential, if you cannot send the X-Team-ID header.') }
+// A list of operations forgets each one's schemas but keeps their context.
+export type AnyOperation<Context> = Operation<Context, any, any> & Identity
+export type AnyServed<Context> = Served<Context, any, any> & Identity
+
 const retryKey = {
   idempotency_key: z.string().min(1).max(200).optional().describe('Any text you choose: a retry with the same key is applied only once.'),
 }
@@ -70,17 +87,29 @@ const secretKey = {
     .describe('A secret random text: a retry with the same key gives the same team again.'),
 }
 
-/** Two ways to define an operation: `op` one that is served, `pageOp` one of the pages' own. */
-export const operationsFor = <Context>() => ({
-  op: <I extends z.ZodObject, O extends z.ZodObject>(operation: Served<Context, I, O>): Served<Context, I, O> => withCarried(operation),
-  pageOp: <I extends z.ZodObject, O extends z.ZodObject>(operation: Operation<Context, I, O>): Operation<Context, I, O> =>
-    withCarried(operation),
+/** The two ways to define an operation of a toolset: `op` one that is served, `pageOp` one of the pages' own. */
+export const operationsOf = <Context>(toolset: string) => ({
+  op: <I extends z.ZodObject, O extends z.ZodObject>(operation: Served<Context, I, O>) => identified(toolset, operation),
+  pageOp: <I extends z.ZodObject, O extends z.ZodObject>(operation: Operation<Context, I, O>) => identified(toolset, operation),
 })
 
-// Adds to the input what every call may carry, so that no operation can forget it.
-const withCarried = <Op extends Pick<Operation<never>, 'access' | 'effect' | 'issues' | 'input'>>(operation: Op): Op => {
-  const { access, effect, issues, input } = operation
-  const key = effect === 'read' ? {} : access === 'open' ? secretKey : retryKey
-  const carried = { ...(access === 'open' && !issues ? {} : credential), ...key }
-  return { ...operation, input: input.extend(carried) }
+const identified = <Op extends Operation<never, any, any>>(toolset: string, operation: Op): Op & Identity => {
+  const carried = carriedBy(operation)
+  const input = operation.input.extend(carried)
+  const subject = operation.subject ?? ('session_id' in operation.input.shape ? ofSession : undefined)
+  const id = `${toolset}.${operation.name}`
+  return { ...operation, ...(subject && { subject }), toolset, id, input, carried: Object.keys(carried) }
+}
+
+const ofSession = ({ session_id }: { session_id: string }) => sessionSubject(session_id)
+
+/** No credential is asked for. */
+export const isOpen = ({ callers }: Pick<Operation<never>, 'callers'>) => callers.some(({ kind }) => kind === 'anyone')
+
+// What a call may carry beside the input, so that no operation can forget it: credentials, and a write's idempotency key.
+const carriedBy = (operation: Pick<Operation<never>, 'callers' | 'alsoCarries' | 'effect'>): z.ZodRawShape => {
+  const { callers, alsoCarries = [], effect } = operation
+  const credentials: z.ZodRawShape = Object.assign({}, ...[...callers, ...alsoCarries].map(({ carries }) => carries))
+  if (effect === 'read') return credentials
+  return { ...credentials, ...(isOpen(operation) ? secretKey : retryKey) }
 }

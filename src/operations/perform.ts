@@ -1,99 +1,89 @@
-// The only gate: untrusted input in, an outcome out, nothing thrown. Every door answers from the outcome.
+// The one way into an operation: untrusted input in, an outcome out, nothing thrown. Every door answers from the outcome.
 import { z } from 'zod'
 import { withinDeadline } from '../../db/database.ts'
-import { contextOf, type AnyOp, type Call, type Caller, type Outcome, type Request } from './context.ts'
+import type { Call } from './call.ts'
+import type { AnyCallerKind, Caller, Credential } from './callers.ts'
+import { createContext, type AnyOp, type Outcome } from './context.ts'
 import { ALWAYS, Refusal, refuse, unauthorized, type ErrorBody } from '../core/errors.ts'
-import { isUuid, newSecret, parseToken, type Token } from '../core/ids.ts'
+import { newSecret } from '../core/ids.ts'
 import { describeError } from '../core/log.ts'
 import { checkTexts, redacted } from '../core/text.ts'
-import { wording } from '../core/validation-messages.ts'
-import type { Armed } from '../log/waiters.ts'
-import { keyOf } from './idempotency.ts'
+import { validationMessage } from '../core/validation-messages.ts'
+import { idempotencyKeyOf } from './idempotency.ts'
 import type { Services } from '../process/services.ts'
-import type { Member } from '../stores/members.ts'
 import { isAway, isUndone } from '../../db/errors.ts'
 import { write } from './transaction.ts'
 
-/** Calls an operation in the contract's order of checks (section 4). `raw` is whatever the caller sent. What is answered from memory is
- *  there at once. */
-export const perform = (operation: AnyOp, services: Services, call: Call, raw: unknown): Outcome | Promise<Outcome> => {
-  const began = services.config.LOG_LEVEL === 'debug' ? performance.now() : undefined
-  const told = (outcome: Outcome) => {
-    const came = outcome.ok ? 'ok' : outcome.error.code
-    services.metrics.add('calls', 1, `operation="${operation.name}",outcome="${came}"`)
-    if (began !== undefined) services.log('debug', operation.name, { outcome: came, ms: Math.round(performance.now() - began) })
-    return outcome.ok && outcome.replayed ? asFirstTold(operation, outcome) : outcome
-  }
-  const failed = (error: unknown) => {
+/** Calls an operation. The checks come in one order: a credential is there (401), the shape is right (400), the credential is good (401),
+ *  an idempotency key's earlier answer, then state and role (403, 404, 409). `raw` is whatever the caller sent. */
+export const perform = async (operation: AnyOp, services: Services, call: Call, raw: unknown): Promise<Outcome> => {
+  const begun = performance.now()
+  const attempted = attempt(operation, services, call, raw)
+  // One limit for all that a call asks of the database, waiting in line included. A held wait has its own.
+  const outcome = await (operation.held ? attempted : withinDeadline(attempted)).catch((error): Outcome => {
     if (operation.effect !== 'read' && isAway(error)) services.outcomeUnknown()
-    return told({ ok: false, error: errorBody(operation, services, error) })
-  }
+    return { ok: false, error: errorBody(operation, services, error) }
+  })
+  const result = outcome.ok ? 'ok' : outcome.error.code
+  services.metrics.calls.inc({ operation: operation.id, outcome: result })
+  if (services.config.LOG_LEVEL === 'debug')
+    services.log('debug', operation.id, { outcome: result, ms: Math.round(performance.now() - begun) })
+  return outcome.ok && outcome.replayed ? inSchemaOrder(operation, outcome) : outcome
+}
+
+const attempt = async (operation: AnyOp, services: Services, given: Call, raw: unknown): Promise<Outcome> => {
+  const fields = (typeof raw === 'object' && raw !== null ? raw : {}) as Record<string, unknown>
+  const [kind, credential] = credentialOf(operation, given, fields) ?? unauthorized()
+  const { input, carried } = withoutCarried(operation, parsed(operation, raw))
+  checkTexts(input, credential.secret)
+  const call = typeof carried.team_id === 'string' ? { ...given, token: carried.team_id } : given // the argument wins over the header
+  // Before the first look at what is waited for, which is the look-up of the caller: whatever happens in between wakes the waiter.
+  const topic = operation.topic?.(input)
+  const waiter = topic === undefined ? undefined : services.waiters.subscribe(topic)
   try {
-    const attempted = attempt(operation, services, call, raw)
-    if (!(attempted instanceof Promise)) return told(attempted)
-    // One limit for all that a call asks of the database, waiting in line included. A held wait has its own.
-    return (operation.held ? attempted : withinDeadline(attempted)).then(told, failed)
-  } catch (error) {
-    return failed(error)
+    const caller: Caller = (await kind.resolve(credential, { operation, services, input })) ?? unauthorized()
+    const subject = operation.effect === 'read' ? undefined : operation.subject?.(input)
+    const key = idempotencyKeyOf(operation, subject, caller, carried.idempotency_key ?? call.idempotencyKey?.(), input)
+    // An append decides that under the lock, and with a key it may be a replay.
+    if (caller.ended && operation.effect !== 'append' && key === undefined) unauthorized()
+    const request = { operation, services, call, caller, input }
+    if (operation.effect === 'write') return await write({ ...request, subject, key })
+    let replayed = false
+    const context = createContext(request, { waiter, idempotency: key, replayed: () => void (replayed = true) })
+    const data = await operation.run(context, input)
+    return { ok: true, data, replayed }
+  } finally {
+    waiter?.unsubscribe()
   }
 }
 
-// Not an async function: it would stay for as long as a wait is held, and a read from memory would take a tenth longer (bench/mcp).
-const attempt = (operation: AnyOp, services: Services, call: Call, raw: unknown): Outcome | Promise<Outcome> => {
-  const { access, held } = operation
-  const given = (typeof raw === 'object' && raw !== null ? raw : {}) as Record<string, unknown>
-  const credential = given.team_id ?? call.token
-  const person = access === 'room' && credential === undefined ? call.person?.() : undefined
-  if (access !== 'open' && credential === undefined && person === undefined) unauthorized()
-  const all = parsed(operation, raw)
-  const { team_id, idempotency_key: argumentKey } = all
-  const input = team_id === undefined && argumentKey === undefined ? all : withoutThese(all) // a copy only where there is one
-  const token = typeof credential === 'string' ? parseToken(credential) : undefined
-  checkTexts(input, token?.secret)
-  // Armed before the first look at the session, which is the look-up of its member: what lands in between wakes.
-  const armed = held && isUuid(input.session_id) ? services.waiters.arm(input.session_id) : undefined
-  const believed = credential === call.token ? call : { ...call, token: typeof credential === 'string' ? credential : undefined }
-  const keyText = operation.effect === 'read' ? undefined : (argumentKey ?? call.key?.())
-  const as = (caller: Caller) => admit({ operation, services, call: believed, caller, input }, keyText, armed)
-  const unheard = (error: unknown) => {
-    armed?.disarm()
-    throw error
+// Of the kinds of callers that the operation takes, the first whose credential the call brings.
+const credentialOf = ({ callers }: AnyOp, call: Call, fields: Record<string, unknown>): [AnyCallerKind, Credential] | undefined => {
+  for (const kind of callers) {
+    const credential = kind.credentialIn(call, fields)
+    if (credential !== undefined) return [kind, credential]
   }
-  try {
-    const caller = callerOf(operation, services, person, token, input)
-    return caller instanceof Promise ? caller.then(as).catch(unheard) : as(caller)
-  } catch (error) {
-    return unheard(error)
-  }
-}
-
-/** Throws what is refused before the operation runs. From then on what was armed is the operation's to disarm. */
-const admit = (request: Request, keyText: string | undefined, armed: Armed | undefined): Outcome | Promise<Outcome> => {
-  const { operation, caller, input } = request
-  const key = keyOf(operation, caller, keyText, input)
-  const decidesItself = operation.effect === 'append' || key !== undefined // under the lock; with a key it may be a replay
-  if (caller.kind === 'team' && caller.member.left && !decidesItself) unauthorized()
-  if (operation.effect === 'write') return write(request, key)
-  let replayed = false
-  const context = contextOf(request, { armed, appendKey: key, replayed: () => void (replayed = true) })
-  const done = (data: Record<string, unknown>): Outcome => ({ ok: true, data, replayed })
-  const data = operation.run(context, input)
-  return data instanceof Promise ? data.then(done) : done(data)
+  return undefined
 }
 
 // jsonb keeps an object's keys in an order of its own. A retry is answered with the same bytes as the first call: those of the schema.
-const asFirstTold = ({ output }: AnyOp, outcome: Extract<Outcome, { ok: true }>): Outcome => {
+const inSchemaOrder = ({ output }: AnyOp, outcome: Extract<Outcome, { ok: true }>): Outcome => {
   const { success, data } = output.safeParse(outcome.data)
   return success ? { ...outcome, data } : outcome // an earlier version may have answered in another shape
 }
 
-// The credential and the key are the call's own, and no part of the operation's input.
-const withoutThese = ({ team_id: _, idempotency_key: __, ...input }: Record<string, any>) => input
-
-const IN_OUR_WORDS = { error: wording }
+const withoutCarried = (operation: AnyOp, given: Record<string, any>) => {
+  const input = { ...given }
+  const carried: Record<string, any> = {}
+  for (const name of operation.carried) {
+    carried[name] = input[name]
+    delete input[name]
+  }
+  return { input, carried }
+}
 
 const parsed = (operation: AnyOp, raw: unknown): Record<string, any> => {
-  const result = operation.input.safeParse(withoutNulls(raw ?? {}), IN_OUR_WORDS)
+  const result = operation.input.safeParse(withoutNulls(raw ?? {}), { error: validationMessage })
   return result.success ? result.data : invalid(result.error, Object.keys(operation.input.shape))
 }
 
@@ -120,36 +110,21 @@ const invalid = ({ issues }: z.ZodError, known: string[]): never => {
 const fieldOf = (issue: z.core.$ZodIssue) =>
   [...issue.path, ...(issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [])].join('.')
 
-const callerOf = (
-  { access, effect, held }: AnyOp,
-  services: Services,
-  person: string | undefined,
-  token: Token | undefined,
-  { session_id, since_cursor }: Record<string, any>,
-): Caller | Promise<Caller> => {
-  if (access === 'open') return { kind: 'anyone' }
-  if (person !== undefined) return { kind: 'person', name: person }
-  if (!token) return unauthorized()
-  const asTeam = (member: Member | undefined): Caller => (member ? { kind: 'team', member } : unauthorized())
-  const known = held && services.memberLately(session_id, token, since_cursor ?? 0)
-  return known ? asTeam(known) : services.memberOf(session_id, token, { lasting: effect === 'append' }).then(asTeam)
-}
-
 /** What the caller is told about a failure. A fault of ours is logged with its cause; the caller gets only a reference. */
 export const errorBody = (
-  { name, effect, refuses }: Pick<AnyOp, 'name' | 'effect' | 'refuses'>,
+  { id, effect, refuses }: Pick<AnyOp, 'id' | 'effect' | 'refuses'>,
   services: Services,
   error: unknown,
 ): ErrorBody => {
   if (error instanceof Refusal) {
     if (!ALWAYS.includes(error.code) && !refuses.includes(error.code))
-      services.log('warn', `${name} refused with an undeclared code`, { code: error.code })
+      services.log('warn', `${id} refused with an undeclared code`, { code: error.code })
     return error.body
   }
   if (isAway(error)) return away(effect !== 'read')
   if (isUndone(error)) return UNDONE // as often as it was tried
   const reference = newSecret().slice(0, 12)
-  services.log('error', `${name} failed`, { reference, ...describeError(error) })
+  services.log('error', `${id} failed`, { reference, ...describeError(error) })
   const message = `Something went wrong on the server. If it persists, give the operator the reference ${reference}.`
   return { code: 'internal_error', message, details: { reference } }
 }

@@ -1,36 +1,44 @@
-// A write: one transaction that holds the session, looks up its idempotency key, does the work and remembers the answer.
+// A write: one transaction that locks the subject, looks up the idempotency key, does the work and keeps the answer.
 import { ANSWER_WITHIN_MS, DatabaseTimeout, type Queries } from '../../db/database.ts'
-import { contextOf, type Outcome, type Request } from './context.ts'
-import { refuse, unauthorized } from '../core/errors.ts'
-import { derivedSecret, isUuid, newSecret, UUID_LENGTH } from '../core/ids.ts'
-import { assertSameUse, type Key } from './idempotency.ts'
-import { appendEvents, type Draft } from '../log/append.ts'
-import type { Event } from '../stores/events.ts'
+import { createContext, type Outcome, type Request } from './context.ts'
+import { unauthorized } from '../core/errors.ts'
+import { newSecret } from '../core/ids.ts'
+import { createEffects, type Effects } from './effects.ts'
+import { assertSameUse, isUnguarded, type IdempotencyKey } from './idempotency.ts'
+import { secretFrom, withCredential, withoutCredential } from './new-credentials.ts'
+import { isSessionSubject, type Subject } from './subject.ts'
 import { isCollision } from '../../db/errors.ts'
-import { findAnswer, remember, type Remembered } from '../stores/idempotency.ts'
+import { findAnswer, saveAnswer } from '../stores/idempotency.ts'
 import { lockText } from '../../db/advisory-locks.ts'
-import { isPresent, memberByToken } from '../stores/members.ts'
-import { lockSession } from '../stores/sessions.ts'
+import type { Session } from '../stores/sessions.ts'
 
 const TRIES = 4 // a transaction that collided with another was undone whole
 
-/** Runs an operation with effect `write`. Its events are told of once they are committed; what collided with another is tried again. */
-export const write = (request: Request, key: Key | undefined): Promise<Outcome> => {
-  const begun = performance.now()
-  const session = request.input.session_id
-  if (!isUuid(session)) return writeUntilDone(request, key, begun)
-  return request.services.writeInTurn(session, () => writeUntilDone(request, key, begun))
+export interface Write extends Request {
+  subject: Subject | undefined
+  key: IdempotencyKey | undefined
 }
 
-const writeUntilDone = async (request: Request, key: Key | undefined, begun: number): Promise<Outcome> => {
+/** Runs an operation with effect `write`. A transaction that collided with another is tried again; what it did is published once it is
+ *  committed. */
+export const write = (asked: Write): Promise<Outcome> => {
+  const { services, subject } = asked
+  const begun = performance.now()
+  const work = () => writeUntilDone(asked, begun)
+  return subject ? services.writeInTurn(subject.key, work) : work()
+}
+
+const writeUntilDone = async (asked: Write, begun: number): Promise<Outcome> => {
+  const { services } = asked
   for (let tried = 1; ; tried++) {
-    const appended: Event[] = []
     try {
       const left = ANSWER_WITHIN_MS - (performance.now() - begun)
       if (left <= 0) throw new DatabaseTimeout()
-      const outcome = await request.services.database.transaction((tx) => writeOnce(tx, request, key, appended), left)
-      if (appended.length > 0) request.services.publish(request.input.session_id, appended)
-      else toldOf(request, outcome)
+      const { outcome, effects } = await services.database.transaction(async (tx) => {
+        const effects = createEffects(tx)
+        return { outcome: await writeOnce(tx, asked, effects), effects }
+      }, left)
+      effects.publish(services)
       return outcome
     } catch (error) {
       if (!isCollision(error) || tried === TRIES) throw error
@@ -38,64 +46,33 @@ const writeUntilDone = async (request: Request, key: Key | undefined, begun: num
   }
 }
 
-// What no event announces: a new session, or another document. Search must find it too.
-const toldOf = ({ services, input }: Request, outcome: Outcome) => {
-  const id = outcome.ok ? (input.session_id ?? outcome.data.session_id) : undefined
-  if (isUuid(id)) services.indexer.moved(id)
-}
-
-// The order of the contract: the key's earlier answer first, then the caller's presence, then state and role (the operation's own).
-const writeOnce = async (tx: Queries, request: Request, key: Key | undefined, appended: Event[]): Promise<Outcome> => {
-  const { operation, caller, input } = request
-  const session = isUuid(input.session_id ?? '') ? await lockSession(tx, input.session_id) : undefined
-  if (operation.access !== 'open' && input.session_id !== undefined && !session)
-    refuse('not_found', 'There is no such session.', { session_id: input.session_id })
-  if (key?.scope === 'open') await lockText(tx, key.keyHash) // no session's lock guards it
+// First the key's earlier answer, then whether the caller is still there, then state and role, which the operation judges.
+const writeOnce = async (tx: Queries, asked: Write, effects: Effects): Promise<Outcome> => {
+  const { operation, caller, input, subject, key } = asked
+  const locked = subject && ((await subject.lock(tx)) ?? subject.missing())
+  if (isSessionSubject(subject)) effects.changed(subject.key)
+  if (key && isUnguarded(key)) await lockText(tx, key.keyHash)
   const before = key && (await findAnswer(tx, key))
-  if (before) return { ok: true, data: await replay(tx, request, key, before), replayed: true }
-  if (caller.kind === 'team' && !(await isPresent(tx, input.session_id, caller.member.teamId))) unauthorized()
-  const append = async (content: Draft['content'], evenClosed = false) => {
-    const event = await appendOne(tx, { sessionId: session!.id, type: 'system', author: 'system', content, evenClosed })
-    appended.push(event)
-    return event
+  if (before) {
+    assertSameUse(key, before)
+    return { ok: true, data: await withCredential(tx, asked, key, before.answer), replayed: true }
   }
-  const fresh = newSecret()
-  const secretFor = (handle: string) => (key ? secretOf(request, key, handle) : fresh)
-  const data = await operation.run(contextOf(request, { queries: tx, session, append, secretFor }), input)
-  if (key) await remember(tx, { ...kept(key), answer: operation.issues ? withoutSecret(request, key, data) : data })
+  const kind = operation.callers.find(({ kind }) => kind === caller.kind)
+  if (kind?.isCurrent && !(await kind.isCurrent(tx, caller, input))) unauthorized()
+  const data = await operation.run(
+    createContext(asked, { queries: tx, locked, ...sessionOf(asked, locked), ...effects, ...secrets(asked) }),
+    input,
+  )
+  if (key) {
+    const { text: _, ...stored } = key
+    await saveAnswer(tx, { ...stored, answer: withoutCredential(asked, key, data) })
+  }
   return { ok: true, data, replayed: false }
 }
 
-const appendOne = async (tx: Queries, draft: Draft): Promise<Event> => {
-  const [answer] = await appendEvents(tx, [draft])
-  if (answer?.outcome !== 'appended') throw new Error(`an event was ${answer?.outcome} inside its own transaction`)
-  return answer.event
-}
+const sessionOf = ({ subject }: Write, locked: unknown) => (isSessionSubject(subject) ? { session: locked as Session } : {})
 
-const kept = ({ text: _, ...stored }: Key) => stored
-
-const secretOf = ({ services, operation }: Request, key: Key, handle: string) =>
-  derivedSecret(services.setting('server_secret')!, operation.name, key.text, handle)
-
-// A token made from the key can be made again. One that the caller brought is not ours to keep: null says so.
-const withoutSecret = (request: Request, key: Key, data: Record<string, unknown>) => {
-  if (request.operation.issues === 'url') {
-    const url = String(data.url)
-    return { ...data, url: url.slice(0, url.lastIndexOf('.')) }
-  }
-  const made = data.team_id === `${data.handle}.${secretOf(request, key, String(data.handle))}`
-  return { ...data, team_id: made ? undefined : null }
-}
-
-/** The answer that a key had before, with the credential that went with it. */
-const replay = async (tx: Queries, request: Request, key: Key, before: Remembered) => {
-  assertSameUse(key, before)
-  const { answer } = before
-  const { issues } = request.operation
-  if (!issues) return answer
-  if (issues === 'url') return { ...answer, url: `${String(answer.url)}.${secretOf(request, key, String(answer.url).slice(-UUID_LENGTH))}` }
-  const handle = String(answer.handle)
-  if (answer.team_id === undefined) return { ...answer, team_id: `${handle}.${secretOf(request, key, handle)}` }
-  const own = await memberByToken(tx, String(answer.session_id), request.call.token)
-  return own?.teamId === handle ? { ...answer, team_id: request.call.token } : unauthorized()
+const secrets = (asked: Write) => {
+  const fresh = newSecret()
+  return { secretFor: (handle: string) => (asked.key ? secretFrom(asked, asked.key, handle) : fresh) }
 }

@@ -1,18 +1,18 @@
-// What lies in public/: read once, compressed once, and named with its hash so that browsers keep it.
+// The files of public/: read once, compressed once, with their hash in the URL so that browsers keep them for good.
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { Http } from '../doors/http/http.ts'
 
-/** Reads a file of public/ (the runtime's business: src/server.ts); undefined when there is none. */
+/** Reads a file of public/, by the runtime's means (src/server.ts); undefined when there is none. */
 export type ReadAsset = (path: string) => Promise<Response | undefined>
 
 interface Asset {
   hash: string
   type: string
   bytes: Uint8Array<ArrayBuffer>
-  /** Compressed as small as possible, which takes 0.2 s: the start does not wait for it. */
-  packed: Promise<{ br: Uint8Array<ArrayBuffer>; gzip: Uint8Array<ArrayBuffer> }> | undefined
+  /** At the highest compression, which takes 0.2 s: the start does not wait for it. Undefined for fonts, which are compressed already. */
+  compressed: Promise<{ br: Uint8Array<ArrayBuffer>; gzip: Uint8Array<ArrayBuffer> }> | undefined
 }
 
 export type Assets = ReadonlyMap<string, Asset>
@@ -39,10 +39,10 @@ const assetOf = (bytes: Asset['bytes'], type: string): Asset => ({
   hash: createHash('sha256').update(bytes).digest('hex').slice(0, 12),
   type,
   bytes,
-  packed: type.startsWith('font/') ? undefined : packed(bytes), // a font is compressed already
+  compressed: type.startsWith('font/') ? undefined : compress(bytes),
 })
 
-const packed = async (bytes: Asset['bytes']) => {
+const compress = async (bytes: Asset['bytes']) => {
   const [br, gzip] = await Promise.all([brotli(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }), gzipped(bytes)])
   return { br: new Uint8Array(br), gzip: new Uint8Array(gzip) }
 }
@@ -54,20 +54,21 @@ export const hrefOf = (assets: Assets, name: string): string => {
   return `/public/${name}${hash ? `?v=${hash}` : ''}`
 }
 
-export const assetAnswer = async (c: Http, assets: Assets, name: string): Promise<Response | undefined> => {
+/** A file of public/ as a response; undefined when there is none of that name. */
+export const assetResponse = async (c: Http, assets: Assets, name: string): Promise<Response | undefined> => {
   const asset = assets.get(name)
   if (!asset) return undefined
   const etag = `"${asset.hash}"`
-  const lasting = c.req.query('v') === asset.hash || name === 'geist.woff2' // the font's name changes with it
+  const immutable = c.req.query('v') === asset.hash || name === 'geist.woff2' // another font would get another name
   const headers: Record<string, string> = {
     'content-type': asset.type,
-    'cache-control': lasting ? `public, max-age=${YEAR_S}, immutable` : 'no-cache',
+    'cache-control': immutable ? `public, max-age=${YEAR_S}, immutable` : 'no-cache',
     etag,
     vary: 'accept-encoding',
   }
   if (c.req.header('if-none-match') === etag) return new Response(null, { status: 304, headers })
   const accepted = c.req.header('accept-encoding') ?? ''
-  const encoding = asset.packed && (['br', 'gzip'] as const).find((name) => new RegExp(`\\b${name}\\b`).test(accepted))
+  const encoding = asset.compressed && (['br', 'gzip'] as const).find((name) => new RegExp(`\\b${name}\\b`).test(accepted))
   if (!encoding) return new Response(asset.bytes, { headers })
-  return new Response((await asset.packed!)[encoding], { headers: { ...headers, 'content-encoding': encoding } })
+  return new Response((await asset.compressed!)[encoding], { headers: { ...headers, 'content-encoding': encoding } })
 }

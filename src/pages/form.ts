@@ -3,9 +3,9 @@ import { bodyText, type Http } from '../doors/http/http.ts'
 const SMALL_FORM = 16 * 1024
 export const LARGE_FORM = 256 * 1024 // 64 KiB of text take up to three times that in a form
 
-/** The fields of a form that was sent. */
+/** The fields of a submitted form. */
 export const formOf = async (c: Http, limit = SMALL_FORM): Promise<URLSearchParams> => new URLSearchParams(await bodyText(c.req.raw, limit))
 
-/** The fields as texts. Browsers send every line break of a form as CR LF; our texts have LF. */
+/** The fields by name, with LF as line break, as in all texts here: browsers send each line break of a form as CR LF. */
 export const valuesOf = (form: URLSearchParams): Record<string, string> =>
   Object.fromEntries([...form].map(([name, value]) => [name, value.replaceAll('\r\n', '\n')]))

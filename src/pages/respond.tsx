@@ -1,4 +1,4 @@
-// A page as a response: rendered, with the headers that let nothing into it but our own, and compressed for those who accept that.
+// Pages as responses: rendered, compressed for browsers that accept gzip, with headers that let only this server's own content into them.
 import { getCookie } from 'hono/cookie'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { promisify } from 'node:util'
@@ -7,6 +7,7 @@ import type { ReactElement } from 'react'
 import { renderToStaticMarkup } from 'react-dom/server'
 import type { Frame } from '../../components/site/shell.tsx'
 import { THEMES } from '../../components/site/theme.ts'
+import type { EventKinds } from '../core/event-kinds.ts'
 import { redacted } from '../core/text.ts'
 import type { Services } from '../process/services.ts'
 import { personOf } from '../doors/http/cookies.ts'
@@ -18,10 +19,12 @@ import { hrefOf, type Assets } from './assets.ts'
 
 export const THEME_COOKIE = 'parley_theme'
 
-/** What the pages have: the server, and what lies in public/. */
+/** What all pages share. */
 export interface Site {
   services: Services
   assets: Assets
+  /** The kinds of system events of all toolsets that are served. */
+  eventKinds: EventKinds
 }
 
 const POLICY =
@@ -32,38 +35,38 @@ const PAGE_HEADERS = {
   'cache-control': 'no-store',
   'content-security-policy': POLICY,
   'cross-origin-opener-policy': 'same-origin',
-  // Others are told nothing. With "no-referrer" our own forms would say `Origin: null`, and on plain http beyond loopback, where browsers
-  // send no Sec-Fetch-Site, they could not be told from those of a page of somebody else, and were refused.
+  // Other sites get no referrer. With "no-referrer" our own forms would send `Origin: null`; on plain http beyond loopback, where browsers
+  // send no Sec-Fetch-Site, the guards could not tell them from the forms of another site, and would refuse them.
   'referrer-policy': 'same-origin',
   vary: 'accept-encoding, cookie',
 }
-const SMALL = 1_400 // fits into one packet as it is
+const SMALL = 1_400 // fits into one packet uncompressed
 
-const packed = promisify(gzip)
+const gzipAsync = promisify(gzip)
 
-/** Renders a page. `headers` come on top. */
+/** Renders a page. `headers` are added to those that every page has. */
 export const page = (c: Http, element: ReactElement, status?: ContentfulStatusCode, headers?: Record<string, string>): Promise<Response> =>
-  answered(c, `<!doctype html>${renderToStaticMarkup(element)}`, status, headers)
+  htmlResponse(c, `<!doctype html>${renderToStaticMarkup(element)}`, status, headers)
 
-/** Renders a piece of a page, for htmx to put into it. */
+/** Renders a part of a page, for htmx to put into it. */
 export const fragment = (c: Http, element: ReactElement, status?: ContentfulStatusCode): Promise<Response> =>
-  answered(c, renderToStaticMarkup(element), status)
+  htmlResponse(c, renderToStaticMarkup(element), status)
 
-/** Markup as an answer, compressed for those who accept that. */
-export const answered = async (c: Http, html: string, status: ContentfulStatusCode = 200, headers: Record<string, string> = {}) => {
+/** Markup as a response, compressed unless it is small or the browser does not accept gzip. */
+export const htmlResponse = async (c: Http, html: string, status: ContentfulStatusCode = 200, headers: Record<string, string> = {}) => {
   const small = html.length < SMALL || !takesGzip(c)
-  return sent(c, small ? html : await gzipped(html), status, headers)
+  return sendHtml(c, small ? html : await gzipped(html), status, headers)
 }
 
 export type Gzipped = Uint8Array<ArrayBuffer>
-export const gzipped = async (html: string): Promise<Gzipped> => new Uint8Array(await packed(html, { level: 5 }))
+export const gzipped = async (html: string): Promise<Gzipped> => new Uint8Array(await gzipAsync(html, { level: 5 }))
 export const takesGzip = (c: Http): boolean => /\bgzip\b/.test(c.req.header('accept-encoding') ?? '')
 
-/** Markup that was compressed before, or not at all. */
-export const sent = (c: Http, body: string | Gzipped, status: ContentfulStatusCode = 200, headers: Record<string, string> = {}) =>
+/** A response of markup as it is: text, or bytes that were compressed before. */
+export const sendHtml = (c: Http, body: string | Gzipped, status: ContentfulStatusCode = 200, headers: Record<string, string> = {}) =>
   c.body(body, status, { ...PAGE_HEADERS, ...(typeof body !== 'string' && { 'content-encoding': 'gzip' }), ...headers })
 
-/** A page whose parts are made while it is sent. */
+/** A page whose parts are rendered while it is sent. */
 export const streamedPage = (c: Http, parts: AsyncIterator<string>): Response => {
   const packs = takesGzip(c)
   const body = bodyFrom(parts)
@@ -73,15 +76,15 @@ export const streamedPage = (c: Http, parts: AsyncIterator<string>): Response =>
   })
 }
 
-/** What the answers of people's part say to browsers, whatever they are; pages say more. Those of /api and /mcp come with it (http.ts). */
-export const guarded = (c: Http, services: Services) => {
+/** Adds the security headers of every response to people, page or not; pages bring more. Responses of /api and /mcp have theirs (http.ts). */
+export const addSecurityHeaders = (c: Http, services: Services) => {
   moveOldCookies(c, services)
   const { headers } = c.res
   for (const [name, value] of Object.entries(GUARDED)) if (!headers.has(name)) headers.set(name, value)
   if (calledScheme(c, services) === 'https') headers.set('strict-transport-security', 'max-age=31536000')
 }
 
-/** Does a shared link alone open what is asked for? */
+/** Whether the reader may read only through a shared link. */
 export const isGuest = (c: Http, { services }: Pick<Site, 'services'>): boolean => !mayRead(c, services) && sharedTokenOf(c) !== undefined
 
 export const frameOf = (c: Http, { services, assets }: Site): Frame => {
@@ -96,15 +99,15 @@ export const frameOf = (c: Http, { services, assets }: Site): Frame => {
   }
 }
 
-/** One of our own paths, or `/`: what comes from outside must not lead elsewhere. */
-export const localPath = (wished: string | undefined): string =>
-  wished && /^\/(?![/\\])[^\\\s\p{Cc}]*$/u.test(wished) && !wished.startsWith('/sign-in') ? wished : '/'
+/** A path given from outside if it is one of this server's own, else `/`: a redirect must not lead to another site. */
+export const localPath = (path: string | undefined): string =>
+  path && /^\/(?![/\\])[^\\\s\p{Cc}]*$/u.test(path) && !path.startsWith('/sign-in') ? path : '/'
 
-/** To another page, after something was done or because it is not for this reader. */
+/** Redirects to another page: after a form was handled, or because the page asked for is not for this reader. */
 export const seeOther = (c: Http, path: string) => c.body(null, 303, { location: path, 'cache-control': 'no-store' })
 
-/** To the page that signs in, and from there back to this one. */
+/** Redirects to the sign-in page, which leads back here. */
 export const toSignIn = (c: Http, site: Site) => seeOther(c, `/sign-in?next=${encodeURIComponent(frameOf(c, site).path)}`)
 
-/** Is it a person's browser that asks, and not a program? */
+/** Whether a person's browser asks, and not a program. */
 export const wantsPage = (c: Http): boolean => (c.req.header('accept') ?? '').includes('text/html') && !isApi(c.req.path)

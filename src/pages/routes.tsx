@@ -1,4 +1,4 @@
-// The pages that people see. Reading needs what doors/http/guards.ts says; what changes something is a POST and needs a signed-in person.
+// The pages that people see. doors/http/guards.ts says who may read them; a change is a POST, and needs a signed-in person.
 import { Hono, type MiddlewareHandler } from 'hono'
 import { ErrorPage } from '../../components/site/error-page.tsx'
 import type { ErrorBody } from '../core/errors.ts'
@@ -6,9 +6,9 @@ import { refuse, STATUS } from '../core/errors.ts'
 import { mayRead, mayReadSession } from '../doors/http/guards.ts'
 import { errorAnswer, type Env, type Http } from '../doors/http/http.ts'
 import { liveRoutes } from './live/routes.tsx'
-import { doAct, previewConclusion, showAct, type ActName } from './forms/session-forms.tsx'
+import { previewConclusion, showForm, submitForm, type FormName } from './forms/session-forms.tsx'
 import { frameOf, page, seeOther, toSignIn, wantsPage, type Site } from './respond.tsx'
-import { assetAnswer } from './assets.ts'
+import { assetResponse } from './assets.ts'
 import { connectPage } from './site/connect.tsx'
 import { docHistoryPage, restoreVersion, versionFile } from './session/doc-history.tsx'
 import { feedExport, markdownExport } from './session/exports.ts'
@@ -23,15 +23,14 @@ import { methodNotAllowed } from '../doors/rest/routes.ts'
 import { isShared, openShared } from '../doors/http/share-link.ts'
 import { signInRoutes } from './site/sign-in.tsx'
 
-type Answer = (c: Http, site: Site) => Promise<Response>
+type PageHandler = (c: Http, site: Site) => Promise<Response>
+type Routes = Record<string, PageHandler>
 
-type Routes = Record<string, Answer>
+const SESSION_FORMS: FormName[] = ['resume', 'edit', 'conclude', 'reopen', 'convener', 'release']
+const onSession = (handler: (form: FormName) => PageHandler): Routes =>
+  Object.fromEntries(SESSION_FORMS.map((form) => [`/sessions/:id/${form}`, handler(form)]))
 
-const SESSION_ACTS: ActName[] = ['resume', 'edit', 'conclude', 'reopen', 'convener', 'release']
-const onSession = (answer: (act: ActName) => Answer): Routes =>
-  Object.fromEntries(SESSION_ACTS.map((act) => [`/sessions/:id/${act}`, answer(act)]))
-
-// For people and programs alike: who may not read gets an error, not the way to sign in.
+// For people and programs alike: a reader without access gets an error instead of the sign-in page.
 const FILES: Routes = {
   '/sessions/:id{[^/]+\\.md}': markdownExport,
   '/sessions/:id/feed.jsonl': feedExport,
@@ -40,24 +39,24 @@ const FILES: Routes = {
 }
 const READ: Routes = {
   '/': homePage,
-  '/sessions/new': showAct('new'),
+  '/sessions/new': showForm('new'),
   '/sessions/:id': sessionPage,
   '/sessions/:id/history': docHistoryPage,
   '/sessions/:id/turns': tracePage,
   '/sessions/:id/turns/:turn': tracePage,
   '/sessions/:id/share': sharePage,
-  ...onSession(showAct),
+  ...onSession(showForm),
   '/search': searchPage,
   '/settings': settingsPage,
   '/connect': connectPage,
 }
 const WRITE: Routes = {
-  '/sessions/new': doAct('new'),
+  '/sessions/new': submitForm('new'),
   '/sessions/:id/messages': sendMessage,
   '/sessions/:id/history': restoreVersion,
   '/sessions/:id/share': makeShare,
   '/sessions/:id/unshare': endShare,
-  ...onSession(doAct),
+  ...onSession(submitForm),
   '/sessions/:id/conclude/preview': previewConclusion,
   '/settings/mcp-url': saveLink,
   '/settings/check': checkLink,
@@ -68,11 +67,11 @@ const WRITE: Routes = {
 export const pageRoutes = (site: Site) => {
   const { services } = site
   const app = new Hono<Env>()
-  app.get('/public/:name', async (c) => (await assetAnswer(c, site.assets, c.req.param('name'))) ?? c.notFound())
+  app.get('/public/:name', async (c) => (await assetResponse(c, site.assets, c.req.param('name'))) ?? c.notFound())
   app.route('/', signInRoutes(site))
   app.get('/shared/:token', (c) => openShared(c, services))
   app.route('/', liveRoutes(site))
-  // The first path that fits is taken, so files come before the pages.
+  // Hono takes the first path that matches, so files come before pages.
   for (const path of new Set(Object.keys({ ...FILES, ...READ, ...WRITE }))) {
     const [file, read, write] = [FILES[path], READ[path], WRITE[path]]
     if (file) app.get(path, async (c) => ((await mayReadSession(c, services, sessionOf(c))) ? file(c, site) : closed()))
@@ -86,7 +85,7 @@ export const pageRoutes = (site: Site) => {
 const sessionOf = (c: Http) => c.req.param('id')!.replace(/\.md$/, '')
 const closed = () => refuse('unauthorized', 'Sign in, or send your X-Team-ID or the access token, to read this session.')
 
-/** A person who opened the agents' link in a browser: shows what it is for. */
+/** A person who opens the agents' link in a browser is led to the page that says what it is for. */
 export const linkInBrowser: MiddlewareHandler<Env> = async (c, next) =>
   c.req.method === 'GET' && (c.req.header('accept') ?? '').includes('text/html') ? seeOther(c, '/connect') : next()
 

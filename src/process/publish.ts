@@ -1,79 +1,112 @@
-// Everything that follows when a session's log grows, here or elsewhere: who posts, who waits, who reads, the index and the other
-// instances each hear of it from here, and from nowhere else.
+// The publisher: what follows when a session's log grows or another topic moves, here or at another instance. Group commit, waiters, caches,
+// the index and the other instances are each told from here, and from nowhere else.
 import type { Database } from '../../db/database.ts'
 import type { Metrics } from '../core/metrics.ts'
 import { Waiters } from '../log/waiters.ts'
 import type { LoopGuard } from '../loops/guard.ts'
-import type { Announcer } from '../log/notifier.ts'
-import type { Appended, Draft } from '../log/append.ts'
-import { Appender } from '../log/group-commit.ts'
+import type { Notifier } from '../log/notifier.ts'
+import { isSessionTopic, partsOfTopic, type Topic } from '../log/topics.ts'
+import { GroupCommit, type Answered } from '../log/group-commit.ts'
 import type { Event } from '../stores/events.ts'
-import { feedsOver } from '../log/feeds.ts'
+import { createFeeds } from '../log/feeds.ts'
 import { Indexer } from '../search/indexer.ts'
-import { membershipOver } from '../log/member-cache.ts'
+import { createMemberCache } from '../log/member-cache.ts'
 
-export type Growth = ReturnType<typeof growthOver>
+export type Publisher = ReturnType<typeof createPublisher>
 
-interface Listeners {
+interface Subscribers {
   metrics: Metrics
   loops: LoopGuard
-  announcer: Announcer | undefined
+  notifier: Notifier | undefined
+  ownTools: ReadonlySet<string> | undefined
 }
 
-/** What depends on how far the logs have grown, and the ways to say that one has. */
-export const growthOver = (database: Database, { metrics, loops, announcer }: Listeners) => {
+type TopicListener = (id: string, newest: number) => void
+
+/** All that depends on how far the logs have grown, and the functions that say that one has. */
+export const createPublisher = (database: Database, { metrics, loops, notifier, ownTools }: Subscribers) => {
   let appended = 0
   let posted = 0
   const waiters = new Waiters()
-  const feeds = feedsOver(database)
-  const membership = membershipOver(database)
-  const indexer = new Indexer(database, () => posted)
-  const appender = new Appender(database, (drafts, answers) => {
-    for (const [session, events] of eventsBySession(drafts, answers)) publish(session, events)
+  const feeds = createFeeds(database)
+  const memberCache = createMemberCache(database)
+  const indexer = new Indexer(database, { posted: () => posted, ownTools })
+  const listeners = new Map<string, TopicListener[]>()
+  const groupCommit = new GroupCommit(database, (answered) => {
+    for (const [session, events] of eventsBySession(answered)) publish(session, events)
   })
 
-  /** These events were committed here; they are in memory for their readers. */
+  /** These events of one session were committed here; readers get them from memory. */
   const publish = (session: string, events: Event[]) => {
     posted += events.length
     feeds.extend(session, events)
     grewHere(session, events.at(-1)!.sequence, events.length)
     loops.posted(session, events)
   }
-  /** `events`: how many were committed, the last of them `newest`; all who wait for this session read them. */
+  /** `events`: how many were committed here, the last of them `newest`. Readers get them from the database. */
   const grewHere = (session: string, newest: number, events: number) => {
-    metrics.add('events_appended', events)
+    metrics.eventsAppended.inc(events)
     appended += events
-    grew(session, newest)
-    announcer?.announce(session, newest)
+    publishTopic(session, newest)
   }
-  /** The session has grown, here or elsewhere: its log ends at another place, those who wait look, and it is to be indexed. Every instance
-   *  tries to: the one that wrote may be gone by then. */
+  /** The session has grown, here or elsewhere: its log has another head, cached members are stale, waiters read, and it is to be indexed.
+   *  Every instance indexes it: the one that wrote may be gone by then. */
   const grew = (session: string, newest: number) => {
-    appender.moved(session, newest)
-    membership.forget(session)
+    groupCommit.moved(session, newest)
+    memberCache.forget(session)
     waiters.wake(session, newest)
     indexer.moved(session, newest)
   }
-  /** Any session may have grown unheard, or have lost what a database that was replaced by a copy never had. */
+  /** A topic has moved to `newest`, here or elsewhere. A kind that nobody listens for and nobody waits for is ignored. */
+  const moved = (topic: Topic, newest: number) => {
+    if (isSessionTopic(topic)) return grew(topic, newest)
+    waiters.wake(topic, newest)
+    const parts = partsOfTopic(topic)
+    if (parts) for (const listener of listeners.get(parts.kind) ?? []) listener(parts.id, newest)
+  }
+  /** The topic has moved to `newest`, as committed by this instance: wakes waiters and listeners here, and at the other instances. */
+  const publishTopic = (topic: Topic, newest: number) => {
+    moved(topic, newest)
+    notifier?.notify(topic, newest)
+  }
+  /** `listener` is called whenever a topic of this kind moves, here or elsewhere. It must not throw. A notification can get lost, and only
+   *  sessions are swept: what depends on a listener alone must also expire by itself. */
+  const on = (kind: string, listener: TopicListener) => {
+    listeners.set(kind, [...(listeners.get(kind) ?? []), listener])
+  }
+  /** Any session may have grown without a notification, or have lost what a database that was replaced by a copy never had. */
   const anyMayHaveGrown = () => {
-    appender.forget()
+    groupCommit.forget()
     feeds.forget()
-    membership.forget()
+    memberCache.forget()
     waiters.wakeAll()
     indexer.catchUp()
   }
-  return { appender, waiters, feeds, membership, indexer, publish, grewHere, grew, anyMayHaveGrown, appended: () => appended }
+  return {
+    groupCommit,
+    waiters,
+    feeds,
+    memberCache,
+    indexer,
+    publish,
+    publishTopic,
+    on,
+    grewHere,
+    grew,
+    moved,
+    anyMayHaveGrown,
+    appended: () => appended,
+  }
 }
 
 /** What was appended, in the order of each session's numbers. */
-const eventsBySession = (drafts: Draft[], answers: Appended[]): Map<string, Event[]> => {
+const eventsBySession = (answered: Answered[]): Map<string, Event[]> => {
   const bySession = new Map<string, Event[]>()
-  answers.forEach((answer, i) => {
-    if (answer.outcome !== 'appended') return
-    const { sessionId } = drafts[i]!
-    const events = bySession.get(sessionId)
+  for (const { draft, answer } of answered) {
+    if (answer.outcome !== 'appended') continue
+    const events = bySession.get(draft.sessionId)
     if (events) events.push(answer.event)
-    else bySession.set(sessionId, [answer.event])
-  })
+    else bySession.set(draft.sessionId, [answer.event])
+  }
   return bySession
 }

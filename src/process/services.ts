@@ -1,17 +1,20 @@
 // What one process has: the database, its memory of who waits and who polls, and the work that goes on in the background.
 import type { Database } from '../../db/database.ts'
-import { startBackground } from './background.ts'
+import { startBackground, type Intervals } from './background.ts'
 import type { Config } from '../config.ts'
 import { Clock } from '../core/clock.ts'
-import { combine } from '../core/batch-loader.ts'
+import { createBatchLoader } from '../core/batch-loader.ts'
 import { newSecret, type Token } from '../core/ids.ts'
+import type { Job } from '../core/job.ts'
 import type { Log } from '../core/log.ts'
 import { Metrics } from '../core/metrics.ts'
 import { Presence } from '../core/presence.ts'
-import { queuesOf } from '../core/concurrency-limit.ts'
-import { growthOver, type Growth } from './publish.ts'
+import { concurrencyLimit } from '../core/concurrency-limit.ts'
+import { degradedModesJob } from './degraded.ts'
+import { processJobs } from './jobs.ts'
+import { createPublisher, type Publisher } from './publish.ts'
 import { LoopGuard, loopSettingsOf } from '../loops/guard.ts'
-import { Announcer } from '../log/notifier.ts'
+import { Notifier } from '../log/notifier.ts'
 import { writePresence } from '../stores/presence.ts'
 import { savedSettings, type SavedSettings } from '../stores/settings.ts'
 import { overviewsOf } from '../stores/sessions.ts'
@@ -22,85 +25,103 @@ const WRITES_AT_ONCE = 3
 
 export type Services = Awaited<ReturnType<typeof createServices>>
 
+export interface Options {
+  /** The names of this server's tools: a session whose agent called one is of the kind mcp_internal. */
+  ownTools?: ReadonlySet<string>
+  /** What the wings do in the background, beside the process's own jobs (jobs.ts). */
+  jobs?: (services: Services) => readonly Job[]
+  intervals?: Intervals
+  clock?: Clock
+}
+
 /** Puts one process together over a database that is migrated. Resolves when it hears the other instances and its background work has
  *  begun; `drain`, then `close` end it, the database too. */
-export const createServices = async (database: Database, config: Config, log: Log) => {
-  const clock = new Clock()
+export const createServices = async (database: Database, config: Config, log: Log, options: Options = {}) => {
+  const { clock = new Clock(), ownTools } = options
   const presence = new Presence(clock)
   const metrics = new Metrics()
   const stopping = new AbortController()
   const instance = database.engine === 'postgres' ? newSecret().slice(0, 8) : undefined
-  const announcer = instance === undefined ? undefined : new Announcer(database, instance, log)
-  const settings = await savedSettings(database, announcer && ((tx) => announcer.settingsSaved(tx)))
+  const notifier = instance === undefined ? undefined : new Notifier(database, instance, log)
+  const settings = await savedSettings(database, notifier && ((tx) => notifier.settingsSaved(tx)))
   const loopSettings = loopSettingsOf(config)
   const loops = new LoopGuard(database, clock.now, () => loopSettings(settings.get('loop_guard')))
-  const growth = growthOver(database, { metrics, loops, announcer })
-  const overviewOf = combine((ids: string[]) => overviewsOf(database, ids))
+  const publisher = createPublisher(database, { metrics, loops, notifier, ownTools })
+  const overviewOf = createBatchLoader((ids: string[]) => overviewsOf(database, ids))
 
   clock.set(await writePresence(database, []))
-  await hearOthers(database, { announcer, settings, growth })
-  await announcer?.introduced()
-  const background = startBackground({ database, log, clock, presence, loops, settings, announcer, growth, stopping: stopping.signal })
+  await hearOthers(database, { notifier, settings, publisher })
+  await notifier?.ready()
+  const own = processJobs({ database, clock, presence, loops, settings, notifier, publisher, stopping: stopping.signal })
 
-  return {
+  const services = {
     database,
     config,
     log,
     clock,
-    waiters: growth.waiters,
+    waiters: publisher.waiters,
     presence,
     metrics,
     instance,
     stopping: stopping.signal,
-    appender: growth.appender,
-    writeInTurn: queuesOf(WRITES_AT_ONCE),
-    indexer: growth.indexer,
+    groupCommit: publisher.groupCommit,
+    writeInTurn: concurrencyLimit(WRITES_AT_ONCE),
+    indexer: publisher.indexer,
     loops,
-    publish: growth.publish,
-    grewHere: growth.grewHere,
-    outcomeUnknown: background.outcomeUnknown,
-    eventsAfter: growth.feeds.after,
-    memberOf: growth.membership.memberOf,
+    publish: publisher.publish,
+    publishTopic: publisher.publishTopic,
+    onTopic: publisher.on,
+    grewHere: publisher.grewHere,
+    outcomeUnknown: own.recheck,
+    eventsAfter: publisher.feeds.after,
+    memberOf: publisher.memberCache.memberOf,
     /** Undefined while there may be other instances: of what one of them commits this one hears a moment later, and a caller that knows of
      *  it already may ask here. */
-    memberLately: (sessionId: string, token: Token, since: number) =>
-      announcer === undefined || announcer.isAlone() ? growth.membership.memberLately(sessionId, token, since) : undefined,
+    cachedMember: (sessionId: string, token: Token, since: number) =>
+      notifier === undefined || notifier.isAlone() ? publisher.memberCache.cachedMember(sessionId, token, since) : undefined,
+    /** Another instance may answer a team's next call. */
+    mayHavePeers: () => notifier?.mayHavePeers ?? false,
     overviewOf,
     setting: settings.get,
     changeSetting: settings.change,
     /** What this instance tells the others comes back to it. */
-    hearsItself: () => announcer?.hearsItself ?? true,
+    hearsItself: () => notifier?.hearsItself ?? true,
     waits: { held: 0 },
     streams: { open: 0 },
     /** Ends every held wait and stream (they answer what they have), before the server stops listening. */
     drain() {
       stopping.abort()
-      growth.waiters.wakeAll()
+      publisher.waiters.wakeAll()
     },
     async close() {
       stopping.abort()
-      await background.stop()
+      await stopBackground()
+      await own.flushPresence().catch(() => {})
       await database.close()
     },
   }
+  // The type is written out: what the wings' jobs are comes from that of the services.
+  const jobs: Job[] = [...own.jobs, degradedModesJob(services), ...(options.jobs?.(services) ?? [])]
+  const stopBackground = startBackground(jobs, log, options.intervals)
+  return services
 }
 
-interface Told {
-  announcer: Announcer | undefined
+interface Peers {
+  notifier: Notifier | undefined
   settings: SavedSettings
-  growth: Growth
+  publisher: Publisher
 }
 
-const hearOthers = (database: Database, { announcer, settings, growth }: Told): Promise<void> => {
+const hearOthers = (database: Database, { notifier, settings, publisher }: Peers): Promise<void> => {
   const reloadSettings = () => void settings.reload().catch(() => {}) // what is known stays active
   const heard = (payload: string) => {
-    const news = announcer?.heard(payload)
+    const news = notifier?.receive(payload)
     if (news?.settings) reloadSettings()
-    for (const [session, newest] of news?.moved ?? []) growth.grew(session, newest)
+    for (const [topic, newest] of news?.moved ?? []) publisher.moved(topic, newest)
   }
   const connected = (others: Promise<boolean>) => {
-    announcer?.listening(others)
-    growth.anyMayHaveGrown()
+    notifier?.onListening(others)
+    publisher.anyMayHaveGrown()
     reloadSettings()
   }
   return database.listen(heard, connected)

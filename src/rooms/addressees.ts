@@ -1,4 +1,4 @@
-// Whom a message is addressed to: teams by handle or name, and who of them is no longer there to read it.
+// The teams that a message is addressed to, by handle or name, and which of them are no longer there to read it.
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
 import { nameKey } from '../core/text.ts'
@@ -10,15 +10,15 @@ export const addressees = z
   .union([z.array(addressee).min(1).max(32), addressee.transform((one) => [one])], { error: 'must be a list of 1 to 32 handles or names' })
   .meta({ type: 'array', items: { type: 'string' } })
 
-/** The handles of the teams that these words name; refuses a word that names none. */
-export const addressedBy = async (queries: Context['queries'], sessionId: string, wanted: string[]): Promise<string[]> => {
+/** The handles of the teams with these handles or names. Refuses a word that names no team. */
+export const handlesNamed = async (queries: Context['queries'], sessionId: string, words: string[]): Promise<string[]> => {
   const teams = await roster(queries, sessionId)
   const handlesByWord = new Map<string, string>()
   const left = (team: Participant) => Number(team.leftAt !== null)
-  // Of several by one name the last that is set: the one who is present, else the last to come.
+  // Of several teams by one name the last one set counts: the one that is present, else the last to have joined.
   for (const { teamName, teamId } of teams.toSorted((a, b) => left(b) - left(a))) handlesByWord.set(nameKey(teamName), teamId)
   for (const { teamId } of teams) handlesByWord.set(teamId, teamId)
-  const handles = wanted.map(
+  const handles = words.map(
     (word) =>
       handlesByWord.get(nameKey(word)) ??
       refuse('invalid_request', `to: no team called ${JSON.stringify(word)} has joined. list_participants has the names.`, { field: 'to' }),
@@ -26,9 +26,9 @@ export const addressedBy = async (queries: Context['queries'], sessionId: string
   return [...new Set(handles)]
 }
 
-/** The names of those teams that had left before a message of that time. Asked once it is in the log: then the answer is the same at any
- *  later time. Of one that leaves within the same millisecond nobody knows which was first: it counts as there. */
-export const goneBefore = async (queries: Context['queries'], sessionId: string, handles: string[], at: string): Promise<string[]> =>
+/** The names of the teams among these that had left before `at`, the time of a message. Asked when the message is in the log, so that the
+ *  answer is the same at any later time. A team that leaves in the same millisecond counts as present. */
+export const namesLeftBefore = async (queries: Context['queries'], sessionId: string, handles: string[], at: string): Promise<string[]> =>
   (await roster(queries, sessionId))
     .filter(({ teamId, leftAt }) => handles.includes(teamId) && leftAt !== null && leftAt < at)
     .map(({ teamName }) => teamName)

@@ -1,15 +1,16 @@
-// After a context compaction: all that a team needs to continue, in one answer of a size that it chooses.
+// catch_up: all that a team needs to continue after a context compaction, in one answer of a size that it chooses.
 import { z } from 'zod'
 import { cutText, jsonLength } from '../core/budget.ts'
+import { team } from '../operations/callers.ts'
 import { teamOf, type Context } from '../operations/context.ts'
 import type { Services } from '../process/services.ts'
 import type { Member } from '../stores/members.ts'
 import { unreadOf } from '../stores/unread.ts'
-import { docPart, lastMessages, others, unanswered, type Part } from './catch-up-parts.ts'
+import { docSection, lastMessagesSection, participantsSection, unansweredSection, type CatchUpSection } from './catch-up-sections.ts'
 import { event, maxChars, op, outlineRow, sessionId, time, version } from './schemas.ts'
 
 const DEFAULT_CHARS = 8_000
-const LEAST_CHARS = 2_000 // below it there is no room for rows
+const LEAST_CHARS = 2_000 // fewer leave no room for rows
 
 const line = event.partial({ type: true })
 
@@ -37,14 +38,14 @@ const answer = z.looseObject({
   omitted: z.record(z.string(), z.int()).optional(),
 })
 
-/** Beyond specification 1: 2,000 to 1,000,000 characters, 8,000 unless said. Sections share them in their order; what did not fit is
- *  counted in `omitted`, and ids lead to it. */
+/** Answers in at most `max_chars` characters (2,000 to 1,000,000, by default 8,000). The sections share them in their order; `omitted`
+ *  counts the rows that did not fit. A row that was cut can be read whole by its id. */
 export const catchUp = op({
   name: 'catch_up',
   summary:
     'All you need to continue after a context compaction or a restart: who you are, who is here, what you were asked and have not answered (reply_to), the doc outline with what changed since your cursor, the last messages. Consumes nothing; continue with wait_for_messages from you.cursor.',
   route: ['GET', '/sessions/:session_id/catch-up'],
-  access: 'team',
+  callers: [team],
   effect: 'read',
   input: z.strictObject({
     session_id: sessionId,
@@ -59,14 +60,14 @@ export const catchUp = op({
   async run(context, { max_chars }) {
     const member = teamOf(context)
     const cursor = readUpTo(context.services, member)
-    const [head, teams, asked, doc, said] = await Promise.all([
+    const [head, teams, unanswered, doc, last] = await Promise.all([
       headOf(context, member, cursor, max_chars),
-      others(context, member),
-      unanswered(context, member),
-      docPart(context, member, cursor),
-      lastMessages(context, member),
+      participantsSection(context, member),
+      unansweredSection(context, member),
+      docSection(context, member, cursor),
+      lastMessagesSection(context, member),
     ])
-    return assembled(head, [teams, asked, doc, said], max_chars)
+    return assemble(head, [teams, unanswered, doc, last], max_chars)
   },
 })
 
@@ -89,17 +90,17 @@ const headOf = async ({ services, queries }: Context, { session: { id }, teamId,
   }
 }
 
-/** Each section takes up to its share of what is left by those before it. What did not fit is counted. */
-const assembled = (head: object, parts: readonly Part[], limit: number): z.output<typeof answer> => {
-  const sections: Record<string, unknown> = {}
+/** Each section may take its share of what the sections before it have left; `omitted` counts the rows that did not fit. */
+const assemble = (head: object, sections: readonly CatchUpSection[], limit: number): z.output<typeof answer> => {
+  const values: Record<string, unknown> = {}
   const omitted: Record<string, number> = {}
-  let left = limit - jsonLength(head) - jsonLength({ omitted: Object.fromEntries(parts.map(({ name }) => [name, 9_999_999])) })
-  for (const { name, share, of, within } of parts) {
+  let left = limit - jsonLength(head) - jsonLength({ omitted: Object.fromEntries(sections.map(({ name }) => [name, 9_999_999])) })
+  for (const { name, share, total, within } of sections) {
     const key = jsonLength(name) + 2
     const { value, rows } = within(Math.floor(left * share) - key)
-    sections[name] = value
+    values[name] = value
     left -= jsonLength(value) + key
-    if (rows < of) omitted[name] = of - rows
+    if (rows < total) omitted[name] = total - rows
   }
-  return { ...head, ...sections, ...(Object.keys(omitted).length > 0 && { omitted }) } as z.output<typeof answer>
+  return { ...head, ...values, ...(Object.keys(omitted).length > 0 && { omitted }) } as z.output<typeof answer>
 }

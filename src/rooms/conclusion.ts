@@ -1,9 +1,9 @@
-// The doc's `## Conclusion` section: a level-2 heading outside code fences; it runs to the next heading of level 1 or 2.
+// The doc's `## Conclusion` section: from that level-2 heading, outside code fences, to the next heading of level 1 or 2.
 import { headingsOf, withFenceClosed, withHeadingsDeeper, type Heading } from '../markdown/headings.ts'
 import { sectionsOf, type Section } from './outline.ts'
 
-/** The doc with `summary` as its conclusion: in place of the one it has, else at the end. The heading may be part of `summary`; its other
- *  headings go below this one, or they would end the section. */
+/** The doc with `summary` as its conclusion: in place of the one it has, else at the end. `summary` may begin with the heading; its other
+ *  headings are moved below it, because they would end the section. */
 export const withConclusion = (doc: string, summary: string): string => {
   const section = `## Conclusion\n\n${withFenceClosed(below(withoutHeading(summary).trim()))}\n`
   const found = conclusionIn(doc)
@@ -14,7 +14,7 @@ export const withConclusion = (doc: string, summary: string): string => {
   return `${before}${before && '\n'}${section}${after && `\n${after}`}`
 }
 
-/** What the conclusion says, without its heading; undefined when the doc has none. */
+/** The text of the conclusion without its heading; undefined when the doc has none. */
 export const conclusionOf = (doc: string): string | undefined => {
   const found = conclusionIn(doc)
   const lines = found && doc.split('\n').slice(found.next, found.to)
@@ -27,7 +27,7 @@ const withoutHeading = (summary: string): string => {
   return first?.line === 0 && isConclusion(first) ? text.split('\n').slice(first.next).join('\n') : text
 }
 
-// All by as much, so that they keep their order among themselves.
+// All headings move by the same number of levels, so that they keep their order.
 const below = (text: string): string => {
   const headings = headingsOf(text)
   const by = SECTION + 1 - Math.min(...headings.map(({ level }) => level))
@@ -37,7 +37,7 @@ const SECTION = 2
 
 const isConclusion = ({ level, text }: Heading) => level === SECTION && text.toLowerCase() === 'conclusion'
 
-/** Found by its line: after a deeper heading of that name it is called "Conclusion (2)". */
+/** The conclusion's section. Found by its line, because after a deeper heading of that name it is called "Conclusion (2)". */
 export const conclusionIn = (doc: string): Section | undefined => {
   const heading = headingsOf(doc).find(isConclusion)
   return heading && sectionsOf(doc).find(({ from }) => from === heading.line)

@@ -1,7 +1,8 @@
-// Who owes the session its conclusion: handed over by the convener, or taken up once the convener is gone.
+// The convener owes the session its conclusion. It can hand this over; once it is gone, any team can take it up.
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
 import { nameKey } from '../core/text.ts'
+import { person, team } from '../operations/callers.ts'
 import type { Context } from '../operations/context.ts'
 import { hasPosted } from '../stores/events.ts'
 import { roster, type Participant } from '../stores/members.ts'
@@ -11,18 +12,18 @@ import { openSession } from './preconditions.ts'
 import { participantOf } from './roster.ts'
 import { op, sessionId, time } from './schemas.ts'
 
-// Silent for this many times DISCONNECTED_AFTER (ten minutes unless set otherwise), a convener counts as gone: an agent that crashed
-// never says that it leaves, and one that thinks for some minutes does not lose its role.
+// A convener counts as gone after this many times DISCONNECTED_AFTER of silence (by default ten minutes): an agent that crashed never
+// leaves, and one that thinks for some minutes must not lose its role.
 const GONE_AFTER_SILENCES = 10
 
-/** Beyond specification 1: 403 for other teams while the convener is there, 404 for a handle that is not present, 409 for the convener's
+/** Refuses with 403 for other teams while the convener is there, 404 for a handle or name that is not present, 409 for the convener's
  *  own. */
 export const transferConvener = op({
   name: 'transfer_convener',
   summary:
     'Make another team the convener, who owes the conclusion. For the convener; for any team once the convener has left or has long been silent.',
   route: ['POST', '/sessions/:session_id/convener'],
-  access: 'room',
+  callers: [team, person],
   effect: 'write',
   destructive: true,
   example: { to: "Bea's Team" },
@@ -36,25 +37,26 @@ export const transferConvener = op({
     const session = openSession(context)
     const teams = await roster(context.queries, session.id)
     const convener = teams.find(({ teamId }) => teamId === session.convenerTeamId)
-    if (context.caller.kind === 'team' && !isConvener(context, session)) await mayTakeOver(context, convener)
+    if (context.caller.kind === 'team' && !isConvener(context, session)) await assertMayTakeOver(context, convener)
     const present = teams.filter(({ leftAt }) => leftAt === null)
-    const word = nameKey(to)
-    const next = present.find(({ teamId }) => teamId === word) ?? present.find(({ teamName }) => nameKey(teamName) === word)
+    const wanted = nameKey(to)
+    const next = present.find(({ teamId }) => teamId === wanted) ?? present.find(({ teamName }) => nameKey(teamName) === wanted)
     if (!next) return refuse('not_found', 'No team with that handle or name is present. list_participants has both.', { field: 'to' })
     if (next.teamId === session.convenerTeamId) return refuse('conflict', `${next.teamName} is already the convener.`)
     await setConvener(context.queries, session.id, next.teamId)
     const by = authorOf(context).name
-    const { at } = await context.append({ event: 'convener_changed', team: next.teamName, team_id: next.teamId, by })
+    const { at } = await context.append(session.id, { event: 'convener_changed', team: next.teamName, team_id: next.teamId, by })
     return { convener: { team_id: next.teamId, team_name: next.teamName }, at }
   },
 })
 
-const mayTakeOver = async ({ services, queries }: Context, convener: Participant | undefined): Promise<void> => {
+const assertMayTakeOver = async ({ services, queries }: Context, convener: Participant | undefined): Promise<void> => {
   if (!convener) return refuse('forbidden', 'This session was opened by a person; only a person can name its convener.')
   if (convener.leftAt) return
   const row = participantOf(services, convener, { convenerTeamId: convener.teamId })
   const since = services.clock.now() - services.config.DISCONNECTED_AFTER * GONE_AFTER_SILENCES * 1000
   const unseen = row.status === 'disconnected' && Date.parse(row.last_seen_at) < since
-  if (unseen && !(await hasPosted(queries, convener.sessionId, convener.teamId, since))) return // it may be at work without polling
+  // A convener that posts is at work, even if it does not poll.
+  if (unseen && !(await hasPosted(queries, convener.sessionId, convener.teamId, since))) return
   refuse('forbidden', `${convener.teamName} convenes this session and is still here. Ask it in the feed to hand over.`)
 }

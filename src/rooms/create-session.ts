@@ -1,29 +1,33 @@
-// How a session comes about: convened by a team, or opened by a person; from nothing, or continuing one that ended.
+// A new session: convened by a team or opened by a person, with an empty document or one that continues an earlier session.
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
 import { isUuid, sha256 } from '../core/ids.ts'
-import { visible } from '../core/escape-invisible.ts'
+import { escapeInvisible } from '../core/escape-invisible.ts'
+import { anyone, person, team } from '../operations/callers.ts'
 import type { Context } from '../operations/context.ts'
 import { createDocument, readDocument, type Author } from '../stores/documents.ts'
 import { addParticipant, memberByToken } from '../stores/members.ts'
 import { insertSession, sessionById, type Session } from '../stores/sessions.ts'
 import { conclusionOf } from './conclusion.ts'
 import { authorOf } from './who-may.ts'
-import { freeHue } from './roster.ts'
+import { unusedHue } from './roster.ts'
 import { description, op, pageOp, sessionId, teamName, title } from './schemas.ts'
 
 const expectedTeams = z.int().min(1).max(100).default(2)
 
-/** Specification 1, "create_session": the caller convenes. The team_id is told once; sent again with its idempotency key, it is the same.
- *  With `resume_from` the document opens with that session's conclusion: 404 where there is none, 403 for those who may not read it. */
+/** The caller becomes the first team and the convener. The team_id is given out once; a retry with the same idempotency key gets the same
+ *  one. With `resume_from` the document opens with that session's conclusion: 404 for an unknown session, 403 for one that the caller may
+ *  not read. */
 export const createSession = op({
   name: 'create_session',
   summary:
     'Open a session and become its convener. Keep the team_id: it is your credential. Give the session_id to the other teams, who use join_session. As convener you owe the session its conclusion: tidy the doc, then call conclude_session.',
   route: ['POST', '/sessions'],
-  access: 'open',
+  callers: [anyone],
   effect: 'write',
   issues: 'team_id',
+  derivedAs: 'create_session',
+  alsoCarries: [team],
   changesResources: true,
   example: {
     title: 'Shipping the parser',
@@ -50,13 +54,13 @@ export const createSession = op({
   async run(context, { title, description, creator_team_name, expected_teams, resume_from }) {
     const handle = crypto.randomUUID()
     const by = { teamId: handle, name: creator_team_name }
-    const id = await begin(context, { title, description, expected_teams, resume_from }, by)
+    const id = await startNewSession(context, { title, description, expected_teams, resume_from }, by)
     await addParticipant(context.queries, {
       sessionId: id,
       teamId: handle,
       tokenHash: sha256(context.secretFor(handle)),
       teamName: creator_team_name,
-      hue: freeHue(creator_team_name, []),
+      hue: unusedHue(creator_team_name, []),
       lastSeenCursor: 0,
       deliveredCursor: 0,
     })
@@ -65,27 +69,31 @@ export const createSession = op({
   },
 })
 
-/** For the pages alone: an agent convenes. Such a session has no convener until a person names one. 404 and 403 as create_session. */
+/** Opens a session for a person, from a page. It has no convener until a person names one. 404 and 403 as create_session. */
 export const startSession = pageOp({
   name: 'start_session',
   summary: 'Open a session as a person, for teams that will join later.',
-  access: 'room',
+  callers: [team, person],
   effect: 'write',
   input: z.strictObject({ title, description, expected_teams: expectedTeams, resume_from: z.string().max(64).optional() }),
   output: z.object({ session_id: z.uuid() }),
   refuses: ['not_found', 'forbidden'],
-  run: async (context, input) => ({ session_id: await begin(context, input, authorOf(context)) }),
+  run: async (context, input) => ({ session_id: await startNewSession(context, input, authorOf(context)) }),
 })
 
-interface Beginning {
+interface NewSession {
   title: string
   description: string
   expected_teams: number
   resume_from?: string | undefined
 }
 
-const begin = async (context: Context, { title, description, expected_teams, resume_from }: Beginning, by: Author): Promise<string> => {
-  const before = resume_from === undefined ? undefined : await resumable(context, resume_from)
+const startNewSession = async (
+  context: Context,
+  { title, description, expected_teams, resume_from }: NewSession,
+  by: Author,
+): Promise<string> => {
+  const before = resume_from === undefined ? undefined : await sessionToResume(context, resume_from)
   const id = crypto.randomUUID()
   await insertSession(context.queries, {
     id,
@@ -96,16 +104,17 @@ const begin = async (context: Context, { title, description, expected_teams, res
     seriesId: before?.session.seriesId ?? id,
     resumedFromSessionId: before?.session.id ?? null,
   })
-  await createDocument(context.queries, id, before ? opening(title, before) : '', by)
+  context.changed(id)
+  await createDocument(context.queries, id, before ? openingDocument(title, before) : '', by)
   return id
 }
 
-interface Before {
+interface ResumedSession {
   session: Session
   doc: string
 }
 
-const resumable = async (context: Context, id: string): Promise<Before> => {
+const sessionToResume = async (context: Context, id: string): Promise<ResumedSession> => {
   const session = isUuid(id) ? await sessionById(context.queries, id) : undefined
   if (!session) return refuse('not_found', 'There is no session to resume under that id.', { field: 'resume_from' })
   if (!(await mayRead(context, id)))
@@ -115,14 +124,14 @@ const resumable = async (context: Context, id: string): Promise<Before> => {
   return { session, doc: (await readDocument(context.queries, id)).content }
 }
 
-// What a viewer's password keeps from strangers, a new session must not tell them.
+// A new session must not show strangers what VIEWER_PASSWORD keeps from them.
 const mayRead = async ({ queries, call }: Context, id: string) => {
   if (call.reader?.()) return true
   return (await memberByToken(queries, id, call.token))?.left === false
 }
 
-// A title may have line breaks, and would bring headings of its own.
-const inOneLine = (title: string) => visible(title.replace(/\s+/g, ' ').trim())
+// A title may have line breaks, and lines of it could be headings.
+const inOneLine = (title: string) => escapeInvisible(title.replace(/\s+/g, ' ').trim())
 
 const endOf = ({ status }: Session, doc: string) => {
   const conclusion = conclusionOf(doc)
@@ -130,7 +139,7 @@ const endOf = ({ status }: Session, doc: string) => {
   return status === 'closed' ? 'which ended without a conclusion.' : 'which is still open and has no conclusion yet.'
 }
 
-const opening = (title: string, { session, doc }: Before) =>
+const openingDocument = (title: string, { session, doc }: ResumedSession) =>
   [
     `# Session: ${inOneLine(title)}`,
     `Resumed from [${inOneLine(session.title).replace(/[[\]\\]/g, '\\$&')}](/sessions/${session.id}), ${endOf(session, doc)}`,

@@ -1,5 +1,6 @@
-// The one markdown document of a session. Every write adds a version with its author (specification 1, "Session Document").
+// A session's one markdown document. Every write adds a version with its author.
 import { z } from 'zod'
+import { person, team } from '../operations/callers.ts'
 import type { Context } from '../operations/context.ts'
 import { cutText, fitting, jsonLength } from '../core/budget.ts'
 import { refuse } from '../core/errors.ts'
@@ -26,16 +27,16 @@ const sectionName = z
   .string()
   .min(1)
   .max(300)
-  .transform((name) => name.replace(/^#{1,6}\s+/, '')) // as the doc has it
+  .transform((name) => name.replace(/^#{1,6}\s+/, '')) // the heading may come with its marks
   .describe('Only this section, by its heading; a second "Notes" is "Notes (2)".')
 
-/** Specification 1, "read_session_doc": at most 512 KiB, or `max_chars`, and then with the sections' names. 404 for a version or section
- *  that is not there. */
+/** The newest version, or an older one; the whole of it (at most 512 KiB) or one section. Longer than `max_chars`, it is cut, and the
+ *  answer has the outline. 404 for a version or section that is not there. */
 export const readSessionDoc = op({
   name: 'read_session_doc',
   summary: 'Read the shared markdown document and its version.',
   route: ['GET', '/sessions/:session_id/doc'],
-  access: 'room',
+  callers: [team, person],
   effect: 'read',
   input: z.strictObject({
     session_id: sessionId,
@@ -72,7 +73,7 @@ const existingSection = (doc: string, name: string): Section =>
     ),
   })
 
-// What is cut names the sections, so that each can be read by itself.
+// A document that is cut comes with its outline, so that each section can be read by itself.
 const docWithin = (content: string, limit: number | undefined) => {
   if (limit === undefined || jsonLength(content) + 40 <= limit) return { content }
   const { outline } = outlineOf(content)
@@ -81,15 +82,15 @@ const docWithin = (content: string, limit: number | undefined) => {
   return { content: cutText(content, limit - jsonLength(truncated) - 60), truncated }
 }
 
-/** Specification 1, "update_session_doc": 409 with `details.current_version` when somebody wrote since, 404 for a section that is not
- *  there, 413 when it would carry the document past 512 KiB. */
+/** Replaces the document or one section of it. 409 with `details.current_version` when somebody has written since `expected_version`, 404
+ *  for a section that is not there, 413 when the document would exceed 512 KiB. */
 export const updateSessionDoc = op({
   name: 'update_session_doc',
   summary:
     'Replace the whole document, or one section of it. If the document has changed since your expected_version, nothing is written (version_conflict): read it again, merge, retry.',
   route: ['POST', '/sessions/:session_id/doc'],
   aliases: [['PUT', '/sessions/:session_id/doc']],
-  access: 'room',
+  callers: [team, person],
   effect: 'write',
   destructive: true,
   bodyLimit: DOC_BODY_BYTES,
@@ -127,12 +128,12 @@ const withinLimit = (content: string): string =>
         limit_bytes: DOC_LIMIT_BYTES,
       })
 
-/** Specification 1, "append_to_session_doc": up to 64 KiB at a time. 413 when the document would grow past 512 KiB. */
+/** Appends at most 64 KiB, on a new line. 413 when the document would exceed 512 KiB. */
 export const appendToSessionDoc = op({
   name: 'append_to_session_doc',
   summary: 'Add text at the end of the document, on a new line. Needs no version and never conflicts: the way to add a note.',
   route: ['POST', '/sessions/:session_id/doc/append'],
-  access: 'room',
+  callers: [team, person],
   effect: 'write',
   bodyLimit: DOC_BODY_BYTES,
   example: { text: '- The lexer is done.' },
@@ -147,12 +148,12 @@ export const appendToSessionDoc = op({
   },
 })
 
-/** Beyond specification 1, for curl: a page is 100 versions, at most 500; `next_cursor` is the next `before_version`. */
+/** Pages of `limit` versions (1 to 500, by default 100), the newest first; `next_cursor` is the next page's `before_version`. */
 export const getDocHistory = op({
   name: 'get_doc_history',
   summary: 'List the versions of the document, newest first, with who wrote each.',
   route: ['GET', '/sessions/:session_id/doc/history'],
-  access: 'room',
+  callers: [team, person],
   effect: 'read',
   restOnly: true,
   input: z.strictObject({

@@ -1,27 +1,29 @@
-// The feed: post, look back, acknowledge. To follow it, see waits.ts.
+// The feed: post, look back, acknowledge. waits.ts has the operations that follow it.
 import { z } from 'zod'
 import { pageWithin } from '../core/budget.ts'
 import { refuse, unauthorized } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
+import { secondsSince } from '../core/metrics.ts'
+import { person, team } from '../operations/callers.ts'
 import { teamOf, type Context } from '../operations/context.ts'
 import { assertSameUse } from '../operations/idempotency.ts'
 import { eventById, eventsBefore, type Event, type Page } from '../stores/events.ts'
 import { findAnswer } from '../stores/idempotency.ts'
 import { acknowledge, isPresent } from '../stores/members.ts'
-import { addressedBy, addressees, goneBefore } from './addressees.ts'
+import { handlesNamed, addressees, namesLeftBefore } from './addressees.ts'
 import { refuseRepetition } from './loops.ts'
 import { receiptsOf, receivedBy } from './receipts.ts'
-import { beyondTheEnd, existingSession, refuseClosed } from './preconditions.ts'
+import { refuseBeyondEnd, existingSession, refuseClosed } from './preconditions.ts'
 import { cursor, event, includeTrace, limit, maxChars, messageContent, op, sessionId, time } from './schemas.ts'
 
-/** Specification 1, "post_message": 1 character to 32 KiB, or over REST the text itself as the body. 403 for a closed session, 404 for a
- *  `reply_to` that is not there, 429 while LOOP_GUARD=slow holds repetitions back. `warnings`: who of those named in `to` has left. */
+/** Posts a message of 1 character to 32 KiB; over REST the body may be the text itself. 403 for a closed session, 404 for an unknown
+ *  `reply_to`, 429 while LOOP_GUARD=slow holds repetitions back. `warnings` names the teams in `to` that have left. */
 export const postMessage = op({
   name: 'post_message',
   summary:
     'Say something to all teams (markdown). Your next wait returns it too: go on from your last next_cursor, for from the cursor of this answer you would miss what others said meanwhile.',
   route: ['POST', '/sessions/:session_id/messages'],
-  access: 'room',
+  callers: [team, person],
   effect: 'append',
   textBody: 'content',
   example: { content: { text: 'I take the lexer.' } },
@@ -35,21 +37,22 @@ export const postMessage = op({
   output: z.object({ message_id: z.uuid(), cursor: z.int(), at: time, warnings: z.array(z.string()).optional() }),
   refuses: ['session_closed', 'not_found', 'loop_suspected'],
   async run(context, { session_id, content, reply_to, to }) {
-    const { services, caller, appendKey } = context
+    const { services, caller, idempotency } = context
     const team = caller.kind === 'team' ? caller.member.teamId : undefined
     const name = caller.kind === 'person' ? caller.name : undefined
     if (!team) await existingSession(context.queries, session_id)
     let handles: string[] | undefined
     try {
       await refuseRepetition(context, session_id, content.text)
-      if (reply_to !== undefined) await assertMessage(context, session_id, reply_to, 'reply_to')
-      handles = to && (await addressedBy(context.queries, session_id, to))
+      if (reply_to !== undefined) await existingMessage(context, session_id, reply_to, 'reply_to')
+      handles = to && (await handlesNamed(context.queries, session_id, to))
     } catch (refusal) {
-      const earlier = await saidFirst(context, session_id, team)
+      const earlier = await earlierAnswer(context, session_id, team)
       if (earlier) return replayed(context, session_id, earlier)
       throw refusal
     }
-    const answer = await services.appender.post({
+    const queued = performance.now()
+    const answer = await services.groupCommit.post({
       sessionId: session_id,
       type: 'chat',
       author: team ? 'team' : 'person',
@@ -59,8 +62,9 @@ export const postMessage = op({
       content,
       replyTo: reply_to,
       to: handles,
-      key: appendKey,
+      idempotency,
     })
+    services.metrics.postSeconds.observe(secondsSince(queued))
     switch (answer.outcome) {
       case 'unauthorized':
         return unauthorized()
@@ -76,16 +80,16 @@ export const postMessage = op({
   },
 })
 
-interface Posted {
+interface PostAnswer {
   message_id: string
   cursor: number
   at: string
   warnings?: string[]
 }
 
-// The same at first and in a retry: whoever leaves later was there.
+// A retry gets the same warnings: a team that leaves later was there when the message was posted.
 const warningsFor = async ({ queries }: Context, sessionId: string, to: string[] | undefined, at: string) => {
-  const gone = to ? await goneBefore(queries, sessionId, to, at) : []
+  const gone = to ? await namesLeftBefore(queries, sessionId, to, at) : []
   return gone.length > 0 ? { warnings: gone.map((name) => `${name} has left this session and will not read the message.`) } : {}
 }
 
@@ -93,39 +97,39 @@ const replayed = async (
   context: Context,
   sessionId: string,
   earlier: { operation: string; bodyHash: string; answer: unknown },
-): Promise<Posted> => {
-  assertSameUse(context.appendKey!, earlier)
+): Promise<PostAnswer> => {
+  assertSameUse(context.idempotency!, earlier)
   context.replayed()
-  const posted = earlier.answer as Posted
+  const posted = earlier.answer as PostAnswer
   const to = (await eventById(context.queries, sessionId, posted.message_id))?.to as string[] | undefined
   return { ...posted, ...(await warningsFor(context, sessionId, to, posted.at)) }
 }
 
-// What the log says of a post comes before what is wrong with it (contract section 4): the key's earlier answer, that the team has left,
-// that the session is closed. Asked only when something is wrong: the log itself decides about all others.
-const saidFirst = async ({ queries, appendKey }: Context, sessionId: string, team: string | undefined) => {
-  const earlier = appendKey && (await findAnswer(queries, { scope: sessionId, ...appendKey }))
+// Refusals have an order: the idempotency key's earlier answer comes first, then a team that has left, then a closed session, and only
+// then bad arguments. Asked only about a post with bad arguments, because the log itself decides the first three for every other post.
+const earlierAnswer = async ({ queries, idempotency }: Context, sessionId: string, team: string | undefined) => {
+  const earlier = idempotency && (await findAnswer(queries, { scope: sessionId, ...idempotency }))
   if (earlier) return earlier
   if (team && !(await isPresent(queries, sessionId, team))) return unauthorized()
   const { status } = await existingSession(queries, sessionId)
   return status === 'closed' ? refuseClosed() : undefined
 }
 
-const assertMessage = async ({ queries }: Context, sessionId: string, id: string, field: 'reply_to' | 'message_id'): Promise<Event> =>
+const existingMessage = async ({ queries }: Context, sessionId: string, id: string, field: 'reply_to' | 'message_id'): Promise<Event> =>
   (isUuid(id) ? await eventById(queries, sessionId, id) : undefined) ??
   refuse('not_found', `${field}: there is no such message in this session. A message is named by its id, not by its sequence.`, {
     field,
     message_id: id,
   })
 
-/** Beyond specification 1, for looking back: a page is `limit` events (100, at most 500) or 256 KiB. Rows say which teams have
- *  acknowledged them, and which of those named in `to` were handed them. 400 past the end of the feed. */
+/** Pages of `limit` events (1 to 500, by default 100) or 256 KiB. Each row has the teams that have acknowledged it and, if it has `to`,
+ *  those of them that it was delivered to. 400 for a cursor past the end of the feed, 404 for an unknown `message_id`. */
 export const getHistory = op({
   name: 'get_history',
   summary:
     'Read back through the feed, newest page first, each page oldest first; or one message whole by its id. To follow the session use wait_for_messages.',
   route: ['GET', '/sessions/:session_id/messages'],
-  access: 'room',
+  callers: [team, person],
   effect: 'read',
   example: { limit: 50 },
   input: z.strictObject({
@@ -141,7 +145,7 @@ export const getHistory = op({
   async run(context, { session_id, before_cursor, limit, message_id, include_trace, max_chars }) {
     const { caller, queries } = context
     const { lastSequence } = caller.kind === 'team' ? caller.member.session : await existingSession(queries, session_id)
-    if (before_cursor !== undefined && before_cursor > lastSequence + 1) beyondTheEnd('before_cursor', lastSequence)
+    if (before_cursor !== undefined && before_cursor > lastSequence + 1) refuseBeyondEnd('before_cursor', lastSequence)
     const [page, receipts] = await Promise.all([
       message_id === undefined
         ? eventsBefore(context.queries, session_id, before_cursor, include_trace, limit)
@@ -155,16 +159,16 @@ export const getHistory = op({
 })
 
 const onlyPage = async (context: Context, sessionId: string, id: string): Promise<Page> => ({
-  events: [await assertMessage(context, sessionId, id, 'message_id')],
+  events: [await existingMessage(context, sessionId, id, 'message_id')],
   hasMore: false,
 })
 
-/** Beyond specification 1: only ever forward, of a closed session too. 400 past the end of the feed. */
+/** The cursor only moves forward, in a closed session too. 400 for a cursor past the end of the feed. */
 export const ackMessages = op({
   name: 'ack_messages',
   summary: 'Show the others that you have seen the feed up to a cursor. Posts nothing and wakes nobody.',
   route: ['POST', '/sessions/:session_id/ack'],
-  access: 'team',
+  callers: [team],
   effect: 'write',
   example: { cursor: 1 },
   input: z.strictObject({ session_id: sessionId, cursor }),
@@ -172,7 +176,7 @@ export const ackMessages = op({
   refuses: [],
   async run(context, input) {
     const { queries, session } = context
-    if (input.cursor > session!.lastSequence) beyondTheEnd('cursor', session!.lastSequence)
+    if (input.cursor > session!.lastSequence) refuseBeyondEnd('cursor', session!.lastSequence)
     const { teamId } = teamOf(context)
     return acknowledge(queries, session!.id, teamId, input.cursor)
   },

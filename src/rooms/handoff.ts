@@ -1,4 +1,4 @@
-// A session as one page of Markdown from which an agent of any vendor can continue, of a bounded size whatever the session's.
+// A session as one page of Markdown, from which an agent of any vendor can continue. Its size is bounded, however long the session.
 import { cutText } from '../core/budget.ts'
 import type { ServerLink } from '../core/server-link.ts'
 import { oneLine, quote } from '../core/escape-invisible.ts'
@@ -11,15 +11,15 @@ import { conclusionIn } from './conclusion.ts'
 import { sectionsOf, type Section } from './outline.ts'
 import { participantOf } from './roster.ts'
 
-// Characters: at most about 40,000 in all, which is some 10,000 tokens; mostly far less.
+// Characters of each part: at most about 40,000 in all, some 10,000 tokens; mostly far fewer.
 const CONCLUSION = 5_000
-const PICKED = 3_000 // decisions, and what is open, each
+const PICKED = 3_000 // for the description, the decisions, and the open points, each
 const REST_OF_DOC = 8_000
 const OUTLINE = 2_000
 const MESSAGE = 700
 const NAMES = 200
 const LAST_MESSAGES = 12
-const LOOKED_AT = 200 // events, for what is unanswered
+const EVENTS_READ = 200 // from the end of the feed, to find unanswered messages
 const UNANSWERED = 6
 const TEAMS = 20
 
@@ -31,7 +31,7 @@ export const handoffOf = async (services: Services, session: Session, link: Serv
   const [teams, doc, { events }] = await Promise.all([
     roster(services.database, session.id),
     readDocument(services.database, session.id),
-    eventsBefore(services.database, session.id, undefined, false, LOOKED_AT),
+    eventsBefore(services.database, session.id, undefined, false, EVENTS_READ),
   ])
   const parts = [
     `# Handoff: ${oneLine(session.title)}`,
@@ -78,7 +78,7 @@ const documentParts = (doc: string): string[] => {
   const taken = new Set<Section>()
   const pick = (fits: (section: Section) => boolean, room: number): string => {
     const texts: string[] = []
-    let end = 0 // of the section that was picked last: what lies in it goes with it
+    let end = 0 // of the section picked last: its subsections go with it
     for (const one of sections) {
       if (taken.has(one) || (one.from >= end && !fits(one))) continue
       taken.add(one)
@@ -104,7 +104,7 @@ const documentParts = (doc: string): string[] => {
   ]
 }
 
-// Addressed to somebody, and nobody replied to it.
+// The last messages with `to` that nobody has replied to.
 const unanswered = (events: Event[]): Event[] => {
   const answered = new Set(events.map(({ reply_to }) => reply_to))
   return events.filter(({ id, to }) => to !== undefined && !answered.has(id)).slice(-UNANSWERED)
@@ -121,8 +121,8 @@ const messages = (events: Event[], teams: Participant[]): string => {
     .join('\n\n')
 }
 
-/** Who said it, to whom, and what. `names`: those of the teams, by handle. The author's name is what is bold: a team that calls itself
- *  "Robin (a person)" has all of that in bold, a person what follows the name not. */
+/** A message's author, addressees and text as Markdown. `names`: the teams' names by handle. Only the author's name is bold, so that a team
+ *  called "Robin (a person)" cannot pass for a person: `(a person)` after a person's name is not bold. */
 export const messageOf = ({ posted_by_team_id, team, author, to, content }: Event, names: Map<string, string>) => ({
   by: `**${names.get(String(posted_by_team_id)) ?? oneLine(String(team ?? 'Somebody'))}**${author === 'person' ? ' (a person)' : ''}`,
   to: (to as string[] | undefined)?.map((id) => names.get(id) ?? 'somebody').join(', '),

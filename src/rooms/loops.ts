@@ -1,18 +1,19 @@
-// What the loop guard (src/loops/guard.ts) means to the room: a mark that a person removes, and with LOOP_GUARD=slow a pause.
+// What the loop guard (src/loops/guard.ts) means to a session: a mark that a person can remove, and with LOOP_GUARD=slow a pause.
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
+import { person, team } from '../operations/callers.ts'
 import type { Context } from '../operations/context.ts'
 import { release } from '../loops/store.ts'
 import { personOnly } from './who-may.ts'
 import { openSession } from './preconditions.ts'
 import { op, sessionId } from './schemas.ts'
 
-/** Beyond specification 1, only for people (403), and while the session is open: `released` is false when nothing was suspected. */
+/** Only for people (403), and while the session is open (403). `released` is false when the session was not marked. */
 export const releaseSession = op({
   name: 'release_session',
   summary: 'Say, as a person, that teams that seemed to repeat themselves may continue. What was said so far no longer counts.',
   route: ['POST', '/sessions/:session_id/release'],
-  access: 'room',
+  callers: [team, person],
   effect: 'write',
   restOnly: true,
   peopleOnly: true,
@@ -27,13 +28,17 @@ export const releaseSession = op({
   },
 })
 
-/** Refuses a team that says again, in a session that goes in circles, what it has said before. */
+/** Refuses a team that repeats itself in a session that is marked as a loop (with LOOP_GUARD=slow). */
 export const refuseRepetition = async ({ services, caller }: Context, sessionId: string, text: string): Promise<void> => {
   if (caller.kind !== 'team') return
   const retry_after = services.loops.secondsToWait(sessionId, caller.member.teamId, text)
   if (retry_after === 0) return
+  const hadMarked = services.loops.hasMarked(sessionId) // asked first: the mark may be written while the session is read
   const overview = await services.overviewOf(sessionId)
-  if (!overview?.loopSince) return services.loops.forget(sessionId) // released through another instance
+  if (!overview?.loopSince) {
+    if (hadMarked) services.loops.forget(sessionId) // released through another instance
+    return
+  }
   refuse(
     'loop_suspected',
     `The teams in this session keep repeating themselves. Say something new, or ask your person to release the session. The same text may be sent again in ${retry_after} s.`,

@@ -1,4 +1,4 @@
-// The sections of the doc, each under a name of its own: what `section` means when the doc is read or written.
+// The sections of the doc. Each has a unique name, by which `section` names it when the doc is read or written.
 import type { z } from 'zod'
 import { fitting } from '../core/budget.ts'
 import { headingsOf, withHeadingsDeeper } from '../markdown/headings.ts'
@@ -8,16 +8,16 @@ import type { outlineRow } from './schemas.ts'
 export interface Section {
   section: string // the heading's text; the second of the same name is "Notes (2)"
   level: number
-  from: number // lines: its heading, what follows the heading, the next heading, what follows its subsections
-  next: number
-  body: number
-  to: number
+  from: number // the line of its heading
+  next: number // the line after its heading
+  body: number // the line after its own text: the next heading of any level
+  to: number // the line after its subsections
 }
 
-const TOP = '(top)' // what stands before the first heading
+const TOP = '(top)' // the name of the text before the first heading
 const NAME_CHARACTERS = 200
 
-/** All sections of the doc, in its order: each reaches to the next heading of its level or a higher one. */
+/** All sections, in the doc's order. Each reaches to the next heading of its level or above. */
 export const sectionsOf = (doc: string): Section[] => {
   const lines = doc.split('\n')
   const headings = headingsOf(doc)
@@ -26,18 +26,18 @@ export const sectionsOf = (doc: string): Section[] => {
     const body = headings[i + 1]?.line ?? lines.length
     return { section: text.slice(0, NAME_CHARACTERS).toWellFormed() || '(untitled)', level, from: line, next, body, to: body }
   })
-  const ends = Array.from({ length: 7 }, () => lines.length) // by level: where the next heading of that level or above stands
+  const ends = Array.from({ length: 7 }, () => lines.length) // by level: the line of the next heading of that level or above
   for (const section of sections.toReversed()) {
     section.to = ends[section.level]!
     ends.fill(section.from, section.level)
   }
   const before = lines.slice(0, top).some((line) => line.trim() !== '')
   if (before) sections.unshift({ section: TOP, level: 0, from: 0, next: 0, body: top, to: top })
-  return named(sections)
+  return withUniqueNames(sections)
 }
 
-const named = (sections: Section[]): Section[] => {
-  const taken = new Map<string, number>() // how many have this name
+const withUniqueNames = (sections: Section[]): Section[] => {
+  const taken = new Map<string, number>() // name → how many sections have it
   for (const one of sections) {
     const plain = one.section
     const key = nameKey(plain)
@@ -51,16 +51,16 @@ const named = (sections: Section[]): Section[] => {
   return sections
 }
 
-/** By its name, as readers compare names. */
+/** The section of this name, compared by `nameKey`. */
 export const sectionNamed = (doc: string, name: string): Section | undefined =>
   sectionsOf(doc).find(({ section }) => nameKey(section) === nameKey(name))
 
-/** The text of a section, its heading and subsections included. */
+/** The text of a section, with its heading and subsections. */
 export const textOf = (doc: string, { from, to }: Section): string => doc.split('\n').slice(from, to).join('\n').trimEnd()
 
-/** The doc with another text in place of a section. If that text begins with a heading, of the section's level or a higher one, this takes
- *  the place of the old heading (a higher one goes down to the section's level, and all below it by as much); else the old heading stays.
- *  Undefined when the headings that follow would no longer be headings: the text leaves a code fence open. */
+/** The doc with `content` in place of a section. If `content` begins with a heading of the section's level or above, that replaces the old
+ *  heading (one from above is moved down to the section's level, and the headings below it by as much); otherwise the old heading stays.
+ *  Undefined when `content` leaves a code fence open, which would hide the headings that follow. */
 export const withSection = (doc: string, { from, next, to, level }: Section, content: string): string | undefined => {
   const lines = doc.split('\n')
   const given = content.replace(/^(?:[ \t]*\r?\n)+/, '').trimEnd()
@@ -78,7 +78,8 @@ export const withSection = (doc: string, { from, next, to, level }: Section, con
 
 export type OutlineRow = z.output<typeof outlineRow>
 
-/** Each section with its size, and, compared with an earlier version, what became of its own text. */
+/** Each section with its size and, compared with an earlier version, whether its own text was added or changed; and the removed
+ *  sections. */
 export const outlineOf = (doc: string, before = doc): { outline: OutlineRow[]; removed: string[] } => {
   const lines = doc.split('\n')
   const sections = sectionsOf(doc)
@@ -99,14 +100,15 @@ const ownText = (lines: string[], { from, body }: Section) => lines.slice(from, 
 const ownTexts = (lines: string[], sections: Section[]): Map<string, string> =>
   new Map(sections.map((one) => [one.section, ownText(lines, one)]))
 
-// Where each line begins, and where one after the last would.
+// The offset at which each line begins, and the one after the last line.
 const startsOf = (lines: string[]): number[] => {
   const starts = [0]
   for (const line of lines) starts.push(starts.at(-1)! + line.length + 1)
   return starts
 }
 
-/** As much of an outline as takes at most `limit` characters: what changed first, then what stands highest; in the doc's order. */
+/** As many rows as take at most `limit` characters, in the doc's order. Changed sections are kept first, then those of the highest
+ *  levels. */
 export const fittingOutline = (outline: OutlineRow[], limit: number): OutlineRow[] => {
   const rank = ({ change, level }: OutlineRow) => (change ? 0 : 7) + level
   const kept = new Set(

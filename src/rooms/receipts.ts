@@ -1,23 +1,23 @@
-// What became of what was said: a wait has handed it to a team (delivered), and the team has said so itself (acknowledged).
+// How far teams have read: up to where waits have handed them the feed (delivered), and up to where they said so themselves (acknowledged).
 import type { Services } from '../process/services.ts'
 import type { Event } from '../stores/events.ts'
-import { roster, type Seat } from '../stores/members.ts'
+import { roster, type RosterRow } from '../stores/members.ts'
 
 export interface Receipt {
   teamId: string
-  delivered: number // everything up to there
-  addressed: number // what names the team in `to`, up to there
-  acknowledged: number
+  delivered: number // sequence up to which all events were delivered
+  addressed: number // sequence up to which those with the team in `to` were delivered
+  acknowledged: number // sequence
 }
 
-/** How far each team of a session has come. */
+/** The receipts of all teams of a session. */
 export const receiptsOf = async (services: Services, sessionId: string): Promise<Receipt[]> =>
   (await roster(services.database, sessionId)).map((row) => receiptOf(services, row))
 
-/** How far a team has come, with what this process has handed out since the last write. */
+/** A team's receipt: from its row, and from what this process has delivered since presence was last written. */
 export const receiptOf = (
   { presence }: Pick<Services, 'presence'>,
-  { teamId, deliveredCursor, addressedCursor, acknowledgedCursor }: Seat,
+  { teamId, deliveredCursor, addressedCursor, acknowledgedCursor }: RosterRow,
 ): Receipt => {
   const seen = presence.of(teamId)
   return {
@@ -28,7 +28,7 @@ export const receiptOf = (
   }
 }
 
-/** The teams that acknowledged an event, and of those it names in `to` the ones that were handed it. */
+/** The teams that have acknowledged an event and, if it has `to`, those of them that it was delivered to. */
 export const receivedBy = (event: Event, receipts: readonly Receipt[]): { acknowledged_by: string[]; delivered_to?: string[] } => {
   const to = event.to as string[] | undefined
   const acknowledged_by = receipts.filter(({ acknowledged }) => acknowledged >= event.sequence).map(({ teamId }) => teamId)

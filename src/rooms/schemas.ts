@@ -1,15 +1,15 @@
-// The pieces that the room's operations are made of: inputs with their limits (contract, section 4), and answers.
+// The schemas that the session operations share: inputs with their limits, and parts of answers.
 import { z } from 'zod'
 import { idWithin } from '../core/ids.ts'
 import { isBlank, nameIsPlain, utf8Bytes } from '../core/text.ts'
-import { operationsFor } from '../operations/operation.ts'
+import { operationsOf } from '../operations/operation.ts'
 import type { Context } from '../operations/context.ts'
 
-export const { op, pageOp } = operationsFor<Context>()
+export const { op, pageOp } = operationsOf<Context>('rooms')
 
 const KIB = 1024
 
-/** Limited in characters as people count them, not in UTF-16 units. */
+/** Limited in characters (code points), not in UTF-16 units. */
 const characters = (min: number, max: number) =>
   z
     .string()
@@ -24,7 +24,7 @@ const kibibytes = (max: number, min = 0) =>
     .min(min, 'must not be empty')
     .refine((text) => utf8Bytes(text) <= max * KIB, `must have at most ${max} KiB`)
 
-/** A session's id, however it was copied. */
+/** A session's id, however it was copied (see `idWithin`). */
 export const sessionId = z.string().min(1).max(300).overwrite(idWithin)
 export const title = characters(1, 200)
 export const description = characters(0, 10_000)
@@ -35,7 +35,7 @@ export const teamName = characters(1, 100)
 export const docContent = kibibytes(512)
 export const section = kibibytes(64)
 export const DOC_LIMIT_BYTES = 512 * KIB
-export const DOC_BODY_BYTES = 4 * 1024 * KIB // as JSON, 512 KiB of text can take several times that
+export const DOC_BODY_BYTES = 4 * 1024 * KIB // 512 KiB of text can take several times as much as JSON
 
 /** A position in the log: a number, or its digits. */
 export const cursor = z
@@ -69,15 +69,15 @@ export const includeTrace = z
   .default(false)
   .describe('Also what the agents did (tool calls and the like), not only what was said.')
 
-/** Rows on a page: 1 to 500; whatever else was wished is 100, as specification 1 has it. */
+/** Rows of a page: 1 to 500. Any other number means 100. */
 export const limit = z
   .int()
   .default(100)
-  .transform((wished) => (wished < 1 || wished > 500 ? 100 : wished))
+  .transform((rows) => (rows < 1 || rows > 500 ? 100 : rows))
 
-export const LEAST_CHARS = 1_000 // below it there is no room for what names the rest
+export const LEAST_CHARS = 1_000 // fewer leave no room for the outline of what was cut
 
-/** What an answer may cost its reader. */
+/** The most characters that a caller wants in an answer. */
 export const maxChars = z
   .int()
   .min(LEAST_CHARS)
@@ -102,5 +102,5 @@ export const participant = z.object({
   last_seen_cursor: z.int(),
 })
 
-/** A section of the doc, `chars` with its subsections; `change` is of its own text. */
+/** A section of the doc. `chars` counts its subsections too, `change` is about its own text alone. */
 export const outlineRow = z.object({ section: z.string(), level: z.int(), chars: z.int(), change: z.enum(['added', 'changed']).optional() })

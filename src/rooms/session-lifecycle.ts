@@ -1,21 +1,22 @@
-// A session's life once it is open: renamed with a reason, concluded, and sometimes reopened.
+// A session once it is open: read, renamed with a reason, concluded, sometimes reopened.
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
+import { person, team } from '../operations/callers.ts'
 import type { Context } from '../operations/context.ts'
 import { readDocument, writeDocument } from '../stores/documents.ts'
 import { setClosed, setMetadata, type Session } from '../stores/sessions.ts'
 import { withConclusion } from './conclusion.ts'
 import { authorOf, convenerOnly, isConvener } from './who-may.ts'
-import { existingSession, noSuchSession, openSession } from './preconditions.ts'
+import { existingSession, refuseUnknownSession, openSession } from './preconditions.ts'
 import { description, DOC_BODY_BYTES, op, reason, section, sessionId, time, title, version } from './schemas.ts'
 
-/** Specification 1, "get_session"; `last_sequence`, the convener and the genealogy go beyond it. Calls at the same time share one read. */
+/** The session's data without its feed and document. Calls at the same time share one read. */
 export const getSession = op({
   name: 'get_session',
   summary: "Read the session's title, description, status, times, doc version, convener, and whether it needs a person.",
   route: ['GET', '/sessions/:session_id'],
-  access: 'room',
+  callers: [team, person],
   effect: 'read',
   input: z.strictObject({ session_id: sessionId }),
   output: z.object({
@@ -40,7 +41,7 @@ export const getSession = op({
   refuses: ['not_found'],
   async run({ services }, { session_id }) {
     const overview = isUuid(session_id) ? await services.overviewOf(session_id) : undefined
-    if (!overview) return noSuchSession(session_id)
+    if (!overview) return refuseUnknownSession(session_id)
     const { session, docVersion, convener, loopSince } = overview
     return {
       session_id,
@@ -64,14 +65,14 @@ export const getSession = op({
   },
 })
 
-/** Specification 1, "update_session_metadata": one of the two must change (400). 403 by CONVENER_ONLY, 429 by METADATA_MIN_INTERVAL. */
+/** Title, description or both must change (else 400). 403 by CONVENER_ONLY, 429 by METADATA_MIN_INTERVAL. */
 export const updateSessionMetadata = op({
   name: 'update_session_metadata',
   summary:
     'Change the title or description because the scope or goal has changed, never for typos or wording. Everybody is told, with your reason.',
   route: ['POST', '/sessions/:session_id/metadata'],
   aliases: [['PATCH', '/sessions/:session_id']],
-  access: 'room',
+  callers: [team, person],
   effect: 'write',
   destructive: true,
   changesResources: true,
@@ -95,32 +96,33 @@ export const updateSessionMetadata = op({
     )
     if (Object.keys(changes).length === 0)
       refuse('invalid_request', 'Nothing would change: send a new title or description.', { field: 'title' })
-    assertUnhurried(context, session)
+    assertMinimumInterval(context, session)
     const updated_at = await setMetadata(context.queries, session.id, next)
-    await context.append({ event: 'session_metadata_updated', by: authorOf(context).name, changes, reason: input.reason })
+    await context.append(input.session_id, { event: 'session_metadata_updated', by: authorOf(context).name, changes, reason: input.reason })
     return { ...next, updated_at }
   },
 })
 
-// A form has one kind of line break: that alone is no change.
-const changed = (wished: string | undefined, now: string) =>
-  wished === undefined || wished.replaceAll('\r\n', '\n') === now.replaceAll('\r\n', '\n') ? now : wished
+// A form sends every line break as CRLF: that alone is no change.
+const changed = (requested: string | undefined, current: string) =>
+  requested === undefined || requested.replaceAll('\r\n', '\n') === current.replaceAll('\r\n', '\n') ? current : requested
 
-const assertUnhurried = ({ services: { config, clock } }: Context, { createdAt, updatedAt }: Session) => {
+const assertMinimumInterval = ({ services: { config, clock } }: Context, { createdAt, updatedAt }: Session) => {
   if (config.METADATA_MIN_INTERVAL === 0 || updatedAt === createdAt) return
-  const ago = Math.max(0, clock.now() - Date.parse(updatedAt)) / 1000 // the database rounds to milliseconds
+  const ago = Math.max(0, clock.now() - Date.parse(updatedAt)) / 1000 // the database rounds up to a millisecond that may not have come yet
   const retry_after = Math.ceil(config.METADATA_MIN_INTERVAL - ago)
   if (retry_after > 0) refuse('rate_limited', `Title and description changed a moment ago. Try again in ${retry_after} s.`, { retry_after })
 }
 
-/** Specification 1, "conclude_session": document, state and event in one transaction. Again, it replaces the section and posts again.
- *  At most 64 KiB, which may carry the document past its 512. 403 by CONVENER_ONLY. */
+/** Writes the conclusion into the document, closes the session and appends the event, in one transaction. Called again, it replaces the
+ *  conclusion and appends another event. The summary has at most 64 KiB, and may carry the document past its 512 KiB. 403 by
+ *  CONVENER_ONLY. */
 export const concludeSession = op({
   name: 'conclude_session',
   summary:
     "End the session: writes your summary into the doc's Conclusion section, closes the session and tells everybody. The convener's duty, after tidying the doc; any team may if the convener is gone. Calling it again revises the summary.",
   route: ['POST', '/sessions/:session_id/conclude'],
-  access: 'room',
+  callers: [team, person],
   effect: 'write',
   destructive: true,
   bodyLimit: DOC_BODY_BYTES,
@@ -139,19 +141,19 @@ export const concludeSession = op({
     const { content } = await readDocument(context.queries, session_id)
     const doc = await writeDocument(context.queries, session_id, withConclusion(content, summary_section), author)
     await setClosed(context.queries, session_id, true)
-    await context.append({ event: 'session_concluded', by: author.name, doc_version: doc.version }, true)
+    await context.append(session_id, { event: 'session_concluded', by: author.name, doc_version: doc.version }, { evenClosed: true })
     const { closedAt } = await existingSession(context.queries, session_id)
     return { session_id, status: 'closed' as const, closed_at: closedAt!, doc_version: doc.version }
   },
 })
 
-/** Beyond specification 1: 403 for teams that do not convene it, 409 when it is open. */
+/** 403 for teams other than the convener, 409 when the session is open. */
 export const reopenSession = op({
   name: 'reopen_session',
   summary:
     'Open a concluded session again, with a reason; for its convener or a person. For new work, create_session with resume_from is better.',
   route: ['POST', '/sessions/:session_id/reopen'],
-  access: 'room',
+  callers: [team, person],
   effect: 'write',
   destructive: true,
   example: { reason: 'A bug came back.' },
@@ -167,7 +169,7 @@ export const reopenSession = op({
       )
     if (session.status === 'active') refuse('conflict', 'This session is already open.')
     await setClosed(context.queries, session.id, false)
-    const { at } = await context.append({ event: 'session_reopened', by: authorOf(context).name, reason: input.reason })
+    const { at } = await context.append(input.session_id, { event: 'session_reopened', by: authorOf(context).name, reason: input.reason })
     return { status: 'active' as const, at }
   },
 })

@@ -1,19 +1,22 @@
-// A session for people outside: a read-only link that a person makes and revokes (doors/http/share-link.ts has what it opens).
+// A read-only link to a session for people outside, which a person makes and revokes (doors/http/share-link.ts has the paths that it
+// opens).
 import { z } from 'zod'
 import { dropShare, putShare } from '../stores/shares.ts'
 import { authorOf, personOnly } from './who-may.ts'
 import { op, sessionId } from './schemas.ts'
+import { person, team } from '../operations/callers.ts'
 
 const FOR_PEOPLE = 'Only a signed-in person can share a session, on its page.'
 
-/** Beyond specification 1, only for people (403): the link is shown once, and a session has one at a time. */
+/** Only for people (403). The link is shown once, and a session has one at a time. */
 export const shareSession = op({
   name: 'share_session',
   summary: "Make the session's read-only link, for people outside. A previous link stops working.",
   route: ['POST', '/sessions/:session_id/share'],
-  access: 'room',
+  callers: [team, person],
   effect: 'write',
   issues: 'url',
+  derivedAs: 'share_session',
   restOnly: true,
   peopleOnly: true,
   input: z.strictObject({ session_id: sessionId }),
@@ -28,12 +31,12 @@ export const shareSession = op({
   },
 })
 
-/** Beyond specification 1, only for people (403): it takes effect at once, and ends open streams within a second. */
+/** Only for people (403). Takes effect at once, and ends open streams within a second. */
 export const unshareSession = op({
   name: 'unshare_session',
   summary: "Revoke the session's read-only link: it stops working.",
   route: ['POST', '/sessions/:session_id/unshare'],
-  access: 'room',
+  callers: [team, person],
   effect: 'write',
   restOnly: true,
   peopleOnly: true,

@@ -1,20 +1,21 @@
-// One team's wait in one session: where it stands, what it is handed, and what then counts as delivered. While it is held, no more than
+// One team's wait in one session: where it begins, what it hands over, and what then counts as delivered. While it is held, no more than
 // two async functions are: each keeps about half a KiB for every wait (bench/connections).
 import { pageWithin } from '../core/budget.ts'
 import { refuse } from '../core/errors.ts'
 import type { Poll } from '../core/presence.ts'
+import { LogReader } from '../log/log-reader.ts'
+import type { Waiter } from '../log/waiters.ts'
 import type { Context } from '../operations/context.ts'
-import type { Armed } from '../log/waiters.ts'
 import type { Services } from '../process/services.ts'
 import { closedBy, type Event, type Page } from '../stores/events.ts'
 import type { Member } from '../stores/members.ts'
+import { writePresence } from '../stores/presence.ts'
 import { addressedAfter, addressedAmong } from '../stores/unread.ts'
-import { Follower } from '../log/log-reader.ts'
-import { beyondTheEnd } from './preconditions.ts'
+import { refuseBeyondEnd } from './preconditions.ts'
 
 const WAITS_OF_A_TEAM = 32
 
-export interface Wished {
+export interface WaitOptions {
   since?: number | undefined // without it: what was last delivered
   timeoutMs: number
   trace?: boolean
@@ -22,7 +23,7 @@ export interface Wished {
   maxChars?: number | undefined
 }
 
-interface Answer {
+interface WaitResult {
   messages: Event[]
   next_cursor: number
   plain_cursor?: number
@@ -30,78 +31,68 @@ interface Answer {
   has_more: boolean
 }
 
-/** `run` is the whole of it; wait_for_any, which holds several, takes the steps itself. `close` in every case. */
-export class Wait {
+/** `run` is a whole wait. wait_for_any holds several and takes the steps itself: `look`, `hold`, `result`, and `close` in every case. */
+export class TeamWait {
   readonly since: number
-  #follower: Follower
+  #reader: LogReader
   #poll: Poll
   #closed: boolean
   #held = false
 
-  /** `armed`: before the member was looked up. */
+  /** `waiter`: subscribed before the member was looked up. */
   constructor(
     readonly services: Services,
     readonly member: Member,
-    readonly wished: Wished,
-    armed?: Armed,
+    readonly options: WaitOptions,
+    waiter?: Waiter,
   ) {
     const { session, teamId } = member
-    const { since, timeoutMs, trace = false, addressedOnly = false } = wished
-    this.since = since ?? Math.min(handedTo(services, member, addressedOnly), session.lastSequence)
-    if (this.since > session.lastSequence) beyondTheEnd('since_cursor', session.lastSequence)
+    const { since, timeoutMs, trace = false, addressedOnly = false } = options
+    this.since = since ?? Math.min(deliveredTo(services, member, addressedOnly), session.lastSequence)
+    if (this.since > session.lastSequence) refuseBeyondEnd('since_cursor', session.lastSequence)
     this.#closed = session.closed
     const newest = trace ? session.lastSequence : session.lastConversationSequence
-    const from = addressedOnly ? Math.max(this.since, newest) : this.since // what is addressed up to there is looked up at once
-    this.#follower = new Follower(services, session.id, from, trace, { newest, armed })
+    const from = addressedOnly ? Math.max(this.since, newest) : this.since // `look` finds what is addressed up to there
+    this.#reader = new LogReader(services, session.id, from, trace, { newest, waiter })
     this.#poll = services.presence.poll(session.id, teamId, timeoutMs)
-    // What was not addressed to the team was not shown to it, and stays unread.
+    // Messages that were not addressed to the team were not shown to it, and stay unread.
     if (since !== undefined && !addressedOnly) this.#poll.advance({ seen: since })
   }
 
-  /** The whole of it: what is there, or what comes in time. What is in memory is answered without a pause. */
-  run(call: Context['call']): Answer | Promise<Answer> {
-    let later = false
+  /** A page that is there, or that comes in time. */
+  async run(call: Context['call']): Promise<WaitResult> {
     try {
-      const looked = this.look()
-      later = looked instanceof Promise || !this.#suffices(looked)
-      return later ? this.#whenThere(looked, call) : this.answer(looked as Page, isGone(call))
-    } finally {
-      if (!later) this.close()
-    }
-  }
-
-  async #whenThere(looked: Page | Promise<Page>, call: Context['call']): Promise<Answer> {
-    try {
-      const there = await looked
-      if (this.#suffices(there)) return this.answer(there, isGone(call))
-      const { held } = call // and no more of it is kept
+      const there = await this.look()
+      if (this.#suffices(there)) return await this.result(there, isGone(call))
+      const { held, wake } = call // and nothing else of the call is kept while the wait is held
       const signal = call.signal()
       const page = await this.hold(signal, held)
-      return this.answer(page, signal.aborted)
+      if (wake) wake.at = this.wokenAt
+      return await this.result(page, signal.aborted)
     } finally {
       this.close()
     }
   }
 
   #suffices(there: Page) {
-    return this.wished.timeoutMs === 0 || this.moved(there)
+    return this.options.timeoutMs === 0 || this.isDone(there)
   }
 
-  /** What is there already. */
+  /** The page that is there already. */
   look(): Page | Promise<Page> {
-    const { services, member, since, wished } = this
-    if (!wished.addressedOnly) return this.#follower.look()
+    const { services, member, since, options } = this
+    if (!options.addressedOnly) return this.#reader.look()
     return addressedAfter(services.database, member.session.id, member.teamId, since)
   }
 
-  /** Is a page worth an answer? */
-  moved({ events }: Page) {
+  /** Does this page end the wait? */
+  isDone({ events }: Page) {
     return events.length > 0 || this.#closed
   }
 
   /** Ends on four causes: news, a closed session, the time, or a caller (or server) that goes away. */
   hold(signal: AbortSignal, held: (() => void) | undefined): Promise<Page> {
-    const { services, wished } = this
+    const { services, options } = this
     if (this.#poll.ofTeam > WAITS_OF_A_TEAM) {
       refuse('rate_limited', `Your team already holds ${WAITS_OF_A_TEAM} waits in this session. One is enough.`, { retry_after: 1 })
     }
@@ -111,13 +102,13 @@ export class Wait {
     services.waits.held++
     this.#held = true
     held?.()
-    return wished.addressedOnly ? this.#addressed(wished.timeoutMs, signal) : this.#follower.next(wished.timeoutMs, signal)
+    return options.addressedOnly ? this.#nextAddressed(options.timeoutMs, signal) : this.#reader.next(options.timeoutMs, signal)
   }
 
-  async #addressed(withinMs: number, signal?: AbortSignal): Promise<Page> {
+  async #nextAddressed(withinMs: number, signal?: AbortSignal): Promise<Page> {
     const until = performance.now() + withinMs
     for (;;) {
-      const page = await this.#follower.next(Math.max(0, until - performance.now()), signal)
+      const page = await this.#reader.next(Math.max(0, until - performance.now()), signal)
       this.#closed = closedBy(page.events) ?? this.#closed
       if (page.events.length === 0) return page
       const events = await addressedAmong(this.services.database, this.member.teamId, page.events)
@@ -125,33 +116,48 @@ export class Wait {
     }
   }
 
-  /** What the team is told. It counts as delivered, unless its caller has gone. */
-  answer(page: Page, gone: boolean, maxChars = this.wished.maxChars): Answer {
-    const { wished } = this
+  /** What the wait answers with this page. It counts as delivered, unless the caller has gone. */
+  async result(page: Page, gone: boolean, maxChars = this.options.maxChars): Promise<WaitResult> {
+    const { services, member, options } = this
     this.#closed = closedBy(page.events) ?? this.#closed
     const { events, hasMore } = pageWithin(page, maxChars)
     const next_cursor = events.at(-1)?.sequence ?? this.since
-    const handed = wished.addressedOnly ? { addressed: next_cursor } : { delivered: next_cursor }
-    if (!gone) this.#poll.advance(handed)
-    // Its cursor has passed over what was not addressed to the team, which a wait for everything has still before it.
-    const plain = wished.addressedOnly && { plain_cursor: handedTo(this.services, this.member) }
-    return { messages: events, next_cursor, ...plain, session_closed: this.#closed && !hasMore, has_more: hasMore }
+    const delivered = options.addressedOnly ? { addressed: next_cursor } : { delivered: next_cursor }
+    if (!gone) this.#poll.advance(delivered)
+    // The cursor has passed over messages that were not addressed to the team: a wait for everything continues before them.
+    const plain = options.addressedOnly && { plain_cursor: deliveredTo(services, member) }
+    const result = { messages: events, next_cursor, ...plain, session_closed: this.#closed && !hasMore, has_more: hasMore }
+    if (options.since === undefined && events.length > 0 && !gone && services.mayHavePeers()) await this.#saveDelivered()
+    return result
+  }
+
+  // Presence is written once a second. A team that waits without a cursor may be answered by another instance next, which would deliver the
+  // same again. If this write fails the answer goes out all the same: what it has counts as delivered a second later.
+  async #saveDelivered() {
+    const { services, member } = this
+    const seen = services.presence.of(member.teamId)
+    if (seen) await writePresence(services.database, [seen]).catch(() => {})
+  }
+
+  /** When this process learned of the event that ended `hold`. */
+  get wokenAt(): number | undefined {
+    return this.#reader.wokenAt
   }
 
   close() {
     if (this.#held) this.services.waits.held--
     this.#held = false
-    this.#follower.close()
+    this.#reader.close()
     this.#poll.end()
   }
 }
 
-// Whether a caller is there takes as long to ask as a quarter of an answer from memory, and within so little time nobody can tell.
+// To make the signal of a request takes a quarter of an answer from memory (bench/mcp), and no caller goes away within so little time.
 const isGone = (call: Context['call']) => performance.now() - (call.began ?? 0) > QUICK_MS && call.signal().aborted
 const QUICK_MS = 20
 
-/** How far a team has been handed what is said, or what is addressed to it alone. */
-export const handedTo = ({ presence }: Services, member: Member, addressedOnly = false): number => {
+/** The last sequence that was delivered to a team, of all messages or of those addressed to it. */
+export const deliveredTo = ({ presence }: Services, member: Member, addressedOnly = false): number => {
   const seen = presence.of(member.teamId)
   const delivered = Math.max(member.deliveredCursor, seen?.deliveredCursor ?? 0)
   return addressedOnly ? Math.max(delivered, member.addressedCursor, seen?.addressedCursor ?? 0) : delivered

@@ -1,10 +1,10 @@
-// Who is calling, in the words the log uses; and what a caller may do.
+// Who is calling, as the log names them, and what a caller may do.
 import { refuse } from '../core/errors.ts'
 import type { Context } from '../operations/context.ts'
 import type { Author } from '../stores/documents.ts'
 import type { Session } from '../stores/sessions.ts'
 
-/** Who it is that the log and the document's history name. */
+/** The caller as the author that the log and the document's history name. */
 export const authorOf = ({ caller }: Context): Author => {
   if (caller.kind === 'team') return { teamId: caller.member.teamId, name: caller.member.teamName }
   return { teamId: undefined, name: caller.kind === 'person' ? caller.name : 'somebody' }
@@ -13,18 +13,18 @@ export const authorOf = ({ caller }: Context): Author => {
 export const isConvener = ({ caller }: Context, session: Session) =>
   caller.kind === 'team' && caller.member.teamId === session.convenerTeamId
 
-/** Refuses teams, for what they must not decide. */
+/** Refuses teams with this sentence: only a person may decide. */
 export const personOnly = ({ caller }: Context, sentence: string): void => {
   if (caller.kind !== 'person') refuse('forbidden', sentence)
 }
 
-/** Refuses everybody else, where CONVENER_ONLY says so. */
-export const convenerOnly = (context: Context, session: Session, what: 'conclude' | 'metadata') => {
-  const rule = context.services.config.CONVENER_ONLY
-  if (rule !== what && rule !== 'both') return
+/** Refuses everybody but the convener and people, if CONVENER_ONLY names this act. */
+export const convenerOnly = (context: Context, session: Session, act: 'conclude' | 'metadata') => {
+  const acts = context.services.config.CONVENER_ONLY
+  if (!acts?.includes(act)) return
   if (context.caller.kind === 'person' || isConvener(context, session)) return
   refuse(
     'forbidden',
-    `On this server only the convener or a signed-in person may do this (CONVENER_ONLY=${rule}). Ask the convener in the feed; if it has left, transfer_convener makes another team the convener.`,
+    `On this server only the convener or a signed-in person may do this (CONVENER_ONLY=${acts.join(',')}). Ask the convener in the feed; if it has left, transfer_convener makes another team the convener.`,
   )
 }

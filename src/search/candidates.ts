@@ -1,33 +1,33 @@
-// Which events are worth scoring. Rare terms are taken whole; of terms that too many events have, those events where they weigh much,
-// alone or together. bench/search compares what comes of it with scoring everything.
+// Chooses the events worth scoring: all events with a rare term, and of terms that too many events have, those in which they weigh much, alone
+// or together. bench/search compares the answers with scoring everything.
 import { atLevel, LEVELS, quoted } from './tokenizer.ts'
 
-export interface Term {
+export interface QueryTerm {
   term: string
   events: number // that have it
-  levels: number[] | null // of these, how many at each level (search/tokenizer.ts has an example)
+  levels: number[] | null // how many of these have it at each level (tokenizer.ts has an example)
   weight: number
 }
 
-/** What candidates match: any of these, each in its column of the index. */
+/** Candidates match any of these queries, each on its column of the index. */
 export type Plan = { column: 'tsv' | 'hot'; query: string }[]
 
 const BUDGET = 1_500 // candidates, expected: this many rows are read and scored in 5 to 20 ms
-export const MOST_CANDIDATES = 4 * BUDGET // however wrong that was
-const SCANNED = 400 // places of the index are passed over in the time that one candidate takes
-const COMBINED = 4 // of the common terms: the rarest
-const PARTNERS = 2 // terms of one subject come together more often than chance has it
-const AT_NO_LEVEL = 0.35 // the part of its weight that a term has where it is at no level
+export const MOST_CANDIDATES = 4 * BUDGET // the limit, should the expectation be wrong
+const SCANNED = 400 // entries of the index are passed over in the time that one candidate takes
+const COMBINED = 4 // common terms are combined: the rarest of them
+const PARTNERS = 2 // terms of one subject are this much more often together than by chance
+const AT_NO_LEVEL = 0.35 // the part of a term's weight where it is at no level
 
 /** BM25's weight of a term: the rarer, the more. */
 export const weightOf = (events: number, all: number) => Math.log(1 + (Math.max(all, events) - events + 0.5) / (events + 0.5))
 
 /** All events that have any of the terms. */
-export const everyEvent = (terms: Term[]): Plan => [{ column: 'tsv', query: either(terms.map(({ term }) => quoted(term))) }]
+export const everyEvent = (terms: QueryTerm[]): Plan => [{ column: 'tsv', query: either(terms.map(({ term }) => quoted(term))) }]
 
-/** The events most likely to be the best. `terms` come rarest first. Each group of common terms is a match of its own: the index
- *  looks through the shortest of its lists then, and as one query through all lists of all groups: twice the time (bench/search). */
-export const likelyEvents = (terms: Term[], all: number): Plan => {
+/** The events most likely to be the best. `terms` come rarest first. Each group of common terms is a query of its own, for which the index
+ *  scans only the shortest of the group's lists; as one query for all groups it scanned all lists, in twice the time (bench/search). */
+export const likelyEvents = (terms: QueryTerm[], all: number): Plan => {
   let left = BUDGET
   const rare = terms.filter(({ events }) => (left -= events) >= 0)
   const common = terms.slice(rare.length)
@@ -46,16 +46,16 @@ interface Option {
   level: number // that all of them reach; -1: none
   query: string
   expected: number // events
-  cost: number // of finding and scoring them, in events
-  least: number // what they score at least
+  cost: number // of finding and scoring them, in candidates
+  least: number // the score that each has at least
 }
 
-// Each group of terms, at each level that all of them reach, and wherever they are together at all.
-const optionsOf = (terms: Term[], all: number): Option[] =>
+// For each group of terms: the events that have all of them at some level or above, for each level, and all events that have them.
+const optionsOf = (terms: QueryTerm[], all: number): Option[] =>
   Array.from({ length: 2 ** terms.length - 1 }, (_, i) => i + 1).flatMap((group) => {
     const own = terms.filter((_, place) => (group >> place) & 1)
     const weight = own.reduce((sum, term) => sum + term.weight, 0)
-    const found = (eventsOf: (term: Term) => number) => {
+    const found = (eventsOf: (term: QueryTerm) => number) => {
       const expected = own.reduce((share, term) => (share * eventsOf(term)) / all, all) * PARTNERS ** (own.length - 1)
       return { expected, cost: expected + own.reduce((sum, term) => sum + eventsOf(term), 0) / SCANNED }
     }
@@ -78,7 +78,7 @@ const optionsOf = (terms: Term[], all: number): Option[] =>
     return [...atLevels, anywhere]
   })
 
-// The highest scores first, as far as the budget goes. Where nothing is that rare, the rarest.
+// The options with the highest scores, within the budget. If none fits, the cheapest.
 const choose = (options: Option[], budget: number): Option[] => {
   const possible = options.filter(({ expected }) => expected > 0)
   const chosen = new Map<number, Option>()
@@ -94,6 +94,6 @@ const choose = (options: Option[], budget: number): Option[] => {
   return some.filter((option) => !some.some((other) => includes(other, option)))
 }
 
-// Fewer terms, at the same level or below: all that the other one finds, and more.
+// Does `wide` find all that `narrow` finds? It does with fewer terms, at the same level or below.
 const includes = (wide: Option, narrow: Option) =>
   wide !== narrow && (wide.group & narrow.group) === wide.group && wide.level <= narrow.level

@@ -1,24 +1,24 @@
-// How far the search index is behind the log, as one process knows it: which events it heard of that are not indexed yet, and since when
-// each of them waits. It costs no query, so that every search can say it.
+// How far the search index is behind the log, as one process knows it: the events that it was notified of and that are not indexed yet, and
+// since when each of them waits. It takes no query, so that every search can say it.
 
 interface Mark {
   through: number // a sequence
-  at: number // by performance.now(): since then an event up to there may be waiting
+  at: number // by performance.now(): since when an event up to there may have waited
 }
 
-const GRAIN_MS = 500 // what a session writes within so long shares a mark
+const GRAIN_MS = 500 // events that a session writes within so long share a mark
 const MOST_MARKS = 100 // of one session
-const FRESH_MS = 50 // so long the answer is used again: a large backlog takes a moment to look through
+const FRESH_MS = 50 // for so long the answer is cached: a large backlog takes a moment to look through
 
 export class IndexLag {
   #waiting = new Map<string, Mark[]>() // by session, the oldest first
-  #known = { seconds: 0, at: -Infinity }
+  #cached = { seconds: 0, at: -Infinity }
 
   /** The session's log has grown up to `newest`, just now or `ageMs` ago. */
   wrote(session: string, newest: number, ageMs = 0) {
     const now = performance.now()
     const at = now - ageMs
-    if (ageMs > 0) this.#known.at = -Infinity
+    if (ageMs > 0) this.#cached.at = -Infinity
     const marks = this.#waiting.get(session)
     const last = marks?.at(-1)
     if (!marks || !last) return void this.#waiting.set(session, [{ through: newest, at }])
@@ -27,8 +27,8 @@ export class IndexLag {
     else marks.push({ through: newest, at })
   }
 
-  /** The newest event that was heard of in each of these sessions and waits. */
-  heardOf(sessions: string[]): Map<string, number> {
+  /** The newest event of each session that waits, as far as this process was notified; 0 if none does. */
+  newestOf(sessions: string[]): Map<string, number> {
     return new Map(sessions.map((session) => [session, this.#waiting.get(session)?.at(-1)?.through ?? 0]))
   }
 
@@ -37,17 +37,17 @@ export class IndexLag {
     const left = this.#waiting.get(session)?.filter((mark) => mark.through > through) ?? []
     if (left.length > 0) this.#waiting.set(session, left)
     else this.#waiting.delete(session)
-    this.#known.at = -Infinity
+    this.#cached.at = -Infinity
     if (newest > through) this.wrote(session, newest)
   }
 
-  /** Since how many seconds the oldest event waits that is not indexed; 0 when none does. */
+  /** For how many seconds the oldest event that is not indexed has waited; 0 when none does. */
   get seconds(): number {
     const now = performance.now()
-    if (now - this.#known.at < FRESH_MS) return this.#known.seconds
+    if (now - this.#cached.at < FRESH_MS) return this.#cached.seconds
     let oldest = now
     for (const [first] of this.#waiting.values()) if (first && first.at < oldest) oldest = first.at
-    this.#known = { seconds: (now - oldest) / 1_000, at: now }
-    return this.#known.seconds
+    this.#cached = { seconds: (now - oldest) / 1_000, at: now }
+    return this.#cached.seconds
   }
 }

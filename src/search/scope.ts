@@ -1,4 +1,4 @@
-// Where a search looks, and how many of the index's events lie there: by that it is planned (ranking.ts).
+// The part of the index that a search is limited to, and how many events it has: by that ranking.ts chooses its strategy.
 import type { Queries } from '../../db/database.ts'
 import { plainArray } from '../../db/arrays.ts'
 
@@ -8,29 +8,29 @@ export interface Scope {
   /** Times, as RFC 3339: from this one on, and before that one. */
   from?: string | undefined
   before?: string | undefined
-  /** Who said it: a team or a person, by name. */
+  /** The author: a team or a person, by name. */
   by?: string | undefined
 }
 
-/** A scope with the sessions in which its author spoke; undefined when these are too many to name. */
-export interface KnownScope extends Scope {
+/** A scope with the sessions that its author wrote in. `sessions` is undefined without an author, or when they are too many to list. */
+export interface ResolvedScope extends Scope {
   sessions?: string[] | undefined
 }
 
 type Bind = (value: unknown) => string
 
 const MOST_SESSIONS = 1_000
-const SAMPLE = 4_000 // events: a part of 5 % comes out between 3 and 7
+const SAMPLE = 4_000 // events: a share of 5 % is estimated as 3 to 7
 
-/** Up to this many events are all scored, wherever they lie. */
+/** So many events of a scope are all scored. */
 export const RANK_WITHIN = 20_000
 
-export const knownScope = async (queries: Queries, scope: Scope): Promise<KnownScope> => ({
+export const resolveScope = async (queries: Queries, scope: Scope): Promise<ResolvedScope> => ({
   ...scope,
   sessions: scope.by === undefined || scope.session !== undefined ? undefined : await sessionsWith(queries, scope.by),
 })
 
-// Agents of transcripts are not looked for: each of their names is in every transcript of its kind.
+// Agents of transcripts are left out: all transcripts of a format have the same agent.
 const sessionsWith = async ({ query }: Queries, name: string): Promise<string[] | undefined> => {
   const rows = await query<{ id: string }>(
     `select session_id as id from participants where team_name = $1
@@ -41,11 +41,11 @@ const sessionsWith = async ({ query }: Queries, name: string): Promise<string[] 
   return rows.length === 0 || rows.length > MOST_SESSIONS ? undefined : rows.map(({ id }) => id)
 }
 
-/** Does it leave events out by what the index of terms does not know: their times, or their author? */
+/** Does the scope filter by a column that the index of terms does not have: the time or the author? */
 export const isNarrowed = ({ from, before, by }: Scope) => from !== undefined || before !== undefined || by !== undefined
 
-/** The conditions on the index's rows, by all of the scope but its author. */
-export const liesWithin = ({ session, turn, sessions, from, before }: KnownScope, bind: Bind): string[] => [
+/** The SQL conditions on the index's rows, for all of the scope but its author. */
+export const liesWithin = ({ session, turn, sessions, from, before }: ResolvedScope, bind: Bind): string[] => [
   ...(session === undefined ? [] : [`session_id = ${bind(session)}::uuid`]),
   ...(turn === undefined ? [] : [`turn = ${bind(turn)}::int`]),
   ...(sessions === undefined ? [] : [`session_id = any(${bind(plainArray(sessions))}::uuid[])`]),
@@ -53,8 +53,8 @@ export const liesWithin = ({ session, turn, sessions, from, before }: KnownScope
   ...(before === undefined ? [] : [`at < ${bind(before)}::timestamptz`]),
 ]
 
-/** The condition for its author, whom only the log and the roster know. */
-export const writtenBy = ({ by }: KnownScope, bind: Bind): string[] => {
+/** The SQL condition for the author, who is only in the log and the roster. */
+export const writtenBy = ({ by }: ResolvedScope, bind: Bind): string[] => {
   if (by === undefined) return []
   const name = bind(by)
   return [
@@ -69,8 +69,8 @@ export const eventsOfSession = async ({ query }: Queries, id: string): Promise<n
   return row?.events ?? 0
 }
 
-/** The part of the index's events that lies there; undefined when these are few enough to be all scored. */
-export const shareWithin = async ({ query }: Queries, place: KnownScope, events: number): Promise<number | undefined> => {
+/** The share of all indexed events that the scope has; undefined when these are few enough to be all scored. */
+export const shareWithin = async ({ query }: Queries, place: ResolvedScope, events: number): Promise<number | undefined> => {
   const params: unknown[] = []
   const within = liesWithin(place, (value) => `$${params.push(value)}`).join(' and ')
   if (within === '') return 1 // an author whose sessions are too many

@@ -1,5 +1,5 @@
-// Writing the index of sessions: their titles, descriptions and documents, a row for each session. What a row was made of is in it, so
-// that no change need be announced: the two are compared.
+// Writes the index of sessions: a row for each, of its title, description and document. A row has the version of the document and the hash of
+// the rest that it was made of, so that a change is found by comparing, also without a notification.
 import type { Database, Queries } from '../../db/database.ts'
 import { pause } from '../core/pause.ts'
 import { MOST_COUNTED, quoted, termsOf } from './tokenizer.ts'
@@ -9,12 +9,12 @@ import { isAway } from '../../db/errors.ts'
 
 const SESSIONS_AT_ONCE = 200
 const BATCH_BYTES = 1024 * 1024 // of documents, the first always
-const PIECE = 64 * 1024 // characters that are turned into terms at a time: of a longer text termsOf leaves out the middle
+const CHUNK = 64 * 1024 // characters that are tokenized at a time: of a longer text termsOf leaves out the middle
 const MOST_BYTES = 1_000_000 // of terms and their places: a tsvector holds 1 MiB, and only a text made for it has more
-const RESTS = 20 // times as long as it took: a large document that is being written costs a twentieth of the time at most
+const RESTS = 20 // times as long as it took: indexing a large document that keeps changing takes a twentieth of the time at most
 const WORTH_RESTING_MS = 15
 const FAILED_RESTS_MS = 5_000
-const LOOK_EVERY_MS = 300
+const KEEP_UP_EVERY_MS = 300
 const BATCH_MAY_TAKE_MS = 60_000
 
 const HEAD = `md5(s.title || E'\\n' || s.description)`
@@ -25,7 +25,7 @@ const CHANGED = `sessions s left join session_docs d on d.session_id = s.id left
 export class SessionIndexer {
   #moved = new Set<string>()
   #resting = new Map<string, number>() // until when
-  #lookedAt = 0
+  #ranAt = 0
 
   constructor(readonly database: Database) {}
 
@@ -40,15 +40,15 @@ export class SessionIndexer {
     for (const { id } of rows) this.#moved.add(id)
   }
 
-  /** The same as `run`, if the last time is a while ago: between batches of events that never end. */
-  async keepUp(wanted: () => boolean): Promise<void> {
-    if (performance.now() - this.#lookedAt >= LOOK_EVERY_MS) await this.run(wanted)
+  /** Runs if the last run is a while ago: called between batches of events, of which there may be no end. */
+  async keepUp(goOn: () => boolean): Promise<void> {
+    if (performance.now() - this.#ranAt >= KEEP_UP_EVERY_MS) await this.run(goOn)
   }
 
-  /** Indexes what has changed. A session is looked at until nothing has, since another instance may have written an older text. */
-  async run(wanted: () => boolean): Promise<void> {
-    this.#lookedAt = performance.now()
-    for (let due = this.#due(); due.length > 0 && wanted(); due = this.#due()) {
+  /** Indexes the sessions that have changed, until none has: another instance may write the row of an older text meanwhile. */
+  async run(goOn: () => boolean): Promise<void> {
+    this.#ranAt = performance.now()
+    for (let due = this.#due(); due.length > 0 && goOn(); due = this.#due()) {
       const changed = await changedAmong(this.database, due)
       const behind = new Set(changed.map(({ id }) => id))
       for (const id of due) if (!behind.has(id)) this.#moved.delete(id)
@@ -57,17 +57,17 @@ export class SessionIndexer {
       await this.#index(batch)
       const took = performance.now() - start
       if (took >= WORTH_RESTING_MS) for (const id of batch) this.#resting.set(id, performance.now() + RESTS * took)
-      await pause() // others have their turn
+      await pause() // whatever else waits for this thread has its turn
     }
   }
 
-  /** Throws it all away; catching up rebuilds it. */
+  /** Empties the index; catching up rebuilds it. */
   async empty(): Promise<void> {
     this.#resting.clear()
     await this.database.transaction(({ query }) => query('truncate session_search'), BATCH_MAY_TAKE_MS)
   }
 
-  // A session whose text cannot be indexed rests, and holds up no other.
+  // A session whose text cannot be indexed rests for a while, so that it holds up no other.
   async #index(batch: string[]): Promise<void> {
     try {
       return await indexSessions(this.database, batch)
@@ -88,20 +88,20 @@ export class SessionIndexer {
   }
 }
 
-interface Changed {
+interface ChangedSession {
   id: string
   bytes: number
 }
 
-const changedAmong = ({ query }: Queries, ids: string[]): Promise<Changed[]> =>
+const changedAmong = ({ query }: Queries, ids: string[]): Promise<ChangedSession[]> =>
   query(`select s.id, coalesce(octet_length(d.content), 0) as bytes from ${CHANGED} and s.id = any($1::uuid[])`, [plainArray(ids)])
 
-const withinBatch = (changed: Changed[]): string[] => {
+const withinBatch = (changed: ChangedSession[]): string[] => {
   let left = BATCH_BYTES
   return changed.filter(({ bytes }, i) => (left -= bytes) >= 0 || i === 0).map(({ id }) => id)
 }
 
-interface Texts {
+interface SessionTexts {
   session_id: string
   title: string
   description: string
@@ -112,7 +112,7 @@ interface Texts {
 
 const indexSessions = async (database: Database, ids: string[]): Promise<void> => {
   if (ids.length === 0) return
-  const sessions = await database.query<Texts>(
+  const sessions = await database.query<SessionTexts>(
     `select s.id as session_id, s.title, s.description, coalesce(d.content, '') as content, coalesce(d.version, 0) as doc_version, ${HEAD} as head
      from sessions s left join session_docs d on d.session_id = s.id where s.id = any($1::uuid[])`,
     [plainArray(ids)],
@@ -134,10 +134,10 @@ const indexSessions = async (database: Database, ids: string[]): Promise<void> =
 }
 
 /** A session's terms as Postgres' tsvector: with counts as positions, the first of them with the label A if the title has the term. */
-export const indexedSession = ({ title, description, content }: Pick<Texts, 'title' | 'description' | 'content'>) => {
+export const indexedSession = ({ title, description, content }: Pick<SessionTexts, 'title' | 'description' | 'content'>) => {
   const titled = termsOf(title)
   const counts = new Map<string, number>()
-  for (const terms of [titled, termsOf(description), ...piecesOf(content).map((piece) => termsOf(piece))])
+  for (const terms of [titled, termsOf(description), ...chunksOf(content).map((piece) => termsOf(piece))])
     for (const [term, count] of terms) counts.set(term, Math.min((counts.get(term) ?? 0) + count, MOST_COUNTED))
   let [length, left, tsv] = [0, MOST_BYTES, '']
   for (const [term, count] of counts) {
@@ -152,11 +152,11 @@ export const indexedSession = ({ title, description, content }: Pick<Texts, 'tit
 const PLACES = Array.from({ length: MOST_COUNTED }, (_, i) => Array.from({ length: i }, (_, n) => `,${n + 2}`).join(''))
 const placesAfterFirst = (count: number) => PLACES[count - 1]!
 
-const piecesOf = (text: string): string[] => {
+const chunksOf = (text: string): string[] => {
   const pieces: string[] = []
   for (let from = 0; from < text.length;) {
-    const blank = text.slice(from, from + PIECE).search(/\s\S*$/)
-    const to = from + PIECE >= text.length ? text.length : from + (blank > 0 ? blank : PIECE)
+    const blank = text.slice(from, from + CHUNK).search(/\s\S*$/)
+    const to = from + CHUNK >= text.length ? text.length : from + (blank > 0 ? blank : CHUNK)
     pieces.push(text.slice(from, to))
     from = to
   }

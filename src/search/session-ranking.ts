@@ -1,42 +1,42 @@
-// Finding sessions by their titles, descriptions and documents. These are long: what has a single one of the words is seldom meant,
-// so a session must have most of what makes the query rare.
+// Finds sessions by their titles, descriptions and documents. These texts are long, so that one word of the query alone means little: a session
+// must have words that make up most of the query's weight.
 import type { Queries } from '../../db/database.ts'
 import { B, K1, quoted } from './tokenizer.ts'
 import { pgArray, plainArray } from '../../db/arrays.ts'
 import { UPDATED } from '../stores/history.ts'
 import { weightOf } from './candidates.ts'
 import type { Scope } from './scope.ts'
-import { timesOf, type Sought } from './ranking.ts'
+import { timesOf, type ParsedQuery } from './ranking.ts'
 
-const COVERED = 0.6 // of the weight of all words
+const COVERED = 0.6 // of the query's weight is what a session must have
 const USUAL_LENGTH = 200 // in terms
 const MOST_CANDIDATES = 5_000
 
 /** Sessions best first, and the terms by which they were found, the rarest first. */
-export interface FoundSessions {
+export interface SessionMatches {
   found: { session_id: string; score: number }[]
   terms: string[]
 }
 
-// A word of the query: itself, or what it was taken for.
-interface Group {
+// A word of the query, or its corrections.
+interface WordGroup {
   terms: string[]
   weight: number
 }
 
-/** The `limit` best sessions for a query: a title counts for more than any text. With times, only sessions that were going on then. */
+/** The `limit` best sessions for a query: a word in the title counts most. With times, only sessions that had events in that range. */
 export const findSessions = async (
   queries: Queries,
-  sought: Sought,
+  parsed: ParsedQuery,
   { scope: { session, from, before }, limit }: { scope: Scope; limit: number },
-): Promise<FoundSessions> => {
-  const groups = await groupsOf(queries, sought)
+): Promise<SessionMatches> => {
+  const groups = await groupsOf(queries, parsed)
   const terms = groups.flatMap((group) => group.terms)
   if (groups.length === 0) return { found: [], terms }
   const params: unknown[] = []
   const bind = (value: unknown) => `$${params.push(value)}`
   const total = groups.reduce((sum, { weight }) => sum + weight, 0)
-  const any = (among: Group[], label = '') => bind(among.flatMap((group) => group.terms.map((term) => quoted(term) + label)).join('|'))
+  const any = (among: WordGroup[], label = '') => bind(among.flatMap((group) => group.terms.map((term) => quoted(term) + label)).join('|'))
   const within = [
     ...(session === undefined ? [] : [`i.session_id = ${bind(session)}::uuid`]),
     ...(from === undefined ? [] : [`t.updated_at >= ${bind(from)}::timestamptz`]),
@@ -60,18 +60,18 @@ export const findSessions = async (
   return { found, terms }
 }
 
-// The rarest words: without any of these a session cannot have enough of the others.
-const decisive = (groups: Group[], total: number): Group[] => {
+// The rarest words, of which a session needs at least one to reach COVERED.
+const decisive = (groups: WordGroup[], total: number): WordGroup[] => {
   let missing = 0
   const needed = groups.findIndex(({ weight }) => (missing += weight) > total * (1 - COVERED) + 1e-9)
   return groups.slice(0, needed + 1)
 }
 
-const groupsOf = async (queries: Queries, { terms, unknown, corrected, corpus }: Sought): Promise<Group[]> => {
+const groupsOf = async (queries: Queries, { terms, unknown, corrected, corpus }: ParsedQuery): Promise<WordGroup[]> => {
   const here = await amongSessions(queries, unknown)
   const corrections = new Set([...corrected.values()].flat())
   const eventsOf = new Map(terms.map(({ term, events }) => [term, events]))
-  const groupOf = (own: string[]): Group => ({
+  const groupOf = (own: string[]): WordGroup => ({
     terms: own,
     weight: weightOf(Math.min(...own.map((term) => eventsOf.get(term) ?? 0)), corpus.events),
   })
@@ -100,14 +100,14 @@ export interface SessionText {
   source: string
   completed: boolean
   updated_at: string
-  /** Of the document, around the first of the terms; null if it has none of them. */
+  /** The part of the document around the first of the terms; null if it has none of them. */
   around: string | null
 }
 
 const BEFORE = 400 // characters
 const AROUND = 1_600
 
-/** What sessions say around these terms, the most telling first. */
+/** Sessions with their texts around these terms, which come most telling first. */
 export const sessionTexts = ({ query }: Queries, ids: string[], terms: string[]): Promise<SessionText[]> =>
   ids.length === 0
     ? Promise.resolve([])
@@ -115,8 +115,8 @@ export const sessionTexts = ({ query }: Queries, ids: string[], terms: string[])
         `select s.id, s.title, s.description, s.source, s.status = 'closed' as completed, ${UPDATED} as updated_at,
            case when place > 0 then substr(d.content, greatest(1, place - ${BEFORE}), ${AROUND}) end as around
          from sessions s left join session_docs d on d.session_id = s.id
-         cross join lateral (select lower(coalesce(d.content, '')) as said offset 0) l
-         cross join lateral (select coalesce(${[...terms.map((_, i) => `nullif(strpos(said, $${i + 2}), 0)`), '0'].join(', ')}) as place) p
+         cross join lateral (select lower(coalesce(d.content, '')) as lower_content offset 0) l
+         cross join lateral (select coalesce(${[...terms.map((_, i) => `nullif(strpos(lower_content, $${i + 2}), 0)`), '0'].join(', ')}) as place) p
          where s.id = any($1::uuid[])`,
         [plainArray(ids), ...terms],
       )

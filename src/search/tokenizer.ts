@@ -1,9 +1,9 @@
-// How a text becomes the terms it is found by. The index and every query go through here and so always agree.
+// Turns a text into the terms it is found by. The index and every query use it, and so always agree.
 import { utf8Bytes } from '../core/text.ts'
 
-const LONGEST_TERM = 100 // characters; what is longer is a blob, or a path whose parts are found
-const MOST_BYTES = 256 * 1024 // of the different terms of one event: Postgres holds 1 MiB of them with their places
-export const MOST_COUNTED = 255 // of one term in one event, or one session's texts: Postgres holds no more positions
+const LONGEST_TERM = 100 // characters; longer ones are blobs, or paths, which are found by their parts
+const MOST_BYTES = 256 * 1024 // of the different terms of one event: a tsvector holds 1 MiB, positions included
+export const MOST_COUNTED = 255 // occurrences of a term in one event, or in one session's texts: a tsvector holds no more positions
 const HEAD = 96 * 1024 // characters that are read of a text, from its beginning …
 const TAIL = 32 * 1024 // … and from its end, where a log has its error
 
@@ -13,11 +13,11 @@ const SEGMENTS = /[/\\:@#]+/
 const WORDS = /[-._]+|(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u
 const CODE = /^(\p{L}+)(\p{N}+)$/u // TS2345, E0308
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
-const LETTERS = /^[a-z]+$/ // nearly all words, and nothing in them to split
+const LETTERS = /^[a-z]+$/ // nearly all words, which need no splitting
 const PLAIN = /^[a-z0-9]+$/
 
-/** How often each term is in a text: words in lower case; a path, identifier or code whole and in its parts. `wholes` gets those
- *  that have parts. */
+/** How often each term is in a text: words in lower case; a path, identifier or code whole and by its parts. The terms that have parts are
+ *  added to `wholes`. */
 export const termsOf = (text: string, wholes?: Set<string>): Map<string, number> => {
   const counts = new Map<string, number>()
   let left = MOST_BYTES
@@ -62,7 +62,7 @@ const addWord = (word: string, add: Add) => {
   }
 }
 
-// Writing without spaces has no words to split at: every two neighbours are a term.
+// Scripts without spaces: every two neighbouring characters are a term.
 const addPairs = (word: string, add: Add) => {
   const characters = [...word]
   if (characters.length === 1) add(word)
@@ -73,15 +73,15 @@ const addPairs = (word: string, add: Add) => {
 export const K1 = 1.2
 export const B = 0.75
 
-// What is stored for an event that says "panic in the lexer: panic", five terms long:
+// How an event is stored that says "panic in the lexer: panic", five terms long:
 //   tsv      'panic':1,2 'in':1 'the':1 'lexer':1    as many positions as the term has occurrences
-//   hot      '3panic' '1in' '1the' '1lexer'          the level before the term: "panic" weighs 2 / (2 + 0.33) = 0.86 of its most here
+//   hot      '3panic' '1in' '1the' '1lexer'          the level before the term: "panic" has 2 / (2 + 0.33) = 0.86 of its greatest weight
 //   levels   panic 3, in 1, the 1, lexer 1           added up in `search_terms`: how many events have the term at each level
 // A search for a common term then reads the events of '4panic', and of '3panic' if these are few (search/candidates.ts).
 
-// The part of its greatest weight that a term has in an event; levels begin here. What is below is found through `tsv` alone.
+// A term's weight in an event, as a share of its greatest weight: each level begins at one of these. Below the first, the term is in `tsv` alone.
 export const LEVELS = [0.62, 0.7, 0.77, 0.83, 0.88]
-// The length that levels are computed with. The score takes the true average; the levels only choose what is scored.
+// The average length for which levels are computed. Scores use the true average; levels only choose the candidates.
 const USUAL_LENGTH = 150
 
 export interface Indexed {

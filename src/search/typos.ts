@@ -1,30 +1,30 @@
-// A term that no event has is taken for one that is a typo away. One edit leaves a word's first or its second half as it was, so two
-// ranges of the vocabulary hold all that can be meant: no extension, no scan.
+// Corrects a term that no event has to one that is a typo away. One edit leaves the first or the second half of a word as it was, so two range
+// scans of the vocabulary (one of it reversed) find all candidates, without an extension.
 import type { Queries } from '../../db/database.ts'
 
-const SHORTEST = 4 // below, everything is a typo of everything
+const SHORTEST = 4 // letters; shorter words are typos of too many others
 const MOST_TERMS = 6
 const MOST_WORDS = 3
 const CANDIDATES = 4_000
 
-export interface Word {
+export interface KnownTerm {
   term: string
   events: number
   levels: number[] | null
 }
 
 /** For each of the terms, the commonest words that are one typo away; nothing for a term that has none. */
-export const correctionsOf = async (queries: Queries, terms: string[]): Promise<Map<string, Word[]>> => {
-  const looked = terms.filter((term) => term.length >= SHORTEST && /\p{L}/u.test(term)).slice(0, MOST_TERMS)
-  const corrected = await Promise.all(looked.map(async (term) => [term, await wordsNear(queries, term)] as const))
+export const correctionsOf = async (queries: Queries, terms: string[]): Promise<Map<string, KnownTerm[]>> => {
+  const correctable = terms.filter((term) => term.length >= SHORTEST && /\p{L}/u.test(term)).slice(0, MOST_TERMS)
+  const corrected = await Promise.all(correctable.map(async (term) => [term, await wordsNear(queries, term)] as const))
   return new Map(corrected.filter(([, words]) => words.length > 0))
 }
 
-const wordsNear = async ({ query }: Queries, term: string): Promise<Word[]> => {
-  const half = Math.floor((term.length - 1) / 2) // a swap across the middle spoils one letter of each half, and not these
+const wordsNear = async ({ query }: Queries, term: string): Promise<KnownTerm[]> => {
+  const half = Math.floor((term.length - 1) / 2) // a swap across the middle changes a letter of each half, but none of these
   const reversed = [...term].reverse().join('')
   const [first, last] = [term.slice(0, half), reversed.slice(0, half)]
-  const candidates = await query<Word>(
+  const candidates = await query<KnownTerm>(
     `(select term, events, levels from search_terms where term >= $1 and term < $2 and length(term) between $5 and $6 limit ${CANDIDATES})
      union
      (select term, events, levels from search_terms where reverse(term) >= $3 and reverse(term) < $4 and length(term) between $5 and $6 limit ${CANDIDATES})`,

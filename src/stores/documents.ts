@@ -1,4 +1,4 @@
-// The document of a session and its versions. A writer holds the session's lock, so versions come one by one.
+// A session's document and its versions. Writers hold the session's lock, so versions have no gap.
 import { and, desc, eq, lt, sql } from 'drizzle-orm'
 import { prepared, type Queries } from '../../db/database.ts'
 import { sessionDocHistory, sessionDocs } from '../../db/schema.ts'
@@ -22,7 +22,7 @@ const DOCUMENT = prepared((db) =>
     .prepare('document'),
 )
 
-/** The newest; version 0 is the empty document before the first write. */
+/** The newest version. Version 0 is the empty document before the first write. */
 export const readDocument = async (queries: Queries, sessionId: string): Promise<{ content: string; version: number }> => {
   const [row] = await DOCUMENT(queries).execute({ id: sessionId })
   return row ?? { content: '', version: 0 }
@@ -33,17 +33,18 @@ select session_id as id, substr(content, place, $2) as text
 from (select session_id, content, strpos(E'\\n' || content, E'\\n## Conclusion\\n') as place from session_docs where session_id = any($1::uuid[])) found
 where place > 0`
 
-/** The beginning of each document's conclusion, with the heading that conclude_session writes: for a glance, because a document may have
- *  512 KiB. */
+/** The first `characters` of each document's conclusion, from the heading that conclude_session writes, by session. Found by the database,
+ *  because a document may have 512 KiB. */
 export const conclusionsOf = async ({ query }: Queries, ids: string[], characters: number): Promise<Map<string, string>> => {
   if (ids.length === 0) return new Map()
   const rows = await query<{ id: string; text: string }>(CONCLUSIONS, [plainArray(ids), characters])
   return new Map(rows.map(({ id, text }) => [id, text]))
 }
 
-// Asked for are numbers that the column cannot hold, too.
-const asked = (version: number) => sql`${version}::bigint`
+// A caller may ask for a version beyond the column's range: compared as bigint, it is merely not found.
+const asBigint = (version: number) => sql`${version}::bigint`
 
+/** One version of the document; undefined when there is none of that number. */
 export const readVersion = async (
   { db }: Queries,
   sessionId: string,
@@ -53,11 +54,11 @@ export const readVersion = async (
   const [row] = await db
     .select({ content: sessionDocHistory.content, version: sessionDocHistory.version })
     .from(sessionDocHistory)
-    .where(and(eq(sessionDocHistory.sessionId, sessionId), eq(sessionDocHistory.version, asked(version))))
+    .where(and(eq(sessionDocHistory.sessionId, sessionId), eq(sessionDocHistory.version, asBigint(version))))
   return row
 }
 
-/** The doc as it was before an event: what a team knew of it that had read up to there. */
+/** The document as it was before an event: what a team that has read the feed up to there knows of it. */
 export const documentBefore = async (
   { query }: Queries,
   sessionId: string,
@@ -71,7 +72,7 @@ export const documentBefore = async (
   return row ?? { content: '', version: 0 }
 }
 
-/** A new version with its history row. The caller holds the session's lock and has compared versions. */
+/** Writes a new version and its history row. The caller holds the session's lock and has compared versions. */
 export const writeDocument = async (
   { db }: Queries,
   sessionId: string,
@@ -91,7 +92,7 @@ export const writeDocument = async (
   return { version, at: row!.at }
 }
 
-/** Versions before `before` (or from the newest), newest first. */
+/** At most `limit` versions before version `before`, or from the newest, the newest first. */
 export const documentVersions = ({ db }: Queries, sessionId: string, before: number | undefined, limit: number) =>
   db
     .select({
@@ -102,31 +103,32 @@ export const documentVersions = ({ db }: Queries, sessionId: string, before: num
       bytes: sql<number>`octet_length(${sessionDocHistory.content})`,
     })
     .from(sessionDocHistory)
-    .where(and(eq(sessionDocHistory.sessionId, sessionId), before === undefined ? undefined : lt(sessionDocHistory.version, asked(before))))
+    .where(
+      and(eq(sessionDocHistory.sessionId, sessionId), before === undefined ? undefined : lt(sessionDocHistory.version, asBigint(before))),
+    )
     .orderBy(desc(sessionDocHistory.version))
     .limit(limit)
 
-/** A write to the document, or several as one: which versions it made, when the last of them, and who it was, if that was one author.
- *  `bytes`: of the last one's text. */
+/** A write to the document, or several shown as one. */
 export interface Edit {
-  from: number
-  to: number
-  at: string
+  from: number // the first version that it made
+  to: number // the last
+  at: string // of the last version
   teamId: string | null
-  by: string | undefined
-  bytes: number
+  by: string | undefined // undefined: several authors
+  bytes: number // of the last version's text
 }
 
-interface Range {
-  since?: string | undefined
-  before?: string | undefined
-  after?: number
-  upTo?: number | undefined
+interface EditRange {
+  since?: string | undefined // time
+  before?: string | undefined // time
+  after?: number // version
+  upTo?: number | undefined // version
 }
 
-// `first` ends with the last version before $2, `end` with the last one before $3. Versions have no gap and are written in the order of
-// time, so that 13 looks find the place among 5,000; there is no index on time, and no text is read.
-const placeOf = (name: string, time: string) => `
+// A binary search over the versions, which have no gap and are in the order of time: there is no index on time, and 13 steps find one
+// among 5,000 versions without reading a text. `first` ends with the last version before time $2, `until` with the last before $3.
+const boundary = (name: string, time: string) => `
 ${name}(lo, hi) as (
   select 0, version from session_docs where session_id = $1 and ${time}::timestamptz is not null
   union all
@@ -134,7 +136,7 @@ ${name}(lo, hi) as (
   from ${name} join session_doc_history on session_id = $1 and version = (lo + hi + 1) / 2 where lo < hi
 )`
 const EDITS = `
-with recursive ${placeOf('first', '$2')}, ${placeOf('until', '$3')}, range as (
+with recursive ${boundary('first', '$2')}, ${boundary('until', '$3')}, range as (
   select greatest($4::int, (select max(lo) from first)) as after, least($5::int, (select max(lo) from until)) as up_to
 )
 select version as "to", after + 1 as "from", written_at as at, written_by_team_id as "teamId", written_by as by, octet_length(content) as bytes
@@ -143,17 +145,17 @@ from session_doc_history, range where session_id = $1 and version > after and ve
 const EDITS_READ = 1_000
 const NO_END = 2 ** 31 - 1
 
-/** What was written to the document in a range of time and versions, the oldest first. Of more than 1,000 the oldest are one edit. */
+/** The writes to the document in a range of times and versions, the oldest first. Of more than 1,000 the oldest are merged into one. */
 export const editsIn = async (
   { query }: Queries,
   sessionId: string,
-  { since, before, after = 0, upTo = NO_END }: Range,
+  { since, before, after = 0, upTo = NO_END }: EditRange,
 ): Promise<Edit[]> => {
   const edits = (await query<Edit>(EDITS, [sessionId, since ?? null, before ?? null, after, upTo, EDITS_READ])).reverse()
   return edits.map((edit, i) => (i === 0 && edit.from < edit.to ? { ...edit, teamId: null, by: undefined } : { ...edit, from: edit.to }))
 }
 
-/** The texts of these versions, but of those alone that have at most so many bytes. */
+/** The texts of these versions, by version, without those of more than `bytes` bytes. */
 export const versionTexts = async (
   { query }: Queries,
   sessionId: string,

@@ -2,8 +2,9 @@
 import type { Queries } from '../../db/database.ts'
 import { CONVERSATION_TYPES } from '../../db/schema.ts'
 import { plainArray } from '../../db/arrays.ts'
+import { fromBeforeTo } from '../core/event-kinds.ts'
 
-/** An event as every door shows it: the same for all readers, so it can be encoded once (specification 1's message). */
+/** An event as every door shows it: the same for all readers, so it can be encoded once. */
 export interface Event {
   id: string
   sequence: number
@@ -12,7 +13,7 @@ export interface Event {
   [field: string]: unknown
 }
 
-export interface Row {
+export interface EventRow {
   id: string
   sequence: number
   type: string
@@ -34,7 +35,7 @@ export interface Page {
   hasMore: boolean
 }
 
-/** What these events say of the session's state; undefined when they say nothing. */
+/** Whether the session is closed after these events; undefined when none of them closes or reopens it. */
 export const closedBy = (events: Event[]): boolean | undefined => {
   const last = events.findLast(({ event }) => event === 'session_concluded' || event === 'session_reopened')
   return last && last.event === 'session_concluded'
@@ -43,21 +44,21 @@ export const closedBy = (events: Event[]): boolean | undefined => {
 const COLUMNS =
   'id, sequence, type, author, author_name, posted_by_team_id, content, reply_to, to_team_ids, task_id, turn, tool_name, model, at'
 
-// By primary key too. In a room that is all there is; in a transcript, the newest 100 among 100,000 events take 3.6 ms where an index of
-// their own would take 2.0, and every post would pay a fifth of the database's time for it (bench/post).
+// Read by the primary key too. In a room there is little else to skip; in a transcript the newest 100 among 100,000 events take 3.6 ms, where
+// an index of the conversation would take 2.0 and cost every post a fifth more of the database's time (bench/post).
 export const CONVERSATION = `type in (${CONVERSATION_TYPES.map((type) => `'${type}'`).join(', ')})`
 export const isConversation = (type: string) => (CONVERSATION_TYPES as readonly string[]).includes(type)
-/** What a page counts: what teams and people said. */
+/** What teams and people said: what the pages count as messages. */
 export const MESSAGE = `type in ('chat', 'user_input')`
 export const isMessage = (type: string) => type === 'chat' || type === 'user_input'
 export const PAGE_EVENTS = 500
 export const PAGE_BYTES = 256 * 1024
 
-/** A page of what follows `cursor`, ascending: at most `limit` events or 256 KiB of text, the first one always. */
+/** A page of what follows `cursor`, ascending: at most `limit` events and PAGE_BYTES of text, but the first event always. */
 export const eventsAfter = (queries: Queries, sessionId: string, cursor: number, trace: boolean, limit = PAGE_EVENTS): Promise<Page> =>
   page(queries, `session_id = $1 and sequence > $2${trace ? '' : ` and ${CONVERSATION}`}`, 'asc', [sessionId, cursor], limit)
 
-/** The page before `cursor` (or the newest), ascending too, with the same budget counted from its end. */
+/** The page before `cursor` (or the newest one), ascending too: the same limits, counted from its end. */
 export const eventsBefore = async (
   queries: Queries,
   sessionId: string,
@@ -71,7 +72,7 @@ export const eventsBefore = async (
 }
 
 export const eventById = async ({ query }: Queries, sessionId: string, id: string): Promise<Event | undefined> => {
-  const [row] = await query<Row>(`select ${COLUMNS} from events where session_id = $1 and id = $2`, [sessionId, id])
+  const [row] = await query<EventRow>(`select ${COLUMNS} from events where session_id = $1 and id = $2`, [sessionId, id])
   return row && eventOf(row)
 }
 
@@ -81,26 +82,27 @@ export const hasPosted = async ({ query }: Queries, sessionId: string, teamId: s
   return (await query(posts, [sessionId, teamId, new Date(since).toISOString()])).length > 0
 }
 
-/** Has the feed told of the team, as its author or as one that came? */
-export const isTold = async ({ query }: Queries, sessionId: string, teamId: string): Promise<boolean> => {
-  const told = `select from events where session_id = $1 and ${CONVERSATION} and (posted_by_team_id = $2::uuid or content->>'team_id' = $2::text) limit 1`
-  return (await query(told, [sessionId, teamId])).length > 0
+/** Is the team in the feed, as an author or as one that joined? */
+export const isMentioned = async ({ query }: Queries, sessionId: string, teamId: string): Promise<boolean> => {
+  const mentions = `select from events where session_id = $1 and ${CONVERSATION} and (posted_by_team_id = $2::uuid or content->>'team_id' = $2::text) limit 1`
+  return (await query(mentions, [sessionId, teamId])).length > 0
 }
 
-/** Those of these events that this session has, in no order. */
+/** Those of these ids that are events of this session, in no order. */
 export const eventsById = async ({ query }: Queries, sessionId: string, ids: string[]): Promise<Event[]> =>
-  (await query<Row>(`select ${COLUMNS} from events where session_id = $1 and id = any($2::uuid[])`, [sessionId, plainArray(ids)])).map(
+  (await query<EventRow>(`select ${COLUMNS} from events where session_id = $1 and id = any($2::uuid[])`, [sessionId, plainArray(ids)])).map(
     eventOf,
   )
 
-/** A page of the events that `where` names, in the order of their sequence or against it. One row more than asked for tells whether
- *  there is more; the running sum keeps a page of large texts within its budget. The database cuts it: 501 events of 32 KiB are 16 MiB. */
+/** A page of the events that match `where`, in the order of their sequence or against it, within the limits of eventsAfter. The database
+ *  cuts it by a running sum of their sizes, since 501 events of 32 KiB would be 16 MiB on the way; one row more than asked for tells
+ *  whether there is more. */
 export const page = async ({ query }: Queries, where: string, order: 'asc' | 'desc', params: unknown[], limit: number): Promise<Page> => {
-  const rows = await query<Row & { found: number }>(
+  const rows = await query<EventRow & { found: number }>(
     `select ${COLUMNS}, found
-     from (select *, sum(size) over (order by sequence ${order}) - size as before, count(*) over ()::int as found
+     from (select *, sum(size) over (order by sequence ${order}) as bytes, count(*) over ()::int as found
            from (select * from events where ${where} order by sequence ${order} limit ${limit + 1}) newest) summed
-     where before < ${PAGE_BYTES}
+     where bytes <= ${PAGE_BYTES} or bytes = size
      order by sequence ${order}
      limit ${limit}`,
     params,
@@ -108,18 +110,19 @@ export const page = async ({ query }: Queries, where: string, order: 'asc' | 'de
   return { events: rows.map(eventOf), hasMore: rows.length < (rows[0]?.found ?? 0) }
 }
 
-/** Cuts what is at hand already to a page, as the database would. */
+/** Cuts events that are in memory to a page, as the database would. */
 export const pageOf = (events: Event[]): Page => {
+  if (events.length < 2) return { events, hasMore: false } // nearly every wake: nothing to measure
   let bytes = 0
-  const end = events.findIndex((_, i) => i === PAGE_EVENTS || (i > 0 && (bytes += sizeOf(events[i - 1]!)) >= PAGE_BYTES))
+  const end = events.findIndex((event, i) => i === PAGE_EVENTS || ((bytes += sizeOf(event)) > PAGE_BYTES && i > 0))
   return end < 0 ? { events, hasMore: false } : { events: events.slice(0, end), hasMore: true }
 }
 
 const sizeOf = ({ content, ...rest }: Event) => Buffer.byteLength(JSON.stringify(content ?? rest))
 
-export const eventOf = (row: Row): Event => {
+export const eventOf = (row: EventRow): Event => {
   const { id, sequence, type, at } = row
-  if (type === 'system') return { id, sequence, type, ...row.content, at } as Event
+  if (type === 'system') return { id, sequence, type, ...fromBeforeTo(row.content), at } as Event
   return {
     id,
     sequence,

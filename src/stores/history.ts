@@ -1,5 +1,5 @@
-// Reading the log as a hierarchy of sessions, turns and events. A turn is no row: it is what its events say, and reading it takes two
-// range scans. Where the turn lies in the log the search index knows; what it has not seen yet is the end of the log.
+// Reads the log as a hierarchy of sessions, turns and events. A turn is no row but derived from its events, which takes two range scans: the
+// search index knows the turn's range in the log, and events that it has not seen yet are at the end of the log.
 import type { Queries } from '../../db/database.ts'
 import type { Content } from '../core/event-text.ts'
 import { plainArray } from '../../db/arrays.ts'
@@ -17,8 +17,8 @@ export interface SessionRow {
   completed: boolean
 }
 
-/** What the events of one kind (and tool) in a turn have in common. */
-export interface Run {
+/** The events of one type (and tool) in a turn, summed up. */
+export interface EventGroup {
   session_id: string
   turn: number
   kind: string
@@ -28,9 +28,9 @@ export interface Run {
   last: number
   started_at: string
   updated_at: string
-  terminal: number | null // the last event that says it ends the turn
+  terminal: number | null // the last event that is marked as the turn's end
   last_chat: number | null
-  here: boolean // not all of it was imported
+  here: boolean // some were written here, not imported
 }
 
 export interface EventRow {
@@ -50,14 +50,16 @@ export interface EventRow {
   cut: boolean // the content is a beginning
 }
 
-export interface Place {
+export interface EventPosition {
   session_id: string
   sequence: number
 }
 
-/** When something last happened in a session `s`. */
+/** The time of the last event in a session `s`, as SQL. */
 export const UPDATED = 'coalesce(s.last_event_at, s.created_at)'
-const sessionWith = (
+
+/** The columns of a SessionRow, with this expression as `updated_at`. */
+export const sessionColumns = (
   updated: string,
 ) => `s.id, s.title, s.description, s.source, s.status, s.created_at as started_at, ${updated} as updated_at,
   greatest(s.turn, least(s.last_sequence, 1))::int as turn, s.last_sequence,
@@ -65,10 +67,10 @@ const sessionWith = (
     or exists (select from events e where e.session_id = s.id and e.turn = s.turn and e.terminal) as completed`
 
 export const sessionsByIds = ({ query }: Queries, ids: string[]): Promise<SessionRow[]> =>
-  query(`select ${sessionWith(UPDATED)} from sessions s where s.id = any($1::uuid[])`, [plainArray(ids)])
+  query(`select ${sessionColumns(UPDATED)} from sessions s where s.id = any($1::uuid[])`, [plainArray(ids)])
 
-/** The sessions before and after in the chain of those resumed from one another. */
-export const neighbours = async ({ query }: Queries, id: string): Promise<{ previous: string | null; next: string | null }> => {
+/** The sessions before and after in a chain of resumed ones. */
+export const sessionsBeside = async ({ query }: Queries, id: string): Promise<{ previous: string | null; next: string | null }> => {
   const [row] = await query<{ previous: string | null; next: string | null }>(
     `select s.resumed_from_session_id as previous, (select n.id from sessions n where n.series_id = s.series_id and n.resumed_from_session_id = s.id
        order by n.created_at limit 1) as next
@@ -80,21 +82,21 @@ export const neighbours = async ({ query }: Queries, id: string): Promise<{ prev
 
 const KIND = `case when e.type <> 'chat' then e.type when e.author = 'person' then 'user_input' else 'assistant_response' end`
 
-/** In each of these sessions the first event of these kinds, if it has one. */
+/** The first event of these types in each of these sessions that has one. */
 export const firstEvents = ({ query }: Queries, sessionIds: string[], kinds: string[]) =>
-  query<Place & { turn: number; id: string; at: string }>(
+  query<EventPosition & { turn: number; id: string; at: string }>(
     `select e.session_id, e.turn, e.sequence, e.id, e.at from unnest($1::uuid[]) as wanted(id) cross join lateral (
        select * from events e where e.session_id = wanted.id and ${KIND} = any($2::text[]) order by e.sequence limit 1) e`,
     [plainArray(sessionIds), plainArray(kinds)],
   )
 
-export interface Wanted {
+export interface TurnPosition {
   session_id: string
-  turn: number | null // all of them
+  turn: number | null // null: all turns
 }
 
-// What of the log holds the wanted turn: as far as is indexed, its own stretch; beyond, all there is. The stretch comes first, whatever
-// the planner thinks of tables that have just grown: the other way round it would be looked up for each event.
+// The events of the wanted turns: within its indexed range, and beyond what is indexed all of the log. `offset 0` makes Postgres find the range
+// first, whatever its statistics say of tables that have just grown: otherwise it looked the range up for each event.
 const WITHIN = `(
     select w.session_id, w.turn, s.last_sequence, i.indexed_sequence, known.first, known.last
     from json_to_recordset($1::json) as w(session_id uuid, turn int)
@@ -112,8 +114,8 @@ const WITHIN = `(
 
 /** The runs among some events `e`: by turn, in the order in which they began. Sorted here, since the database would sort all the events
  *  by the texts of their kinds and tools to group them in that order. */
-export const runsAmong = async ({ query }: Queries, events: string, params: unknown[]): Promise<Run[]> => {
-  const runs = await query<Run>(
+export const eventGroupsAmong = async ({ query }: Queries, events: string, params: unknown[]): Promise<EventGroup[]> => {
+  const runs = await query<EventGroup>(
     `select e.session_id, e.turn, ${KIND} as kind, case when e.type = 'tool_call' then e.tool_name end as tool_name, count(*)::int as events,
        min(e.sequence) as first, max(e.sequence) as last, min(e.at) as started_at, max(e.at) as updated_at,
        max(e.sequence) filter (where e.terminal) as terminal, max(e.sequence) filter (where e.type = 'chat') as last_chat,
@@ -124,10 +126,11 @@ export const runsAmong = async ({ query }: Queries, events: string, params: unkn
   return runs.sort((a, b) => (a.session_id === b.session_id ? a.turn - b.turn || a.first - b.first : a.session_id < b.session_id ? -1 : 1))
 }
 
-export const runsOf = (queries: Queries, wanted: Wanted[]): Promise<Run[]> => runsAmong(queries, WITHIN, [JSON.stringify(wanted)])
+export const eventGroupsOf = (queries: Queries, wanted: TurnPosition[]): Promise<EventGroup[]> =>
+  eventGroupsAmong(queries, WITHIN, [JSON.stringify(wanted)])
 
-const BEGINNING = 600 // characters, of which a summary shows 240 at most
-// Of a text its beginning; of what has none, all of it unless it is large.
+const BEGINNING = 600 // characters; a summary shows 240 of them at most
+// The beginning of a text; a content without one whole, unless it is large.
 const BRIEFLY = `case when e.size <= 4 * ${BEGINNING} then e.content
     else jsonb_build_object('text', left(coalesce(e.content->>'arguments', e.content::text), ${BEGINNING})) end`
 const BRIEF = `case when e.content->>'text' is not null then jsonb_build_object('text', left(e.content->>'text', ${BEGINNING})) else ${BRIEFLY} end as content,
@@ -135,30 +138,30 @@ const BRIEF = `case when e.content->>'text' is not null then jsonb_build_object(
 const EVENT = `e.session_id, e.sequence, e.id, e.turn, e.ordinal, e.type, e.author, e.at, e.terminal, e.tool_name, e.model, e.originating_model`
 
 /** The events of a turn, their contents cut short. */
-export const eventsOfTurn = ({ query }: Queries, wanted: Wanted): Promise<EventRow[]> =>
+export const eventsOfTurn = ({ query }: Queries, wanted: TurnPosition): Promise<EventRow[]> =>
   query(`select ${EVENT}, ${BRIEF} from ${WITHIN} order by e.sequence`, [JSON.stringify([wanted])])
 
-/** An event with its author. */
+/** An event with its author's name. */
 export type AuthoredRow = EventRow & { author_name: string | null; posted_by_team_id: string | null }
 
 const AT_PLACES = `json_to_recordset($1::json) as p(session_id uuid, sequence bigint)
   join events e on e.session_id = p.session_id and e.sequence = p.sequence`
 
-/** Events by their places, their texts up to `characters`. */
-export const eventsAt = ({ query }: Queries, places: Place[], characters: number): Promise<AuthoredRow[]> =>
+/** Events by their positions, their texts cut to `characters`. */
+export const eventsAt = ({ query }: Queries, places: EventPosition[], characters: number): Promise<AuthoredRow[]> =>
   query(
-    `select ${EVENT}, e.author_name, e.posted_by_team_id, ${begun(characters)}
+    `select ${EVENT}, e.author_name, e.posted_by_team_id, ${cutContent(characters)}
      from ${AT_PLACES}`,
     [JSON.stringify(places)],
   )
 
-/** What a summary quotes of an event. */
-export type Quoted = Pick<EventRow, 'session_id' | 'sequence' | 'id' | 'type' | 'author' | 'tool_name' | 'content' | 'cut'>
+/** The columns of an event that a summary quotes. */
+export type QuotedEvent = Pick<EventRow, 'session_id' | 'sequence' | 'id' | 'type' | 'author' | 'tool_name' | 'content' | 'cut'>
 
-/** The same events with no more than that: thousands are quoted when a long session is opened. A text comes as text: to make JSON of it
- *  took the database longer than all the rest. */
-export const quotedAt = async ({ query }: Queries, places: Place[]): Promise<Quoted[]> => {
-  const rows = await query<Quoted & { said: string | null }>(
+/** Events by their positions, with no more than a summary quotes: opening a long session quotes thousands. Texts are selected as text, since
+ *  making JSON of them took the database longer than all the rest. */
+export const quotedEvents = async ({ query }: Queries, places: EventPosition[]): Promise<QuotedEvent[]> => {
+  const rows = await query<QuotedEvent & { said: string | null }>(
     `select e.session_id, e.sequence, e.id, e.type, e.author, e.tool_name, left(e.content->>'text', ${BEGINNING + 1}) as said,
        case when e.content->>'text' is null then ${BRIEFLY} end as content, e.size > 4 * ${BEGINNING} as cut
      from ${AT_PLACES}`,
@@ -169,18 +172,18 @@ export const quotedAt = async ({ query }: Queries, places: Place[]): Promise<Quo
   )
 }
 
-const begun = (characters: number) =>
+const cutContent = (characters: number) =>
   `case when length(e.content->>'text') > ${characters} then jsonb_build_object('text', left(e.content->>'text', ${characters})) else e.content end as content,
    coalesce(length(e.content->>'text') > ${characters}, false) as cut`
 
-/** One event whole. */
-export const eventWhole = async ({ query }: Queries, id: string): Promise<EventRow | undefined> => {
+/** An event with its whole content. */
+export const eventById = async ({ query }: Queries, id: string): Promise<EventRow | undefined> => {
   const [row] = await query<EventRow>(`select ${EVENT}, e.content, false as cut from events e where e.id = $1`, [id])
   return row
 }
 
-/** The ids of a turn's events before and after one of them. */
-export const besides = async (
+/** The ids of the events before and after one, within its turn. */
+export const eventsBeside = async (
   { query }: Queries,
   { session_id, turn, sequence }: EventRow,
 ): Promise<{ previous: string | null; next: string | null }> => {
@@ -191,37 +194,4 @@ export const besides = async (
     [JSON.stringify([{ session_id, turn }]), sequence],
   )
   return row!
-}
-
-export interface Window {
-  start: string
-  end: string
-  mode: string | null
-  order: 'asc' | 'desc'
-  after: { updated_at: string; id: string } | undefined
-  limit: number
-}
-
-/** Up to this many matches a list is a narrow one. */
-export const NARROW = 5_000
-
-/** Sessions that overlap a stretch of time, and whether there are more than NARROW of them. */
-export const sessionsWithin = async ({ query }: Queries, { start, end, mode, order, after, limit }: Window) => {
-  const matches = `updated_at >= $1::timestamptz and started_at < $2::timestamptz${mode === null ? '' : ' and mode = $3'}`
-  const filter = [start, end, ...(mode === null ? [] : [mode])]
-  const [comparison, n] = [order === 'asc' ? '>' : '<', filter.length]
-  const onwards = after ? `and (updated_at, session_id) ${comparison} ($${n + 1}::timestamptz, $${n + 2}::uuid)` : ''
-  const [rows, [count]] = await Promise.all([
-    query<SessionRow & { mode: string }>(
-      `select ${sessionWith('l.updated_at')}, l.mode
-       from (select * from session_index where ${matches} ${onwards} order by updated_at ${order}, session_id ${order} limit ${limit}) l
-       join sessions s on s.id = l.session_id order by l.updated_at ${order}, l.session_id ${order}`,
-      after ? [...filter, after.updated_at, after.id] : filter,
-    ),
-    query<{ many: boolean }>(
-      `select count(*) > ${NARROW} as many from (select from session_index where ${matches} limit ${NARROW + 1}) m`,
-      filter,
-    ),
-  ])
-  return { rows, many: count!.many }
 }

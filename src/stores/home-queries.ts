@@ -1,13 +1,13 @@
-// What the home page reads beside the sessions themselves: as many statements for one session as for a hundred.
+// What the home page reads beside the sessions' rows. Each takes one statement, for one session as for a hundred.
 import { and, count, desc, eq, gt, gte, inArray, isNull, max, or, sql, type SQL } from 'drizzle-orm'
 import type { Queries } from '../../db/database.ts'
 import { events, participants, sessions } from '../../db/schema.ts'
-import { kindNumber } from '../core/event-types.ts'
+import { eventTypeNumber } from '../core/event-types.ts'
 import { isAmong, plainArray } from '../../db/arrays.ts'
 import { MESSAGE } from './events.ts'
 import { isAround } from './members.ts'
 
-/** The newest event of each conversation, by primary key: the session's row knows its sequence. */
+/** The newest event of each conversation, found by primary key: the session's row has its sequence. */
 export const lastEventsOf = ({ db }: Queries, ids: string[]) =>
   ids.length === 0
     ? []
@@ -23,7 +23,7 @@ export const lastEventsOf = ({ db }: Queries, ids: string[]) =>
         .innerJoin(events, and(eq(events.sessionId, sessions.id), eq(events.sequence, sessions.lastConversationSequence)))
         .where(isAmong(sessions.id, ids))
 
-/** How many messages each session has: what the index has counted, and those that it has not come to. */
+/** The number of messages of each session: the indexer's count, and the messages that it has not reached yet. */
 export const messageCounts = async ({ query }: Queries, ids: string[]): Promise<Map<string, number>> => {
   if (ids.length === 0) return new Map()
   const rows = await query<{ id: string; messages: number }>(
@@ -35,21 +35,21 @@ export const messageCounts = async ({ query }: Queries, ids: string[]): Promise<
   return new Map(rows.map(({ id, messages }) => [id, messages]))
 }
 
-export const PULSES = 20
-const SAMPLES = 60
+export const PULSE_PARTS = 20
+const PULSE_SAMPLES = 60
 
-/** When each session was lively: its time so far in twenty parts, and how many of sixty events, evenly chosen from its log, fall into
- *  each. By primary key, so that a session of 100,000 events costs what one of 60 does. */
+/** How active each session was over its time: 60 events, evenly chosen from its log, counted in each of 20 equal parts of its time. They
+ *  are read by primary key, so that a session of 100,000 events costs as much as one of 60. */
 export const pulsesOf = async ({ query }: Queries, ids: string[], now: string): Promise<Map<string, number[]>> => {
   if (ids.length === 0) return new Map()
   const rows = await query<{ id: string; pulse: number; n: number }>(
-    `select s.id, least(${PULSES}, width_bucket(extract(epoch from e.at)::float8, s.began, greatest(s.ended, s.began + 1), ${PULSES})) as pulse, count(*)::int as n
+    `select s.id, least(${PULSE_PARTS}, width_bucket(extract(epoch from e.at)::float8, s.began, greatest(s.ended, s.began + 1), ${PULSE_PARTS})) as pulse, count(*)::int as n
      from (
        select id, last_sequence, extract(epoch from created_at)::float8 as began, extract(epoch from coalesce(closed_at, $2))::float8 as ended
        from sessions where id = any($1::uuid[]) and last_sequence > 0
      ) s
      cross join lateral (
-       select distinct ceil(s.last_sequence * k / ${SAMPLES}.0)::int8 as sequence from generate_series(1, ${SAMPLES}) k
+       select distinct ceil(s.last_sequence * k / ${PULSE_SAMPLES}.0)::int8 as sequence from generate_series(1, ${PULSE_SAMPLES}) k
      ) sample
      join events e on e.session_id = s.id and e.sequence = sample.sequence
      group by 1, 2`,
@@ -57,18 +57,18 @@ export const pulsesOf = async ({ query }: Queries, ids: string[], now: string): 
   )
   const pulses = new Map<string, number[]>()
   for (const { id, pulse, n } of rows) {
-    const counts = pulses.get(id) ?? Array<number>(PULSES).fill(0)
+    const counts = pulses.get(id) ?? Array<number>(PULSE_PARTS).fill(0)
     counts[Math.max(1, pulse) - 1]! += n
     pulses.set(id, counts)
   }
   return pulses
 }
 
-/** Counting ends here: so many take 20 ms already, each time the page is opened. */
+/** The count ends here: it takes 20 ms for so many, each time the page is opened. */
 export const MOST_COUNTED = 100_000
-const MESSAGES = (['user_input', 'assistant_response'] as const).map(kindNumber).join(',')
+const MESSAGES = (['user_input', 'assistant_response'] as const).map(eventTypeNumber).join(',')
 
-/** What was asked and said since then, in sessions and transcripts, as far as it is indexed: by an index of times, up to a limit. */
+/** The number of messages since a time, in sessions and transcripts, as far as they are indexed, up to MOST_COUNTED + 1. */
 export const messagesSince = async ({ query }: Queries, since: string): Promise<number> => {
   const [row] = await query<{ n: number }>(
     `select count(*)::int as n from (select from event_search where at >= $1 and kind in (${MESSAGES}) limit ${MOST_COUNTED + 1}) recent`,
@@ -80,23 +80,24 @@ export const messagesSince = async ({ query }: Queries, since: string): Promise<
 /** When something last happened in a session. */
 export const lastActivity = sql<string>`coalesce(${sessions.lastEventAt}, ${sessions.createdAt})`
 
-/** What makes an open session live: something was said since then, or a team was there since. */
-export interface Since {
-  said: string
-  seen: string
+/** An open session is live if it has an event since `eventSince`, or a team that was seen since `seenSince` or is polling `now`. */
+export interface LiveThresholds {
+  eventSince: string
+  seenSince: string
   now: string
 }
 
-/** In SQL what pages/session/state.ts says of one session. One pass over the teams, however many sessions are asked about. */
-export const isLive = ({ db }: Queries, { said, seen, now }: Since): SQL => {
+/** The condition that a session is live, as SQL; pages/session/state.ts decides the same for one session. It takes one pass over the teams,
+ *  however many sessions it is asked about. */
+export const isLive = ({ db }: Queries, { eventSince, seenSince, now }: LiveThresholds): SQL => {
   const { sessionId, leftAt, lastSeenAt, pollingUntil } = participants
-  const isThere = and(isNull(leftAt), or(gte(lastSeenAt, seen), gt(pollingUntil, now)))
+  const isThere = and(isNull(leftAt), or(gte(lastSeenAt, seenSince), gt(pollingUntil, now)))
   const attended = db.select({ id: sessionId }).from(participants).where(isThere)
-  const isFresh = gte(lastActivity, said)
+  const isFresh = gte(lastActivity, eventSince)
   return and(eq(sessions.status, 'active'), or(isFresh, inArray(sessions.id, attended)))!
 }
 
-export const totals = async (queries: Queries, since: Since) => {
+export const totals = async (queries: Queries, since: LiveThresholds) => {
   const [row] = await queries.db
     .select({
       sessions: count(),
@@ -107,7 +108,7 @@ export const totals = async (queries: Queries, since: Since) => {
   return row!
 }
 
-/** The teams that are around in any session, the last to be seen first. */
+/** The teams that are around in any session, the one seen last first. */
 export const presentTeams = ({ db }: Queries, since: string) =>
   db
     .select({ team: participants, convenerTeamId: sessions.convenerTeamId })

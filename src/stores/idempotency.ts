@@ -1,12 +1,12 @@
-// What writes answered, by their idempotency keys. Of a key only its hash is stored.
+// The answers of writes that had an idempotency key. Only the key's hash is stored.
 import { and, eq } from 'drizzle-orm'
 import type { Queries } from '../../db/database.ts'
 import { idempotency } from '../../db/schema.ts'
 
-export type Remembered = typeof idempotency.$inferSelect
-export type KeyOf = Pick<Remembered, 'scope' | 'caller' | 'keyHash'>
+export type SavedAnswer = typeof idempotency.$inferSelect
+export type AnswerId = Pick<SavedAnswer, 'scope' | 'caller' | 'keyHash'>
 
-export const findAnswer = async ({ db }: Queries, { scope, caller, keyHash }: KeyOf): Promise<Remembered | undefined> => {
+export const findAnswer = async ({ db }: Queries, { scope, caller, keyHash }: AnswerId): Promise<SavedAnswer | undefined> => {
   const [row] = await db
     .select()
     .from(idempotency)
@@ -14,11 +14,11 @@ export const findAnswer = async ({ db }: Queries, { scope, caller, keyHash }: Ke
   return row
 }
 
-export const remember = async ({ db }: Queries, row: typeof idempotency.$inferInsert): Promise<void> =>
+export const saveAnswer = async ({ db }: Queries, row: typeof idempotency.$inferInsert): Promise<void> =>
   void (await db.insert(idempotency).values(row))
 
-/** The same where no lock guards the key. Undefined when this answer was kept, else the one that was there first. */
-export const rememberFirst = async (queries: Queries, row: typeof idempotency.$inferInsert): Promise<Remembered | undefined> => {
+/** Saves an answer where no lock guards the key. Undefined when it was saved, else the answer that was there before. */
+export const saveFirstAnswer = async (queries: Queries, row: typeof idempotency.$inferInsert): Promise<SavedAnswer | undefined> => {
   const mine = await queries.db.insert(idempotency).values(row).onConflictDoNothing().returning({ keyHash: idempotency.keyHash })
   return mine.length > 0 ? undefined : findAnswer(queries, row)
 }

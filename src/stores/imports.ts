@@ -1,4 +1,4 @@
-// Imported transcripts: how far each has been read, and its events, many at a time.
+// Imported transcripts: how far each has been read, and their events, written in batches.
 import { and, eq } from 'drizzle-orm'
 import type { Queries } from '../../db/database.ts'
 import { imports } from '../../db/schema.ts'
@@ -11,7 +11,7 @@ export const importOf = async ({ db }: Queries, sessionId: string): Promise<Impo
   return row
 }
 
-/** Notes how far the transcript has been read. False: somebody else has read on since. */
+/** Saves how far the transcript has been read. False: another import of it has saved since. */
 export const saveImport = async ({ db }: Queries, { sessionId, batches, ...read }: Import): Promise<boolean> => {
   const values = { ...read, batches: batches + 1 }
   const rows =
@@ -29,19 +29,19 @@ export const saveImport = async ({ db }: Queries, { sessionId, batches, ...read 
   return rows.length === 1
 }
 
-/** Which of these events are in the log already. */
+/** The ids among these that are in the log already. */
 export const knownEvents = async ({ query }: Queries, ids: string[]): Promise<Set<string>> => {
   const rows = await query<{ id: string }>('select id from events where id = any($1::uuid[])', [pgArray(ids)])
   return new Set(rows.map(({ id }) => id))
 }
 
-/** The session that has this event, whichever it is. */
+/** The session of this event. */
 export const sessionOfEvent = async ({ query }: Queries, id: string): Promise<string | undefined> => {
   const [row] = await query<{ session_id: string }>('select session_id from events where id = $1', [id])
   return row?.session_id
 }
 
-export interface Imported {
+export interface ImportedEvent {
   sequence: number
   id: string
   turn: number
@@ -62,7 +62,7 @@ export interface Imported {
   at: string
 }
 
-// The columns in the statement's order.
+// In the order of the statement's parameters.
 const FIELDS = [
   'sequence',
   'id',
@@ -94,8 +94,8 @@ from unnest($2::int8[], $3::uuid[], $4::int[], $5::int[], $6::text[], $7::text[]
 as e(sequence, id, turn, ordinal, type, author, author_name, team_id, content, size, reply_to, to_team_ids,
   terminal, tool_name, model, originating_model, source_line, at)`
 
-/** Writes events that are numbered already, under their session's lock. */
-export const insertImported = async ({ query }: Queries, sessionId: string, events: Imported[]): Promise<void> =>
+/** Inserts numbered events. The caller holds their session's lock. */
+export const insertImported = async ({ query }: Queries, sessionId: string, events: ImportedEvent[]): Promise<void> =>
   void (await query(INSERT, [sessionId, ...FIELDS.map((field) => pgArray(events.map((event) => event[field])))]))
 
 export const setTerminal = async ({ query }: Queries, sessionId: string, ids: string[], terminal: boolean): Promise<void> =>

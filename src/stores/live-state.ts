@@ -1,24 +1,24 @@
-// What an open page shows beside the feed, read for all sessions that are watched at once.
+// The state that an open page shows beside the feed, read once a second for all watched sessions together.
 import { and, eq, sql } from 'drizzle-orm'
 import { rfc3339, type Queries } from '../../db/database.ts'
 import { loops, sessionDocHistory, sessionDocs, sessions } from '../../db/schema.ts'
 import { isAmong } from '../../db/arrays.ts'
 import { CONVERSATION, isMessage, MESSAGE } from './events.ts'
 
-/** Where in a feed something was said, by which team (null: a person or the system), whether that was a message, and when. */
-export type SaidRow = [sequence: number, team: string | null, message: boolean, at: string]
+/** An event near the end of a feed. `team`: null for a person or the system. */
+export type RecentEvent = [sequence: number, team: string | null, message: boolean, at: string]
 
-/** How much of a feed's end is looked at each second to tell what a team that is away has not read: beyond it "99+" is enough to know. */
-export const SAID = 99
+/** How many events at the end of a feed are read to count what an absent team has not read: beyond it the page shows "99+". */
+export const RECENT_EVENTS = 99
 
-// As texts, because to make JSON of numbers and times takes PGlite longer than to find them: 0.2 ms for a session, else 0.6.
-const newestSaid = sql`(select coalesce(json_agg(to_json(array[sequence::text, posted_by_team_id::text, type, at::text])), '[]')
+// As texts: PGlite takes longer to turn numbers and times into JSON than to find them (0.6 ms for a session instead of 0.2).
+const recentEvents = sql`(select coalesce(json_agg(to_json(array[sequence::text, posted_by_team_id::text, type, at::text])), '[]')
   from (select sequence, posted_by_team_id, type, at from events where session_id = ${sessions.id} and ${sql.raw(CONVERSATION)}
-    order by sequence desc limit ${sql.raw(String(SAID))}) newest)`.mapWith((rows: [string, string | null, string, string][]) =>
-  rows.map(([sequence, team, type, at]): SaidRow => [Number(sequence), team, isMessage(type), rfc3339(at)]),
+    order by sequence desc limit ${sql.raw(String(RECENT_EVENTS))}) newest)`.mapWith((rows: [string, string | null, string, string][]) =>
+  rows.map(([sequence, team, type, at]): RecentEvent => [Number(sequence), team, isMessage(type), rfc3339(at)]),
 )
 
-/** Sessions, each with its document's version and who wrote that, since when it looks like a loop, and what was said last, the newest
+/** Sessions, each with its document's newest version and author, the time since which it looks like a loop, and its last events, the newest
  *  first. */
 export const sessionsWithDocs = ({ db }: Queries, ids: string[]) =>
   ids.length === 0
@@ -31,7 +31,7 @@ export const sessionsWithDocs = ({ db }: Queries, ids: string[]) =>
           writtenByTeamId: sessionDocHistory.writtenByTeamId,
           writtenAt: sessionDocHistory.writtenAt,
           loopSince: loops.suspectedAt,
-          said: newestSaid,
+          recent: recentEvents,
         })
         .from(sessions)
         .leftJoin(sessionDocs, eq(sessionDocs.sessionId, sessions.id))
@@ -39,8 +39,8 @@ export const sessionsWithDocs = ({ db }: Queries, ids: string[]) =>
         .leftJoin(loops, eq(loops.sessionId, sessions.id))
         .where(isAmong(sessions.id, ids))
 
-/** What one author said in one slot of a session's time. */
-export interface Talk {
+/** The messages of one author in one slot of a session's time. */
+export interface AuthorActivity {
   team_id: string | null
   name: string | null
   slot: number
@@ -49,12 +49,13 @@ export interface Talk {
   to: string
 }
 
-// By hand: one pass over the session's messages, whose time from first to last is cut into `slots`.
-const TALK = `
+// One pass over the session's messages; the time from the first to the last is divided into $2 slots.
+const ACTIVITY = `
 select team_id, name, slot, count(*)::int as messages, min(at) as "from", max(at) as "to" from (
   select posted_by_team_id as team_id, author_name as name, at, coalesce(least(floor(
     extract(epoch from at - min(at) over ()) / nullif(extract(epoch from max(at) over () - min(at) over ()), 0) * $2::int), $2::int - 1), 0)::int as slot
   from events where session_id = $1 and ${MESSAGE}
-) said group by 1, 2, 3 order by slot`
+) message group by 1, 2, 3 order by slot`
 
-export const talkOf = ({ query }: Queries, sessionId: string, slots: number): Promise<Talk[]> => query<Talk>(TALK, [sessionId, slots])
+export const activityOf = ({ query }: Queries, sessionId: string, slots: number): Promise<AuthorActivity[]> =>
+  query<AuthorActivity>(ACTIVITY, [sessionId, slots])

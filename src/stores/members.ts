@@ -1,11 +1,11 @@
-// Who belongs to a session: the look-up behind every call of a team, and the roster.
+// The teams of a session: the lookup behind every call of a team, and the roster.
 import { and, asc, eq, getTableColumns, gt, isNull, ne, sql } from 'drizzle-orm'
 import { prepared, type Queries } from '../../db/database.ts'
 import { acks, participants, sessions } from '../../db/schema.ts'
 import { parseToken, sameText, sha256, type Token } from '../core/ids.ts'
 import { plainArray } from '../../db/arrays.ts'
 
-/** What a wait and a read must know of a session before they begin. */
+/** What a wait or a read needs to know of a session before it begins. */
 export interface SessionEnd {
   id: string
   closed: boolean
@@ -24,14 +24,14 @@ export interface Member {
   addressedCursor: number
 }
 
-export interface MemberKey {
+export interface MemberId {
   sessionId: string
   teamId: string
 }
 
 export type Participant = typeof participants.$inferSelect
 
-interface Found {
+interface MemberRow {
   ord: number
   id: string
   status: string
@@ -46,7 +46,7 @@ interface Found {
   addressed_cursor: number
 }
 
-// By hand, because every call of every team goes through it: one statement for all that ask at the same time (core/batch-loader.ts).
+// Every call of every team goes through this statement: calls at the same time share one (core/batch-loader.ts).
 const MEMBERS = `
 select k.ord, s.id, s.status, s.last_sequence, s.last_conversation_sequence,
   p.team_id, p.token_hash, p.team_name, p.left_at is not null as left, p.last_seen_cursor, p.delivered_cursor, p.addressed_cursor
@@ -54,14 +54,14 @@ from json_to_recordset($1::json) as k(ord int, session_id uuid, team_id uuid)
 join participants p on p.session_id = k.session_id and p.team_id = k.team_id
 join sessions s on s.id = k.session_id`
 
-export const findMembers = async ({ query }: Queries, keys: MemberKey[]): Promise<(Member | undefined)[]> => {
-  const asked = keys.map(({ sessionId, teamId }, ord) => ({ ord, session_id: sessionId, team_id: teamId }))
+export const findMembers = async ({ query }: Queries, keys: MemberId[]): Promise<(Member | undefined)[]> => {
+  const rows = keys.map(({ sessionId, teamId }, ord) => ({ ord, session_id: sessionId, team_id: teamId }))
   const members: (Member | undefined)[] = keys.map(() => undefined)
-  for (const row of await query<Found>(MEMBERS, [JSON.stringify(asked)])) members[row.ord] = memberOf(row)
+  for (const row of await query<MemberRow>(MEMBERS, [JSON.stringify(rows)])) members[row.ord] = memberOf(row)
   return members
 }
 
-/** The team of this session whose token `text` is, gone or present, as this transaction sees it. */
+/** The team of this session that the token `text` belongs to, present or left, as this transaction sees it. */
 export const memberByToken = async (queries: Queries, sessionId: string, text = ''): Promise<Member | undefined> => {
   const token = parseToken(text)
   if (!token) return undefined
@@ -71,7 +71,7 @@ export const memberByToken = async (queries: Queries, sessionId: string, text = 
 
 export const proves = ({ secret }: Token, { tokenHash }: Member) => sameText(tokenHash, sha256(secret))
 
-const memberOf = (row: Found): Member => ({
+const memberOf = (row: MemberRow): Member => ({
   session: {
     id: row.id,
     closed: row.status === 'closed',
@@ -88,9 +88,9 @@ const memberOf = (row: Found): Member => ({
 })
 
 /** A team on the roster, with the cursor up to which it has acknowledged the feed. */
-export type Seat = Participant & { acknowledgedCursor: number }
+export type RosterRow = Participant & { acknowledgedCursor: number }
 
-export const roster = (queries: Queries, sessionId: string): Promise<Seat[]> => rostersOf(queries, [sessionId])
+export const roster = (queries: Queries, sessionId: string): Promise<RosterRow[]> => rostersOf(queries, [sessionId])
 
 const ROSTERS = prepared((db) =>
   db
@@ -103,7 +103,7 @@ const ROSTERS = prepared((db) =>
 )
 
 /** The rosters of several sessions, in one statement. */
-export const rostersOf = async (queries: Queries, sessionIds: string[]): Promise<Seat[]> =>
+export const rostersOf = async (queries: Queries, sessionIds: string[]): Promise<RosterRow[]> =>
   sessionIds.length === 0 ? [] : ROSTERS(queries).execute({ ids: plainArray(sessionIds) })
 
 export const addParticipant = async ({ db }: Queries, values: typeof participants.$inferInsert): Promise<Participant> => {
@@ -111,13 +111,13 @@ export const addParticipant = async ({ db }: Queries, values: typeof participant
   return row!
 }
 
-/** Decided under the session's lock: the team may have left on another connection since it was looked up. */
+/** Whether the team is still there. Asked under the session's lock: it may have left since it was looked up. */
 export const isPresent = async ({ db }: Queries, sessionId: string, teamId: string): Promise<boolean> => {
   const mine = and(eq(participants.sessionId, sessionId), eq(participants.teamId, teamId), isNull(participants.leftAt))
   return (await db.select({ teamId: participants.teamId }).from(participants).where(mine)).length > 0
 }
 
-/** Ends a team's presence; undefined if it had left before. */
+/** Marks a team as left. Returns the time, or undefined if it had left before. */
 export const markLeft = async ({ db }: Queries, sessionId: string, teamId: string): Promise<string | undefined> => {
   const [row] = await db
     .update(participants)
@@ -127,7 +127,7 @@ export const markLeft = async ({ db }: Queries, sessionId: string, teamId: strin
   return row?.leftAt ?? undefined
 }
 
-/** The team says itself that it has seen the feed up to there. Only ever forward. */
+/** Records that the team has acknowledged the feed up to `cursor`. Never moves back. */
 export const acknowledge = async ({ db }: Queries, sessionId: string, teamId: string, cursor: number) => {
   const [row] = await db
     .insert(acks)
@@ -140,7 +140,7 @@ export const acknowledge = async ({ db }: Queries, sessionId: string, teamId: st
   return row!
 }
 
-/** Of teams joined with their sessions: those present in an open one, and seen or polling after `since`. */
+/** The condition that a team, joined with its session, is present in an open session and was seen or polling after `since`. */
 export const isAround = (since: string) =>
   and(
     isNull(participants.leftAt),

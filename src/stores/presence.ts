@@ -1,9 +1,9 @@
-// Who was seen polling, written once a second for all teams of this process (core/presence.ts).
+// Writes which teams were seen polling: once a second, for all teams of this process (core/presence.ts).
 import type { Queries } from '../../db/database.ts'
 import type { Seen } from '../core/presence.ts'
 
-// By hand: all teams of a second in one statement. Of two instances that saw a team, the later word on its poll counts. The rows are
-// locked in one order, as two instances would else wait for each other; the time is read when all is written.
+// One statement for all teams of a second. If two instances saw a team, the later poll counts. Rows are locked in one order, so that two
+// instances cannot deadlock. The time is read after all rows are written.
 const WRITE = `
 with seen as (
   select session_id, team_id, to_timestamp(last_seen_ms / 1000.0)::timestamptz(3) as at,
@@ -25,7 +25,7 @@ with seen as (
 )
 select clock_timestamp() as now from (select count(*) from written) done`
 
-/** Writes what changed, and tells the database's time. */
+/** Writes what changed, and returns the database's time. */
 export const writePresence = async ({ query }: Queries, seen: Seen[]): Promise<string> => {
   const rows = seen.map((entry) => ({
     session_id: entry.sessionId,

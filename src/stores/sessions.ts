@@ -1,14 +1,14 @@
-// The sessions' own rows: made, locked, changed, found by id or for the lists of pages.
+// The sessions' own rows: insert, lock, change, find by id, list for pages.
 import { and, desc, eq, ilike, ne, not, or, sql } from 'drizzle-orm'
 import { prepared, type Queries } from '../../db/database.ts'
 import { loops, participants, sessionDocs, sessions } from '../../db/schema.ts'
 import { sessionIndex } from '../../db/search-schema.ts'
 import { isAmong, plainArray } from '../../db/arrays.ts'
-import { isLive, lastActivity, type Since } from './home-queries.ts'
+import { isLive, lastActivity, type LiveThresholds } from './home-queries.ts'
 
 export type Session = typeof sessions.$inferSelect
 
-/** The team that creates a session convenes it. */
+/** Inserts a session. The team that creates it is its convener. */
 export const insertSession = async ({ db }: Queries, values: typeof sessions.$inferInsert): Promise<Session> => {
   const [row] = await db
     .insert(sessions)
@@ -27,7 +27,7 @@ export const sessionById = async (queries: Queries, id: string): Promise<Session
   return row
 }
 
-export interface Overview {
+export interface SessionOverview {
   session: Session
   docVersion: number
   convener: { teamId: string; teamName: string; leftAt: string | null } | null
@@ -51,21 +51,21 @@ const OVERVIEWS = prepared((db) =>
     .prepare('overviews'),
 )
 
-/** Sessions with their doc's version, their convener and whether they look like a loop, in one read; undefined where there is none. */
-export const overviewsOf = async (queries: Queries, ids: string[]): Promise<(Overview | undefined)[]> => {
-  const rows: Overview[] = await OVERVIEWS(queries).execute({ ids: plainArray([...new Set(ids)]) })
+/** Sessions with their doc's version, their convener and whether they look like a loop, in one statement; undefined for an unknown id. */
+export const overviewsOf = async (queries: Queries, ids: string[]): Promise<(SessionOverview | undefined)[]> => {
+  const rows: SessionOverview[] = await OVERVIEWS(queries).execute({ ids: plainArray([...new Set(ids)]) })
   const byId = new Map(rows.map((row) => [row.session.id, row]))
   return ids.map((id) => byId.get(id))
 }
 
-/** What these sessions are called. */
+/** The titles of these sessions, by id. */
 export const titlesOf = async ({ db }: Queries, ids: string[]): Promise<Map<string, string>> => {
   if (ids.length === 0) return new Map()
   const rows = await db.select({ id: sessions.id, title: sessions.title }).from(sessions).where(isAmong(sessions.id, ids))
   return new Map(rows.map(({ id, title }) => [id, title]))
 }
 
-/** Holds the session for the rest of the transaction: every write of a session begins with this, and so they come one by one. */
+/** Locks the session's row until the transaction ends. Every write to a session begins with this, so that they come one by one. */
 export const lockSession = async ({ db }: Queries, id: string): Promise<Session | undefined> => {
   const [row] = await db.select().from(sessions).where(eq(sessions.id, id)).for('no key update')
   return row
@@ -80,7 +80,7 @@ export const setMetadata = async ({ db }: Queries, id: string, values: { title: 
   return row!.updatedAt
 }
 
-/** The room that an imported session belongs to. */
+/** Makes an imported session a child of the session that it belongs to. */
 export const setParent = async ({ db }: Queries, id: string, parentSessionId: string): Promise<void> =>
   void (await db.update(sessions).set({ parentSessionId }).where(eq(sessions.id, id)))
 
@@ -92,33 +92,33 @@ export const setClosed = async ({ db }: Queries, id: string, closed: boolean): P
   await db.update(sessions).set(values).where(eq(sessions.id, id))
 }
 
-/** Moves the counters on after events were written under the session's lock. */
+/** Advances the counters after events were written under the session's lock. */
 export const advanceSession = async (
   { db }: Queries,
   id: string,
   values: Partial<typeof sessions.$inferInsert> & Pick<Session, 'lastSequence' | 'turn' | 'turnEvents' | 'lastEventAt'>,
 ): Promise<void> => void (await db.update(sessions).set(values).where(eq(sessions.id, id)))
 
-/** The newest sequences of the sessions that are waited for: what the sweep compares with. */
+/** The newest sequences of these sessions, for the sweep over those that somebody waits for. */
 export const newestSequences = ({ query }: Queries, ids: string[]): Promise<{ id: string; last_sequence: number }[]> =>
   query('select id, last_sequence from sessions where id = any($1::uuid[])', [plainArray(ids)])
 
-export interface Listed {
-  /** None but these. */
+export interface SessionFilter {
+  /** Only these sessions. */
   among?: string[]
-  /** Stands in the title or description. */
+  /** A text within the title or description. */
   search?: string
-  /** Those that were found otherwise. */
+  /** With `search`: also these sessions. */
   found?: string[]
   status?: 'active' | 'closed'
   imported?: boolean
-  /** Open, and live by that measure or not. */
-  live?: { is: boolean; since: Since }
+  /** Only open sessions that are live by these thresholds, or are not. */
+  live?: { is: boolean; since: LiveThresholds }
   limit: number
 }
 
-/** Newest activity first, for the home page. */
-export const listSessions = (queries: Queries, { among, search, found = [], status, imported, live, limit }: Listed) => {
+/** The sessions that pass the filter, those with the newest activity first. For the home page. */
+export const listSessions = (queries: Queries, { among, search, found = [], status, imported, live, limit }: SessionFilter) => {
   const like = search && `%${search.replace(/[\\%_]/g, '\\$&')}%`
   const isIt = live && isLive(queries, live.since)
   return queries.db

@@ -1,5 +1,5 @@
-// The settings that all instances share, by name. Calls read them from memory: every call asks for some, and they change when a person
-// saves one, here or at another instance.
+// The settings that all instances share, by name. Every call needs some, so they are read from memory; they change when a person saves
+// one, here or at another instance.
 import { eq, sql } from 'drizzle-orm'
 import type { Database, Queries } from '../../db/database.ts'
 import { settings } from '../../db/schema.ts'
@@ -8,32 +8,32 @@ import { newSecret } from '../core/ids.ts'
 export type SettingName = 'mcp_url' | 'loop_guard' | 'server_secret' | 'operator_key_hash'
 export type SavedSettings = Awaited<ReturnType<typeof savedSettings>>
 
-/** Reads them, and sees to it that there is a `server_secret`. `tellOthers` runs in the transaction that saves one. */
-export const savedSettings = async (database: Database, tellOthers?: (tx: Queries) => Promise<void>) => {
-  await offerSetting(database, 'server_secret', newSecret()) // tokens of idempotent calls, and cookies, are made with it
-  let known = await readSettings(database)
+/** Loads the settings, and makes a `server_secret` if there is none. `notifyOthers` runs in the transaction that saves a setting. */
+export const savedSettings = async (database: Database, notifyOthers?: (tx: Queries) => Promise<void>) => {
+  await offerSetting(database, 'server_secret', newSecret()) // cookies and the tokens of calls with an idempotency key are derived from it
+  let values = await readSettings(database)
 
-  // One after the other: an older read must not come in after a newer one.
+  // One at a time, so that an older read never replaces a newer one.
   let reloading = Promise.resolve()
   const reload = () => {
-    reloading = reloading.catch(() => {}).then(async () => void (known = await readSettings(database)))
+    reloading = reloading.catch(() => {}).then(async () => void (values = await readSettings(database)))
     return reloading
   }
   return {
-    get: (name: SettingName) => known.get(name),
+    get: (name: SettingName) => values.get(name),
     reload,
-    /** Saves a value, or forgets it; this instance knows of it when this resolves, the others soon. */
+    /** Saves a value, or deletes it. When this resolves this instance has the new value; the others have it soon after. */
     async change(name: SettingName, value: string | undefined) {
       await database.transaction(async (tx) => {
         await (value === undefined ? forgetSetting(tx, name) : saveSetting(tx, name, value))
-        await tellOthers?.(tx)
+        await notifyOthers?.(tx)
       })
       await reload()
     },
   }
 }
 
-/** Keeps what is there: of two instances that start together, the first one's value counts. Returns whether this one's was taken. */
+/** Saves a value if there is none, and returns whether it did: of two instances that start together, the first one's value counts. */
 export const offerSetting = async ({ db }: Queries, name: SettingName, value: string): Promise<boolean> =>
   (await db.insert(settings).values({ name, value }).onConflictDoNothing().returning()).length > 0
 

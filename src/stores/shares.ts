@@ -1,10 +1,10 @@
-// The read-only link of a session: one at a time, its secret stored as a hash alone.
+// The read-only link of a session: one at a time. Only a hash of its secret is stored.
 import { eq, sql } from 'drizzle-orm'
 import type { Queries } from '../../db/database.ts'
 import { shares } from '../../db/schema.ts'
 import { sameText, sha256, type Token } from '../core/ids.ts'
 
-/** A new link replaces the previous one, which stops working. */
+/** Saves a new link. It replaces the previous one, which stops working. */
 export const putShare = async ({ db }: Queries, sessionId: string, { handle: id, secret }: Token, sharedBy: string): Promise<void> => {
   const values = { id, tokenHash: sha256(secret), sharedBy, sharedAt: sql`clock_timestamp()` }
   await db
@@ -22,7 +22,7 @@ export const shareOf = async ({ db }: Queries, sessionId: string): Promise<{ by:
   return row
 }
 
-/** The session that a link opens, as long as it is active. */
+/** The session that a link opens, as long as the link is valid. */
 export const sharedBy = async ({ db }: Queries, { handle, secret }: Token): Promise<string | undefined> => {
   const [row] = await db.select({ sessionId: shares.sessionId, hash: shares.tokenHash }).from(shares).where(eq(shares.id, handle))
   return row && sameText(row.hash, sha256(secret)) ? row.sessionId : undefined

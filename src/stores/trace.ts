@@ -1,19 +1,19 @@
-// Reading turns as people leaf through them: a page of a session's turns, or a page of one turn's events with as much of each as a page
-// shows. Long contents are cut by the database, so that a turn that read ten files of a megabyte costs no more than another.
+// Reads turns for the page of a transcript: a page of a session's turns, or of one turn's events. The database cuts long contents to what the
+// page shows, so that a turn that read ten files of a megabyte costs no more than another.
 import type { Queries } from '../../db/database.ts'
-import { runsAmong, type EventRow, type Run } from './history.ts'
+import { eventGroupsAmong, type EventRow, type EventGroup } from './history.ts'
 
-/** An event with what a page needs to show it. */
+/** An event with the columns that the page shows. */
 export interface TraceRow extends Omit<EventRow, 'cut'> {
   author_name: string | null
   posted_by_team_id: string | null
   reply_to: string | null
-  characters: number // of all that it says
+  characters: number // of its whole content
 }
 
-// Where in the log the turns from $2 to $3 of session $1 lie: the index knows; what it has not seen yet is the end of the log. Offset 0:
-// this is found out once, and not for each event.
-const STRETCH = `(
+// The events of the turns $2 to $3 of session $1. The search index knows their range in the log; events that it has not seen yet are at the
+// end. `offset 0`: the range is looked up once, and not for each event.
+const TURN_EVENTS = `(
     select s.id, coalesce((select min(sequence) from event_search where session_id = s.id and turn = $2), i.indexed_sequence + 1) as first,
       case when i.indexed_sequence < s.last_sequence then s.last_sequence
         else coalesce((select max(sequence) from event_search where session_id = s.id and turn = $3), 0) end as last
@@ -21,9 +21,9 @@ const STRETCH = `(
   ) stretch
   join events e on e.session_id = stretch.id and e.sequence between stretch.first and stretch.last and e.turn between $2 and $3`
 
-/** What the events of each kind have in common, of the turns from one to another. */
-export const runsBetween = (queries: Queries, sessionId: string, from: number, to: number): Promise<Run[]> =>
-  runsAmong(queries, STRETCH, [sessionId, from, to])
+/** The events of the turns `from` to `to`, summed up by type and tool. */
+export const eventGroupsBetween = (queries: Queries, sessionId: string, from: number, to: number): Promise<EventGroup[]> =>
+  eventGroupsAmong(queries, TURN_EVENTS, [sessionId, from, to])
 
 export const SHOWN = 4_000 // characters of a text on a page
 const SMALL = 4 * SHOWN // bytes of a content that is read as it is
@@ -33,7 +33,7 @@ const cutValue = `case when jsonb_typeof(value) = 'string' then to_jsonb(left(va
   when length(value::text) > ${SHOWN} then to_jsonb(left(value::text, ${SHOWN})) else value end`
 const cutObject = (json: string) =>
   `(select coalesce(jsonb_object_agg(left(key, 200), ${cutValue}), '{}') from (select * from jsonb_each(${json}) limit ${KEYS}) parts)`
-// Arguments keep their names, so that the one which tells most is found in the longest call.
+// Arguments keep their names, so that the page finds the most telling one in the longest call.
 const CUT = `case when e.size <= ${SMALL} then e.content
   when jsonb_typeof(e.content->'arguments') = 'object'
     then ${cutObject(`e.content - 'arguments'`)} || jsonb_build_object('arguments', ${cutObject(`e.content->'arguments'`)})
@@ -45,14 +45,19 @@ const columns = (content: string) =>
   `e.session_id, e.sequence, e.id, e.turn, e.ordinal, e.type, e.author, e.author_name, e.posted_by_team_id, e.reply_to, e.at, e.terminal,
    e.tool_name, e.model, e.originating_model, ${content} as content, ${CHARACTERS} as characters`
 
-/** A turn's events from one on (by its place in the turn), up to `limit`, their contents cut. */
+/** A turn's events from the one at `from` (its ordinal in the turn), up to `limit`, their contents cut. */
 export const eventsFrom = (
   { query }: Queries,
   { sessionId, turn, from, limit }: { sessionId: string; turn: number; from: number; limit: number },
 ): Promise<TraceRow[]> =>
-  query(`select ${columns(CUT)} from ${STRETCH} where e.ordinal >= $4 order by e.sequence limit ${limit}`, [sessionId, turn, turn, from])
+  query(`select ${columns(CUT)} from ${TURN_EVENTS} where e.ordinal >= $4 order by e.sequence limit ${limit}`, [
+    sessionId,
+    turn,
+    turn,
+    from,
+  ])
 
-/** One event with all that it says. */
+/** One event with its whole content. */
 export const eventAt = async ({ query }: Queries, sessionId: string, sequence: number): Promise<TraceRow | undefined> => {
   const [row] = await query<TraceRow>(`select ${columns('e.content')} from events e where e.session_id = $1 and e.sequence = $2`, [
     sessionId,
@@ -61,7 +66,7 @@ export const eventAt = async ({ query }: Queries, sessionId: string, sequence: n
   return row
 }
 
-/** In which turn an event is, and where in it. */
+/** An event's turn, and its ordinal there. */
 export const placeInTurn = async ({ query }: Queries, sessionId: string, sequence: number) => {
   const [row] = await query<{ turn: number; ordinal: number }>('select turn, ordinal from events where session_id = $1 and sequence = $2', [
     sessionId,
@@ -70,12 +75,12 @@ export const placeInTurn = async ({ query }: Queries, sessionId: string, sequenc
   return row
 }
 
-const LOOKED_AT = 20_000
+const SAMPLED = 20_000 // events
 
-/** The models that wrote it, the busiest first, as far as its first 20,000 events tell. */
+/** The models that wrote a session's first 20,000 events, the busiest first, eight at most. */
 export const modelsOf = async ({ query }: Queries, sessionId: string): Promise<string[]> => {
   const rows = await query<{ model: string }>(
-    `select model from events where session_id = $1 and sequence <= ${LOOKED_AT} and model is not null group by model order by count(*) desc limit 8`,
+    `select model from events where session_id = $1 and sequence <= ${SAMPLED} and model is not null group by model order by count(*) desc limit 8`,
     [sessionId],
   )
   return rows.map(({ model }) => model)

@@ -1,5 +1,5 @@
-// What a team has before it: counted, or what is addressed to it alone. A message is addressed to a team that it names in `to`, and to
-// the team whose message it answers.
+// A team's unread messages, counted, and the messages that are addressed to it: those that name it in `to`, and those that answer one of
+// its own.
 import type { Queries } from '../../db/database.ts'
 import { plainArray } from '../../db/arrays.ts'
 import { CONVERSATION, page, PAGE_EVENTS, type Event, type Page } from './events.ts'
@@ -15,15 +15,15 @@ const ADDRESSED = (team: string) => `(to_team_ids is not null or reply_to is not
 export const addressedAfter = (queries: Queries, sessionId: string, teamId: string, cursor: number): Promise<Page> =>
   page(queries, `session_id = $1 and sequence > $2 and ${ADDRESSED('$3::uuid')}`, 'asc', [sessionId, cursor, teamId], PAGE_EVENTS)
 
-/** Of these events of one session, those that are addressed to the team. */
+/** The events among these, all of one session, that are addressed to the team. */
 export const addressedAmong = async ({ query }: Queries, teamId: string, events: Event[]): Promise<Event[]> => {
   const others = events.filter(({ posted_by_team_id }) => posted_by_team_id !== teamId)
-  const asked = others.flatMap(({ reply_to, to }) => (reply_to && !isTo(to, teamId) ? [reply_to as string] : []))
+  const answers = others.flatMap(({ reply_to, to }) => (reply_to && !isTo(to, teamId) ? [reply_to as string] : []))
   const own =
-    asked.length === 0
+    answers.length === 0
       ? []
       : await query<{ id: string }>('select id from events where id = any($1::uuid[]) and posted_by_team_id = $2', [
-          plainArray(asked),
+          plainArray(answers),
           teamId,
         ])
   const answered = new Set<unknown>(own.map(({ id }) => id))
@@ -32,9 +32,10 @@ export const addressedAmong = async ({ query }: Queries, teamId: string, events:
 
 const isTo = (to: unknown, teamId: string) => Array.isArray(to) && to.includes(teamId)
 
-const MOST_COUNTED = 1_000 // so that a hook may ask after each step of an agent
+const MOST_COUNTED = 1_000 // cheap enough for a hook that asks after each step of an agent
 
-/** How much others have put there after what the team was handed, and how much of it is addressed to it. Each is counted to 1,000. */
+/** How many events of others follow the cursor up to which the team was delivered everything, and how many that are addressed to it follow
+ *  its cursor of those. Each is counted to 1,000. */
 export const unreadOf = async (
   { query }: Queries,
   sessionId: string,
@@ -45,16 +46,16 @@ export const unreadOf = async (
   const [row] = await query<{ unread: number; addressed: number }>(
     `select
       (select count(*)::int from (select 1 from events where session_id = $1 and sequence > $3 and ${CONVERSATION}
-        and posted_by_team_id is distinct from $2::uuid limit ${MOST_COUNTED}) theirs) as unread,
+        and posted_by_team_id is distinct from $2::uuid limit ${MOST_COUNTED}) unread) as unread,
       (select count(*)::int from (select 1 from events where session_id = $1 and sequence > $4 and ${ADDRESSED('$2::uuid')}
-        limit ${MOST_COUNTED}) meant) as addressed`,
+        limit ${MOST_COUNTED}) addressed) as addressed`,
     [sessionId, teamId, delivered, addressed],
   )
   return row!
 }
 
-/** Messages that name the team in `to`, under any of its handles, and that it has not answered (`reply_to`): the newest first, and how
- *  many there are. */
+/** Messages that name the team in `to`, by any of its handles, and that it has not answered (`reply_to`): the newest `limit` of them, newest
+ *  first, and how many there are in all. */
 export const unansweredBy = async (
   queries: Queries,
   sessionId: string,

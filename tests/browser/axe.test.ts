@@ -82,7 +82,7 @@ for (const colorScheme of ['light', 'dark'] as const)
       await look(parley, 'a page that is not there', '/nothing', false, 404)
       for (const [name, path, as] of PAGES()) await look(parley, name, path, as !== 'stranger')
       expect(wrong).toEqual({})
-    }, 240_000)
+    }, 900_000)
   }
 
 test('the dialogs of a session are as good as its page', () =>

@@ -132,7 +132,10 @@ test('a person signs in by the link, saves another MCP link, which takes effect 
     await page.getByLabel('New link').fill(before)
     await page.locator('#link').getByRole('button', { name: 'Save' }).click()
     expect(await page.getByRole('alert').textContent()).toMatch(/^Saved\. .* Reachable: Parley answered/)
-    await page.getByRole('button', { name: 'Forget the saved link' }).click()
+    await page.getByLabel('New link').fill('')
+    await page.locator('#link').getByRole('button', { name: 'Save', exact: true }).click()
+    expect(await page.getByRole('alert').textContent()).toBe(`The saved link is forgotten. Agents are given ${before} from now on.`)
+    expect(await linkNow()).toBe(before)
     expect(await page.locator('#server').textContent()).toContain('4294967296 (4 GiB)')
     const current = page.locator('#sections [aria-current]')
     expect(await current.allTextContents()).toEqual(['Connection'])
@@ -172,8 +175,9 @@ const cookieFrom = (response: Response) =>
 
 test('no link that is none is saved', async () => {
   const cookie = cookieFrom(await form('/sign-in', { key: KEY, name: 'Robin' }))
-  for (const mcp_url of ['', 'javascript:alert(1)', 'ftp://a.example', 'https://a.example/$(id)', 'nonsense'])
+  for (const mcp_url of ['javascript:alert(1)', 'ftp://a.example', 'https://a.example/$(id)', 'nonsense'])
     expect((await form('/settings/mcp-url', { mcp_url }, { cookie })).status).toBe(400)
+  expect((await form('/settings/mcp-url', {}, { cookie })).status).toBe(400)
   expect(await linkNow()).toBe(`${parley.url}/mcp`)
 })
 

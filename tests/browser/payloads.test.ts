@@ -16,7 +16,8 @@ const EVENTS = 149 // with the prompt, what one page of a turn holds
 const TURNS = 99
 const NOTED = ['reasoning', 'runtime', 'unknown', 'system', 'compaction', 'runtime']
 
-const { parley, using, asRobin } = withSite()
+// Every team is away from the start: a page that loads later, on a slow machine, shows the same roster.
+const { parley, using, asRobin } = withSite({ IDLE_AFTER: '1', DISCONNECTED_AFTER: '2' })
 let calm: Meeting
 let hostile: Meeting
 

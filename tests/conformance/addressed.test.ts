@@ -1,5 +1,6 @@
-import { describe, expect, spyOn, test } from 'bun:test'
+import { describe, expect, spyOn } from 'bun:test'
 import { receiptsOf } from '../../src/rooms/receipts.ts'
+import { test } from '../support/foreign.ts'
 import { cookieOf, done, leaveTrace, refused, room, say, seat, soon, throughEveryDoor, viaRest, type Seat } from '../support/parley.ts'
 
 const texts = (messages: any[]) => messages.map(({ content }) => content.text)
@@ -38,13 +39,13 @@ throughEveryDoor((call, parley) => {
       expect((await done(alex('get_history', { message_id: posted.message_id }))).messages[0].to).toEqual([again.handle])
     })
 
-    test('that leaves while the message is on its way: the first answer says so, as a retry does', async () => {
+    test('leaving while the message is on its way is warned of in the first answer, as in a retry', async () => {
       const { alex, cleo } = await three()
-      const { appender } = parley().services
-      const post = spyOn(appender, 'post').mockImplementationOnce(async (draft) => {
+      const { groupCommit } = parley().services
+      const post = spyOn(groupCommit, 'post').mockImplementationOnce(async (draft) => {
         await done(cleo('leave_session'))
         await Bun.sleep(5)
-        return appender.post(draft)
+        return groupCommit.post(draft)
       })
       const [sent, as] = [{ content: 'Who takes the printer?', to: 'Cleo' }, { key: crypto.randomUUID() }]
       const posted = await done(alex('post_message', sent, as))
@@ -53,7 +54,7 @@ throughEveryDoor((call, parley) => {
       expect(await done(alex('post_message', sent, as))).toEqual(posted)
     })
 
-    test('that leaves within the millisecond of the message: nobody is warned, in a retry neither', async () => {
+    test('leaving within the millisecond of the message is warned of in no answer, in a retry neither', async () => {
       const { alex, cleo } = await three()
       const [sent, as] = [{ content: 'Who takes the printer?', to: 'Cleo' }, { key: crypto.randomUUID() }]
       const posted = await done(alex('post_message', sent, as))

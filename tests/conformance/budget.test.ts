@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect } from 'bun:test'
+import { test } from '../support/foreign.ts'
 import { done, refused, room, say, seat, throughEveryDoor } from '../support/parley.ts'
 
 const KIB = 1024
@@ -138,7 +139,7 @@ throughEveryDoor((call) => {
       expect(await done(bea('read_session_doc', { section }))).toEqual({ content, version: 1 })
     })
 
-    test('one that is not there is not_found, with the names of those that are', async () => {
+    test('a section that is not there is not_found, with the names of those that are', async () => {
       const { alex } = await withDoc()
       for (const section of ['Not a heading', 'Notes (3)']) {
         const error = await refused(alex('read_session_doc', { section }), 'not_found')

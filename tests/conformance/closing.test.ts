@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect } from 'bun:test'
+import { test } from '../support/foreign.ts'
 import { done, feedOf, leaveTrace, refused, room, say, seat, throughEveryDoor, TITLE } from '../support/parley.ts'
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/

@@ -1,5 +1,6 @@
 // Transactions that get in each other's way for longer than they are tried again.
-import { afterEach, expect, test } from 'bun:test'
+import { expect } from 'bun:test'
+import { afterEach, test } from '../support/foreign.ts'
 import { done, feedOf, onEveryEngine, refused, restRequest, room, throughEveryDoor, viaRest, type Parley } from '../support/parley.ts'
 
 const collide = async ({ database: { query } }: Parley, state: '40001' | '40P01' | '23505') => {
@@ -49,7 +50,7 @@ onEveryEngine((parley) => {
     expect([imported.status, ((await imported.json()) as any).error.message]).toEqual([503, expect.stringContaining('Send the file again')])
   })
 
-  test('what there can be only one of stays a fault of ours', async () => {
+  test('a broken uniqueness stays a fault of ours', async () => {
     const { id, alex } = await room(viaRest(parley()))
     await collide(parley(), '23505')
     const { path, sending } = restRequest('append_to_session_doc', { session_id: id, text: 'x' }, { team: alex.token })

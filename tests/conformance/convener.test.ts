@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect } from 'bun:test'
+import { test } from '../support/foreign.ts'
 import {
   cookieOf,
   done,
@@ -20,7 +21,7 @@ const convenersOf = async (who: Seat) =>
 const joined = async (call: Call, id: string, name: string) =>
   seat(call, await done(call('join_session', { session_id: id, team_name: name })))
 
-/** As if the team had not polled for so long. */
+/** Makes the team look as if it had not polled for so long. */
 const silence = ({ database, services }: Served, id: string, who: Seat, seconds: number) => {
   services.presence.drain()
   services.presence.drain() // what is at rest is forgotten
@@ -93,7 +94,7 @@ throughEveryDoor((call, parley) => {
       const answers = await Promise.all([...teams, ...teams].map((team) => team('transfer_convener', { to: team.handle })))
       const won = answers.filter(({ ok }) => ok)
       expect(won).toHaveLength(1)
-      // The winner's own second try finds itself the convener already; all others meet a convener who is present.
+      // The winner's second call names the convener itself; all other calls are refused because the new convener is present.
       expect(new Set(answers.filter(({ ok }) => !ok).map(({ body }) => body.code))).toEqual(new Set(['forbidden', 'conflict']))
       expect((await feedOf(bea)).filter(({ event }) => event === 'convener_changed')).toHaveLength(1)
       expect(await convenersOf(bea)).toEqual([won[0]!.body.convener.team_name])

@@ -1,9 +1,12 @@
-import { describe, expect, test } from 'bun:test'
+import { isOpen } from '../../src/operations/operation.ts'
+import { describe, expect } from 'bun:test'
+import { test } from '../support/foreign.ts'
 import {
   cookieOf,
   done,
   feedOf,
   onEveryEngine,
+  operationNamed,
   operations,
   refused,
   room,
@@ -36,14 +39,14 @@ const inputs: Record<string, Record<string, unknown>> = {
   share_session: {},
   unshare_session: {},
 }
-const guarded = operations.filter(({ access }) => access !== 'open').map(({ name }) => name)
+const guarded = operations.filter((operation) => !isOpen(operation)).map(({ fullName }) => fullName)
 
 test('every operation that needs a credential stands in this matrix', () => {
   expect(Object.keys(inputs)).toEqual(expect.arrayContaining(guarded))
 })
 
 throughEveryDoor((call, parley, transport) => {
-  const reachable = guarded.filter((name) => transport === 'REST' || !operations.find((one) => one.name === name)!.restOnly)
+  const reachable = guarded.filter((name) => transport === 'REST' || !operationNamed(name).restOnly)
 
   test.each(reachable)('[A67 A68] %s answers every bad credential with one and the same 401, and does nothing', async (name) => {
     const { id, alex, bea } = await room(call)
@@ -79,7 +82,7 @@ throughEveryDoor((call, parley, transport) => {
     expect((await done(alex('get_session'))).status).toBe('active')
   })
 
-  test('shape is told to whoever brings a credential at all, and to nobody else', async () => {
+  test('what is wrong with the arguments is told only to those who bring a credential', async () => {
     const { id } = await room(call)
     await refused(call('post_message', { session_id: id }), 'unauthorized')
     await refused(call('post_message', { session_id: id }, { team: 'garbage' }), 'invalid_request')
@@ -147,7 +150,7 @@ onEveryEngine((parley) => {
       await refused(call('post_message', { session_id: id, content: 'x', team_id: 'garbage' }, { team: alex.token }), 'unauthorized')
     })
 
-    test('over MCP a header stands in for the argument, which wins over it', async () => {
+    test('over MCP the credential is taken from the argument, or without one from the header', async () => {
       const call = viaMcp(parley())
       const { id, alex, bea } = await room(call)
       const headers = { 'x-team-id': alex.token }

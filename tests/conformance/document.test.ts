@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect } from 'bun:test'
+import { test } from '../support/foreign.ts'
 import { cookieOf, done, feedOf, onEveryEngine, refused, restRequest, room, throughEveryDoor, viaRest } from '../support/parley.ts'
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => from + n)

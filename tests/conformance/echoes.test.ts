@@ -1,7 +1,8 @@
 // A credential that stands where it does not belong must not come back: answers are logged, and copied into chats.
-import { expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { readAssets } from '../../src/pages/assets.ts'
 import { pageRoutes } from '../../src/pages/routes.tsx'
+import { test } from '../support/foreign.ts'
 import { onEveryEngine, operations, room, viaRest, type Parley, type Sending } from '../support/parley.ts'
 
 interface Route {
@@ -24,7 +25,7 @@ const described = async (parley: Parley): Promise<Route[]> => {
 }
 
 const pages = async (parley: Parley): Promise<Route[]> =>
-  pageRoutes({ services: parley.services, assets: await readAssets(undefined) })
+  pageRoutes({ services: parley.services, assets: await readAssets(undefined), eventKinds: new Map() })
     .routes.filter(({ method, path }) => method === 'GET' && path.includes('/:'))
     .map(({ method, path }) => ({ method, path, query: [], body: [] }))
 
@@ -37,7 +38,7 @@ const filled = (path: string, sessionId: string, wrong: string) => {
 }
 
 onEveryEngine((parley) => {
-  test('whatever is sent a credential in its path, query, body or headers does not send it back', async () => {
+  test('no endpoint sends back a credential that it is sent in its path, query, body or headers', async () => {
     const { id, bea } = await room(viaRest(parley()))
     const { token } = bea
     const echoes: string[] = []

@@ -1,5 +1,6 @@
 // The document's versions as rows of the feed, as a client without a browser sees them: on the page, in what it brings later, and live.
-import { expect, test } from 'bun:test'
+import { expect } from 'bun:test'
+import { test } from '../support/foreign.ts'
 import { cookieOf, done, onEveryEngine, room, say, soon, viaRest, type Seat, type Served } from '../support/parley.ts'
 
 type Row = string // `m3` an event, `d2-4` an edit that made the versions 2 to 4
@@ -78,7 +79,7 @@ onEveryEngine((parley) => {
     return { ...all, rows: ['m1', 'd1-2', 'd3', 'm2', 'd4', 'm3', 'm4', 'd5-6'] }
   }
 
-  test('they stand where they were written, one row for what one team wrote in one go, with the lines that changed', async () => {
+  test('edits stand where they were written, one row for what one team wrote in one go, with the lines that changed', async () => {
     const { get, rows } = await written()
     const page = await get()
     expect(rowsIn(page)).toEqual(rows)
@@ -170,7 +171,7 @@ onEveryEngine((parley) => {
     expect(late.rows).toEqual(feed.rows)
   })
 
-  test('live none is lost and none comes twice, whoever writes and however often one reconnects', async () => {
+  test('no edit is lost or comes twice on a live page, whoever writes and however often it reconnects', async () => {
     const { path, alex, bea, get, append } = await begin()
     const OWN = 12
     const write = async (who: Seat) => {
@@ -205,7 +206,7 @@ onEveryEngine((parley) => {
     expect(whole.filter((row) => row.startsWith('m'))).toEqual(feed.rows.filter((row) => row.startsWith('m')))
   })
 
-  test('live they stand where they stand after a reload, however late they are read', async () => {
+  test('on a live page edits stand where they stand after a reload, however late they are read', async () => {
     const { id, path, alex, bea, get, append } = await begin()
     const { database } = parley().services
     const { query } = database

@@ -1,6 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect } from 'bun:test'
 import { lexer } from 'marked'
-import { cookieOf, done, feedOf, leaveTrace, onEveryEngine, room, say, seat, startParley, viaRest, type Parley } from '../support/parley.ts'
+import { beforeAll, test } from '../support/foreign.ts'
+import {
+  BASE,
+  cookieOf,
+  done,
+  feedOf,
+  leaveTrace,
+  onEveryEngine,
+  room,
+  say,
+  seat,
+  startParley,
+  viaRest,
+  type Parley,
+} from '../support/parley.ts'
 
 const TOKEN = /[0-9a-f]{8}-[0-9a-f-]{27}\.[A-Za-z0-9_-]{32}/
 const PASSWORD = 'the viewers password'
@@ -66,7 +80,7 @@ onEveryEngine((parley) => {
 
 > By tonight.
 
-- Session: http://127.0.0.1:7423/sessions/${id}
+- Session: ${BASE}/sessions/${id}
 - Started: ~
 - Concluded: ~
 

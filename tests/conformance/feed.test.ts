@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect } from 'bun:test'
+import { test } from '../support/foreign.ts'
 import { done, feedOf, leaveTrace, refused, room, say, seat, soon, throughEveryDoor } from '../support/parley.ts'
 
 const KIB = 1024
@@ -57,7 +58,7 @@ throughEveryDoor((call, parley) => {
         await refused(bea('post_message', { content: 'x', reply_to }), 'not_found')
     })
 
-    test('that its team has left, or the session is closed, comes before what is wrong with a post; an earlier answer before both', async () => {
+    test('refuses in this order: replayed idempotency key, then left team, then closed session, then bad arguments', async () => {
       const { alex, bea } = await room(call)
       const key = crypto.randomUUID()
       const first = await done(bea('post_message', { content: 'hello' }, { key }))
@@ -96,7 +97,7 @@ throughEveryDoor((call, parley) => {
       for (const text of ['one', 'two', 'three']) await say(alex, text)
       const began = performance.now()
       const page = await done(bea('wait_for_messages', { since_cursor: 2 }))
-      expect(performance.now() - began).toBeLessThan(2_000)
+      expect(performance.now() - began).toBeLessThan(15_000) // held, it takes 25
       expect(Object.keys(page).toSorted()).toEqual(['has_more', 'messages', 'next_cursor', 'session_closed'])
       expect(sequences(page.messages)).toEqual([3, 4])
       expect(page).toMatchObject({ next_cursor: 4, has_more: false, session_closed: false })
@@ -109,7 +110,7 @@ throughEveryDoor((call, parley) => {
       const { cursor } = await say(alex, 'news')
       const began = performance.now()
       const page = await done(waiting)
-      expect(performance.now() - began).toBeLessThan(1_000)
+      expect(performance.now() - began).toBeLessThan(15_000) // asleep, it takes 20
       expect(sequences(page.messages)).toEqual([cursor])
     })
 

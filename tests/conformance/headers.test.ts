@@ -1,5 +1,6 @@
 // What answers tell browsers, whichever door they come from.
-import { expect, test } from 'bun:test'
+import { expect } from 'bun:test'
+import { test } from '../support/foreign.ts'
 import { cookieOf, onEveryEngine, room, viaRest } from '../support/parley.ts'
 
 const GUARDED = {
@@ -46,7 +47,7 @@ onEveryEngine((parley) => {
     }
   })
 
-  test('so it is with a stream that a session’s link opened, and a page keeps its own policy', async () => {
+  test('a stream that a session’s link opened has these headers too, and a page keeps its own policy', async () => {
     const served = await parley().beside({ VIEWER_PASSWORD: 'the viewers password' })
     const { id } = await room(viaRest(parley()))
     const person = await cookieOf(served, { name: 'Robin', role: 'person' })

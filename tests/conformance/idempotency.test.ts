@@ -1,9 +1,11 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect } from 'bun:test'
+import { test } from '../support/foreign.ts'
 import {
   cookieOf,
   done,
   feedOf,
   onEveryEngine,
+  operationNamed,
   operations,
   refused,
   restRequest,
@@ -47,11 +49,11 @@ const sampleOf = (name: string): Sample => samples[name]!
 const newKey = () => crypto.randomUUID()
 
 test('every operation that writes stands in this table', () => {
-  expect(Object.keys(samples)).toEqual(expect.arrayContaining(writing.map(({ name }) => name)))
+  expect(Object.keys(samples)).toEqual(expect.arrayContaining(writing.map(({ fullName }) => fullName)))
 })
 
 throughEveryDoor((call, parley, transport) => {
-  const reachable = writing.filter(({ restOnly }) => transport === 'REST' || !restOnly).map(({ name }) => name)
+  const reachable = writing.filter(({ restOnly }) => transport === 'REST' || !restOnly).map(({ fullName }) => fullName)
 
   /** Everything that a write of this session could have doubled. */
   const stateOf = async (id: string, made: string[] = []) =>
@@ -67,7 +69,7 @@ throughEveryDoor((call, parley, transport) => {
     )
 
   const begin = async (name: string) => {
-    const { issues } = operations.find((operation) => operation.name === name)!
+    const { issues } = operationNamed(name)
     const { id, alex, bea } = await room(call)
     const { other, closedFirst, person, ...sample } = sampleOf(name)
     const robin = person && (await cookieOf(parley(), { name: 'Robin', role: 'person' }))

@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect } from 'bun:test'
+import { test } from '../support/foreign.ts'
 import { done, feedOf, onEveryEngine, refused, room, throughEveryDoor, viaRest } from '../support/parley.ts'
 
 const KIB = 1024

@@ -1,5 +1,6 @@
 // The stream of an open page, as a client without a browser sees it. What the page makes of it: tests/browser/live.test.ts.
-import { expect, test } from 'bun:test'
+import { expect } from 'bun:test'
+import { test } from '../support/foreign.ts'
 import { cookieOf, done, onEveryEngine, room, say, soon, viaRest, type Served } from '../support/parley.ts'
 
 interface Frame {
@@ -58,7 +59,7 @@ onEveryEngine((parley) => {
     return { id, alex, bea, open }
   }
 
-  test('it brings what is missing, then the state, then what is said, as markup with its place', async () => {
+  test('a live stream brings the missing rows, then the state, then new rows, as markup with its place', async () => {
     const { alex, open } = await begin()
     await say(alex, 'before')
     const response = await open('?after=0')
@@ -147,7 +148,7 @@ onEveryEngine((parley) => {
     await again.cancel()
   })
 
-  test('after the last event of a closed session it says so and ends; a reopened one is followed again', async () => {
+  test('after the last event of a closed session the live stream says so and ends; a reopened one is followed again', async () => {
     const { alex, open } = await begin()
     const live = framesOf(await open('?after=1'))
     await live.next()

@@ -1,7 +1,8 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { ResourceListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect } from 'bun:test'
+import { beforeAll, test } from '../support/foreign.ts'
 import { done, engines, room, say, startParley, viaMcp, viaRest, type Parley, type Served } from '../support/parley.ts'
 
 const PASSWORD = { VIEWER_PASSWORD: 'the viewers password' }
@@ -15,11 +16,11 @@ for (const [engine] of engines) {
     beforeAll(async () => {
       parley = await startParley({ engine })
       closed = await parley.beside(PASSWORD)
-    }, 60_000)
+    }, 180_000)
     afterAll(async () => {
       for (const stop of stops) await stop()
       await parley?.close()
-    }, 60_000)
+    }, 180_000)
 
     const connect = async (served: Served, headers: Record<string, string> = {}, path = '/mcp') => {
       const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request) => served.app.fetch(request, {}) })

@@ -1,8 +1,11 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect } from 'bun:test'
 import { z } from 'zod'
 import type { Context } from '../../src/operations/context.ts'
-import { operationsFor } from '../../src/operations/operation.ts'
-import { rooms, type Toolset } from '../../src/toolsets.ts'
+import { anyone } from '../../src/operations/callers.ts'
+import { operationsOf } from '../../src/operations/operation.ts'
+import type { Toolset } from '../../src/operations/toolset.ts'
+import { rooms } from '../../src/rooms/toolset.ts'
+import { test } from '../support/foreign.ts'
 import { done, feedOf, onEveryEngine, refused, room, say, soon, viaMcp, viaRest, type Served } from '../support/parley.ts'
 
 const BOTH = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' }
@@ -153,7 +156,7 @@ onEveryEngine((parley) => {
       }
     })
 
-    test('what is not JSON is a parse error, and what is no message an invalid request, both with 400', async () => {
+    test('a body that is not JSON is a parse error, and JSON that is no message an invalid request, both with 400', async () => {
       const broken = await rpc(parley(), '{"jsonrpc":')
       expect([broken.status, await broken.answer()]).toMatchObject([400, { jsonrpc: '2.0', id: null, error: { code: -32700 } }])
       for (const message of [{}, 7, null, 'text', { id: 1, method: 'ping' }, { jsonrpc: '1.0', id: 1, method: 'ping' }, []]) {
@@ -162,7 +165,7 @@ onEveryEngine((parley) => {
       }
     })
 
-    test('a revision that we do not speak is 400, and those that we do pass', async () => {
+    test('a protocol revision that we do not speak is 400, and those that we do pass', async () => {
       const ping = { jsonrpc: '2.0', id: 1, method: 'ping' }
       const { status, answer } = await rpc(parley(), ping, { headers: { 'mcp-protocol-version': '1999-01-01' } })
       expect([status, await answer()]).toMatchObject([400, { error: { code: -32600 } }])
@@ -253,7 +256,7 @@ onEveryEngine((parley) => {
       await soon('it is let go', () => parley().services.waits.held === 0 && parley().services.waiters.size === 0)
     })
 
-    test('what a client that hung up was not given is not counted as delivered', async () => {
+    test('an answer that a client hung up on is not counted as delivered', async () => {
       const { id, alex, bea } = await room(viaRest(parley()))
       const gone = new AbortController()
       const args = { session_id: id, team_id: bea.token, timeout: 20 }
@@ -294,13 +297,13 @@ onEveryEngine((parley) => {
   })
 
   describe('toolsets', () => {
-    const { op } = operationsFor<Context>()
+    const { op } = operationsOf<Context>('control')
     const answering = (name: string, path: string) =>
       op({
         name,
         summary: 'An operation of the other toolset, for this test.',
         route: ['POST', path],
-        access: 'open',
+        callers: [anyone],
         effect: 'read',
         input: z.strictObject({}),
         output: z.object({ from: z.string() }),
@@ -322,7 +325,7 @@ onEveryEngine((parley) => {
       expect(await namesAt(served, '/mcp')).not.toContain('list_tasks')
     })
 
-    test('a name that two share stays plain in the first and gets the toolset’s prefix in the other', async () => {
+    test('a tool name that two toolsets share stays plain in the first and gets the toolset’s prefix in the other', async () => {
       const served = await beside()
       const first = await namesAt(served, '/mcp?toolsets=rooms,control')
       expect(first).toEqual(expect.arrayContaining([...SPECIFIED, 'list_tasks', 'control_create_session']))
@@ -337,7 +340,7 @@ onEveryEngine((parley) => {
       expect((await call('/mcp?toolsets=control,rooms', 'rooms_create_session')).error.code).toBe('invalid_request')
     })
 
-    test('several are named in one list or each by itself, blanks or not', async () => {
+    test('several toolsets are named in one list or each by itself, blanks or not', async () => {
       const served = await beside()
       const both = await namesAt(served, '/mcp?toolsets=rooms,control')
       for (const query of ['toolsets=rooms&toolsets=control', 'toolsets=rooms,%20control', 'toolsets=rooms,+control,rooms'])

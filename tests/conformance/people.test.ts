@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect } from 'bun:test'
+import { test } from '../support/foreign.ts'
 import { cookieOf, done, feedOf, onEveryEngine, refused, room, say, seat, viaRest } from '../support/parley.ts'
 
 onEveryEngine((parley) => {

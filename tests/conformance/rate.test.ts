@@ -1,7 +1,8 @@
 // RATE_LIMIT: whose requests are counted together, and what inventing names gains.
-import { describe, expect, test } from 'bun:test'
+import { describe, expect } from 'bun:test'
 import { newSecret } from '../../src/core/ids.ts'
 import { Allowance } from '../../src/doors/http/allowance.ts'
+import { test } from '../support/foreign.ts'
 import { onEveryEngine, room, viaRest } from '../support/parley.ts'
 
 const LIMIT = 3

@@ -1,6 +1,8 @@
 // With ACCESS_TOKEN and VIEWER_PASSWORD: what the cookie of one who came in with the viewer's password opens, beside a person's.
-import { beforeAll, expect, test } from 'bun:test'
+import { expect } from 'bun:test'
+import { beforeAll, test } from '../support/foreign.ts'
 import { BASE, cookieOf, onEveryEngine, operations, restRequest, room, viaRest, type Seat, type Served } from '../support/parley.ts'
+import { isOpen } from '../../src/operations/operation.ts'
 
 const ENV = { ACCESS_TOKEN: 'an-access-token-of-some-length', VIEWER_PASSWORD: 'look-but-do-not-touch' }
 const TRACE = `${JSON.stringify({ type: 'user', sessionId: 's', message: { role: 'user', content: 'hi' } })}\n`
@@ -22,11 +24,11 @@ onEveryEngine((parley) => {
     create_session: () => ({ title: 'T', description: '', creator_team_name: 'A' }),
     join_session: () => ({ session_id: seats.id, team_name: 'Cleo' }),
     wait_for_any: () => ({ waits: [{ session_id: seats.id, team_id: seats.bea.token, since_cursor: 0 }], timeout: 0 }),
-    list_sessions: () => ({}),
-    search_sessions: () => ({ query: 'parser' }),
-    open: () => ({ id: seats.id }),
+    'history.list_sessions': () => ({}),
+    'history.search_sessions': () => ({ query: 'parser' }),
+    'history.open': () => ({ id: seats.id }),
   }
-  const open = operations.filter(({ access }) => access === 'open')
+  const open = operations.filter(isOpen)
   const isHistory = ({ route }: (typeof open)[number]) => route[1].startsWith('/history/')
 
   const statusOf = async (path: string, sending: Parameters<Served['send']>[1]) => {
@@ -43,13 +45,13 @@ onEveryEngine((parley) => {
     )[0]!.n
 
   test('every operation that is open to all is tried below', () => {
-    expect(open.map(({ name }) => name).toSorted()).toEqual(Object.keys(inputs).toSorted())
+    expect(open.map(({ fullName }) => fullName).toSorted()).toEqual(Object.keys(inputs).toSorted())
   })
 
   test('a reader asks history, and is refused every other open operation; nothing is changed', async () => {
     const before = await rows()
     for (const operation of open) {
-      const { path, sending } = restRequest(operation.name, inputs[operation.name]!(), { person: reader })
+      const { path, sending } = restRequest(operation.fullName, inputs[operation.fullName]!(), { person: reader })
       const [method] = operation.route
       const status = await statusOf(path, sending)
       expect([operation.name, method, status === 401]).toEqual([operation.name, method, !isHistory(operation)])

@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect } from 'bun:test'
+import { test } from '../support/foreign.ts'
 import { done, feedOf, refused, room, say, seat, throughEveryDoor, TITLE } from '../support/parley.ts'
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
@@ -226,7 +227,7 @@ throughEveryDoor((call, parley) => {
   })
 
   describe('list_participants', () => {
-    test('[A25 A33] a row has exactly the fields of the contract', async () => {
+    test('[A25 A33] a row has exactly the promised fields', async () => {
       const { alex, bea } = await room(call)
       const { participants } = await done(bea('list_participants'))
       expect(Object.keys(participants[0]).toSorted()).toEqual(
@@ -267,7 +268,7 @@ throughEveryDoor((call, parley) => {
       expect((await done(alex('list_participants'))).participants[1].status).toBe('active')
     })
 
-    test('what is still awaited follows expected_teams and never runs below nobody', async () => {
+    test('the number of teams still awaited follows expected_teams and is never below zero', async () => {
       const { alex, id } = await room(call, { expected_teams: 3 })
       expect(await done(alex('list_participants'))).toMatchObject({ expected_teams: 3, waiting_for: 1 })
       for (const name of ['Cleo', 'Dan']) await done(call('join_session', { session_id: id, team_name: name }))

@@ -1,6 +1,7 @@
 // Who signs in, how often somebody may try, and what a page of somebody else can do about it.
-import { describe, expect, test } from 'bun:test'
+import { describe, expect } from 'bun:test'
 import { newOperatorKey } from '../../src/process/operator-key.ts'
+import { test } from '../support/foreign.ts'
 import { BASE, onEveryEngine, type Sending, type Served } from '../support/parley.ts'
 
 const CHOSEN = { OPERATOR_KEY: 'chosen by a person', VIEWER_PASSWORD: 'the viewers password' }
@@ -65,7 +66,7 @@ onEveryEngine((parley) => {
       }
     })
 
-    test('keeps nobody from it by all of these together, under a RATE_LIMIT either', async () => {
+    test('keeps nobody from signing in by all of these together, under a RATE_LIMIT either', async () => {
       const served = await parley().beside({ ...CHOSEN, RATE_LIMIT: '1' })
       for (const [, send] of VECTORS) for (let n = 0; n < TRIES; n++) await send(served, 'x')
       for (let n = 0; n < 100; n++) await served.send('/', { headers: from('cross-site', 'navigate', 'document') })

@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect } from 'bun:test'
+import { test } from '../support/foreign.ts'
 import { done, leaveTrace, onEveryEngine, room, say, soon, viaRest } from '../support/parley.ts'
 
 interface Frame {
@@ -165,7 +166,7 @@ onEveryEngine((parley) => {
     expect(await response.json()).toMatchObject({ error: { code: 'invalid_request', details: { field: 'after', last_sequence: 1 } } })
   })
 
-  test('what it does not know is refused, and what is wrong is named', async () => {
+  test('an argument that it does not know is refused, and one that is wrong is named', async () => {
     const { id, open } = await begin()
     const unknown = await open('?since_cursor=1')
     expect([unknown.status, (await unknown.json()).error.details]).toEqual([400, { field: 'since_cursor' }])

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect } from 'bun:test'
+import { beforeAll, test } from '../support/foreign.ts'
 import {
   cookieOf,
   done,
@@ -7,7 +8,7 @@ import {
   room,
   seat,
   soon,
-  transports,
+  transportsOn,
   viaMcp,
   viaRest,
   type Call,
@@ -18,8 +19,8 @@ import {
 const ACCESS_TOKEN = 'an-access-token-of-some-length'
 const VIEWER_PASSWORD = 'look-but-do-not-touch'
 
-onEveryEngine((parley) => {
-  /** The body over both transports, on the shared database behind other switches. */
+onEveryEngine((parley, engine) => {
+  /** Runs the body over both transports, on the shared database with other configuration. */
   const behind = (env: Record<string, string>, body: (call: Call, served: () => Served & Pick<Parley, 'database'>) => void) => {
     describe(`with ${new URLSearchParams(env)}`, () => {
       let served: Served
@@ -27,7 +28,7 @@ onEveryEngine((parley) => {
         served = await parley().beside(env)
       })
       afterAll(() => served.services.drain())
-      for (const [transport, via] of transports)
+      for (const [transport, via] of transportsOn(engine))
         describe(`over ${transport}`, () =>
           body(
             (...call) => via(served)(...call),
@@ -43,16 +44,16 @@ onEveryEngine((parley) => {
       await done(bea('post_message', { content: { text: 'hello' } }))
       await refused(bea('post_message', { content: { text: '' } }), 'invalid_request')
       await done(bea('wait_for_messages', { since_cursor: 2, timeout: 1 }))
-      const told = served()
+      const lines = served()
         .logged.slice(before)
         .map((line) => JSON.parse(line))
-      expect(told.map(({ level, message, outcome }) => `${level} ${message} ${outcome}`)).toEqual([
-        'debug post_message ok',
-        'debug post_message invalid_request',
-        'debug wait_for_messages ok',
+      expect(lines.map(({ level, message, outcome }) => `${level} ${message} ${outcome}`)).toEqual([
+        'debug rooms.post_message ok',
+        'debug rooms.post_message invalid_request',
+        'debug rooms.wait_for_messages ok',
       ])
-      for (const { ms } of told) expect(ms).toBeWithin(0, 5_000)
-      expect(told[2].ms).toBeGreaterThan(900)
+      for (const { ms } of lines) expect(ms).toBeWithin(0, 5_000)
+      expect(lines[2].ms).toBeGreaterThan(900)
     })
   })
   behind({}, (call, served) => {
@@ -84,17 +85,18 @@ onEveryEngine((parley) => {
     })
   })
 
-  behind({ CONVENER_ONLY: 'both' }, (call, served) => {
-    test('only the convener does either, and so may people', async () => {
-      const { id, alex, bea } = await room(call)
-      await refused(bea('update_session_metadata', metadata), 'forbidden')
-      await refused(bea('conclude_session', { summary_section: 'x' }), 'forbidden')
-      const person = await cookieOf(served(), { name: 'Robin', role: 'person' })
-      await done(viaRest(served())('update_session_metadata', { session_id: id, ...metadata }, { person }))
-      await done(viaRest(served())('conclude_session', { session_id: id, summary_section: 'x' }, { person }))
-      await done(alex('conclude_session', { summary_section: 'x' }))
+  for (const both of ['both', 'metadata, conclude'])
+    behind({ CONVENER_ONLY: both }, (call, served) => {
+      test('only the convener does either, and so may people', async () => {
+        const { id, alex, bea } = await room(call)
+        await refused(bea('update_session_metadata', metadata), 'forbidden')
+        await refused(bea('conclude_session', { summary_section: 'x' }), 'forbidden')
+        const person = await cookieOf(served(), { name: 'Robin', role: 'person' })
+        await done(viaRest(served())('update_session_metadata', { session_id: id, ...metadata }, { person }))
+        await done(viaRest(served())('conclude_session', { session_id: id, summary_section: 'x' }, { person }))
+        await done(alex('conclude_session', { summary_section: 'x' }))
+      })
     })
-  })
 
   behind({ ONE_SESSION_PER_TEAM: 'true' }, (call, served) => {
     test('[A37] a team that is at work elsewhere is refused under its name, until it leaves or falls silent', async () => {

@@ -1,5 +1,6 @@
 // The trace viewer's pages without a browser: what is there, what is not, what is brought when it is asked for.
-import { expect, test } from 'bun:test'
+import { expect } from 'bun:test'
+import { test } from '../support/foreign.ts'
 import { demoTranscript, LONG_OUTPUT } from '../support/demo-transcript.ts'
 import { indexed, trace, type Step } from '../support/history.ts'
 import { onEveryEngine, room, say, viaRest } from '../support/parley.ts'
@@ -44,7 +45,7 @@ onEveryEngine((parley) => {
     expect([await listed('imported'), await listed('concluded'), await listed('live')]).toEqual([true, false, false])
   })
 
-  test('a turn or event that is not there is told apart from one that is, and says what there is', async () => {
+  test('a turn or event that does not exist is not_found, and the page says which turns there are', async () => {
     const id = await imported()
     const missing = await open(`/sessions/${id}/turns/99`)
     expect([missing.status, missing.text.includes('There is no turn 99')]).toEqual([404, true])
@@ -142,7 +143,7 @@ onEveryEngine((parley) => {
     await forget(parley(), id)
   })
 
-  test('what is very large is cut by the database, and its arguments keep their names', async () => {
+  test('a very large tool call is cut by the database, and its arguments keep their names', async () => {
     const given = { file_path: 'src/large.ts', content: 'x'.repeat(300_000), list: Array.from({ length: 9_000 }, (_, i) => i) }
     const { id } = await trace(parley(), [
       [

@@ -1,4 +1,4 @@
-// In production a reverse proxy ends TLS: the links that agents are told must be the ones under which they came.
+// In production a reverse proxy ends TLS: the links that the server gives agents must have the address that the agents used.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
@@ -11,7 +11,7 @@ let proxies: TlsProxy[] = []
 beforeAll(async () => {
   ;[trusting, wary] = await Promise.all([startServer({ TRUST_PROXY: 'true' }), startServer()])
   proxies = await Promise.all([withTls(trusting.url), withTls(wary.url)])
-}, 40_000)
+}, 180_000)
 afterAll(async () => {
   for (const proxy of proxies) await proxy.close()
   await trusting?.remove()
@@ -58,7 +58,7 @@ test('an MCP client meets a curl caller through the proxy, waits held and stream
   expect(joined.status).toBe(200)
   expect(await waiting).toMatchObject({ messages: [{ type: 'system', event: 'team_joined', team: "Bea's Team" }], next_cursor: 1 })
   await client.close()
-}, 30_000)
+}, 180_000)
 
 test('a page of the https site may call, a page of another may not', async () => {
   const [proxy] = proxies as [TlsProxy]

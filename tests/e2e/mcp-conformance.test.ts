@@ -17,7 +17,7 @@ let folder: string // the suite writes what it saw into the folder it is run in
 beforeAll(async () => {
   server = await startServer()
   folder = mkdtempSync(join(tmpdir(), 'parley-conformance-'))
-}, 30_000)
+}, 180_000)
 afterAll(async () => {
   await server?.remove()
   rmSync(folder, { recursive: true, force: true })
@@ -46,5 +46,5 @@ test.each(SCENARIOS)(
     expect({ code, failed, missing: total - passed }, output).toEqual({ code: 0, failed: 0, missing: 0 })
     expect(passed).toBeGreaterThan(0)
   },
-  30_000,
+  180_000,
 )

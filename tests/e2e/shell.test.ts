@@ -9,7 +9,7 @@ import { startServer, type TestServer } from '../support/server.ts'
 let server: TestServer
 beforeAll(async () => {
   server = await startServer()
-}, 60_000)
+}, 180_000)
 afterAll(() => server?.remove())
 
 const PAGE = readFileSync(join(import.meta.dir, '../../AGENTS.md'), 'utf8')
@@ -81,7 +81,7 @@ describe('the hooks of AGENTS.md', () => {
     await say('for Bea', ['Bea'])
     expect((await run(after, TOOL)).err).toContain('"unread":2,"addressed":1')
     end()
-  }, 30_000)
+  }, 180_000)
 
   test('an agent is held back from stopping while something is unread, once, and not by what it has read', async () => {
     const { id, shell, run, say, end } = await hooked()
@@ -93,7 +93,7 @@ describe('the hooks of AGENTS.md', () => {
     await fetch(`${server.url}/api/sessions/${id}/wait?since_cursor=1&timeout=0`, { headers: { 'x-team-id': shell.TEAM_ID } })
     expect(await run(stop, STOP)).toEqual(QUIET)
     end()
-  }, 30_000)
+  }, 180_000)
 
   test('nobody is bothered without a session, by a team that left, or when no server answers', async () => {
     const { home, id, shell, run, say, end } = await hooked()
@@ -117,7 +117,7 @@ describe('the hooks of AGENTS.md', () => {
     ] as const)
       expect(await run(command, input)).toEqual(QUIET)
     end()
-  }, 30_000)
+  }, 180_000)
 })
 
 describe('the shell of AGENTS.md', () => {
@@ -145,7 +145,7 @@ describe('the shell of AGENTS.md', () => {
     expect(messages.map(({ content, event }) => content?.text ?? event)).toEqual([...texts, 'session_concluded'])
     expect(messages.map(({ sequence }) => sequence)).toEqual([2, 3, 4, 5, 6])
     end()
-  }, 30_000)
+  }, 180_000)
 
   test('its loop ends when the team no longer has a place there', async () => {
     const { id, shell, end } = await begin()
@@ -154,7 +154,7 @@ describe('the shell of AGENTS.md', () => {
     expect(out).toBe('')
     expect(err).toMatch(/the loop ended before the session: .*unauthorized/)
     end()
-  }, 30_000)
+  }, 180_000)
 
   test('its loop outlives a server that is killed and started again', async () => {
     const { id, alex, shell, say, end } = await begin()
@@ -170,7 +170,7 @@ describe('the shell of AGENTS.md', () => {
     const messages = out.split('\n').flatMap((line) => (line === '' ? [] : JSON.parse(line).messages))
     expect(messages.map(({ content, event }) => content?.text ?? event)).toEqual(['before', 'after', 'session_concluded'])
     end()
-  }, 60_000)
+  }, 180_000)
 
   test('who was given an id joins with its lines, and follows with its loop', async () => {
     const { id, shell, say, end } = await begin()
@@ -187,7 +187,7 @@ describe('the shell of AGENTS.md', () => {
     })
     expect(((await answer.json()) as { messages: unknown[] }).messages).toHaveLength(1)
     end()
-  }, 30_000)
+  }, 180_000)
 
   test('its line for each tool works, pasted one after the other', async () => {
     const { shell, end } = await begin()
@@ -207,5 +207,5 @@ describe('the shell of AGENTS.md', () => {
       if (name !== 'transfer_convener') expect(answers[n], name).not.toHaveProperty('error') // it wants a handle, which only the reader knows
     }
     end()
-  }, 60_000)
+  }, 180_000)
 })

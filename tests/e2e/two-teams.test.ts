@@ -8,7 +8,7 @@ import { startServer, type TestServer } from '../support/server.ts'
 let server: TestServer
 beforeAll(async () => {
   server = await startServer()
-}, 30_000)
+}, 180_000)
 afterAll(() => server?.remove())
 
 const PATIENCE_S = 20
@@ -88,7 +88,7 @@ describe('one team by MCP and one by curl', () => {
     at.bea = joined.body.cursor
     await waitingForBea
     expect(heard.alex.map(gist)).toEqual(["team_joined Bea's Team"])
-  }, 30_000)
+  }, 180_000)
 
   test('each says something while the other one waits', async () => {
     const [toBea] = await Promise.all([
@@ -102,7 +102,7 @@ describe('one team by MCP and one by curl', () => {
       Bun.sleep(200).then(() => curl('POST', `${room}/messages`, { team: bea, body: { content: { text: "I do. It's half done." } } })),
     ])
     expect(toAlex.messages).toHaveLength(1)
-  }, 30_000)
+  }, 180_000)
 
   test('both read version 0; the second to write is told so, reads again and merges', async () => {
     const [readByAlex, readByBea] = await Promise.all([mcp.tool('read_session_doc', alex), curl('GET', `${room}/doc`, { team: bea })])
@@ -117,7 +117,7 @@ describe('one team by MCP and one by curl', () => {
     expect(merged).toMatchObject({ status: 200, body: { version: 2 } })
     const lost = await mcp.tool('update_session_doc', { ...alex, content: 'mine', expected_version: 1 })
     expect(lost).toMatchObject({ isError: true, error: { code: 'version_conflict', details: { current_version: 2 } } })
-  }, 30_000)
+  }, 180_000)
 
   test('both are in their loops when the convener concludes, and leave them by session_closed', async () => {
     const untilClosed = async (waits: () => Promise<Record<string, any>>) => {
@@ -128,7 +128,7 @@ describe('one team by MCP and one by curl', () => {
     const concluded = await mcp.tool('conclude_session', { ...alex, summary_section: 'Alex writes the grammar, Bea the lexer.' })
     expect(concluded).toMatchObject({ isError: false })
     for (const rounds of await Promise.all(loops)) expect(rounds).toBeLessThanOrEqual(3)
-  }, 30_000)
+  }, 180_000)
 
   test('both have heard all of it once and in order, and read one document', async () => {
     const feed = ["team_joined Bea's Team", "Alex's Team: Who takes the lexer?", "Bea's Team: I do. It's half done.", 'session_concluded']
@@ -139,11 +139,11 @@ describe('one team by MCP and one by curl', () => {
       content: '# Plan\n\n- Alex: the grammar\n- Bea: the lexer\n\n## Conclusion\n\nAlex writes the grammar, Bea the lexer.\n',
       version: 3,
     })
-  }, 30_000)
+  }, 180_000)
 
   test('neither may add anything then', async () => {
     const byAlex = await mcp.tool('post_message', { ...alex, content: { text: 'One more.' } })
     expect(byAlex).toMatchObject({ isError: true, error: { code: 'session_closed' } })
     expect(await curl('POST', `${room}/messages`, { team: bea, body: { content: { text: 'One more.' } } })).toMatchObject({ status: 403 })
-  }, 30_000)
+  }, 180_000)
 })

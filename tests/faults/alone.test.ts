@@ -1,4 +1,5 @@
-// An instance that is alone on its Postgres answers from memory and notifies nobody. It must not believe so when it only cannot hear.
+// An instance that is alone on its Postgres answers from memory and notifies nobody. It must not take itself for alone when it only fails to
+// receive notifications.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { migrate } from '../../db/migrate.ts'
 import { openPostgres } from '../../db/postgres.ts'
@@ -6,6 +7,7 @@ import { findPgbouncer, startPgbouncer } from '../support/pgbouncer.ts'
 import { freshDatabase, startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { thatCanFallSilent, withoutNotifications } from '../support/proxy.ts'
 import { startServer, type TestServer } from '../support/server.ts'
+import { NEVER_MS } from '../support/parley.ts'
 import { LOCAL, openInProcess } from './engines.ts'
 import { gauge, openRoom, post, until, wait, type Room } from './rooms.ts'
 
@@ -21,10 +23,10 @@ type Instance = Awaited<ReturnType<typeof openInProcess>>
 const open = async (url: string): Promise<Instance> => {
   const pool = await openPostgres(url)
   await migrate(pool)
-  return openInProcess({}, pool)
+  return openInProcess({}, pool, { intervals: { sweep: NEVER_MS } }) // the sweep would wake those whom no notification reached
 }
 
-/** What a poll of the second team gives that has read up to `since`. */
+/** The messages that a poll of the second team gets with the cursor `since`. */
 const poll = async (room: Room, { send }: Instance, since: number) => {
   const { status, body } = await wait(room, since, { team: room.teams[1]!, timeout: 0, send })
   expect(status).toBe(200)
@@ -83,7 +85,7 @@ test.concurrent.each([false, true])(
     const found = await Promise.all(Array.from({ length: ROUNDS }, () => staleAnswers(talksToo)))
     expect(found.flatMap(({ stale }) => stale)).toEqual([])
   },
-  60_000,
+  180_000,
 )
 
 test.concurrent('who waits at an instance that believes itself alone is woken by what the first one writes that cannot hear it', async () => {
@@ -100,17 +102,15 @@ test.concurrent('who waits at an instance that believes itself alone is woken by
     for (let since = 1; since < 5; since++) {
       const waiting = wait(room, since, { team: room.teams[1]!, timeout: 20, send: second.send })
       await until('it waits', 2_000, () => second!.services.waits.held === 1)
-      const from = performance.now()
       await saysNext(room, first, 'Are you there?')
       expect((await waiting).body.messages).toHaveLength(1)
-      expect(performance.now() - from).toBeLessThan(2_000) // a sweep comes each 4.5 s
     }
   } finally {
     await Promise.all([first.close(), second?.close()])
     await proxy.close()
     await drop()
   }
-}, 30_000)
+}, 180_000)
 
 // A team polls meanwhile: a server that is asked looks at once whether it still hears itself, an idle one twice a minute.
 const untilListening = (server: TestServer, room: Room, does: 0 | 1) =>

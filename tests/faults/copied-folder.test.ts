@@ -18,7 +18,7 @@ beforeAll(async () => {
   key = keyIn(live.output())
   room = await openRoom(live.url)
   expect((await post(room, 'Before the copy.')).status).toBe(200)
-}, 90_000)
+}, 180_000)
 afterAll(async () => {
   await live?.remove()
   rmSync(scratch, { recursive: true, force: true })
@@ -52,7 +52,7 @@ test('operator-key on a copy makes a key for the copy, and everybody stays signe
   expect(await signsIn(live.url, key)).toBe(true)
   expect(await signsIn(live.url, keyIn(output))).toBe(false)
   await onServerOf(copy, async ({ url }) => expect(await signsIn(url, keyIn(output))).toBe(true))
-}, 90_000)
+}, 180_000)
 
 test('import on a copy fills the copy, and nothing arrives at the server', async () => {
   const copy = copyTo(place())
@@ -67,7 +67,7 @@ test('import on a copy fills the copy, and nothing arrives at the server', async
   }
   expect(await found(live.url)).toBe(false)
   await onServerOf(copy, async ({ url }) => expect(await found(url)).toBe(true))
-}, 90_000)
+}, 180_000)
 
 test('reindex on a copy asks nothing of the server, which may be frozen', async () => {
   const copy = copyTo(place())
@@ -77,7 +77,7 @@ test('reindex on a copy asks nothing of the server, which may be frozen', async 
   } finally {
     process.kill(live.pid, 'SIGCONT')
   }
-}, 90_000)
+}, 180_000)
 
 test.each([
   ['cp -a', 'cp -a "$1" "$2"'],
@@ -96,7 +96,7 @@ test.each([
     expect(textsOf(await readFeed(room))).toEqual(['Before the copy.'])
     expect(await signsIn(live.url, key)).toBe(true)
   },
-  90_000,
+  180_000,
 )
 
 test('a folder that shares its files with that of a server is refused, for it is no copy', async () => {
@@ -110,7 +110,7 @@ test('a folder that shares its files with that of a server is refused, for it is
   const { code, output } = await runServer([], { DATA_DIR: elsewhere, PORT: '0' })
   expect([code, output]).toEqual([1, expect.stringContaining(`${elsewhere} is in use by process ${live.pid}`)])
   expect(await signsIn(live.url, key)).toBe(true)
-}, 90_000)
+}, 180_000)
 
 test('the same folder by another path is the same folder: a second start is refused, and commands reach its server', async () => {
   const own = await startServer()
@@ -123,7 +123,7 @@ test('the same folder by another path is the same folder: a second start is refu
   } finally {
     await own.remove()
   }
-}, 90_000)
+}, 180_000)
 
 test('a folder that was moved after its server was killed starts', async () => {
   const own = await startServer()
@@ -136,7 +136,7 @@ test('a folder that was moved after its server was killed starts', async () => {
   } finally {
     await own.remove()
   }
-}, 90_000)
+}, 180_000)
 
 // An older program wrote neither the folder nor the database into its lock.
 test('of the lock of an older program, a copy is refused with a way out, and its own folder reaches its server', async () => {
@@ -160,4 +160,4 @@ test('of the lock of an older program, a copy is refused with a way out, and its
   } finally {
     await own.remove()
   }
-}, 90_000)
+}, 180_000)

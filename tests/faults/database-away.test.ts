@@ -1,23 +1,24 @@
-// Promise P10 and rules R4, R5: Postgres dies or hangs, and every caller still gets an answer, in time and in JSON.
+// Postgres dies or hangs, and every caller still gets an answer, in time and in JSON [P10 R4 R5].
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { freshDatabase, startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { call, expectUnbroken, gauge, openRoom, post, readFeed, textsOf, until, wait, type Answer, type Room } from './rooms.ts'
+import { whileBusy } from '../support/cpu.ts'
 
-const ANSWER_WITHIN_MS = 6_000
-const BACK_WITHIN_MS = 2_000
+const ANSWER_WITHIN_MS = whileBusy(6_000)
+const BACK_WITHIN_MS = whileBusy(2_000)
 
 let database: TestPostgres
 let server: TestServer
 beforeAll(async () => {
   database = await startPostgres({ own: true })
   server = await startServer({ DATABASE_URL: (await freshDatabase(database.url)).url })
-}, 60_000)
+}, 180_000)
 afterAll(async () => {
   database?.thaw()
   await server?.remove()
   await database?.stop()
-}, 30_000)
+}, 180_000)
 
 interface Load {
   acknowledged: string[]
@@ -81,7 +82,7 @@ const lastOf = async (room: Room) => (await readFeed(room)).at(-1)!.sequence
 const expectEnded = async (waits: ReturnType<typeof holdWaits>, timeout: number) => {
   for (const { answer, ms } of await Promise.all(waits)) {
     expect([200, 503]).toContain(answer.status)
-    expect(ms).toBeLessThan((timeout + 2) * 1000)
+    expect(ms).toBeLessThan(timeout * 1000 + whileBusy(2_000))
     if (answer.status === 503) expect(answer.body.error.code).toBe('unavailable')
   }
 }
@@ -90,7 +91,7 @@ test('Postgres is killed and away for 3 s: calls get 503, the process lives, and
   const [room, quiet] = [await openRoom(server.url), await openRoom(server.url)]
   const pid = server.pid
   const waits = holdWaits(quiet, 20, 8, await lastOf(quiet))
-  await until('twenty waits are held', 2_000, async () => (await gauge(server.url, 'waits_held')) === 20)
+  await until('twenty waits are held', 10_000, async () => (await gauge(server.url, 'waits_held')) === 20)
   const load = underLoad(room)
   await Bun.sleep(500)
   await database.kill('SIGKILL')
@@ -115,7 +116,7 @@ test('Postgres is killed and away for 3 s: calls get 503, the process lives, and
   console.log(
     `Postgres killed: first good post after ${goodAfter.toFixed(0)} ms, slowest answer ${slowest(load)} ms, ${load.acknowledged.length} acknowledged`,
   )
-}, 60_000)
+}, 180_000)
 
 test('Postgres is frozen for 7 s: every call is answered within 6 s, /readyz turns red and is green 2 s after the thaw', async () => {
   const [room, quiet] = [await openRoom(server.url), await openRoom(server.url)]
@@ -154,7 +155,7 @@ test('Postgres is frozen for 7 s: every call is answered within 6 s, /readyz tur
   console.log(
     `Postgres frozen: /readyz red after ${(await red).ms.toFixed(0)} ms, green ${green.toFixed(0)} ms after the thaw, good post by then + ${goodAfter.toFixed(0)} ms, slowest answer ${slowest(load)} ms`,
   )
-}, 60_000)
+}, 180_000)
 
 test('who was told during a freeze that nobody knows whether it joined is not found in the session after it', async () => {
   const room = await openRoom(server.url)
@@ -170,7 +171,7 @@ test('who was told during a freeze that nobody knows whether it joined is not fo
   await until('the roster is read', BACK_WITHIN_MS, async () => (await roster()).status === 200)
   await Bun.sleep(500)
   expect((await roster()).body.participants).toHaveLength(room.teams.length)
-}, 60_000)
+}, 180_000)
 
 const timed = async (ask: () => Promise<Answer>) => {
   const from = performance.now()
@@ -193,4 +194,4 @@ test('what was written although its poster was told that nobody knows is found b
   expect(told.status).toBe(503)
   await until('what was sent is written', 10_000, async () => textsOf(await readFeed(room)).some((text) => text.includes('zebrafish')))
   await until('it is found', 15_000, async () => (await found()) === 1)
-}, 60_000)
+}, 180_000)

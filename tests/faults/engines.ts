@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe } from 'bun:test'
 import type { Database } from '../../db/database.ts'
 import { createApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
-import { createServices } from '../../src/process/services.ts'
+import { createServices, type Options } from '../../src/process/services.ts'
 import { freshDatabase, startPostgres } from '../support/postgres.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import type { Send } from './rooms.ts'
@@ -12,7 +12,7 @@ import { embeddedDatabase } from '../support/pglite.ts'
 export const ENGINES = ['pglite', 'postgres'] as const
 export type Engine = (typeof ENGINES)[number]
 
-/** The environment that gives a server process its database, and what removes that database again. */
+/** The environment variables that give a server process its database, and `drop`, which removes that database again. */
 export const databaseOf = async (engine: Engine): Promise<{ environment: Record<string, string>; drop(): Promise<void> }> => {
   if (engine === 'pglite') return { environment: {}, drop: async () => {} }
   const postgres = await startPostgres()
@@ -35,7 +35,7 @@ export const onEveryServer = (body: (server: () => TestServer) => void) =>
       const database = await databaseOf(engine)
       drop = database.drop
       server = await startServer(database.environment)
-    }, 60_000)
+    }, 180_000)
     afterAll(async () => {
       await server?.remove()
       await drop?.()
@@ -46,12 +46,11 @@ export const onEveryServer = (body: (server: () => TestServer) => void) =>
 export const LOCAL = 'http://localhost'
 
 /** The whole server in this process, on a database in memory or on one that is given, which it closes at the end. */
-export const openInProcess = async (environment: Record<string, string> = {}, given?: Database) => {
+export const openInProcess = async (environment: Record<string, string> = {}, given?: Database, options: Options = {}) => {
   const database = given ?? (await embeddedDatabase())
   const logged: object[] = []
-  const services = await createServices(database, readConfig(environment), (level, message, more) =>
-    logged.push({ level, message, ...more }),
-  )
+  const log = (level: string, message: string, more?: object) => void logged.push({ level, message, ...more })
+  const services = await createServices(database, readConfig(environment), log, options)
   const app = await createApp(services)
   const send: Send = (request) => app.fetch(request)
   return { app, services, database, send, logged, close: () => services.close() }

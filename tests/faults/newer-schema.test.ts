@@ -1,4 +1,4 @@
-// A newer program was here before, or comes while this one runs. Its migration says which older programs may go on.
+// A newer program has migrated the database before this one starts, or while it runs. Its migration says which older programs may go on.
 import { describe, expect, test } from 'bun:test'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { spawnSync } from 'node:child_process'
@@ -65,7 +65,7 @@ describe.each(ENGINES)('on %s', (engine) => {
     } finally {
       await remove()
     }
-  }, 60_000)
+  }, 180_000)
 
   test.each([
     ['says nothing of older programs', () => ''],
@@ -85,7 +85,7 @@ describe.each(ENGINES)('on %s', (engine) => {
         await remove()
       }
     },
-    60_000,
+    180_000,
   )
 })
 
@@ -104,7 +104,7 @@ test('a newer program that comes while this one runs ends it, in good order, if 
     await server.remove()
     await drop()
   }
-}, 60_000)
+}, 180_000)
 
 test('a migration names an older program by the newest migration of that', () => {
   const journal = {

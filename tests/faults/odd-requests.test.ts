@@ -60,7 +60,7 @@ describe.each([
   beforeAll(async () => {
     server = await startServer(environment)
     before = server.output().length
-  }, 60_000)
+  }, 180_000)
   afterAll(() => server?.remove())
 
   test.each(NO_HOSTS)('a Host of %j is refused in JSON, or as a page to a browser, and the health check answers', async (host) => {

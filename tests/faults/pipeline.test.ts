@@ -1,4 +1,4 @@
-// More is asked of Postgres at once than its connections take, or less.
+// More statements at once than the connections to Postgres take, or fewer.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { openPostgres } from '../../db/postgres.ts'
 import { freshDatabase, startPostgres, type TestPostgres } from '../support/postgres.ts'
@@ -31,7 +31,7 @@ test('a transaction that begins behind as many statements as a connection takes 
     await Promise.all([pool.close(), other.close()])
     await drop()
   }
-}, 30_000)
+}, 180_000)
 
 test('one statement after another goes to one connection, whose backend has its plans at hand', async () => {
   const { url, drop } = await freshDatabase(database.url)

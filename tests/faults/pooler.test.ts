@@ -41,17 +41,17 @@ describe.skipIf(!program)('behind PgBouncer', () => {
             const from = performance.now()
             expect((await post(room, `number ${n}`)).body.cursor).toBe(since + 1)
             expect((await waiting).body.messages).toMatchObject([{ content: { text: `number ${n}` } }])
-            expect(performance.now() - from).toBeLessThan(2_000) // the sweep would come after 4.5 s
+            expect(performance.now() - from).toBeLessThan(4_000) // the sweep would come after 4.5 s
             expect((await wait(away, since, { team: room.teams[1]!, timeout: 0 })).body.messages).toHaveLength(1)
           }
         } finally {
           for (const server of servers) await server.remove()
         }
       }),
-    60_000,
+    180_000,
   )
 
-  // What operators add when a program is refused. With few connections, what one client listens for is on the connection that the next
+  // The settings that operators add when PgBouncer refuses a program's. With few connections, what one client listens for is on the connection that the next
   // one uses; while others keep the pooler busy, a client may get its last connection again by luck.
   const lenient = `ignore_startup_parameters = ${[
     'extra_float_digits,options,jit,plan_cache_mode,enable_seqscan,statement_timeout,idle_in_transaction_session_timeout',
@@ -82,7 +82,7 @@ describe.skipIf(!program)('behind PgBouncer', () => {
         await Promise.all(load)
         await others?.end()
       }),
-    60_000,
+    180_000,
   )
 
   test(
@@ -97,7 +97,7 @@ describe.skipIf(!program)('behind PgBouncer', () => {
         expect(await settings()).toEqual(before)
         await other.end()
       }),
-    60_000,
+    180_000,
   )
 })
 
@@ -112,4 +112,4 @@ test('where notifications do not come through for another reason, the start says
     await mute.close()
     await drop()
   }
-}, 30_000)
+}, 180_000)

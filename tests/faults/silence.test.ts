@@ -7,6 +7,7 @@ import { freshDatabase, startPostgres, type TestPostgres } from '../support/post
 import { thatCanFallSilent, thatRefusesToListen, type Proxy } from '../support/proxy.ts'
 import { startServer } from '../support/server.ts'
 import { expectSaid, expectUnbroken, openRoom, post, readFeed, until, wait } from './rooms.ts'
+import { whileBusy } from '../support/cpu.ts'
 
 let database: TestPostgres
 beforeAll(async () => void (database = await startPostgres()), 60_000)
@@ -36,16 +37,16 @@ test.concurrent('posts pass again within 15 s, one caller with one try after ano
     expectUnbroken(items, texts.length + 1)
     expectSaid(items, texts)
     expectSaid(await readFeed(quiet), ['Are you there?'])
-    expect(backAfter).toBeLessThan(15_000)
+    expect(backAfter).toBeLessThan(whileBusy(15_000))
     console.log(`The connections fell silent: the first post passes after ${backAfter.toFixed(0)} ms`)
   } finally {
     await server.remove()
     await proxy.close()
     await drop()
   }
-}, 90_000)
+}, 180_000)
 
-/** One that listens through a proxy goes through `work`, and hears what is said afterwards. `begun`: how often it has begun to listen. */
+/** A pool that listens through a proxy receives notifications again after `work`. `begun`: how often it has begun to listen. */
 const stillHears = async <P extends Proxy>(
   through: (url: string) => Promise<P>,
   work: (proxy: P, begun: () => number) => Promise<void>,
@@ -62,7 +63,7 @@ const stillHears = async <P extends Proxy>(
     )
     await work(proxy, () => begun)
     await other.query(`select pg_notify('parley', 'hello')`)
-    await until('it hears', 1_000, () => heard.length > 0)
+    await until('it hears', 10_000, () => heard.length > 0)
     expect(heard).toEqual(['hello'])
   } finally {
     await Promise.all([own.close(), other.close()])
@@ -80,7 +81,7 @@ test.concurrent(
       proxy.silence()
       await until('it listens again', 30_000, () => begun() === 2)
     }),
-  90_000,
+  180_000,
 )
 
 test.concurrent(
@@ -92,9 +93,9 @@ test.concurrent(
       proxy.cut()
       await until('it refuses the next connection', 5_000, () => proxy.refused === 2)
       proxy.refusing = false
-      await until('it listens again', 20_000, () => begun() === 2) // what was said meanwhile may be missed: told as any new beginning
+      await until('it listens again', 20_000, () => begun() === 2) // notifications may have been missed meanwhile, so this counts as a new beginning
     }),
-  90_000,
+  180_000,
 )
 
 test.concurrent('a migration may be silent for longer than a statement elsewhere may take, a long transaction too, and no statement in it', async () => {
@@ -114,4 +115,4 @@ test.concurrent('a migration may be silent for longer than a statement elsewhere
     await own.close()
     await drop()
   }
-}, 60_000)
+}, 180_000)

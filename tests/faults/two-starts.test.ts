@@ -17,7 +17,7 @@ beforeAll(() => {
     mkdirSync(dirname(join(checkout, file)), { recursive: true })
     cpSync(join(ROOT, file), join(checkout, file))
   }
-}, 60_000)
+}, 180_000)
 afterAll(() => rmSync(checkout, { recursive: true, force: true }))
 
 const { PATH = '', HOME = '' } = process.env
@@ -59,17 +59,17 @@ test('three starts at once in a fresh checkout all serve', async () => {
 
 test.each([
   ['packages', 'bun.lock', 'The packages could not be installed:', 'lockfile'],
-  ['styles', 'components/app.css', 'The styles could not be built:', 'nowhere-to-be-found'],
+  ['styles', 'components/app.css', 'public/app.css could not be built:', 'nowhere-to-be-found'],
 ])(
   '%s that cannot be made end the start with the reason',
   (_, file, sentence, reason) => {
     writeFileSync(join(checkout, file), "@plugin 'nowhere-to-be-found';\n")
-    const options = { cwd: checkout, env: { PATH, HOME, PORT: '0' }, encoding: 'utf8', timeout: 60_000 } as const
+    const options = { cwd: checkout, env: { PATH, HOME, PORT: '0' }, encoding: 'utf8', timeout: 170_000 } as const
     const { status, stdout, stderr } = spawnSync(process.execPath, ['run', 'start'], options)
     cpSync(join(ROOT, file), join(checkout, file))
     expect(status).toBe(1)
     expect(`${stdout}${stderr}`).toContain(sentence)
     expect(`${stdout}${stderr}`).toContain(reason)
   },
-  90_000,
+  180_000,
 )

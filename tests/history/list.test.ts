@@ -1,4 +1,4 @@
-// list_sessions (specification 2; the checklist's B29 to B35).
+// list_sessions: which sessions overlap a time range, and the pages of that list [B29-B35].
 import { describe, expect, test } from 'bun:test'
 import { indexed, throughHistory, trace, type Step } from '../support/history.ts'
 import { done, room, viaRest } from '../support/parley.ts'

@@ -1,4 +1,4 @@
-// open (specification 2; the checklist's B36 to B47).
+// open: sessions, turns and events by their ids [B36-B47].
 import { describe, expect, test } from 'bun:test'
 import { bodySource } from '../../src/import/source.ts'
 import { importTranscript } from '../../src/import/transcript.ts'

@@ -1,4 +1,4 @@
-// search_sessions (specification 2; the checklist's B1 to B28).
+// search_sessions: what is found, how it is ranked, and what is refused [B1-B28].
 import { describe, expect, test } from 'bun:test'
 import { indexed, throughHistory, trace, type Step } from '../support/history.ts'
 import { done, room, say, soon, viaRest, type Seat } from '../support/parley.ts'

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { cpSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import type { Report } from '../../src/import/transcript.ts'
+import type { ImportReport } from '../../src/import/transcript.ts'
 import { runServer, startServer, type TestServer } from '../support/server.ts'
 import { claudeLine, dataFile, scratch } from '../support/transcripts.ts'
 
@@ -58,9 +58,9 @@ test('a body that breaks off leaves what came whole, and sent again adds the res
   const send = () => fetch(`${server.url}/api/traces`, { method: 'POST', body: text, headers: { authorization: `Bearer ${TOKEN}` } })
   let response = await send()
   while (response.status === 409) response = await send() // the broken one is still being written
-  const report = (await response.json()) as Report
+  const report = (await response.json()) as ImportReport
   expect(report).toMatchObject({ events: 3_000, turns: 3_000, skipped: [] })
-  expect(((await (await send()).json()) as Report).added).toBe(0)
+  expect(((await (await send()).json()) as ImportReport).added).toBe(0)
   expect(server.output()).not.toContain('failed')
 }, 60_000)
 

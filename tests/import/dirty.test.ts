@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
-import { elementsOf } from '../../src/import/elements.ts'
-import { linesOf, LONGEST_LINE } from '../../src/import/lines.ts'
+import { elementsOf } from '../../src/transcripts/elements.ts'
+import { linesOf, LONGEST_LINE } from '../../src/transcripts/lines.ts'
 import { onEveryEngine } from '../support/parley.ts'
 import { claudeLine, eventsOf, importFile, scratch, sessionRow } from '../support/transcripts.ts'
 

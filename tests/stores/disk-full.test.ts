@@ -1,4 +1,4 @@
-// The embedded database on a disk that is nearly full: it would hold the process for good when it finds no place for its journal.
+// The embedded database on a disk that is nearly full: without space for its journal it would block the process forever.
 import { expect, test } from 'bun:test'
 import { isAway } from '../../db/errors.ts'
 import { embeddedDatabase } from '../support/pglite.ts'

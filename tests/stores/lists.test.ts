@@ -1,5 +1,5 @@
-// A list of ids is one parameter: every connection to Postgres keeps each statement that it ever prepared, and there would be one for
-// each number of sessions that are watched.
+// A list of ids is one parameter. Otherwise there would be another statement for each number of ids, and every connection to Postgres keeps
+// each statement that it has prepared.
 import { expect, test } from 'bun:test'
 import { queriesOver, type Queries } from '../../db/database.ts'
 import { conclusionsOf } from '../../src/stores/documents.ts'

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { uuid7 } from '../../src/core/ids.ts'
 import { appendEvents, type Appended, type Draft } from '../../src/log/append.ts'
 import { parseToken } from '../../src/core/ids.ts'
-import { chat, cookieOf, done, onEveryEngine, room, say, seat, soon, viaRest } from '../support/parley.ts'
+import { chat, NEVER_MS, cookieOf, done, onEveryEngine, room, say, seat, soon, viaRest } from '../support/parley.ts'
 
 interface Row {
   sequence: number
@@ -16,7 +16,7 @@ onEveryEngine((parley, engine) => {
   const rowsOf = (id: string) =>
     parley().database.query<Row>('select sequence, turn, ordinal, type, at from events where session_id = $1 order by sequence', [id])
   const places = async (id: string) => (await rowsOf(id)).map(({ type, turn, ordinal }) => [type, turn, ordinal])
-  /** Until each is decided, as the appender does it: those that were overtaken ask again. */
+  /** Until each draft is decided, as the group commit does it: a draft whose session moved meanwhile is appended again. */
   const append = async (drafts: Draft[]): Promise<Appended[]> => {
     const answers = await appendEvents(parley().database, drafts)
     return Promise.all(answers.map(async (answer, i) => answer ?? (await append([drafts[i]!]))[0]!))
@@ -224,13 +224,17 @@ onEveryEngine((parley, engine) => {
       const { alex } = await room(viaRest(parley()))
       await soon('presence is at rest', () => parley().services.presence.drain().length === 0)
       await parley().services.indexer.run()
-      const before = parley().database.statements()
-      await done(alex('wait_for_messages', { since_cursor: 1, timeout: 0 }))
-      expect(parley().database.statements() - before).toBeLessThanOrEqual(2)
+      // The background has statements of its own, which may come between.
+      await soon('a poll costs two statements at most', async () => {
+        const before = parley().database.statements()
+        await done(alex('wait_for_messages', { since_cursor: 1, timeout: 0 }))
+        return parley().database.statements() - before <= 2
+      })
     })
 
     test('two services on one database see each other’s posts', async () => {
-      const other = await parley().beside({})
+      const sweep = engine === 'postgres' ? NEVER_MS : 50 // nobody notifies an embedded database: the sweep finds it
+      const other = await parley().beside({}, {}, { intervals: { sweep } })
       const { id, alex, bea } = await room(viaRest(parley()))
       const elsewhere = seat(viaRest(other), {
         session_id: id,
@@ -241,16 +245,14 @@ onEveryEngine((parley, engine) => {
       })
       const waiting = elsewhere('wait_for_messages', { since_cursor: 1, timeout: 20 })
       while (other.services.waits.held === 0) await Bun.sleep(5)
-      const began = performance.now()
       await say(alex, 'over there?')
       expect((await done(waiting)).messages).toMatchObject([{ content: { text: 'over there?' } }])
-      expect(performance.now() - began).toBeLessThan(engine === 'postgres' ? 2_000 : 6_000) // nobody else writes to an embedded one: the sweep finds it
     })
   })
 
   describe('settings', () => {
     test('of many changes every instance ends with the last', async () => {
-      const other = await parley().beside({})
+      const other = await parley().beside({}, {}, { intervals: { settings: NEVER_MS } })
       for (let n = 1; n <= 20; n++) await parley().services.changeSetting('mcp_url', `https://number-${n}.example/mcp`)
       expect(parley().services.setting('mcp_url')).toBe('https://number-20.example/mcp')
       if (engine === 'postgres')
@@ -258,11 +260,10 @@ onEveryEngine((parley, engine) => {
     })
 
     if (engine === 'postgres')
-      test('one whose notification got lost is known everywhere within 6 s', async () => {
+      test('one whose notification got lost is read again by every instance in the background', async () => {
+        const other = await parley().beside({}, {}, { intervals: { settings: 50 } })
         await parley().database.query(`update settings set value = 'https://untold.example/mcp' where name = 'mcp_url'`)
-        const known = () => parley().services.setting('mcp_url') === 'https://untold.example/mcp'
-        for (const end = performance.now() + 6_000; !known() && performance.now() < end;) await Bun.sleep(20)
-        expect(known()).toBe(true)
-      }, 10_000)
+        await soon('it is known', () => other.services.setting('mcp_url') === 'https://untold.example/mcp')
+      })
   })
 })

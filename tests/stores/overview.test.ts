@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 import { onEveryEngine, room, say, viaRest } from '../support/parley.ts'
-import { messageCounts, PULSES, pulsesOf } from '../../src/stores/home-queries.ts'
+import { messageCounts, PULSE_PARTS, pulsesOf } from '../../src/stores/home-queries.ts'
 import { sessionsWithDocs } from '../../src/stores/live-state.ts'
 
 onEveryEngine((parley) => {
-  /** A session that began at noon, and what was said `minutes` later. */
+  /** A session that began at noon, with an event at each of these `minutes` later. */
   const spoken = async (minutes: number[], closedAfter?: number) => {
     const { id, alex } = await room(viaRest(parley()))
     for (const _ of minutes.slice(1)) await say(alex, 'word') // Bea's joining was the first event
@@ -20,7 +20,7 @@ onEveryEngine((parley) => {
       await query('update events set at = $3 where session_id = $1 and sequence = $2', [id, i + 1, after(minute)])
     return (await pulsesOf(parley().database, [id], after(100))).get(id)!
   }
-  const pulses = (counts: Record<number, number>) => Array.from({ length: PULSES }, (_, i) => counts[i] ?? 0)
+  const pulses = (counts: Record<number, number>) => Array.from({ length: PULSE_PARTS }, (_, i) => counts[i] ?? 0)
 
   test('a short session shows each event in the part of its time in which it came', async () => {
     expect(await spoken([0, 1, 2, 51, 99, 100])).toEqual(pulses({ 0: 3, 10: 1, 19: 2 }))
@@ -42,12 +42,12 @@ onEveryEngine((parley) => {
     await say(alex, 'word')
     await parley().database.query(`update events set at = '2026-01-01T12:00:00.120Z' where session_id = $1 and sequence = 3`, [id])
     const [watched] = await sessionsWithDocs(parley().database, [id])
-    expect(watched!.said.map(([sequence, team, isMessage]) => [sequence, team, isMessage])).toEqual([
+    expect(watched!.recent.map(([sequence, team, isMessage]) => [sequence, team, isMessage])).toEqual([
       [3, alex.handle, true],
       [2, alex.handle, true],
       [1, null, false], // Bea's joining
     ])
-    expect(watched!.said[0]![3]).toBe('2026-01-01T12:00:00.120Z')
+    expect(watched!.recent[0]![3]).toBe('2026-01-01T12:00:00.120Z')
   })
 
   test('messages are counted, indexed or not, and again after the index is rebuilt', async () => {

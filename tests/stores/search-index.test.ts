@@ -49,21 +49,21 @@ const turnsDuring = async (work: () => Promise<unknown>): Promise<number> => {
 
 test('short posts are taken many at once, the longest one by one', async () => {
   const short = await sessionWith(Array.from({ length: 60 }, () => newWords(100)))
-  const batch = await indexBatch(database, [short], 50)
-  expect(batch).toEqual({ events: 50, more: true, reached: [{ session: short, through: 50, newest: 60 }] })
+  const batch = await indexBatch(database, [short], { limit: 50 })
+  expect(batch).toEqual({ events: 50, more: true, progress: [{ session: short, indexed: 50, newest: 60 }] })
   const long = await sessionWith(Array.from({ length: 4 }, () => newWords(32 * 1024)))
   const batches: unknown[] = []
-  for (let i = 0; i < 4; i++) batches.push(await indexBatch(database, [long], 50))
+  for (let i = 0; i < 4; i++) batches.push(await indexBatch(database, [long], { limit: 50 }))
   expect(batches).toEqual(
-    [1, 2, 3, 4].map((through) => ({ events: 1, more: through < 4, reached: [{ session: long, through, newest: 4 }] })),
+    [1, 2, 3, 4].map((indexed) => ({ events: 1, more: indexed < 4, progress: [{ session: long, indexed, newest: 4 }] })),
   )
-  expect(await indexBatch(database, [long], 50)).toEqual({ events: 0, more: false, reached: [] })
+  expect(await indexBatch(database, [long], { limit: 50 })).toEqual({ events: 0, more: false, progress: [] })
 })
 
 test('of a text with thousands of new words, others have their turn between', async () => {
   const id = await sessionWith([newWords(32 * 1024)])
   const [known] = await database.query<{ terms: number }>('select count(*)::int as terms from search_terms')
-  const turns = await turnsDuring(() => indexBatch(database, [id], 50))
+  const turns = await turnsDuring(() => indexBatch(database, [id], { limit: 50 }))
   const [after] = await database.query<{ terms: number }>('select count(*)::int as terms from search_terms')
   const added = after!.terms - known!.terms
   expect(added).toBeGreaterThan(3_000)
@@ -73,16 +73,19 @@ test('of a text with thousands of new words, others have their turn between', as
 test('a post is indexed while a large import still waits, and the import goes on', async () => {
   const large = await sessionWith(Array.from({ length: 200 }, () => 'imported'))
   const post = await sessionWith(['said just now'])
-  const [least, inTurn] = [await indexBatch(database, [large, post], 50, true), await indexBatch(database, [large, post], 50)]
+  const [least, inTurn] = [
+    await indexBatch(database, [large, post], { limit: 50, leastFirst: true }),
+    await indexBatch(database, [large, post], { limit: 50 }),
+  ]
   expect(least).toEqual({
     events: 50,
     more: true,
-    reached: [
-      { session: post, through: 1, newest: 1 },
-      { session: large, through: 49, newest: 200 },
+    progress: [
+      { session: post, indexed: 1, newest: 1 },
+      { session: large, indexed: 49, newest: 200 },
     ],
   })
-  expect(inTurn).toEqual({ events: 50, more: true, reached: [{ session: large, through: 99, newest: 200 }] })
+  expect(inTurn).toEqual({ events: 50, more: true, progress: [{ session: large, indexed: 99, newest: 200 }] })
 })
 
 test('the indexer takes turns: those with the least to index, then those that wait longest', async () => {

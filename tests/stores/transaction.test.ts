@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { DatabaseTimeout } from '../../db/database.ts'
 import { embeddedDatabase } from '../support/pglite.ts'
 
-test('a transaction that waited in line until nobody hears of it any more does nothing', async () => {
+test('a transaction whose turn comes after its caller got a DatabaseTimeout does nothing', async () => {
   const database = await embeddedDatabase()
   await database.query('create table said (text text)')
   const before = database.transaction(() => Bun.sleep(300))

@@ -7,14 +7,14 @@ import type { Page } from 'playwright'
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
-/** What hinders people on a page. Dark is the same page in other colours: there they alone are looked at, which takes a third of the time. */
+/** The violations that axe finds on a page. In dark only colour contrast is checked, as all else is the same: a third of the time. */
 export const violations = async (page: Page, colorScheme: 'light' | 'dark' = 'light'): Promise<string[]> => {
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(AXE) // by the debugger, which no policy hinders
   const results = (await page.evaluate(
     (runOnly) => (window as any).axe.run(document, { runOnly }),
     colorScheme === 'light' ? { type: 'tag', values: TAGS } : { type: 'rule', values: ['color-contrast'] },
   )) as AxeResults
-  expect(results.passes.length).toBeGreaterThan(colorScheme === 'light' ? 10 : 0) // it did look
+  expect(results.passes.length).toBeGreaterThan(colorScheme === 'light' ? 10 : 0) // axe has checked something
   return results.violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary}`),
   )

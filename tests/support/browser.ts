@@ -31,7 +31,7 @@ export const launchArgs = [
   '--disable-gpu',
 ]
 
-// The shell first: what only windows need is left out of it, and the tests in a browser take a third less time.
+// The headless shell first: it leaves out what only windows need, and the tests take a third less time in it.
 const SHELL = 'chromium-headless-shell'
 const NAMES = [SHELL, 'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
 

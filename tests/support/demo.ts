@@ -7,7 +7,7 @@ export interface Demo {
   busy: string
   listeners: string[]
   concluded: string
-  /** Nobody has come, nothing was said. */
+  /** A session that no other team has joined, without a message. */
   empty: string
 }
 

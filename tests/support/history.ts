@@ -3,11 +3,11 @@ import { describe, expect } from 'bun:test'
 import { STATUS, type ErrorCode } from '../../src/core/errors.ts'
 import { uuid7 } from '../../src/core/ids.ts'
 import { utf8Bytes } from '../../src/core/text.ts'
-import { onEveryEngine, operationNamed, soon, type As, type Environment, type Parley, type Served } from './parley.ts'
+import { onEveryEngine, operationNamed, soon, transportsOn, type As, type Environment, type Parley, type Served } from './parley.ts'
 
 export type Ask = (tool: string, input?: Record<string, unknown>, as?: As) => Promise<any>
 
-// What holds for every answer (specification 2, "Response Envelope" and "Error Envelope").
+// What holds for every answer: one envelope with `data`, or the same with `error` in its place [B6 B7].
 const checked = (tool: string, body: any, input: Record<string, unknown>) => {
   const keys = ['performance', 'request', 'schema_version', 'tool', 'warnings']
   expect(Object.keys(body).toSorted()).toEqual([body.error ? 'error' : 'data', ...keys].toSorted())
@@ -19,9 +19,9 @@ const checked = (tool: string, body: any, input: Record<string, unknown>) => {
   expect(met_sla).toBe(elapsed_ms <= sla_target_ms)
   if (body.error) {
     expect(Object.keys(body.error).toSorted()).toEqual(['code', 'details', 'message'])
-    expect([...operationNamed(tool).refuses, 'invalid_request', 'secret_in_text', 'unavailable']).toContain(body.error.code)
+    expect([...operationNamed(`history.${tool}`).refuses, 'invalid_request', 'secret_in_text', 'unavailable']).toContain(body.error.code)
     if (body.error.code !== 'secret_in_text') expect(body.request).toEqual(input)
-  } else expect(operationNamed(tool).output.parse(body)).toEqual(body)
+  } else expect(operationNamed(`history.${tool}`).output.parse(body)).toEqual(body)
   for (const [, time] of JSON.stringify(body.data ?? {}).matchAll(/"(?:timestamp|started_at|updated_at)":"([^"]*)"/g))
     expect(time).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
   return body
@@ -49,21 +49,27 @@ export const askOverMcp =
     return checked(tool, body, input)
   }
 
-/** The body's tests over both doors on both engines. */
+const ASK = { REST: askOverRest, MCP: askOverMcp }
+
+/** The body's tests over each transport on each engine. */
 export const throughHistory = (body: (ask: Ask, parley: () => Parley) => void, env: Environment = {}) =>
-  onEveryEngine((parley) => {
-    describe('over REST', () => body((...call) => askOverRest(parley())(...call), parley))
-    describe('over MCP', () => body((...call) => askOverMcp(parley())(...call), parley))
+  onEveryEngine((parley, engine) => {
+    for (const [transport] of transportsOn(engine))
+      describe(`over ${transport}`, () => body((...call) => ASK[transport](parley())(...call), parley))
   }, env)
 
-/** Returns once everything written so far can be found. */
+/** Resolves once everything written so far is indexed. */
 export const indexed = ({ database }: Served) =>
-  soon('the index is as far as the log', async () => {
-    const [row] = await database.query<{ behind: number }>(
-      'select count(*)::int as behind from sessions s left join session_index i on i.session_id = s.id where coalesce(i.indexed_sequence, 0) < s.last_sequence',
-    )
-    return row!.behind === 0
-  })
+  soon(
+    'the index is as far as the log',
+    async () => {
+      const [row] = await database.query<{ behind: number }>(
+        'select count(*)::int as behind from sessions s left join session_index i on i.session_id = s.id where coalesce(i.indexed_sequence, 0) < s.last_sequence',
+      )
+      return row!.behind === 0
+    },
+    60,
+  )
 
 export interface Step {
   type: string
@@ -112,7 +118,7 @@ export const trace = async (
          model text, made_by text, terminal bool, at timestamptz)`,
       [id, JSON.stringify(events)],
     )
-  })
+  }, 60_000)
   services.indexer.moved(id)
   return { id, session: `session:${id}`, turn: (n: number) => `turn:${id}_${n}`, events: events.map((event) => `event:${event.id}`) }
 }

@@ -1,12 +1,12 @@
 // A whole Parley without a port: the app on a real database, called through each of its doors.
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
-import { afterAll, beforeAll, describe, expect } from 'bun:test'
+import { afterAll, describe, expect } from 'bun:test'
 import { Hono } from 'hono'
 import type { Database } from '../../db/database.ts'
 import { migrate } from '../../db/migrate.ts'
 import { openPostgres } from '../../db/postgres.ts'
-import { createApp, type Parts } from '../../src/app.ts'
+import { createApp, type AppOptions } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { STATUS, type ErrorCode } from '../../src/core/errors.ts'
 import { uuid7 } from '../../src/core/ids.ts'
@@ -14,18 +14,19 @@ import { createLog } from '../../src/core/log.ts'
 import { utf8Bytes } from '../../src/core/text.ts'
 import { signIn, type Person } from '../../src/doors/http/cookies.ts'
 import type { Env } from '../../src/doors/http/http.ts'
-import { createServices } from '../../src/process/services.ts'
+import { createServices, type Options } from '../../src/process/services.ts'
 import { eventOf } from '../../src/stores/events.ts'
 import type { Draft } from '../../src/log/append.ts'
-import { toolsets } from '../../src/toolsets.ts'
+import { ownTools, toolsets } from '../../src/toolsets.ts'
+import { beforeAll, foreignSummary, foreignUrl, onlyInProcess } from './foreign.ts'
 import { embeddedDatabase } from './pglite.ts'
 import { freshDatabase, startPostgres, type TestPostgres } from './postgres.ts'
 
-export const BASE = 'http://127.0.0.1:7423'
+export const BASE = foreignUrl ?? 'http://127.0.0.1:7423'
 export type Environment = Record<string, string>
 export type Engine = (typeof engines)[number][0]
 
-interface Opened {
+export interface Opened {
   database: Database
   url?: string // of a Postgres
   drop(): Promise<void>
@@ -35,7 +36,7 @@ const inMemory = async (): Promise<Opened> => ({ database: await embeddedDatabas
 
 let server: Promise<TestPostgres> | undefined
 const onServer = async (): Promise<Opened> => {
-  server ??= startPostgres() // one of our own when TEST_DATABASE_URL is unset; it ends with this process
+  server ??= startPostgres() // starts a Postgres when TEST_DATABASE_URL is unset; it ends with this process
   const { url, drop } = await freshDatabase((await server).url)
   return { database: await openPostgres(url), url, drop }
 }
@@ -45,7 +46,7 @@ export const engines = [
   ['postgres', onServer],
 ] as const
 
-/** Who calls, and with which key; the transport decides how these travel. */
+/** The caller's credential and idempotency key; the transport decides how they are sent. */
 export interface As {
   team?: string | undefined
   person?: string | undefined // a cookie of `cookieOf`; REST alone
@@ -67,22 +68,37 @@ export interface Sending {
   address?: string
 }
 
-export type Parley = Awaited<ReturnType<typeof startParley>>
+/** The interval of a background job that is not to run. */
+export const NEVER_MS = 2 ** 31 - 1
 
-export const startParley = async ({ engine = 'pglite', env = {} }: { engine?: Engine; env?: Environment } = {}) => {
+/** `jobs`, `intervals` and `clock` are those of createServices, here and at every instance beside. */
+interface Start extends Options {
+  engine?: Engine
+  env?: Environment
+  /** A database to use in place of an empty one of `engine`. */
+  opened?: Opened
+}
+
+export const startParley = async (start: Start = {}): Promise<Parley> =>
+  foreignUrl === undefined ? ownParley(start) : foreignParley(start)
+
+export type Parley = Awaited<ReturnType<typeof ownParley>>
+
+const ownParley = async ({ engine = 'pglite', env = {}, opened, ...options }: Start) => {
   const [, open] = engines.find(([name]) => name === engine)!
-  const { database, url, drop }: Opened = await open()
+  const { database, url, drop } = opened ?? (await open())
   await migrate(database)
-  const first = await serve(database, env)
-  const others: { close(): Promise<void> }[] = []
-  /** The same database behind other switches. */
-  const beside = async (otherEnv: Environment, parts?: Parts) => {
-    const other = await serve({ ...database, close: async () => {} }, otherEnv, parts)
-    others.push(other)
-    return other
+  const first = await serve(database, env, options)
+  const others = new Set<() => Promise<void>>()
+  /** A second instance on the same database, with other environment variables, parts or background intervals. */
+  const beside = async (otherEnv: Environment, parts?: AppOptions, more: Options = {}) => {
+    const other = await serve({ ...database, close: async () => {} }, otherEnv, { ...options, ...more }, parts)
+    const close = async () => void (others.delete(close) && (await other.close()))
+    others.add(close)
+    return { ...other, close }
   }
   const close = async () => {
-    for (const other of others) await other.close()
+    for (const closeOther of others) await closeOther()
     await first.close()
     await drop()
   }
@@ -91,26 +107,18 @@ export const startParley = async ({ engine = 'pglite', env = {} }: { engine?: En
 
 export type Served = Awaited<ReturnType<typeof serve>>
 
-const serve = async (database: Database, env: Environment, parts?: Parts) => {
+const serve = async (database: Database, env: Environment, options: Options, parts?: AppOptions) => {
   const logged: string[] = []
   const services = await createServices(
     database,
     readConfig(env),
     createLog('debug', (line) => void logged.push(line), false),
+    { ownTools, ...options },
   )
   const app = await createApp(services, parts)
-  const send = async (path: string, { method, headers, address, ...rest }: Sending = {}): Promise<Response> => {
-    const init = { method: method ?? (rest.body === undefined ? 'GET' : 'POST'), headers: { host: new URL(BASE).host, ...headers } }
-    return app.fetch(new Request(`${BASE}${path}`, { ...init, ...rest }), address ? { address } : {})
-  }
-  const clients = new Map<string, Promise<Client>>()
-  /** The SDK's client, connected once for each path. */
-  const client = (path = '/mcp', headers: Record<string, string> = {}): Promise<Client> => {
-    const key = `${path} ${JSON.stringify(headers)}`
-    const made = clients.get(key) ?? connected(app, path, headers)
-    clients.set(key, made)
-    return made
-  }
+  const send = async (path: string, { address, ...sending }: Sending = {}): Promise<Response> =>
+    app.fetch(requestOf(path, sending), address ? { address } : {})
+  const { client, disconnect } = clientsOf((request) => app.fetch(request, {}))
   return {
     app,
     services,
@@ -119,31 +127,84 @@ const serve = async (database: Database, env: Environment, parts?: Parts) => {
     send,
     client,
     async close() {
-      for (const made of clients.values()) await (await made.catch(() => undefined))?.close()
+      await disconnect()
       await services.close()
     },
   }
 }
 
-const connected = async (app: Served['app'], path: string, headers: Record<string, string>): Promise<Client> => {
+/** The server at PARLEY_URL in the shape of ownParley: what only a server in this process has skips the test that asks for it. */
+const foreignParley = async ({ env = {}, intervals: _, ...options }: Start): Promise<Parley> => {
+  const switches = Object.keys({ ...env, ...options }).filter((name) => name !== 'engine')
+  if (switches.length > 0) onlyInProcess(`switches of their own (${switches.join(', ')})`)
+  const answers = await fetch(`${BASE}/readyz`).catch(() => undefined)
+  if (!answers?.ok) throw new Error(`PARLEY_URL: no Parley is ready at ${BASE}.`)
+  const { client } = clientsOf((request) => fetch(request))
+  const reachable = {
+    engine: 'pglite' as const,
+    client,
+    send: async (path: string, { address, ...sending }: Sending = {}) =>
+      address === undefined ? fetch(requestOf(path, sending)) : onlyInProcess('callers at other addresses'),
+    close: async () => {}, // a test that was skipped half-way may still have calls under way
+    beside: () => onlyInProcess('switches of their own'),
+  }
+  return new Proxy(reachable as unknown as Parley, {
+    get: (parley, name) =>
+      name in parley || typeof name === 'symbol' || name === 'then' ? parley[name as 'send'] : onlyInProcess(IN_PROCESS[name] ?? name),
+  })
+}
+
+const IN_PROCESS: Record<string, string> = { services: 'the process’s own services', database: 'the database itself', logged: 'the log' }
+
+const requestOf = (path: string, { method, headers, ...rest }: Omit<Sending, 'address'>): Request =>
+  new Request(`${BASE}${path}`, {
+    method: method ?? (rest.body === undefined ? 'GET' : 'POST'),
+    headers: { host: new URL(BASE).host, ...headers },
+    redirect: 'manual',
+    ...rest,
+  })
+
+const clientsOf = (answer: (request: Request) => Response | Promise<Response>) => {
+  const clients = new Map<string, Promise<Client>>()
+  /** The SDK's client, connected once for each path. */
+  const client = (path = '/mcp', headers: Record<string, string> = {}): Promise<Client> => {
+    const connection = `${path} ${JSON.stringify(headers)}`
+    const made = clients.get(connection) ?? connect(answer, path, headers)
+    clients.set(connection, made)
+    return made
+  }
+  const disconnect = async () => {
+    for (const made of clients.values()) await (await made.catch(() => undefined))?.close()
+  }
+  return { client, disconnect }
+}
+
+const connect = async (answer: (request: Request) => Response | Promise<Response>, path: string, headers: Record<string, string>) => {
   const client = new Client({ name: 'conformance', version: '1.0.0' })
   const transport = new StreamableHTTPClientTransport(new URL(`${BASE}${path}`), {
     fetch: async (url, init) => {
       const request = new Request(url, init as RequestInit)
       request.headers.set('host', new URL(BASE).host)
       for (const [name, value] of Object.entries(headers)) request.headers.set(name, value)
-      return app.fetch(request, {})
+      return answer(request)
     },
   })
   await client.connect(transport as Parameters<Client['connect']>[0])
   return client
 }
 
-export const operations = toolsets.flatMap((toolset) => toolset.operations)
+/** Every operation under the name that tests call it by: `history.open`, and without a toolset for those of rooms. */
+const byName = new Map(
+  toolsets.flatMap(({ name: toolset, operations }) =>
+    operations.map((operation) => [toolset === 'rooms' ? operation.name : `${toolset}.${operation.name}`, operation] as const),
+  ),
+)
+
+export const operations = [...byName].map(([fullName, operation]) => ({ ...operation, fullName }))
 export const operationNamed = (name: string) => {
-  const found = operations.find((operation) => operation.name === name)
-  if (!found) throw new Error(`there is no operation ${name}`)
-  return found
+  const operation = byName.get(name)
+  if (!operation) throw new Error(`there is no operation ${name}`)
+  return operation
 }
 
 /** The REST request of an operation: its route's path, a query for GET, a JSON body for POST. */
@@ -186,9 +247,9 @@ export const viaMcp =
   ({ client }: Served): Call =>
   async (name, input = {}, { team, key, signal, headers } = {}) => {
     const given = { ...input, ...(team !== undefined && { team_id: team }), ...(key !== undefined && { idempotency_key: key }) }
-    const result = await (
-      await client('/mcp', headers)
-    ).callTool({ name, arguments: given }, undefined, { timeout: 60_000, ...(signal && { signal }) })
+    const [tool, toolset = 'rooms'] = name.split('.').toReversed() as [string, string?]
+    const connected = await client(`/mcp/${toolset}`, headers)
+    const result = await connected.callTool({ name: tool, arguments: given }, undefined, { timeout: 60_000, ...(signal && { signal }) })
     const body = result.structuredContent as any
     expect((result.content as { text: string }[])[0]!.text).toBe(JSON.stringify(body))
     return result.isError ? checked(name, false, body.error) : checked(name, true, body)
@@ -202,7 +263,7 @@ export const transports = [
 const ALWAYS = ['unauthorized', 'invalid_request', 'secret_in_text', 'idempotency_mismatch', 'not_found', 'unavailable']
 const TOKEN = /[0-9a-f-]{36}\.[A-Za-z0-9_-]{32}/
 
-// What holds for every answer whatsoever: nothing undeclared, no credential after it was handed out, nothing of our inside.
+// Every answer has only declared fields or codes, no credential except where one is issued, and no stack, SQL or path.
 const checked = (name: string, ok: boolean, body: any, replayed?: boolean): Answer => {
   const operation = operationNamed(name)
   if (ok) {
@@ -260,7 +321,7 @@ export const refused = async (pending: Promise<Answer>, code: ErrorCode): Promis
 export const say = async (who: Seat, text: string, more: Record<string, unknown> = {}) =>
   done(who('post_message', { content: { text }, ...more }))
 
-/** A team's message as the log takes it, past all doors. */
+/** A team's message as the log takes it: for tests that append without a door. */
 export const chat = (sessionId: string, teamId: string, text: string, more: Partial<Draft> = {}): Draft => ({
   sessionId,
   type: 'chat',
@@ -282,8 +343,8 @@ export const feedOf = async (who: Seat, more: Record<string, unknown> = {}): Pro
   }
 }
 
-/** Turns true within so many seconds, or the test fails. */
-export const soon = async (what: string, holds: () => boolean | Promise<boolean>, seconds = 2) => {
+/** Turns true within so many seconds, or the test fails. The limit is for what hangs: a busy machine takes its time. */
+export const soon = async (what: string, holds: () => boolean | Promise<boolean>, seconds = 10) => {
   for (const until = performance.now() + seconds * 1_000; performance.now() < until; await Bun.sleep(5)) if (await holds()) return
   throw new Error(`not within ${seconds} s: ${what}`)
 }
@@ -317,24 +378,43 @@ export const leaveTrace = async ({ database, services }: Served, sessionId: stri
   return row.sequence
 }
 
-/** The body's tests on each engine, with one server for all of them. */
-export const onEveryEngine = (body: (parley: () => Parley, engine: Engine) => void, env: Environment = {}) => {
-  for (const [engine] of engines) {
-    describe(`on ${engine}`, () => {
+const STARTS_WITHIN_MS = 180_000 // for what hangs: it takes a second, and a minute on a very busy machine
+const PLACES = foreignUrl === undefined ? engines.map(([engine]) => engine) : (['pglite'] as const)
+
+/** The body's tests on each engine, with one server for all of them; or on the server at PARLEY_URL. */
+export const onEveryEngine = (body: (parley: () => Parley, engine: Engine) => void, env: Environment = {}, options: Options = {}) => {
+  for (const engine of PLACES) {
+    describe(foreignUrl ? `at ${foreignUrl}` : `on ${engine}`, () => {
       let parley: Parley
       beforeAll(async () => {
-        parley = await startParley({ engine, env })
+        parley = await startParley({ engine, env, ...options })
+      }, STARTS_WITHIN_MS)
+      afterAll(async () => {
+        await parley?.close()
+        if (foreignUrl) console.log(foreignSummary())
       }, 60_000)
-      afterAll(() => parley?.close(), 60_000)
       body(() => parley, engine)
     })
   }
 }
 
+/** The doors to test on an engine. What a door does with an answer does not depend on the database behind it: MCP on Postgres too is for
+ *  `bun run test --all`. */
+export const transportsOn = (engine: Engine) =>
+  engine === 'pglite' || process.env.PARLEY_TEST_ALL ? transports : transports.filter(([transport]) => transport === 'REST')
+
 /** The body's tests over each transport on each engine. */
-export const throughEveryDoor = (body: (call: Call, parley: () => Parley, transport: 'REST' | 'MCP') => void, env: Environment = {}) =>
-  onEveryEngine((parley) => {
-    for (const [transport, via] of transports) {
-      describe(`over ${transport}`, () => body((...call) => via(parley())(...call), parley, transport))
-    }
-  }, env)
+export const throughEveryDoor = (
+  body: (call: Call, parley: () => Parley, transport: 'REST' | 'MCP') => void,
+  env: Environment = {},
+  options: Options = {},
+) =>
+  onEveryEngine(
+    (parley, engine) => {
+      for (const [transport, via] of transportsOn(engine)) {
+        describe(`over ${transport}`, () => body((...call) => via(parley())(...call), parley, transport))
+      }
+    },
+    env,
+    options,
+  )

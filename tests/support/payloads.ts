@@ -1,4 +1,4 @@
-// What attackers write: public collections, from their packages, and our own for what only this viewer has.
+// Texts of attackers: public collections, from their packages, and our own for what only this viewer has.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 
@@ -181,11 +181,11 @@ const specified = (require('commonmark-spec').tests as { markdown: string }[]).m
 
 const unique = (texts: string[]) => [...new Set(texts)]
 
-/** Made to do harm. */
+/** Texts that are made to do harm. */
 export const HOSTILE: readonly string[] = unique([
   ...OWN,
   ...owasp,
   ...naughty.filter((text) => /[<>]|script|on\w+\s*=|&#|]\(/i.test(text)),
 ])
-/** All of these, and whatever else is known to be awkward: each rule of CommonMark, naughty strings. */
+/** The harmful texts, and others that are awkward to render: an example of each rule of CommonMark, naughty strings. */
 export const PAYLOADS: readonly string[] = unique([...HOSTILE, ...naughty, ...specified])

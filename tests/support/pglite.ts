@@ -1,10 +1,10 @@
-// An embedded database in memory, migrated: to make one takes a second, to copy one a fifth of that.
+// Embedded databases in memory, migrated. Making one takes a second, copying it a fifth of that: all are copies of the first.
 import { PGlite } from '@electric-sql/pglite'
 import type { Database } from '../../db/database.ts'
 import { migrate } from '../../db/migrate.ts'
 import { databaseOn, OPTIONS } from '../../db/pglite.ts'
 
-/** A new one, of its own. */
+/** A new embedded database. */
 export const embeddedDatabase = async (hasSpace?: () => boolean): Promise<Database> => {
   template ??= made()
   return databaseOn(await PGlite.create({ ...OPTIONS, loadDataDir: await template }), hasSpace)

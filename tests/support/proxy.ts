@@ -1,4 +1,4 @@
-// What may stand between: a Postgres connection on which notifications are lost, and a proxy that ends TLS.
+// Proxies between Parley and its Postgres, or between a client and Parley, each with one fault of real networks.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
@@ -33,7 +33,7 @@ export interface SilentProxy extends Proxy {
 export interface DeafProxy extends Proxy {
   /** Whether LISTEN is refused now. */
   refusing: boolean
-  /** How often it was. */
+  /** How often LISTEN was refused so far. */
   readonly refused: number
   /** Ends all connections; new ones are as good as ever. */
   cut(): void

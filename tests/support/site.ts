@@ -96,7 +96,7 @@ const signIn = async (url: string): Promise<string> => {
   return response.headers.getSetCookie()[0]!.split(';')[0]!
 }
 
-/** A window of its own, and everything in it that went wrong. */
+/** Opens a browser context of its own, and collects what goes wrong in its page. */
 export const usingPage = async <T>(browser: Browser, baseURL: string, options: Options, work: Work<T>): Promise<T> => {
   const context = await browser.newContext({ baseURL, ...options })
   try {

@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileSource } from '../../src/import/source.ts'
-import { importTranscript, type Report } from '../../src/import/transcript.ts'
+import { importTranscript, type ImportReport } from '../../src/import/transcript.ts'
 import type { Served } from './parley.ts'
 
 export const dataFile = (name: string) => join(import.meta.dir, '../data', name)
 
-export const importFile = ({ services }: Pick<Served, 'services'>, path: string): Promise<Report> =>
+export const importFile = ({ services }: Pick<Served, 'services'>, path: string): Promise<ImportReport> =>
   importTranscript(services, fileSource(path))
 
 export interface LoggedEvent {
@@ -34,7 +34,7 @@ export const eventsOf = ({ database }: Pick<Served, 'database'>, sessionId: stri
 export const sessionRow = async ({ database }: Pick<Served, 'database'>, id: string): Promise<any> =>
   (await database.query<any>('select * from sessions where id = $1', [id]))[0]
 
-/** As if it had never been imported. */
+/** Deletes an imported session, as if it had never been imported. */
 export const forget = async ({ database }: Pick<Served, 'database'>, id: string) => {
   for (const table of ['events', 'event_search']) await database.query(`delete from ${table} where session_id = $1`, [id])
   await database.query('delete from sessions where id = $1', [id])

@@ -1,13 +1,14 @@
-const MOST_NAMES = 100_000 // some 15 MB: what comes past it under a new name shares one count until the minute is over
+const MOST_NAMES = 100_000 // some 15 MB of counters; past it, new names share one counter until the minute ends
 const OTHERS = ''
 
-/** A per-minute quota for each name, counted in whole minutes so that memory is freed with each. */
+/** A quota per minute for each name. All counters are dropped when a minute ends, so memory is bounded. No LRU cache: evicting a counter
+ *  would give its owner a new quota, and inventing names would evict it. */
 export class Allowance {
   #taken = new Map<string, number>()
   #endsAt = 0
   constructor(readonly perMinute: number) {}
 
-  /** 0 when it was granted, else the seconds until it may be asked again. */
+  /** Takes one from the quota. 0 when there was one left, else the seconds until there is one again. */
   take(name: string): number {
     const wait = this.waitOf(name)
     if (wait > 0) return wait
@@ -16,7 +17,7 @@ export class Allowance {
     return 0
   }
 
-  /** What `take` would say; nothing is taken. */
+  /** What `take` would return; takes nothing. */
   waitOf(name: string): number {
     const now = performance.now()
     if (now >= this.#endsAt) {

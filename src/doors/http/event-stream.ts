@@ -1,4 +1,4 @@
-// What streams of server-sent events have in common.
+// Server-sent events: headers, one answer as a stream, and the limit of open streams.
 import { refuse } from '../../core/errors.ts'
 import type { Services } from '../../process/services.ts'
 import { GUARDED } from './http.ts'
@@ -10,7 +10,8 @@ export const SSE_HEADERS = {
   ...GUARDED,
 }
 
-/** An answer that is waited for, with a comment at once and a beat from time to time, so that no proxy sees a quiet connection. */
+/** A stream of one answer that is not there yet: a comment at once, `beat()` every `everyMs` so that no proxy closes a quiet connection,
+ *  then the answer. `cancelled` is called when the reader hangs up. */
 export const whileAwaited = (answer: Promise<string>, beat: () => string, everyMs: number, cancelled?: () => void): Response => {
   const encoder = new TextEncoder()
   let timer: ReturnType<typeof setInterval>
@@ -22,9 +23,9 @@ export const whileAwaited = (answer: Promise<string>, beat: () => string, everyM
       void answer
         .then((text) => {
           send(text)
-          controller.close() // in the same step: one write to the socket, and the last of 10,000 woken a quarter earlier (bench/connections)
+          controller.close() // in the same tick, so that both are one write: the last of 10,000 waits is woken a quarter earlier (bench/connections)
         })
-        .catch(() => {}) // the reader has gone
+        .catch(() => {}) // the reader has hung up
         .finally(() => clearInterval(timer))
     },
     cancel() {

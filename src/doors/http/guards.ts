@@ -1,63 +1,58 @@
-// What stands before every handler: nothing behind a guard runs, and nothing is changed, unless the guards agree.
+// Who may call what. `guards` runs before every handler; the other functions are asked by handlers about one session.
+import type { MiddlewareHandler } from 'hono'
 import { refuse } from '../../core/errors.ts'
-import { parseToken, sameText } from '../../core/ids.ts'
+import { sameText } from '../../core/ids.ts'
+import { memberBy } from '../../operations/callers.ts'
+import type { Toolset } from '../../operations/toolset.ts'
 import type { Services } from '../../process/services.ts'
-import type { Member } from '../../stores/members.ts'
 import { personOf, type Person } from './cookies.ts'
-import { isApi, isMcp, type Asked, type Http } from './http.ts'
+import { isApi, isMcp, type Env, type Http } from './http.ts'
 import { calledHost, isHost, isLoopback, isLoopbackHost } from './origin.ts'
 import type { RateLimit } from './rate-limit.ts'
 import { isShared, sharedTokenOf } from './share-link.ts'
 
-type Guard = (c: Asked) => unknown
-
-/** All guards that this configuration asks for, as one. Throws a Refusal. Plain calls, no middleware each: every layer of that is held
- *  as long as a wait is (bench/connections). */
-export const guardsOf = (services: Services, limit?: RateLimit): Guard => {
+/** The checks before every handler, in this order: Host and Origin, RATE_LIMIT, ACCESS_TOKEN. The first that fails throws a Refusal. */
+export const guards = (services: Services, toolsets: readonly Toolset[], limit?: RateLimit): MiddlewareHandler<Env> => {
   const { ACCESS_TOKEN } = services.config
-  const guards = [sameSite(services)]
-  if (limit) guards.push((c) => UNCOUNTED.has(c.req.path) || isCommand(c.req.path) || limit.request(c))
-  if (ACCESS_TOKEN !== undefined) guards.push(accessToken(services))
-  return (c) => {
-    for (const guard of guards) guard(c)
+  const readOnly = readOnlyPosts(toolsets)
+  return async (c, next) => {
+    const { path } = c.req
+    if (!HEALTH.has(path)) refuseOtherSites(c, services)
+    if (limit && !UNCOUNTED.has(path) && !isCommand(path)) limit.countRequest(c)
+    if (ACCESS_TOKEN !== undefined) requireAccessToken(c, services, readOnly)
+    await next()
   }
 }
 
-const EXEMPT = new Set(['/healthz', '/readyz'])
-const UNCOUNTED = new Set([...EXEMPT, '/sign-in']) // that has limits of its own, which no other site's page can use up for the form
+const HEALTH = new Set(['/healthz', '/readyz'])
+const UNCOUNTED = new Set([...HEALTH, '/sign-in']) // sign-in has limits of its own, which no other site's page can use up for the form
 const isCommand = (path: string) => path.startsWith('/api/commands/') // these have a secret of their own
 
-/** Host, Origin and Sec-Fetch-Site: a web page of somebody else cannot speak to us, not even through a rebound name. */
-const sameSite =
-  (services: Services): Guard =>
-  (c) => {
-    if (EXEMPT.has(c.req.path)) return
-    const host = calledHost(c, services)
-    if (!isHost(host))
-      refuse(
-        'forbidden',
-        `The Host header ${JSON.stringify(host.slice(0, 200))} names no host. Send a name or an address, with its :port.`,
-        {
-          host,
-        },
-      )
-    if (!hostAllowed(services, host))
-      refuse(
-        'forbidden',
-        `This server does not answer to the host ${JSON.stringify(host)}. Add it to ALLOWED_HOSTS, or save a link with that host on the settings page.`,
-        { host },
-      )
-    // A page whose address holds a key sends no referrer, and so a form there says `Origin: null`; whose it is, Sec-Fetch-Site says.
-    const [said, site] = [c.req.header('origin'), c.req.header('sec-fetch-site')]
-    const origin = said === 'null' && site === 'same-origin' ? undefined : said
-    if (origin !== undefined && !originAllowed(services, origin, host))
-      refuse('forbidden', 'Requests from pages of other sites are refused.', { origin })
-    // Links lead to our pages from anywhere. An image or script of another site that asks for one is no link, and would use up what
-    // RATE_LIMIT leaves to the person whose browser it is.
-    const followed = (c.req.header('sec-fetch-mode') ?? 'navigate') === 'navigate'
-    const pageRead = (c.req.method === 'GET' || c.req.method === 'HEAD') && !isApi(c.req.path) && followed
-    if (site === 'cross-site' && !pageRead) refuse('forbidden', 'Requests from pages of other sites are refused.')
+// By Host, Origin and Sec-Fetch-Site: another site's page in a person's browser cannot call this server, not even through a DNS name that
+// it has rebound to this address.
+const refuseOtherSites = (c: Http, services: Services) => {
+  const host = calledHost(c, services)
+  if (!isHost(host)) {
+    const given = JSON.stringify(host.slice(0, 200))
+    refuse('forbidden', `The Host header ${given} names no host. Send a name or an address, with its :port.`, { host })
   }
+  if (!hostAllowed(services, host))
+    refuse(
+      'forbidden',
+      `This server does not answer to the host ${JSON.stringify(host)}. Add it to ALLOWED_HOSTS, or save a link with that host on the settings page.`,
+      { host },
+    )
+  // A page whose address holds a key sends no referrer, and so a form there says `Origin: null`; whose it is, Sec-Fetch-Site says.
+  const [header, site] = [c.req.header('origin'), c.req.header('sec-fetch-site')]
+  const origin = header === 'null' && site === 'same-origin' ? undefined : header
+  if (origin !== undefined && !originAllowed(services, origin, host))
+    refuse('forbidden', 'Requests from pages of other sites are refused.', { origin })
+  // Links of other sites may lead to our pages. Their images and scripts may not ask for one: that is no link, and would use up the
+  // RATE_LIMIT of the person whose browser it is.
+  const followed = (c.req.header('sec-fetch-mode') ?? 'navigate') === 'navigate'
+  const pageRead = (c.req.method === 'GET' || c.req.method === 'HEAD') && !isApi(c.req.path) && followed
+  if (site === 'cross-site' && !pageRead) refuse('forbidden', 'Requests from pages of other sites are refused.')
+}
 
 const ours = ({ config, setting }: Services): string[] =>
   [setting('mcp_url') ?? config.MCP_URL].flatMap((url) => (url ? [new URL(url).host.toLowerCase()] : [])).concat(config.ALLOWED_HOSTS)
@@ -78,52 +73,41 @@ const originAllowed = (services: Services, origin: string, host: string) => {
   return from === host || loopbackTwin || ours(services).includes(from)
 }
 
-const bearerOf = (c: Asked) => /^Bearer\s+(\S+)\s*$/i.exec(c.req.header('authorization') ?? '')?.[1]
+const bearerOf = (c: Http) => /^Bearer\s+(\S+)\s*$/i.exec(c.req.header('authorization') ?? '')?.[1]
 
-const holdsAccessToken = (c: Asked, { config }: Services) => {
+const holdsAccessToken = (c: Http, { config }: Services) => {
   const bearer = bearerOf(c)
   return config.ACCESS_TOKEN !== undefined && bearer !== undefined && sameText(bearer, config.ACCESS_TOKEN)
 }
 
-/** ACCESS_TOKEN: agents need it for everything. REST alone opens to a cookie too: to a person's all of it, to a reader's what changes
- *  nothing, to that of a session's link the paths of that link. */
-const accessToken =
-  (services: Services): Guard =>
-  (c) => {
-    if (!isApi(c.req.path) || isCommand(c.req.path) || holdsAccessToken(c, services)) return
-    if (!isMcp(c.req.path) && (mayCall(c, personOf(c, services)) || sharedTokenOf(c) !== undefined)) return // a link is looked at by the route
-    refuse('unauthorized', 'This server needs its access token: send Authorization: Bearer <token>. Ask the operator for it.')
-  }
-
-const mayCall = ({ req: { method, path } }: Asked, person: Person | undefined): boolean => {
-  if (person?.role !== 'reader') return person !== undefined
-  // The tools of history are asked with POST, and only read.
-  return method === 'GET' || method === 'HEAD' || (method === 'POST' && path.startsWith('/api/history/'))
+// Agents need the access token for everything. REST also opens to cookies: a person's for all of it, a reader's for what changes nothing,
+// a shared link's for the paths that this link opens (the route looks up whether it is still active).
+const requireAccessToken = (c: Http, services: Services, readOnly: ReadonlySet<string>) => {
+  if (!isApi(c.req.path) || isCommand(c.req.path) || holdsAccessToken(c, services)) return
+  if (!isMcp(c.req.path) && (mayCall(c, personOf(c, services), readOnly) || sharedTokenOf(c) !== undefined)) return
+  refuse('unauthorized', 'This server needs its access token: send Authorization: Bearer <token>. Ask the operator for it.')
 }
 
-/** May this request read what the pages show? Everybody, unless a password or token was set. */
+const mayCall = ({ req: { method, path } }: Http, person: Person | undefined, readOnly: ReadonlySet<string>): boolean => {
+  if (person?.role !== 'reader') return person !== undefined
+  return method === 'GET' || method === 'HEAD' || (method === 'POST' && readOnly.has(path.replace(/\/+$/, '')))
+}
+
+const readOnlyPosts = (toolsets: readonly Toolset[]): ReadonlySet<string> =>
+  new Set(toolsets.flatMap(({ readOnlyPosts, operations }) => (readOnlyPosts ? operations.map(({ route }) => `/api${route[1]}`) : [])))
+
+/** May this request read what the pages show? Everybody may, unless VIEWER_PASSWORD or ACCESS_TOKEN is set. */
 export const mayRead = (c: Http, services: Services): boolean => readsForGood(c, services) || personOf(c, services) !== undefined
 
-/** The same, by what stays valid for as long as the server runs: its streams need not be looked at again. */
+/** May it read by a right that stays valid as long as the server runs? Its streams need not be checked again. */
 export const readsForGood = (c: Http, services: Services): boolean => {
   const { ACCESS_TOKEN, VIEWER_PASSWORD } = services.config
   return (ACCESS_TOKEN === undefined && VIEWER_PASSWORD === undefined) || holdsAccessToken(c, services)
 }
 
-/** The same for one session, which its own teams may read too, and those who have its link what that opens. */
+/** May it read this session? Its own teams may too, and whoever has its shared link may read what that opens. */
 export const mayReadSession = async (c: Http, services: Services, sessionId: string): Promise<boolean> => {
   if (mayRead(c, services)) return true
-  return (await isOfTeam(services, sessionId, c.req.header('x-team-id'))) || isShared(c, services)
-}
-
-/** Is this the team_id of a team that is in the session now? */
-export const isOfTeam = async (services: Services, sessionId: string, teamId: string | undefined): Promise<boolean> => {
-  const member = await memberBy(services, sessionId, teamId)
-  return member !== undefined && !member.left
-}
-
-/** The team of the session that this team_id proves, gone or present. */
-export const memberBy = async (services: Services, sessionId: string, teamId = ''): Promise<Member | undefined> => {
-  const token = parseToken(teamId)
-  return token && services.memberOf(sessionId, token)
+  const member = await memberBy(services, sessionId, c.req.header('x-team-id'))
+  return member?.left === false || isShared(c, services)
 }

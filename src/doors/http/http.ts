@@ -1,30 +1,24 @@
-// What every door does with HTTP: bodies within their limit, answers and errors in JSON, and who is calling from where.
+// HTTP for all doors: request bodies within their limits, responses and errors in JSON.
 import type { Context as HonoContext } from 'hono'
 import { refuse, STATUS, type ErrorBody } from '../../core/errors.ts'
 import { utf8Bytes } from '../../core/text.ts'
 
-/** What the runtime tells about a request (src/server.ts); other runtimes may tell nothing. */
+/** What the runtime knows of a request (src/server.ts). Other runtimes may know nothing. */
 export interface Runtime {
   address?: string | undefined
-  /** Lifts the runtime's limit on quiet connections for this request: for waits and streams. */
+  /** Lifts the limit on quiet connections for this request: for waits and streams. */
   untimed?: () => void
-  /** Sets it to two minutes: for long bodies, whose sender or reader may be slow, but not gone for good. */
+  /** Raises that limit to two minutes: for long bodies, whose sender or reader may be slow. */
   patient?: () => void
 }
 export type Env = { Bindings: Runtime }
 export type Http = HonoContext<Env>
-/** What there is of a request before a route has it. */
-export interface Asked {
-  req: { path: string; method: string; header(name: string): string | undefined }
-  env: Runtime | undefined
-}
 
-/** What agents and programs call: they get JSON, whatever they say they accept. */
+/** Is this a path for agents and programs? They get errors as JSON, whatever they accept. */
 export const isApi = (path: string): boolean => /^\/(api|mcp)(\/|$)/.test(path)
 export const isMcp = (path: string): boolean => /^(\/api)?\/mcp(\/|$)/.test(path)
 
-/** Headers of every answer with a body: no sniffing, no framing, same origin. Constants, so that an agent's answer costs nothing extra;
- *  pages say more (pages/answer.tsx). */
+/** Headers of every response with a body: no sniffing, no framing, same origin. Pages replace some of them (pages/respond.tsx). */
 export const GUARDED = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
@@ -34,25 +28,20 @@ export const GUARDED = {
 
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store', ...GUARDED }
 
-const PLAIN = { status: 200, headers: new Headers(JSON_TYPE) } // a quarter of what it takes to make an answer (bench/mcp)
+/** A response in JSON. A string counts as JSON that is written already. */
+export const json = (body: unknown, status = 200, headers: Record<string, string> = {}) =>
+  new Response(typeof body === 'string' ? body : JSON.stringify(body), { status, headers: { ...JSON_TYPE, ...headers } })
 
-/** An answer in JSON; a text is JSON already. */
-export const json = (body: unknown, status = 200, headers?: Record<string, string>) =>
-  new Response(
-    typeof body === 'string' ? body : JSON.stringify(body),
-    status === 200 && !headers ? PLAIN : { status, headers: { ...JSON_TYPE, ...headers } },
-  )
-
-/** An error with its status, and the headers that belong to its code. `body`: where a specification wants another shape. */
+/** An error as a response, with the status and headers of its code. `body`: where a specification asks for another shape. */
 export const errorAnswer = (error: ErrorBody, headers: Record<string, string> = {}, body: object = { error }) => {
   const { retry_after } = error.details
-  const more: Record<string, string> = { ...headers }
-  if (typeof retry_after === 'number') more['retry-after'] = String(retry_after)
-  if (error.code === 'unauthorized') more['www-authenticate'] = 'Bearer'
-  return json(body, STATUS[error.code], more)
+  const all: Record<string, string> = { ...headers }
+  if (typeof retry_after === 'number') all['retry-after'] = String(retry_after)
+  if (error.code === 'unauthorized') all['www-authenticate'] = 'Bearer'
+  return json(body, STATUS[error.code], all)
 }
 
-/** A body whose parts are made while it is sent: the next one when the last one was taken. */
+/** A body made while it is sent: each part when the one before it has been taken. */
 export const bodyFrom = (parts: AsyncIterator<string>) => {
   const encoder = new TextEncoder()
   return new ReadableStream<Uint8Array<ArrayBuffer>>({
@@ -67,15 +56,16 @@ export const bodyFrom = (parts: AsyncIterator<string>) => {
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-/** The body as text, if it keeps within `limit` bytes and is UTF-8. A body without a length is counted as it comes. */
+/** The body as text. Refuses more than `limit` bytes, counted while they come if the request has no length, and what is not UTF-8. */
 export const bodyText = async (request: Request, limit: number): Promise<string> => {
   const announced = request.headers.get('content-length')
   if (announced === null) return decoded(await counted(request, limit))
   const length = Number(announced)
   if (length > limit) tooLarge(limit)
-  const text = await request.text() // its bytes, decoded here, take a post a twentieth longer (bench/post)
+  const text = await request.text()
   if (text.length > limit) tooLarge(limit)
-  // What is no UTF-8 was replaced, and is longer now; only a character of four bytes that lacks its last is as long as its replacement.
+  // text() replaces bytes that are not UTF-8 by U+FFFD, three bytes long. The lengths then differ, except where the first three bytes of a
+  // four-byte character were replaced.
   return text.includes('\uFFFD') && utf8Bytes(text) !== length ? notUtf8() : text
 }
 
@@ -103,7 +93,7 @@ const counted = async (request: Request, limit: number): Promise<Uint8Array> => 
   return Buffer.concat(chunks)
 }
 
-/** What JSON.parse says is wrong, without its own prefix. */
+/** The message of an error of JSON.parse, without its prefix. */
 export const whyNot = (error: unknown): string => (error as Error).message.replace(/^JSON Parse error: /, '')
 
 export const parseJson = (text: string): unknown => {

@@ -1,8 +1,8 @@
-// Does the link that agents are given lead to a Parley? Asked the way an agent would: with one MCP initialize.
+// Does the link that agents are given lead to a Parley? Sends it one MCP initialize, as an agent would.
 const WITHIN_MS = 3_000
 const ANSWER_LIMIT = 64 * 1024
 
-export interface Reached {
+export interface LinkCheck {
   ok: boolean
   text: string
 }
@@ -14,8 +14,9 @@ const INITIALIZE = JSON.stringify({
   params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'parley-check', version: '1' } },
 })
 
-/** Calls the link from this server. Of the answer, only whether it is a Parley is told. No credential is sent, no redirect followed. */
-export const reach = async (url: string): Promise<Reached> => {
+/** Calls the link from this server. The result says only whether a Parley answers, nothing else of the response. Sends no credential and
+ *  follows no redirect. */
+export const reach = async (url: string): Promise<LinkCheck> => {
   const began = performance.now()
   try {
     const response = await fetch(url, {
@@ -25,14 +26,14 @@ export const reach = async (url: string): Promise<Reached> => {
       headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
       body: INITIALIZE,
     })
-    const text = await beginning(response)
-    return said(response, text, Math.round(performance.now() - began))
+    const text = await beginningOf(response)
+    return verdictOn(response, text, Math.round(performance.now() - began))
   } catch (error) {
     return { ok: false, text: `Not reachable from this server: ${reasonOf(error)}.` }
   }
 }
 
-const said = ({ status, headers }: Response, text: string, ms: number): Reached => {
+const verdictOn = ({ status, headers }: Response, text: string, ms: number): LinkCheck => {
   if (status === 200 && /"serverInfo":\s*\{[^{}]*"name":\s*"parley"/.test(text))
     return { ok: true, text: `Reachable: Parley answered in ${ms} ms.` }
   if (status === 401 && headers.get('www-authenticate')?.startsWith('Bearer'))
@@ -45,7 +46,7 @@ const said = ({ status, headers }: Response, text: string, ms: number): Reached 
   return { ok: false, text: `It answers with ${status}. Does the link end in /mcp, and does the proxy pass it on?` }
 }
 
-const beginning = async (response: Response): Promise<string> => {
+const beginningOf = async (response: Response): Promise<string> => {
   const decoder = new TextDecoder()
   let text = ''
   for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {

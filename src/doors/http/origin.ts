@@ -1,33 +1,34 @@
-// Under which address we were called, and which link agents are given.
+// The address under which this server was called, and the link that agents are given.
 import type { ServerLink } from '../../core/server-link.ts'
 import type { Services } from '../../process/services.ts'
-import type { Asked, Http } from './http.ts'
+import type { Http } from './http.ts'
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|::1)$/
 const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/
 export const isLoopback = (name: string) => LOOPBACK.test(name)
-/** The same of host[:port]. */
+/** The same for host[:port]. */
 export const isLoopbackHost = (host: string) => LOOPBACK_HOST.test(host)
 
-/** Can host[:port] stand in an address as it is? A Host header may hold anything, and links are made from it. */
+/** Can host[:port] stand in a URL as it is? A Host header may hold anything, and links are made from it. */
 export const isHost = (host: string) => /^[\w.:[\]-]+$/.test(host) && URL.canParse(`http://${host}`)
 
 const lastOf = (header: string | undefined) => header?.split(',').at(-1)?.trim()
 
-/** host[:port] as the client called it; a trusted proxy's word counts. */
-export const calledHost = (c: Asked, { config }: Services): string =>
+/** host[:port] as the client called it: from a trusted proxy's X-Forwarded-Host, else from Host. */
+export const calledHost = (c: Http, { config }: Services): string =>
   ((config.TRUST_PROXY && lastOf(c.req.header('x-forwarded-host'))) || (c.req.header('host') ?? '')).toLowerCase()
 
-/** http or https, likewise. */
+/** http or https, likewise from X-Forwarded-Proto or the URL. */
 export const calledScheme = (c: Http, { config }: Services): string => {
   const forwarded = config.TRUST_PROXY ? lastOf(c.req.header('x-forwarded-proto'))?.toLowerCase() : undefined
   return forwarded === 'http' || forwarded === 'https' ? forwarded : new URL(c.req.url).protocol.replace(':', '')
 }
 
-export const addressOf = (c: Asked, { config }: Services): string =>
+/** The client's IP address, likewise; "unknown" where the runtime does not know it. */
+export const addressOf = (c: Http, { config }: Services): string =>
   (config.TRUST_PROXY && lastOf(c.req.header('x-forwarded-for'))) || (c.env?.address ?? 'unknown')
 
-/** The current link and where it comes from: saved on the settings page, else MCP_URL, else the address of this request. */
+/** The MCP link in force, and its source: saved on the settings page, else MCP_URL, else the address of this request. */
 export const linkInForce = (c: Http, services: Services): { url: string; source: 'saved' | 'environment' | 'request' } => {
   const saved = services.setting('mcp_url')
   if (saved) return { url: saved, source: 'saved' }
@@ -35,13 +36,13 @@ export const linkInForce = (c: Http, services: Services): { url: string; source:
   return { url: `${calledScheme(c, services)}://${calledHost(c, services)}/mcp`, source: 'request' }
 }
 
-/** The server's own address, from the current link: without its last part, whichever toolsets that names. */
+/** The server's base URL: the link in force without its /mcp or /mcp/TOOLSET. */
 export const baseUrl = (c: Http, services: Services): string => {
   const { origin, pathname } = new URL(linkInForce(c, services).url)
   return origin + pathname.replace(/\/((api\/)?mcp|mcp\/[^/]+)?\/?$/, '')
 }
 
-/** The current link, with all that goes with it. */
+/** The link in force, the base URL, and whether callers need the access token. */
 export const serverLink = (c: Http, services: Services): ServerLink => ({
   url: linkInForce(c, services).url,
   base: baseUrl(c, services),

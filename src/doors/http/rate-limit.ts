@@ -1,42 +1,43 @@
-// RATE_LIMIT: how many requests a minute. Tokens are not looked up here, only their shape is checked: one that invents tokens gets at
-// most its address's total. It does not stop a caller with many addresses.
+// RATE_LIMIT, in requests a minute. A token is not looked up, only its shape is checked: a caller that invents tokens gets at most its
+// address's total. A caller with many addresses is not stopped.
 import { refuse } from '../../core/errors.ts'
 import { parseToken } from '../../core/ids.ts'
 import type { Services } from '../../process/services.ts'
 import { Allowance } from './allowance.ts'
-import { isMcp, type Asked } from './http.ts'
+import { isMcp, type Http } from './http.ts'
 import { addressOf } from './origin.ts'
 
 const TEAMS_AN_ADDRESS = 20
 
-/** A quota for each token (or address without one), and twenty times as much for an address in total: teams behind one address do not
- *  spend each other's, up to twenty that use all of theirs; past that they share. Throws a Refusal with `retry_after`. */
+/** One quota per token, or per address for requests without one; and a total of twenty quotas per address. So up to twenty busy teams
+ *  behind one address do not use up each other's. Throws a Refusal with `retry_after`. */
 export class RateLimit {
-  #each: Allowance
-  #whole: Allowance
+  #perToken: Allowance
+  #perAddress: Allowance
 
   constructor(readonly services: Services) {
     const { RATE_LIMIT } = services.config
-    this.#each = new Allowance(RATE_LIMIT)
-    this.#whole = new Allowance(RATE_LIMIT * TEAMS_AN_ADDRESS)
+    this.#perToken = new Allowance(RATE_LIMIT)
+    this.#perAddress = new Allowance(RATE_LIMIT * TEAMS_AN_ADDRESS)
   }
 
-  /** Counts a request as it comes. Whose an MCP request is, its body tells: see `message`. */
-  request(c: Asked) {
+  /** Counts a request. The token of an MCP request may be in its body: `countMessage` counts that. */
+  countRequest(c: Http) {
     const address = addressOf(c, this.services)
     const token = c.req.header('x-team-id')
-    // Asked for the whole first, taken from it last: an invented name leaves nothing behind, and a team past its own takes from nobody.
+    // Check the address's total first but charge it last: a request with an invented token creates no counter once the total is spent, and a
+    // team over its own quota does not use up its neighbours'.
     const own = token === undefined && isMcp(c.req.path) ? 0 : this.#own(address, token)
-    granted(this.#whole.waitOf(address) || own || this.#whole.take(address))
+    granted(this.#perAddress.waitOf(address) || own || this.#perAddress.take(address))
   }
 
-  /** Counts a message of an MCP request for the token among its arguments, unless the header had one. */
-  message(c: Asked, token: unknown) {
+  /** Counts one message of an MCP request for the token in its arguments, unless the request's header had one. */
+  countMessage(c: Http, token: unknown) {
     if (c.req.header('x-team-id') === undefined) granted(this.#own(addressOf(c, this.services), token))
   }
 
-  // The whole token, not its public half: with that, a stranger could spend what is another's.
-  #own = (address: string, token: unknown) => this.#each.take(typeof token === 'string' && parseToken(token) ? token : address)
+  // Counted by the whole token: by its public half alone, a stranger could use up another team's quota.
+  #own = (address: string, token: unknown) => this.#perToken.take(typeof token === 'string' && parseToken(token) ? token : address)
 }
 
 const granted = (retry_after: number) => {

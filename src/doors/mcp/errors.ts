@@ -1,5 +1,4 @@
-// What a JSON-RPC request is refused with. Not the SDK's McpError: that puts "MCP error -32602:" before its message, and the client's SDK
-// does so again.
+// JSON-RPC errors. Not the SDK's McpError: that puts "MCP error -32602:" before its message, and the client's SDK does so again.
 import {
   CompleteRequestSchema,
   ErrorCode,
@@ -19,7 +18,7 @@ export class ProtocolError extends Error {
   }
 }
 
-/** For requests that name what is not there. */
+/** Refuses a request that names something unknown. */
 export const invalidParams = (message: string): never => {
   throw new ProtocolError(ErrorCode.InvalidParams, message)
 }
@@ -35,21 +34,21 @@ const SHAPES: Record<string, Shape> = {
   'completion/complete': CompleteRequestSchema,
 }
 
-/** What is wrong with a request's params, answered before the SDK has it: that would call it an error of ours, with its schema's issues for a
- *  message (sdk 1.32). */
-export const wrongParams = ({ id, method, params }: JSONRPCRequest) => {
-  const message = method === 'tools/call' ? wrongCall(params) : wrongShape(method, params)
+/** The error for a request whose params are wrong; undefined when they are right. Checked before the SDK, which would report an internal
+ *  error with its schema's issues as the message (sdk 1.32). */
+export const invalidParamsIn = ({ id, method, params }: JSONRPCRequest) => {
+  const message = method === 'tools/call' ? problemOfCall(params) : problemOfShape(method, params)
   return message === undefined ? undefined : { jsonrpc: '2.0' as const, id, error: { code: ErrorCode.InvalidParams, message } }
 }
 
-const wrongCall = ({ name, arguments: given = {} }: Record<string, unknown> = {}) => {
+const problemOfCall = ({ name, arguments: given = {} }: Record<string, unknown> = {}) => {
   if (typeof name !== 'string') return 'A call needs the name of a tool.'
   return typeof given === 'object' && given !== null && !Array.isArray(given)
     ? undefined
     : 'arguments must be an object, not a text or a list.'
 }
 
-const wrongShape = (method: string, params: unknown) => {
+const problemOfShape = (method: string, params: unknown) => {
   const shape = Object.hasOwn(SHAPES, method) ? SHAPES[method]!.safeParse({ method, params }) : undefined
   if (!shape?.error) return undefined
   const fields = shape.error.issues.map(({ path }) => path.join('.'))

@@ -1,11 +1,11 @@
-// One long-lived SDK server for all callers, behind a transport that gives each request its own id.
-// A server for each request would cost three to ten times as much (bench/mcp). Sharing one is safe only because nothing a client
-// sends as a notification or response gets in: a stranger's `cancelled {requestId: 1}` would end another's call.
+// One SDK server for all callers, behind a transport that gives each request an id of its own: a server per request would cost three to ten
+// times as much (bench/mcp). Sharing one is safe only because clients' notifications and responses are never passed to it: a stranger's
+// `cancelled {requestId: 1}` would end another caller's call.
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js'
 
-interface Pending<Caller> {
+interface OpenRequest<Caller> {
   id: RequestId // the client's own
   caller: Caller
   answer(message: JSONRPCMessage): void
@@ -15,31 +15,31 @@ export class Exchange<Caller> implements Transport {
   onmessage?: NonNullable<Transport['onmessage']>
   onclose?: () => void
   #next = 1
-  #pending = new Map<RequestId, Pending<Caller>>()
+  #open = new Map<RequestId, OpenRequest<Caller>>()
 
   async start() {}
   async close() {
     this.onclose?.()
   }
 
-  /** The server's answer to one request. Always resolves: what goes wrong comes as a JSON-RPC error. */
+  /** The server's answer to one request. Always resolves; failures are JSON-RPC errors. */
   ask(request: JSONRPCRequest, caller: Caller): Promise<JSONRPCMessage> {
     return new Promise((answer) => {
       const id = this.#next++
-      this.#pending.set(id, { id: request.id, caller, answer })
+      this.#open.set(id, { id: request.id, caller, answer })
       this.onmessage?.({ ...request, id })
     })
   }
 
-  /** Who sent the request that a handler is called for (`extra.requestId`). */
-  callerOf = (id: RequestId): Caller => this.#pending.get(id)!.caller
+  /** The sender of the request that a handler runs for (`extra.requestId`). */
+  callerOf = (id: RequestId): Caller => this.#open.get(id)!.caller
 
   async send(message: JSONRPCMessage) {
-    if (!('id' in message) || message.id === undefined) return // the server's own notifications: nobody holds a stream for them
-    const pending = this.#pending.get(message.id)
-    if (!pending) return
-    this.#pending.delete(message.id)
-    pending.answer({ ...message, id: pending.id } as JSONRPCMessage)
+    if (!('id' in message) || message.id === undefined) return // the server's own notifications: no client has a stream for them
+    const request = this.#open.get(message.id)
+    if (!request) return
+    this.#open.delete(message.id)
+    request.answer({ ...message, id: request.id } as JSONRPCMessage)
   }
 }
 

@@ -1,5 +1,5 @@
-// GET /api/sessions/:session_id/handoff.md: what an agent of any vendor needs to continue, in one answer.
-import { Hono } from 'hono'
+// GET /api/sessions/:session_id/handoff.md: one page of markdown with all that an agent of any vendor needs to continue.
+import { Hono, type Context } from 'hono'
 import { refuse } from '../../core/errors.ts'
 import { idWithin } from '../../core/ids.ts'
 import { handoffOf } from '../../rooms/handoff.ts'
@@ -8,15 +8,19 @@ import type { Services } from '../../process/services.ts'
 import { mayReadSession } from '../http/guards.ts'
 import { GUARDED, type Env } from '../http/http.ts'
 import { serverLink } from '../http/origin.ts'
+import { methodNotAllowed } from './routes.ts'
 
-export const handoffRoute = (services: Services) =>
-  new Hono<Env>().get('/sessions/:session_id/handoff.md', async (c) => {
-    const id = idWithin(c.req.param('session_id'))
-    if (!(await mayReadSession(c, services, id))) refuse('unauthorized', 'Sign in, or send your X-Team-ID, to read this session.')
-    const session = await existingSession(services.database, id)
-    return c.body(await handoffOf(services, session, serverLink(c, services)), 200, {
-      'content-type': 'text/markdown; charset=utf-8',
-      'cache-control': 'no-store',
-      ...GUARDED,
-    })
+export const handoffRoute = (services: Services) => new Hono<Env>().get(PATH, handoff(services)).all(PATH, () => methodNotAllowed(['GET']))
+
+const PATH = '/sessions/:session_id/handoff.md'
+
+const handoff = (services: Services) => async (c: Context<Env, typeof PATH>) => {
+  const id = idWithin(c.req.param('session_id'))
+  if (!(await mayReadSession(c, services, id))) refuse('unauthorized', 'Sign in, or send your X-Team-ID, to read this session.')
+  const session = await existingSession(services.database, id)
+  return c.body(await handoffOf(services, session, serverLink(c, services)), 200, {
+    'content-type': 'text/markdown; charset=utf-8',
+    'cache-control': 'no-store',
+    ...GUARDED,
   })
+}

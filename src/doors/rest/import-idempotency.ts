@@ -1,26 +1,26 @@
-// Idempotency keys of imports. A transcript is never added twice, with a key or without; with one, a retry also gets the first answer.
+// Idempotency keys of imports. No transcript is added twice, with or without a key; with one, a retry also gets the first call's answer.
 import { refuse } from '../../core/errors.ts'
 import { parseToken, sha256 } from '../../core/ids.ts'
-import type { Hashing } from '../../import/source.ts'
-import type { Report } from '../../import/transcript.ts'
+import type { HashedBody } from '../../import/source.ts'
+import type { ImportReport } from '../../import/transcript.ts'
 import { assertSameUse } from '../../operations/idempotency.ts'
 import type { Services } from '../../process/services.ts'
-import { findAnswer, rememberFirst, type Remembered } from '../../stores/idempotency.ts'
+import { findAnswer, saveFirstAnswer, type SavedAnswer } from '../../stores/idempotency.ts'
 import { actorOf } from '../http/cookies.ts'
 import type { Http } from '../http/http.ts'
 
 const OPERATION = 'import_trace'
 const LONGEST = 200
-const SHORTEST_SECRET = 22 // of somebody unknown: two of them must not meet under one key
+const SHORTEST_SECRET = 22 // for callers without a credential: two of them must not choose the same key by chance
 
-interface TraceKey {
+interface ImportKey {
   scope: string
   caller: string
   keyHash: string
 }
 
-/** The key of an import that has one. `parent`: the room that it is tied to. */
-export const traceKeyOf = (c: Http, services: Services, parent: string | undefined): TraceKey | undefined => {
+/** The Idempotency-Key of an import, if it has one. `parent`: the room that the transcript belongs to. */
+export const idempotencyKeyOf = (c: Http, services: Services, parent: string | undefined): ImportKey | undefined => {
   const text = c.req.header('idempotency-key')
   if (text === undefined) return undefined
   const person = actorOf(c, services)
@@ -32,21 +32,30 @@ export const traceKeyOf = (c: Http, services: Services, parent: string | undefin
   return { scope: parent ?? 'open', caller, keyHash: sha256(text) }
 }
 
-/** What was answered under this key before. The body is read to its end, to know whether it is the same. */
-export const answeredBefore = async (services: Services, key: TraceKey, body: Hashing): Promise<Report | undefined> => {
-  const before = await findAnswer(services.database, key)
+/** The earlier answer to this idempotency key. Reads the body to its end, to compare it with the earlier one. */
+export const answeredBefore = async (
+  services: Services,
+  idempotencyKey: ImportKey,
+  body: HashedBody,
+): Promise<ImportReport | undefined> => {
+  const before = await findAnswer(services.database, idempotencyKey)
   return before && sameReport(before, await body.digest())
 }
 
-/** Keeps the answer; of two imports at once under one key the first answer holds. */
-export const keepAnswer = async (services: Services, key: TraceKey, bodyHash: string, report: Report): Promise<Report> => {
-  const earlier = await rememberFirst(services.database, { ...key, operation: OPERATION, bodyHash, answer: { ...report } })
+/** Stores the answer. Of two imports at once with one key, both get the answer that was stored first. */
+export const keepAnswer = async (
+  services: Services,
+  idempotencyKey: ImportKey,
+  bodyHash: string,
+  report: ImportReport,
+): Promise<ImportReport> => {
+  const earlier = await saveFirstAnswer(services.database, { ...idempotencyKey, operation: OPERATION, bodyHash, answer: { ...report } })
   return earlier ? sameReport(earlier, bodyHash) : report
 }
 
-// In the order in which it was first told: jsonb has its own.
-const sameReport = (before: Remembered, bodyHash: string): Report => {
+// Its fields in the order of the first answer: jsonb reorders them.
+const sameReport = (before: SavedAnswer, bodyHash: string): ImportReport => {
   assertSameUse({ operation: OPERATION, bodyHash }, before)
-  const { session_id, source, turns, events, added, skipped, skipped_count } = before.answer as unknown as Report
+  const { session_id, source, turns, events, added, skipped, skipped_count } = before.answer as unknown as ImportReport
   return { session_id, source, turns, events, added, skipped, skipped_count }
 }

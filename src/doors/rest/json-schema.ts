@@ -7,7 +7,8 @@ export interface JsonSchema {
   required?: string[]
 }
 
-/** An input as JSON Schema. A schema that takes several forms shows the one that its `meta` names: providers refuse unions. */
+/** An operation's input as JSON Schema. Of a schema that accepts several types only the one in its `meta` is shown: model providers refuse
+ *  unions. */
 export const inputSchema = (schema: z.ZodType): JsonSchema => {
   const { $schema: _, ...made } = z.toJSONSchema(schema, {
     io: 'input',
@@ -20,27 +21,27 @@ export const inputSchema = (schema: z.ZodType): JsonSchema => {
   return made as unknown as JsonSchema
 }
 
-/** An answer as JSON Schema. It may have more fields one day, and so does not say that there are no others. */
+/** An operation's output as JSON Schema. It allows other fields, so that later versions may add some. */
 export const outputSchema = (schema: z.ZodType): object => {
   const { $schema: _, ...made } = z.toJSONSchema(schema, {
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }) => {
       if ((zodSchema as unknown) === event) return referTo(jsonSchema, 'Event')
       if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties
-      if (jsonSchema.format) delete jsonSchema.pattern // says the same at length
+      if (jsonSchema.format) delete jsonSchema.pattern // the format implies it
       withoutSafeLimits(jsonSchema)
     },
   })
   return made
 }
 
-// Described once, in openapi-parts.ts.
+// Replaces a schema by a reference to the one in openapi-parts.ts.
 const referTo = (schema: object, name: string) => {
   for (const key of Object.keys(schema)) delete (schema as Record<string, unknown>)[key]
   Object.assign(schema, { $ref: `#/components/schemas/${name}` })
 }
 
-// What every JSON number keeps to.
+// Drops the limits of safe integers, which go without saying.
 const withoutSafeLimits = (schema: { maximum?: number; minimum?: number }) => {
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum

@@ -1,4 +1,5 @@
-// Our own commands on the machine where the server runs: those who can read the lock file beside the embedded database may call these.
+// HTTP for this server's own commands (cli/) while it holds the embedded database. The secret is in the lock file beside that database: who
+// can read the file may call them.
 import { Hono } from 'hono'
 import { refuse } from '../../core/errors.ts'
 import { sameText } from '../../core/ids.ts'
@@ -19,34 +20,34 @@ export const commandRoutes = (services: Services, secret: string) =>
     .post('/commands/operator-key', async () => json({ key: await newOperatorKey(services) }))
     .post('/commands/reindex', (c) => {
       c.env?.untimed?.()
-      return lines(services, async (tell) => ({ done: await services.indexer.rebuild((done, all) => tell({ done, all })) }))
+      return lines(services, async (report) => ({ done: await services.indexer.rebuild((done, all) => report({ done, all })) }))
     })
     .post('/commands/import', async (c) => {
       const { path } = parseJson(await bodyText(c.req.raw, PATH_LIMIT)) as { path: string }
       c.env?.untimed?.()
-      return lines(services, async (tell) => {
-        const source = fileSource(path, (read) => tell({ read }))
+      return lines(services, async (report) => {
+        const source = fileSource(path, (read) => report({ read }))
         return { report: await importTranscript(services, source) }
       })
     })
 
 const PATH_LIMIT = 64 * 1024
-const COMMAND = { name: 'command', effect: 'write', refuses: ['conflict'] } as const
+const COMMAND = { id: 'command', effect: 'write', refuses: ['conflict'] } as const
 
-type Tell = (said: object) => void
+type Report = (line: object) => void
 
-// What the work reports while it runs, then its result or why there is none: one JSON object a line. It runs on if nobody reads.
-const lines = (services: Services, work: (tell: Tell) => Promise<object>) => {
+// One JSON object a line: the work's reports of progress, then its result or its error. The work goes on when the reader hangs up.
+const lines = (services: Services, work: (report: Report) => Promise<object>) => {
   const encoder = new TextEncoder()
   let read = true
   const body = new ReadableStream<Uint8Array>({
     async start(controller) {
-      const tell = (said: object) => void (read && controller.enqueue(encoder.encode(`${JSON.stringify(said)}\n`)))
-      const last = await work(tell).catch((error) => {
+      const report = (line: object) => void (read && controller.enqueue(encoder.encode(`${JSON.stringify(line)}\n`)))
+      const last = await work(report).catch((error) => {
         const { code, message } = errorBody(COMMAND, services, error)
         return { error: message, code }
       })
-      tell(last)
+      report(last)
       if (read) controller.close()
     },
     cancel: () => void (read = false),

@@ -1,7 +1,7 @@
-// What describes this server to others: configuration for agents, descriptions, health and metrics.
+// How this server describes itself: configuration and guides for agents, OpenAPI, health and metrics.
 import { Hono } from 'hono'
 import { refuse } from '../../core/errors.ts'
-import type { ServedOp } from '../../operations/context.ts'
+import type { Toolset } from '../../operations/toolset.ts'
 import type { Services } from '../../process/services.ts'
 import agents from '../../../AGENTS.md' with { type: 'text' }
 import { mayRead } from '../http/guards.ts'
@@ -10,10 +10,10 @@ import { openapi } from './openapi.ts'
 import { baseUrl, linkInForce } from '../http/origin.ts'
 import { methodNotAllowed } from './routes.ts'
 
-const IN_AGENTS_MD = 'http://127.0.0.1:7423' // what the file says where no server fills in its own
+const IN_AGENTS_MD = 'http://127.0.0.1:7423' // stands in the file for the server's address
 
-/** For agents: where to reach this server, and what it can do. */
-export const configRoutes = (operations: readonly ServedOp[], services: Services) => {
+/** GET /api/config and /api/openapi.json. */
+export const configRoutes = (toolsets: readonly Toolset[], services: Services) => {
   const { IDLE_LIMIT, IDLE_AFTER, DISCONNECTED_AFTER } = services.config
   return readOnly({
     '/api/config': (c) =>
@@ -24,11 +24,11 @@ export const configRoutes = (operations: readonly ServedOp[], services: Services
         disconnected_after: DISCONNECTED_AFTER,
         agents_md: `${baseUrl(c, services)}/AGENTS.md`,
       }),
-    '/api/openapi.json': (c) => json(openapi(operations, baseUrl(c, services), services.config.ACCESS_TOKEN !== undefined)),
+    '/api/openapi.json': (c) => json(openapi(toolsets, baseUrl(c, services), services.config.ACCESS_TOKEN !== undefined)),
   })
 }
 
-// Its lines as they work here, copied as they stand: with the token that every call needs.
+// Adds the access token to the guide's commands, so that they work when they are copied.
 const withAccessToken = (guide: string) =>
   guide
     .replaceAll(/\bcurl (?=-\w)/g, 'curl -H "Authorization: Bearer $PARLEY_TOKEN" ')
@@ -45,20 +45,23 @@ const readOnly = (answers: Record<string, (c: Http) => Response | Promise<Respon
   return app
 }
 
+/** AGENTS.md, llms.txt, health checks and metrics. */
 export const metaRoutes = (services: Services) => {
   const { database, metrics } = services
-  metrics.gauge('waits_held', 'Waits held now', () => services.waits.held)
-  metrics.gauge('streams_open', 'Event streams open now', () => services.streams.open)
-  metrics.gauge('waiters', 'Callers waiting to be woken', () => services.waiters.size)
-  metrics.gauge('batches', 'Group commits since the start', () => services.appender.batches)
-  metrics.gauge('database_statements', 'Statements sent since the start', database.statements)
-  metrics.gauge('listening', 'Whether notifications of the database come through: 1 or 0', () => Number(services.hearsItself()))
+  metrics.gauge('parley_waits_held', 'Waits that are held now', () => services.waits.held)
+  metrics.gauge('parley_streams_open', 'Event streams that are open now', () => services.streams.open)
+  metrics.gauge('parley_waiters', 'Subscriptions of waits and streams to a session', () => services.waiters.size)
+  metrics.gauge('parley_batches', 'Group commits since the start', () => services.groupCommit.batches)
+  metrics.gauge('parley_database_statements', 'Statements sent since the start', database.statements)
+  metrics.gauge('parley_listening', '1 while the database’s notifications of other instances come through, 0 while they are lost', () =>
+    Number(services.hearsItself()),
+  )
   metrics.gauge(
-    'search_index_lag_seconds',
+    'parley_search_index_lag_seconds',
     'For how long the oldest event that no search finds yet has been in the log; 0 when there is none',
     () => services.indexer.lagSeconds,
   )
-  metrics.gauge('resident_bytes', 'Memory of this process', () => process.memoryUsage.rss())
+  metrics.gauge('parley_resident_bytes', 'Memory of this process', () => process.memoryUsage.rss())
 
   const guide = services.config.ACCESS_TOKEN === undefined ? agents : withAccessToken(agents)
   const live = (c: Http) =>
@@ -72,22 +75,21 @@ export const metaRoutes = (services: Services) => {
     }
   }
   return readOnly({
-    '/AGENTS.md': (c) => text(live(c), 'text/markdown'),
+    '/AGENTS.md': (c) => text(live(c), 'text/markdown; charset=utf-8'),
     '/llms.txt': (c) => {
       const base = baseUrl(c, services)
       return text(
-        `# Parley\n\n> The meeting room for teams of AI agents: sessions, a feed to follow with one blocking call, a shared document, a conclusion.\n\n- [How an agent takes part](${base}/AGENTS.md)\n- [REST, described](${base}/api/openapi.json)\n- [The MCP link in force](${base}/api/config)\n`,
-        'text/plain',
+        `# Parley\n\n> The meeting room for teams of AI agents: sessions, a feed to follow with one blocking call, a shared document, a conclusion.\n\n- [How an agent takes part](${base}/AGENTS.md)\n- [REST, described](${base}/api/openapi.json)\n- [The MCP link](${linkInForce(c, services).url})\n- [Where agents reach this server](${base}/api/config)\n`,
+        'text/plain; charset=utf-8',
       )
     },
     '/healthz': () => json({ alive: true }),
     '/readyz': ready,
-    '/metrics': (c) =>
+    '/metrics': async (c) =>
       mayRead(c, services)
-        ? text(metrics.text(), 'text/plain; version=0.0.4')
+        ? text(await metrics.text(), metrics.contentType)
         : refuse('unauthorized', 'Reading needs the access token or a signed-in person.'),
   })
 }
 
-const text = (body: string, type: string) =>
-  new Response(body, { headers: { 'content-type': `${type}; charset=utf-8`, 'cache-control': 'no-store' } })
+const text = (body: string, type: string) => new Response(body, { headers: { 'content-type': type, 'cache-control': 'no-store' } })

@@ -1,4 +1,4 @@
-// The pieces that the paths of the OpenAPI document are made of.
+// Schemas, parameters and responses that the paths of the OpenAPI document share.
 import { STATUS, type ErrorCode } from '../../core/errors.ts'
 
 /** One method of a path. */
@@ -7,7 +7,7 @@ export interface Described {
   [field: string]: unknown
 }
 
-/** Ways to say who calls; an operation names those that it takes. */
+/** The credentials; each operation lists those that it accepts. */
 export const SECURITY_SCHEMES = {
   team: {
     type: 'apiKey',
@@ -86,7 +86,7 @@ export const REPLAYED = {
 const RETRY_AFTER = { 'Retry-After': { description: 'seconds', schema: { type: 'integer' } } }
 const MAY_RETRY: readonly ErrorCode[] = ['rate_limited', 'loop_suspected', 'unavailable', 'deadline_exceeded']
 
-/** An answer for each status that these codes have. */
+/** The error responses of these codes, by status. */
 export const refusals = (codes: Iterable<ErrorCode>, schema: object = refTo('Error')) =>
   Object.fromEntries(
     [...Map.groupBy(codes, (code) => STATUS[code])].map(([status, names]) => [
@@ -99,7 +99,7 @@ export const refusals = (codes: Iterable<ErrorCode>, schema: object = refTo('Err
     ]),
   )
 
-/** What no path names for itself: guards, limits and tokens that this server may have. */
+/** The errors that depend on this server's configuration: guards, rate limit, access token. */
 export const OTHERWISE = {
   default: { description: 'unauthorized, forbidden or rate_limited, where this server asks for more', content: asJson(refTo('Error')) },
 }

@@ -1,7 +1,7 @@
-// The routes that are no operations, in the words of OpenAPI: streams, exports and the import.
+// OpenAPI for the routes that are no operations: stream, handoff, exports, import and configuration.
 import { asJson, CREDENTIAL, OTHERWISE, refusals, REPLAYED, SESSION_ID, type Described } from './openapi-parts.ts'
 
-// As the pages are read: by anybody, unless the server asks for a token or password.
+// Readable like the pages: by anybody, unless the server has a token or password.
 const READABLE: Described['security'] = [{}, { team: [] }, { person: [] }]
 const INCLUDE_TRACE = {
   in: 'query',

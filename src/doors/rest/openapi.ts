@@ -1,6 +1,8 @@
-// GET /api/openapi.json, from the operations' own definitions; only the routes that are no operations are written by hand.
+// The OpenAPI document, made from the operations' definitions; routes that are no operations stand in openapi-routes.ts.
 import { ALWAYS, type ErrorCode } from '../../core/errors.ts'
 import type { ServedOp } from '../../operations/context.ts'
+import { isOpen } from '../../operations/operation.ts'
+import { namesOf, type Toolset } from '../../operations/toolset.ts'
 import {
   asJson,
   CREDENTIAL,
@@ -18,12 +20,12 @@ import { inputSchema, outputSchema, type JsonSchema } from './json-schema.ts'
 import manifest from '../../../package.json' with { type: 'json' }
 
 /** The OpenAPI 3.1 description of all operations, from their own definitions. */
-export const openapi = (operations: readonly ServedOp[], server: string, locked: boolean) => {
+export const openapi = (toolsets: readonly Toolset[], server: string, locked: boolean) => {
   const paths: Record<string, Record<string, Described>> = { ...ROUTES }
-  for (const operation of operations) {
+  for (const [name, operation] of namesOf(toolsets)) {
     for (const [method, path] of [operation.route, ...(operation.aliases ?? [])]) {
       const key = `/api${path.replace(/:(\w+)/g, '{$1}')}`
-      paths[key] = { ...paths[key], [method.toLowerCase()]: entry(operation, method, path) }
+      paths[key] = { ...paths[key], [method.toLowerCase()]: entry(operation, name, method, path) }
     }
   }
   const described = locked ? mapped(paths, (methods) => mapped(methods, behindToken)) : paths
@@ -36,16 +38,16 @@ export const openapi = (operations: readonly ServedOp[], server: string, locked:
   }
 }
 
-// A person's cookie opens REST by itself.
+// Adds the access token to every alternative but a person's cookie, which opens REST by itself.
 const behindToken = ({ security, ...rest }: Described): Described => ({
   ...rest,
-  security: security.map((way) => ('person' in way ? way : { ...way, accessToken: [] })),
+  security: security.map((scheme) => ('person' in scheme ? scheme : { ...scheme, accessToken: [] })),
 })
 
 const mapped = <Value, Made>(object: Record<string, Value>, make: (value: Value) => Made): Record<string, Made> =>
   Object.fromEntries(Object.entries(object).map(([key, value]) => [key, make(value)]))
 
-const entry = (operation: ServedOp, method: string, path: string) => {
+const entry = (operation: ServedOp, operationName: string, method: string, path: string) => {
   const { properties, required = [] } = inputSchema(operation.input)
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!)
   const rest = Object.entries(properties).filter(
@@ -53,12 +55,12 @@ const entry = (operation: ServedOp, method: string, path: string) => {
   )
   const parameters: object[] = inPath.map((name) => (name === 'session_id' ? SESSION_ID : inUrl('path', name, properties[name]!, true)))
   if ('team_id' in properties && !operation.peopleOnly) parameters.push(CREDENTIAL)
-  if (operation.effect !== 'read') parameters.push(keyOf(properties))
+  if (operation.effect !== 'read') parameters.push(idempotencyKeyOf(properties))
   if (operation.conditional) parameters.push({ in: 'header', name: 'If-None-Match', schema: { type: 'string' } })
   if (method === 'GET') parameters.push(...rest.map(([name, schema]) => inUrl('query', name, schema, required.includes(name))))
   return {
-    operationId: method === operation.route[0] ? operation.name : `${operation.name}_${method.toLowerCase()}`,
-    tags: [path.startsWith('/sessions') ? 'rooms' : path.split('/')[1]!],
+    operationId: method === operation.route[0] ? operationName : `${operationName}_${method.toLowerCase()}`,
+    tags: [operation.toolset],
     summary: operation.summary,
     security: securityOf(operation),
     parameters,
@@ -75,7 +77,7 @@ const entry = (operation: ServedOp, method: string, path: string) => {
   }
 }
 
-// In a URL it would end up in logs, and where only people may call it opens nothing.
+// May the body carry team_id? Not a URL, which ends up in logs, nor a call that only people may make.
 const takesTeam = ({ peopleOnly }: ServedOp, method: string) => method !== 'GET' && !peopleOnly
 
 const inUrl = (place: 'path' | 'query', name: string, { description, ...schema }: JsonSchema['properties'][string], required: boolean) => ({
@@ -86,18 +88,18 @@ const inUrl = (place: 'path' | 'query', name: string, { description, ...schema }
   schema,
 })
 
-const keyOf = ({ idempotency_key: { description, ...schema } = {} }: JsonSchema['properties']) => ({
+const idempotencyKeyOf = ({ idempotency_key: { description, ...schema } = {} }: JsonSchema['properties']) => ({
   in: 'header',
   name: 'Idempotency-Key',
   description,
   schema,
 })
 
-// A team's token may come along where a new one is given out: then the same team comes back.
-const securityOf = ({ access, peopleOnly, issues, refusal }: ServedOp): Described['security'] => {
+// An operation that issues a team's token accepts one too: the same team then comes back.
+const securityOf = ({ callers, alsoCarries = [], peopleOnly, refusal }: ServedOp): Described['security'] => {
   if (peopleOnly) return [{ person: [] }]
-  if (access === 'open') return [{}, ...(issues ? [{ team: [] }] : refusal ? [{ person: [] }] : [])]
-  return [{ team: [] }, ...(access === 'room' ? [{ person: [] }] : [])]
+  const schemes = [...callers, ...alsoCarries].map(({ kind }) => (kind === 'anyone' ? {} : { [kind]: [] }))
+  return refusal ? [...schemes, { person: [] }] : schemes
 }
 
 const bodyOf = ({ textBody, example }: ServedOp, fields: [string, object][], inPath: string[], all: string[]) => {
@@ -120,7 +122,7 @@ const answerOf = ({ output, effect, held, conditional }: ServedOp) => {
     ...(conditional && { ETag: { schema: { type: 'string' } } }),
   }
   return {
-    // Not as a second content: clients made from this would take the answer for an object or a text.
+    // In words, not as a second content type: generated clients would give the answer the type "object or text".
     description: held ? 'OK; with Accept: text/event-stream the same object as the data of one event' : 'OK',
     ...(Object.keys(headers).length > 0 && { headers }),
     content: asJson(outputSchema(output)),
@@ -134,6 +136,6 @@ const codesOf = (operation: ServedOp, method: string) =>
     ...(method === 'GET' ? [] : ['payload_too_large' as const]),
   ])
 
-// Without a key nothing is a retry, and without a credential nothing is looked up before the operation looks itself.
-const mayMeet = ({ access, effect }: ServedOp, code: ErrorCode) =>
-  code === 'idempotency_mismatch' ? effect !== 'read' : access !== 'open' || (code !== 'unauthorized' && code !== 'not_found')
+// Only calls with an idempotency key meet a mismatch; without a credential, `perform` looks nothing up and so refuses nothing itself.
+const mayMeet = (operation: ServedOp, code: ErrorCode) =>
+  code === 'idempotency_mismatch' ? operation.effect !== 'read' : !isOpen(operation) || (code !== 'unauthorized' && code !== 'not_found')

@@ -1,9 +1,9 @@
-// GET /api/sessions/:session_id/stream: the log as server-sent events. `id:` is the sequence, so Last-Event-ID resumes without loss.
-import { Hono } from 'hono'
+// GET /api/sessions/:session_id/stream: the log as server-sent events. `id:` is the sequence, so Last-Event-ID resumes without a gap.
+import { Hono, type Context } from 'hono'
 import { refuse } from '../../core/errors.ts'
 import { idWithin, isUuid } from '../../core/ids.ts'
-import { Follower } from '../../log/log-reader.ts'
-import { beyondTheEnd, existingSession } from '../../rooms/preconditions.ts'
+import { LogReader } from '../../log/log-reader.ts'
+import { refuseBeyondEnd, existingSession } from '../../rooms/preconditions.ts'
 import type { Services } from '../../process/services.ts'
 import { closedBy, type Event } from '../../stores/events.ts'
 import { refuseTooManyStreams, SSE_HEADERS } from '../http/event-stream.ts'
@@ -11,36 +11,41 @@ import { mayReadSession } from '../http/guards.ts'
 import type { Env, Http } from '../http/http.ts'
 import { refuseUnknown, wholeNumber } from '../http/query.ts'
 import { whileReadable } from '../http/revocable-stream.ts'
+import { methodNotAllowed } from './routes.ts'
 
 const PING_MS = 15_000
 const RETRY_MS = 1_000
 
 export const streamRoute = (services: Services) =>
-  new Hono<Env>().get('/sessions/:session_id/stream', async (c) => {
-    const id = idWithin(c.req.param('session_id'))
-    if (!(await mayReadSession(c, services, id))) refuse('unauthorized', 'Sign in, or send your X-Team-ID, to follow this session.')
-    const trace = flagOf(c, 'include_trace')
-    const resumed = c.req.header('last-event-id')
-    refuseUnknown(c, ARGUMENTS)
-    const cursor = resumed === undefined ? wholeNumber('after', c.req.query('after') ?? '0') : wholeNumber('Last-Event-ID', resumed)
-    const follower = new Follower(services, isUuid(id) ? id : '', cursor, trace, { newest: Infinity })
-    try {
-      const session = await existingSession(services.database, id)
-      if (cursor > session.lastSequence) beyondTheEnd(resumed === undefined ? 'after' : 'Last-Event-ID', session.lastSequence)
-      const closed = session.status === 'closed'
-      if (closed && resumed !== undefined && cursor >= (trace ? session.lastSequence : session.lastConversationSequence)) {
-        follower.close()
-        return new Response(null, { status: 204 })
-      }
-      refuseTooManyStreams(services)
-      c.env?.untimed?.()
-      const body = c.req.method === 'HEAD' ? (follower.close(), null) : frames(services, follower, closed, session.lastSequence)
-      return whileReadable(c, services, id, new Response(body, { headers: SSE_HEADERS }))
-    } catch (error) {
-      follower.close()
-      throw error
+  new Hono<Env>().get(PATH, streamSession(services)).all(PATH, () => methodNotAllowed(['GET']))
+
+const PATH = '/sessions/:session_id/stream'
+
+const streamSession = (services: Services) => async (c: Context<Env, typeof PATH>) => {
+  const id = idWithin(c.req.param('session_id'))
+  if (!(await mayReadSession(c, services, id))) refuse('unauthorized', 'Sign in, or send your X-Team-ID, to follow this session.')
+  const trace = flagOf(c, 'include_trace')
+  const resumed = c.req.header('last-event-id')
+  refuseUnknown(c, ARGUMENTS)
+  const cursor = resumed === undefined ? wholeNumber('after', c.req.query('after') ?? '0') : wholeNumber('Last-Event-ID', resumed)
+  const reader = new LogReader(services, isUuid(id) ? id : '', cursor, trace, { newest: Infinity })
+  try {
+    const session = await existingSession(services.database, id)
+    if (cursor > session.lastSequence) refuseBeyondEnd(resumed === undefined ? 'after' : 'Last-Event-ID', session.lastSequence)
+    const closed = session.status === 'closed'
+    if (closed && resumed !== undefined && cursor >= (trace ? session.lastSequence : session.lastConversationSequence)) {
+      reader.close()
+      return new Response(null, { status: 204 })
     }
-  })
+    refuseTooManyStreams(services)
+    c.env?.untimed?.()
+    const body = c.req.method === 'HEAD' ? (reader.close(), null) : frames(services, reader, closed, session.lastSequence)
+    return whileReadable(c, services, id, new Response(body, { headers: SSE_HEADERS }))
+  } catch (error) {
+    reader.close()
+    throw error
+  }
+}
 
 const flagOf = (c: Http, name: string): boolean => {
   const text = c.req.query(name) ?? 'false'
@@ -51,25 +56,25 @@ const flagOf = (c: Http, name: string): boolean => {
 
 const ARGUMENTS = ['after', 'include_trace']
 
-// Pulled, not pushed: a slow reader reads later from the database, and holds nothing up meanwhile.
-const frames = (services: Services, follower: Follower, closedAtFirst: boolean, newest: number) => {
+// Pulled, not pushed: for a slow reader nothing is buffered, the events are read from the log when it takes them.
+const frames = (services: Services, reader: LogReader, closedAtFirst: boolean, newest: number) => {
   const encoder = new TextEncoder()
   const gone = new AbortController()
   let closed = closedAtFirst
-  let behind = follower.cursor < newest
+  let behind = reader.cursor < newest
   services.streams.open++
   const end = () => {
     if (gone.signal.aborted) return
     gone.abort()
     services.streams.open--
-    follower.close()
+    reader.close()
   }
   return new ReadableStream<Uint8Array>({
     start: (controller) => controller.enqueue(encoder.encode(`retry: ${RETRY_MS}\n: following\n\n`)),
     async pull(controller) {
       try {
         if (closed && !behind) return finish(controller, 'event: closed\ndata: {}\n\n')
-        const { events, hasMore } = await follower.next(closed ? 0 : PING_MS, gone.signal)
+        const { events, hasMore } = await reader.next(closed ? 0 : PING_MS, gone.signal)
         closed = closedBy(events) ?? closed
         behind = hasMore
         if (gone.signal.aborted) return
@@ -90,5 +95,5 @@ const frames = (services: Services, follower: Follower, closedAtFirst: boolean, 
   }
 }
 
-// JSON holds no line break, so no text can end a frame and begin one of its own.
+// JSON has no line breaks, so no text can end its frame and forge another.
 const frame = (event: Event) => `id: ${event.sequence}\ndata: ${JSON.stringify(event)}\n\n`

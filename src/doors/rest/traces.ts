@@ -1,60 +1,64 @@
-// POST /api/traces: a transcript as the body, imported while it comes in. However long it is, it is never held as a whole.
+// POST /api/traces: imports the transcript in the body while it arrives, and never holds it as a whole.
 import { Hono } from 'hono'
 import { refuse, unauthorized } from '../../core/errors.ts'
 import { idWithin, isUuid } from '../../core/ids.ts'
-import { bodySource, hashing, refuseTooLong } from '../../import/source.ts'
+import { bodySource, hashedBody, refuseTooLong } from '../../import/source.ts'
 import { importTranscript } from '../../import/transcript.ts'
 import type { Services } from '../../process/services.ts'
 import { isAway, isUndone } from '../../../db/errors.ts'
 import { sessionById } from '../../stores/sessions.ts'
 import { actorOf } from '../http/cookies.ts'
-import { memberBy } from '../http/guards.ts'
+import { memberBy } from '../../operations/callers.ts'
 import { json, type Env, type Http } from '../http/http.ts'
 import { refuseUnknown } from '../http/query.ts'
-import { refuseForm } from './routes.ts'
-import { answeredBefore, keepAnswer, traceKeyOf } from './import-idempotency.ts'
+import { methodNotAllowed, refuseForm } from './routes.ts'
+import { answeredBefore, keepAnswer, idempotencyKeyOf } from './import-idempotency.ts'
 
 export const traceRoutes = (services: Services) =>
-  new Hono<Env>().post('/traces', async (c) => {
-    if (c.req.query('team_id') !== undefined)
-      refuse('invalid_request', 'A team_id in the URL would end up in logs. Send it in the X-Team-ID header.', { field: 'team_id' })
-    refuseUnknown(c, ARGUMENTS)
-    const limit = services.config.MAX_TRACE_BYTES
-    if (Number(c.req.header('content-length') ?? 0) > limit) refuseTooLong(limit)
-    const tied = await tiedTo(c, services)
-    refuseForm(c)
-    c.env?.patient?.() // the answer comes when all is written
-    return imported(c, services, limit, tied).catch((error) => brokenOff(c, error))
-  })
+  new Hono<Env>().post(PATH, importTrace(services)).all(PATH, () => methodNotAllowed(['POST']))
+
+const PATH = '/traces'
+
+const importTrace = (services: Services) => async (c: Http) => {
+  if (c.req.query('team_id') !== undefined)
+    refuse('invalid_request', 'A team_id in the URL would end up in logs. Send it in the X-Team-ID header.', { field: 'team_id' })
+  refuseUnknown(c, ARGUMENTS)
+  const limit = services.config.MAX_TRACE_BYTES
+  if (Number(c.req.header('content-length') ?? 0) > limit) refuseTooLong(limit)
+  const owner = await ownerOf(c, services)
+  refuseForm(c)
+  c.env?.patient?.() // the answer is sent when all is written
+  return imported(c, services, limit, owner).catch((error) => refuseInterrupted(c, error))
+}
 
 const ARGUMENTS = ['name', 'session_id']
 
-interface Tied {
+interface Owner {
   room?: string
-  /** The team that says so is gone: it gets the answer that it had, and adds nothing. */
+  /** The team of the room that sent it has left: a retry gets its earlier answer, a new import is refused. */
   left?: boolean
 }
 
-const imported = async (c: Http, services: Services, limit: number, { room: parent, left }: Tied): Promise<Response> => {
+const imported = async (c: Http, services: Services, limit: number, { room: parent, left }: Owner): Promise<Response> => {
   const name = c.req.query('name') ?? ''
-  const key = traceKeyOf(c, services, parent)
-  if (!key && left) unauthorized()
-  if (!key) return json(await importTranscript(services, bodySource(c.req.raw.body, name, limit), parent))
-  const body = hashing(c.req.raw.body, limit, JSON.stringify([name, parent ?? null]))
+  const idempotencyKey = idempotencyKeyOf(c, services, parent)
+  if (!idempotencyKey && left) unauthorized()
+  if (!idempotencyKey) return json(await importTranscript(services, bodySource(c.req.raw.body, name, limit), parent))
+  const body = hashedBody(c.req.raw.body, limit, JSON.stringify([name, parent ?? null]))
   try {
-    const before = await answeredBefore(services, key, body)
+    const before = await answeredBefore(services, idempotencyKey, body)
     if (before) return json(before, 200, { 'idempotency-replayed': 'true' })
     if (left) unauthorized()
     const report = await importTranscript(services, bodySource(body.chunks, name, limit), parent)
-    return json(await keepAnswer(services, key, await body.digest(), report))
+    return json(await keepAnswer(services, idempotencyKey, await body.digest(), report))
   } catch (error) {
     await body.cancel()
     throw error
   }
 }
 
-/** The room that the transcript belongs to, for those who may say so: one of its teams, or a person. */
-const tiedTo = async (c: Http, services: Services): Promise<Tied> => {
+/** The room that `session_id` ties the transcript to. Only a team of that room, or a person, may name it. */
+const ownerOf = async (c: Http, services: Services): Promise<Owner> => {
   const given = c.req.query('session_id')
   if (given === undefined) return {}
   const room = idWithin(given)
@@ -66,7 +70,7 @@ const tiedTo = async (c: Http, services: Services): Promise<Tied> => {
   return member ? { room, left: member.left } : unauthorized()
 }
 
-const brokenOff = (c: Http, error: unknown): never => {
+const refuseInterrupted = (c: Http, error: unknown): never => {
   if (c.req.raw.signal.aborted)
     refuse('invalid_request', 'The upload was cut off. What arrived is imported; send the file again to add the rest.')
   if (isAway(error))

@@ -1,4 +1,4 @@
-// What a person does on a page goes through the same gate as what agents do, with the person's cookie as its credential.
+// Operations called from pages: the same way in as for agents (operations/perform.ts), with the person's cookie as the credential.
 import type { Problem } from '../../../components/forms/form-field.tsx'
 import type { AnyOp, Outcome } from '../../operations/context.ts'
 import { refuse, type ErrorBody, type ErrorCode } from '../../core/errors.ts'
@@ -8,15 +8,26 @@ import type { Http } from '../../doors/http/http.ts'
 import { callOf } from '../../doors/rest/routes.ts'
 import type { Site } from '../respond.tsx'
 
-/** Calls an operation as the signed-in person. `key` comes with the form: sent twice, it is done once. */
-export const act = async (c: Http, site: Site, operation: AnyOp, key: string | undefined, input: object): Promise<Outcome> => {
+/** Calls an operation as the signed-in person. The form brings the idempotency key: submitted twice, it is applied once. */
+export const performAsPerson = async (
+  c: Http,
+  site: Site,
+  operation: AnyOp,
+  idempotencyKey: string | undefined,
+  input: object,
+): Promise<Outcome> => {
   const error = notAllowed(c, site)
   if (error) return { ok: false, error }
   const { services } = site
-  return perform(operation, services, { ...callOf(c, services), token: undefined, key: () => key || undefined }, input)
+  return perform(
+    operation,
+    services,
+    { ...callOf(c, services), token: undefined, idempotencyKey: () => idempotencyKey || undefined },
+    input,
+  )
 }
 
-/** Refuses those who are not signed in as one who may change something. */
+/** Refuses readers and people who are not signed in: only a signed-in person may change something. */
 export const assertActor = (c: Http, site: Site): void => {
   const error = notAllowed(c, site)
   if (error) refuse(error.code, error.message)
@@ -34,11 +45,11 @@ const READER: ErrorBody = {
   details: {},
 }
 
-/** The key of the next attempt: the same again, unless it was used for something else. */
+/** The idempotency key of the next attempt: the same again after an error, unless the key was used for something else. */
 export const nextKey = (key: string | undefined, error?: ErrorBody): string =>
   key && error && error.code !== 'idempotency_mismatch' ? key : crypto.randomUUID()
 
-// Where the sentence for agents speaks of tools, people get one of their own.
+// Refusals whose sentence for agents speaks of tools have one for people.
 const FOR_PEOPLE: Partial<Record<ErrorCode, string>> = {
   session_closed: 'This session is concluded and accepts no more changes. Resume it in a new one, or reopen it.',
   version_conflict: 'Somebody changed the document in the meantime, so nothing was saved. Look at the newest version and try again.',
@@ -46,7 +57,7 @@ const FOR_PEOPLE: Partial<Record<ErrorCode, string>> = {
   unavailable: 'The database is not responding. Submit again in a moment: it is applied once, however often you submit.',
 }
 
-/** What a person is told about a refusal, and beside which of the form's fields. */
+/** A refusal in words for people, with the field of the form that it is about. */
 export const problemOf = ({ code, message, details }: ErrorBody, fields: string[] = []): Problem => {
   const field = fields.find((name) => name === details.field)
   const text = FOR_PEOPLE[code] ?? message.replace(/^[\w.]+: /, '').replace(/^./, (first) => first.toUpperCase())

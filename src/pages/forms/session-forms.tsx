@@ -1,6 +1,6 @@
-// What a signed-in person can do to sessions, each with a form: GET shows it (as a page, or for the dialog of a page), POST does it.
+// What a signed-in person can do to sessions, each with a form: GET shows the form (a page, or the content of a dialog), POST applies it.
 import type { ReactElement } from 'react'
-import { ActDialog, ActPage, type ActView } from '../../../components/forms/act-form.tsx'
+import { FormDialog, FormPage, type FormView } from '../../../components/forms/act-form.tsx'
 import {
   ConclusionFields,
   ConclusionPreview,
@@ -25,38 +25,38 @@ import { roster } from '../../stores/members.ts'
 import { sessionById, type Session } from '../../stores/sessions.ts'
 import { actorOf, personOf } from '../../doors/http/cookies.ts'
 import type { Http } from '../../doors/http/http.ts'
-import { act, assertActor, nextKey, problemOf } from './perform-as-person.ts'
+import { performAsPerson, assertActor, nextKey, problemOf } from './perform-as-person.ts'
 import { fragment, frameOf, page, seeOther, toSignIn, type Site } from '../respond.tsx'
 import { formOf, LARGE_FORM, valuesOf } from '../form.ts'
 
 type Values = Record<string, string>
 type Teams = FieldsProps['teams']
 
-interface Act {
+interface SessionForm {
   title: string
   about: string
   submit: string
   operation: AnyOp
   fields: (props: FieldsProps) => ReactElement
-  /** What the form says at first. A session that does not exist yet has none. */
-  begin?: (site: Site, session: Session) => Values | Promise<Values>
+  /** The values that the form begins with, from the session. */
+  initial?: (site: Site, session: Session) => Values | Promise<Values>
   teams?: (site: Site, sessionId: string) => Promise<Teams>
   input: (values: Values, sessionId: string | undefined) => object
-  /** The session's page by default. */
+  /** The page to go to afterwards; the session's page unless it is given. */
   leadsTo?: (answer: Record<string, unknown>) => string
 }
 
-const beginning = ({ title, description, expected_teams }: Values) => ({ title, description, expected_teams: Number(expected_teams) })
+const newSession = ({ title, description, expected_teams }: Values) => ({ title, description, expected_teams: Number(expected_teams) })
 const invite = ({ session_id }: Record<string, unknown>) => `/connect?session=${String(session_id)}`
 
-const ACTS = {
+const FORMS = {
   new: {
     title: 'New session',
     about: 'Say what it is for. Next you get an invitation to paste to your agents.',
     submit: 'Open the session',
     operation: startSession,
     fields: SessionFields,
-    input: beginning,
+    input: newSession,
     leadsTo: invite,
   },
   resume: {
@@ -65,8 +65,8 @@ const ACTS = {
     submit: 'Open the session',
     operation: startSession,
     fields: SessionFields,
-    begin: (_, { title, description, expectedTeams }) => ({ title, description, expected_teams: String(expectedTeams) }),
-    input: (values, sessionId) => ({ ...beginning(values), resume_from: sessionId }),
+    initial: (_, { title, description, expectedTeams }) => ({ title, description, expected_teams: String(expectedTeams) }),
+    input: (values, sessionId) => ({ ...newSession(values), resume_from: sessionId }),
     leadsTo: invite,
   },
   edit: {
@@ -75,7 +75,7 @@ const ACTS = {
     submit: 'Change',
     operation: updateSessionMetadata,
     fields: MetadataFields,
-    begin: (_, { title, description }) => ({ title, description }),
+    initial: (_, { title, description }) => ({ title, description }),
     input: ({ title, description, reason }, session_id) => ({ session_id, title, description, reason }),
   },
   conclude: {
@@ -84,7 +84,7 @@ const ACTS = {
     submit: 'Conclude',
     operation: concludeSession,
     fields: ConclusionFields,
-    begin: async ({ services }, { id }) => ({ summary_section: conclusionOf((await readDocument(services.database, id)).content) ?? '' }),
+    initial: async ({ services }, { id }) => ({ summary_section: conclusionOf((await readDocument(services.database, id)).content) ?? '' }),
     input: ({ summary_section }, session_id) => ({ session_id, summary_section }),
   },
   reopen: {
@@ -118,51 +118,51 @@ const ACTS = {
     },
     input: ({ to }, session_id) => ({ session_id, to }),
   },
-} satisfies Record<string, Act>
+} satisfies Record<string, SessionForm>
 
-export type ActName = keyof typeof ACTS
+export type FormName = keyof typeof FORMS
 
-/** GET: the form. For the dialog of a page alone when htmx asks. */
-export const showAct = (name: ActName) => async (c: Http, site: Site) => {
-  // What is not a form belongs on its own page, not in the dialog.
+/** GET: the form, as a page; for htmx as the content of a dialog. */
+export const showForm = (name: FormName) => async (c: Http, site: Site) => {
+  // Somebody who may not act gets a page that says so, not a dialog.
   if (c.req.header('hx-request') && !actorOf(c, site.services)) return c.body(null, 200, { 'hx-redirect': c.req.path })
   if (!personOf(c, site.services)) return toSignIn(c, site)
   assertActor(c, site)
-  const { begin, teams }: Act = ACTS[name]
+  const { initial, teams }: SessionForm = FORMS[name]
   const id = c.req.param('id')
   const session = id === undefined ? undefined : await existingSession(site.services.database, id)
-  const values = session ? ((await begin?.(site, session)) ?? {}) : { expected_teams: '2' }
-  return shown(c, site, name, values, session && (await teams?.(site, session.id)))
+  const values = session ? ((await initial?.(site, session)) ?? {}) : { expected_teams: '2' }
+  return renderForm(c, site, name, values, session && (await teams?.(site, session.id)))
 }
 
-/** POST: does it. What is refused comes back as the form, with what was typed. A dialog gets nothing when it was done, and so closes,
- *  unless it leads on to another page. */
-export const doAct = (name: ActName) => async (c: Http, site: Site) => {
-  const { operation, input, teams, leadsTo }: Act = ACTS[name]
+/** POST: calls the operation. After a refusal the form comes back, with the text that was typed. After success a dialog gets an empty
+ *  response, on which it closes, or is led to another page. */
+export const submitForm = (name: FormName) => async (c: Http, site: Site) => {
+  const { operation, input, teams, leadsTo }: SessionForm = FORMS[name]
   const id = c.req.param('id')
   const values = valuesOf(await formOf(c, LARGE_FORM))
-  const outcome = await act(c, site, operation, values.key, input(values, id))
+  const outcome = await performAsPerson(c, site, operation, values.key, input(values, id))
   if (outcome.ok && c.req.header('hx-request')) return c.body('', 200, leadsTo && { 'hx-redirect': leadsTo(outcome.data) })
   if (outcome.ok) return seeOther(c, leadsTo?.(outcome.data) ?? `/sessions/${id}`)
-  const known = id !== undefined && isUuid(id) && actorOf(c, site.services) !== undefined // a stranger is told nothing about the session
-  return shown(c, site, name, values, known ? await teams?.(site, id) : undefined, outcome.error)
+  const known = id !== undefined && isUuid(id) && actorOf(c, site.services) !== undefined // nobody else learns anything about the session
+  return renderForm(c, site, name, values, known ? await teams?.(site, id) : undefined, outcome.error)
 }
 
-/** POST: what a conclusion will look like. */
+/** POST: a preview of the conclusion. */
 export const previewConclusion = async (c: Http, site: Site) => {
   assertActor(c, site)
   const values = valuesOf(await formOf(c, LARGE_FORM))
   await prepareMarkdown(values.summary_section ?? '')
   if (c.req.header('hx-request')) return fragment(c, <ConclusionPreview text={values.summary_section ?? ''} />)
-  return shown(c, site, 'conclude', values)
+  return renderForm(c, site, 'conclude', values)
 }
 
-const shown = (c: Http, site: Site, name: ActName, values: Values, teams?: Teams, error?: ErrorBody) => {
-  const { title, about, submit, fields: Fields }: Act = ACTS[name]
+const renderForm = (c: Http, site: Site, name: FormName, values: Values, teams?: Teams, error?: ErrorBody) => {
+  const { title, about, submit, fields: Fields }: SessionForm = FORMS[name]
   const id = c.req.param('id')
   const at = id === undefined ? '' : `/sessions/${id}`
   const problem = error && problemOf(error, Object.keys(values))
-  const view: ActView = {
+  const view: FormView = {
     title,
     about,
     submit,
@@ -172,8 +172,8 @@ const shown = (c: Http, site: Site, name: ActName, values: Values, teams?: Teams
     problem,
     fields: <Fields {...{ values, problem, at, teams }} />,
   }
-  if (c.req.header('hx-request')) return fragment(c, <ActDialog act={view} />, error && STATUS[error.code])
+  if (c.req.header('hx-request')) return fragment(c, <FormDialog act={view} />, error && STATUS[error.code])
   const frame = { ...frameOf(c, site), path: at || '/' }
   const crumb = id === undefined ? undefined : { label: id.slice(0, 8), href: at }
-  return page(c, <ActPage {...{ frame, crumb }} act={view} />, error && STATUS[error.code])
+  return page(c, <FormPage {...{ frame, crumb }} act={view} />, error && STATUS[error.code])
 }

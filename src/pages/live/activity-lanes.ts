@@ -1,42 +1,41 @@
-// Who spoke when, and how many messages there are, of a session whose pages are open: counted as they come, and from time to time read
-// again.
+// Who spoke when, and how many messages there are, for the open pages of a session: counted up as messages come, and read again from the
+// log every few seconds.
+import type { Queries } from '../../../db/database.ts'
 import { SLOTS, type Lane } from '../../../components/session/lanes.tsx'
-import type { Event } from '../../stores/events.ts'
-import type { Seat } from '../../stores/members.ts'
-import { talkOf } from '../../stores/live-state.ts'
-import { castOf, type Queries } from '../session/feed.tsx'
-import { lanesOf, messagesOf } from '../session/state.ts'
+import { isMessage, type Event } from '../../stores/events.ts'
+import type { RosterRow } from '../../stores/members.ts'
+import { activityOf } from '../../stores/live-state.ts'
+import { activityLanes, messageCount } from '../session/lanes.ts'
+import { teamLookup } from '../session/team-lookup.ts'
 
 const READ_EVERY_MS = 5_000
 
-export class LaneCounter {
+export class ActivityLanes {
   lanes: Lane[] = []
   messages = 0
   #readAt = 0
   #stale = false
 
-  /** `teams`: who is in the session by then. */
   constructor(
     readonly queries: Queries,
     readonly sessionId: string,
-    readonly teams: () => Seat[],
   ) {}
 
-  /** Messages have come since the lanes were read, and that is a while ago. */
+  /** Messages have come since the lanes were read, which is a while ago. */
   get due() {
     return this.#stale && performance.now() - this.#readAt > READ_EVERY_MS
   }
 
   count(events: Event[]) {
-    this.messages += events.filter(({ type }) => type !== 'system').length
+    this.messages += events.filter(({ type }) => isMessage(type)).length
     this.#stale = true
   }
 
-  async read() {
+  async read(teams: RosterRow[]) {
     this.#readAt = performance.now()
     this.#stale = false
-    const talk = await talkOf(this.queries, this.sessionId, SLOTS)
-    this.lanes = lanesOf(talk, castOf(this.teams()))
-    this.messages = messagesOf(talk)
+    const talk = await activityOf(this.queries, this.sessionId, SLOTS)
+    this.lanes = activityLanes(talk, teamLookup(teams))
+    this.messages = messageCount(talk)
   }
 }

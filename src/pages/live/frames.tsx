@@ -1,4 +1,4 @@
-// What an open page is sent: its own components again, each with the place it goes to, in server-sent events.
+// What an open page is sent: components of that page rendered again, each with the place it goes to, as server-sent events.
 import type { ReactElement } from 'react'
 import { renderToStaticMarkup } from 'react-dom/server'
 import { Written } from '../../../components/document/document-pane.tsx'
@@ -13,12 +13,12 @@ import type { NewRows } from '../session/feed.tsx'
 export type Bytes = Uint8Array<ArrayBuffer>
 type Swap = 'beforeend' | 'afterbegin' | 'outerHTML' | 'outerMorph' | 'delete'
 
-/** Markup and where in the page it goes. Texts of agents are escaped in it, so that none can begin such an element of its own. */
+/** Markup with the place that it goes to, for htmx. An agent's text cannot begin such an element: it is escaped within `html`. */
 export const partial = (target: string, swap: Swap, html: string) =>
   `<hx-partial hx-target="${target}" hx-swap="${swap}">${html}</hx-partial>`
 
-/** Rows at the feed's end. Edits of the document that went on, and those that others have taken in, are in it already: wherever they
- *  stand by now, each is found by its id, and changed in place, so that it keeps the focus. */
+/** New rows for the feed's end. Rows of edits that changed or went are on the page already: each is found by its id, wherever it stands
+ *  by now, and morphed in place, so that it keeps the focus. */
 export const feedPartials = ({ continued, gone, rows }: NewRows) =>
   [
     ...continued.map(({ from, html }) => partial(`#d${from}`, 'outerMorph', html)),
@@ -28,27 +28,30 @@ export const feedPartials = ({ continued, gone, rows }: NewRows) =>
 
 const encoder = new TextEncoder()
 
-/** An event of the page's stream. `id` is `<cursor>.<document's version>`: up to where the page's rows then go.
- *  Browsers end a line at \r too, which texts may hold: it must not end ours. */
+/** One server-sent event. `id` is `<cursor>.<document's version>`, up to which the page has rows once it has this. A text may hold \r,
+ *  which ends a line for browsers too: each line gets a `data:` of its own. */
 export const frame = (id: string, html: string): Bytes =>
   encoder.encode(`id: ${id}\ndata: ${html.split(/\r\n|\r|\n/).join('\ndata: ')}\n\n`)
 
 const RETRY_MS = 1_000
 export const HELLO = encoder.encode(`retry: ${RETRY_MS}\n: following\n\n`)
-/** A named event, not a comment: the page sees it, and knows that the line still holds. */
+/** A named event, not a comment: scripts see no comments, and the page must know that the line still holds. */
 export const PING = encoder.encode('event: ping\ndata:\n\n')
 /** Nothing more will come unless the session is reopened. */
 export const CLOSED = encoder.encode('event: closed\ndata:\n\n')
 
-/** The parts of a page that show the session's state; each goes where it is in the page. */
-export type Piece = 'head' | 'loop' | 'roster' | 'listening' | 'written' | 'lanes' | 'count'
-export interface Shown {
+/** What the fragments of a page are rendered from. */
+export interface LiveView {
   state: SessionState
   lanes: Lane[]
   messages: number
 }
 
-const PIECES: Record<Piece, (shown: Shown) => ReactElement> = {
+export type FragmentName = 'head' | 'loop' | 'roster' | 'listening' | 'written' | 'lanes' | 'count'
+/** The parts of a page that show the session's state, as markup. */
+export type Fragments = Record<FragmentName, string>
+
+const COMPONENTS: Record<FragmentName, (view: LiveView) => ReactElement> = {
   head: ({ state }) => <SessionHead session={state} />,
   loop: ({ state }) => <LoopStrip {...state} />,
   roster: ({ state }) => <Roster {...state} />,
@@ -57,7 +60,7 @@ const PIECES: Record<Piece, (shown: Shown) => ReactElement> = {
   lanes: ({ lanes, state }) => <Lanes lanes={lanes} teams={state.teams} />,
   count: ({ messages }) => <Count messages={messages} />,
 }
-const PLACES: Record<Piece, string> = {
+const TARGETS: Record<FragmentName, string> = {
   head: '#session-head',
   loop: '#loop',
   roster: '#roster',
@@ -67,16 +70,14 @@ const PLACES: Record<Piece, string> = {
   count: '#count',
 }
 
-export type Pieces = Record<Piece, string>
-
-export const piecesOf = (shown: Shown): Pieces =>
+export const fragmentsOf = (view: LiveView): Fragments =>
   Object.fromEntries(
-    Object.entries(PIECES).map(([name, render]) => [
+    Object.entries(COMPONENTS).map(([name, render]) => [
       name,
-      partial(PLACES[name as Piece], 'outerMorph', renderToStaticMarkup(render(shown))),
+      partial(TARGETS[name as FragmentName], 'outerMorph', renderToStaticMarkup(render(view))),
     ]),
-  ) as Pieces
+  ) as Fragments
 
-/** The head in which the title has just changed: put in again, so that its animation runs. */
+/** The head after a change of the title: replaced instead of morphed, so that its animation runs. */
 export const renamedHead = (state: SessionState) =>
-  partial(PLACES.head, 'outerHTML', renderToStaticMarkup(<SessionHead session={state} renamed />))
+  partial(TARGETS.head, 'outerHTML', renderToStaticMarkup(<SessionHead session={state} renamed />))

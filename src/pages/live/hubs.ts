@@ -1,4 +1,5 @@
-// The hubs of the sessions that are watched right now, and the look once a second at what no event tells: dots, ages, documents.
+// The hubs of the sessions that have open pages, and a sweep each second for what no event announces: status dots, ages, edits of documents.
+import type { EventKinds } from '../../core/event-kinds.ts'
 import { describeError } from '../../core/log.ts'
 import { pause } from '../../core/pause.ts'
 import type { Services } from '../../process/services.ts'
@@ -6,14 +7,14 @@ import { rostersOf } from '../../stores/members.ts'
 import { sessionsWithDocs } from '../../stores/live-state.ts'
 import { Hub } from './hub.ts'
 
-const LOOK_EVERY_MS = 1_000
+const SWEEP_EVERY_MS = 1_000
 
 export type Hubs = ReturnType<typeof createHubs>
 
-export const createHubs = (services: Services) => {
+export const createHubs = (services: Services, kinds: EventKinds) => {
   const opening = new Map<string, Promise<Hub>>()
   const open = new Map<string, Hub>()
-  let looking = false
+  let sweeping = false
 
   /** The hub of a session that exists. It ends with its last viewer. */
   const hubOf = (sessionId: string): Promise<Hub> => {
@@ -24,28 +25,28 @@ export const createHubs = (services: Services) => {
       opening.delete(sessionId)
       open.delete(sessionId)
     }
-    const made = new Hub(services, sessionId, forget).open()
+    const made = new Hub(services, kinds, sessionId, forget).open()
     opening.set(sessionId, made)
     made.then((hub) => opening.get(sessionId) === made && open.set(sessionId, hub), forget)
-    if (!looking) void look()
+    if (!sweeping) void sweep()
     return made
   }
 
   // Two statements, however many sessions are watched.
-  const look = async () => {
-    looking = true
+  const sweep = async () => {
+    sweeping = true
     while (opening.size > 0 && !services.stopping.aborted) {
-      await pause(LOOK_EVERY_MS)
+      await pause(SWEEP_EVERY_MS)
       try {
         const ids = [...open.keys()]
-        const [sessions, rosters] = await Promise.all([sessionsWithDocs(services.database, ids), rostersOf(services.database, ids)])
+        const [rows, rosters] = await Promise.all([sessionsWithDocs(services.database, ids), rostersOf(services.database, ids)])
         const teams = Map.groupBy(rosters, ({ sessionId }) => sessionId)
-        for (const watched of sessions) open.get(watched.session.id)?.look(watched, teams.get(watched.session.id) ?? [])
+        for (const row of rows) open.get(row.session.id)?.update(row, teams.get(row.session.id) ?? [])
       } catch (error) {
         services.log('warn', 'reading watched sessions failed; retrying', describeError(error))
       }
     }
-    looking = false
+    sweeping = false
   }
 
   return { hubOf }

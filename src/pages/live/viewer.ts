@@ -1,19 +1,19 @@
-// One open page's stream. First it catches up, as fast as its socket takes it; then it is handed what its session's hub sends to all.
+// One open page's stream. At first it catches up, as fast as its socket takes the rows; then its session's hub pushes what all viewers get.
 import { pause } from '../../core/pause.ts'
 import type { Hub } from './hub.ts'
 import { CLOSED, HELLO, type Bytes } from './frames.tsx'
 
-const LAG_BYTES = 1024 * 1024 // what may lie here for a socket that does not take it
-const LOOK_AGAIN_MS = 20
+const LAG_BYTES = 1024 * 1024 // a viewer that lets more pile up is cut, and comes back
+const CHECK_AGAIN_MS = 20
 
-/** `body` is the stream. One whose socket has more than 1 MiB still to take is cut, and comes back. */
+/** `body` is the stream that the page reads. */
 export class Viewer {
   readonly body: ReadableStream<Bytes>
   #controller!: ReadableStreamDefaultController<Bytes>
   #live = false
   #ended = false
 
-  /** `cursor` and `version`: up to where the page's rows go, in the log and in the document's versions. */
+  /** `cursor` and `version`: the position up to which the page has rows, in the log and in the document's versions. */
   constructor(
     readonly hub: Hub,
     public cursor: number,
@@ -29,27 +29,27 @@ export class Viewer {
         pull: () => (this.#live || this.#ended ? undefined : this.#catchUp()),
         cancel: () => this.#over(),
       },
-      new ByteLengthQueuingStrategy({ highWaterMark: 0 }), // nothing is made ahead, and so all that lies here is lag
+      new ByteLengthQueuingStrategy({ highWaterMark: 0 }), // no bytes are queued ahead of demand, so all that are queued are lag
     )
     hub.enter(this)
   }
 
-  /** For the hub: hands over what all get. A page that lags too far is disconnected, and reconnects. */
+  /** Called by the hub with the bytes that all viewers get. A page that lags too far is disconnected, and reconnects. */
   push(bytes: Bytes) {
     if (!this.#live) return
     this.#controller.enqueue(bytes)
     if (-this.#controller.desiredSize! <= LAG_BYTES) return
-    this.#controller.error() // what lies here is dropped; a reason would be printed
-    this.hub.services.metrics.add('viewers_cut')
+    this.#controller.error() // drops what is queued; without a reason, which the runtime would print
+    this.hub.services.metrics.viewersCut.inc()
     this.#over()
   }
 
-  /** Ends the stream of one who has all that there is. */
+  /** Ends the stream if the page has caught up. */
   endLive(last: Bytes) {
     if (this.#live) this.end(last)
   }
 
-  /** Ends the stream after what was handed over. */
+  /** Ends the stream after the bytes that are queued. */
   end(last?: Bytes) {
     if (this.#ended) return
     if (last) this.#controller.enqueue(last)
@@ -57,7 +57,7 @@ export class Viewer {
     this.#over()
   }
 
-  // Nothing awaits between the look at the hub's cursor and `#live`: no frame can be missed, and none comes twice.
+  // Nothing awaits between reading the hub's position and setting `#live`: no frame can be missed, and none comes twice.
   async #catchUp() {
     try {
       await this.#hubIsUpTo()
@@ -73,18 +73,18 @@ export class Viewer {
       if (this.hub.closed) return this.end(CLOSED)
       this.#live = true
     } catch {
-      if (!this.#ended) this.#controller.error() // the page comes back when the database does
+      if (!this.#ended) this.#controller.error() // the page reconnects, and is served once the database answers again
       this.#over()
     }
   }
 
-  // The page may be newer than the hub. A version that never was is one that the page does not have.
+  // The page may be newer than the hub: then the hub has to catch up first. A version beyond the document's newest is taken for that.
   async #hubIsUpTo() {
     const { hub } = this
     if (this.version > hub.version) await hub.refresh()
-    while (!this.#ended && this.version > hub.version && this.version <= hub.known) await pause(LOOK_AGAIN_MS)
+    while (!this.#ended && this.version > hub.version && this.version <= hub.known) await pause(CHECK_AGAIN_MS)
     this.version = Math.min(this.version, hub.version)
-    while (!this.#ended && this.cursor > hub.cursor) await pause(LOOK_AGAIN_MS)
+    while (!this.#ended && this.cursor > hub.cursor) await pause(CHECK_AGAIN_MS)
   }
 
   #over() {

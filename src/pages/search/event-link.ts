@@ -1,8 +1,8 @@
 import { eventHref } from '../../../components/trace/trace-view.ts'
 import { isConversation } from '../../stores/events.ts'
 
-/** Where an event is seen: in the feed of its room, or in its turn where no feed shows it. */
-export const placeOf = (
+/** The page that shows an event: its room's feed, or its turn where no feed shows it. */
+export const eventLink = (
   source: string,
   sessionId: string,
   { type, sequence, turn }: { type: string; sequence: number; turn: number },

@@ -1,26 +1,26 @@
-// What an event that was found says, as people read it: one line around what was looked for.
-import { eventTold } from '../../../components/session/event-words.ts'
+// An event that a search found, as people read it: one line around the terms that were searched for.
+import { eventWithDetails, type EventKinds } from '../../core/event-kinds.ts'
 import { excerpt } from '../../core/event-text.ts'
-import { glance } from '../../markdown/plain-text.ts'
-import { MARKDOWN, type Kind } from '../../core/event-types.ts'
+import { toPlainText } from '../../markdown/plain-text.ts'
+import { MARKDOWN, type EventType } from '../../core/event-types.ts'
 import type { Event } from '../../stores/events.ts'
-import { telling } from '../trace/events.ts'
+import { mainArgument } from '../trace/events.ts'
 
-const LOOKED_THROUGH = 16 * 1024 // characters of a text: a glance at fifty of these takes some 40 ms
+const SCANNED = 16 * 1024 // characters of a text that are searched for a place to quote: fifty such texts take some 40 ms
 
-/** `quoted`: the same as the operation quotes it, for agents. */
-export const searchLine = (event: Event, kind: Kind, quoted: string, terms: string[]): string => {
+/** `quoted`: the line with which the operation quotes the event to agents. */
+export const searchLine = (event: Event, type: EventType, quoted: string, terms: string[], kinds: EventKinds): string => {
   const { arguments: given, text = event.text } = (event.content ?? {}) as Record<string, unknown>
-  if (kind === 'tool_call' && text === undefined) return callLine(event, given, terms)
-  if (kind === 'system' && text === undefined) return excerpt(eventTold(event), terms).text
-  if (!MARKDOWN.has(kind) && kind !== 'system') return quoted
-  const seen = glance(String(text ?? '').slice(0, LOOKED_THROUGH)) // before it becomes one line: a fence is known by its own
-  return holds(seen, terms) ? excerpt(seen, terms).text : glance(quoted)
+  if (type === 'tool_call' && text === undefined) return callLine(event, given, terms)
+  if (type === 'system' && text === undefined) return excerpt(eventWithDetails(kinds, event), terms).text
+  if (!MARKDOWN.has(type) && type !== 'system') return quoted
+  const plain = toPlainText(String(text ?? '').slice(0, SCANNED)) // before the text becomes one line: a code fence is recognised by the line that it has to itself
+  return holds(plain, terms) ? excerpt(plain, terms).text : toPlainText(quoted)
 }
 
-// As the trace page tells a call, and the arguments with what was looked for.
+// A call as the trace page shows it, and the arguments in which the terms stand.
 const callLine = ({ tool_name }: Event, given: unknown, terms: string[]): string => {
-  const main = telling(given)
+  const main = mainArgument(given)
   const others = Object.values(Object(given) as object).map((value) => (typeof value === 'string' ? value : JSON.stringify(value)))
   const found = holds(main, terms) ? [] : others.filter((value) => value !== main && holds(value, terms))
   return `${String(tool_name ?? 'tool')}\u2002${excerpt([main, ...found].join(' · '), terms).text}`

@@ -1,8 +1,9 @@
-// A session as a file: readable Markdown, or its events as JSON Lines. Written while it is read, so its length costs no memory.
+// A session as a file: readable Markdown, or its events as JSON Lines. The file is sent while the log is read, so that a long session takes
+// no more memory than a short one.
 import { pause } from '../../core/pause.ts'
 import { oneLine, quote } from '../../core/escape-invisible.ts'
 import { clock, day, moment } from '../../../components/parts/time.ts'
-import { eventLine } from '../../../components/session/event-words.ts'
+import { changesOf, eventLine, type EventKinds } from '../../core/event-kinds.ts'
 import { conclusionOf } from '../../rooms/conclusion.ts'
 import { messageOf } from '../../rooms/handoff.ts'
 import { existingSession } from '../../rooms/preconditions.ts'
@@ -16,19 +17,19 @@ import { baseUrl } from '../../doors/http/origin.ts'
 import type { Site } from '../respond.tsx'
 
 /** GET /sessions/:id.md */
-export const markdownExport = async (c: Http, { services }: Site): Promise<Response> => {
+export const markdownExport = async (c: Http, { services, eventKinds }: Site): Promise<Response> => {
   const session = await existingSession(services.database, c.req.param('id')!.slice(0, -'.md'.length))
-  return streamed(c, markdown(services, session, baseUrl(c, services)), 'text/markdown', `${fileNameOf(session.title)}.md`)
+  return fileResponse(c, markdown(services, session, eventKinds, baseUrl(c, services)), 'text/markdown', `${fileNameOf(session.title)}.md`)
 }
 
-/** GET /sessions/:id/feed.jsonl: the events as the API shows them, one a line; ?include_trace=true for all of the log. */
+/** GET /sessions/:id/feed.jsonl: the events as the API shows them, one a line; with ?include_trace=true the whole log. */
 export const feedExport = async (c: Http, { services }: Site): Promise<Response> => {
   const session = await existingSession(services.database, c.req.param('id')!)
   const trace = c.req.query('include_trace') === 'true'
-  return streamed(c, lines(services, session, trace), 'application/x-ndjson', `${fileNameOf(session.title)}.jsonl`)
+  return fileResponse(c, lines(services, session, trace), 'application/x-ndjson', `${fileNameOf(session.title)}.jsonl`)
 }
 
-/** A title as a file's name, in letters that every system takes. */
+/** A title as a file name, in characters that every file system takes. */
 export const fileNameOf = (title: string): string =>
   title
     .normalize('NFKD')
@@ -41,10 +42,10 @@ async function* lines(services: Services, session: Session, trace: boolean) {
   for await (const events of pages(services, session, trace)) yield events.map((event) => `${JSON.stringify(event)}\n`).join('')
 }
 
-// The log as it was when it was asked for: what comes meanwhile would let a lively session never end.
+// The log as it was at the request: with the events that come meanwhile, the file of a busy session would never end.
 async function* pages({ database }: Services, { id, lastSequence }: Session, trace: boolean) {
   for (let cursor = 0; cursor < lastSequence;) {
-    await pause() // the embedded database reads within this thread: without a pause, all pages would be one piece of work
+    await pause() // the embedded database reads on this thread: without a pause, other requests would wait for all pages
     const { events, hasMore } = await eventsAfter(database, id, cursor, trace)
     yield events.filter(({ sequence }) => sequence <= lastSequence)
     if (!hasMore) return
@@ -52,7 +53,7 @@ async function* pages({ database }: Services, { id, lastSequence }: Session, tra
   }
 }
 
-async function* markdown(services: Services, session: Session, base: string) {
+async function* markdown(services: Services, session: Session, kinds: EventKinds, base: string) {
   const [teams, document] = await Promise.all([roster(services.database, session.id), readDocument(services.database, session.id)])
   const names = new Map(teams.map(({ teamId, teamName }) => [teamId, oneLine(teamName)]))
   const conclusion = session.status === 'closed' ? conclusionOf(document.content) : undefined
@@ -72,37 +73,37 @@ async function* markdown(services: Services, session: Session, base: string) {
         const date = day(event.at)
         const heading = date === today ? '' : `\n### ${date}\n`
         today = date
-        return heading + entry(event, names)
+        return heading + feedEntry(event, names, kinds)
       })
       .join('')
   }
 }
 
-// As in the feed, a name is what is bold: no team calls itself the convener.
+// Only a name is bold, as in the feed, so that no team's name can pass for the word after it.
 const rosterLine = ({ teamId, teamName, joinedAt, leftAt }: Participant, { convenerTeamId }: Session) =>
   `- **${oneLine(teamName)}**${teamId === convenerTeamId ? ' (convener)' : ''}: joined ${moment(joinedAt)}${leftAt ? `, left ${moment(leftAt)}` : ''}\n`
 
-// The document has headings of its own. In a fence, longer than any in it, they stay its own, and it can be taken out as it is.
+// The document stands in a code fence longer than any in it: its headings stay its own, and it can be copied out unchanged.
 const fenced = (text: string) => {
   const longest = Math.max(2, ...[...text.matchAll(/`{3,}/g)].map(([run]) => run.length))
   const fence = '`'.repeat(longest + 1)
   return `${fence}markdown\n${text.trimEnd()}\n${fence}\n`
 }
 
-const entry = (event: Event, names: Map<string, string>): string => {
-  if (event.type === 'system') return `\n*#${event.sequence} · ${clock(event.at)} · ${oneLine(`${eventLine(event)}${details(event)}`)}*\n`
+const feedEntry = (event: Event, names: Map<string, string>, kinds: EventKinds): string => {
+  if (event.type === 'system')
+    return `\n*#${event.sequence} · ${clock(event.at)} · ${oneLine(`${eventLine(kinds, event)}${details(event)}`)}*\n`
   const { by, to, text } = messageOf(event, names)
   return `\n${by}${to ? ` to ${to}` : ''} · #${event.sequence} · ${clock(event.at)}\n\n${quote(text)}\n`
 }
 
-const details = ({ changes, reason }: Event): string => {
-  const changed = Object.entries((changes ?? {}) as Record<string, { from: string; to: string }>)
-  const said = changed.map(([field, { from, to }]) => `${field} from “${from}” to “${to}”`)
-  return `${said.length > 0 ? `: ${said.join(', ')}` : ''}${typeof reason === 'string' ? ` (${reason})` : ''}`
+const details = (event: Event): string => {
+  const changes = changesOf(event).map(([field, { from, to }]) => `${field} from “${String(from)}” to “${String(to)}”`)
+  return `${changes.length > 0 ? `: ${changes.join(', ')}` : ''}${typeof event.reason === 'string' ? ` (${event.reason})` : ''}`
 }
 
-const streamed = (c: Http, parts: AsyncGenerator<string>, type: string, fileName: string): Response => {
-  c.env?.patient?.() // a slow reader may take its time
+const fileResponse = (c: Http, parts: AsyncGenerator<string>, type: string, fileName: string): Response => {
+  c.env?.patient?.() // a slow reader is not cut off
   return new Response(bodyFrom(parts), {
     headers: {
       'content-type': `${type}; charset=utf-8`,

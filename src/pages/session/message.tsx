@@ -4,23 +4,23 @@ import { STATUS, type ErrorBody } from '../../core/errors.ts'
 import { postMessage } from '../../rooms/feed.ts'
 import { personOf } from '../../doors/http/cookies.ts'
 import type { Http } from '../../doors/http/http.ts'
-import { act, nextKey, problemOf } from '../forms/perform-as-person.ts'
+import { performAsPerson, nextKey, problemOf } from '../forms/perform-as-person.ts'
 import { fragment, frameOf, page, seeOther, type Site } from '../respond.tsx'
 import { formOf, LARGE_FORM, valuesOf } from '../form.ts'
 
-/** POST /sessions/:id/messages: what a person says to all teams. htmx gets a new, empty form, or this one with what is wrong. */
+/** POST /sessions/:id/messages: a person's message to all teams. htmx gets a new, empty form, or the same form with the problem. */
 export const sendMessage = async (c: Http, site: Site): Promise<Response> => {
   const sessionId = c.req.param('id')!
   const { text = '', key } = valuesOf(await formOf(c, LARGE_FORM))
-  const outcome = await act(c, site, postMessage, key, { session_id: sessionId, content: { text } })
+  const outcome = await performAsPerson(c, site, postMessage, key, { session_id: sessionId, content: { text } })
   const error = outcome.ok ? undefined : outcome.error
   const composer: ComposerProps = {
     sessionId,
-    // A person who was signed out meanwhile keeps the form, and in it the text.
+    // Somebody who was signed out meanwhile keeps the form, and the text in it.
     person: { name: personOf(c, site.services)?.name ?? 'yourself', role: 'person' },
     idempotencyKey: nextKey(key, error),
     text: error && text,
-    problem: error && told(error),
+    problem: error && messageProblem(error),
     again: true,
   }
   if (c.req.header('hx-request')) return fragment(c, <Composer {...composer} />, error && STATUS[error.code])
@@ -29,8 +29,8 @@ export const sendMessage = async (c: Http, site: Site): Promise<Response> => {
   return page(c, <ComposerPage {...{ frame, composer }} />, STATUS[outcome.error.code])
 }
 
-// Of a form with one field it need not be said that it is this one.
-const told = (error: ErrorBody): Problem => {
+// The form has one field: the problem need not name it.
+const messageProblem = (error: ErrorBody): Problem => {
   const problem = problemOf(error)
   return { ...problem, text: problem.text.replace(/^Must have at most/, 'The message is too long: at most') }
 }

@@ -1,26 +1,26 @@
-// The home page: figures, sessions by their newest activity, and what a search of theirs found.
+// The home page: figures, sessions by their newest activity, and the results of a search.
 import { renderToStaticMarkup } from 'react-dom/server'
-import { eventLine, newTitle } from '../../../components/session/event-words.ts'
 import { Figures, HomePage, Sessions, type Counts } from '../../../components/site/home-page.tsx'
 import type { SessionSummary } from '../../../components/site/session-row.tsx'
 import { FILTERS, type Filter } from '../../../components/session/session-search.tsx'
 import { sourceName } from '../../../components/parts/source.ts'
 import { ago } from '../../../components/parts/time.ts'
-import type { SessionHit } from '../../../components/search/search-hits.tsx'
-import type { Found } from '../../../components/search/search-page.tsx'
+import type { SessionMatch } from '../../../components/search/search-hits.tsx'
+import type { SearchResults } from '../../../components/search/search-page.tsx'
 import type { ErrorBody } from '../../core/errors.ts'
-import { glance } from '../../markdown/plain-text.ts'
+import { eventLine, newTitle, type EventKinds } from '../../core/event-kinds.ts'
+import { toPlainText } from '../../markdown/plain-text.ts'
 import { isPolling, participantOf } from '../../rooms/roster.ts'
 import { conclusionOf } from '../../rooms/conclusion.ts'
 import type { Services } from '../../process/services.ts'
 import { conclusionsOf } from '../../stores/documents.ts'
 import { suspectedSessions } from '../../loops/store.ts'
-import { listSessions, titlesOf, type Listed, type Session } from '../../stores/sessions.ts'
+import { listSessions, titlesOf, type SessionFilter, type Session } from '../../stores/sessions.ts'
 import type { Http } from '../../doors/http/http.ts'
 import { partial } from '../live/frames.tsx'
 import { serverLink } from '../../doors/http/origin.ts'
-import { answered, frameOf, page, type Site } from '../respond.tsx'
-import { everything, sentence } from '../search/search.tsx'
+import { htmlResponse, frameOf, page, type Site } from '../respond.tsx'
+import { searchForPage, problemText } from '../search/search.tsx'
 import { isQuiet, liveSince } from '../session/state.ts'
 import { rostersOf } from '../../stores/members.ts'
 import {
@@ -29,7 +29,7 @@ import {
   messagesSince,
   MOST_COUNTED,
   presentTeams,
-  PULSES,
+  PULSE_PARTS,
   pulsesOf,
   totals,
 } from '../../stores/home-queries.ts'
@@ -39,48 +39,46 @@ const HITS_SHOWN = 5
 const SESSIONS_FOUND = 50
 const DAY_MS = 86_400_000
 
-/** GET /: the sessions, with ?q= and ?status=; and the messages with the words of q. With ?part=live only what changes by itself. */
+/** GET /: the sessions, filtered by ?q= and ?status=, and messages that match ?q=. With ?part=live only the parts that refresh. */
 export const homePage = async (c: Http, site: Site): Promise<Response> => {
   const { services } = site
-  const asked = (c.req.query('q') ?? '').trim().replaceAll('\0', '').toWellFormed().slice(0, 200).toWellFormed()
+  const query = (c.req.query('q') ?? '').trim().replaceAll('\0', '').toWellFormed().slice(0, 200).toWellFormed()
   const filter = FILTERS.find((name) => name === c.req.query('status')) ?? 'all'
   const needing = await suspectedSessions(services.database, SHOWN + 1)
   const [counts, answer] = await Promise.all([
     countsOf(services, needing.length),
-    asked === '' ? {} : everything(c, services, { query: asked, hits: HITS_SHOWN, sessions: SESSIONS_FOUND }),
+    query === '' ? {} : searchForPage(c, site, { query: query, hits: HITS_SHOWN, sessions: SESSIONS_FOUND }),
   ])
-  const { found, problem, search } = { search: asked, found: undefined, problem: undefined, ...shownOf(answer) }
+  const { found, problem, search } = { search: query, found: undefined, problem: undefined, ...shownOf(answer) }
   const matches = new Map(found?.sessions.map((hit) => [hit.id, hit]))
-  const wished = { ...(search && { search, found: [...matches.keys()] }), ...wanted(services, filter), limit: SHOWN + 1 }
-  const first = needing.length > 0 ? await listSessions(services.database, { ...wished, among: needing }) : []
-  const others = (await listSessions(services.database, wished)).filter(({ id }) => !needing.includes(id))
+  const conditions = { ...(search && { search, found: [...matches.keys()] }), ...wanted(services, filter), limit: SHOWN + 1 }
+  const first = needing.length > 0 ? await listSessions(services.database, { ...conditions, among: needing }) : []
+  const others = (await listSessions(services.database, conditions)).filter(({ id }) => !needing.includes(id))
   const listed = [...first, ...others]
-  const sessions = (await summaries(services, listed.slice(0, SHOWN), needing)).map((session) =>
-    withMatch(session, matches.get(session.id)),
-  )
+  const sessions = (await summaries(site, listed.slice(0, SHOWN), needing)).map((session) => withMatch(session, matches.get(session.id)))
   const more = listed.length > SHOWN
   const overview = { counts, sessions, more, search, filter, found, problem, link: serverLink(c, services) }
   if (c.req.query('part') === 'live') {
-    const again = [
+    const refreshed = [
       ['#figures', <Figures {...overview} />],
       ['#sessions', <Sessions {...overview} />],
     ] as const
-    return answered(c, again.map(([place, shown]) => partial(place, 'outerMorph', renderToStaticMarkup(shown))).join(''))
+    return htmlResponse(c, refreshed.map(([place, shown]) => partial(place, 'outerMorph', renderToStaticMarkup(shown))).join(''))
   }
   const frame = { ...frameOf(c, site), ...(search === '' && { path: '/' }) }
   return page(c, <HomePage {...{ frame, overview }} />)
 }
 
-// A query that holds a credential is not shown again.
-const shownOf = (answer: { found?: Found; error?: ErrorBody }): { found?: Found; problem?: string; search?: string } => {
+// A query with a credential is not shown again.
+const shownOf = (answer: { found?: SearchResults; error?: ErrorBody }): { found?: SearchResults; problem?: string; search?: string } => {
   if (!answer.error) return answer
-  return { problem: sentence(answer.error), ...(answer.error.code === 'secret_in_text' && { search: '' }) }
+  return { problem: problemText(answer.error), ...(answer.error.code === 'secret_in_text' && { search: '' }) }
 }
 
-const withMatch = (session: SessionSummary, match: SessionHit | undefined): SessionSummary =>
+const withMatch = (session: SessionSummary, match: SessionMatch | undefined): SessionSummary =>
   match?.place === 'document' && match.snippet !== '' ? { ...session, lastLine: `Document: ${match.snippet}` } : session
 
-const wanted = (services: Services, filter: Filter): Pick<Listed, 'status' | 'imported' | 'live'> => {
+const wanted = (services: Services, filter: Filter): Pick<SessionFilter, 'status' | 'imported' | 'live'> => {
   if (filter === 'all') return {}
   if (filter === 'imported') return { imported: true }
   if (filter === 'concluded') return { status: 'closed', imported: false }
@@ -92,7 +90,7 @@ const countsOf = async (services: Services, needing: number): Promise<Counts> =>
   const since = liveSince(services)
   const [{ sessions, live, lastEventAt }, teams, messages] = await Promise.all([
     totals(database, since),
-    presentTeams(database, since.seen),
+    presentTeams(database, since.seenSince),
     messagesSince(database, new Date(clock.now() - DAY_MS).toISOString()),
   ])
   const present = teams.filter(({ team, convenerTeamId }) => participantOf(services, team, { convenerTeamId }).status !== 'disconnected')
@@ -107,7 +105,7 @@ const countsOf = async (services: Services, needing: number): Promise<Counts> =>
   }
 }
 
-const summaries = async (services: Services, sessions: Session[], needing: string[]): Promise<SessionSummary[]> => {
+const summaries = async ({ services, eventKinds }: Site, sessions: Session[], needing: string[]): Promise<SessionSummary[]> => {
   const { database, clock } = services
   const ids = sessions.map(({ id }) => id)
   const concluded = sessions.filter(({ status, source }) => status === 'closed' && source === 'room').map(({ id }) => id)
@@ -137,11 +135,11 @@ const summaries = async (services: Services, sessions: Session[], needing: strin
       needsPerson: needing.includes(session.id),
       lastLine:
         conclusionLine(conclusions.get(session.id)) ||
-        (last ? lineOf(last.type, last.content, author) : session.description || 'Nothing said yet'),
+        (last ? lineOf(eventKinds, last.type, last.content, author) : session.description || 'Nothing said yet'),
       teams: teams.map(({ teamName, hue }) => ({ name: teamName, hue })),
       age: ago(session.lastEventAt ?? session.createdAt, clock.now()),
       messages: counts.get(session.id) ?? 0,
-      pulses: pulses.get(session.id) ?? Array<number>(PULSES).fill(0),
+      pulses: pulses.get(session.id) ?? Array<number>(PULSE_PARTS).fill(0),
       from: fromOf(session, titles),
     }
   })
@@ -154,16 +152,16 @@ const fromOf = (session: Session, titles: Map<string, string>): SessionSummary['
   return title === undefined ? undefined : { how: session.resumedFromSessionId ? 'resumed' : 'forked', title }
 }
 
-const LINE = 240
+const LINE = 240 // characters
 
-const conclusionLine = (section: string | undefined) => glance(conclusionOf(section ?? '') ?? '').slice(0, LINE)
+const conclusionLine = (section: string | undefined) => toPlainText(conclusionOf(section ?? '') ?? '').slice(0, LINE)
 
-const lineOf = (type: string, content: Record<string, unknown>, author: string | null | undefined): string => {
+const lineOf = (kinds: EventKinds, type: string, content: Record<string, unknown>, author: string | null | undefined): string => {
   if (type === 'system') {
-    if (typeof content.text === 'string') return glance(content.text.slice(0, 2 * LINE)).slice(0, LINE)
+    if (typeof content.text === 'string') return toPlainText(content.text.slice(0, 2 * LINE)).slice(0, LINE)
     const title = newTitle(content)
-    return title === undefined ? eventLine(content) : `${eventLine(content)} to “${title}”`
+    return title === undefined ? eventLine(kinds, content) : `${eventLine(kinds, content)} to “${title}”`
   }
   const text = String(content.text ?? '').slice(0, 2 * LINE)
-  return `${author ?? 'Somebody'}: ${glance(text).slice(0, LINE)}`
+  return `${author ?? 'Somebody'}: ${toPlainText(text).slice(0, LINE)}`
 }

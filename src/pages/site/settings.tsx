@@ -1,4 +1,4 @@
-// The settings page: the link that agents are told, the loop guard, and what the environment says.
+// The settings page: the link that agents are given, the loop guard, and the values of the environment's variables.
 import { setCookie } from 'hono/cookie'
 import type { Notice } from '../../../components/site/link-card.tsx'
 import { THEMES } from '../../../components/site/theme.ts'
@@ -11,50 +11,52 @@ import type { Services } from '../../process/services.ts'
 import { actorOf } from '../../doors/http/cookies.ts'
 import type { Http } from '../../doors/http/http.ts'
 import { calledHost, calledScheme, linkInForce, serverLink } from '../../doors/http/origin.ts'
-import { reach, type Reached } from '../../doors/http/link-check.ts'
+import { reach, type LinkCheck } from '../../doors/http/link-check.ts'
 import { assertActor } from '../forms/perform-as-person.ts'
 import { frameOf, localPath, page, seeOther, THEME_COOKIE, type Site } from '../respond.tsx'
 import { formOf, valuesOf } from '../form.ts'
 
-/** GET /settings; ?done= says what was just done. */
-export const settingsPage = async (c: Http, site: Site): Promise<Response> => settings(c, site, await noticeOf(c, site))
+/** GET /settings; ?done= names the form that was just handled. */
+export const settingsPage = async (c: Http, site: Site): Promise<Response> => renderSettings(c, site, await noticeOf(c, site))
 
 const noticeOf = async (c: Http, { services }: Site): Promise<Notice | undefined> => {
   const { url } = linkInForce(c, services)
   switch (c.req.query('done')) {
     case 'saved':
-      return actorOf(c, services) ? savedLink(await reach(url)) : undefined // for them alone this server calls it
+      return actorOf(c, services) ? savedLink(await reach(url)) : undefined // this server calls the link for signed-in people alone
     case 'saved_guard':
-      return { look: 'ok', text: 'Loop guard saved.' }
+      return { variant: 'ok', text: 'Loop guard saved.' }
     case 'reset_guard':
-      return { look: 'ok', text: 'What was saved for the loop guard is forgotten.' }
+      return { variant: 'ok', text: 'What was saved for the loop guard is forgotten.' }
     case 'reset':
-      return { look: 'ok', text: `The saved link is forgotten. Agents are given ${url} from now on.` }
+      return { variant: 'ok', text: `The saved link is forgotten. Agents are given ${url} from now on.` }
     default:
       return undefined
   }
 }
 
-const savedLink = ({ ok, text }: Reached): Notice =>
+const savedLink = ({ ok, text }: LinkCheck): Notice =>
   ok
-    ? { look: 'ok', text: `Saved. Agents are given this link from now on. ${text}` }
-    : { look: 'warn', text: `Saved, and agents are given this link from now on, but it does not seem to work. ${text}` }
+    ? { variant: 'ok', text: `Saved. Agents are given this link from now on. ${text}` }
+    : { variant: 'warn', text: `Saved, and agents are given this link from now on, but it does not seem to work. ${text}` }
 
-/** POST /settings/mcp-url: `mcp_url` saves another link, `reset` forgets it. For a signed-in person alone. */
+/** POST /settings/mcp-url: `mcp_url` is saved as the link; an empty one, or `reset`, forgets the saved link, and MCP_URL or else the
+ *  request's origin holds again. For signed-in people alone. */
 export const saveLink = async (c: Http, site: Site): Promise<Response> => {
   assertActor(c, site)
   const form = await formOf(c)
-  if (form.get('reset') !== null) {
+  const given = form.get('mcp_url')
+  const typed = (given ?? '').trim()
+  if (form.get('reset') !== null || (given !== null && typed === '')) {
     await site.services.changeSetting('mcp_url', undefined)
     return seeOther(c, '/settings?done=reset')
   }
-  const typed = (form.get('mcp_url') ?? '').trim()
   const parsed = VARIABLES.MCP_URL.schema.safeParse(typed)
   if (!parsed.success || typed.length > 2_000) {
-    return settings(
+    return renderSettings(
       c,
       site,
-      { look: 'destructive', text: `Not a valid link: it ${parsed.error?.issues[0]?.message ?? 'is too long'}.` },
+      { variant: 'destructive', text: `Not a valid link: it ${parsed.error?.issues[0]?.message ?? 'is too long'}.` },
       typed,
       400,
     )
@@ -63,27 +65,33 @@ export const saveLink = async (c: Http, site: Site): Promise<Response> => {
   return seeOther(c, '/settings?done=saved')
 }
 
-/** POST /settings/check: does the current link work? For a signed-in person alone, because this server makes the call. */
+/** POST /settings/check: whether the current link works. For signed-in people alone, because this server makes the call. */
 export const checkLink = async (c: Http, site: Site): Promise<Response> => {
   assertActor(c, site)
   const { ok, text } = await reach(linkInForce(c, site.services).url)
-  return settings(c, site, { look: ok ? 'ok' : 'destructive', text })
+  return renderSettings(c, site, { variant: ok ? 'ok' : 'destructive', text })
 }
 
-/** POST /settings/loop-guard: `mode`, `posts` and `likeness` are saved, `reset` forgets them. For a signed-in person alone. */
+/** POST /settings/loop-guard: `mode`, `posts` and `likeness` are saved, `reset` forgets them. For signed-in people alone. */
 export const saveLoopGuard = async (c: Http, site: Site): Promise<Response> => {
   assertActor(c, site)
   const { reset, ...values } = valuesOf(await formOf(c))
   const chosen = loopSettings.safeParse(values)
   if (reset === undefined && !chosen.success) {
     const [issue] = chosen.error.issues
-    return settings(c, site, { look: 'destructive', text: `Not saved: ${issue!.path.join('.')}: ${issue!.message}` }, undefined, 400)
+    return renderSettings(
+      c,
+      site,
+      { variant: 'destructive', text: `Not saved: ${issue!.path.join('.')}: ${issue!.message}` },
+      undefined,
+      400,
+    )
   }
   await site.services.changeSetting('loop_guard', reset === undefined ? JSON.stringify(chosen.data) : undefined)
   return seeOther(c, `/settings?done=${reset === undefined ? 'saved' : 'reset'}_guard`)
 }
 
-/** POST /theme: `theme`, and `back` to where the reader was. */
+/** POST /theme: `theme`, and in `back` the path where the reader was. */
 export const saveTheme = async (c: Http, { services }: Site): Promise<Response> => {
   const form = await formOf(c)
   const theme =
@@ -94,7 +102,7 @@ export const saveTheme = async (c: Http, { services }: Site): Promise<Response> 
   return seeOther(c, localPath(form.get('back') ?? undefined))
 }
 
-const settings = (c: Http, site: Site, notice: Notice | undefined, typed?: string, status: 200 | 400 = 200) => {
+const renderSettings = (c: Http, site: Site, notice: Notice | undefined, typed?: string, status: 200 | 400 = 200) => {
   const { services } = site
   const [protocol, host] = [calledScheme(c, services), calledHost(c, services)]
   const otherwise = services.config.MCP_URL ?? `${protocol}://${host}/mcp`
@@ -157,7 +165,7 @@ const variableRow = (services: Services, name: VariableName): VariableRow => {
   return { name, about, value: secret && value !== undefined ? 'set' : value, source }
 }
 
-// These two can be set on this page, and what is saved here comes before the environment.
+// Two variables can be set on this page; a value saved here wins over the environment.
 const savedOn = ({ setting, loops }: Services, name: VariableName): string | undefined => {
   if (name === 'MCP_URL') return setting('mcp_url')
   return name === 'LOOP_GUARD' && setting('loop_guard') !== undefined ? loops.settings().mode : undefined

@@ -1,13 +1,13 @@
-// Signing in: by the link that was printed at the first start, or by the form. The cookie is doors/http/cookies.ts's.
+// Signing in: by the link that was printed at the first start, or by the form. doors/http/cookies.ts makes the cookie.
 //
-// Keys and passwords that a person chose may be guessed at ten times a minute and address. A page of somebody else can have a person's
-// browser send wrong ones from that person's address, and must not use up the tries of that person:
+// Keys and passwords that a person chose may be guessed ten times a minute from an address. Another site's page can make a visitor's
+// browser send wrong guesses from the visitor's address, and must not use up the visitor's own tries:
 //   images, fetches, frames   send Sec-Fetch headers that say so, and are refused before they count
 //   forms                     bring an Origin that the guards refuse (guards.ts)
 //   windows, redirects        look like a link in a mail or chat, which has to work: such links have ten tries of their own
-//   plain http                where browsers send no Sec-Fetch headers, all of these but forms count as such links
-// So the form, and a link that the person typed or pasted, always have their ten. The key that was made here passes whatever the count:
-// 192 random bits need no limit, and where all visitors come from a proxy's address any of them could use up the tries.
+//   plain http                browsers send no Sec-Fetch headers, so all of these but forms count as such links
+// So the form, and a link that the person typed or pasted, always have their ten. A key that this server made passes whatever the count:
+// 192 random bits need no limit, and behind a proxy, where all visitors share an address, any of them could use up the tries.
 import { Hono } from 'hono'
 import { SignedInPage, SignInPage } from '../../../components/site/sign-in-page.tsx'
 import { refuse } from '../../core/errors.ts'
@@ -23,7 +23,7 @@ const TRIES_A_MINUTE = 10
 
 export const signInRoutes = (site: Site) => {
   const { services } = site
-  const ownTries = new Allowance(TRIES_A_MINUTE) // the form, and links that nobody else can have opened
+  const ownTries = new Allowance(TRIES_A_MINUTE) // of the form, and of links that only the person can have opened
   const linkTries = new Allowance(TRIES_A_MINUTE)
 
   const form = (c: Http, next: string, problem?: { status: 401 | 429; text: string; retryAfter?: number }, name = '') => {
@@ -66,12 +66,12 @@ export const signInRoutes = (site: Site) => {
       return seeOther(c, '/')
     })
 
-  // Our cookie is strict: a redirect that began on another site's page would go on without it.
+  // The cookie is SameSite=Strict: after a redirect that began on another site's page the browser would not send it.
   function arrived(c: Http, next: string) {
     if (c.req.header('sec-fetch-site') !== 'cross-site') return seeOther(c, next)
     return page(c, <SignedInPage frame={frameOf(c, site)} next={next} />, 200, {
       refresh: `0; url=${next}`,
-      'referrer-policy': 'no-referrer', // its address holds the key
+      'referrer-policy': 'no-referrer', // the page's address holds the key
     })
   }
 }
@@ -88,12 +88,12 @@ const tooMany = (seconds: number, byLink: boolean) =>
     ? `Too many sign-in links were opened from here. Enter the key below, or try the link again in ${seconds} s.`
     : `Too many attempts. Try again in ${seconds} s.`
 
-/** A link is opened as a page: what an image, script, fetch or frame asks for is refused. */
+/** Refuses a sign-in link that an image, script, fetch or frame asks for: people open it as a page. */
 const refuseUnlessOpened = (c: Http) => {
   const [mode, dest] = [c.req.header('sec-fetch-mode'), c.req.header('sec-fetch-dest')]
   if ((mode ?? 'navigate') === 'navigate' && (dest ?? 'document') === 'document') return
   refuse('forbidden', 'A sign-in link has to be opened as a page. A program sends `key` and `name` as a form: POST /sign-in.')
 }
 
-// Typed, pasted or bookmarked ("none"), or from one of our own pages: no page of somebody else can have a browser say so.
+// Typed, pasted or bookmarked ("none"), or from one of our own pages: no other site's page can make a browser send that.
 const openedByPerson = (c: Http) => ['none', 'same-origin'].includes(c.req.header('sec-fetch-site') ?? '')

@@ -1,37 +1,38 @@
-// The events of a turn as its page shows them: what each says, in parts and in one line, and which belong together.
-import { eventLine } from '../../../components/session/event-words.ts'
-import { LONGEST, type Field, type TraceEvent, type TraceItem } from '../../../components/trace/trace-view.ts'
+// The events of a turn as its page shows them: the text of each in full and in one line, and which events belong together.
+import { LONGEST_EVENT, type Field, type TraceEvent, type TraceItem } from '../../../components/trace/trace-view.ts'
 import { shortened } from '../../core/event-text.ts'
-import { kindOf } from '../../core/event-types.ts'
+import { eventLine, fromBeforeTo, type EventKinds } from '../../core/event-kinds.ts'
+import { eventTypeOf } from '../../core/event-types.ts'
 import { SHOWN, type TraceRow } from '../../stores/trace.ts'
-import type { Cast } from '../session/feed.tsx'
+import type { TeamLookup } from '../session/team-lookup.ts'
 
-interface Setting {
-  cast: Cast
+interface TraceContext {
+  teams: TeamLookup
+  kinds: EventKinds
   room: boolean
-  /** The event that ended the turn. */
+  /** The sequence of the event that ended the turn. */
   terminal: number | undefined
-  /** The event that was asked for. */
+  /** The sequence of the event that the address names. */
   sought: number | undefined
 }
 
-/** Events in their order: a tool's response with its call, and what programs note for themselves gathered. */
-export const traceItems = (rows: TraceRow[], setting: Setting): TraceItem[] => {
+/** Events in their order, a tool's response together with its call, and consecutive runtime notes as one item. */
+export const traceItems = (rows: TraceRow[], setting: TraceContext): TraceItem[] => {
   const responses = responsesOf(rows)
   const events = new Map(rows.map((row) => [row.sequence, traceEvent(row, setting)]))
   for (const [call, response] of responses) {
     events.get(call)!.response = events.get(response)
     events.delete(response)
   }
-  return gathered([...events.values()])
+  return groupNotes([...events.values()])
 }
 
-/** One event; `whole`: with all that it says, as far as a page can show it. */
-export const traceEvent = (row: TraceRow, { cast, room, terminal, sought }: Setting, whole = false): TraceEvent => {
+/** One event as its row shows it; `whole`: with all of its text, as far as a page can show it. */
+export const traceEvent = (row: TraceRow, { teams, kinds, room, terminal, sought }: TraceContext, whole = false): TraceEvent => {
   const { sequence, turn, type, author, author_name, posted_by_team_id, tool_name, model, originating_model, characters, at, content } = row
-  const kind = kindOf(type, author)
+  const kind = eventTypeOf(type, author)
   const open = sequence === sought
-  const parts = partsOf(row, whole || open ? LONGEST : SHOWN)
+  const said = contentOf(row, whole || open ? LONGEST_EVENT : SHOWN)
   const who = author_name ?? undefined
   return {
     sequence,
@@ -39,14 +40,14 @@ export const traceEvent = (row: TraceRow, { cast, room, terminal, sought }: Sett
     at,
     kind,
     who,
-    team: room ? (cast.team(posted_by_team_id) ?? (who ? cast.named(who) : undefined)) : undefined,
+    team: room ? (teams.team(posted_by_team_id) ?? (who ? teams.named(who) : undefined)) : undefined,
     model: model ?? originating_model ?? undefined,
     tool: tool_name ?? undefined,
     note: noteOf(row),
-    event: room && type === 'system' && typeof content.event === 'string' ? content.event : undefined,
+    icon: room && type === 'system' ? kinds.get(String(content.event))?.icon : undefined,
     terminal: row.terminal === true || sequence === terminal,
-    line: lineOf(row, parts),
-    ...parts,
+    line: lineOf(row, said, kinds),
+    ...said,
     exitCode: typeof content.exit_code === 'number' ? content.exit_code : undefined,
     failed: content.is_error === true || (typeof content.exit_code === 'number' && content.exit_code !== 0),
     characters,
@@ -55,23 +56,32 @@ export const traceEvent = (row: TraceRow, { cast, room, terminal, sought }: Sett
   }
 }
 
-/** All that an event says, as plain text. */
-export const plainText = (row: TraceRow): string => {
-  const { text, fields } = partsOf(row, Number.POSITIVE_INFINITY)
+/** All of an event, as plain text. */
+export const eventAsText = (row: TraceRow): string => {
+  const { text, fields } = contentOf(row, Number.POSITIVE_INFINITY)
   return [text, ...fields.map(({ name, value }) => (name ? `${name}:\n${value}` : value))].filter((part) => part !== '').join('\n\n')
 }
 
-interface Parts {
+interface EventContent {
   text: string
   fields: Field[]
   cut: boolean
 }
 
-const partsOf = ({ type, content, characters }: TraceRow, most: number): Parts => {
-  const { text, event: _, exit_code: __, is_error: ___, arguments: given, data, record, ...rest } = content
+const contentOf = ({ type, content, characters }: TraceRow, most: number): EventContent => {
+  const {
+    text,
+    event: _,
+    exit_code: __,
+    is_error: ___,
+    arguments: given,
+    data,
+    record,
+    ...rest
+  } = type === 'system' ? fromBeforeTo(content) : content
   const named = [...fieldsOf(type === 'tool_call' ? given : undefined), ...fieldsOf(rest), ...fieldsOf(data), ...fieldsOf(record)]
   let left = most
-  let cut = characters > Math.max(most, 2 * SHOWN) // the database may have cut it already
+  let cut = characters > Math.max(most, 2 * SHOWN) // the query cuts longer events
   const begun = (whole: string) => {
     const part = whole.length <= left ? whole : whole.slice(0, left).toWellFormed()
     if (part.length < whole.length) cut = true
@@ -94,7 +104,7 @@ const fieldOf = (name: string, value: unknown): Field => {
   return { name, value: json ? JSON.stringify(value, null, 2) : value, json }
 }
 
-// An event of a room is told by its line.
+// What kind of note a program wrote. A room's events have their line instead.
 const noteOf = ({ type, content: { event, text } }: TraceRow): string | undefined => {
   const named = type === 'runtime' || (type === 'system' && typeof text === 'string')
   if (!named || typeof event !== 'string') return undefined
@@ -102,34 +112,35 @@ const noteOf = ({ type, content: { event, text } }: TraceRow): string | undefine
   return words.slice(0, 1).toUpperCase() + words.slice(1)
 }
 
-const lineOf = ({ type, content, tool_name }: TraceRow, { text, fields }: Parts): string => {
-  if (type === 'tool_call') return firstLine(telling(content.arguments))
+const lineOf = ({ type, content, tool_name }: TraceRow, { text, fields }: EventContent, kinds: EventKinds): string => {
+  if (type === 'tool_call') return firstLine(mainArgument(content.arguments))
   if (text !== '') return firstLine(text)
-  if (type === 'system' && typeof content.event === 'string') return eventLine(content)
+  if (type === 'system' && typeof content.event === 'string') return eventLine(kinds, content)
   return shortened(fields.map(({ name, value }) => `${name}: ${value}`).join(', ') || (tool_name ?? '')).text
 }
 
 const firstLine = (text: string): string => shortened(/\S.*/.exec(text)?.[0] ?? '').text
 
-const TELLING = ['command', 'cmd', 'pattern', 'query', 'file_path', 'notebook_path', 'path', 'url', 'description', 'prompt', 'input']
+const MAIN_ARGUMENTS = ['command', 'cmd', 'pattern', 'query', 'file_path', 'notebook_path', 'path', 'url', 'description', 'prompt', 'input']
 
-/** The argument that tells most of a call, in the order above; else the first that is a text. */
-export const telling = (given: unknown): string => {
+/** The argument that says most about a call, by the order of the list; else the first argument that is a text. */
+export const mainArgument = (given: unknown): string => {
   if (typeof given !== 'object' || given === null) return String(given ?? '')
   const named = given as Record<string, unknown>
-  const name = TELLING.find((candidate) => textIn(named[candidate]) !== '') ?? Object.keys(named).find((key) => textIn(named[key]) !== '')
+  const name =
+    MAIN_ARGUMENTS.find((candidate) => textIn(named[candidate]) !== '') ?? Object.keys(named).find((key) => textIn(named[key]) !== '')
   return name === undefined ? '' : textIn(named[name])
 }
 
-// Codex calls a shell with a list: what the shell is given is the command.
+// Codex calls a shell with a list, whose last item is the command.
 const textIn = (value: unknown): string => {
   if (typeof value === 'string') return value.trim()
   if (!Array.isArray(value) || !value.every((part) => typeof part === 'string')) return ''
   return /^(?:\S*\/)?(?:ba|z|da)?sh$/.test(value[0] ?? '') ? value.at(-1)!.trim() : value.join(' ')
 }
 
-// By id where the log tells it. Otherwise only where there is no doubt: the one call of that tool that waits. Of several at the same time
-// nobody knows whose a response is, until all of them have theirs.
+// Responses by their calls. Where the log names no call, a response goes to the only call of its tool that waits; while several wait, no
+// response can be attributed until all of them are answered.
 const responsesOf = (rows: TraceRow[]): Map<number, number> => {
   const pairs = new Map<number, number>()
   const calls = new Map(rows.flatMap((row) => (row.type === 'tool_call' ? [[row.id, row.sequence]] : [])))
@@ -147,7 +158,7 @@ const responsesOf = (rows: TraceRow[]): Map<number, number> => {
   return pairs
 }
 
-const gathered = (events: TraceEvent[]): TraceItem[] => {
+const groupNotes = (events: TraceEvent[]): TraceItem[] => {
   const items: TraceItem[] = []
   for (const event of events) {
     const last = items.at(-1)

@@ -1,6 +1,6 @@
-// The trace viewer: a session as turns, on the left, and the events of one of them, on the right. An imported session has no other page.
-//   GET /sessions/:id/turns, /sessions/:id/turns/:turn     ?event=SEQ: unfolded and whole; ?from=N: the turn's events from its Nth on
-//       ?part=…                                            a piece of that page (components/trace/trace-view.ts, PARTS)
+// The trace page: the turns of a session on the left, the events of one turn on the right. An imported session has no other page.
+//   GET /sessions/:id/turns, /sessions/:id/turns/:turn     ?event=SEQ: that event unfolded, with all of its text; ?from=N: the turn's events from its Nth on
+//       ?part=…                                            a part of that page (components/trace/trace-view.ts, TRACE_PARTS)
 //   GET /sessions/:id/events/:sequence.txt                 one event as plain text
 import { renderToStaticMarkup } from 'react-dom/server'
 import { sourceName } from '../../../components/parts/source.ts'
@@ -12,65 +12,66 @@ import { TurnRows } from '../../../components/trace/trace-turns.tsx'
 import {
   EVENTS_LISTED,
   eventHref,
-  PARTS,
+  TRACE_PARTS,
   TURNS_LISTED,
-  type Part,
+  type TracePart,
   type TraceItem,
-  type Traced,
+  type TracedSession,
 } from '../../../components/trace/trace-view.ts'
 import { refuse } from '../../core/errors.ts'
 import { isUuid } from '../../core/ids.ts'
 import { prepareMarkdown } from '../../markdown/render.ts'
 import { pause } from '../../core/pause.ts'
-import { noSuchSession } from '../../rooms/preconditions.ts'
+import { refuseUnknownSession } from '../../rooms/preconditions.ts'
 import { sessionsByIds, type SessionRow } from '../../stores/history.ts'
 import { roster } from '../../stores/members.ts'
 import { eventAt, eventsFrom, modelsOf, placeInTurn } from '../../stores/trace.ts'
 import type { Http } from '../../doors/http/http.ts'
 import { numberIn } from '../../doors/http/query.ts'
-import { answered, fragment, frameOf, page, seeOther, wantsPage, type Site } from '../respond.tsx'
-import { castOf, type Queries } from '../session/feed.tsx'
-import { plainText, traceEvent, traceItems } from './events.ts'
+import { htmlResponse, fragment, frameOf, page, seeOther, wantsPage, type Site } from '../respond.tsx'
+import type { Queries } from '../../../db/database.ts'
+import { teamLookup } from '../session/team-lookup.ts'
+import { eventAsText, traceEvent, traceItems } from './events.ts'
 import { pageOfTurns, turnItems, type ListedTurn } from './turns.ts'
 
 /** GET /sessions/:id/turns and /sessions/:id/turns/:turn; of an imported session also GET /sessions/:id. */
 export const tracePage = async (c: Http, site: Site): Promise<Response> => {
   const { database } = site.services
   const session = await tracedSession(database, c.req.param('id') ?? '')
-  const event = numberIn(c, 'event') || numberIn(c, 'around') || undefined // the second one leads into a feed, which this session may not have
+  const event = numberIn(c, 'event') || numberIn(c, 'around') || undefined // ?around= is the link into a feed; an imported session has none
   const place = event === undefined ? undefined : ((await placeInTurn(database, session.id, event)) ?? noEvent(event, session))
   const ordinal = turnIn(c) ?? place?.turn ?? 1
   if (place && place.turn !== ordinal) return seeOther(c, eventHref(session.id, place.turn, event!))
   const from = place ? pageStart(place.ordinal) : numberIn(c, 'from') || 1
-  const asked: Asked = { session, ordinal, from, sought: event }
-  const part = PARTS.find((name) => name === c.req.query('part'))
-  return part ? answerPart(c, database, asked, part) : wholePage(c, site, asked)
+  const request: TraceRequest = { session, ordinal, from, sought: event }
+  const part = TRACE_PARTS.find((name) => name === c.req.query('part'))
+  return part ? partResponse(c, site, request, part) : wholePage(c, site, request)
 }
 
-/** GET /sessions/:id/events/12.txt: all that one event says. */
+/** GET /sessions/:id/events/12.txt: all of one event, as text. */
 export const eventFile = async (c: Http, { services: { database } }: Site): Promise<Response> => {
   const session = await tracedSession(database, c.req.param('id') ?? '')
   const sequence = Number.parseInt(c.req.param('file')!, 10)
   const row = (await eventAt(database, session.id, sequence)) ?? noEvent(sequence, session)
-  return c.body(plainText(row), 200, {
+  return c.body(eventAsText(row), 200, {
     'content-type': 'text/plain; charset=utf-8',
     'content-disposition': `inline; filename="event-${sequence}.txt"`,
     'cache-control': 'no-store',
   })
 }
 
-interface Asked {
+interface TraceRequest {
   session: SessionRow
   ordinal: number
-  /** The events from this one on, by its place in the turn. */
+  /** The place in the turn from which events are shown. */
   from: number
-  /** The sequence of the event that is to be shown whole. */
+  /** The sequence of the event to show with all of its text. */
   sought: number | undefined
 }
 
 const tracedSession = async (queries: Queries, id: string): Promise<SessionRow> => {
   const [session] = isUuid(id) ? await sessionsByIds(queries, [id]) : []
-  return session ?? noSuchSession(id)
+  return session ?? refuseUnknownSession(id)
 }
 
 const noEvent = (sequence: number, { last_sequence }: SessionRow) =>
@@ -87,39 +88,46 @@ const turnIn = (c: Http): number | undefined => {
 
 const pageStart = (ordinal: number) => Math.floor((ordinal - 1) / EVENTS_LISTED) * EVENTS_LISTED + 1
 
-const answerPart = async (c: Http, queries: Queries, asked: Asked, part: Part): Promise<Response> => {
-  const { session, ordinal } = asked
+const partResponse = async (c: Http, site: Site, request: TraceRequest, part: TracePart): Promise<Response> => {
+  const queries = site.services.database
+  const { session, ordinal } = request
   if (ordinal > session.turn) return noTurn(ordinal, session)
-  if (part === 'event') return fragment(c, await eventBody(queries, asked))
+  if (part === 'event') return fragment(c, await eventBody(site, request))
   if (part === 'earlier' || part === 'later') {
-    const items = (await listed(queries, session, ordinal)).map(({ item }) => item)
+    const items = (await listedTurns(queries, session, ordinal)).map(({ item }) => item)
     const list = { items, current: 0, total: session.turn }
     return fragment(c, <TurnRows session={session.id} list={list} {...{ [part]: true }} />)
   }
   const turn = (await turnItems(queries, session, ordinal, ordinal))[0] ?? noTurn(ordinal, session)
-  const html = await eventRows(queries, asked, turn, part === 'turn')
-  if (part === 'events') return answered(c, html)
-  return fragment(c, <TraceTurn session={tracedOf(session, [])} turn={{ ordinal, item: turn.item, html }} />)
+  const html = await eventRows(site, request, turn, part === 'turn')
+  if (part === 'events') return htmlResponse(c, html)
+  return fragment(c, <TraceTurn session={tracedView(session, [])} turn={{ ordinal, item: turn.item, html }} />)
 }
 
-const wholePage = async (c: Http, site: Site, asked: Asked): Promise<Response> => {
+const wholePage = async (c: Http, site: Site, request: TraceRequest): Promise<Response> => {
   const { database } = site.services
-  const { session, ordinal } = asked
+  const { session, ordinal } = request
   const known = ordinal <= session.turn
   if (!known && !wantsPage(c)) return noTurn(ordinal, session)
-  const [turns, models] = await Promise.all([listed(database, session, known ? ordinal : session.turn), modelsOf(database, session.id)])
+  const [turns, models] = await Promise.all([
+    listedTurns(database, session, known ? ordinal : session.turn),
+    modelsOf(database, session.id),
+  ])
   const turn = turns.find(({ item }) => item.ordinal === ordinal)
-  const html = turn ? await eventRows(database, asked, turn, true) : ''
+  const html = turn ? await eventRows(site, request, turn, true) : ''
   const list = { items: turns.map(({ item }) => item), current: ordinal, total: session.turn }
   const shown = { ordinal, item: turn?.item, html }
   return page(
     c,
-    <TracePage frame={frameOf(c, site)} session={tracedOf(session, models)} list={list} turn={shown} />,
+    <TracePage frame={frameOf(c, site)} session={tracedView(session, models)} list={list} turn={shown} />,
     turn || session.turn === 0 ? 200 : 404,
   )
 }
 
-const tracedOf = ({ id, title, source, started_at, updated_at, turn, last_sequence, completed }: SessionRow, models: string[]): Traced => ({
+const tracedView = (
+  { id, title, source, started_at, updated_at, turn, last_sequence, completed }: SessionRow,
+  models: string[],
+): TracedSession => ({
   id,
   title,
   source: sourceName(source),
@@ -131,23 +139,29 @@ const tracedOf = ({ id, title, source, started_at, updated_at, turn, last_sequen
   ended: completed,
 })
 
-/** The page of the list on which a turn is. */
-const listed = (queries: Queries, session: SessionRow, ordinal: number): Promise<ListedTurn[]> => {
+/** The page of the list that a turn is on. */
+const listedTurns = (queries: Queries, session: SessionRow, ordinal: number): Promise<ListedTurn[]> => {
   const { from, to } = pageOfTurns(ordinal, TURNS_LISTED, session.turn)
   return turnItems(queries, session, from, to)
 }
 
-const eventBody = async (queries: Queries, { session, sought }: Asked) => {
+const eventBody = async ({ services, eventKinds: kinds }: Site, { session, sought }: TraceRequest) => {
   if (sought === undefined) return refuse('invalid_request', 'Say which event: ?event=SEQUENCE.', { field: 'event' })
-  const row = (await eventAt(queries, session.id, sought)) ?? noEvent(sought, session)
-  const event = traceEvent(row, { cast: castOf([]), room: false, terminal: undefined, sought }, true)
+  const row = (await eventAt(services.database, session.id, sought)) ?? noEvent(sought, session)
+  const event = traceEvent(row, { teams: teamLookup([]), kinds, room: false, terminal: undefined, sought }, true)
   await prepareMarkdown(event.text)
   return <TraceBody session={session.id} event={event} />
 }
 
-const SLICE = 10 // rows rendered before others get their turn
+const SLICE = 10 // rows rendered before other requests get their turn
 
-const eventRows = async (queries: Queries, { session, ordinal, from, sought }: Asked, { terminal }: ListedTurn, first: boolean) => {
+const eventRows = async (
+  { services, eventKinds: kinds }: Site,
+  { session, ordinal, from, sought }: TraceRequest,
+  { terminal }: ListedTurn,
+  first: boolean,
+) => {
+  const queries = services.database
   const room = session.source === 'room'
   const [read, teams, whole] = await Promise.all([
     eventsFrom(queries, { sessionId: session.id, turn: ordinal, from, limit: EVENTS_LISTED + 1 }),
@@ -155,7 +169,7 @@ const eventRows = async (queries: Queries, { session, ordinal, from, sought }: A
     sought === undefined ? undefined : eventAt(queries, session.id, sought),
   ])
   const rows = read.slice(0, EVENTS_LISTED).map((row) => (row.sequence === sought && whole ? whole : row))
-  const items = traceItems(rows, { cast: castOf(teams), room, terminal, sought })
+  const items = traceItems(rows, { teams: teamLookup(teams), kinds, room, terminal, sought })
   const parts = first && from > 1 ? [renderToStaticMarkup(<EarlierEvents session={session.id} turn={ordinal} />)] : []
   for (let i = 0; i < items.length; i += SLICE) {
     const slice = items.slice(i, i + SLICE)

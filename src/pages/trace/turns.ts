@@ -1,47 +1,48 @@
-// The turns of a session as its list shows them.
+// The turns of a session as the list of its trace page shows them.
 import type { TurnItem } from '../../../components/trace/trace-view.ts'
 import { shortened, textOf } from '../../core/event-text.ts'
-import { glance } from '../../markdown/plain-text.ts'
-import { kindOf } from '../../core/event-types.ts'
-import { turnsOf, type Turn } from '../../history/turns.ts'
-import { eventsAt, type AuthoredRow, type EventRow, type Run, type SessionRow } from '../../stores/history.ts'
+import { toPlainText } from '../../markdown/plain-text.ts'
+import { eventTypeOf } from '../../core/event-types.ts'
+import { turnsOf, type TurnFacts } from '../../history/turns.ts'
+import { eventsAt, type AuthoredRow, type EventRow, type EventGroup, type SessionRow } from '../../stores/history.ts'
 import { roster } from '../../stores/members.ts'
-import { runsBetween } from '../../stores/trace.ts'
-import { castOf, type Cast, type Queries } from '../session/feed.tsx'
+import { eventGroupsBetween } from '../../stores/trace.ts'
+import type { Queries } from '../../../db/database.ts'
+import { teamLookup, type TeamLookup } from '../session/team-lookup.ts'
 
 export interface ListedTurn {
   item: TurnItem
-  /** The event that ended it. */
+  /** The sequence of the event that ended the turn. */
   terminal: number | undefined
 }
 
-/** The page of `size` turns on which one is. */
+/** The page of `size` turns that a turn is on. */
 export const pageOfTurns = (ordinal: number, size: number, total: number) => {
   const from = Math.floor((Math.max(1, ordinal) - 1) / size) * size + 1
   return { from, to: Math.min(from + size - 1, total) }
 }
 
-const QUOTED = 600 // characters of which the first line is looked for
+const QUOTED = 600 // characters in which the first line is searched for
 
-/** The turns from one to another. */
+/** The turns between two ordinals, both included. */
 export const turnItems = async (queries: Queries, session: SessionRow, from: number, to: number): Promise<ListedTurn[]> => {
-  const runs = to < from ? [] : await runsBetween(queries, session.id, from, to)
+  const runs = to < from ? [] : await eventGroupsBetween(queries, session.id, from, to)
   const byTurn = Map.groupBy(runs, ({ turn }) => turn)
   const turns = turnsOf(session, runs).map((turn) => ({ turn, begins: beginningOf(session, turn, byTurn.get(turn.ordinal)!) }))
   const places = turns.flatMap(({ begins }) => (begins === undefined ? [] : [{ session_id: session.id, sequence: begins }]))
   const quotes = new Map((await eventsAt(queries, places, QUOTED)).map((row) => [row.sequence, row]))
-  const cast = castOf(session.source === 'room' && turns.length > 0 ? await roster(queries, session.id) : [])
-  return turns.map(({ turn, begins }) => ({ item: itemOf(session, turn, quotes.get(begins ?? 0), cast), terminal: turn.terminal }))
+  const lookup = teamLookup(session.source === 'room' && turns.length > 0 ? await roster(queries, session.id) : [])
+  return turns.map(({ turn, begins }) => ({ item: itemOf(session, turn, quotes.get(begins ?? 0), lookup), terminal: turn.terminal }))
 }
 
-// What a turn is known by: its prompt, and in a room what was said first.
-const beginningOf = ({ source }: SessionRow, { userInput, first }: Turn, runs: Run[]): number | undefined =>
+// The event that stands for a turn in the list: the prompt, or in a room the first message.
+const beginningOf = ({ source }: SessionRow, { userInput, first }: TurnFacts, runs: EventGroup[]): number | undefined =>
   source === 'room' ? (runs.find(({ kind }) => kind === 'user_input' || kind === 'assistant_response')?.first ?? first) : userInput
 
-const itemOf = (session: SessionRow, turn: Turn, quote: AuthoredRow | undefined, cast: Cast): TurnItem => ({
+const itemOf = (session: SessionRow, turn: TurnFacts, quote: AuthoredRow | undefined, teams: TeamLookup): TurnItem => ({
   ordinal: turn.ordinal,
   line: quote && lineOf(quote),
-  team: quote && session.source === 'room' ? speakerOf(quote, cast) : undefined,
+  team: quote && session.source === 'room' ? speakerOf(quote, teams) : undefined,
   at: turn.startedAt,
   updatedAt: turn.updatedAt,
   events: turn.events,
@@ -49,21 +50,21 @@ const itemOf = (session: SessionRow, turn: Turn, quote: AuthoredRow | undefined,
   lacks: session.source === 'room' ? undefined : missing(session, turn),
 })
 
-const speakerOf = ({ type, author_name, posted_by_team_id }: AuthoredRow, cast: Cast) =>
-  type === 'system' ? undefined : (cast.team(posted_by_team_id) ?? (author_name === null ? undefined : cast.named(author_name)))
+const speakerOf = ({ type, author_name, posted_by_team_id }: AuthoredRow, teams: TeamLookup) =>
+  type === 'system' ? undefined : (teams.team(posted_by_team_id) ?? (author_name === null ? undefined : teams.named(author_name)))
 
-// The first line of which a glance leaves something: a text may begin with a code fence.
+// The first line that is more than markup: a text may begin with a code fence.
 const lineOf = ({ type, author, content, tool_name }: EventRow): string => {
-  const lines = textOf(kindOf(type, author), content, tool_name).trimStart().slice(0, QUOTED).split('\n')
+  const lines = textOf(eventTypeOf(type, author), content, tool_name).trimStart().slice(0, QUOTED).split('\n')
   for (const line of lines) {
-    const seen = glance(line)
-    if (seen !== '') return shortened(seen).text
+    const plain = toPlainText(line)
+    if (plain !== '') return shortened(plain).text
   }
   return shortened(lines[0]!).text
 }
 
-// Turns in which nothing was asked lack nothing.
-const missing = ({ turn: turns }: SessionRow, { ordinal, userInput, terminal, finalResponse }: Turn): string | undefined => {
+// A turn without a prompt lacks nothing.
+const missing = ({ turn: turns }: SessionRow, { ordinal, userInput, terminal, finalResponse }: TurnFacts): string | undefined => {
   if (userInput === undefined || finalResponse !== undefined) return undefined
   return terminal === undefined && ordinal === turns ? 'not ended' : 'no answer'
 }

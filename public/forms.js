@@ -1,0 +1,19 @@
+// Forms: Ctrl or ⌘ with Enter submits, and a form that could not be sent says so. Forms work without both.
+addEventListener('keydown', (event) => {
+  const sends = event.key === 'Enter' && (event.ctrlKey || event.metaKey) && event.target instanceof HTMLTextAreaElement
+  if (sends) event.target.form?.requestSubmit()
+})
+
+// A form that could not be sent, or was answered by a proxy on the way, says so and keeps the typed text; a link to a dialog says so in a
+// notice (parley.js).
+const REFUSED_FORM = '<form' // this server answers a form that it refuses with the form
+const showNotSent = (target) => {
+  if (target.matches('form')) target.querySelector('[role=alert][hidden]')?.removeAttribute('hidden')
+  if (target.matches('a')) document.dispatchEvent(new CustomEvent('notice', { detail: 'Parley cannot be reached. Try again.' }))
+}
+document.addEventListener('htmx:error', ({ target }) => showNotSent(target))
+document.addEventListener('htmx:response:error', ({ target, detail: { ctx } }) => {
+  if (ctx.text.startsWith(REFUSED_FORM) || !target.matches('form, a')) return
+  ctx.swap = 'none'
+  showNotSent(target)
+})

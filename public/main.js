@@ -1,0 +1,12 @@
+// All scripts of the pages, in the order in which they run: `bun run styles` makes one file of them, public/app.js.
+import './htmx.js'
+import 'htmx.org/dist/ext/hx-sse.min.js'
+import './parley.js'
+import './theme.js'
+import './tabs.js'
+import './live.js'
+import './trace.js'
+import './home.js'
+import './settings.js'
+import './forms.js'
+import './dialog.js'

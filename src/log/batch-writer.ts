@@ -1,0 +1,119 @@
+// How a batch of posts is written. Most are appended optimistically, at the end where this process last saw their log; the database checks
+// those that are left, and once more under the lock those whose log grew meanwhile.
+import { plainArray } from '../../db/arrays.ts'
+import { ANSWER_WITHIN_MS, DatabaseTimeout, type Database } from '../../db/database.ts'
+import { isAway, isLockTimeout, isRefused } from '../../db/errors.ts'
+import { appendAtHeads } from './append-at-head.ts'
+import { LOCK, LOCK_WAIT, NO_LIMIT, UNHELD } from './append-sql.ts'
+import { appendEvents, type Appended, type Draft } from './append.ts'
+import { LogHeads } from './log-heads.ts'
+
+export interface Post {
+  draft: Draft
+  since: number // performance.now()
+}
+
+/** `again` and `held`: nothing was decided, and nothing written. `held`: another transaction holds the session. */
+export type Outcome = Appended | { outcome: 'failed'; error: unknown } | Undecided
+interface Undecided {
+  outcome: 'again' | 'held'
+}
+
+type Append = (drafts: Draft[]) => Promise<(Appended | undefined)[]>
+
+const TOO_LATE: Outcome = { outcome: 'failed', error: new DatabaseTimeout() }
+
+/** The caller was told of a time-out: the post must not be sent any more. */
+export const isLate = ({ since }: Post): boolean => performance.now() - since > ANSWER_WITHIN_MS
+
+export class BatchWriter {
+  readonly heads = new LogHeads()
+
+  constructor(readonly database: Database) {}
+
+  /** Posts of any sessions. A session that another transaction holds for longer than LOCK_WAIT fails the batch with `held` or `again`. */
+  async shared(posts: Post[]): Promise<Outcome[]> {
+    const optimistic = await this.#appendAtHeads(posts)
+    const checked = await decideRest(posts, optimistic, (rest) =>
+      this.#check(rest, LOCK_WAIT, (drafts) => appendEvents(this.database, drafts, LOCK_WAIT)),
+    )
+    return (await decideRest(posts, checked, (rest) => this.#checkUnderLock(rest, LOCK_WAIT))) as Outcome[]
+  }
+
+  /** Posts of one session, which wait for its lock as long as it takes. */
+  alone(posts: Post[]): Promise<Outcome[]> {
+    return this.#checkUnderLock(posts, NO_LIMIT)
+  }
+
+  // Undefined for posts that are to be checked.
+  async #appendAtHeads(posts: Post[]): Promise<(Outcome | undefined)[]> {
+    try {
+      return await appendAtHeads(this.database, draftsOf(posts), this.heads)
+    } catch (error) {
+      for (const { draft } of posts) this.heads.moved(draft.sessionId)
+      return isRefused(error) && !isLockTimeout(error) ? posts.map(() => undefined) : this.#notWritten(posts, error)
+    }
+  }
+
+  // Whoever holds the lock has a decision for every post.
+  #checkUnderLock(posts: Post[], lockWait: string): Promise<Outcome[]> {
+    const append: Append = (drafts) =>
+      this.database.transaction(async (tx) => {
+        await tx.query(LOCK, [sessionsOf(posts), lockWait])
+        return appendEvents(tx, drafts)
+      })
+    return this.#check(posts, lockWait, append) as Promise<Outcome[]>
+  }
+
+  // Of a batch that the database refuses it has written nothing: its posts go one by one, so that what cannot be stored fails alone; and
+  // each twice, for a deadlock or an idempotency key that another instance used in between.
+  async #check(posts: Post[], lockWait: string, append: Append, tries = 2): Promise<(Outcome | undefined)[]> {
+    const drafts = draftsOf(posts)
+    try {
+      const answers = await append(drafts)
+      this.heads.learn(drafts, answers)
+      return answers
+    } catch (error) {
+      if (isLockTimeout(error) || !isRefused(error) || (posts.length === 1 && tries === 1)) return this.#notWritten(posts, error)
+      return posts.length === 1 ? this.#check(posts, lockWait, append, tries - 1) : this.#oneByOne(posts, lockWait)
+    }
+  }
+
+  async #oneByOne(posts: Post[], lockWait: string): Promise<Outcome[]> {
+    const outcomes: Outcome[] = []
+    for (const post of posts) {
+      const last = outcomes.at(-1)
+      const isOver = last && (isUndecided(last) || (last.outcome === 'failed' && isAway(last.error)))
+      outcomes.push(isOver ? last : isLate(post) ? TOO_LATE : (await this.#checkUnderLock([post], lockWait))[0]!)
+    }
+    return outcomes
+  }
+
+  // When the database is away, or the fault is ours, nobody knows what was written: only the posters can decide to try again, with their
+  // idempotency keys.
+  async #notWritten(posts: Post[], error: unknown): Promise<Outcome[]> {
+    if (!isLockTimeout(error)) return posts.map(() => ({ outcome: 'failed', error }))
+    const rows = await this.database.query<{ id: string }>(UNHELD, [sessionsOf(posts)]).catch(() => undefined)
+    const unheld = rows && new Set(rows.map(({ id }) => id))
+    return posts.map(({ draft }) => ({ outcome: !unheld || unheld.has(draft.sessionId) ? 'again' : 'held' }))
+  }
+}
+
+/** Nothing was decided about the post, and nothing written. */
+export const isUndecided = (outcome: Outcome): outcome is Undecided => outcome.outcome === 'again' || outcome.outcome === 'held'
+
+const draftsOf = (posts: Post[]) => posts.map(({ draft }) => draft)
+const sessionsOf = (posts: Post[]) => plainArray([...new Set(posts.map(({ draft }) => draft.sessionId))])
+
+/** The outcomes of one step, completed by what the next step decides about the rest. */
+const decideRest = async (
+  posts: Post[],
+  outcomes: (Outcome | undefined)[],
+  decide: (rest: Post[]) => Promise<(Outcome | undefined)[]>,
+): Promise<(Outcome | undefined)[]> => {
+  const known = outcomes.map((outcome, i) => outcome ?? (isLate(posts[i]!) ? TOO_LATE : undefined))
+  const rest = posts.filter((_, i) => known[i] === undefined)
+  if (rest.length === 0) return known
+  const decided = (await decide(rest)).values()
+  return known.map((outcome) => outcome ?? decided.next().value)
+}

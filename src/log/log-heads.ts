@@ -1,0 +1,65 @@
+// Where the logs end that this process appends to: what an optimistic append is numbered from. It rests on one invariant: every fact that
+// decides about a post (is its team present, is its session open) changes only in a transaction that also moves the log's end. Joining,
+// leaving and concluding write an event. So a log that still ends where it was last seen decides as it did then. db/schema.ts lists the
+// facts beside their columns, and tests/stores/post-decisions.test.ts fails when one changes without an event.
+import { LRUCache } from 'lru-cache'
+import type { Appended, Draft } from './append.ts'
+
+/** The end of one log. */
+export interface Head {
+  sequence: number
+  turn: number
+  ordinal: number
+  holder: string
+  names: Map<string, string> // by handle: the teams that were seen to post since another process last moved this log
+}
+
+const SESSIONS_KEPT = 10_000
+
+/** LRU cache of heads, by session. */
+export class LogHeads {
+  #bySession = new LRUCache<string, Head>({ max: SESSIONS_KEPT })
+
+  /** The head that this post can be appended to optimistically. Undefined, so the database must check it, for posts with an idempotency
+   *  key, for system events, and for teams that were not seen since the head was cached. */
+  headFor({ sessionId, teamId, idempotency, holder, type }: Draft): Head | undefined {
+    const head = this.#bySession.get(sessionId)
+    if (!head || idempotency || holder === undefined || type === 'system') return undefined
+    return teamId === undefined || head.names.has(teamId) ? head : undefined
+  }
+
+  /** Takes the heads from what the database answered about posts that it checked, in the order of their numbers. */
+  learn(drafts: readonly Draft[], answers: readonly (Appended | undefined)[]) {
+    drafts.forEach(({ sessionId, teamId, holder }, i) => {
+      const answer = answers[i]
+      if (answer?.outcome !== 'appended' || holder === undefined) return
+      const { sequence } = answer.event
+      const before = this.#bySession.get(sessionId)
+      if (before && before.sequence >= sequence) return
+      const names = before?.sequence === sequence - 1 ? before.names : new Map<string, string>()
+      if (teamId !== undefined) names.set(teamId, String(answer.event.team))
+      this.put(sessionId, { sequence, turn: answer.turn, ordinal: answer.ordinal, holder, names })
+    })
+  }
+
+  put(session: string, head: Head) {
+    this.#bySession.set(session, head)
+  }
+
+  /** Forgets every head: any log may end elsewhere. */
+  clear() {
+    this.#bySession.clear()
+  }
+
+  /** The log has grown to this sequence, or to an unknown one: a head before it is another process's past, and is forgotten. */
+  moved(session: string, sequence = Infinity) {
+    if ((this.#bySession.peek(session)?.sequence ?? Infinity) < sequence) this.#bySession.delete(session)
+  }
+}
+
+/** The head after this post: a turn opens with each prompt, and with each chat of another author than the one who holds it. The statement
+ *  APPEND_BATCH has the same rule (append-sql.ts, `opened`). */
+export const numberAfter = ({ sequence, turn, ordinal, holder, names }: Head, draft: Draft): Head => {
+  const opens = draft.type === 'user_input' || draft.holder !== holder
+  return { sequence: sequence + 1, turn: turn + (opens ? 1 : 0), ordinal: opens ? 1 : ordinal + 1, holder: draft.holder!, names }
+}

@@ -1,0 +1,17 @@
+// One call as a door hands it on.
+import type { ServerLink } from '../core/server-link.ts'
+
+/** What the door found in the request, before any of it is believed. */
+export interface Call {
+  token?: string | undefined // X-Team-ID; the argument team_id wins over it
+  person?: () => string | undefined // the name in a signed-in person's cookie, which the door has checked
+  reader?: () => boolean // may read what the pages show
+  header?: (name: string) => string | undefined // for kinds of callers that the door knows nothing of
+  idempotencyKey?: () => string | undefined // Idempotency-Key; the argument idempotency_key wins over it
+  base?: () => string // this server's address, as the caller should know it
+  link?: () => ServerLink // how the caller reaches this server's MCP
+  signal: () => AbortSignal // aborts when the caller hangs up
+  began?: number // by performance.now(): when the door got it
+  wake?: { at?: number | undefined } // set by a wait that an event ended: when this process learned of it, by performance.now()
+  held?: (() => void) | undefined // called when the answer is held back, and was not refused at once
+}

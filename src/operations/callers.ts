@@ -1,0 +1,91 @@
+// Who may call an operation: one record for each kind of caller, with the one way to find out who it is. A wing adds kinds of its own by
+// declaring them in `Callers` (TypeScript's module augmentation) and naming them in its operations.
+import { z } from 'zod'
+import { parseToken } from '../core/ids.ts'
+import type { Queries } from '../../db/database.ts'
+import type { Services } from '../process/services.ts'
+import { isPresent, type Member } from '../stores/members.ts'
+import type { Call } from './call.ts'
+
+/** What is known of a caller, by its kind. */
+export interface Callers {
+  anyone: object
+  team: { member: Member }
+  person: { name: string }
+}
+
+/** `id`: who it is among all callers of all kinds; idempotency keys are kept by it. `ended`: its credential was good and is over, so that
+ *  it may only be given again what it was given before. */
+export type CallerOf<Kind extends keyof Callers> = { kind: Kind; id: string; ended?: boolean } & Callers[Kind]
+export type Caller = { [Kind in keyof Callers]: CallerOf<Kind> }[keyof Callers]
+
+/** A credential as it came, before anybody believes it. `secret`: the part of it that no text may contain. */
+export interface Credential {
+  text: string
+  secret?: string | undefined
+}
+
+/** A call whose shape is right and whose caller is not known yet. */
+export interface Attempt {
+  operation: { effect: 'read' | 'write' | 'append'; held?: boolean }
+  services: Services
+  input: Record<string, any>
+}
+
+export interface CallerKind<Kind extends keyof Callers = keyof Callers> {
+  kind: Kind
+  /** Arguments by which a call may bring the credential, for clients that cannot set a header. They are no part of the input. */
+  carries?: z.ZodRawShape
+  /** The credential of this kind that the call brings, good or not; undefined when there is none. */
+  credentialIn(call: Call, raw: Record<string, unknown>): Credential | undefined
+  /** Who that is; undefined (answered as 401) when it proves nobody. */
+  resolve(credential: Credential, attempt: Attempt): Promise<CallerOf<Kind> | undefined>
+  /** Asked in a write's transaction, once its subject is locked: is this caller still what it was when it was looked up? */
+  isCurrent?(tx: Queries, caller: CallerOf<Kind>, input: Record<string, any>): Promise<boolean>
+}
+
+/** An operation lists many kinds, and asks each only about callers of its own. */
+export type AnyCallerKind = CallerKind<any>
+
+/** No credential is asked for. */
+export const anyone: CallerKind<'anyone'> = {
+  kind: 'anyone',
+  credentialIn: () => ({ text: '' }),
+  resolve: async () => ({ kind: 'anyone', id: '' }),
+}
+
+/** A team of the session that `session_id` names, by its team_id: the argument, else the header X-Team-ID. */
+export const team: CallerKind<'team'> = {
+  kind: 'team',
+  carries: { team_id: z.string().max(200).optional().describe('Your credential, if you cannot send the X-Team-ID header.') },
+  credentialIn(call, raw) {
+    const given = raw.team_id ?? call.token
+    if (given === undefined) return undefined
+    const text = typeof given === 'string' ? given : '' // the check of the shape refuses it
+    return { text, secret: parseToken(text)?.secret }
+  },
+  async resolve({ text }, { operation, services, input }) {
+    const token = parseToken(text)
+    if (!token) return undefined
+    const cached = operation.held && services.cachedMember(input.session_id, token, input.since_cursor ?? 0)
+    const member = cached || (await services.memberOf(input.session_id, token, { lasting: operation.effect === 'append' }))
+    return member && { kind: 'team', id: member.teamId, ended: member.left, member }
+  },
+  isCurrent: (tx, { member }, { session_id }) => isPresent(tx, session_id, member.teamId),
+}
+
+/** A person who signed in on the page. */
+export const person: CallerKind<'person'> = {
+  kind: 'person',
+  credentialIn(call) {
+    const name = call.person?.()
+    return name === undefined ? undefined : { text: name }
+  },
+  resolve: async ({ text }) => ({ kind: 'person', id: `person:${text}`, name: text }), // the door has checked the cookie
+}
+
+/** The team of the session whose credential this team_id is, also one that has left: for reads that are no operations. */
+export const memberBy = async (services: Services, sessionId: string, teamId = ''): Promise<Member | undefined> => {
+  const token = parseToken(teamId)
+  return token && services.memberOf(sessionId, token)
+}

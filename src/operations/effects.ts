@@ -1,0 +1,34 @@
+// What a write's transaction does that others hear of once it is committed.
+import type { Queries } from '../../db/database.ts'
+import type { AppendOptions } from './context.ts'
+import { appendEvents, type Draft } from '../log/append.ts'
+import type { Topic } from '../log/topics.ts'
+import type { Services } from '../process/services.ts'
+import type { Event } from '../stores/events.ts'
+
+export type Effects = ReturnType<typeof createEffects>
+
+/** Collects the effects of one transaction. A transaction that is undone leaves its own behind: they are never published. */
+export const createEffects = (tx: Queries) => {
+  const appended = new Map<string, Event[]>() // by session
+  const changed = new Set<string>()
+  const moved = new Map<Topic, number>()
+
+  return {
+    async append(sessionId: string, content: Draft['content'], { evenClosed = false }: AppendOptions = {}): Promise<Event> {
+      const [answer] = await appendEvents(tx, [{ sessionId, type: 'system', author: 'system', content, evenClosed }])
+      if (answer?.outcome !== 'appended') throw new Error(`an event was ${answer?.outcome} inside its own transaction`)
+      appended.set(sessionId, [...(appended.get(sessionId) ?? []), answer.event])
+      return answer.event
+    },
+    changed: (sessionId: string) => void changed.add(sessionId),
+    moved: (topic: Topic, newest: number) => void moved.set(topic, newest),
+
+    /** Call it when the transaction is committed. */
+    publish(services: Services) {
+      for (const [session, events] of appended) services.publish(session, events)
+      for (const session of changed) if (!appended.has(session)) services.indexer.moved(session)
+      for (const [topic, newest] of moved) services.publishTopic(topic, newest)
+    },
+  }
+}

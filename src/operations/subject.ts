@@ -1,0 +1,29 @@
+// What a write is about, and therefore holds: said by the operation, so that a wing's tasks or approvals are locked as sessions are.
+import { refuse } from '../core/errors.ts'
+import { isUuid } from '../core/ids.ts'
+import { redacted } from '../core/text.ts'
+import type { Queries } from '../../db/database.ts'
+import { lockSession, type Session } from '../stores/sessions.ts'
+
+export interface Subject<Row = unknown> {
+  /** Names it among all subjects: its idempotency keys are kept under this, and the writes of one process to it queue up by it. */
+  key: string
+  /** Locks it for the rest of the transaction; undefined when it does not exist. */
+  lock(tx: Queries): Promise<Row | undefined>
+  /** Refuses a call about one that does not exist. */
+  missing(): never
+}
+
+export interface SessionSubject extends Subject<Session> {
+  isSession: true
+}
+
+/** The session that a call names. Its writes come one after the other, and may append to its log. */
+export const sessionSubject = (id: string, missing = 'There is no such session.'): SessionSubject => ({
+  isSession: true,
+  key: id,
+  lock: async (tx) => (isUuid(id) ? lockSession(tx, id) : undefined),
+  missing: () => refuse('not_found', missing, { session_id: redacted(id) }),
+})
+
+export const isSessionSubject = (subject: Subject | undefined): subject is SessionSubject => subject !== undefined && 'isSession' in subject

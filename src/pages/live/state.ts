@@ -1,0 +1,82 @@
+// The state of one session as its open pages show it beside the feed: read from the database, rendered, and compared with what was sent.
+import { stateOf, type SessionWithDoc } from '../session/state.ts'
+import type { Services } from '../../process/services.ts'
+import type { Event } from '../../stores/events.ts'
+import { sessionsWithDocs } from '../../stores/live-state.ts'
+import { roster, type RosterRow } from '../../stores/members.ts'
+import { ActivityLanes } from './activity-lanes.ts'
+import { fragmentsOf, renamedHead, type FragmentName, type Fragments } from './frames.tsx'
+
+export class LiveState {
+  teams: RosterRow[] = []
+  #row!: SessionWithDoc
+  #lanes: ActivityLanes
+  #sent!: Fragments
+  #sentTitle = ''
+
+  constructor(
+    readonly services: Services,
+    readonly sessionId: string,
+  ) {
+    this.#lanes = new ActivityLanes(services.database, sessionId)
+  }
+
+  /** Reads everything, and takes it as what all pages have. */
+  async open() {
+    await this.read()
+    await this.#lanes.read(this.teams)
+    this.#sent = this.#render()
+    this.#sentTitle = this.session.title
+    return this
+  }
+
+  /** Reads the session and its teams; the lanes are read by and by. */
+  async read() {
+    const { database } = this.services
+    const [[row], teams] = await Promise.all([sessionsWithDocs(database, [this.sessionId]), roster(database, this.sessionId)])
+    this.#row = row!
+    this.teams = teams
+  }
+
+  /** Takes over what was read for all sessions at once. False if it is older than what is known here. */
+  update(row: SessionWithDoc, teams: RosterRow[]): boolean {
+    if (row.session.lastSequence < this.session.lastSequence || row.version < this.version) return false
+    this.#row = row
+    this.teams = teams
+    if (this.#lanes.due) void this.#lanes.read(teams).catch(() => {}) // the next update tries again
+    return true
+  }
+
+  count(events: Event[]) {
+    this.#lanes.count(events)
+  }
+
+  get session() {
+    return this.#row.session
+  }
+
+  /** The document's newest version. */
+  get version() {
+    return this.#row.version
+  }
+
+  /** The fragments as all pages have them. */
+  get sent(): Readonly<Fragments> {
+    return this.#sent
+  }
+
+  /** Renders the state, and returns the fragments that differ from what was sent: they count as sent from now on. */
+  changes(): string {
+    const before = this.#sent
+    const now = (this.#sent = this.#render())
+    const { title } = this.session
+    const renamed = title !== this.#sentTitle
+    this.#sentTitle = title
+    const changed = (Object.keys(now) as FragmentName[]).filter((name) => now[name] !== before[name])
+    return changed.map((name) => (name === 'head' && renamed ? renamedHead(this.#state()) : now[name])).join('')
+  }
+
+  #state = () => stateOf(this.services, this.#row, this.teams)
+
+  #render = (): Fragments => fragmentsOf({ state: this.#state(), lanes: this.#lanes.lanes, messages: this.#lanes.messages })
+}

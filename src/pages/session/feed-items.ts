@@ -1,0 +1,98 @@
+// Events and edits as the items of a feed: what each row shows, in plain data.
+import type { EditItem } from '../../../components/session/edit-row.tsx'
+import type { EventItem } from '../../../components/session/event-row.tsx'
+import type { FeedItem, MessageItem } from '../../../components/session/feed-row.tsx'
+import type { Team } from '../../../components/parts/team.tsx'
+import { day } from '../../../components/parts/time.ts'
+import { kindOf, subjectOf, type EventKinds } from '../../core/event-kinds.ts'
+import type { Edit } from '../../stores/documents.ts'
+import type { Event } from '../../stores/events.ts'
+import { SAME_BREATH_MS, type FeedEnd, type FeedEntry } from './edits.ts'
+import type { LineCounts } from './line-counts.ts'
+import type { TeamLookup } from './team-lookup.ts'
+
+/** What the rows of one session's feed are made with, apart from events and edits. */
+export interface ItemContext {
+  sessionId: string
+  teams: TeamLookup
+  kinds: EventKinds
+  /** The reader is a guest, to whom the document's versions are closed. */
+  guest: boolean
+  /** The messages that were replied to, by id. */
+  answered: Map<string, Event>
+  linesOf: (edit: Edit) => LineCounts | undefined
+}
+
+/** The items of rows that follow a feed's end, each with whether it continues the row before and begins a day. */
+export const feedItems = (entries: FeedEntry[], end: FeedEnd, context: ItemContext): FeedItem[] => {
+  const lastEdit = end.edits.at(-1)
+  const first: Partial<FeedEntry> = lastEdit ? { edit: lastEdit } : { event: end.event }
+  return entries.map(({ event, edit }, i) => {
+    const above = i > 0 ? entries[i - 1]! : first
+    const at = above.edit?.at ?? above.event?.at
+    const today = day((event ?? edit).at)
+    const newDay = at && day(at) !== today ? today : undefined
+    const item = edit
+      ? editItem(edit, context)
+      : event.type === 'system'
+        ? eventItem(event, context)
+        : messageItem(event, above.event, context)
+    return { ...item, newDay }
+  })
+}
+
+const messageItem = (event: Event, previous: Event | undefined, { teams, answered }: ItemContext): MessageItem => {
+  const original = event.reply_to ? answered.get(event.reply_to as string) : undefined
+  const to = ((event.to as string[] | undefined) ?? []).map((id) => teams.team(id)?.name ?? 'somebody')
+  return {
+    kind: 'message',
+    sequence: event.sequence,
+    at: event.at,
+    team: authorOf(event, teams),
+    text: (event.content as { text?: string }).text ?? '',
+    continues: to.length === 0 && isSameBreath(event, previous),
+    prompt: event.type === 'user_input',
+    answers: original && { sequence: original.sequence, name: authorOf(original, teams).name },
+    to,
+  }
+}
+
+const authorOf = (event: Event, teams: TeamLookup): Team =>
+  teams.team(event.posted_by_team_id) ?? { name: (event.team as string | null) ?? 'Somebody', hue: undefined }
+
+const isSameBreath = (event: Event, previous: Event | undefined): boolean =>
+  previous !== undefined &&
+  previous.type === event.type &&
+  previous.posted_by_team_id === event.posted_by_team_id &&
+  previous.team === event.team &&
+  day(previous.at) === day(event.at) &&
+  Date.parse(event.at) - Date.parse(previous.at) < SAME_BREATH_MS
+
+const eventItem = (event: Event, { sessionId, teams, kinds }: ItemContext): EventItem => {
+  const kind = kindOf(kinds, event)
+  const name = subjectOf(kinds, event)
+  return {
+    kind: 'event',
+    sequence: event.sequence,
+    at: event.at,
+    icon: kind.icon,
+    highlighted: kind.highlighted === true,
+    words: kind.words(event),
+    href: kind.link?.(event, sessionId),
+    team: teams.team(event.team_id) ?? (name === undefined ? undefined : teams.named(name)),
+    changes: (event.changes as EventItem['changes'] | undefined) ?? {},
+    reason: event.reason as string | undefined,
+    docVersion: event.doc_version as number | undefined,
+  }
+}
+
+/** What was written to the document, as a row of the feed. */
+export const editItem = (edit: Edit, { sessionId, teams, guest, linesOf }: ItemContext): EditItem => ({
+  kind: 'edit',
+  from: edit.from,
+  to: edit.to,
+  at: edit.at,
+  team: edit.by === undefined ? undefined : (teams.team(edit.teamId) ?? { name: edit.by, hue: undefined }),
+  changed: linesOf(edit),
+  history: guest ? undefined : `/sessions/${sessionId}/history`,
+})

@@ -1,0 +1,61 @@
+// Logs each degraded mode once when it begins and once when it ends. Two others are logged where they are noticed: lost notifications in
+// log/notifier.ts, and a database that is away by the background jobs that fail (core/repeat.ts).
+import type { Job } from '../core/job.ts'
+import type { Log } from '../core/log.ts'
+
+const EVERY_MS = 5_000
+const INDEX_LAGS_S = 30
+const NEARLY_FULL = 0.9 // of a limit: it begins here
+const HAS_ROOM = 0.8 // and ends here, so that a count that wavers around the limit does not fill the log
+
+interface Watched {
+  log: Log
+  config: { MAX_WAITS: number; MAX_STREAMS: number }
+  waits: { held: number }
+  streams: { open: number }
+  indexer: { readonly lagSeconds: number }
+}
+
+interface Mode {
+  begins(): boolean
+  ends(): boolean
+  beginning: string
+  ending: string
+  figures(): Record<string, number>
+}
+
+/** Compares the process with its limits again and again. */
+export const degradedModesJob = ({ log, config, waits, streams, indexer }: Watched): Job => {
+  const modes: Mode[] = [
+    {
+      begins: () => indexer.lagSeconds > INDEX_LAGS_S,
+      ends: () => indexer.lagSeconds <= INDEX_LAGS_S,
+      beginning: `The search index is more than ${INDEX_LAGS_S} s behind: searches do not find what was written since.`,
+      ending: 'The search index has caught up.',
+      figures: () => ({ lag_seconds: Math.round(indexer.lagSeconds) }),
+    },
+    nearlyFull('waits', 'MAX_WAITS', config.MAX_WAITS, () => waits.held),
+    nearlyFull('streams', 'MAX_STREAMS', config.MAX_STREAMS, () => streams.open),
+  ]
+  const active = new Set<Mode>()
+  const run = () => {
+    for (const mode of modes) {
+      if (!active.has(mode) && mode.begins()) {
+        active.add(mode)
+        log('warn', mode.beginning, mode.figures())
+      } else if (active.has(mode) && mode.ends()) {
+        active.delete(mode)
+        log('info', mode.ending, mode.figures())
+      }
+    }
+  }
+  return { name: 'degraded', everyMs: EVERY_MS, run }
+}
+
+const nearlyFull = (name: string, variable: string, limit: number, count: () => number): Mode => ({
+  begins: () => count() >= NEARLY_FULL * limit,
+  ends: () => count() < HAS_ROOM * limit,
+  beginning: `The open ${name} have reached ${NEARLY_FULL * 100} % of ${variable}. At the limit, more are refused.`,
+  ending: `The open ${name} are below ${HAS_ROOM * 100} % of ${variable} again.`,
+  figures: () => ({ [name]: count(), limit }),
+})

@@ -1,0 +1,99 @@
+// What one process does in the background by itself: presence, wake-ups that got lost, the index, loops, and the embedded database's
+// upkeep. The wings bring jobs of their own (services.ts).
+import type { Database } from '../../db/database.ts'
+import { createVacuum } from '../../db/vacuum.ts'
+import type { Clock } from '../core/clock.ts'
+import type { Job } from '../core/job.ts'
+import type { Presence } from '../core/presence.ts'
+import type { Notifier } from '../log/notifier.ts'
+import type { LoopGuard } from '../loops/guard.ts'
+import type { Indexer } from '../search/indexer.ts'
+import { writePresence } from '../stores/presence.ts'
+import type { SavedSettings } from '../stores/settings.ts'
+import { newestSequences } from '../stores/sessions.ts'
+import type { Publisher } from './publish.ts'
+
+const EVERY_MS = {
+  presence: 1_000,
+  sweep: 4_500, // a lost wake-up costs at most this plus one read
+  index: 300, // a post can be found within a second
+  loops: 1_000,
+  vacuum: 10_000,
+  settings: 5_000, // a key that another instance revoked works here no longer than this, even if the notification was lost
+  peers: 30_000,
+  recheck: 5_000,
+}
+const RECHECKS = 7 // cover half a minute: the database ends a statement after 5 s, and may have been away for a while
+
+export type JobName = keyof typeof EVERY_MS
+
+interface Parts {
+  database: Database
+  clock: Clock
+  presence: Presence
+  loops: LoopGuard
+  settings: SavedSettings
+  notifier: Notifier | undefined
+  publisher: Publisher
+  stopping: AbortSignal
+}
+
+/** `flushPresence` writes the presence that is only in memory, as its job does: once more before the database is closed. `recheck`: the
+ *  outcome of a write is unknown. */
+export const processJobs = ({ database, clock, presence, loops, settings, notifier, publisher, stopping }: Parts) => {
+  const flushPresence = presenceFlush(database, clock, presence, publisher)
+  const rechecks = recheckerOf(publisher.indexer)
+  const runs: Partial<Record<JobName, () => unknown>> = {
+    presence: flushPresence,
+    sweep: () => sweep(database, publisher),
+    index: () => publisher.indexer.run(() => !stopping.aborted),
+    loops: () => loops.sweep(),
+    vacuum: createVacuum(database, publisher.appended),
+    recheck: rechecks.run,
+    ...(notifier && { settings: () => settings.reload(), peers: () => greet(notifier, publisher.indexer) }),
+  }
+  const jobs: Job[] = Object.entries(runs).map(([name, run]) => ({ name, everyMs: EVERY_MS[name as JobName], run }))
+  return { jobs, flushPresence, recheck: rechecks.begin }
+}
+
+const presenceFlush =
+  (database: Database, clock: Clock, presence: Presence, { memberCache }: Publisher) =>
+  async () => {
+    memberCache.forget()
+    const seen = presence.drain()
+    if (seen.length === 0) return
+    try {
+      clock.set(await writePresence(database, seen))
+    } catch (error) {
+      presence.restore(seen)
+      throw error
+    }
+  }
+
+// Wakes those who wait for a session whose log has grown further than they were told.
+const sweep = async (database: Database, { waiters, grew }: Publisher) => {
+  const waited = waiters.sessions()
+  if (waited.length === 0) return
+  for (const { id, last_sequence } of await newestSequences(database, waited)) {
+    const woken = waiters.newestWoken(id)
+    if (woken !== undefined && last_sequence > woken) grew(id, last_sequence)
+  }
+}
+
+const greet = async (notifier: Notifier, indexer: Indexer) => {
+  await notifier.sayHello()
+  indexer.catchUp() // the events of an instance that died before it could notify
+}
+
+// A write whose caller was told that its outcome is unknown may still land once the database is back: the index looks for it for a while.
+const recheckerOf = (indexer: Indexer) => {
+  let left = 0
+  return {
+    begin: () => void (left = RECHECKS),
+    run() {
+      if (left === 0) return
+      left--
+      indexer.catchUp()
+    },
+  }
+}

@@ -1,0 +1,99 @@
+// The sections of catch_up. Each reads its rows and cuts them to the characters it is given. Every row has the id or the name by which
+// the whole of it can be read.
+import type { Context } from '../operations/context.ts'
+import { fitting, jsonLength, rowWithin } from '../core/budget.ts'
+import { nameKey } from '../core/text.ts'
+import { documentBefore, documentVersions, readDocument } from '../stores/documents.ts'
+import { eventsBefore, type Event } from '../stores/events.ts'
+import { roster, type Member } from '../stores/members.ts'
+import { sessionById } from '../stores/sessions.ts'
+import { unansweredBy } from '../stores/unread.ts'
+import { fittingOutline, outlineOf } from './outline.ts'
+import { participantOf } from './roster.ts'
+
+const ROWS = 30
+const VERSIONS = 50
+const ROW_CHARS = 240 // a row may take as many even if the section has hardly more
+
+export interface CatchUpSection {
+  name: string
+  share: number // of the characters that the sections before it have left
+  total: number // rows, with those that do not fit
+  /** The section in at most `limit` characters, and how many rows that are. */
+  within(limit: number): { value: unknown; rows: number }
+}
+
+/** A section of rows, which come with the most important first; `arrange` puts the rows that fit into the order of the answer. */
+const listSection = (
+  name: string,
+  share: number,
+  rows: object[],
+  { total = rows.length, arrange = (kept: object[]) => kept } = {},
+): CatchUpSection => ({
+  name,
+  share,
+  total,
+  within(limit) {
+    const each = Math.max(ROW_CHARS, Math.floor(limit / 6))
+    const kept = fitting(
+      rows.map((row) => rowWithin(row, each)),
+      limit,
+    )
+    return { value: arrange(kept), rows: kept.length }
+  },
+})
+
+export const participantsSection = async ({ services, queries }: Context, { session: { id } }: Member): Promise<CatchUpSection> => {
+  const [session, teams] = await Promise.all([sessionById(queries, id), roster(queries, id)])
+  const rows = teams.map((row) => {
+    const { team_id, team_name, status, is_convener } = participantOf(services, row, session!)
+    return { team_id, team_name, status: row.leftAt ? 'left' : status, ...(is_convener && { is_convener }) }
+  })
+  return listSection(
+    'participants',
+    0.2,
+    rows.toSorted((a, b) => Number(a.status === 'left') - Number(b.status === 'left')),
+  )
+}
+
+export const unansweredSection = async ({ queries }: Context, { session: { id }, teamId, teamName }: Member): Promise<CatchUpSection> => {
+  // A team that left and came back has a handle for each time it joined: messages to its earlier handles wait for it too.
+  const earlier = (await roster(queries, id)).filter((team) => team.leftAt !== null && nameKey(team.teamName) === nameKey(teamName))
+  const { events, count } = await unansweredBy(queries, id, [teamId, ...earlier.map((team) => team.teamId)], ROWS)
+  return listSection('unanswered', 0.35, events.map(rowOf), { total: count, arrange: oldestFirst })
+}
+
+export const lastMessagesSection = async ({ queries }: Context, { session: { id } }: Member): Promise<CatchUpSection> => {
+  const { events } = await eventsBefore(queries, id, undefined, false, ROWS)
+  // There are always more, so none are reported as omitted.
+  return { ...listSection('last_messages', 1, events.toReversed().map(rowOf), { arrange: oldestFirst }), total: 0 }
+}
+
+const oldestFirst = (rows: object[]) => rows.toReversed()
+
+const rowOf = ({ id, sequence, at, type, content, author, posted_by_team_id: _, changes, ...rest }: Event) => ({
+  id,
+  sequence,
+  at,
+  ...(author === 'person' && { author }), // a team may have the person's name
+  ...rest,
+  ...(type === 'system' ? changes !== undefined && { changed: Object.keys(changes as object) } : (content as object)),
+})
+
+/** The outline of the doc, with the sections that changed since the team's cursor. */
+export const docSection = async ({ queries }: Context, { session: { id } }: Member, cursor: number): Promise<CatchUpSection> => {
+  const [now, before, versions] = await Promise.all([
+    readDocument(queries, id),
+    documentBefore(queries, id, cursor),
+    documentVersions(queries, id, undefined, VERSIONS),
+  ])
+  const { outline, removed } = outlineOf(now.content, before.content)
+  const by = [...new Set(versions.filter(({ version }) => version > before.version).map(({ by }) => by))]
+  const within = (limit: number) => {
+    const removals = removed.length > 0 && { removed: fitting(removed, limit / 4) }
+    const value = { version: now.version, since_version: before.version, changed_by: fitting(by, limit / 4), ...removals, outline: [] }
+    const rows = fittingOutline(outline, limit - jsonLength(value))
+    return { value: { ...value, outline: rows }, rows: rows.length }
+  }
+  return { name: 'doc', share: 0.4, total: outline.length, within }
+}

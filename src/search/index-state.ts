@@ -1,0 +1,54 @@
+// How far the index has come in each session, as the database knows it.
+import type { Database, Queries } from '../../db/database.ts'
+import { plainArray } from '../../db/arrays.ts'
+import { UPDATED } from '../stores/history.ts'
+import { INDEX_LOCK, type SessionProgress } from './event-index.ts'
+
+/** A session whose log is ahead of the index. */
+export interface SessionBehind {
+  id: string
+  newest: number
+  /** How long its first event that is not indexed has waited. Null if unknown: an imported event has its transcript's time, and what is
+   *  being rebuilt was indexed before. */
+  age_ms: number | null
+}
+
+/** The sessions whose log is ahead of the index, newest first: after a crash, or of a database that had no index. */
+export const sessionsBehind = async ({ query }: Queries): Promise<SessionBehind[]> => {
+  await query(
+    `insert into session_index (session_id, started_at, updated_at)
+     select id, created_at, ${UPDATED} from sessions s
+     where not exists (select from session_index where session_id = s.id) on conflict do nothing`,
+  )
+  return query<SessionBehind>(
+    `select s.id, s.last_sequence as newest, (
+       select extract(epoch from clock_timestamp() - e.at)::float8 * 1000 from events e
+       where e.session_id = s.id and e.sequence = i.indexed_sequence + 1 and e.source_line is null and c.rebuilding is null
+     ) as age_ms
+     from session_index i join sessions s on s.id = i.session_id cross join search_corpus c where i.indexed_sequence < s.last_sequence
+     order by i.updated_at desc`,
+  )
+}
+
+/** Which of these sessions are still behind. */
+export const stillBehind = async ({ query }: Queries, sessionIds: string[]): Promise<SessionProgress[]> =>
+  query<SessionProgress>(
+    `select i.session_id as session, i.indexed_sequence as indexed, s.last_sequence as newest
+     from session_index i join sessions s on s.id = i.session_id
+     where i.session_id = any($1::uuid[]) and i.indexed_sequence < s.last_sequence`,
+    [plainArray(sessionIds)],
+  )
+
+/** Throws the whole index of events away: it is made anew from the log. Returns how many events there are to index. */
+export const emptyIndex = (database: Database): Promise<number> =>
+  database.transaction(async ({ query }) => {
+    await query('select pg_advisory_xact_lock($1)', [INDEX_LOCK])
+    await query('truncate event_search, search_terms')
+    await query(`update session_index set indexed_sequence = 0, mode = 'chat', messages = 0`)
+    const [row] = await query<{ events: number }>(
+      `update search_corpus set events = 0, length = 0, rebuilding = (select sum(last_sequence)::int8 from sessions) returning coalesce(rebuilding, 0) as events`,
+    )
+    return row!.events
+  }, EMPTYING_MAY_TAKE_MS)
+
+const EMPTYING_MAY_TAKE_MS = 120_000

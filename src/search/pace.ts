@@ -1,0 +1,61 @@
+// How fast the index may go. Whoever waits for an answer comes first: posts and questions share the processors with the index, and on PGlite
+// this thread too. The index gives way by resting for a multiple of the time that it worked, and catches up when they are fewer.
+import { pause } from '../core/pause.ts'
+
+const MANY_POSTS = 1_000 // a second: above this the index rests
+const RESTS_FOR_POSTS = 4 // times as long as it worked, for each MANY_POSTS a second
+const RESTS_FOR_POSTS_AT_MOST = 20
+const RESTS_FOR_QUESTIONS = 3 // times as long as it worked: a quarter of its speed is left
+const LONGEST_REST_MS = 250 // within a batch, whose transaction may take a minute in all
+const STILL_ASKED_MS = 200 // after a question, since who asked one often asks the next
+const SHORTEST_S = 0.01 // that a rate is measured over
+
+export class Pace {
+  #questions = 0 // under way
+  #answeredAt = -Infinity
+  #measured = { at: performance.now(), posted: 0 }
+  #posts = 0 // a second, in units of MANY_POSTS
+  #workedFrom = 0
+
+  /** `posted`: how many events have been posted so far. */
+  constructor(readonly posted: () => number) {}
+
+  /** The index gives way until this question is answered. */
+  async during<Answer>(question: Promise<Answer>): Promise<Answer> {
+    this.#questions++
+    try {
+      return await question
+    } finally {
+      this.#questions--
+      this.#answeredAt = performance.now()
+    }
+  }
+
+  /** A batch begins. True: others want the processors, and it has to be a small one. With its rests a large one would take many seconds, for
+   *  which the newest posts would wait. */
+  begin(): boolean {
+    const [at, posted] = [performance.now(), this.posted()]
+    const perSecond = (posted - this.#measured.posted) / Math.max((at - this.#measured.at) / 1_000, SHORTEST_S)
+    this.#measured = { at, posted }
+    this.#posts = perSecond / MANY_POSTS
+    this.#workedFrom = at
+    return this.#posts > 1 || this.#asked()
+  }
+
+  /** Between two pieces of a batch: whatever else waits for this thread has its turn, and questions the processors. */
+  async giveWay(): Promise<void> {
+    const worked = performance.now() - this.#workedFrom
+    await pause(this.#asked() ? Math.min(RESTS_FOR_QUESTIONS * worked, LONGEST_REST_MS) : 0)
+    this.#workedFrom = performance.now()
+  }
+
+  /** After a batch, which has taken so long. For posts the index rests here alone: its transaction is over, and holds up no vacuum. */
+  async end(tookMs: number): Promise<void> {
+    await this.giveWay()
+    if (this.#posts > 1) await pause(Math.min(RESTS_FOR_POSTS * this.#posts, RESTS_FOR_POSTS_AT_MOST) * tookMs)
+  }
+
+  #asked() {
+    return this.#questions > 0 || performance.now() - this.#answeredAt < STILL_ASKED_MS
+  }
+}

@@ -1,0 +1,36 @@
+// Lists sessions by time, from their rows in the search index.
+import type { Queries } from '../../db/database.ts'
+import { sessionColumns, type SessionRow } from './history.ts'
+
+export interface SessionListFilter {
+  start: string
+  end: string
+  mode: string | null
+  order: 'asc' | 'desc'
+  after: { updated_at: string; id: string } | undefined
+  limit: number
+}
+
+/** A list of more sessions than this may take longer. */
+export const NARROW = 5_000
+
+/** A page of the sessions that overlap a time range, and whether there are more than NARROW in all. */
+export const sessionsWithin = async ({ query }: Queries, { start, end, mode, order, after, limit }: SessionListFilter) => {
+  const matches = `updated_at >= $1::timestamptz and started_at < $2::timestamptz${mode === null ? '' : ' and mode = $3'}`
+  const filter = [start, end, ...(mode === null ? [] : [mode])]
+  const [comparison, n] = [order === 'asc' ? '>' : '<', filter.length]
+  const onwards = after ? `and (updated_at, session_id) ${comparison} ($${n + 1}::timestamptz, $${n + 2}::uuid)` : ''
+  const [rows, [count]] = await Promise.all([
+    query<SessionRow & { mode: string }>(
+      `select ${sessionColumns('l.updated_at')}, l.mode
+       from (select * from session_index where ${matches} ${onwards} order by updated_at ${order}, session_id ${order} limit ${limit}) l
+       join sessions s on s.id = l.session_id order by l.updated_at ${order}, l.session_id ${order}`,
+      after ? [...filter, after.updated_at, after.id] : filter,
+    ),
+    query<{ many: boolean }>(
+      `select count(*) > ${NARROW} as many from (select from session_index where ${matches} limit ${NARROW + 1}) m`,
+      filter,
+    ),
+  ])
+  return { rows, many: count!.many }
+}

@@ -1,0 +1,87 @@
+// What agents really send: arguments that are null, ids with blanks, addresses with a slash too many. What can be understood is, and what
+// cannot be is refused with words that say what to send instead.
+import { expect } from 'bun:test'
+import { test } from '../support/foreign.ts'
+import { done, onEveryEngine, refused, room, throughEveryDoor, viaRest } from '../support/parley.ts'
+
+throughEveryDoor((call, _, transport) => {
+  test('an argument that is null is one that was left out', async () => {
+    const { id, alex } = await room(call)
+    const { cursor } = await done(alex('post_message', { content: 'hello', to: null, reply_to: null, idempotency_key: null }))
+    if (transport === 'MCP') {
+      const page = await done(alex('wait_for_messages', { since_cursor: null, timeout: 0, max_chars: null }))
+      expect(page.next_cursor).toBe(cursor)
+    }
+    const { message } = await refused(alex('post_message', { content: null }), 'invalid_request')
+    expect(message).toContain('content: must be')
+    expect(
+      (await done(call('create_session', { title: 'S', description: '', creator_team_name: 'A', resume_from: null }))).session_id,
+    ).not.toBe(id)
+  })
+
+  test('one addressee need not stand in a list', async () => {
+    const { alex, bea } = await room(call)
+    await done(alex('post_message', { content: 'for you', to: bea.team }))
+    const { messages } = await done(bea('wait_for_messages', { since_cursor: 1, timeout: 0 }))
+    expect(messages.at(-1).to).toEqual([bea.handle])
+  })
+
+  test('arguments that are missing, misnamed or of another type are all named, with those that there are', async () => {
+    const { alex } = await room(call)
+    const missing = await refused(call('create_session', { team_name: "Alex's Team" }), 'invalid_request')
+    expect(missing.message).toContain('title: is required (text); description: is required (text); creator_team_name: is required (text)')
+    expect(missing.message).toContain('unknown argument team_name; the arguments are title, description, creator_team_name')
+    expect(missing.details.issues).toHaveLength(4)
+    const misnamed = await refused(alex('ack_messages', { cursor: 1, upto: 1 }), 'invalid_request')
+    expect(misnamed.message).toStartWith('unknown argument upto; the arguments are session_id, cursor')
+    expect((await refused(alex('ack_messages', {}), 'invalid_request')).message).toBe('cursor: is required (a whole number)')
+    const { message } = await refused(alex('update_session_doc', { content: 'x', expected_version: 'one' }), 'invalid_request')
+    expect(message).toBe('expected_version: must be a number')
+  })
+
+  test('the refusal of a message that is too long says where to put it, in either form', async () => {
+    const { alex } = await room(call)
+    const text = 'x'.repeat(32 * 1024 + 1)
+    for (const content of [text, { text }]) {
+      const { message } = await refused(alex('post_message', { content }), 'invalid_request')
+      expect(message).toEndWith('must have at most 32 KiB. Put what is longer into the document, and say where it stands')
+    }
+  })
+
+  test('the next convener may be named, as one who is addressed is', async () => {
+    const { alex, bea } = await room(call)
+    const { convener } = await done(alex('transfer_convener', { to: bea.team.toUpperCase() }))
+    expect(convener).toEqual({ team_id: bea.handle, team_name: bea.team })
+    const back = await done(bea('transfer_convener', { to: alex.handle.toUpperCase() }))
+    expect(back.convener.team_id).toBe(alex.handle)
+  })
+
+  test('a section is found by its heading as the document has it', async () => {
+    const { alex } = await room(call)
+    await done(alex('append_to_session_doc', { text: '## Decisions\n\n- use bun' }))
+    for (const section of ['Decisions', '## Decisions', '#  Decisions'])
+      expect((await done(alex('read_session_doc', { section }))).content).toContain('use bun')
+  })
+})
+
+onEveryEngine((parley) => {
+  test('a slash at the end changes nothing', async () => {
+    const { id, alex } = await room(viaRest(parley()))
+    const headers = { 'x-team-id': alex.token }
+    expect((await parley().send(`/api/sessions/${id}/messages/`, { body: '{"content":"hello"}', headers })).status).toBe(200)
+    expect((await parley().send(`/api/sessions/${id}/`, { headers })).status).toBe(200)
+    expect((await parley().send('/api/sessions/', { body: '{}' })).status).toBe(400)
+    expect((await parley().send('/mcp/', { body: '{"jsonrpc":"2.0","id":1,"method":"ping"}' })).status).toBe(200)
+    expect((await parley().send(`/sessions/${id}/`)).status).toBe(200)
+    expect((await parley().send('/api/config/', { headers: { host: 'evil.example' } })).status).toBe(403)
+  })
+
+  test('a body that is no JSON is told why', async () => {
+    for (const body of ['{"title":"x", // a comment\n}', '{"title":"x",}', 'plain text']) {
+      const response = await parley().send('/api/sessions', { body })
+      expect(response.status).toBe(400)
+      const { error } = (await response.json()) as { error: { message: string } }
+      expect(error.message).toMatch(/^The body is not JSON \([^)]+\)\. .*no comments.*--data-binary/)
+    }
+  })
+})

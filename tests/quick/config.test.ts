@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'bun:test'
+import { BadConfig, readConfig, VARIABLES } from '../../src/config.ts'
+
+const wrong = (environment: Record<string, string>): string => {
+  try {
+    readConfig(environment)
+    return 'it was taken'
+  } catch (error) {
+    expect(error).toBeInstanceOf(BadConfig)
+    return (error as Error).message
+  }
+}
+
+describe('the configuration', () => {
+  test('without an environment every variable has its default', () => {
+    expect(readConfig({})).toMatchObject({
+      PORT: 7423,
+      HOST: '127.0.0.1',
+      DATABASE_URL: undefined,
+      DATA_DIR: './data',
+      MCP_URL: undefined,
+      ALLOWED_HOSTS: [],
+      TRUST_PROXY: false,
+      ACCESS_TOKEN: undefined,
+      VIEWER_PASSWORD: undefined,
+      CONVENER_ONLY: undefined,
+      ONE_SESSION_PER_TEAM: false,
+      METADATA_MIN_INTERVAL: 0,
+      RATE_LIMIT: 0,
+      IDLE_AFTER: 10,
+      DISCONNECTED_AFTER: 60,
+      IDLE_LIMIT: 10,
+      MAX_WAITS: 20_000,
+      MAX_STREAMS: 10_000,
+      LOG_LEVEL: 'info',
+    })
+  })
+
+  test('an empty value is an unset one', () => {
+    expect(readConfig({ PORT: '', MCP_URL: '', CONVENER_ONLY: '' })).toEqual(readConfig({}))
+  })
+
+  test.each([
+    ['PORT', 'http'],
+    ['PORT', '65536'],
+    ['PORT', '-1'],
+    ['PORT', '1.5'],
+    ['DATABASE_URL', 'mysql://x'],
+    ['MCP_URL', 'parley.example/mcp'],
+    ['MCP_URL', 'ftp://parley.example'],
+    ['MCP_URL', 'http://x/$(id)'],
+    ['TRUST_PROXY', 'yes'],
+    ['ACCESS_TOKEN', 'short'],
+    ['VIEWER_PASSWORD', 'short'],
+    ['OPERATOR_KEY', 'short'],
+    ['CONVENER_ONLY', 'all'],
+    ['CONVENER_ONLY', 'conclude,rename'],
+    ['CONVENER_ONLY', 'conclude,'],
+    ['CONVENER_ONLY', 'both,conclude'],
+    ['ONE_SESSION_PER_TEAM', 'maybe'],
+    ['METADATA_MIN_INTERVAL', '-1'],
+    ['RATE_LIMIT', 'many'],
+    ['IDLE_AFTER', '0'],
+    ['DISCONNECTED_AFTER', 'never'],
+    ['IDLE_LIMIT', '0'],
+    ['MAX_WAITS', '0'],
+    ['MAX_STREAMS', '0'],
+    ['LOG_LEVEL', 'loud'],
+  ])('%s=%s stops the start with a sentence that names it', (name, value) => {
+    expect(wrong({ [name]: value })).toContain(`${name}: `)
+  })
+
+  test('all that is wrong is named at once, and no secret is repeated', () => {
+    const message = wrong({ PORT: 'x', LOG_LEVEL: 'y', ACCESS_TOKEN: 'hunter2', DATABASE_URL: 'mysql://me:hunter2@x' })
+    for (const name of ['PORT', 'LOG_LEVEL', 'ACCESS_TOKEN', 'DATABASE_URL']) expect(message).toContain(name)
+    expect(message).not.toContain('hunter2')
+  })
+
+  test('a team cannot be disconnected before it is idle', () => {
+    expect(wrong({ IDLE_AFTER: '61' })).toContain('DISCONNECTED_AFTER')
+    expect(wrong({ IDLE_AFTER: '30', DISCONNECTED_AFTER: '20' })).toContain('DISCONNECTED_AFTER')
+  })
+
+  test('flags, lists and numbers are read as what they are', () => {
+    expect(readConfig({ TRUST_PROXY: '1', ALLOWED_HOSTS: ' A.example, b.example:80 ,', METADATA_MIN_INTERVAL: '0.5' })).toMatchObject({
+      TRUST_PROXY: true,
+      ALLOWED_HOSTS: ['a.example', 'b.example:80'],
+      METADATA_MIN_INTERVAL: 0.5,
+    })
+  })
+
+  test.each([
+    ['conclude', ['conclude']],
+    ['metadata', ['metadata']],
+    ['both', ['conclude', 'metadata']],
+    ['conclude,metadata', ['conclude', 'metadata']],
+    [' metadata , conclude ', ['metadata', 'conclude']],
+  ] as const)('CONVENER_ONLY=%s keeps for the convener: %j', (text, acts) => {
+    expect(readConfig({ CONVENER_ONLY: text }).CONVENER_ONLY).toEqual([...acts])
+  })
+
+  test('a bad CONVENER_ONLY names the choices', () => {
+    expect(wrong({ CONVENER_ONLY: 'all' })).toContain('CONVENER_ONLY: must be conclude, metadata, or both')
+  })
+
+  test('every variable says what it means', () => {
+    for (const [name, { about }] of Object.entries(VARIABLES)) expect(about.length, name).toBeGreaterThan(10)
+  })
+})

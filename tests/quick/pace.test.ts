@@ -1,0 +1,61 @@
+// When the index gives way, and for how long.
+import { expect, test } from 'bun:test'
+import { Pace } from '../../src/search/pace.ts'
+
+const timed = async (work: Promise<unknown>) => {
+  const from = performance.now()
+  await work
+  return performance.now() - from
+}
+
+const WORKED_MS = 40
+const work = () => Bun.sleep(WORKED_MS)
+
+test('while nobody asks or posts, the index does not rest', async () => {
+  const pace = new Pace(() => 0)
+  expect(pace.begin()).toBe(false)
+  await work()
+  expect(await timed(pace.giveWay())).toBeLessThan(WORKED_MS)
+  expect(await timed(pace.end(WORKED_MS))).toBeLessThan(WORKED_MS)
+})
+
+test('while a question is under way, and for a moment after it, the index rests three times as long as it worked', async () => {
+  const pace = new Pace(() => 0)
+  const question = Promise.withResolvers<string>()
+  const answer = pace.during(question.promise)
+  expect(pace.begin()).toBe(true) // a small batch
+  await work()
+  expect(await timed(pace.giveWay())).toBeGreaterThan(2.5 * WORKED_MS)
+  question.resolve('an answer')
+  expect(await answer).toBe('an answer')
+  await work()
+  expect(await timed(pace.giveWay())).toBeGreaterThan(2.5 * WORKED_MS)
+  await Bun.sleep(250)
+  pace.begin()
+  await work()
+  expect(await timed(pace.giveWay())).toBeLessThan(WORKED_MS)
+})
+
+test('a question that fails is over too', async () => {
+  const pace = new Pace(() => 0)
+  await expect(pace.during(Promise.reject(new Error('gone')))).rejects.toThrow('gone')
+  await Bun.sleep(250)
+  pace.begin()
+  await work()
+  expect(await timed(pace.giveWay())).toBeLessThan(WORKED_MS)
+})
+
+test('above a thousand posts a second batches are small, and the index rests between them, but not within', async () => {
+  let posted = 0
+  const pace = new Pace(() => posted)
+  pace.begin()
+  await work()
+  posted = 1_000
+  expect(pace.begin()).toBe(true)
+  await work()
+  expect(await timed(pace.giveWay())).toBeLessThan(WORKED_MS)
+  expect(await timed(pace.end(WORKED_MS))).toBeGreaterThan(RESTS_AT_LEAST * WORKED_MS)
+  expect(pace.begin()).toBe(false)
+})
+
+const RESTS_AT_LEAST = 4

@@ -1,0 +1,50 @@
+import { expect, test } from 'bun:test'
+import { eventKindsOf } from '../../src/core/event-kinds.ts'
+import { searchLine } from '../../src/pages/search/search-line.ts'
+import { eventKinds } from '../../src/rooms/event-kinds.ts'
+import type { Event } from '../../src/stores/events.ts'
+
+const kinds = eventKindsOf([{ eventKinds }])
+const event = (fields: object) => ({ id: 'x', sequence: 1, at: '2026-04-29T12:00:00Z', ...fields }) as Event
+
+test('a rename says what it was, what it is and why, and a change of both which is which', () => {
+  const renamed = event({
+    type: 'system',
+    event: 'session_metadata_updated',
+    by: "Alex's Team",
+    changes: { title: { from: 'A parser', to: 'Two parsers' }, description: { from: '', to: 'One each.' } },
+    reason: 'One is not enough.',
+  })
+  expect(searchLine(renamed, 'system', 'session_metadata_updated, by: …', ['two'], kinds)).toBe(
+    "Alex's Team renamed the session: A parser → Two parsers, description none → One each. “One is not enough.”",
+  )
+})
+
+test('an event whose fields are not what they should be is a line all the same', () => {
+  for (const changes of [null, 'all', [1], { title: null }, { title: 'x' }])
+    expect(searchLine(event({ type: 'system', event: 'noted', changes, reason: 4 }), 'system', '', ['x'], kinds)).toStartWith(
+      'Somebody noted',
+    )
+})
+
+const call = (tool_name: string, given: unknown) => event({ type: 'tool_call', tool_name, content: { arguments: given } })
+
+test('a call is its tool and what tells most of it, and the argument that was looked for', () => {
+  const line = (tool: string, given: unknown, ...terms: string[]) =>
+    searchLine(call(tool, given), 'tool_call', 'machine text', terms, kinds)
+  expect(line('Bash', { command: 'bun test\ngit status', description: 'Run' }, 'status')).toBe('Bash\u2002bun test git status')
+  expect(line('Grep', { pattern: 'span', path: 'src/lexer' }, 'lexer')).toBe('Grep\u2002span · src/lexer')
+  expect(line('Edit', { file_path: 'a.ts', edits: [{ old: 'lexer' }] }, 'lexer')).toBe('Edit\u2002a.ts · [{"old":"lexer"}]')
+  expect(line('shell', undefined, 'lexer')).toBe('shell\u2002')
+})
+
+test('what was said loses the marks of its markdown, the languages of its fences among them', () => {
+  const said = (text: string, quoted = text) =>
+    searchLine(event({ type: 'chat', content: { text } }), 'assistant_response', quoted, ['git'], kinds)
+  expect(said('The **parser** passes:\n\n```sh\ngit status\n```')).toBe('The parser passes: git status')
+  expect(said(`${'word '.repeat(9_000)}\n\ngit`, '…word **git**')).toBe('…word git') // too far on to be looked for
+})
+
+test('what a tool answered stays as it is', () => {
+  expect(searchLine(event({ type: 'tool_response', content: { text: '**x**' } }), 'tool_response', '**x**', ['x'], kinds)).toBe('**x**')
+})

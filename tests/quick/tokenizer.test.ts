@@ -1,0 +1,124 @@
+import { describe, expect, test } from 'bun:test'
+import { excerpt, shortened, textOf } from '../../src/core/event-text.ts'
+import { indexed, termsOf } from '../../src/search/tokenizer.ts'
+import { likelyEvents, weightOf } from '../../src/search/candidates.ts'
+import { isOneTypo } from '../../src/search/typos.ts'
+
+const terms = (text: string) => [...termsOf(text).keys()]
+
+describe('terms', () => {
+  test.each([
+    ['A path', 'src/app/userName.test.ts', ['src/app/username.test.ts', 'username.test.ts', 'src', 'app', 'user', 'name', 'test', 'ts']],
+    ['a path of the other kind', 'C:\\Users\\bob', ['c:/users/bob', 'users', 'bob']],
+    ['an identifier', 'HTTPServer::get_user', ['httpserver::get_user', 'httpserver', 'get_user', 'http', 'server', 'get', 'user']],
+    ['an error code', 'error TS2345, E0308', ['ts2345', 'ts', '2345', 'e0308', '0308']],
+    ['a version', 'v1.2.3', ['v1.2.3']],
+    ['a name in full width', 'ＰＡＲＳＥＲ', ['parser']],
+    ['writing without spaces', '日本語', ['日本', '本語']],
+  ])('%s is found whole and by its parts', (_, text, expected) => {
+    expect(terms(text)).toEqual(expect.arrayContaining(expected))
+  })
+
+  test('the parts of a thing are terms wherever the thing is', () => {
+    for (const part of ['parser', 'src/parser', 'lexer.ts', 'lexer'])
+      expect(terms('at src/parser/lexer.ts:12')).toEqual(expect.arrayContaining(terms(part).filter((term) => !term.includes('/'))))
+  })
+
+  test('nothing of a text can end the notation it is stored in', () => {
+    for (const term of terms(`it's "a" \\ 'b' {c,d} (e) | & ! : * é ß 1'2`)) expect(term).not.toMatch(/['"\\,{}()|&!*\s]/)
+  })
+
+  test('a text of any size becomes terms, its end included, and no blob does', () => {
+    const long = `${'word '.repeat(100_000)} the needle`
+    expect(termsOf(long).get('needle')).toBe(1)
+    expect(termsOf(long).get('word')).toBe(255)
+    expect(terms('a'.repeat(5_000))).toEqual([])
+    const different = terms(Array.from({ length: 50_000 }, (_, i) => `字${'長'.repeat(8)}${i}`).join(' '))
+    expect(different.join('').length * 3).toBeLessThanOrEqual(600 * 1024)
+  })
+
+  test('a term weighs the more, the oftener it is said and the shorter the text', () => {
+    const level = (text: string) => indexed(termsOf(text)).levels.get('parser') ?? -1
+    const filler = Array.from({ length: 200 }, (_, i) => `other${'abcdefghij'[i % 10]}`).join(' ')
+    expect(level('parser parser parser')).toBeGreaterThan(level('the parser is slow'))
+    expect(level('the parser is slow')).toBeGreaterThan(level(`parser ${filler}`))
+    expect(level(`parser ${filler}`)).toBe(-1)
+  })
+})
+
+describe('typos', () => {
+  test.each([
+    ['parser', 'prser'],
+    ['parser', 'parrser'],
+    ['parser', 'parsed'],
+    ['parser', 'praser'],
+    ['parser', 'arser'],
+    ['parser', 'parse'],
+  ])('%s and %s are one typo apart', (a, b) => {
+    expect([isOneTypo(a, b), isOneTypo(b, a)]).toEqual([true, true])
+  })
+
+  test.each([
+    ['parser', 'parser'],
+    ['parser', 'prsre'],
+    ['parser', 'paxxer'],
+    ['parser', 'par'],
+    ['parser', 'rapser'],
+  ])('%s and %s are not', (a, b) => {
+    expect([isOneTypo(a, b), isOneTypo(b, a)]).toEqual([false, false])
+  })
+})
+
+describe('the plan', () => {
+  const ALL = 1_000_000
+  const term = (name: string, events: number, levels: number[] | null = null) => ({
+    term: name,
+    events,
+    levels,
+    weight: weightOf(events, ALL),
+  })
+
+  test('terms that few events have are taken whole', () => {
+    expect(likelyEvents([term('rare', 3), term('seldom', 1_200)], ALL)).toEqual([{ column: 'tsv', query: "'rare'|'seldom'" }])
+  })
+
+  test('a common term is taken where it weighs most, as far as the budget goes', () => {
+    const plan = likelyEvents([term('common', 300_000, [90_000, 5_000, 1_000, 300, 90])], ALL)
+    expect(plan).toEqual([{ column: 'hot', query: "('2common'|'3common'|'4common')" }])
+  })
+
+  test('two that are common are also taken where they are together', () => {
+    const plan = likelyEvents([term('one', 20_000, [0, 0, 0, 0, 0]), term('other', 20_000, [0, 0, 0, 0, 0])], ALL)
+    expect(plan).toEqual([{ column: 'tsv', query: "('one')&('other')" }])
+  })
+
+  test('what a wider match finds anyway is not looked for apart', () => {
+    const levels = [90, 70, 50, 30, 10]
+    const queries = likelyEvents([term('one', 400_000, levels), term('other', 500_000, levels)], ALL).map(({ query }) => query)
+    expect(queries).toHaveLength(2)
+    expect(queries.join()).toContain("('0one'|")
+    expect(queries.join()).not.toContain('&')
+  })
+})
+
+describe('short texts', () => {
+  test('a long text is cut, on one line, and says so', () => {
+    expect(shortened('one\n  two')).toEqual({ text: 'one two', truncated: false })
+    const { text, truncated } = shortened('word '.repeat(500))
+    expect(truncated).toBe(true)
+    expect(text.length).toBeLessThanOrEqual(241)
+  })
+
+  test('an excerpt shows where the term stands, and no half of a character', () => {
+    const text = `${'😀 '.repeat(400)}the needle${' hay'.repeat(400)}`
+    const made = excerpt(text, ['needle'])
+    expect(made.text).toContain('the needle')
+    expect(made.truncated).toBe(true)
+    expect(made.text.isWellFormed()).toBe(true)
+  })
+
+  test('a call without a text shows its tool and arguments', () => {
+    expect(textOf('tool_call', { arguments: { cmd: 'cargo test', n: 1 } }, 'exec_command')).toBe('exec_command(cmd="cargo test", n=1)')
+    expect(textOf('system', { event: 'team_joined', team: "Bea's Team" }, null)).toBe("team_joined, team: Bea's Team")
+  })
+})

@@ -1,0 +1,23 @@
+import { expect, test } from 'bun:test'
+import { createVacuum } from '../../db/vacuum.ts'
+import { embeddedDatabase } from '../support/pglite.ts'
+
+test('the embedded database is vacuumed and analysed after growth, and only then', async () => {
+  const database = await embeddedDatabase()
+  let appended = 0
+  const tidy = createVacuum(database, () => appended)
+  const analysed = async () =>
+    (await database.query<{ n: number }>(`select count(*)::int as n from pg_stats where tablename = 'sessions'`))[0]!.n
+  const session = crypto.randomUUID()
+  await database.query(`insert into sessions (id, title, description, series_id) values ($1, 'Shipping the parser', '', $1)`, [session])
+  appended = 19_999
+  await tidy()
+  expect(await analysed()).toBe(0)
+  appended = 20_000
+  await tidy()
+  expect(await analysed()).toBeGreaterThan(0)
+  const sent = database.statements()
+  await tidy()
+  expect(database.statements()).toBe(sent)
+  await database.close()
+})
