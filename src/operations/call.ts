@@ -11,6 +11,7 @@ export interface Call {
   base?: () => string // this server's address, as the caller should know it
   link?: () => ServerLink // how the caller reaches this server's MCP
   signal: () => AbortSignal // aborts when the caller hangs up
+  bodyless?: boolean // a HEAD request, which cannot receive messages: none of them counts as delivered
   began?: number // by performance.now(): when the door got it
   wake?: { at?: number | undefined } // set by a wait that an event ended: when this process learned of it, by performance.now()
   held?: (() => void) | undefined // called when the answer is held back, and was not refused at once

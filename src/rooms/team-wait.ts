@@ -153,7 +153,8 @@ export class TeamWait {
 }
 
 // To make the signal of a request takes a quarter of an answer from memory (bench/mcp), and no caller goes away within so little time.
-const isGone = (call: Context['call']) => performance.now() - (call.began ?? 0) > QUICK_MS && call.signal().aborted
+const isGone = (call: Context['call']): boolean =>
+  call.bodyless || (performance.now() - (call.began ?? 0) > QUICK_MS && call.signal().aborted)
 const QUICK_MS = 20
 
 /** The last sequence that was delivered to a team, of all messages or of those addressed to it. */

@@ -46,7 +46,7 @@ export const methodNotAllowed = (allowed: string[]) => {
   )
 }
 
-/** The call as its headers and cookie show it. A HEAD request counts as hung up, so that the messages it cannot receive stay undelivered. */
+/** The call as its headers and cookie show it. The signal of a HEAD request is aborted, so that it is not held. */
 export const callOf = (c: Http, services: Services): Call => ({
   token: c.req.header('x-team-id'),
   person: () => actorOf(c, services),
@@ -55,6 +55,7 @@ export const callOf = (c: Http, services: Services): Call => ({
   header: (name) => c.req.header(name),
   idempotencyKey: () => c.req.header('idempotency-key'),
   signal: () => (c.req.method === 'HEAD' ? AbortSignal.abort() : c.req.raw.signal),
+  bodyless: c.req.method === 'HEAD',
   began: performance.now(),
   wake: {},
   held: c.env?.untimed,
