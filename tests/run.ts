@@ -6,7 +6,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { findChromium, installChromium } from './support/browser.ts'
+import { ensureChromium } from './support/browser.ts'
 import { startPostgres, type TestPostgres } from './support/postgres.ts'
 
 type Step = { name: string; seconds: string; failed: boolean }
@@ -33,8 +33,7 @@ const hasBrowserTests = (): boolean => {
 }
 
 const ensureBrowser = async (): Promise<string> => {
-  // A CHROMIUM_PATH that is wrong is for its owner to mend, not a reason to install another browser.
-  const path = process.env.CHROMIUM_PATH ? await findChromium() : await findChromium().catch(installChromium)
+  const path = await ensureChromium()
   console.log(`Browser: ${path}`)
   return path
 }
