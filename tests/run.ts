@@ -60,8 +60,8 @@ const runAll = async (database: TestPostgres, browser: string | undefined): Prom
   await Promise.all(Array.from({ length: AT_ONCE }, worker))
 }
 
-// As many as there are cores. More use what a browser and tests that wait leave idle, but on a slow machine nobody is answered in time.
-const AT_ONCE = availableParallelism()
+// Twice as many as there are cores: the faults mostly wait, and a browser does a third of the time.
+const AT_ONCE = 2 * availableParallelism()
 
 const APART = ['browser', 'faults']
 const pathOf = (folder: string) => `tests/${folder}/`
