@@ -51,7 +51,9 @@ const withPostgres = async (run: (database: TestPostgres) => Promise<void>): Pro
 const runAll = async (database: TestPostgres, browser: string | undefined): Promise<void> => {
   if (only.length === 0) await step('static checks', ['tests/check.ts', '--static'], {})
   const runs: Record<string, string[]> =
-    only.length > 0 ? { 'bun test': only } : { 'all other tests': otherTests(), browser: [pathOf('browser')], ...faults() }
+    only.length > 0
+      ? { 'bun test': only }
+      : { browser: [pathOf('browser')], ...faults(), 'all other tests': otherTests(), conformance: [pathOf('conformance')] }
   const waiting = Object.entries(runs)
   const worker = async () => {
     for (let next = waiting.shift(); next; next = waiting.shift())
@@ -63,7 +65,7 @@ const runAll = async (database: TestPostgres, browser: string | undefined): Prom
 // Twice as many as there are cores: the faults mostly wait, and a browser does a third of the time.
 const AT_ONCE = 2 * availableParallelism()
 
-const APART = ['browser', 'faults']
+const APART = ['browser', 'conformance', 'faults']
 const pathOf = (folder: string) => `tests/${folder}/`
 
 // These tests mostly wait, for a process or a connection that they killed, froze or cut to come back. In two halves they wait at the same time.
