@@ -11,6 +11,7 @@ import { RateLimit } from './doors/http/rate-limit.ts'
 import { mcpRoutes } from './doors/mcp/endpoints.ts'
 import { handoffRoute } from './doors/rest/handoff.ts'
 import { commandRoutes } from './doors/rest/local-commands.ts'
+import { guideRoutes } from './doors/rest/guides.ts'
 import { configRoutes, metaRoutes } from './doors/rest/meta.ts'
 import { restRoutes } from './doors/rest/routes.ts'
 import { streamRoute } from './doors/rest/stream.ts'
@@ -59,6 +60,7 @@ export const createApp = async (services: Services, { toolsets = all, commandSec
   app.on('GET', ['/mcp', '/api/mcp', '/mcp/:toolset'], linkInBrowser)
   app.route('/', mcpRoutes(toolsets, services, limit))
   app.route('/', pageRoutes(site))
+  app.route('/', guideRoutes(toolsets, services))
   app.route('/', metaRoutes(services))
   return app
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { STATUS } from '../src/core/errors.ts'
 import { documents } from './docs.ts'
 
@@ -8,7 +8,14 @@ test('the documents say what the code says; bun run docs renews them', () => {
     expect(existsSync(path) && readFileSync(path, 'utf8'), `${path} is out of date: bun run docs`).toBe(text)
 })
 
-test('AGENTS.md says of each error code which status it has and what to do', () => {
-  const rows = [...readFileSync('AGENTS.md', 'utf8').matchAll(/^\| (\d{3}) \| `(\w+)` \| \S.* \|$/gm)]
+test('AGENTS.md has at most 6 KiB, and each page beside it 6 KB', () => {
+  expect(statSync('AGENTS.md').size).toBeLessThanOrEqual(6 * 1024)
+  const pages = Object.entries(documents()).filter(([path]) => path.includes('/guides/'))
+  expect(pages.length).toBeGreaterThan(4)
+  for (const [path, text] of pages) expect(Buffer.byteLength(text), path).toBeLessThanOrEqual(6_000)
+})
+
+test('the page of errors says of each code which status it has and what to do', () => {
+  const rows = [...readFileSync('src/rooms/guides/errors.md', 'utf8').matchAll(/^\| (\d{3}) \| `(\w+)` \| \S.* \|$/gm)]
   expect(Object.fromEntries(rows.map(([, status, code]) => [code, Number(status)]))).toEqual(STATUS)
 })

@@ -1,18 +1,26 @@
-// `bun run docs`: writes the generated parts of AGENTS.md, README.md and .env.example.
+// `bun run docs`: writes the generated parts of AGENTS.md, the toolsets' guides, README.md and .env.example.
 import { readFileSync, writeFileSync } from 'node:fs'
-import { between, curlLines, environmentExample, eventTable, toolTable, variableTable } from '../src/cli/docs.ts'
-import { rooms } from '../src/rooms/toolset.ts'
+import { between, curlLines, environmentExample, eventTable, guideList, variableTable } from '../src/cli/docs.ts'
+import type { Toolset } from '../src/operations/toolset.ts'
+import { toolsets } from '../src/toolsets.ts'
 
-/** Each document as it should be, by its path from the root. */
-export const documents = (): Record<string, string> => {
-  const tools = rooms.operations.filter(({ restOnly }) => !restOnly)
-  const parts = { events: eventTable(rooms.eventKinds ?? []), tools: toolTable(tools), curl: curlLines(tools) }
-  const agents = Object.entries(parts).reduce((text, [name, part]) => between(text, name, part), readFileSync('AGENTS.md', 'utf8'))
-  return {
-    'AGENTS.md': agents,
-    'README.md': between(readFileSync('README.md', 'utf8'), 'variables', variableTable()),
-    '.env.example': environmentExample(),
-  }
+const inGuides = (folder: string, toolset: Toolset): Record<string, string> => {
+  const tools = toolset.operations.filter(({ restOnly }) => !restOnly)
+  const parts = { events: eventTable(toolset.eventKinds ?? []), curl: curlLines(tools) }
+  return Object.fromEntries(
+    (toolset.guides ?? []).map(({ name, text }) => {
+      const marked = Object.entries(parts).filter(([part]) => text.includes(`<!-- ${part} -->`))
+      return [`src/${folder}/guides/${name}.md`, marked.reduce((page, [part, made]) => between(page, part, made), text)]
+    }),
+  )
 }
+
+/** Each document as it should be, by its path from the root. A toolset's guides lie in its folder, which has its name. */
+export const documents = (): Record<string, string> => ({
+  ...Object.assign({}, ...toolsets.map((toolset) => inGuides(toolset.name, toolset))),
+  'AGENTS.md': between(readFileSync('AGENTS.md', 'utf8'), 'pages', guideList(toolsets.flatMap(({ guides }) => guides ?? []))),
+  'README.md': between(readFileSync('README.md', 'utf8'), 'variables', variableTable()),
+  '.env.example': environmentExample(),
+})
 
 if (import.meta.main) for (const [path, text] of Object.entries(documents())) writeFileSync(path, text)

@@ -3,26 +3,13 @@ import { VARIABLES } from '../config.ts'
 import type { EventKind } from '../core/event-kinds.ts'
 import type { ServedOp } from '../operations/context.ts'
 import { isOpen } from '../operations/operation.ts'
-import { inputSchema } from '../doors/rest/json-schema.ts'
+import type { Guide } from '../operations/toolset.ts'
 
-/** The table of tools in AGENTS.md, with the REST form of each. */
-export const toolTable = (operations: readonly ServedOp[]): string => {
-  const rows = operations.map(
-    (operation) =>
-      `| \`${operation.name}\` | \`${operation.route[0]} /api${operation.route[1].replace(':session_id', '$SID')}\` | ${argumentsOf(operation)} | ${operation.summary} |`,
-  )
-  return ['| tool | REST | arguments (? = optional) | what for |', '| --- | --- | --- | --- |', ...rows].join('\n')
-}
+/** The pages beside AGENTS.md, a line each. */
+export const guideList = (guides: readonly Guide[]): string =>
+  guides.map(({ name, about }) => `- [AGENTS/${name}.md](http://127.0.0.1:7423/AGENTS/${name}.md): ${about}`).join('\n')
 
-const IMPLIED = new Set(['session_id', 'team_id', 'idempotency_key'])
-
-const argumentsOf = ({ input }: ServedOp): string => {
-  const { properties, required = [] } = inputSchema(input)
-  const own = Object.keys(properties).filter((name) => !IMPLIED.has(name))
-  return own.map((name) => `\`${name}\`${required.includes(name) ? '' : '?'}`).join(', ') || '–'
-}
-
-/** The table of system events in AGENTS.md. */
+/** The table of system events. */
 export const eventTable = (kinds: readonly EventKind[]): string => {
   const rows = kinds.map(({ name, summary, fields }) => {
     const named = Object.entries(fields).map(([field, says]) => `\`${field}\` (${says})`)
@@ -31,18 +18,18 @@ export const eventTable = (kinds: readonly EventKind[]): string => {
   return ['| event | what happened | fields |', '| --- | --- | --- |', ...rows].join('\n')
 }
 
-/** A curl line for each tool, built on the variables that AGENTS.md sets before them. In the toolset's order each works, pasted one after
+/** A curl line for each tool, built on the variables that the page sets before them. In the toolset's order each works, pasted one after
  *  the other: nothing is read before it is written, and leaving comes last. */
 export const curlLines = (operations: readonly ServedOp[]): string => ['```sh', ...operations.map(curlLine), '```'].join('\n')
 
 const curlLine = (operation: ServedOp): string => {
   const { name, held, example = {} } = operation
   const [method, path] = operation.route
-  const token = isOpen(operation) ? '' : ' -H "X-Team-ID: $TEAM_ID"'
+  const token = isOpen(operation) ? '' : ' -H "X-Team-ID: ${TEAM_ID:?}"'
   const query = method === 'GET' ? Object.entries(example).map(([field, value]) => `${field}=${String(value)}`) : []
   const url = `"$BASE/api${path.replace(':session_id', '$SID')}${query.length > 0 ? `?${query.join('&')}` : ''}"`
   const body = method === 'POST' ? ` -d '${inQuotes(JSON.stringify(example))}'` : ''
-  return `curl -s${held ? ' -m 40' : ''}${token} ${url}${body}   # ${name}`
+  return `curl -sS --fail-with-body${held ? ' -m 40' : ''}${token} ${url}${body}   # ${name}`
 }
 
 // For a shell's single quotes: they are closed around each single quote and each variable.

@@ -1,4 +1,4 @@
-// System events as data: one record for each kind, from which the feed, the trace, searches, exports and AGENTS.md take its words, its
+// System events as data: one record for each kind, from which the feed, the trace, searches, exports and the guide for agents take its words, its
 // icon and its fields. A toolset brings the kinds that its operations write.
 
 /** A system event, or what is stored of one: `event` names its kind, its own fields lie beside that. */

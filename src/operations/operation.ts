@@ -58,7 +58,7 @@ export interface Served<Context, I extends z.ZodObject = z.ZodObject, O extends 
   destructive?: boolean
   /** Adds a session, or renames one, to those that MCP's resources/list has. */
   changesResources?: boolean
-  /** What its line in AGENTS.md sends, beside the session and the credential; $NAME is a variable of the shell. */
+  /** What its line of curl in the guide sends, beside the session and the credential; $NAME is a variable of the shell. */
   example?: Record<string, unknown>
   /** Its errors as a whole answer, where a specification wants another shape than { error }. `raw`: what the caller sent. */
   refusal?: (error: ErrorBody, raw: unknown, elapsedMs: number) => object

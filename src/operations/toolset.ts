@@ -6,13 +6,23 @@ import type { Services } from '../process/services.ts'
 import type { ServedOp } from './context.ts'
 import type { Offers } from './offers.ts'
 
+/** A page for agents. `about`: in a few words, for those who decide whether to read it. http://127.0.0.1:7423 in its text stands for the
+ *  server's address, and `<!-- curl -->` or `<!-- events -->` with its end for what `bun run docs` puts there. */
+export interface Guide {
+  name: string
+  about: string
+  text: string
+}
+
 export interface Toolset {
   /** Its path under /mcp, and the first half of each operation's id. */
   name: string
   /** What an MCP client's model is told of it once. */
   instructions: string
-  /** In the order in which a newcomer would call them: the lists of tools, AGENTS.md and its curl lines have them so. */
+  /** In the order in which a newcomer would call them: the lists of tools and the guide's curl lines have them so. */
   operations: readonly ServedOp[]
+  /** Pages beside AGENTS.md, at /AGENTS/<name>.md: at most 6 KB each, for what an agent needs only now and then. */
+  guides?: readonly Guide[]
   /** The system events that its operations write. */
   eventKinds?: readonly EventKind[]
   /** What it offers to people in front of MCP clients. */

@@ -6,6 +6,10 @@ import { appendToSessionDoc, getDocHistory, readSessionDoc, updateSessionDoc } f
 import { ackMessages, getHistory, postMessage } from './feed.ts'
 import { createSession } from './create-session.ts'
 import { eventKinds } from './event-kinds.ts'
+import curl from './guides/curl.md' with { type: 'text' }
+import errors from './guides/errors.md' with { type: 'text' }
+import events from './guides/events.md' with { type: 'text' }
+import hooks from './guides/hooks.md' with { type: 'text' }
 import { prompts } from './prompts.ts'
 import { completeSession, listResources, readResource, resourceTemplates as templates } from './resources.ts'
 import { releaseSession } from './loops.ts'
@@ -44,6 +48,12 @@ Keep what was found and decided in the shared document. The convener ends the se
     shareSession,
     unshareSession,
     leaveSession,
+  ],
+  guides: [
+    { name: 'curl', about: 'every tool as a line of curl', text: curl },
+    { name: 'errors', about: 'what each error asks of you', text: errors },
+    { name: 'events', about: 'the system events and their fields', text: events },
+    { name: 'hooks', about: 'being woken or reminded by a hook of your client', text: hooks },
   ],
   eventKinds,
   offers: { templates, completions: { id: completeSession() }, prompts, list: listResources, read: readResource },

@@ -1,6 +1,6 @@
 import { describe, expect } from 'bun:test'
 import { test } from '../support/foreign.ts'
-import { BASE, done, feedOf, onEveryEngine, operations, restRequest, room, say, soon, viaRest } from '../support/parley.ts'
+import { BASE, done, feedOf, onEveryEngine, operations, restRequest, room, say, soon, viaRest, type Parley } from '../support/parley.ts'
 
 const routes = operations.flatMap(({ route, aliases = [] }) => [route, ...aliases] as (readonly [string, string])[])
 const paths = [...new Set(routes.map(([, path]) => path))].map((path) => ({
@@ -316,14 +316,30 @@ onEveryEngine((parley) => {
       await soon('the other instance has heard', () => parley().services.setting('mcp_url') === undefined)
     })
 
-    test('where an access token is needed, every line of /AGENTS.md that is to be copied sends it', async () => {
+    test('where an access token is needed, every line of the guides that is to be copied sends it', async () => {
       const served = await parley().beside({ ACCESS_TOKEN: 'a token of some length' })
-      const guide = await (await served.send('/AGENTS.md')).text()
-      const lines = guide.split('\n').filter((line) => /\bcurl -\w/.test(line))
+      const pages = ['/AGENTS.md', ...['curl', 'errors', 'events', 'history', 'hooks'].map((name) => `/AGENTS/${name}.md`)]
+      const read = async (from: Pick<Parley, 'send'>) =>
+        (await Promise.all(pages.map(async (path) => (await from.send(path)).text()))).join('\n')
+      const guides = await read(served)
+      const lines = guides.split('\n').filter((line) => /\bcurl -\w/.test(line))
       expect(lines.length).toBeGreaterThan(20)
       for (const line of lines) expect(line).toContain('curl -H "Authorization: Bearer $PARLEY_TOKEN"')
-      expect(guide).toContain(`PARLEY_TOKEN='%s'`)
-      expect(await (await parley().send('/AGENTS.md')).text()).not.toContain('PARLEY_TOKEN')
+      expect(guides).toContain(`PARLEY_TOKEN='%s'`)
+      expect(await read(parley())).not.toContain('PARLEY_TOKEN')
+    })
+
+    test('/AGENTS.md names every page beside it, and each is there; another name is told what there is', async () => {
+      const agents = await (await parley().send('/AGENTS.md', { headers: { host: 'localhost:9999' } })).text()
+      const pages = [...agents.matchAll(/\(http:\/\/localhost:9999(\/AGENTS\/\w+\.md)\)/g)].map(([, path]) => path!)
+      expect(pages.length).toBeGreaterThan(4)
+      for (const path of pages) {
+        const response = await parley().send(path, { headers: { host: 'localhost:9999' } })
+        expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/markdown; charset=utf-8'])
+        expect(await response.text()).not.toContain('127.0.0.1:7423')
+      }
+      const unknown = await parley().send('/AGENTS/nothing.md')
+      expect([unknown.status, await unknown.text()]).toEqual([404, expect.stringContaining('curl.md')])
     })
 
     test('a form is refused, as its lines would be taken for the text', async () => {

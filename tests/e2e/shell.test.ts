@@ -5,18 +5,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startServer, type TestServer } from '../support/server.ts'
 
-// What AGENTS.md tells people to paste, run as it stands there: a real shell, a real curl, a real server.
+// What the guides for agents tell them to paste, run as it stands there: a real shell, a real curl, a real server.
 let server: TestServer
 beforeAll(async () => {
   server = await startServer()
 }, 180_000)
 afterAll(() => server?.remove())
 
-const PAGE = readFileSync(join(import.meta.dir, '../../AGENTS.md'), 'utf8')
+const GUIDES = join(import.meta.dir, '../../src/rooms/guides')
+const PAGE = ['curl', 'hooks'].map((name) => readFileSync(join(GUIDES, `${name}.md`), 'utf8')).join('\n')
 const snippets = (language: string) => [...PAGE.matchAll(new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``, 'g'))].map(([, text]) => text!)
 const snippet = (language: string, begin: string) => {
   const [found, ...more] = snippets(language).filter((text) => text.includes(begin))
-  if (!found || more.length > 0) throw new Error(`AGENTS.md has not one ${language} snippet with ${begin}`)
+  if (!found || more.length > 0) throw new Error(`the guides have not one ${language} snippet with ${begin}`)
   return found
 }
 
@@ -43,7 +44,7 @@ const post = async (path: string, team: string | undefined, body: object): Promi
   return response.json()
 }
 
-/** Alex has convened, Bea has joined; a home of its own, and the variables that AGENTS.md sets first. */
+/** Alex has convened, Bea has joined; a home of its own, and the variables that the guide sets first. */
 const begin = async () => {
   const made = await post('', undefined, { title: 'Shipping the parser', description: 'd', creator_team_name: 'Alex' })
   const joined = await post(`/${made.session_id}/join`, undefined, { team_name: 'Bea' })
@@ -53,7 +54,7 @@ const begin = async () => {
   return { id: made.session_id as string, alex: made.team_id as string, home, shell, say, end: () => rmSync(home, { recursive: true }) }
 }
 
-describe('the hooks of AGENTS.md', () => {
+describe('the hooks of the guide', () => {
   const settings = JSON.parse(snippet('json', '"hooks"')).hooks
   const [after, stop] = [settings.PostToolUse, settings.Stop].map(([{ hooks }]) => hooks[0].command as string) as [string, string]
   const TOOL = JSON.stringify({ hook_event_name: 'PostToolUse', tool_name: 'Bash', tool_response: { stdout: '"stop_hook_active": true' } })
@@ -120,7 +121,7 @@ describe('the hooks of AGENTS.md', () => {
   }, 180_000)
 })
 
-describe('the shell of AGENTS.md', () => {
+describe('the shell of the guide', () => {
   test('its loop prints every message once, whatever is written in it, and ends with the session', async () => {
     const { id, alex, shell, say, end } = await begin()
     const texts = [

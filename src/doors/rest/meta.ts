@@ -1,16 +1,13 @@
-// How this server describes itself: configuration and guides for agents, OpenAPI, health and metrics.
+// How this server describes itself to programs: configuration, OpenAPI, health and metrics. guides.ts has what agents read.
 import { Hono } from 'hono'
 import { refuse } from '../../core/errors.ts'
 import type { Toolset } from '../../operations/toolset.ts'
 import type { Services } from '../../process/services.ts'
-import agents from '../../../AGENTS.md' with { type: 'text' }
 import { mayRead } from '../http/guards.ts'
 import { json, type Env, type Http } from '../http/http.ts'
 import { openapi } from './openapi.ts'
 import { baseUrl, linkInForce } from '../http/origin.ts'
 import { methodNotAllowed } from './routes.ts'
-
-const IN_AGENTS_MD = 'http://127.0.0.1:7423' // stands in the file for the server's address
 
 /** GET /api/config and /api/openapi.json. */
 export const configRoutes = (toolsets: readonly Toolset[], services: Services) => {
@@ -28,24 +25,13 @@ export const configRoutes = (toolsets: readonly Toolset[], services: Services) =
   })
 }
 
-// Adds the access token to the guide's commands, so that they work when they are copied.
-const withAccessToken = (guide: string) =>
-  guide
-    .replaceAll(/\bcurl (?=-\w)/g, 'curl -H "Authorization: Bearer $PARLEY_TOKEN" ')
-    .replace("TEAM_ID='%s'\\n", "TEAM_ID='%s'\\nPARLEY_TOKEN='%s'\\n")
-    .replace('"$TEAM_ID" > ~/.parley.env', '"$TEAM_ID" "$PARLEY_TOKEN" > ~/.parley.env')
-    .replace(
-      'If the server needs an access token, send it',
-      'This server needs an access token: set `PARLEY_TOKEN` (ask the operator), and send it',
-    )
-
 const readOnly = (answers: Record<string, (c: Http) => Response | Promise<Response>>) => {
   const app = new Hono<Env>()
   for (const [path, answer] of Object.entries(answers)) app.get(path, answer).all(path, () => methodNotAllowed(['GET']))
   return app
 }
 
-/** AGENTS.md, llms.txt, health checks and metrics. */
+/** Health checks and metrics. */
 export const metaRoutes = (services: Services) => {
   const { database, metrics } = services
   metrics.gauge('parley_waits_held', 'Waits that are held now', () => services.waits.held)
@@ -63,9 +49,6 @@ export const metaRoutes = (services: Services) => {
   )
   metrics.gauge('parley_resident_bytes', 'Memory of this process', () => process.memoryUsage.rss())
 
-  const guide = services.config.ACCESS_TOKEN === undefined ? agents : withAccessToken(agents)
-  const live = (c: Http) =>
-    guide.replaceAll(`${IN_AGENTS_MD}/mcp`, linkInForce(c, services).url).replaceAll(IN_AGENTS_MD, baseUrl(c, services))
   const ready = async () => {
     try {
       await database.query('select 1')
@@ -75,14 +58,6 @@ export const metaRoutes = (services: Services) => {
     }
   }
   return readOnly({
-    '/AGENTS.md': (c) => text(live(c), 'text/markdown; charset=utf-8'),
-    '/llms.txt': (c) => {
-      const base = baseUrl(c, services)
-      return text(
-        `# Parley\n\n> The meeting room for teams of AI agents: sessions, a feed to follow with one blocking call, a shared document, a conclusion.\n\n- [How an agent takes part](${base}/AGENTS.md)\n- [REST, described](${base}/api/openapi.json)\n- [The MCP link](${linkInForce(c, services).url})\n- [Where agents reach this server](${base}/api/config)\n`,
-        'text/plain; charset=utf-8',
-      )
-    },
     '/healthz': () => json({ alive: true }),
     '/readyz': ready,
     '/metrics': async (c) =>
