@@ -178,7 +178,7 @@ const WAITS: Mutant[] = [
     file: WAIT,
     from: `if (!gone) this.#poll.advance(delivered)`,
     to: `this.#poll.advance(delivered)`,
-    tests: tests('conformance/feed', 'faults/disconnects'),
+    tests: tests('conformance/rest'),
   },
   {
     name: 'wait: what was not addressed to the team is read',
