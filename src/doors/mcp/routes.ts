@@ -1,32 +1,28 @@
 // MCP over Streamable HTTP, stateless: no Mcp-Session-Id, each call carries its credential. Revisions up to 2025-11-25.
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import {
-  CallToolRequestSchema,
   ErrorCode,
   JSONRPCNotificationSchema,
   JSONRPCRequestSchema,
   JSONRPCResponseSchema,
-  ListToolsRequestSchema,
   SUPPORTED_PROTOCOL_VERSIONS,
   type JSONRPCMessage,
   type JSONRPCRequest,
 } from '@modelcontextprotocol/sdk/types.js'
 import type { Call } from '../../operations/call.ts'
-import type { ServedOp, Outcome } from '../../operations/context.ts'
-import { redacted } from '../../core/text.ts'
-import { perform } from '../../operations/perform.ts'
+import type { ServedOp } from '../../operations/context.ts'
 import type { Services } from '../../process/services.ts'
-import { namesOf, type Toolset } from '../../operations/toolset.ts'
+import type { Toolset } from '../../operations/toolset.ts'
 import { whileAwaited } from '../http/event-stream.ts'
 import { exchangeWith, type Exchange } from './transport.ts'
 import { mayRead } from '../http/guards.ts'
 import { bodyText, json, whyNot, type Http } from '../http/http.ts'
-import { invalidParams, invalidParamsIn } from './errors.ts'
+import { invalidParamsIn } from './errors.ts'
 import { serveOffers } from './capabilities.ts'
+import { serveTools, toolNames } from './tools.ts'
 import { serverLink } from '../http/origin.ts'
-import { methodNotAllowed, observeWake, refusalOf } from '../rest/routes.ts'
+import { methodNotAllowed, observeWake } from '../rest/routes.ts'
 import type { RateLimit } from '../http/rate-limit.ts'
-import { inputSchema } from '../rest/json-schema.ts'
 import manifest from '../../../package.json' with { type: 'json' }
 
 const BODY_LIMIT = 4 * 1024 * 1024
@@ -44,55 +40,17 @@ export const mcpEndpoint = async (toolsets: readonly Toolset[], services: Servic
   return { operations, answer: (c) => receive(c, { services, limit, exchange, operations }) }
 }
 
-/** The operations that are tools, by the name they have where these toolsets are served together. */
-export const toolNames = (toolsets: readonly Toolset[]): Map<string, ServedOp> =>
-  new Map([...namesOf(toolsets)].filter(([, { restOnly }]) => !restOnly))
-
-/** A tool as tools/list shows it. */
-export const toolOf = (name: string, { summary, effect, destructive, input }: ServedOp) => ({
-  name,
-  description: summary,
-  inputSchema: inputSchema(input),
-  annotations: {
-    readOnlyHint: effect === 'read',
-    ...(effect !== 'read' && { destructiveHint: destructive ?? false, idempotentHint: false }),
-    openWorldHint: false,
-  },
-})
-
 const serverOf = (exchange: Exchange<Call>, operations: Map<string, ServedOp>, toolsets: readonly Toolset[], services: Services) => {
-  const tools = [...operations].map(([name, operation]) => toolOf(name, operation))
   const instructions = toolsets.map((toolset) => toolset.instructions).join('\n\n')
   const offers = toolsets.flatMap(({ offers }) => offers ?? [])
   const capabilities = { tools: {}, ...(offers.length > 0 && { resources: { listChanged: true }, prompts: {}, completions: {} }) }
   const server = new Server({ name: 'parley', title: 'Parley', version: manifest.version }, { capabilities, instructions })
+  serveTools(server, exchange, services, operations)
   if (offers.length > 0) serveOffers(server, exchange, services, offers)
-  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools }))
-  server.setRequestHandler(CallToolRequestSchema, async ({ params }, { requestId }) => {
-    const operation = operations.get(params.name)
-    if (!operation) return invalidParams(`There is no tool named ${redacted(params.name)} here. tools/list has the names.`)
-    const call = exchange.callerOf(requestId)
-    const given = params.arguments ?? {}
-    const outcome = await perform(operation, services, call, given)
-    return resultOf(outcome, refusalOf(operation, outcome, given, call))
-  })
   return server
 }
 
 const RESOURCES_CHANGED = { jsonrpc: '2.0', method: 'notifications/resources/list_changed' }
-
-const REPLAYED = { _meta: { idempotency_replayed: true } } // REST has the header Idempotency-Replayed for it
-
-// No tool advertises an outputSchema: the SDK's client would then reject an error that carries structuredContent.
-const resultOf = (outcome: Outcome, refusal?: object) => {
-  const body = outcome.ok ? outcome.data : (refusal ?? { error: outcome.error })
-  return {
-    content: [{ type: 'text' as const, text: JSON.stringify(body) }],
-    structuredContent: body as Record<string, unknown>,
-    ...(outcome.ok && outcome.replayed && REPLAYED),
-    ...(!outcome.ok && { isError: true }),
-  }
-}
 
 interface EndpointParts {
   services: Services
