@@ -60,6 +60,8 @@ export interface Served<Context, I extends z.ZodObject = z.ZodObject, O extends 
   alwaysLoad?: boolean
   /** The few words by which a model there finds any other tool. */
   searchHint?: string
+  /** Capabilities of an MCP client without which a call of it is pointless: one that does not declare them is refused (revision 2026-07-28). */
+  clientCapabilities?: readonly string[]
   /** Adds a session, or renames one, to those that MCP's resources/list has. */
   changesResources?: boolean
   /** What its line in AGENTS.md sends, beside the session and the credential; $NAME is a variable of the shell. */

@@ -1,13 +1,13 @@
-// MCP over Streamable HTTP, stateless: no Mcp-Session-Id, each call carries its credential. Revisions up to 2025-11-25.
+// MCP over Streamable HTTP, stateless: no Mcp-Session-Id, each call carries its credential.
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import {
   ErrorCode,
   JSONRPCNotificationSchema,
   JSONRPCRequestSchema,
   JSONRPCResponseSchema,
-  SUPPORTED_PROTOCOL_VERSIONS,
   type JSONRPCMessage,
   type JSONRPCRequest,
+  type ServerCapabilities,
 } from '@modelcontextprotocol/sdk/types.js'
 import type { Call } from '../../operations/call.ts'
 import type { ServedOp } from '../../operations/context.ts'
@@ -19,11 +19,20 @@ import { mayRead } from '../http/guards.ts'
 import { bodyText, json, whyNot, type Http } from '../http/http.ts'
 import { invalidParamsIn } from './errors.ts'
 import { serveOffers } from './capabilities.ts'
+import {
+  discovery,
+  discoveryFor,
+  inThisRevision,
+  isPerRequest,
+  refusedBy,
+  REVISIONS,
+  SERVER_INFO,
+  type Discovery,
+} from './revision-2026-07.ts'
 import { serveTools, toolNames } from './tools.ts'
 import { serverLink } from '../http/origin.ts'
 import { methodNotAllowed, observeWake } from '../rest/routes.ts'
 import type { RateLimit } from '../http/rate-limit.ts'
-import manifest from '../../../package.json' with { type: 'json' }
 
 const BODY_LIMIT = 4 * 1024 * 1024
 const PROGRESS_MS = 10_000 // also keeps proxies from closing a quiet connection
@@ -36,35 +45,30 @@ export interface Endpoint {
 /** One endpoint for one or several toolsets. A name that two share stays plain in the first and gets its toolset's prefix in the others. */
 export const mcpEndpoint = async (toolsets: readonly Toolset[], services: Services, limit?: RateLimit): Promise<Endpoint> => {
   const operations = toolNames(toolsets)
-  const exchange = await exchangeWith<Call>((own) => serverOf(own, operations, toolsets, services))
-  return { operations, answer: (c) => receive(c, { services, limit, exchange, operations }) }
-}
-
-const serverOf = (exchange: Exchange<Call>, operations: Map<string, ServedOp>, toolsets: readonly Toolset[], services: Services) => {
   const instructions = toolsets.map((toolset) => toolset.instructions).join('\n\n')
   const offers = toolsets.flatMap(({ offers }) => offers ?? [])
-  const capabilities = { tools: {}, ...(offers.length > 0 && { resources: { listChanged: true }, prompts: {}, completions: {} }) }
-  const server = new Server({ name: 'parley', title: 'Parley', version: manifest.version }, { capabilities, instructions })
-  serveTools(server, exchange, services, operations)
-  if (offers.length > 0) serveOffers(server, exchange, services, offers)
-  return server
+  const capabilities: ServerCapabilities = { tools: {}, ...(offers.length > 0 && { resources: {}, prompts: {}, completions: {} }) }
+  const exchange = await exchangeWith<Call>((own) => {
+    const announced = { ...capabilities, ...(offers.length > 0 && { resources: { listChanged: true } }) }
+    const server = new Server(SERVER_INFO, { capabilities: announced, instructions })
+    serveTools(server, own, services, operations)
+    if (offers.length > 0) serveOffers(server, own, services, offers)
+    return server
+  })
+  const discovered = discovery(capabilities, instructions)
+  return { operations, answer: (c) => receive(c, { services, limit, exchange, operations, discovered }) }
 }
-
-const RESOURCES_CHANGED = { jsonrpc: '2.0', method: 'notifications/resources/list_changed' }
 
 interface EndpointParts {
   services: Services
   limit: RateLimit | undefined
   exchange: Exchange<Call>
   operations: Map<string, ServedOp>
+  discovered: Discovery
 }
 
-const receive = async (c: Http, { services, limit, exchange, operations }: EndpointParts): Promise<Response> => {
+const receive = async (c: Http, parts: EndpointParts): Promise<Response> => {
   if (c.req.method !== 'POST') return methodNotAllowed(['POST'])
-  const revision = c.req.header('mcp-protocol-version')
-  if (revision !== undefined && !SUPPORTED_PROTOCOL_VERSIONS.includes(revision)) {
-    return json(rpcError(ErrorCode.InvalidRequest, `This server speaks MCP ${SUPPORTED_PROTOCOL_VERSIONS.join(', ')}.`), 400)
-  }
   const text = await bodyText(c.req.raw, BODY_LIMIT)
   let message: any // whatever came
   try {
@@ -72,19 +76,59 @@ const receive = async (c: Http, { services, limit, exchange, operations }: Endpo
   } catch (error) {
     return json(rpcError(ErrorCode.ParseError, `The body is not JSON (${whyNot(error)}).`), 400)
   }
+  const { services, limit, exchange } = parts
   const call = callOf(c, services)
   if (limit) for (const one of [message].flat()) limit.countMessage(c, one?.params?.arguments?.team_id)
+  const revision = c.req.header('mcp-protocol-version')
+  if (isPerRequest(message, revision)) return perRequest(message, c, parts, call)
+  if (revision !== undefined && !REVISIONS.includes(revision))
+    return json(rpcError(ErrorCode.InvalidRequest, `This server speaks MCP ${REVISIONS.join(', ')}.`), 400)
   if (Array.isArray(message)) return batch(message, exchange, call)
   if (!isRequest(message)) return isOneWay(message) ? accepted() : json(rpcError(ErrorCode.InvalidRequest, NOT_JSON_RPC), 400)
-  const { method, params } = message
-  const invalid = invalidParamsIn(message)
+  return answered(message, c, {
+    services,
+    call,
+    operation: calledBy(message, parts),
+    ask: (request, caller) => exchange.ask(request, caller),
+    tellsOfChanges: true,
+  })
+}
+
+const calledBy = ({ method, params }: JSONRPCRequest, { operations }: EndpointParts) =>
+  method === 'tools/call' ? operations.get(String(params?.name)) : undefined
+
+// A message of revision 2026-07-28.
+const perRequest = async (message: unknown, c: Http, parts: EndpointParts, call: Call): Promise<Response> => {
+  if (!isRequest(message)) return isNotification(message) ? accepted() : json(rpcError(ErrorCode.InvalidRequest, ONE_MESSAGE), 400)
+  const { services, exchange, discovered } = parts
+  const operation = calledBy(message, parts)
+  const refused = refusedBy({ request: message, header: (name) => c.req.header(name), operation, ...discovered })
+  if (refused) return json({ jsonrpc: '2.0', id: message.id, error: refused.error }, refused.status)
+  const ask: Ask = async (request, caller) =>
+    inThisRevision(request.method, await (discoveryFor(request, discovered) ?? exchange.ask(request, caller)))
+  return answered(message, c, { services, call, operation, ask, tellsOfChanges: false })
+}
+
+type Ask = (request: JSONRPCRequest, caller: Call) => Promise<JSONRPCMessage>
+
+interface Asker {
+  services: Services
+  call: Call
+  /** The tool that is called. */
+  operation: ServedOp | undefined
+  ask: Ask
+  /** Does the stream of a call say that it changed the list of resources? */
+  tellsOfChanges: boolean
+}
+
+const answered = async (request: JSONRPCRequest, c: Http, asker: Asker): Promise<Response> => {
+  const invalid = invalidParamsIn(request)
   if (invalid) return json(invalid)
-  const operation = method === 'tools/call' ? operations.get(String(params?.name)) : undefined
-  const { held, changesResources = false } = operation ?? {}
-  const needsStream = held || changesResources || params?._meta?.progressToken !== undefined
-  const streams = needsStream && c.req.header('accept')?.includes('text/event-stream')
-  if (streams) return streamed(message, { services, exchange, call }, changesResources)
-  const answer = json(await exchange.ask(message, call))
+  const { services, call, operation, ask, tellsOfChanges } = asker
+  const changing = tellsOfChanges && operation?.changesResources === true
+  const needsStream = operation?.held || changing || request.params?._meta?.progressToken !== undefined
+  if (needsStream && c.req.header('accept')?.includes('text/event-stream')) return streamed(request, asker, changing)
+  const answer = json(await ask(request, call))
   observeWake(services, call)
   return answer
 }
@@ -100,11 +144,13 @@ const batch = async (messages: unknown[], exchange: Exchange<Call>, call: Call):
 }
 
 const NOT_JSON_RPC = 'This is not a JSON-RPC 2.0 message.'
+const ONE_MESSAGE = 'In this revision the body is one JSON-RPC request or notification.'
 const accepted = () => new Response(null, { status: 202 })
 
 // A notification or a response: accepted and ignored, this server uses none.
-const isOneWay = (message: unknown) =>
-  JSONRPCNotificationSchema.safeParse(message).success || JSONRPCResponseSchema.safeParse(message).success
+const isOneWay = (message: unknown) => isNotification(message) || JSONRPCResponseSchema.safeParse(message).success
+
+const isNotification = (message: unknown) => JSONRPCNotificationSchema.safeParse(message).success
 
 const isRequest = (message: unknown): message is JSONRPCRequest => JSONRPCRequestSchema.safeParse(message).success
 
@@ -122,15 +168,11 @@ const callOf = (c: Http, services: Services): Call => ({
   link: () => serverLink(c, services),
 })
 
-interface Asker {
-  services: Services
-  exchange: Exchange<Call>
-  call: Call
-}
+const RESOURCES_CHANGED = { jsonrpc: '2.0', method: 'notifications/resources/list_changed' }
 
 // An event stream: progress notifications while the call runs, or comments for a client that did not ask for progress; then a notification
 // if the list of resources has changed; last the answer.
-const streamed = (request: JSONRPCRequest, { services, exchange, call }: Asker, changing: boolean): Response => {
+const streamed = (request: JSONRPCRequest, { services, ask, call }: Asker, changing: boolean): Response => {
   const gone = new AbortController()
   // The SDK's own signal does not abort when a stateless caller hangs up (sdk 1.32); the request's does.
   const over = AbortSignal.any([call.signal(), gone.signal])
@@ -144,7 +186,7 @@ const streamed = (request: JSONRPCRequest, { services, exchange, call }: Asker, 
     }
     return progressToken === undefined ? ': still waiting\n\n' : event(progress)
   }
-  const answer = exchange.ask(request, { ...call, signal: () => over }).then((message) => {
+  const answer = ask(request, { ...call, signal: () => over }).then((message) => {
     const events = (changing && succeeded(message) ? event(RESOURCES_CHANGED) : '') + event(message)
     observeWake(services, call)
     return events
