@@ -295,6 +295,13 @@ onEveryEngine((parley) => {
       expect(await response.json()).toMatchObject({ error: { code: -32601 } })
     })
 
+    test('a handshake that asks for this one is answered with the newest of the older ones', async () => {
+      const params = { protocolVersion: REVISION, capabilities: {}, clientInfo: { name: 'alex', version: '1' } }
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params })
+      const response = await parley().send('/mcp', { method: 'POST', body })
+      expect(await response.json()).toMatchObject({ result: { protocolVersion: '2025-11-25' } })
+    })
+
     test('an older revision named in an envelope is answered as that revision has it', async () => {
       const meta = { ...ENVELOPE, [VERSION]: '2025-11-25' }
       const { status, answer } = await send('tools/list', {}, { meta, headers: { 'mcp-protocol-version': '2025-11-25' } })

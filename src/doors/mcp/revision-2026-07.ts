@@ -66,9 +66,8 @@ const revisionAgreed = ({ request, header }: Asked): Refused | undefined => {
 }
 
 const envelopeWhole = ({ request }: Asked): Refused | undefined => {
-  const meta = metaOf(request)
-  const missing = meta === undefined ? [] : [SAID, CAPABILITIES].filter((key) => meta[key] === undefined)
-  if (meta === undefined) return bad(ErrorCode.InvalidParams, `params._meta is missing. It needs ${SAID} and ${CAPABILITIES}.`)
+  const meta = metaOf(request) ?? {}
+  const missing = [SAID, CAPABILITIES].filter((key) => meta[key] === undefined)
   if (missing.length > 0) return bad(ErrorCode.InvalidParams, `params._meta needs ${missing.join(' and ')}.`)
   return isObject(meta[CAPABILITIES]) ? undefined : bad(ErrorCode.InvalidParams, `_meta["${CAPABILITIES}"] must be an object.`)
 }

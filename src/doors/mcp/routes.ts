@@ -76,38 +76,40 @@ const receive = async (c: Http, parts: EndpointParts): Promise<Response> => {
   } catch (error) {
     return json(rpcError(ErrorCode.ParseError, `The body is not JSON (${whyNot(error)}).`), 400)
   }
-  const { services, limit, exchange } = parts
-  const call = callOf(c, services)
+  const { services, limit } = parts
   if (limit) for (const one of [message].flat()) limit.countMessage(c, one?.params?.arguments?.team_id)
+  const answer = isPerRequest(message, c.req.header('mcp-protocol-version')) ? perRequest : afterHandshake
+  return answer(message, c, parts, callOf(c, services))
+}
+
+type Answer = (message: unknown, c: Http, parts: EndpointParts, call: Call) => Response | Promise<Response>
+
+// A message of a revision up to 2025-11-25. The handshake itself leaves nothing behind.
+const afterHandshake: Answer = (message, c, parts, call) => {
+  const { services, exchange } = parts
   const revision = c.req.header('mcp-protocol-version')
-  if (isPerRequest(message, revision)) return perRequest(message, c, parts, call)
   if (revision !== undefined && !REVISIONS.includes(revision))
     return json(rpcError(ErrorCode.InvalidRequest, `This server speaks MCP ${REVISIONS.join(', ')}.`), 400)
   if (Array.isArray(message)) return batch(message, exchange, call)
   if (!isRequest(message)) return isOneWay(message) ? accepted() : json(rpcError(ErrorCode.InvalidRequest, NOT_JSON_RPC), 400)
-  return answered(message, c, {
-    services,
-    call,
-    operation: calledBy(message, parts),
-    ask: (request, caller) => exchange.ask(request, caller),
-    tellsOfChanges: true,
-  })
+  const ask: Ask = (request, caller) => exchange.ask(request, caller)
+  return answered(message, c, { services, call, operation: calledBy(message, parts), ask, tellsOfChanges: true })
 }
 
-const calledBy = ({ method, params }: JSONRPCRequest, { operations }: EndpointParts) =>
-  method === 'tools/call' ? operations.get(String(params?.name)) : undefined
-
 // A message of revision 2026-07-28.
-const perRequest = async (message: unknown, c: Http, parts: EndpointParts, call: Call): Promise<Response> => {
+const perRequest: Answer = (message, c, parts, call) => {
   if (!isRequest(message)) return isNotification(message) ? accepted() : json(rpcError(ErrorCode.InvalidRequest, ONE_MESSAGE), 400)
   const { services, exchange, discovered } = parts
   const operation = calledBy(message, parts)
   const refused = refusedBy({ request: message, header: (name) => c.req.header(name), operation, ...discovered })
   if (refused) return json({ jsonrpc: '2.0', id: message.id, error: refused.error }, refused.status)
   const ask: Ask = async (request, caller) =>
-    inThisRevision(request.method, await (discoveryFor(request, discovered) ?? exchange.ask(request, caller)))
+    inThisRevision(request.method, discoveryFor(request, discovered) ?? (await exchange.ask(request, caller)))
   return answered(message, c, { services, call, operation, ask, tellsOfChanges: false })
 }
+
+const calledBy = ({ method, params }: JSONRPCRequest, { operations }: EndpointParts) =>
+  method === 'tools/call' ? operations.get(String(params?.name)) : undefined
 
 type Ask = (request: JSONRPCRequest, caller: Call) => Promise<JSONRPCMessage>
 
