@@ -24,7 +24,7 @@ export const isPerRequest = (message: unknown, header: string | undefined): bool
   if (Array.isArray(message)) return message.some((one) => isPerRequest(one, header))
   const said = metaOf(message)?.[SAID]
   if (said === undefined) return header !== undefined && header >= REVISION
-  return !SUPPORTED_PROTOCOL_VERSIONS.includes(String(said)) || (header ?? said) !== said
+  return typeof said !== 'string' || !SUPPORTED_PROTOCOL_VERSIONS.includes(said) || (header ?? said) !== said
 }
 
 const metaOf = (message: unknown): Record<string, unknown> | undefined => {

@@ -109,7 +109,7 @@ const perRequest: Answer = (message, c, parts, call) => {
 }
 
 const calledBy = ({ method, params }: JSONRPCRequest, { operations }: EndpointParts) =>
-  method === 'tools/call' ? operations.get(String(params?.name)) : undefined
+  method === 'tools/call' ? operations.get(params?.name as string) : undefined
 
 type Ask = (request: JSONRPCRequest, caller: Call) => Promise<JSONRPCMessage>
 
