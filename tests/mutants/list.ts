@@ -421,7 +421,7 @@ const MCP: Mutant[] = [
     file: REVISION,
     from: `decoded(header('mcp-name')) === named ?`,
     to: `header('mcp-name') !== undefined ?`,
-    tests: tests('conformance/mcp-2026-07'),
+    tests: tests('conformance/mcp-2026-07-envelope'),
   },
   {
     name: 'mcp: a request of the new revision in a batch is carried out unchecked',

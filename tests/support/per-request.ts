@@ -1,12 +1,21 @@
 // A client of MCP revision 2026-07-28 that keeps nothing: what a request must carry, in its body and in its headers.
+import { expect } from 'bun:test'
 import type { Served } from './parley.ts'
 
 export const REVISION = '2026-07-28'
+export const VERSION = 'io.modelcontextprotocol/protocolVersion'
+export const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
 export const ENVELOPE = {
-  'io.modelcontextprotocol/protocolVersion': REVISION,
+  [VERSION]: REVISION,
   'io.modelcontextprotocol/clientInfo': { name: 'alex', version: '1.0.0' },
-  'io.modelcontextprotocol/clientCapabilities': {},
+  [CAPABILITIES]: {},
 }
+export const without = (key: string) => Object.fromEntries(Object.entries(ENVELOPE).filter(([name]) => name !== key))
+
+/** The result's word for who answers. */
+export const SERVER = { 'io.modelcontextprotocol/serverInfo': { name: 'parley', title: 'Parley', version: expect.any(String) } }
+
+export const CREATE = { name: 'create_session', arguments: { title: 'Shipping the parser', description: '', creator_team_name: 'Alex' } }
 
 export interface Sent {
   path?: string
@@ -43,4 +52,28 @@ export const sendPerRequest = async (served: Served, method: string, params: Rec
       : [JSON.parse(text)]
   }
   return { response, status: response.status, type, frames, answer: async () => (await frames()).at(-1) }
+}
+
+/** Requests of that client, each checked for what every answer has. */
+export const perRequestOf = (served: () => Served) => {
+  const send = (method: string, params?: Record<string, unknown>, sent?: Sent) => sendPerRequest(served(), method, params, sent)
+  const resultOf = async (method: string, params?: Record<string, unknown>, sent?: Sent) => {
+    const { status, answer } = await send(method, params, sent)
+    const { result, ...rest } = await answer()
+    expect([status, rest]).toEqual([200, { jsonrpc: '2.0', id: sent?.id ?? 1 }])
+    expect(result).toMatchObject({ resultType: 'complete', _meta: SERVER })
+    return result
+  }
+  const refusalOf = async (method: string, params?: Record<string, unknown>, sent: Sent = {}) => {
+    const { status, type, answer } = await send(method, params, { id: 'asked', ...sent })
+    const { id, error } = await answer()
+    expect([type, id]).toEqual(['application/json; charset=utf-8', 'asked'])
+    return { status, ...error }
+  }
+  const called = async (name: string, args: object, sent?: Sent) => {
+    const { structuredContent, content, isError } = await resultOf('tools/call', { name, arguments: args }, sent)
+    expect(content).toEqual([{ type: 'text', text: JSON.stringify(structuredContent) }])
+    return { ok: isError !== true, body: structuredContent }
+  }
+  return { send, resultOf, refusalOf, called }
 }
