@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { test } from '../support/foreign.ts'
 import { done, onEveryEngine, say, seat, soon, viaRest } from '../support/parley.ts'
 
-// What Claude Code 2.1.330 sends from its start to the end of a session, recorded in front of this server; the session and its team_id are
+// The requests of Claude Code 2.1.330 from its start to the end of a session, recorded in front of this server; session and team_id are
 // left out, since they are new each time. The real program is tried in tests/e2e/claude-code.test.ts.
 const RECORDED = join(import.meta.dir, '../data/claude-code-2.1.330-requests.jsonl')
 

@@ -54,7 +54,7 @@ const IN_BOTH = {
   [OWN_PROGRESS]: ['tools-call-with-progress'],
 }
 
-/** What the suite has beyond that, and why it does not apply. */
+/** The rest of the suite, and why it does not apply. */
 const LEFT_OUT: Record<Revision, Record<string, string[]>> = {
   '2025-11-25': {
     ...IN_BOTH,

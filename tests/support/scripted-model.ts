@@ -3,7 +3,7 @@
 /** A tool that the model calls next; text where it ends its turn. */
 export type Move = { name: string; input: object } | string
 
-/** What it is asked: the tools that it is shown, and the results that it has had so far. */
+/** One request to it: the tools that it is shown, and the results that it has had so far. */
 export interface Asked {
   tools: string[]
   /** All that the program tells it, as JSON. */

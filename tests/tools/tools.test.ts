@@ -42,7 +42,7 @@ test('Claude Code shows at once the four tools that nobody gets far without, and
   expect(new Set(hints).size).toBe(hints.length)
 })
 
-// What an agent pays for before it has said a word: each tool without its `_meta`, which no client gives to its model.
+// An agent pays for this before it has said a word: each tool without its `_meta`, which no client gives to its model.
 test('the list of /mcp costs at most 6,000 tokens, at four characters each', async () => {
   const list = (await (await parley.client('/mcp')).listTools()).tools.map(({ _meta, ...seen }) => seen)
   expect(JSON.stringify(list).length / 4).toBeLessThanOrEqual(6_000)

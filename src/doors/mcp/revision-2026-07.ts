@@ -56,7 +56,7 @@ export const refusedBy = (asked: Asked): Refused | undefined => {
   return undefined
 }
 
-// What stands between client and server goes by the headers, so they must say what the body says.
+// Proxies route by the headers, so these must say the same as the body that is carried out.
 const revisionAgreed = ({ request, header }: Asked): Refused | undefined => {
   const requested = header('mcp-protocol-version')
   const said = metaOf(request)?.[SAID]
@@ -135,7 +135,7 @@ const isObject = (value: unknown) => typeof value === 'object' && value !== null
 
 export const DISCOVER = 'server/discover'
 
-/** What `server/discover` tells of an endpoint. */
+/** An endpoint as `server/discover` describes it. */
 export interface Discovery {
   supportedVersions: readonly string[]
   capabilities: object

@@ -26,7 +26,7 @@ export const toolOf = (name: string, { summary, effect, destructive, input, alwa
     ...(effect !== 'read' && { destructiveHint: destructive ?? false, idempotentHint: false }),
     openWorldHint: false,
   },
-  // Claude Code 2.1.330 hides every tool behind its ToolSearch that does not ask to be loaded; no other client reads these two.
+  // Claude Code 2.1.330 hides every tool behind its ToolSearch that does not ask to be loaded.
   ...(alwaysLoad && { _meta: { 'anthropic/alwaysLoad': true } }),
   ...(searchHint && { _meta: { 'anthropic/searchHint': searchHint } }),
 })
