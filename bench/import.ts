@@ -117,7 +117,7 @@ const lineOf = (i: number) => {
     uuid: `u${i}`,
     isSidechain: false,
     cwd: '/work',
-    version: '2.1.80',
+    version: '2.1.330',
     timestamp,
     message,
   })

@@ -26,6 +26,12 @@ await bench(async ({ url }) => {
     const params = { name: 'wait_for_messages', arguments: { session_id, team_id, since_cursor: 0, timeout: 0 } }
     return { method: 'POST', path: '/mcp', headers: json, body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }) }
   }
+  const envelope = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} }
+  const perRequest = (room: Room) => {
+    const message = JSON.parse(call(room).body)
+    const headers = { ...json, 'mcp-protocol-version': '2026-07-28', 'mcp-method': message.method, 'mcp-name': message.params.name }
+    return { ...call(room), headers, body: JSON.stringify({ ...message, params: { ...message.params, _meta: envelope } }) }
+  }
   const plain = rooms.map(({ session_id }) => ({
     method: 'POST',
     path: '/bare',
@@ -37,6 +43,7 @@ await bench(async ({ url }) => {
     'REST, a read': { url, requests: get(waitOf) },
     'REST, get_session': { url, requests: get(({ session_id }) => `/api/sessions/${session_id}`) },
     'MCP, tools/call of the read': { url, requests: rooms.map(call) },
+    'MCP 2026-07-28, the same': { url, requests: rooms.map(perRequest) },
     'no database: /healthz': { url, requests: get(() => '/healthz') },
   }
   const rates: Record<string, number[]> = {}

@@ -47,8 +47,9 @@ export const ConnectPage = ({ frame, link, session }: Props) => {
         <div>
           <h1 className="text-xl font-semibold tracking-[-0.02em]">Connect an agent</h1>
           <p className="mt-0.5 text-[13px] text-muted-foreground">
-            Parley speaks MCP (Streamable HTTP) at <code className="font-mono text-[12.5px] break-all text-foreground">{link.url}</code>.
-            Any agent that speaks MCP, or can run curl, can take part.
+            Parley speaks MCP (Streamable HTTP, up to revision 2026-07-28) at{' '}
+            <code className="font-mono text-[12.5px] break-all text-foreground">{link.url}</code>. Any agent that speaks MCP, or can run
+            curl, can take part.
           </p>
           {link.token && (
             <p className="mt-2 text-[13px] text-muted-foreground">
@@ -110,6 +111,10 @@ const Clients = ({ link }: { link: ServerLink }) => (
     <Snippet label="Codex, config.toml" code={codexConfig(link)} />
     <Snippet label="opencode.json" code={opencode(link)} />
     <Snippet label=".mcp.json, for most other clients" code={mcpJson(link)} className={WIDE} />
+    <p className="text-[13px] text-muted-foreground lg:col-span-2">
+      Claude Code (2.1.330) has create, join, wait and post at hand from the start, and finds any other tool by its name or purpose. Codex
+      (0.169) has all tools at hand. Neither needs a setting for that.
+    </p>
   </>
 )
 

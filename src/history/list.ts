@@ -35,6 +35,7 @@ const listed = z.object({
 export const listSessions = tool({
   name: 'list_sessions',
   summary: 'List the sessions that overlap a time range, newest first. For what was said in them use search_sessions; to read one, open.',
+  searchHint: 'browse sessions by time and kind',
   input: z.strictObject({
     start_datetime: datetime('start_datetime').describe('Inclusive. RFC 3339 with Z or an offset.'),
     end_datetime: datetime('end_datetime').describe('Exclusive. RFC 3339 with Z or an offset.'),

@@ -30,6 +30,7 @@ export const open = tool({
   name: 'open',
   summary:
     'Read a session, turn or event by an id that search_sessions, list_sessions or open gave: a session shows its turns, a turn its events, an event its whole content. Each names the ids around it.',
+  searchHint: 'read a found event, turn or session',
   input: z.strictObject({ id: nonEmptyText('id').describe('The id of a session, turn or event.') }),
   data: z.looseObject({ kind: z.enum(['session', 'turn', 'event']) }),
   refuses: ['invalid_id', 'not_found'],

@@ -47,10 +47,11 @@ export const rowLimit = (name: string, most: number, usually: number) => {
 const { op, pageOp } = operationsOf<Context>('history')
 
 /** An operation of the toolset: answers and errors come in the envelope. */
-export const tool = <I extends z.ZodObject, D extends z.ZodObject>(defined: Tool<I, D>) => {
+export const tool = <I extends z.ZodObject, D extends z.ZodObject>({ searchHint, ...defined }: Tool<I, D> & { searchHint: string }) => {
   const { name, target } = defined
   return op({
     ...enveloped(defined),
+    searchHint,
     route: ['POST', `/history/${name}`],
     refusal: (error, raw, elapsed) => errorEnvelope(name, target, error, raw, elapsed),
   })

@@ -56,6 +56,12 @@ export interface Served<Context, I extends z.ZodObject = z.ZodObject, O extends 
   textBody?: string
   /** Calling it again does something again, or replaces what was there. For MCP's annotations. */
   destructive?: boolean
+  /** No agent gets far without this tool: Claude Code, which hides tools from its model until that looks for them, shows it at once. */
+  alwaysLoad?: boolean
+  /** The few words by which a model there finds any other tool. */
+  searchHint?: string
+  /** Capabilities of an MCP client without which a call of it is pointless: one that does not declare them is refused (revision 2026-07-28). */
+  clientCapabilities?: readonly string[]
   /** Adds a session, or renames one, to those that MCP's resources/list has. */
   changesResources?: boolean
   /** What its line of curl in the guide sends, beside the session and the credential; $NAME is a variable of the shell. */

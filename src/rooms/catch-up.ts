@@ -47,6 +47,7 @@ export const catchUp = op({
   route: ['GET', '/sessions/:session_id/catch-up'],
   callers: [team],
   effect: 'read',
+  searchHint: 'go on after a context compaction',
   input: z.strictObject({
     session_id: sessionId,
     max_chars: maxChars

@@ -25,6 +25,7 @@ export const transferConvener = op({
   route: ['POST', '/sessions/:session_id/convener'],
   callers: [team, person],
   effect: 'write',
+  searchHint: 'hand over the convener role',
   destructive: true,
   example: { to: "Bea's Team" },
   input: z.strictObject({

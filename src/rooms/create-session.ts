@@ -25,6 +25,7 @@ export const createSession = op({
   route: ['POST', '/sessions'],
   callers: [anyone],
   effect: 'write',
+  alwaysLoad: true,
   issues: 'team_id',
   derivedAs: 'create_session',
   alsoCarries: [team],

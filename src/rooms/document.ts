@@ -38,6 +38,7 @@ export const readSessionDoc = op({
   route: ['GET', '/sessions/:session_id/doc'],
   callers: [team, person],
   effect: 'read',
+  searchHint: 'read the shared document',
   input: z.strictObject({
     session_id: sessionId,
     version: version.optional().describe('An older version instead of the newest.'),
@@ -92,6 +93,7 @@ export const updateSessionDoc = op({
   aliases: [['PUT', '/sessions/:session_id/doc']],
   callers: [team, person],
   effect: 'write',
+  searchHint: 'rewrite the shared document',
   destructive: true,
   bodyLimit: DOC_BODY_BYTES,
   example: { content: '# Session: Shipping the parser\n', expected_version: 1 },
@@ -135,6 +137,7 @@ export const appendToSessionDoc = op({
   route: ['POST', '/sessions/:session_id/doc/append'],
   callers: [team, person],
   effect: 'write',
+  searchHint: 'add a note to the shared document',
   bodyLimit: DOC_BODY_BYTES,
   example: { text: '- The lexer is done.' },
   input: z.strictObject({ session_id: sessionId, text: section.min(1, 'must not be empty') }),

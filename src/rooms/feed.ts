@@ -25,6 +25,7 @@ export const postMessage = op({
   route: ['POST', '/sessions/:session_id/messages'],
   callers: [team, person],
   effect: 'append',
+  alwaysLoad: true,
   textBody: 'content',
   example: { content: { text: 'I take the lexer.' } },
   input: z.strictObject({
@@ -131,6 +132,7 @@ export const getHistory = op({
   route: ['GET', '/sessions/:session_id/messages'],
   callers: [team, person],
   effect: 'read',
+  searchHint: 'older messages of the feed',
   example: { limit: 50 },
   input: z.strictObject({
     session_id: sessionId,
@@ -170,6 +172,7 @@ export const ackMessages = op({
   route: ['POST', '/sessions/:session_id/ack'],
   callers: [team],
   effect: 'write',
+  searchHint: 'mark messages as seen',
   example: { cursor: 1 },
   input: z.strictObject({ session_id: sessionId, cursor }),
   output: z.object({ cursor: z.int(), at: time }),

@@ -15,6 +15,7 @@ export const peek = op({
   route: ['GET', '/sessions/:session_id/unread'],
   callers: [team],
   effect: 'read',
+  searchHint: 'how much is unread',
   conditional: true,
   input: z.strictObject({ session_id: sessionId }),
   output: z.object({ unread: z.int(), addressed: z.int(), last_cursor: z.int() }),

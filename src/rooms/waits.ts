@@ -38,6 +38,7 @@ export const waitForMessages = op({
   route: ['GET', '/sessions/:session_id/wait'],
   callers: [team],
   effect: 'read',
+  alwaysLoad: true,
   held: true,
   topic: ({ session_id }) => (isUuid(session_id) ? session_id : undefined),
   example: { since_cursor: '$CURSOR' },
@@ -96,6 +97,7 @@ export const waitForAny = op({
   route: ['POST', '/sessions/wait'],
   callers: [anyone],
   effect: 'read',
+  searchHint: 'follow several sessions at once',
   held: true,
   example: { waits: [{ session_id: '$SID', team_id: '$TEAM_ID', since_cursor: 0 }] },
   input: z.strictObject({

@@ -51,7 +51,7 @@ const ofSummary = ({ summary, leafUuid }: Json, memory: Memory): TraceEvent => {
 }
 
 const BOOKKEEPING = new Set(
-  'progress queue-operation file-history-snapshot permission-mode mode agent-name agent-setting agent-color custom-title ai-title last-prompt frame-link pr-link started result relocated worktree-state bridge-session atis-latch tag'.split(
+  'progress queue-operation file-history-snapshot permission-mode mode agent-name agent-setting agent-color custom-title ai-title last-prompt frame-link pr-link started result relocated worktree-state bridge-session atis-latch tag api-request api-request-shape api-request-blob tools-used cost-state'.split(
     ' ',
   ),
 )

@@ -403,6 +403,10 @@ onEveryEngine((parley) => {
     }
     const { answer } = await rpc(parley(), { jsonrpc: '2.0', id: 1, method: 'tools/call', params: {} })
     expect((await answer()).error).toEqual({ code: -32602, message: 'A call needs the name of a tool.' })
+    for (const name of [7, null, ['create_session'], { toString: 1 }] as any[])
+      expect(await (await rpc(parley(), calling(name, {}))).answer(), JSON.stringify(name)).toMatchObject({
+        error: { code: -32602 },
+      })
     await refused(viaMcp(parley())('create_session'), 'invalid_request')
   })
 })

@@ -192,6 +192,35 @@ test('/mcp answers any JSON at all', async () => {
   for (const body of BROKEN_BODIES) expectRpc(await mcp(body))
 }, 180_000)
 
+test('/mcp answers whatever stands in the envelope and the headers of revision 2026-07-28', async () => {
+  const anything = fc.oneof(
+    fc.constantFrom('2026-07-28', '2025-11-25', 'tools/list', 'server/discover', {}, ...NASTY),
+    fc.jsonValue({ maxDepth: 1 }),
+  )
+  const envelope = fc.dictionary(fc.constantFrom('protocolVersion', 'clientCapabilities', 'clientInfo', 'logLevel'), anything)
+  const header = fc.constantFrom(
+    '2026-07-28',
+    '2025-11-25',
+    '9999-99-99',
+    'tools/list',
+    'tools/call',
+    'get_session',
+    '=?base64?%?=',
+    '=?base64??=',
+    '',
+  )
+  const headers = fc.dictionary(fc.constantFrom('mcp-protocol-version', 'mcp-method', 'mcp-name'), header)
+  const method = fc.constantFrom('tools/list', 'tools/call', 'server/discover', 'initialize', 'resources/read', 'toString')
+  await fc.assert(
+    fc.asyncProperty(envelope, headers, method, anything, async (said, more, called, name) => {
+      const _meta = Object.fromEntries(Object.entries(said).map(([key, value]) => [`io.modelcontextprotocol/${key}`, value]))
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: called, params: { name, uri: name, _meta } })
+      expectRpc(await ask('POST', '/mcp', { 'content-type': 'application/json', accept: 'application/json', ...more }, body))
+    }),
+    { ...HOW, numRuns: 300 },
+  )
+}, 180_000)
+
 test('unknown routes and wrong methods are told in JSON', async () => {
   for (const path of [
     '/api',

@@ -55,6 +55,29 @@ onEveryEngine((parley) => {
     })
   })
 
+  test('a transcript of Claude Code 2.1.330 is read to its last line, and none of it is unknown', async () => {
+    const { session_id, skipped } = await importFile(parley(), dataFile('claude-code-2.1.330.jsonl'))
+    expect(skipped).toEqual([])
+    const events = await eventsOf(parley(), session_id)
+    expect(events.map(outline)).toEqual([
+      '1.1 runtime queue_operation',
+      '1.2 user_input Convene a session.',
+      '1.3 runtime attachment_deferred_tools_delta',
+      '1.4 runtime attachment_mcp_instructions_delta',
+      '1.5 runtime atis_latch',
+      '1.6 runtime attachment_date',
+      '1.7 runtime api_request_shape',
+      '1.8 runtime api_request_blob',
+      '1.9 runtime api_request',
+      '1.10 runtime tools_used',
+      '1.11 tool_call mcp__parley__create_session {"title":"Shipping the parser","description":"x","creator_team_name":"Alex"}',
+      '1.12 tool_response mcp__parley__create_session {"title":"Shipping the parser","cursor":0}',
+      '1.13 runtime last_prompt',
+      '1.14 assistant_response It ships. !',
+      '1.15 runtime cost_state',
+    ])
+  })
+
   test('a command that Claude Code answers itself opens no turn, one that expands to a prompt does', async () => {
     const id = crypto.randomUUID()
     let i = 0

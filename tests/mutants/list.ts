@@ -23,6 +23,7 @@ const GATE = 'src/operations/perform.ts'
 const WRITES = 'src/operations/transaction.ts'
 const GUARDS = 'src/doors/http/guards.ts'
 const TEXT = 'src/core/text.ts'
+const REVISION = 'src/doors/mcp/revision-2026-07.ts'
 
 const LOG: Mutant[] = [
   {
@@ -413,4 +414,31 @@ const REDACTION: Mutant[] = [
   },
 ]
 
-export const MUTANTS: Mutant[] = [...LOG, ...WAITS, ...NOTIFIER_MUTANTS, ...IDEMPOTENCY, ...PERMISSIONS, ...REDACTION]
+const MCP: Mutant[] = [
+  {
+    name: 'mcp: a header may name another tool than the body',
+    breaks: 'what stands before the server goes by the headers, so they say what the body says',
+    file: REVISION,
+    from: `decoded(header('mcp-name')) === named ?`,
+    to: `header('mcp-name') !== undefined ?`,
+    tests: tests('conformance/mcp-2026-07-envelope'),
+  },
+  {
+    name: 'mcp: a request of the new revision in a batch is carried out unchecked',
+    breaks: 'a request of the new revision comes alone, with its headers',
+    file: REVISION,
+    from: `message.some((one) => isPerRequest(one, header))`,
+    to: `false`,
+    tests: tests('conformance/mcp-2026-07'),
+  },
+  {
+    name: 'mcp: what a caller may read is kept for everybody',
+    breaks: 'a shared cache never has what depends on who asks',
+    file: REVISION,
+    from: `{ ttlMs: 0, cacheScope: 'private' }`,
+    to: `{ ttlMs: 0, cacheScope: 'public' }`,
+    tests: tests('conformance/mcp-2026-07'),
+  },
+]
+
+export const MUTANTS: Mutant[] = [...LOG, ...WAITS, ...NOTIFIER_MUTANTS, ...IDEMPOTENCY, ...PERMISSIONS, ...REDACTION, ...MCP]

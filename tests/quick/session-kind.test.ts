@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { EventType } from '../../src/core/event-types.ts'
 import { sessionKindAfter, type SessionKind } from '../../src/core/session-kind.ts'
-import { toolNames } from '../../src/doors/mcp/routes.ts'
+import { toolNames } from '../../src/doors/mcp/tools.ts'
 import { ownTools, toolsets } from '../../src/toolsets.ts'
 
 const kindAfter = (toolName: string) => sessionKindAfter('chat', 'tool_call', toolName, ownTools)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { toolNames, toolOf } from '../../src/doors/mcp/routes.ts'
+import { toolNames, toolOf } from '../../src/doors/mcp/tools.ts'
 import { toolsets } from '../../src/toolsets.ts'
 import { startParley, type Parley } from '../support/parley.ts'
 
@@ -34,8 +34,16 @@ test('there is no snapshot of a tool that is gone', () => {
   expect(files.toSorted(), `If they are gone for good: ${UPDATE}`).toEqual(tools.map(({ name }) => `${name}.json`).toSorted())
 })
 
-// What an agent pays for before it has said a word.
+test('Claude Code shows at once the four tools that nobody gets far without, and finds each other one by a few words', () => {
+  const loaded = tools.filter(({ _meta }) => _meta && 'anthropic/alwaysLoad' in _meta).map(({ name }) => name)
+  expect(loaded).toEqual(['create_session', 'join_session', 'post_message', 'wait_for_messages'])
+  const hints = tools.filter(({ name }) => !loaded.includes(name)).map(({ _meta }) => (_meta as Record<string, string>)['anthropic/searchHint'])
+  for (const hint of hints) expect(hint).toMatch(/^\S+( \S+){1,6}$/)
+  expect(new Set(hints).size).toBe(hints.length)
+})
+
+// An agent pays for this before it has said a word: each tool without its `_meta`, which no client gives to its model.
 test('the list of /mcp costs at most 6,000 tokens, at four characters each', async () => {
-  const list = await (await parley.client('/mcp')).listTools()
+  const list = (await (await parley.client('/mcp')).listTools()).tools.map(({ _meta, ...seen }) => seen)
   expect(JSON.stringify(list).length / 4).toBeLessThanOrEqual(6_000)
 })

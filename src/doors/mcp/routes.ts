@@ -1,33 +1,38 @@
-// MCP over Streamable HTTP, stateless: no Mcp-Session-Id, each call carries its credential. Revisions up to 2025-11-25.
+// MCP over Streamable HTTP, stateless: no Mcp-Session-Id, each call carries its credential.
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import {
-  CallToolRequestSchema,
   ErrorCode,
   JSONRPCNotificationSchema,
   JSONRPCRequestSchema,
   JSONRPCResponseSchema,
-  ListToolsRequestSchema,
-  SUPPORTED_PROTOCOL_VERSIONS,
   type JSONRPCMessage,
   type JSONRPCRequest,
+  type ServerCapabilities,
 } from '@modelcontextprotocol/sdk/types.js'
 import type { Call } from '../../operations/call.ts'
-import type { ServedOp, Outcome } from '../../operations/context.ts'
-import { redacted } from '../../core/text.ts'
-import { perform } from '../../operations/perform.ts'
+import type { ServedOp } from '../../operations/context.ts'
 import type { Services } from '../../process/services.ts'
-import { namesOf, type Toolset } from '../../operations/toolset.ts'
+import type { Toolset } from '../../operations/toolset.ts'
 import { whileAwaited } from '../http/event-stream.ts'
 import { exchangeWith, type Exchange } from './transport.ts'
 import { mayRead } from '../http/guards.ts'
 import { bodyText, json, whyNot, type Http } from '../http/http.ts'
-import { invalidParams, invalidParamsIn } from './errors.ts'
+import { invalidParamsIn } from './errors.ts'
 import { serveOffers } from './capabilities.ts'
+import {
+  discovery,
+  discoveryFor,
+  inThisRevision,
+  isPerRequest,
+  refusedBy,
+  REVISIONS,
+  SERVER_INFO,
+  type Discovery,
+} from './revision-2026-07.ts'
+import { serveTools, toolNames } from './tools.ts'
 import { serverLink } from '../http/origin.ts'
-import { methodNotAllowed, observeWake, refusalOf } from '../rest/routes.ts'
+import { methodNotAllowed, observeWake } from '../rest/routes.ts'
 import type { RateLimit } from '../http/rate-limit.ts'
-import { inputSchema } from '../rest/json-schema.ts'
-import manifest from '../../../package.json' with { type: 'json' }
 
 const BODY_LIMIT = 4 * 1024 * 1024
 const PROGRESS_MS = 10_000 // also keeps proxies from closing a quiet connection
@@ -40,58 +45,18 @@ export interface Endpoint {
 /** One endpoint for one or several toolsets. A name that two share stays plain in the first and gets its toolset's prefix in the others. */
 export const mcpEndpoint = async (toolsets: readonly Toolset[], services: Services, limit?: RateLimit): Promise<Endpoint> => {
   const operations = toolNames(toolsets)
-  const exchange = await exchangeWith<Call>((own) => serverOf(own, operations, toolsets, services))
-  return { operations, answer: (c) => receive(c, { services, limit, exchange, operations }) }
-}
-
-/** The operations that are tools, by the name they have where these toolsets are served together. */
-export const toolNames = (toolsets: readonly Toolset[]): Map<string, ServedOp> =>
-  new Map([...namesOf(toolsets)].filter(([, { restOnly }]) => !restOnly))
-
-/** A tool as tools/list shows it. */
-export const toolOf = (name: string, { summary, effect, destructive, input }: ServedOp) => ({
-  name,
-  description: summary,
-  inputSchema: inputSchema(input),
-  annotations: {
-    readOnlyHint: effect === 'read',
-    ...(effect !== 'read' && { destructiveHint: destructive ?? false, idempotentHint: false }),
-    openWorldHint: false,
-  },
-})
-
-const serverOf = (exchange: Exchange<Call>, operations: Map<string, ServedOp>, toolsets: readonly Toolset[], services: Services) => {
-  const tools = [...operations].map(([name, operation]) => toolOf(name, operation))
   const instructions = toolsets.map((toolset) => toolset.instructions).join('\n\n')
   const offers = toolsets.flatMap(({ offers }) => offers ?? [])
-  const capabilities = { tools: {}, ...(offers.length > 0 && { resources: { listChanged: true }, prompts: {}, completions: {} }) }
-  const server = new Server({ name: 'parley', title: 'Parley', version: manifest.version }, { capabilities, instructions })
-  if (offers.length > 0) serveOffers(server, exchange, services, offers)
-  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools }))
-  server.setRequestHandler(CallToolRequestSchema, async ({ params }, { requestId }) => {
-    const operation = operations.get(params.name)
-    if (!operation) return invalidParams(`There is no tool named ${redacted(params.name)} here. tools/list has the names.`)
-    const call = exchange.callerOf(requestId)
-    const given = params.arguments ?? {}
-    const outcome = await perform(operation, services, call, given)
-    return resultOf(outcome, refusalOf(operation, outcome, given, call))
+  const capabilities: ServerCapabilities = { tools: {}, ...(offers.length > 0 && { resources: {}, prompts: {}, completions: {} }) }
+  const exchange = await exchangeWith<Call>((own) => {
+    const announced = { ...capabilities, ...(offers.length > 0 && { resources: { listChanged: true } }) }
+    const server = new Server(SERVER_INFO, { capabilities: announced, instructions })
+    serveTools(server, own, services, operations)
+    if (offers.length > 0) serveOffers(server, own, services, offers)
+    return server
   })
-  return server
-}
-
-const RESOURCES_CHANGED = { jsonrpc: '2.0', method: 'notifications/resources/list_changed' }
-
-const REPLAYED = { _meta: { idempotency_replayed: true } } // REST has the header Idempotency-Replayed for it
-
-// No tool advertises an outputSchema: the SDK's client would then reject an error that carries structuredContent.
-const resultOf = (outcome: Outcome, refusal?: object) => {
-  const body = outcome.ok ? outcome.data : (refusal ?? { error: outcome.error })
-  return {
-    content: [{ type: 'text' as const, text: JSON.stringify(body) }],
-    structuredContent: body as Record<string, unknown>,
-    ...(outcome.ok && outcome.replayed && REPLAYED),
-    ...(!outcome.ok && { isError: true }),
-  }
+  const discovered = discovery(capabilities, instructions)
+  return { operations, answer: (c) => receive(c, { services, limit, exchange, operations, discovered }) }
 }
 
 interface EndpointParts {
@@ -99,14 +64,11 @@ interface EndpointParts {
   limit: RateLimit | undefined
   exchange: Exchange<Call>
   operations: Map<string, ServedOp>
+  discovered: Discovery
 }
 
-const receive = async (c: Http, { services, limit, exchange, operations }: EndpointParts): Promise<Response> => {
+const receive = async (c: Http, parts: EndpointParts): Promise<Response> => {
   if (c.req.method !== 'POST') return methodNotAllowed(['POST'])
-  const revision = c.req.header('mcp-protocol-version')
-  if (revision !== undefined && !SUPPORTED_PROTOCOL_VERSIONS.includes(revision)) {
-    return json(rpcError(ErrorCode.InvalidRequest, `This server speaks MCP ${SUPPORTED_PROTOCOL_VERSIONS.join(', ')}.`), 400)
-  }
   const text = await bodyText(c.req.raw, BODY_LIMIT)
   let message: any // whatever came
   try {
@@ -114,19 +76,61 @@ const receive = async (c: Http, { services, limit, exchange, operations }: Endpo
   } catch (error) {
     return json(rpcError(ErrorCode.ParseError, `The body is not JSON (${whyNot(error)}).`), 400)
   }
-  const call = callOf(c, services)
+  const { services, limit } = parts
   if (limit) for (const one of [message].flat()) limit.countMessage(c, one?.params?.arguments?.team_id)
+  const answer = isPerRequest(message, c.req.header('mcp-protocol-version')) ? perRequest : afterHandshake
+  return answer(message, c, parts, callOf(c, services))
+}
+
+type Answer = (message: unknown, c: Http, parts: EndpointParts, call: Call) => Response | Promise<Response>
+
+// A message of a revision up to 2025-11-25. The handshake itself leaves nothing behind.
+const afterHandshake: Answer = (message, c, parts, call) => {
+  const { services, exchange } = parts
+  const revision = c.req.header('mcp-protocol-version')
+  if (revision !== undefined && !REVISIONS.includes(revision))
+    return json(rpcError(ErrorCode.InvalidRequest, `This server speaks MCP ${REVISIONS.join(', ')}.`), 400)
   if (Array.isArray(message)) return batch(message, exchange, call)
   if (!isRequest(message)) return isOneWay(message) ? accepted() : json(rpcError(ErrorCode.InvalidRequest, NOT_JSON_RPC), 400)
-  const { method, params } = message
-  const invalid = invalidParamsIn(message)
+  const ask: Ask = (request, caller) => exchange.ask(request, caller)
+  return answered(message, c, { services, call, operation: calledBy(message, parts), ask, tellsOfChanges: true })
+}
+
+// A message of revision 2026-07-28.
+const perRequest: Answer = (message, c, parts, call) => {
+  if (!isRequest(message)) return isNotification(message) ? accepted() : json(rpcError(ErrorCode.InvalidRequest, ONE_MESSAGE), 400)
+  const { services, exchange, discovered } = parts
+  const operation = calledBy(message, parts)
+  const refused = refusedBy({ request: message, header: (name) => c.req.header(name), operation, ...discovered })
+  if (refused) return json({ jsonrpc: '2.0', id: message.id, error: refused.error }, refused.status)
+  const ask: Ask = async (request, caller) =>
+    inThisRevision(request.method, discoveryFor(request, discovered) ?? (await exchange.ask(request, caller)))
+  return answered(message, c, { services, call, operation, ask, tellsOfChanges: false })
+}
+
+const calledBy = ({ method, params }: JSONRPCRequest, { operations }: EndpointParts) =>
+  method === 'tools/call' ? operations.get(params?.name as string) : undefined
+
+type Ask = (request: JSONRPCRequest, caller: Call) => Promise<JSONRPCMessage>
+
+interface Asker {
+  services: Services
+  call: Call
+  /** The tool that is called. */
+  operation: ServedOp | undefined
+  ask: Ask
+  /** Does the stream of a call say that it changed the list of resources? */
+  tellsOfChanges: boolean
+}
+
+const answered = async (request: JSONRPCRequest, c: Http, asker: Asker): Promise<Response> => {
+  const invalid = invalidParamsIn(request)
   if (invalid) return json(invalid)
-  const operation = method === 'tools/call' ? operations.get(String(params?.name)) : undefined
-  const { held, changesResources = false } = operation ?? {}
-  const needsStream = held || changesResources || params?._meta?.progressToken !== undefined
-  const streams = needsStream && c.req.header('accept')?.includes('text/event-stream')
-  if (streams) return streamed(message, { services, exchange, call }, changesResources)
-  const answer = json(await exchange.ask(message, call))
+  const { services, call, operation, ask, tellsOfChanges } = asker
+  const changing = tellsOfChanges && operation?.changesResources === true
+  const needsStream = operation?.held || changing || request.params?._meta?.progressToken !== undefined
+  if (needsStream && c.req.header('accept')?.includes('text/event-stream')) return streamed(request, asker, changing)
+  const answer = json(await ask(request, call))
   observeWake(services, call)
   return answer
 }
@@ -142,11 +146,13 @@ const batch = async (messages: unknown[], exchange: Exchange<Call>, call: Call):
 }
 
 const NOT_JSON_RPC = 'This is not a JSON-RPC 2.0 message.'
+const ONE_MESSAGE = 'In this revision the body is one JSON-RPC request or notification.'
 const accepted = () => new Response(null, { status: 202 })
 
 // A notification or a response: accepted and ignored, this server uses none.
-const isOneWay = (message: unknown) =>
-  JSONRPCNotificationSchema.safeParse(message).success || JSONRPCResponseSchema.safeParse(message).success
+const isOneWay = (message: unknown) => isNotification(message) || JSONRPCResponseSchema.safeParse(message).success
+
+const isNotification = (message: unknown) => JSONRPCNotificationSchema.safeParse(message).success
 
 const isRequest = (message: unknown): message is JSONRPCRequest => JSONRPCRequestSchema.safeParse(message).success
 
@@ -164,15 +170,11 @@ const callOf = (c: Http, services: Services): Call => ({
   link: () => serverLink(c, services),
 })
 
-interface Asker {
-  services: Services
-  exchange: Exchange<Call>
-  call: Call
-}
+const RESOURCES_CHANGED = { jsonrpc: '2.0', method: 'notifications/resources/list_changed' }
 
 // An event stream: progress notifications while the call runs, or comments for a client that did not ask for progress; then a notification
 // if the list of resources has changed; last the answer.
-const streamed = (request: JSONRPCRequest, { services, exchange, call }: Asker, changing: boolean): Response => {
+const streamed = (request: JSONRPCRequest, { services, ask, call }: Asker, changing: boolean): Response => {
   const gone = new AbortController()
   // The SDK's own signal does not abort when a stateless caller hangs up (sdk 1.32); the request's does.
   const over = AbortSignal.any([call.signal(), gone.signal])
@@ -186,7 +188,7 @@ const streamed = (request: JSONRPCRequest, { services, exchange, call }: Asker, 
     }
     return progressToken === undefined ? ': still waiting\n\n' : event(progress)
   }
-  const answer = exchange.ask(request, { ...call, signal: () => over }).then((message) => {
+  const answer = ask(request, { ...call, signal: () => over }).then((message) => {
     const events = (changing && succeeded(message) ? event(RESOURCES_CHANGED) : '') + event(message)
     observeWake(services, call)
     return events

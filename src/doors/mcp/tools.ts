@@ -1,0 +1,59 @@
+// Operations as MCP tools: how each is listed, and how a call of one is answered.
+import type { Server } from '@modelcontextprotocol/sdk/server/index.js'
+import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
+import { redacted } from '../../core/text.ts'
+import type { Call } from '../../operations/call.ts'
+import type { ServedOp, Outcome } from '../../operations/context.ts'
+import { perform } from '../../operations/perform.ts'
+import { namesOf, type Toolset } from '../../operations/toolset.ts'
+import type { Services } from '../../process/services.ts'
+import { inputSchema } from '../rest/json-schema.ts'
+import { refusalOf } from '../rest/routes.ts'
+import { invalidParams } from './errors.ts'
+import type { Exchange } from './transport.ts'
+
+/** The operations that are tools, by the name they have where these toolsets are served together. */
+export const toolNames = (toolsets: readonly Toolset[]): Map<string, ServedOp> =>
+  new Map([...namesOf(toolsets)].filter(([, { restOnly }]) => !restOnly))
+
+/** A tool as tools/list shows it. */
+export const toolOf = (name: string, { summary, effect, destructive, input, alwaysLoad, searchHint }: ServedOp) => ({
+  name,
+  description: summary,
+  inputSchema: inputSchema(input),
+  annotations: {
+    readOnlyHint: effect === 'read',
+    ...(effect !== 'read' && { destructiveHint: destructive ?? false, idempotentHint: false }),
+    openWorldHint: false,
+  },
+  // Claude Code 2.1.330 hides every tool behind its ToolSearch that does not ask to be loaded.
+  ...(alwaysLoad && { _meta: { 'anthropic/alwaysLoad': true } }),
+  ...(searchHint && { _meta: { 'anthropic/searchHint': searchHint } }),
+})
+
+/** Lists these operations as tools, and performs what is called. */
+export const serveTools = (server: Server, exchange: Exchange<Call>, services: Services, operations: Map<string, ServedOp>) => {
+  const tools = [...operations].map(([name, operation]) => toolOf(name, operation))
+  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools }))
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }, { requestId }) => {
+    const operation = operations.get(params.name)
+    if (!operation) return invalidParams(`There is no tool named ${redacted(params.name)} here. tools/list has the names.`)
+    const call = exchange.callerOf(requestId)
+    const given = params.arguments ?? {}
+    const outcome = await perform(operation, services, call, given)
+    return resultOf(outcome, refusalOf(operation, outcome, given, call))
+  })
+}
+
+const REPLAYED = { _meta: { idempotency_replayed: true } } // REST has the header Idempotency-Replayed for it
+
+// No tool advertises an outputSchema: the SDK's client would then reject an error that carries structuredContent.
+const resultOf = (outcome: Outcome, refusal?: object) => {
+  const body = outcome.ok ? outcome.data : (refusal ?? { error: outcome.error })
+  return {
+    content: [{ type: 'text' as const, text: JSON.stringify(body) }],
+    structuredContent: body as Record<string, unknown>,
+    ...(outcome.ok && outcome.replayed && REPLAYED),
+    ...(!outcome.ok && { isError: true }),
+  }
+}

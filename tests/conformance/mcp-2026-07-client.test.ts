@@ -1,0 +1,44 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { expect } from 'bun:test'
+import { test } from '../support/foreign.ts'
+import { BASE, done, onEveryEngine, say, seat, soon, viaRest } from '../support/parley.ts'
+import { CREATE, REVISION } from '../support/per-request.ts'
+
+// The official client of the line that speaks this revision; all other tests use the one of the line before.
+onEveryEngine((parley) => {
+  const connected = async () => {
+    const sent: string[] = []
+    const transport = new StreamableHTTPClientTransport(new URL(`${BASE}/mcp`), {
+      fetch: async (url, init) => {
+        const { method, headers, body, signal } = new Request(url, init as RequestInit)
+        sent.push(headers.get('mcp-method') ?? method)
+        const sending = { method, headers: Object.fromEntries(headers), signal, ...(body && { body: await new Response(body).text() }) }
+        return parley().send(new URL(url).pathname, sending)
+      },
+    })
+    const client = new Client({ name: 'alex', version: '1.0.0' }, { versionNegotiation: { mode: 'auto' } })
+    await client.connect(transport)
+    return { client, sent }
+  }
+
+  test('connects with one request, takes part, waits, and reads', async () => {
+    const { client, sent } = await connected()
+    expect([client.getNegotiatedProtocolVersion(), sent]).toEqual([REVISION, ['server/discover']])
+    expect(client.getServerVersion()).toMatchObject({ name: 'parley' })
+    const tool = async (name: string, args: object) =>
+      (await client.callTool({ name, arguments: { ...args } }, { onprogress: () => {}, timeout: 30_000 })).structuredContent as any
+    const { session_id, team_id } = await tool('create_session', CREATE.arguments)
+    const viaCurl = viaRest(parley())
+    const bea = seat(viaCurl, await done(viaCurl('join_session', { session_id, team_name: 'Bea' })))
+    const pending = tool('wait_for_messages', { session_id, team_id, since_cursor: 1, timeout: 20 })
+    await soon('it is held', () => parley().services.waits.held === 1)
+    await say(bea, 'I take the lexer.')
+    expect((await pending).messages).toMatchObject([{ content: { text: 'I take the lexer.' } }])
+    const uri = `parley://sessions/${session_id}/handoff`
+    expect((await client.listResources()).resources.map((one) => one.uri)).toContain(uri)
+    expect((await client.readResource({ uri })).contents).toMatchObject([{ uri, text: expect.stringContaining('# Handoff') }])
+    expect((await client.getPrompt({ name: 'convene', arguments: { subject: 'größer' } })).messages).toHaveLength(1)
+    await expect(client.readResource({ uri: 'parley://sessions/x/doc' })).rejects.toMatchObject({ code: -32602 })
+    await client.close()
+  })
+})
