@@ -22,8 +22,8 @@ export const APPEND_BATCH = `
 with posts as (
   select * from unnest($1::int[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
     $10::int[], $11::uuid[], $12::text[], $13::bool[], $14::bool[], $15::text[], $16::text[], $17::text[], $18::text[])
-  as p(ord, id, session_id, team_id, author, author_name, holder, type, content, size, reply_to, to_team_ids, expects_reply,
-    even_closed, caller, key_hash, operation, body_hash)
+  as p(ord, id, session_id, team_id, author, author_name, holder, type, content, size, reply_to, to_team_ids, expects_reply, even_closed,
+    caller, key_hash, operation, body_hash)
 ), seen as materialized (
   select id, last_sequence from sessions where id in (select session_id from posts)
 ), heads as materialized (
@@ -80,7 +80,7 @@ select ord, id, outcome, name, used_for, used_with, answer, sequence, turn, ordi
 // arrays apart took as long as writing the rows; and the contents come as one JSON array, which is parsed once (bench/post).
 //   $1 sessions  $2 sequence each is expected to end at  $3 sequence it ends at now  $4 its turn  $5 that turn's events  $6 who holds it
 //   $7 each post's session, by its place in $1  $8 sequence  $9 id  $10 turn  $11 ordinal  $12 all contents  $13 their sizes
-//   $14 reply  $15 to  $16 expects a reply  $17 each post's poster, by its place in  $18 types  $19 names  $20 teams
+//   $14 reply  $15 to  $16 each post's poster, by its place in  $17 types  $18 names  $19 teams  $20 does it expect a reply
 export const APPEND_AT_HEADS = `
 with locked as materialized (
   select id, width_bucket(id, $1::uuid[]) as place from sessions
@@ -96,12 +96,11 @@ with locked as materialized (
 ), written as (
   insert into events (session_id, sequence, id, turn, ordinal, type, author, author_name, posted_by_team_id, content, size,
     reply_to, to_team_ids, expects_reply, at)
-  select ids[array_position(places, place)], sequence, p.id, turn, ordinal, ($18::text[])[poster],
-    case when ($20::uuid[])[poster] is null then 'person' else 'team' end, ($19::text[])[poster], ($20::uuid[])[poster],
+  select ids[array_position(places, place)], sequence, p.id, turn, ordinal, ($17::text[])[poster],
+    case when ($19::uuid[])[poster] is null then 'person' else 'team' end, ($18::text[])[poster], ($19::uuid[])[poster],
     content, size, reply_to, to_team_ids::uuid[], expects_reply, ats[array_position(places, place)]
   from open, rows from (
-    unnest($7::int[], $8::int8[], $9::uuid[], $10::int[], $11::int[], $13::int[], $14::uuid[], $15::text[], $16::bool[],
-      $17::int[]),
+    unnest($7::int[], $8::int8[], $9::uuid[], $10::int[], $11::int[], $13::int[], $14::uuid[], $15::text[], $20::bool[], $16::int[]),
     jsonb_array_elements($12::jsonb)
   ) as p(place, sequence, id, turn, ordinal, size, reply_to, to_team_ids, expects_reply, poster, content)
   where place = any(places)

@@ -17,7 +17,7 @@ export interface Draft {
   content: Record<string, unknown>
   replyTo?: string | undefined
   to?: string[] | undefined
-  expectsReply?: true | undefined
+  expectsReply?: boolean | undefined // a question to those in `to`
   evenClosed?: boolean // conclude and reopen write to a session that is closed
   idempotency?: Idempotency | undefined
 }
@@ -134,28 +134,10 @@ interface Assigned {
 /** The answer for a draft that was written: its event as readers get it. */
 export const writtenAt = ({ id, name: author_name, sequence, turn, ordinal, at }: Assigned, draft: Draft): Appended => {
   const content = asStored(draft.content)
-  const {
-    type,
-    author,
-    teamId: posted_by_team_id = null,
-    replyTo: reply_to = null,
-    to: to_team_ids = null,
-    expectsReply: expects_reply,
-  } = draft
-  const event = eventOf({
-    id,
-    sequence,
-    type,
-    author,
-    author_name,
-    posted_by_team_id,
-    content,
-    reply_to,
-    to_team_ids,
-    expects_reply,
-    turn,
-    at,
-  })
+  const { type, author, teamId: posted_by_team_id = null, replyTo: reply_to = null, to: to_team_ids = null } = draft
+  const { expectsReply: expects_reply = null } = draft
+  const row = { id, sequence, type, author, author_name, posted_by_team_id, content, reply_to, to_team_ids, expects_reply, turn, at }
+  const event = eventOf(row)
   return { outcome: 'appended', event, turn, ordinal }
 }
 

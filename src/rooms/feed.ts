@@ -33,7 +33,7 @@ export const postMessage = op({
     type: z.literal('chat', { error: 'must be "chat"; all other types are the server\'s' }).default('chat'),
     reply_to: z.string().max(64).optional().describe('The id of the message you answer.'),
     to: addressees.optional().describe('Handles or names of the teams you address; all teams see it.'),
-    expects_reply: z.boolean().optional().describe('A question to `to`.'),
+    expects_reply: z.boolean().optional().describe('A question to those in `to`.'),
   }),
   output: z.object({ message_id: z.uuid(), cursor: z.int(), at: time, warnings: z.array(z.string()).optional() }),
   refuses: ['session_closed', 'not_found', 'loop_suspected'],
@@ -44,9 +44,9 @@ export const postMessage = op({
     if (!team) await existingSession(context.queries, session_id)
     let handles: string[] | undefined
     try {
-      if (expects_reply && !to) refuseUnaddressed()
       await refuseRepetition(context, session_id, content.text)
       if (reply_to !== undefined) await existingMessage(context, session_id, reply_to, 'reply_to')
+      if (expects_reply && !to) refuseUnaddressed()
       handles = to && (await handlesNamed(context.queries, session_id, to))
     } catch (refusal) {
       const earlier = await earlierAnswer(context, session_id, team)
@@ -83,9 +83,6 @@ export const postMessage = op({
   },
 })
 
-const refuseUnaddressed = () =>
-  refuse('invalid_request', 'expects_reply: a question needs `to`, the teams that are to answer it.', { field: 'expects_reply' })
-
 interface PostAnswer {
   message_id: string
   cursor: number
@@ -120,6 +117,9 @@ const earlierAnswer = async ({ queries, idempotency }: Context, sessionId: strin
   const { status } = await existingSession(queries, sessionId)
   return status === 'closed' ? refuseClosed() : undefined
 }
+
+const refuseUnaddressed = (): never =>
+  refuse('invalid_request', 'expects_reply: name those whom you ask in `to`.', { field: 'expects_reply' })
 
 const existingMessage = async ({ queries }: Context, sessionId: string, id: string, field: 'reply_to' | 'message_id'): Promise<Event> =>
   (isUuid(id) ? await eventById(queries, sessionId, id) : undefined) ??

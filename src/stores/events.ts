@@ -23,7 +23,7 @@ export interface EventRow {
   content: Record<string, unknown>
   reply_to: string | null
   to_team_ids: string[] | null
-  expects_reply?: boolean | null | undefined
+  expects_reply?: boolean | null
   task_id?: string | null
   turn: number
   tool_name?: string | null
