@@ -78,15 +78,10 @@ export type AnyOperation<Context> = Operation<Context, any, any> & Identity
 export type AnyServed<Context> = Served<Context, any, any> & Identity
 
 const retryKey = {
-  idempotency_key: z.string().min(1).max(200).optional().describe('Any text you choose: a retry with the same key is applied only once.'),
+  idempotency_key: z.string().min(1).max(200).optional().describe('Makes a retry apply once.'),
 }
 const secretKey = {
-  idempotency_key: z
-    .string()
-    .min(22)
-    .max(200)
-    .optional()
-    .describe('A secret random text: a retry with the same key gives the same team again.'),
+  idempotency_key: z.string().min(22).max(200).optional().describe('Secret, random: makes retries safe.'),
 }
 
 /** The two ways to define an operation of a toolset: `op` one that is served, `pageOp` one of the pages' own. */

@@ -43,7 +43,7 @@ export const waitForMessages = op({
   effect: 'read',
   held: true,
   topic: ({ session_id }) => (isUuid(session_id) ? session_id : undefined),
-  example: { since_cursor: '$CURSOR' },
+  example: { since_cursor: '$CURSOR', only: 'others' },
   input: z.strictObject({
     session_id: sessionId,
     since_cursor: cursor.optional().describe('What you have read up to: the last next_cursor. If omitted: what was last delivered to you.'),
