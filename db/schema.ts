@@ -113,6 +113,7 @@ export const events = pgTable(
     size: integer().notNull(), // UTF-8 bytes of the content: a page ends when their sum is too large
     replyTo: uuid(),
     toTeamIds: uuid().array(),
+    expectsReply: boolean(), // of a question; null for all others, which costs them nothing
     taskId: uuid(),
     terminal: boolean(), // of traces; a conversation's is derived
     toolName: text(),

@@ -73,7 +73,8 @@ const numbered = (draft: Draft, log: Log | undefined): Post | undefined => {
 const paramsOf = (logs: Map<string, Log>, posts: Post[]): unknown[] => {
   const ends = [...logs.values()]
   const { placeOf, posters } = postersOf(posts)
-  const sparse = (of: (post: Post) => string | undefined) => (posts.some((post) => of(post) !== undefined) ? pgArray(posts.map(of)) : null)
+  const sparse = (of: (post: Post) => string | true | undefined) =>
+    posts.some((post) => of(post) !== undefined) ? pgArray(posts.map(of)) : null
   return [
     plainArray([...logs.keys()]),
     plainArray(ends.map(({ from }) => from.sequence)),
@@ -90,6 +91,7 @@ const paramsOf = (logs: Map<string, Log>, posts: Post[]): unknown[] => {
     plainArray(posts.map(({ content }) => utf8Bytes(content))),
     sparse(({ draft }) => draft.replyTo),
     sparse(({ draft }) => draft.to && pgArray(draft.to)),
+    sparse(({ draft }) => draft.expectsReply),
     plainArray(placeOf),
     pgArray(posters.map(({ draft }) => draft.type)),
     pgArray(posters.map(nameOf)),

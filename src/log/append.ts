@@ -17,6 +17,7 @@ export interface Draft {
   content: Record<string, unknown>
   replyTo?: string | undefined
   to?: string[] | undefined
+  expectsReply?: true | undefined
   evenClosed?: boolean // conclude and reopen write to a session that is closed
   idempotency?: Idempotency | undefined
 }
@@ -70,6 +71,7 @@ const COLUMNS = [
   'size',
   'replyTo',
   'to',
+  'expectsReply',
   'evenClosed',
   'caller',
   'keyHash',
@@ -78,7 +80,18 @@ const COLUMNS = [
 ] as const
 
 const postOf = (draft: Draft, ord: number) => {
-  const { sessionId: session, teamId: team, author, authorName, holder, type, replyTo, evenClosed = false, idempotency } = draft
+  const {
+    sessionId: session,
+    teamId: team,
+    author,
+    authorName,
+    holder,
+    type,
+    replyTo,
+    expectsReply,
+    evenClosed = false,
+    idempotency,
+  } = draft
   const content = JSON.stringify(draft.content)
   const to = draft.to && pgArray(draft.to)
   return {
@@ -94,6 +107,7 @@ const postOf = (draft: Draft, ord: number) => {
     size: utf8Bytes(content),
     replyTo,
     to,
+    expectsReply,
     evenClosed,
     ...NO_KEY,
     ...idempotency,
@@ -120,8 +134,28 @@ interface Assigned {
 /** The answer for a draft that was written: its event as readers get it. */
 export const writtenAt = ({ id, name: author_name, sequence, turn, ordinal, at }: Assigned, draft: Draft): Appended => {
   const content = asStored(draft.content)
-  const { type, author, teamId: posted_by_team_id = null, replyTo: reply_to = null, to: to_team_ids = null } = draft
-  const event = eventOf({ id, sequence, type, author, author_name, posted_by_team_id, content, reply_to, to_team_ids, turn, at })
+  const {
+    type,
+    author,
+    teamId: posted_by_team_id = null,
+    replyTo: reply_to = null,
+    to: to_team_ids = null,
+    expectsReply: expects_reply,
+  } = draft
+  const event = eventOf({
+    id,
+    sequence,
+    type,
+    author,
+    author_name,
+    posted_by_team_id,
+    content,
+    reply_to,
+    to_team_ids,
+    expects_reply,
+    turn,
+    at,
+  })
   return { outcome: 'appended', event, turn, ordinal }
 }
 

@@ -34,16 +34,18 @@ export const postMessage = op({
     type: z.literal('chat', { error: 'must be "chat"; all other types are the server\'s' }).default('chat'),
     reply_to: z.string().max(64).optional().describe('The id of the message you answer.'),
     to: addressees.optional().describe('Handles or names of the teams you address; all teams see it.'),
+    expects_reply: z.boolean().optional().describe('A question to `to`.'),
   }),
   output: z.object({ message_id: z.uuid(), cursor: z.int(), at: time, warnings: z.array(z.string()).optional() }),
   refuses: ['session_closed', 'not_found', 'loop_suspected'],
-  async run(context, { session_id, content, reply_to, to }) {
+  async run(context, { session_id, content, reply_to, to, expects_reply }) {
     const { services, caller, idempotency } = context
     const team = caller.kind === 'team' ? caller.member.teamId : undefined
     const name = caller.kind === 'person' ? caller.name : undefined
     if (!team) await existingSession(context.queries, session_id)
     let handles: string[] | undefined
     try {
+      if (expects_reply && !to) refuseUnaddressed()
       await refuseRepetition(context, session_id, content.text)
       if (reply_to !== undefined) await existingMessage(context, session_id, reply_to, 'reply_to')
       handles = to && (await handlesNamed(context.queries, session_id, to))
@@ -63,6 +65,7 @@ export const postMessage = op({
       content,
       replyTo: reply_to,
       to: handles,
+      expectsReply: expects_reply || undefined,
       idempotency,
     })
     services.metrics.postSeconds.observe(secondsSince(queued))
@@ -80,6 +83,9 @@ export const postMessage = op({
     }
   },
 })
+
+const refuseUnaddressed = () =>
+  refuse('invalid_request', 'expects_reply: a question needs `to`, the teams that are to answer it.', { field: 'expects_reply' })
 
 interface PostAnswer {
   message_id: string

@@ -23,6 +23,7 @@ export interface EventRow {
   content: Record<string, unknown>
   reply_to: string | null
   to_team_ids: string[] | null
+  expects_reply?: boolean | null | undefined
   task_id?: string | null
   turn: number
   tool_name?: string | null
@@ -42,7 +43,7 @@ export const closedBy = (events: Event[]): boolean | undefined => {
 }
 
 const COLUMNS =
-  'id, sequence, type, author, author_name, posted_by_team_id, content, reply_to, to_team_ids, task_id, turn, tool_name, model, at'
+  'id, sequence, type, author, author_name, posted_by_team_id, content, reply_to, to_team_ids, expects_reply, task_id, turn, tool_name, model, at'
 
 // Read by the primary key too. In a room there is little else to skip; in a transcript the newest 100 among 100,000 events take 3.6 ms, where
 // an index of the conversation would take 2.0 and cost every post a fifth more of the database's time (bench/post).
@@ -134,6 +135,7 @@ export const eventOf = (row: EventRow): Event => {
     at,
     ...(row.reply_to && { reply_to: row.reply_to }),
     ...(row.to_team_ids && { to: row.to_team_ids }),
+    ...(row.expects_reply && { expects_reply: true }),
     ...(row.task_id && { task_id: row.task_id }),
     ...(row.tool_name && { tool_name: row.tool_name }),
     ...(row.model && { model: row.model }),

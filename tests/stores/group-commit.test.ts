@@ -100,7 +100,8 @@ onEveryEngine((parley, engine) => {
       const [one, another] = [await room(call), await room(call)]
       const { message_id } = await say(one.alex, 'one')
       const text = `it's "quoted" \\ \\u0041 {} [] null, $1 ${String.fromCodePoint(0x1f99c)} \u200f`
-      const post = () => chat(one.id, one.bea.handle, text, { replyTo: message_id, to: [one.alex.handle, one.bea.handle] })
+      const post = () =>
+        chat(one.id, one.bea.handle, text, { replyTo: message_id, to: [one.alex.handle, one.bea.handle], expectsReply: true })
       const person = () => ({
         ...chat(one.id, '', text, { author: 'person', authorName: 'Robin "R"' }),
         teamId: undefined,
@@ -117,14 +118,15 @@ onEveryEngine((parley, engine) => {
         expect(other.batches).toBe(before + 1)
       }
       const rows = await parley().database.query<Record<string, unknown>>(
-        `select author, author_name, type, posted_by_team_id, content, size, reply_to, to_team_ids::text from events
+        `select author, author_name, type, posted_by_team_id, content, size, reply_to, to_team_ids::text, expects_reply from events
          where session_id = $1 and content->>'text' = $2 order by sequence`,
         [one.id, text],
       )
       const size = Buffer.byteLength(JSON.stringify({ text }))
       const same = { type: 'chat', content: { text }, size }
-      const byTeam = { ...same, author: 'team', posted_by_team_id: one.bea.handle, reply_to: message_id }
-      const byPerson = { ...same, author: 'person', author_name: 'Robin "R"', posted_by_team_id: null, reply_to: null, to_team_ids: null }
+      const byTeam = { ...same, author: 'team', posted_by_team_id: one.bea.handle, reply_to: message_id, expects_reply: true }
+      const none = { posted_by_team_id: null, reply_to: null, to_team_ids: null, expects_reply: null }
+      const byPerson = { ...same, author: 'person', author_name: 'Robin "R"', ...none }
       expect(rows).toMatchObject([byTeam, byPerson, byTeam, byPerson, byTeam, byPerson])
       expect(rows[0]!.to_team_ids).toBe(`{${one.alex.handle},${one.bea.handle}}`)
       for (const row of [rows[2], rows[4]]) expect(row).toEqual(rows[0]!)

@@ -25,6 +25,7 @@ export interface LoggedEvent {
   originating_model: string | null
   source_line: string
   at: string
+  expects_reply: boolean | null
   content: any
 }
 
