@@ -190,10 +190,25 @@ describe('the shell of the guide', () => {
     end()
   }, 180_000)
 
+  test('its lines bring the document as markdown, and send it back', async () => {
+    const { id, alex, shell, end } = await begin()
+    const read = async () => {
+      const answer = await fetch(`${server.url}/api/sessions/${id}/doc`, { headers: { 'x-team-id': alex } })
+      return (await answer.json()) as { content: string; version: number }
+    }
+    await post(`/${id}/doc`, alex, { content: '# "Plan"\n\nit\'s 100 %\n', expected_version: 0 })
+    const [get = '', put = ''] = snippet('sh', 'Accept: text/markdown').trim().split('\n')
+    const { err } = await sh(['cd "$HOME"', get, 'echo "- added" >> doc.md', put].join('\n'), shell)
+    expect(err).toBe('')
+    expect(await read()).toEqual({ content: '# "Plan"\n\nit\'s 100 %\n- added\n', version: 2 })
+    end()
+  }, 180_000)
+
   test('its line for each tool works, pasted one after the other', async () => {
     const { shell, end } = await begin()
     const before = snippet('sh', 'BASE=http').replace(/^BASE=.*$/m, '')
-    const lines = PAGE.split('<!-- curl -->')[1]!
+    const lines = /<!-- curl -->([^]*?)<!-- \/curl -->/
+      .exec(PAGE)![1]!
       .split('\n')
       .filter((line) => line.startsWith('curl '))
     const marked = lines.map((line) => `${line}\necho`)
