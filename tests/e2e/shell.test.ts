@@ -192,15 +192,17 @@ describe('the shell of the guide', () => {
 
   test('its lines bring the document as markdown, and send it back', async () => {
     const { id, alex, shell, end } = await begin()
-    const read = async () => {
-      const answer = await fetch(`${server.url}/api/sessions/${id}/doc`, { headers: { 'x-team-id': alex } })
-      return (await answer.json()) as { content: string; version: number }
-    }
+    const [get, , back] = [.../^- The document without JSON.*$/m.exec(PAGE)![0].matchAll(/`([^`]+)`/g)].map(([, code]) => code!)
+    const begun = /^curl .*?"X-Team-ID: [^"]*"/.exec(get!)![0]
+    const version = /doc-version: (\d+)/i
     await post(`/${id}/doc`, alex, { content: '# "Plan"\n\nit\'s 100 %\n', expected_version: 0 })
-    const [get = '', put = ''] = snippet('sh', 'Accept: text/markdown').trim().split('\n')
-    const { err } = await sh(['cd "$HOME"', get, 'echo "- added" >> doc.md', put].join('\n'), shell)
-    expect(err).toBe('')
-    expect(await read()).toEqual({ content: '# "Plan"\n\nit\'s 100 %\n- added\n', version: 2 })
+    await sh(`cd "$HOME"\n${get}\necho "- added" >> doc.md`, shell)
+    const [, read] = version.exec(readFileSync(join(shell.HOME, 'headers.txt'), 'utf8'))!
+    const { out, err } = await sh(`cd "$HOME"\n${begun} ${back!.replace('expected_version=3', `expected_version=${read}`)}`, shell)
+    expect([err, JSON.parse(out).version]).toEqual(['', 2])
+    await sh(`cd "$HOME"\n${get}`, shell)
+    expect(readFileSync(join(shell.HOME, 'doc.md'), 'utf8')).toBe('# "Plan"\n\nit\'s 100 %\n- added\n')
+    expect(version.exec(readFileSync(join(shell.HOME, 'headers.txt'), 'utf8'))![1]).toBe('2')
     end()
   }, 180_000)
 
