@@ -25,7 +25,7 @@ export const QuestionMark = ({ item: { sequence, answers, withdrawn, waitingFor 
     {waitingFor.length > 0 && (
       <>
         <Dot />
-        <span className="font-medium text-warn-foreground concluded:text-muted-foreground" title={escapeInvisible(waitingFor.join(', '))}>
+        <span className="text-warn-foreground concluded:text-muted-foreground" title={escapeInvisible(waitingFor.join(', '))}>
           <span className="concluded:hidden">waiting for</span>
           <span className="live:hidden">not answered by</span> <Names names={waitingFor} />
         </span>
