@@ -94,14 +94,8 @@ const docWithin = (content: string, limit: number | undefined) => {
   return { content: cutText(content, limit - jsonLength(truncated) - 60), truncated }
 }
 
-const versionRead = z
-  .int({
-    error: ({ input }) =>
-      input === undefined
-        ? 'is required: the version you read (beside a body of markdown it stands in the URL, ?expected_version=N)'
-        : 'must be a whole number, 0 or more',
-  })
-  .min(0)
+const MISSING = 'is required: the version you read (beside a body of markdown it stands in the URL, ?expected_version=N)'
+const versionRead = z.int({ error: ({ input }) => (input === undefined ? MISSING : undefined) }).min(0)
 
 /** Replaces the document or one section of it; over REST the body may be the markdown itself. 409 with `details.current_version` when somebody has written since `expected_version`, 404
  *  for a section that is not there, 413 when the document would exceed 512 KiB. */
