@@ -42,7 +42,7 @@ export const sessions = pgTable(
       .notNull()
       .default('active'),
     createdByTeamId: uuid(),
-    convenerTeamId: uuid(), // at first the creator; null: a person created the session and has named no convener yet
+    convenerTeamId: uuid(), // at first the creator; where a person is that, the first team that joins (null until then)
     createdAt: at().notNull().defaultNow(),
     updatedAt: at().notNull().defaultNow(), // of title and description
     closedAt: at(),

@@ -67,6 +67,22 @@ test('a message may be sent as plain text, as it says', async () => {
   expect(status).toBe(200)
 })
 
+test('the doc may be sent and asked for as markdown, as it says', () => {
+  const { get, post, put } = described.paths['/api/sessions/{session_id}/doc']
+  const { post: append } = described.paths['/api/sessions/{session_id}/doc/append']
+  const inQuery = ({ parameters }: any) => parameters.filter((one: any) => one.in === 'query').map((one: any) => [one.name, one.required])
+  for (const entry of [post, put, append]) expect(entry.requestBody.content['text/markdown'].schema.type).toBe('string')
+  for (const entry of [post, put]) {
+    expect(inQuery(entry)).toEqual([
+      ['expected_version', false],
+      ['section', false],
+    ])
+  }
+  expect(inQuery(append)).toEqual([])
+  expect(get.responses[200].description).toContain('Accept: text/markdown')
+  expect(Object.keys(get.responses[200].headers)).toEqual(['ETag', 'Doc-Version', 'Doc-Truncated'])
+})
+
 test('the keys that make a team are described with their length, and a team may come along', () => {
   const { parameters, security } = described.paths['/api/sessions/{session_id}/join'].post
   const key = parameters.find(({ name }: any) => name === 'Idempotency-Key')

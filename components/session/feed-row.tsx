@@ -4,6 +4,7 @@ import { escapeInvisible } from '../../src/core/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
 import { EditRow, type EditItem } from './edit-row.tsx'
 import { EventRow, type EventItem } from './event-row.tsx'
+import { QuestionMark, type QuestionItem } from './question-mark.tsx'
 import { TeamMark, TeamName, type Team } from '../parts/team.tsx'
 import { clock, moment } from '../parts/time.ts'
 
@@ -17,8 +18,17 @@ export interface MessageItem {
   continues: boolean
   /** The message is a prompt for the session's agent. */
   prompt: boolean
-  answers: { sequence: number; name: string } | undefined
+  answers: RepliedTo | undefined
   to: string[]
+  /** The message is a question to those in `to`. */
+  question: QuestionItem | undefined
+}
+
+interface RepliedTo {
+  sequence: number
+  name: string
+  /** It is the author's own question, which nobody need answer any more. */
+  withdraws: boolean
 }
 
 export type FeedItem = (MessageItem | EventItem | EditItem) & {
@@ -52,6 +62,7 @@ const MessageRow = ({ item }: { item: MessageItem }) => (
       {!item.continues && <MessageHead item={item} />}
       {item.answers && <Answers {...item.answers} />}
       <div className="prose prose-sm md-feed" dangerouslySetInnerHTML={{ __html: renderMarkdown(item.text) }} />
+      {item.question && <QuestionMark item={item.question} />}
     </div>
   </li>
 )
@@ -99,8 +110,15 @@ const QuietTime = ({ item: { sequence, at } }: { item: MessageItem }) => (
   </a>
 )
 
-const Answers = ({ sequence, name }: { sequence: number; name: string }) => (
+const Answers = ({ sequence, name, withdraws }: RepliedTo) => (
   <a href={`#m${sequence}`} className="mb-0.5 block truncate text-[11.5px] text-muted-foreground hover:text-foreground">
-    ↗ answers <bdi>{escapeInvisible(name)}</bdi>, #{sequence}
+    {withdraws ? (
+      '↗ withdraws the question'
+    ) : (
+      <>
+        ↗ answers <bdi>{escapeInvisible(name)}</bdi>
+      </>
+    )}
+    , #{sequence}
   </a>
 )

@@ -56,6 +56,10 @@ export interface Served<Context, I extends z.ZodObject = z.ZodObject, O extends 
   bodyLimit?: number
   /** The argument that a body becomes which is not JSON: `curl -d 'hello'`. */
   textBody?: string
+  /** The argument that a body of the type text/markdown becomes, never read as JSON; the others then stand in the URL. */
+  markdownBody?: string
+  /** The answer as markdown, for a request that prefers that. */
+  markdown?: Markdown<z.output<O>>
   /** Calling it again does something again, or replaces what was there. For MCP's annotations. */
   destructive?: boolean
   /** No agent gets far without this tool: Claude Code, which hides tools from its model until that looks for them, shows it at once. */
@@ -70,6 +74,12 @@ export interface Served<Context, I extends z.ZodObject = z.ZodObject, O extends 
   example?: Record<string, unknown>
   /** Its errors as a whole answer, where a specification wants another shape than { error }. `raw`: what the caller sent. */
   refusal?: (error: ErrorBody, raw: unknown, elapsedMs: number) => object
+}
+
+/** An answer as text, and what else of it its headers say (undefined: nothing). */
+export interface Markdown<Answer> {
+  text(answer: Answer): string
+  headers: Readonly<Record<string, { description: string; value(answer: Answer): number | undefined }>>
 }
 
 /** What `op` adds. `id` (`rooms.post_message`) names it among all operations; `carried` are the arguments that are no part of its input. */

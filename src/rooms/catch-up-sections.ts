@@ -1,14 +1,14 @@
 // The sections of catch_up. Each reads its rows and cuts them to the characters it is given. Every row has the id or the name by which
 // the whole of it can be read.
+import { plainArray } from '../../db/arrays.ts'
 import type { Context } from '../operations/context.ts'
 import { fitting, jsonLength, rowWithin } from '../core/budget.ts'
-import { nameKey } from '../core/text.ts'
 import { documentBefore, documentVersions, readDocument } from '../stores/documents.ts'
-import { eventsBefore, type Event } from '../stores/events.ts'
+import { eventsBefore, page, type Event } from '../stores/events.ts'
 import { roster, type Member } from '../stores/members.ts'
 import { sessionById } from '../stores/sessions.ts'
-import { unansweredBy } from '../stores/unread.ts'
 import { fittingOutline, outlineOf } from './outline.ts'
+import { isAskedBy, openQuestions, teamKeys, type OpenQuestion } from './questions.ts'
 import { participantOf } from './roster.ts'
 
 const ROWS = 30
@@ -56,11 +56,26 @@ export const participantsSection = async ({ services, queries }: Context, { sess
   )
 }
 
-export const unansweredSection = async ({ queries }: Context, { session: { id }, teamId, teamName }: Member): Promise<CatchUpSection> => {
-  // A team that left and came back has a handle for each time it joined: messages to its earlier handles wait for it too.
-  const earlier = (await roster(queries, id)).filter((team) => team.leftAt !== null && nameKey(team.teamName) === nameKey(teamName))
-  const { events, count } = await unansweredBy(queries, id, [teamId, ...earlier.map((team) => team.teamId)], ROWS)
-  return listSection('unanswered', 0.35, events.map(rowOf), { total: count, arrange: oldestFirst })
+/** The questions that wait for the team's answer, and those that the team asked and that wait for others (`unanswered_by`). */
+export const questionSections = async ({ queries }: Context, { session: { id }, teamId }: Member): Promise<CatchUpSection[]> => {
+  const key = teamKeys(await roster(queries, id))
+  const open = await openQuestions(queries, id, key)
+  const toTeam = open.filter(({ waitingFor }) => waitingFor.some((handle) => key(handle) === key(teamId)))
+  const byTeam = open.filter((question) => isAskedBy(question, teamId, key))
+  const [unanswered, asked] = await Promise.all([textsOf(queries, id, toTeam), textsOf(queries, id, byTeam)])
+  const waitingFor = new Map(byTeam.map((question) => [question.id, question.waitingFor]))
+  const askedRows = asked.map((event) => ({ ...rowOf(event), unanswered_by: waitingFor.get(event.id) }))
+  return [
+    listSection('unanswered', 0.35, unanswered.map(rowOf), { total: toTeam.length, arrange: oldestFirst }),
+    listSection('asked', 0.25, askedRows, { total: byTeam.length, arrange: oldestFirst }),
+  ]
+}
+
+const textsOf = async (queries: Context['queries'], sessionId: string, questions: OpenQuestion[]): Promise<Event[]> => {
+  const ids = questions.slice(0, ROWS).map(({ id }) => id)
+  return ids.length === 0
+    ? []
+    : (await page(queries, 'session_id = $1 and id = any($2::uuid[])', 'desc', [sessionId, plainArray(ids)], ROWS)).events
 }
 
 export const lastMessagesSection = async ({ queries }: Context, { session: { id } }: Member): Promise<CatchUpSection> => {

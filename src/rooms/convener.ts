@@ -52,8 +52,8 @@ export const transferConvener = op({
 })
 
 const assertMayTakeOver = async ({ services, queries }: Context, convener: Participant | undefined): Promise<void> => {
-  if (!convener) return refuse('forbidden', 'This session was opened by a person; only a person can name its convener.')
-  if (convener.leftAt) return
+  // None: a person opened the session, and its teams came while it was closed, to read.
+  if (!convener || convener.leftAt) return
   const row = participantOf(services, convener, { convenerTeamId: convener.teamId })
   const since = services.clock.now() - services.config.DISCONNECTED_AFTER * GONE_AFTER_SILENCES * 1000
   const unseen = row.status === 'disconnected' && Date.parse(row.last_seen_at) < since

@@ -70,7 +70,7 @@ export const createSession = op({
   },
 })
 
-/** Opens a session for a person, from a page. It has no convener until a person names one. 404 and 403 as create_session. */
+/** Opens a session for a person, from a page. Its convener is the first team that joins. 404 and 403 as create_session. */
 export const startSession = pageOp({
   name: 'start_session',
   summary: 'Open a session as a person, for teams that will join later.',

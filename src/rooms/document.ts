@@ -31,7 +31,7 @@ const sectionName = z
   .describe('Only this section, by its heading; a second "Notes" is "Notes (2)".')
 
 /** The newest version, or an older one; the whole of it (at most 512 KiB) or one section. Longer than `max_chars`, it is cut, and the
- *  answer has the outline. 404 for a version or section that is not there. */
+ *  answer has the outline. Over REST it also comes as markdown, and with an ETag. 404 for a version or section that is not there. */
 export const readSessionDoc = op({
   name: 'read_session_doc',
   summary: 'Read the shared markdown document and its version.',
@@ -39,6 +39,17 @@ export const readSessionDoc = op({
   callers: [team, person],
   effect: 'read',
   searchHint: 'read the shared document',
+  conditional: true,
+  markdown: {
+    text: ({ content }) => content,
+    headers: {
+      'Doc-Version': { description: 'the version', value: ({ version }) => version },
+      'Doc-Truncated': {
+        description: 'if it was cut to max_chars: the characters that it has in full',
+        value: ({ truncated }) => truncated?.chars,
+      },
+    },
+  },
   input: z.strictObject({
     session_id: sessionId,
     version: version.optional().describe('An older version instead of the newest.'),
@@ -83,7 +94,10 @@ const docWithin = (content: string, limit: number | undefined) => {
   return { content: cutText(content, limit - jsonLength(truncated) - 60), truncated }
 }
 
-/** Replaces the document or one section of it. 409 with `details.current_version` when somebody has written since `expected_version`, 404
+const MISSING = 'is required: the version you read (beside a body of markdown it stands in the URL, ?expected_version=N)'
+const versionRead = z.int({ error: ({ input }) => (input === undefined ? MISSING : undefined) }).min(0)
+
+/** Replaces the document or one section of it; over REST the body may be the markdown itself. 409 with `details.current_version` when somebody has written since `expected_version`, 404
  *  for a section that is not there, 413 when the document would exceed 512 KiB. */
 export const updateSessionDoc = op({
   name: 'update_session_doc',
@@ -96,11 +110,12 @@ export const updateSessionDoc = op({
   searchHint: 'rewrite the shared document',
   destructive: true,
   bodyLimit: DOC_BODY_BYTES,
+  markdownBody: 'content',
   example: { content: '# Session: Shipping the parser\n', expected_version: 1 },
   input: z.strictObject({
     session_id: sessionId,
     content: docContent.describe('The whole new document, markdown; with `section`, that section, with or without its heading.'),
-    expected_version: version.describe('The version you read.'),
+    expected_version: versionRead.describe('The version you read.'),
     section: sectionName.optional(),
   }),
   output: z.object({ version, at: time }),
@@ -130,7 +145,7 @@ const withinLimit = (content: string): string =>
         limit_bytes: DOC_LIMIT_BYTES,
       })
 
-/** Appends at most 64 KiB, on a new line. 413 when the document would exceed 512 KiB. */
+/** Appends at most 64 KiB, on a new line; over REST the body may be the markdown itself. 413 when the document would exceed 512 KiB. */
 export const appendToSessionDoc = op({
   name: 'append_to_session_doc',
   summary: 'Add text at the end of the document, on a new line. Needs no version and never conflicts: the way to add a note.',
@@ -139,6 +154,7 @@ export const appendToSessionDoc = op({
   effect: 'write',
   searchHint: 'add a note to the shared document',
   bodyLimit: DOC_BODY_BYTES,
+  markdownBody: 'text',
   example: { text: '- The lexer is done.' },
   input: z.strictObject({ session_id: sessionId, text: section.min(1, 'must not be empty') }),
   output: z.object({ version, at: time }),

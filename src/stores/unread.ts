@@ -53,22 +53,3 @@ export const unreadOf = async (
   )
   return row!
 }
-
-/** Messages that name the team in `to`, by any of its handles, and that it has not answered (`reply_to`): the newest `limit` of them, newest
- *  first, and how many there are in all. */
-export const unansweredBy = async (
-  queries: Queries,
-  sessionId: string,
-  handles: string[],
-  limit: number,
-): Promise<{ events: Event[]; count: number }> => {
-  const open = `session_id = $1 and to_team_ids is not null and to_team_ids && $2::uuid[]
-    and (posted_by_team_id = any($2::uuid[])) is not true and id not in (select answer.reply_to from events answer
-      where answer.session_id = $1 and answer.reply_to is not null and answer.posted_by_team_id = any($2::uuid[]))`
-  const params = [sessionId, plainArray(handles)]
-  const [{ events }, [row]] = await Promise.all([
-    page(queries, open, 'desc', params, limit),
-    queries.query<{ count: number }>(`select count(*)::int as count from events where ${open}`, params),
-  ])
-  return { events, count: row!.count }
-}

@@ -88,7 +88,7 @@ throughEveryDoor((call) => {
       const teams = await Promise.all(
         range(1, 30).map(async (n) => seat(call, await done(call('join_session', { session_id: id, team_name: `Team ${n}` })))),
       )
-      const { message_id, cursor } = await say(alex, 'Who reviews it?', { to: teams.map(({ handle }) => handle) })
+      const { message_id, cursor } = await say(alex, 'Who reviews it?', { to: teams.map(({ handle }) => handle), expects_reply: true })
       await Promise.all(teams.map((team) => team('wait_for_messages', { since_cursor: cursor - 1, timeout: 0 })))
       await Promise.all(teams.map((team) => team('ack_messages', { cursor })))
       const waited = await done(alex('wait_for_messages', { since_cursor: cursor - 1, timeout: 0, max_chars: 1_000 }))

@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 import { test } from '../support/foreign.ts'
-import { cookieOf, done, onEveryEngine, room, say, viaRest, type Served } from '../support/parley.ts'
+import { cookieOf, done, onEveryEngine, room, say, seat, viaRest, type Seat, type Served } from '../support/parley.ts'
 import { cpuMsAsync } from '../support/cpu.ts'
 
 const DOC = `# Session: Shipping the parser
@@ -44,7 +44,8 @@ onEveryEngine((parley) => {
   test('an agent goes on from one GET: what it is, where it stands, decisions, open, the doc, the last words, how to join', async () => {
     const { id, alex, bea } = await begin()
     await done(alex('update_session_doc', { content: DOC, expected_version: 0 }))
-    await say(alex, 'Do you take the printer?', { to: [bea.handle] })
+    await say(alex, 'Do you take the printer?', { to: [bea.handle], expects_reply: true })
+    await say(alex, 'You said you would.', { to: [bea.handle] })
     await say(bea, 'First the lexer.')
     const { response, text } = await handoff(id)
     expect(response.headers.get('content-type')).toBe('text/markdown; charset=utf-8')
@@ -58,7 +59,10 @@ onEveryEngine((parley) => {
     expect(parts['The rest of the document']).toContain('> ## Goals\n> Ship it tonight.')
     expect(parts['The rest of the document']).toContain('> ## Decisions\n> not a heading') // in its fence
     expect(parts['The rest of the document']).not.toContain('split by file')
-    expect(parts['Asked but not answered']).toContain("**Alex's Team** to Bea's Team, #2")
+    expect(parts['Asked but not answered']).toMatch(
+      /^\*\*Alex's Team\*\* asked Bea's Team, #2, [\d:TZ.-]+, not answered by Bea's Team\n\n> Do you take the printer\?$/,
+    )
+    expect(parts['Last messages']).toContain("**Alex's Team** to Bea's Team, #3")
     expect(parts['Last messages']).toContain('> First the lexer.')
     expect(parts['How to continue']).toContain(`join_session\` with session_id \`${id}\``)
     expect(parts['Conclusion']).toBeUndefined()
@@ -82,11 +86,21 @@ onEveryEngine((parley) => {
     expect(await response.json()).toMatchObject({ session_id: id, team_name: 'Cleo' })
   })
 
-  test('an answered question is no longer listed', async () => {
-    const { id, alex, bea } = await begin()
-    const { message_id } = await say(alex, 'Do you take the printer?', { to: [bea.handle] })
-    await say(bea, 'Yes.', { reply_to: message_id })
-    expect(partsOf((await handoff(id)).text)['Asked but not answered']).toBeUndefined()
+  test('questions that are answered or withdrawn are no longer listed, and of several teams those that owe an answer are named', async () => {
+    const { call, id, alex, bea } = await begin()
+    const cleo = seat(call, await done(call('join_session', { session_id: id, team_name: 'Cleo' })))
+    const ask = (text: string, to: Seat[]) => say(alex, text, { to: to.map(({ handle }) => handle), expects_reply: true })
+    const asked = async () => partsOf((await handoff(id)).text)['Asked but not answered']
+    const { message_id: both } = await ask('Who takes the printer?', [bea, cleo])
+    await say(bea, 'Not me.', { reply_to: both })
+    expect(await asked()).toContain("asked Bea's Team, Cleo, #3")
+    expect(await asked()).toContain(', not answered by Cleo\n')
+    const { message_id: second } = await ask('And the lexer?', [bea])
+    for (let n = 0; n < 210; n++) await say(cleo, `work ${n}`) // however long ago it was asked
+    expect((await asked())!.match(/\*\* asked /g)).toHaveLength(2)
+    await say(alex, 'Never mind.', { reply_to: second })
+    await say(cleo, 'I do.', { reply_to: both })
+    expect(await asked()).toBeUndefined()
   })
 
   test('a concluded session tells its conclusion and how to resume', async () => {

@@ -87,7 +87,7 @@ onEveryEngine((parley) => {
     ])
   })
 
-  test('a session that a person opens has no convener, and one that goes on opens with the conclusion', async () => {
+  test('a session that a person opens is convened by the first team, and one that goes on opens with the conclusion', async () => {
     const { id, alex, send } = await begin()
     await done(alex('conclude_session', { summary_section: 'It ships.' }))
     const location = (await send(`/sessions/${id}/resume`, { title: 'Next', description: 'a\r\nb', expected_teams: '4' })).headers.get(
@@ -100,7 +100,7 @@ onEveryEngine((parley) => {
       title: 'Next',
       description: 'a\nb',
       expected_teams: 4,
-      convener: null,
+      convener: { team_id: cleo.handle, team_name: 'Cleo', left: false },
       genealogy: { resumed_from_session_id: id, series_id: id },
     })
     expect((await read('read_session_doc')).content).toContain('> It ships.')

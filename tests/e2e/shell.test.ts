@@ -190,10 +190,27 @@ describe('the shell of the guide', () => {
     end()
   }, 180_000)
 
+  test('its lines bring the document as markdown, and send it back', async () => {
+    const { id, alex, shell, end } = await begin()
+    const [get, , back] = [.../^- The document without JSON.*$/m.exec(PAGE)![0].matchAll(/`([^`]+)`/g)].map(([, code]) => code!)
+    const begun = /^curl .*?"X-Team-ID: [^"]*"/.exec(get!)![0]
+    const version = /doc-version: (\d+)/i
+    await post(`/${id}/doc`, alex, { content: '# "Plan"\n\nit\'s 100 %\n', expected_version: 0 })
+    await sh(`cd "$HOME"\n${get}\necho "- added" >> doc.md`, shell)
+    const [, read] = version.exec(readFileSync(join(shell.HOME, 'headers.txt'), 'utf8'))!
+    const { out, err } = await sh(`cd "$HOME"\n${begun} ${back!.replace('expected_version=3', `expected_version=${read}`)}`, shell)
+    expect([err, JSON.parse(out).version]).toEqual(['', 2])
+    await sh(`cd "$HOME"\n${get}`, shell)
+    expect(readFileSync(join(shell.HOME, 'doc.md'), 'utf8')).toBe('# "Plan"\n\nit\'s 100 %\n- added\n')
+    expect(version.exec(readFileSync(join(shell.HOME, 'headers.txt'), 'utf8'))![1]).toBe('2')
+    end()
+  }, 180_000)
+
   test('its line for each tool works, pasted one after the other', async () => {
     const { shell, end } = await begin()
     const before = snippet('sh', 'BASE=http').replace(/^BASE=.*$/m, '')
-    const lines = PAGE.split('<!-- curl -->')[1]!
+    const lines = /<!-- curl -->([^]*?)<!-- \/curl -->/
+      .exec(PAGE)![1]!
       .split('\n')
       .filter((line) => line.startsWith('curl '))
     const marked = lines.map((line) => `${line}\necho`)

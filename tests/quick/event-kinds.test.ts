@@ -21,7 +21,15 @@ const kinds = eventKindsOf([{ eventKinds }, { eventKinds: [planned] }, {}])
 
 const rowOf = (fields: Record<string, unknown>) => {
   const event = { id: 'x', sequence: 7, type: 'system', at: '2026-04-29T12:00:00Z', ...fields } as Event
-  const context = { sessionId: 's', teams: teamLookup([]), kinds, guest: false, answered: new Map(), linesOf: () => undefined }
+  const context = {
+    sessionId: 's',
+    teams: teamLookup([]),
+    kinds,
+    guest: false,
+    answered: new Map(),
+    questions: new Map(),
+    linesOf: () => undefined,
+  }
   const [item] = feedItems([{ event }], { event: undefined, edits: [] }, context)
   return item?.kind === 'event' ? renderToStaticMarkup(createElement(EventRow, { item })) : ''
 }

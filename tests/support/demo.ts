@@ -51,7 +51,7 @@ for (const error of tree.errors) report(error.span, error.message) // never thro
 \`\`\`
 `
 
-const TALK: [team: number, text: string, more?: { to?: string[]; reply?: number }][] = [
+const TALK: [team: number, text: string, more?: { to?: string[]; asks?: boolean; reply?: number }][] = [
   [0, 'I convene. The question is in the description; the corpus is in `fixtures/corpus` on branch `parser-4`. Who takes what?'],
   [1, 'We take the **measurements**: all three parsers on the whole corpus, time and memory.'],
   [2, 'Then we port the callers. There are 41 of them, 6 use the error positions.'],
@@ -66,7 +66,7 @@ const TALK: [team: number, text: string, more?: { to?: string[]; reply?: number 
   [
     0,
     '744 MB rules it out for the language server. Does anybody see a reason to keep it in the race?',
-    { to: ["Bea's Team", "Deniz's Team"] },
+    { to: ["Bea's Team", "Deniz's Team"], asks: true },
   ],
   [
     3,
@@ -116,8 +116,13 @@ export const fillDemo = async (post: Post): Promise<Demo> => {
   for (const team_name of TEAMS.slice(1)) tokens.push((await post(`${at}/join`, { team_name })).team_id!)
   const said: string[] = []
   const say = async (talk: typeof TALK) => {
-    for (const [team, text, { to, reply } = {}] of talk) {
-      const body = { content: { text }, ...(to && { to }), ...(reply !== undefined && { reply_to: said[reply] }) }
+    for (const [team, text, { to, asks, reply } = {}] of talk) {
+      const body = {
+        content: { text },
+        ...(to && { to }),
+        ...(asks && { expects_reply: true }),
+        ...(reply !== undefined && { reply_to: said[reply] }),
+      }
       said.push((await post(`${at}/messages`, body, tokens[team])).message_id!)
     }
   }

@@ -102,7 +102,7 @@ export const parseJson = (text: string): unknown => {
   } catch (error) {
     return refuse(
       'invalid_request',
-      `The body is not JSON (${whyNot(error)}). JSON has no comments and no comma before a closing bracket. Quote it for your shell, or send it from a file: curl --data-binary @body.json. Only a message may be plain text; one that begins with { must be sent in content.`,
+      `The body is not JSON (${whyNot(error)}). JSON has no comments and no comma before a closing bracket. Quote it for your shell, or send it from a file: curl --data-binary @body.json. Only a message may be plain text (one that begins with { must be sent in content), and the document with Content-Type: text/markdown.`,
     )
   }
 }

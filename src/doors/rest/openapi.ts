@@ -58,6 +58,7 @@ const entry = (operation: ServedOp, operationName: string, method: string, path:
   if (operation.effect !== 'read') parameters.push(idempotencyKeyOf(properties))
   if (operation.conditional) parameters.push({ in: 'header', name: 'If-None-Match', schema: { type: 'string' } })
   if (method === 'GET') parameters.push(...rest.map(([name, schema]) => inUrl('query', name, schema, required.includes(name))))
+  else if (operation.markdownBody) parameters.push(...besideMarkdown(operation, rest))
   return {
     operationId: method === operation.route[0] ? operationName : `${operationName}_${method.toLowerCase()}`,
     tags: [operation.toolset],
@@ -79,6 +80,14 @@ const entry = (operation: ServedOp, operationName: string, method: string, path:
 
 // May the body carry team_id? Not a URL, which ends up in logs, nor a call that only people may make.
 const takesTeam = ({ peopleOnly }: ServedOp, method: string) => method !== 'GET' && !peopleOnly
+
+// A body of markdown is one argument: the others stand in the query.
+const besideMarkdown = ({ markdownBody, carried }: ServedOp, fields: [string, JsonSchema['properties'][string]][]) =>
+  fields
+    .filter(([name]) => name !== markdownBody && !carried.includes(name))
+    .map(([name, schema]) =>
+      inUrl('query', name, { ...schema, description: `Beside a body of markdown. ${schema.description ?? ''}` }, false),
+    )
 
 const inUrl = (place: 'path' | 'query', name: string, { description, ...schema }: JsonSchema['properties'][string], required: boolean) => ({
   in: place,
@@ -108,7 +117,7 @@ const exampleOf = (example: Record<string, unknown> = {}) => {
   return fields.length > 0 ? { example: Object.fromEntries(fields) } : {}
 }
 
-const bodyOf = ({ textBody, example }: ServedOp, fields: [string, object][], inPath: string[], all: string[]) => {
+const bodyOf = ({ textBody, markdownBody, example }: ServedOp, fields: [string, object][], inPath: string[], all: string[]) => {
   const required = all.filter((name) => !inPath.includes(name))
   const schema = { type: 'object', properties: Object.fromEntries(fields), required, additionalProperties: false }
   return {
@@ -118,21 +127,31 @@ const bodyOf = ({ textBody, example }: ServedOp, fields: [string, object][], inP
       ...(textBody && {
         'text/plain': { schema: { type: 'string', minLength: 1, description: `the ${textBody} itself, if it does not begin with {` } },
       }),
+      ...(markdownBody && {
+        'text/markdown': { schema: { type: 'string', minLength: 1, description: `the ${markdownBody} itself, in UTF-8` } },
+      }),
     },
   }
 }
 
-const answerOf = ({ output, effect, held, conditional }: ServedOp) => {
+const answerOf = ({ output, effect, held, conditional, markdown }: ServedOp) => {
   const headers = {
     ...(effect !== 'read' && REPLAYED),
     ...(conditional && { ETag: { schema: { type: 'string' } } }),
+    ...(markdown &&
+      mapped(markdown.headers, ({ description }) => ({ description: `of markdown: ${description}`, schema: { type: 'integer' } }))),
   }
   return {
     // In words, not as a second content type: generated clients would give the answer the type "object or text".
-    description: held ? 'OK; with Accept: text/event-stream the same object as the data of one event' : 'OK',
+    description: ['OK', held && OTHER_FORMS.held, markdown && OTHER_FORMS.markdown].filter(Boolean).join('; '),
     ...(Object.keys(headers).length > 0 && { headers }),
     content: asJson(outputSchema(output)),
   }
+}
+
+const OTHER_FORMS = {
+  held: 'with Accept: text/event-stream the same object as the data of one event',
+  markdown: 'with Accept: text/markdown the text alone',
 }
 
 const codesOf = (operation: ServedOp, method: string) =>

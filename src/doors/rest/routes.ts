@@ -1,6 +1,6 @@
 // REST: a route per operation. GET reads, POST writes; bodies are parsed as JSON whatever their content type.
 import { Hono } from 'hono'
-import { etag } from 'hono/etag'
+import { etag, RETAINED_304_HEADERS } from 'hono/etag'
 import { refuse, Refusal } from '../../core/errors.ts'
 import { secondsSince } from '../../core/metrics.ts'
 import type { Call } from '../../operations/call.ts'
@@ -13,6 +13,7 @@ import { mayRead } from '../http/guards.ts'
 import { bodyText, errorAnswer, json, parseJson, type Env, type Http } from '../http/http.ts'
 import { baseUrl } from '../http/origin.ts'
 import { inputSchema } from './json-schema.ts'
+import { hasMarkdownBody, markdownAnswer, markdownInput } from './markdown.ts'
 
 const BODY_LIMIT = 1024 * 1024
 const KEEP_ALIVE_MS = 15_000
@@ -25,13 +26,16 @@ export const restRoutes = (operations: readonly ServedOp[], services: Services) 
   const inOrder = [...byPath].toSorted(([a], [b]) => parametersIn(a) - parametersIn(b))
   for (const [path, routes] of inOrder) {
     for (const { method, operation } of routes) {
-      if (operation.conditional) app.use(path, etag())
+      if (operation.conditional) app.use(path, etag({ retainedHeaders: retainedBy(operation) }))
       app.on(method, path, handlerFor(operation, services))
     }
     app.all(path, () => methodNotAllowed(routes.map(({ method }) => method)))
   }
   return app
 }
+
+// What an answer's headers say beside its text may change while the text does not: a client that keeps the text must know.
+const retainedBy = ({ markdown }: ServedOp) => [...RETAINED_304_HEADERS, ...Object.keys(markdown?.headers ?? {})]
 
 const routesOf = (operation: ServedOp) =>
   [operation.route, ...(operation.aliases ?? [])].map(([method, path]) => ({ method, path, operation }))
@@ -73,7 +77,8 @@ const handlerFor = (operation: ServedOp, services: Services) => {
       return response(operation, { ok: false, error: error.body }, {}, call)
     }
     if (operation.held && c.req.header('accept')?.includes('text/event-stream')) return streamed(operation, services, call, input)
-    const answer = response(operation, await perform(operation, services, call, input), input, call)
+    const outcome = await perform(operation, services, call, input)
+    const answer = markdownAnswer(c, operation, outcome) ?? response(operation, outcome, input, call)
     observeWake(services, call)
     return answer
   }
@@ -117,7 +122,7 @@ const asEvent = (outcome: Outcome) => {
   return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
 }
 
-// The arguments of a call: its path, its query, and the JSON of its body.
+// The arguments of a call: its path, its query, and its body.
 const inputOf = async (c: Http, operation: ServedOp, typed: Typer): Promise<object> => {
   const path = c.req.param()
   const query = typed(c.req.queries())
@@ -142,7 +147,9 @@ export const refuseForm = (c: Http) => {
 
 const bodyOf = async (c: Http, operation: ServedOp): Promise<object> => {
   refuseForm(c)
-  const text = await bodyText(c.req.raw, operation.bodyLimit ?? BODY_LIMIT)
+  const { bodyLimit = BODY_LIMIT } = operation
+  if (hasMarkdownBody(c, operation)) return markdownInput(c, operation, bodyLimit)
+  const text = await bodyText(c.req.raw, bodyLimit)
   if (text.trim() === '') return {}
   if (operation.textBody && !text.trimStart().startsWith('{') && !c.req.header('content-type')?.includes('json'))
     return { [operation.textBody]: text }

@@ -18,12 +18,13 @@ export const partial = (target: string, swap: Swap, html: string) =>
   `<hx-partial hx-target="${target}" hx-swap="${swap}">${html}</hx-partial>`
 
 /** New rows for the feed's end. Rows of edits that changed or went are on the page already: each is found by its id, wherever it stands
- *  by now, and morphed in place, so that it keeps the focus. */
-export const feedPartials = ({ continued, gone, rows }: NewRows) =>
+ *  by now, and morphed in place, so that it keeps the focus. So are the marks of questions; one that the page does not have is passed over. */
+export const feedPartials = ({ continued, gone, marks, rows }: NewRows) =>
   [
     ...continued.map(({ from, html }) => partial(`#d${from}`, 'outerMorph', html)),
     ...gone.map((from) => partial(`#d${from}`, 'delete', '')),
     rows && partial('#rows', 'beforeend', rows),
+    ...marks.map(({ of, html }) => partial(`#q${of}`, 'outerMorph', html)),
   ].join('')
 
 const encoder = new TextEncoder()

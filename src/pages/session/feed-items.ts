@@ -1,12 +1,15 @@
 // Events and edits as the items of a feed: what each row shows, in plain data.
 import type { EditItem } from '../../../components/session/edit-row.tsx'
 import type { EventItem } from '../../../components/session/event-row.tsx'
+import type { QuestionItem } from '../../../components/session/question-mark.tsx'
 import type { FeedItem, MessageItem } from '../../../components/session/feed-row.tsx'
 import type { Team } from '../../../components/parts/team.tsx'
 import { day } from '../../../components/parts/time.ts'
 import { kindOf, subjectOf, type EventKinds } from '../../core/event-kinds.ts'
+import type { QuestionState } from '../../rooms/questions.ts'
 import type { Edit } from '../../stores/documents.ts'
 import type { Event } from '../../stores/events.ts'
+import type { MessageHead } from '../../stores/questions.ts'
 import { SAME_BREATH_MS, type FeedEnd, type FeedEntry } from './edits.ts'
 import type { LineCounts } from './line-counts.ts'
 import type { TeamLookup } from './team-lookup.ts'
@@ -20,6 +23,8 @@ export interface ItemContext {
   guest: boolean
   /** The messages that were replied to, by id. */
   answered: Map<string, Event>
+  /** What came of the questions among the messages and among those that were replied to, by id. */
+  questions: Map<string, QuestionState>
   linesOf: (edit: Edit) => LineCounts | undefined
 }
 
@@ -41,9 +46,11 @@ export const feedItems = (entries: FeedEntry[], end: FeedEnd, context: ItemConte
   })
 }
 
-const messageItem = (event: Event, previous: Event | undefined, { teams, answered }: ItemContext): MessageItem => {
+const messageItem = (event: Event, previous: Event | undefined, { teams, answered, questions }: ItemContext): MessageItem => {
   const original = event.reply_to ? answered.get(event.reply_to as string) : undefined
-  const to = ((event.to as string[] | undefined) ?? []).map((id) => teams.team(id)?.name ?? 'somebody')
+  const withdraws = original !== undefined && questions.get(original.id)?.withdrawn?.id === event.id
+  const state = event.expects_reply ? questions.get(event.id) : undefined
+  const to = namesOf((event.to as string[] | undefined) ?? [], teams)
   return {
     kind: 'message',
     sequence: event.sequence,
@@ -52,12 +59,23 @@ const messageItem = (event: Event, previous: Event | undefined, { teams, answere
     text: (event.content as { text?: string }).text ?? '',
     continues: to.length === 0 && isSameBreath(event, previous),
     prompt: event.type === 'user_input',
-    answers: original && { sequence: original.sequence, name: authorOf(original, teams).name },
+    answers: original && { sequence: original.sequence, name: authorOf(original, teams).name, withdraws },
     to,
+    question: state && questionItem(event.sequence, state, teams),
   }
 }
 
-const authorOf = (event: Event, teams: TeamLookup): Team =>
+const namesOf = (handles: string[], teams: TeamLookup) => handles.map((id) => teams.team(id)?.name ?? 'somebody')
+
+/** The mark of a question's row, by what came of it. */
+export const questionItem = (sequence: number, { answers, withdrawn, waitingFor }: QuestionState, teams: TeamLookup): QuestionItem => ({
+  sequence,
+  answers: answers.map((answer) => ({ sequence: answer.sequence, name: authorOf(answer, teams).name })),
+  withdrawn: withdrawn?.sequence,
+  waitingFor: namesOf(waitingFor, teams),
+})
+
+const authorOf = (event: Event | MessageHead, teams: TeamLookup): Team =>
   teams.team(event.posted_by_team_id) ?? { name: (event.team as string | null) ?? 'Somebody', hue: undefined }
 
 const isSameBreath = (event: Event, previous: Event | undefined): boolean =>

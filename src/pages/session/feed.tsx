@@ -1,15 +1,18 @@
 // The feed as the session page shows it: events and the edits of the document among them, as rows, rendered a slice at a time.
 import { renderToStaticMarkup } from 'react-dom/server'
 import type { Queries } from '../../../db/database.ts'
-import { EditRow } from '../../../components/session/edit-row.tsx'
+import { EditRow, type EditItem } from '../../../components/session/edit-row.tsx'
+import { QuestionMark, type QuestionItem } from '../../../components/session/question-mark.tsx'
 import { FeedRow, type FeedItem } from '../../../components/session/feed-row.tsx'
 import type { EventKinds } from '../../core/event-kinds.ts'
 import { prepareMarkdown } from '../../markdown/render.ts'
 import { pause } from '../../core/pause.ts'
+import { questionStates } from '../../rooms/questions.ts'
 import type { Edit } from '../../stores/documents.ts'
 import { eventsById, type Event } from '../../stores/events.ts'
+import type { Question } from '../../stores/questions.ts'
 import { arrange, type FeedEnd } from './edits.ts'
-import { editItem, feedItems } from './feed-items.ts'
+import { editItem, feedItems, questionItem } from './feed-items.ts'
 import { countEdits, knownLines, lineBudget, type LineBudget } from './line-counts.ts'
 import type { Stretch } from './stretches.ts'
 import type { TeamLookup } from './team-lookup.ts'
@@ -47,6 +50,8 @@ export interface NewRows {
   continued: { from: number; html: string }[]
   /** Rows of edits that are on the page no more, by the first version in them. */
   gone: number[]
+  /** Marks of questions that these rows reply to, as markup, by the question's sequence: it may be on the page. */
+  marks: { of: number; html: string }[]
   /** New rows, as markup. */
   rows: string
 }
@@ -63,12 +68,15 @@ export const rowsAfter = async (
   const shownEdits = [...continued, ...entries.flatMap(({ edit }) => edit ?? [])]
   const [answered] = await Promise.all([answeredBy(queries, sessionId, events), countEdits(queries, sessionId, shownEdits, budget)])
   const linesOf = ({ from, to }: Edit) => knownLines(sessionId, from - 1, to)
-  const context = { sessionId, teams, kinds, guest, answered, linesOf }
+  const asked = [...answered.values()].filter(isQuestion)
+  const questions = await questionStates(queries, sessionId, [...asked, ...events.filter(isQuestion)], teams.key)
+  const context = { sessionId, teams, kinds, guest, answered, questions, linesOf }
   const items = feedItems(entries, before, context)
   if (first && items[0]?.kind === 'message') items[0].continues = false
   return {
-    continued: continued.map((edit) => ({ from: edit.from, html: renderToStaticMarkup(<EditRow item={editItem(edit, context)} />) })),
+    continued: continued.map((edit) => ({ from: edit.from, html: editOf(editItem(edit, context)) })),
     gone: gone.map(({ from }) => from),
+    marks: asked.map(({ id, sequence: of }) => ({ of, html: markOf(questionItem(of, questions.get(id)!, teams)) })),
     rows: await renderRows(items),
     end,
   }
@@ -76,11 +84,17 @@ export const rowsAfter = async (
 
 // The messages that these reply to, by id: some are among them, the others take one read.
 const answeredBy = async (queries: Queries, sessionId: string, events: Event[]): Promise<Map<string, Event>> => {
-  const byId = new Map(events.map((event) => [event.id, event]))
-  const elsewhere = new Set(events.flatMap(({ reply_to: id }) => (typeof id === 'string' && !byId.has(id) ? [id] : [])))
-  if (elsewhere.size > 0) for (const event of await eventsById(queries, sessionId, [...elsewhere])) byId.set(event.id, event)
-  return byId
+  const ids = new Set(events.flatMap(({ reply_to: id }) => (typeof id === 'string' ? [id] : [])))
+  const here = events.filter(({ id }) => ids.has(id))
+  for (const { id } of here) ids.delete(id)
+  const elsewhere = ids.size === 0 ? [] : await eventsById(queries, sessionId, [...ids])
+  return new Map([...here, ...elsewhere].map((event) => [event.id, event]))
 }
+
+const editOf = (item: EditItem) => renderToStaticMarkup(<EditRow item={item} />)
+const markOf = (item: QuestionItem) => renderToStaticMarkup(<QuestionMark item={item} />)
+
+const isQuestion = (event: Event): event is Event & Question => event.expects_reply === true
 
 // 10,000 rows take a second, in which other requests want to be answered.
 const renderRows = async (items: FeedItem[]): Promise<string> => {

@@ -1,4 +1,5 @@
 import type { Team } from '../../../components/parts/team.tsx'
+import { teamKeys } from '../../rooms/questions.ts'
 import type { Participant } from '../../stores/members.ts'
 
 export type TeamLookup = ReturnType<typeof teamLookup>
@@ -11,6 +12,7 @@ export const teamLookup = (teams: Participant[]) => {
     team: (id: unknown): Team | undefined => teamOf(byId.get(id as string)),
     /** System events and documents name their author; a name that no team has is a person's. */
     named: (name: string): Team => teamOf(byName.get(name)) ?? { name, hue: undefined },
+    key: teamKeys(teams),
   }
 }
 

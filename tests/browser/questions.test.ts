@@ -1,0 +1,149 @@
+import { expect, test } from 'bun:test'
+import type { Page } from 'playwright'
+import { thatCanBeCut } from '../support/proxy.ts'
+import { MOBILE, withSite } from '../support/site.ts'
+
+const { parley, using } = withSite()
+
+const room = async () => {
+  const { post } = parley
+  const alex = await post('/sessions', { title: 'Shipping the parser', description: '', creator_team_name: "Alex's Team" })
+  const path = `/sessions/${alex.session_id}`
+  const join = (team_name: string) => post(`${path}/join`, { team_name })
+  const [bea, cleo] = [await join("Bea's Team"), await join('Cleo')]
+  const say = (who: Record<string, string>, text: string, more: object = {}) =>
+    post(`${path}/messages`, { content: { text }, ...more }, who.team_id)
+  const ask = async (text: string, ...to: Record<string, string>[]) => {
+    const { message_id, cursor } = await say(alex, text, { to: to.map(({ handle }) => handle), expects_reply: true })
+    return { reply_to: message_id, mark: `#q${cursor}` }
+  }
+  return { path, alex, bea, cleo, join, say, ask, post }
+}
+
+/** The text of the mark below a question. */
+const marked = (page: Page, mark: string) => page.locator(mark).innerText()
+const becomes = (page: Page, mark: string, text: string) =>
+  page.waitForFunction(([id, wanted]) => (document.querySelector(id!) as HTMLElement | null)?.innerText === wanted, [mark, text], {
+    timeout: 10_000,
+  })
+/** Opens a session's page and waits until its stream is there. */
+const follow = async (page: Page, path: string) => {
+  const before = parley.services.streams.open
+  await page.goto(path)
+  for (let tries = 0; parley.services.streams.open <= before && tries < 1_000; tries++) await Bun.sleep(10)
+}
+
+test('a question waits for those whom it asks, and each answer is linked at once, there and back', () =>
+  using({}, async (page, complaints) => {
+    const { path, bea, cleo, say, ask } = await room()
+    await follow(page, path)
+    const { reply_to, mark } = await ask('Who takes the printer?', bea, cleo)
+    await becomes(page, mark, "Question · waiting for Bea's Team, Cleo")
+    await page.locator(mark).evaluate((element) => element.setAttribute('data-kept', '')) // it is changed in place
+    const answer = await say(bea, 'I do.', { reply_to })
+    await becomes(page, mark, `Question · answered by Bea's Team, #${answer.cursor} · waiting for Cleo`)
+    const last = await say(cleo, 'Then not me.', { reply_to })
+    const answered = `Question · answered by Bea's Team, #${answer.cursor} · answered by Cleo, #${last.cursor}`
+    await becomes(page, mark, answered)
+    await say(bea, 'And it is done.', { reply_to }) // the first answer is the one that is shown
+    await page.locator('#rows', { hasText: 'it is done' }).waitFor()
+    expect(await marked(page, mark)).toBe(answered)
+    await page.getByRole('link', { name: `answered by Cleo, #${last.cursor}` }).click()
+    expect(await page.locator(`#m${last.cursor}`).evaluate((row) => row.matches(':target'))).toBe(true)
+    await page.locator(`#m${last.cursor}`).getByRole('link', { name: "↗ answers Alex's Team, #" }).click()
+    expect(await page.locator('.row:target').locator(mark).count()).toBe(1)
+    expect(complaints).toEqual([])
+  }))
+
+test('what was loaded long ago is marked as well, and an answer to what is not loaded disturbs nothing', () =>
+  using({}, async (page, complaints) => {
+    const { path, bea, cleo, say, ask, alex } = await room()
+    const old = await ask('Not loaded?', bea)
+    for (let n = 0; n < 130; n++) await say(alex, `work ${n}`)
+    const loaded = await ask('Loaded?', cleo)
+    for (let n = 0; n < 60; n++) await say(alex, `more work ${n}`)
+    await page.addInitScript(() => Object.assign(window, { requestIdleCallback: () => 0 })) // loads no older rows by itself
+    await follow(page, path)
+    expect(await page.locator(old.mark).count()).toBe(0)
+    await say(bea, 'An answer.', { reply_to: old.reply_to })
+    const answer = await say(cleo, 'Yes.', { reply_to: loaded.reply_to })
+    await page.locator(loaded.mark, { hasText: `answered by Cleo, #${answer.cursor}` }).waitFor({ state: 'attached' }) // far out of sight
+    expect(complaints).toEqual([])
+    await page.goto(`${path}?all=1`)
+    expect(await page.locator(old.mark).textContent()).toContain("answered by Bea's Team")
+  }))
+
+test('a question that is withdrawn says so, and its withdrawal is no answer', () =>
+  using({}, async (page) => {
+    const { path, alex, bea, cleo, say, ask } = await room()
+    const { reply_to, mark } = await ask('Who takes it?', bea, cleo)
+    await follow(page, path)
+    const answer = await say(cleo, 'Not me.', { reply_to })
+    const never = await say(alex, 'Never mind.', { reply_to })
+    const all = `Question · answered by Cleo, #${answer.cursor} · withdrawn, #${never.cursor}`
+    await becomes(page, mark, all)
+    expect(await page.locator(`#m${never.cursor}`).innerText()).toContain(`↗ withdraws the question, ${mark.replace('q', '')}`)
+    const done = await ask('Done?', bea)
+    await say(bea, 'Done.', { reply_to: done.reply_to })
+    const thanks = await say(alex, 'Thanks.', { reply_to: done.reply_to }) // nobody owed an answer any more
+    await page.locator(`#m${thanks.cursor}`).waitFor()
+    expect(await marked(page, done.mark)).not.toContain('withdrawn')
+    expect(await page.locator(`#m${thanks.cursor}`).innerText()).toContain("↗ answers Alex's Team")
+    await page.reload()
+    expect(await marked(page, mark)).toBe(all)
+  }))
+
+test('an answer that came while the page was cut off is marked when it is back', () =>
+  using({}, async (page) => {
+    const proxy = await thatCanBeCut(parley.url)
+    try {
+      const { path, bea, say, ask } = await room()
+      const { reply_to, mark } = await ask('Are you there?', bea)
+      await follow(page, proxy.url + path)
+      proxy.cut()
+      const answer = await say(bea, 'I am.', { reply_to })
+      proxy.heal()
+      await becomes(page, mark, `Question · answered by Bea's Team, #${answer.cursor}`)
+    } finally {
+      await proxy.close()
+    }
+  }))
+
+for (const script of [true, false]) {
+  test(`${script ? 'with' : 'without'} script a concluded session names those who never answered`, () =>
+    using({ javaScriptEnabled: script }, async (page) => {
+      const { path, alex, bea, ask, post } = await room()
+      const { mark } = await ask('Are you there?', bea)
+      if (script) await follow(page, path)
+      else await page.goto(path)
+      expect(await marked(page, mark)).toBe("Question · waiting for Bea's Team")
+      await post(`${path}/conclude`, { summary_section: 'The end.' }, alex.team_id)
+      if (script) await becomes(page, mark, "Question · not answered by Bea's Team")
+      else await page.reload()
+      expect(await marked(page, mark)).toBe("Question · not answered by Bea's Team")
+    }))
+}
+
+test('many names and long ones fit on a phone, and cannot pass for markup', () =>
+  using(MOBILE, async (page, complaints) => {
+    const { path, bea, cleo, join, ask, say } = await room()
+    const names = ['<img src=x onerror=alert(1)>', 'W'.repeat(100), 'Dan', 'Emi', 'Farid']
+    const others = []
+    for (const name of names) others.push(await join(name))
+    const { reply_to, mark } = await ask('Everybody?', ...others, bea, cleo)
+    await follow(page, path)
+    const text = await marked(page, mark)
+    expect(text).toContain(`waiting for ${names.slice(0, 3).join(', ')} and 4 more`)
+    expect(await page.locator(`${mark} [title]`).getAttribute('title')).toContain('Farid')
+    for (const [n, one] of others.entries()) await say(one, `answer ${n}`, { reply_to })
+    await becomes(page, mark, await expected(page, mark, names))
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
+    expect(await page.locator('#scroller').evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0)
+    expect(complaints).toEqual([])
+  }))
+
+/** The mark's text once all these have answered, which Bea's Team and Cleo have not. */
+const expected = async (page: Page, mark: string, names: string[]) => {
+  const asked = Number(mark.slice(2))
+  return `Question${names.map((name, n) => ` · answered by ${name}, #${asked + 1 + n}`).join('')} · waiting for Bea's Team, Cleo`
+}
