@@ -21,7 +21,13 @@ const servicesOf = (environment: Record<string, string> = {}, saved?: object) =>
   clock.set(NOW)
   const config = readConfig(environment)
   const settings = loopSettingsOf(config)(saved && JSON.stringify(saved))
-  return { clock, presence: new Presence(clock), config, loops: { settings: () => settings } } as unknown as Parameters<typeof stateOf>[0]
+  return {
+    clock,
+    presence: new Presence(clock),
+    config,
+    loops: { settings: () => settings },
+    wakes: { perHour: () => config.WAKES_PER_HOUR },
+  } as unknown as Parameters<typeof stateOf>[0]
 }
 const watched = (more: object = {}, said: RecentEvent[] = []) =>
   ({
@@ -56,6 +62,9 @@ const team = (teamId: string, seenMinutesAgo: number) =>
     lastSeenCursor: 0,
     deliveredCursor: 0,
     addressedCursor: 0,
+    sleptAt: null,
+    sleepingUntil: null,
+    wokenCursor: 0,
     acknowledgedCursor: 0,
   }) as Parameters<typeof stateOf>[2][number]
 

@@ -1,5 +1,5 @@
 // REST: a route per operation. GET reads, POST writes; bodies are parsed as JSON whatever their content type.
-import { Hono } from 'hono'
+import { Hono, type MiddlewareHandler } from 'hono'
 import { etag } from 'hono/etag'
 import { refuse, Refusal } from '../../core/errors.ts'
 import { secondsSince } from '../../core/metrics.ts'
@@ -25,13 +25,21 @@ export const restRoutes = (operations: readonly ServedOp[], services: Services) 
   const inOrder = [...byPath].toSorted(([a], [b]) => parametersIn(a) - parametersIn(b))
   for (const [path, routes] of inOrder) {
     for (const { method, operation } of routes) {
-      if (operation.conditional) app.use(path, etag())
+      if (operation.conditional) app.use(path, unlessStreamed(etag()))
       app.on(method, path, handlerFor(operation, services))
     }
     app.all(path, () => methodNotAllowed(routes.map(({ method }) => method)))
   }
   return app
 }
+
+const asksForStream = (c: Http): boolean => c.req.header('accept')?.includes('text/event-stream') ?? false
+
+// An ETag is made of the whole answer, before any of it is sent: the comments that keep a stream open would come too late.
+const unlessStreamed =
+  (middleware: MiddlewareHandler<Env>): MiddlewareHandler<Env> =>
+  (c, next) =>
+    asksForStream(c) ? next() : middleware(c, next)
 
 const routesOf = (operation: ServedOp) =>
   [operation.route, ...(operation.aliases ?? [])].map(([method, path]) => ({ method, path, operation }))
@@ -72,7 +80,7 @@ const handlerFor = (operation: ServedOp, services: Services) => {
       if (!(error instanceof Refusal)) throw error
       return response(operation, { ok: false, error: error.body }, {}, call)
     }
-    if (operation.held && c.req.header('accept')?.includes('text/event-stream')) return streamed(operation, services, call, input)
+    if (operation.held && asksForStream(c)) return streamed(operation, services, call, input)
     const answer = response(operation, await perform(operation, services, call, input), input, call)
     observeWake(services, call)
     return answer
