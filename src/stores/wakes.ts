@@ -27,9 +27,9 @@ export interface WakeClaim {
   free: boolean
 }
 
-// The row of wakes is locked first, so that instances decide one after the other. Two of them may have seen one team as not counted yet: the
-// update of its row then counts it once, and both are granted.
+// The row of wakes is locked first, so that instances decide one after the other. The steps, top down:
 //   hour     the row as it is once the lock is held
+//   known    locks the teams, after that, and in one order (stores/presence.ts): so each is seen as the instance before left it
 //   fresh    the claims that were not counted yet, those that nothing refuses first
 //   granted  those among them for which there is a wake left
 //   woken    counts each of them
@@ -40,14 +40,16 @@ with claims as (
   select ended, case when ended then 0 else taken end as taken from (
     select w.taken, ${hourIsOver('w')} as ended from wakes w where w.session_id = $1 for update of w) locked
 ), known as materialized (
-  select c.*, p.woken_cursor < c.through as fresh from claims c join participants p on p.session_id = $1 and p.team_id = c.team_id
+  select c.*, p.woken_cursor < c.through as fresh
+  from hour, claims c join participants p on p.session_id = $1 and p.team_id = c.team_id
+  order by p.session_id, p.team_id for no key update of p
 ), fresh as (
   select *, row_number() over (partition by free order by always desc, team_id) as n from known where fresh
 ), granted as materialized (
   select f.team_id, f.through, f.free from fresh f, hour where f.free or f.always or f.n <= $6::int - hour.taken
 ), woken as (
   update participants p set woken_cursor = g.through from granted g
-  where p.session_id = $1 and p.team_id = g.team_id and p.woken_cursor < g.through returning p.team_id, g.free
+  where p.session_id = $1 and p.team_id = g.team_id returning g.free
 ), counted as (
   update wakes set taken = hour.taken + (select count(*)::int from woken where not free),
     since = case when hour.ended then clock_timestamp() else wakes.since end
