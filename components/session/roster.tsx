@@ -103,7 +103,7 @@ export const Listening = ({ teams, concluded, quietFor }: Pick<SessionState, 'te
             </span>
             <span className="max-sm:hidden">
               {' '}
-              · {asleep > 0 ? `${asleep} asleep, a message wakes them` : 'waiting for the next message'}
+              · {asleep > 0 ? `${asleep} asleep, a message wakes ${asleep === 1 ? 'it' : 'them'}` : 'waiting for the next message'}
             </span>
           </span>
         </>

@@ -11,7 +11,7 @@ const FOR_ACTORS = '[body:not(:has(#dialog))_&]:hidden'
 
 /** Says that teams are in a loop, and what a person can do about it. */
 export const LoopStrip = ({ id, loop }: Pick<SessionState, 'id' | 'loop'>) => (
-  <Strip id="loop" session={id} warns>
+  <Strip id="loop" session={id} shown={loop !== undefined} warns>
     {loop && (
       <>
         {who(loop.teams)} have been repeating themselves since {clock(loop.since)} UTC.
@@ -28,7 +28,7 @@ const who = (teams: string[]): string => {
 
 /** Says that messages wake the teams that sleep no more, and what a person can do about it. */
 export const WakesStrip = ({ id, wakes }: Pick<SessionState, 'id' | 'wakes'>) => (
-  <Strip id="wakes" session={id} warns={wakes?.since !== undefined}>
+  <Strip id="wakes" session={id} shown={wakes !== undefined} warns={wakes?.since !== undefined}>
     {wakes?.since && (
       <>
         Since {clock(wakes.since)} UTC messages have woken sleeping teams {wakes.perHour} times, without a word from a person. Until{' '}
@@ -45,38 +45,32 @@ const HOUR_MS = 3_600_000
 interface StripProps {
   id: string
   session: string
+  shown: boolean
   /** The session needs a person, who can write or clear this. Otherwise it only says so. */
   warns: boolean
   children: ReactNode
 }
 
-const Strip = ({ id, session, warns, children }: StripProps) => {
-  const hidden = !children
-  return (
-    <div
-      id={id}
-      role="status"
-      hidden={hidden}
-      className={cn(
-        'flex shrink-0 flex-wrap items-center gap-x-3 gap-y-1.5 border-b px-4 py-2 text-[12.5px]',
-        warns ? 'bg-warn/15 text-warn-foreground' : 'text-muted-foreground',
-      )}
-    >
-      {!hidden && (
-        <>
-          <p className="flex-1 basis-72">{children}</p>
-          {warns && (
-            <p className={`flex gap-1.5 ${FOR_ACTORS}`}>
-              <LinkButton href="#message" size="sm" variant="outline">
-                Write to them
-              </LinkButton>
-              <LinkButton {...inDialog(`/sessions/${session}/release`)} size="sm" variant="outline">
-                Clear
-              </LinkButton>
-            </p>
-          )}
-        </>
-      )}
-    </div>
-  )
-}
+const Strip = ({ id, session, shown, warns, children }: StripProps) => (
+  <div
+    id={id}
+    role="status"
+    hidden={!shown}
+    className={cn(
+      'flex shrink-0 flex-wrap items-center gap-x-3 gap-y-1.5 border-b px-4 py-2 text-[12.5px]',
+      warns ? 'bg-warn/15 text-warn-foreground' : 'text-muted-foreground',
+    )}
+  >
+    {shown && <p className="flex-1 basis-72">{children}</p>}
+    {shown && warns && (
+      <p className={`flex gap-1.5 ${FOR_ACTORS}`}>
+        <LinkButton href="#message" size="sm" variant="outline">
+          Write to them
+        </LinkButton>
+        <LinkButton {...inDialog(`/sessions/${session}/release`)} size="sm" variant="outline">
+          Clear
+        </LinkButton>
+      </p>
+    )}
+  </div>
+)

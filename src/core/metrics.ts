@@ -38,6 +38,10 @@ export class Metrics {
     'search_sessions: the search itself, from checked arguments to results, failures included',
   )
 
+  constructor() {
+    for (const outcome of ['allowed', 'refused']) this.wakes.inc({ outcome }, 0) // a sample from the beginning, so that a rate has its first
+  }
+
   /** `read` is called whenever somebody asks for /metrics. */
   gauge(name: string, help: string, read: () => number) {
     this.#registry.removeSingleMetric(name) // a second app over the same services registers its own

@@ -1,6 +1,7 @@
 // peek with a timeout: it is held until a message may wake the team, consumes nothing and moves no cursor.
 import { describe, expect } from 'bun:test'
 import { test } from '../support/foreign.ts'
+import { figureIn } from '../support/metrics.ts'
 import { cookieOf, done, leaveTrace, refused, room, say, seat, soon, throughEveryDoor, viaRest, type Seat } from '../support/parley.ts'
 
 const watch = (who: Seat, more: Record<string, unknown> = {}, signal?: AbortSignal) =>
@@ -163,7 +164,7 @@ throughEveryDoor((call, parley) => {
   })
 })
 
-const allowedIn = (metrics: string) => Number(/^parley_wakes_total\{outcome="allowed"\} (\d+)$/m.exec(metrics)?.[1] ?? 0)
+const allowedIn = (metrics: string) => figureIn(metrics, 'parley_wakes_total{outcome="allowed"}')
 
 throughEveryDoor((call, parley, transport) => {
   if (transport === 'MCP') return

@@ -1,6 +1,7 @@
 // WAKES_PER_HOUR: how many sleeping teams messages wake in a session without a person's word.
 import { describe, expect } from 'bun:test'
 import { test } from '../support/foreign.ts'
+import { figureIn } from '../support/metrics.ts'
 import { cookieOf, done, onEveryEngine, room, say, seat, soon, viaRest, type Seat, type Served } from '../support/parley.ts'
 
 const ROBIN = { name: 'Robin', role: 'person' } as const
@@ -10,7 +11,7 @@ const wakesNow = async (who: Seat, more: Record<string, unknown> = {}) => (await
 const endOf = async (who: Seat): Promise<number> => (await done(who('peek'))).last_cursor
 const needOf = async (who: Seat) => (await done(who('get_session'))).needs_person
 const metric = async ({ services }: Served, outcome: string) =>
-  Number(new RegExp(`^parley_wakes_total\\{outcome="${outcome}"\\} (\\d+)$`, 'm').exec(await services.metrics.text())?.[1] ?? 0)
+  figureIn(await services.metrics.text(), `parley_wakes_total{outcome="${outcome}"}`)
 
 const PER_HOUR = 3
 
