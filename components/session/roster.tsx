@@ -85,9 +85,9 @@ const unread = ({ count, more }: NonNullable<RosterTeam['unread']>): string =>
   count === 0 ? (more ? 'some unread' : 'read all') : `${count}${more ? '+' : ''} unread`
 
 /** Which teams wait for the next message, and who is to conclude. */
-export const Listening = ({ teams, concluded, quietFor }: Pick<SessionState, 'teams' | 'concluded' | 'quietFor'>) => {
+export const Listening = ({ teams, concluded, quietFor, wakes }: Pick<SessionState, 'teams' | 'concluded' | 'quietFor' | 'wakes'>) => {
   const listening = concluded ? [] : teams.filter(({ polling }) => polling)
-  const asleep = concluded ? 0 : teams.filter(({ status }) => status === 'asleep').length
+  const asleep = concluded ? '' : sleepersOf(teams, wakes === undefined)
   return (
     <p id="listening" className="flex h-9 shrink-0 items-center gap-2 border-t px-4 text-[12px] text-muted-foreground">
       {listening.length > 0 ? (
@@ -101,10 +101,7 @@ export const Listening = ({ teams, concluded, quietFor }: Pick<SessionState, 'te
             <span className="font-medium text-foreground">
               {listening.length === 1 ? '1 team is' : `${listening.length} teams are`} listening
             </span>
-            <span className="max-sm:hidden">
-              {' '}
-              · {asleep > 0 ? `${asleep} asleep, a message wakes ${asleep === 1 ? 'it' : 'them'}` : 'waiting for the next message'}
-            </span>
+            <span className="max-sm:hidden"> · {asleep || 'waiting for the next message'}</span>
           </span>
         </>
       ) : (
@@ -115,11 +112,15 @@ export const Listening = ({ teams, concluded, quietFor }: Pick<SessionState, 'te
   )
 }
 
-const silence = (concluded: boolean, quietFor: string | undefined, asleep: number) => {
+const sleepersOf = (teams: RosterTeam[], wakeable: boolean): string => {
+  const count = teams.filter(({ status }) => status === 'asleep').length
+  return count === 0 ? '' : `${count} asleep${wakeable ? `: a message wakes ${count === 1 ? 'it' : 'them'}` : ''}`
+}
+
+const silence = (concluded: boolean, quietFor: string | undefined, asleep: string) => {
   if (concluded) return 'Session concluded'
-  if (quietFor) return `Quiet for ${quietFor}, not concluded${asleep > 0 ? `; ${asleep} asleep` : ''}`
-  if (asleep > 0) return asleep === 1 ? '1 team is asleep: a message wakes it' : `${asleep} teams are asleep: a message wakes them`
-  return 'No team is listening right now'
+  const silent = quietFor ? `Quiet for ${quietFor}, not concluded` : 'No team is listening right now'
+  return asleep ? `${silent} · ${asleep}` : silent
 }
 
 const duty = (teams: RosterTeam[]) => {

@@ -33,7 +33,7 @@ export const WakesStrip = ({ id, wakes }: Pick<SessionState, 'id' | 'wakes'>) =>
       <>
         Since {clock(wakes.since)} UTC messages have woken sleeping teams {wakes.perHour} times, without a word from a person. Until{' '}
         {clock(new Date(Date.parse(wakes.since) + HOUR_MS).toISOString())} UTC only what is addressed to a team wakes it.
-        <span className={FOR_ACTORS}> Whatever you write wakes them all, and so may what they say then.</span>
+        <span className={FOR_ACTORS}> What you write wakes them all, and begins the hour anew.</span>
       </>
     )}
     {wakes && !wakes.since && 'Messages do not wake a team that is asleep, unless they are addressed to it or come from a person.'}

@@ -196,7 +196,7 @@ test('only who polls at this moment listens: a team that was seen a second ago m
     ['b', 'active', false],
     ['c', 'active', false],
   ])
-  const listening = renderToStaticMarkup(createElement(Listening, { teams, concluded: false, quietFor: undefined }))
+  const listening = renderToStaticMarkup(createElement(Listening, { teams, concluded: false, quietFor: undefined, wakes: undefined }))
   expect(listening).toContain('1 team is listening')
 })
 
@@ -229,13 +229,15 @@ test('a team that is asleep is shown so, with its dot and its unread; it does no
   const roster = shownOf(teams)
   for (const part of ['Asleep, a message wakes it', 'title="awake 40m ago; a message wakes it"', '>asleep<', '>2 unread<'])
     expect(roster).toContain(part)
-  const bar = (more: object) => renderToStaticMarkup(createElement(Listening, { teams, concluded: false, quietFor: undefined, ...more }))
-  expect(bar({})).toContain('1 team is asleep: a message wakes it')
-  expect(bar({ quietFor })).toContain('Quiet for 6m, not concluded; 1 asleep')
+  const bar = (more: object) =>
+    renderToStaticMarkup(createElement(Listening, { teams, concluded: false, quietFor: undefined, wakes: undefined, ...more }))
+  expect(bar({})).toContain('No team is listening right now · 1 asleep: a message wakes it')
+  expect(bar({ wakes: { perHour: 30, since: minutesAgo(5) } })).toContain('· 1 asleep<')
+  expect(bar({ quietFor })).toContain('Quiet for 6m, not concluded · 1 asleep: a message wakes it')
   expect(bar({ concluded: true })).not.toContain('asleep')
   services.presence.poll('s', 'b', 30_000)
   const both = stateOf(services, watched({}, said), [team('a', 40), team('b', 40)]).teams
-  expect(bar({ teams: both })).toMatch(/1 team is.*listening.*1 asleep, a message wakes it/)
+  expect(bar({ teams: both })).toMatch(/1 team is.*listening.*1 asleep: a message wakes it/)
 })
 
 test('a session says that messages wake nobody: used up it needs a person, and where there are none it says so while a team sleeps', () => {
