@@ -64,8 +64,14 @@ export const needOf = (loopSince: string | null, wakesSince: string | null): { r
   return wakesSince ? { reason: 'wakes_used_up', since: wakesSince } : null
 }
 
+export interface SessionNeed {
+  sessionId: string
+  reason: Need
+  since: string
+}
+
 /** The open sessions that need a person, the newest need first. `perHour`: the wakes that a session has. */
-export const sessionsInNeed = async ({ db }: Queries, perHour: number, limit: number): Promise<Map<string, Need>> => {
+export const needsOfSessions = async ({ db }: Queries, perHour: number, limit: number): Promise<SessionNeed[]> => {
   const wakesSince = usedUpSince(perHour)
   const marked = db.select({ id: loops.sessionId }).from(loops).where(isNotNull(loops.suspectedAt))
   const silenced = db.select({ id: wakes.sessionId }).from(wakes).where(isNotNull(wakesSince))
@@ -77,5 +83,5 @@ export const sessionsInNeed = async ({ db }: Queries, perHour: number, limit: nu
     .where(and(inArray(sessions.id, unionAll(marked, silenced)), eq(sessions.status, 'active')))
     .orderBy(desc(sql`coalesce(${loops.suspectedAt}, ${wakes.since})`))
     .limit(limit)
-  return new Map(rows.map(({ id, loopSince, wakesSince: since }) => [id, needOf(loopSince, since)!.reason]))
+  return rows.map(({ id, loopSince, wakesSince: since }) => ({ sessionId: id, ...needOf(loopSince, since)! }))
 }

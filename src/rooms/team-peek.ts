@@ -39,23 +39,35 @@ export class TeamPeek {
     const signal = signalOf()
     let reader: LogReader | undefined
     try {
-      let answer = await this.#ask(signal)
-      if (isOver(answer) || signal.aborted) return answer
-      this.#begin(held)
-      reader = new LogReader(services, member.session.id, answer.lastCursor, false, { newest: answer.lastCursor, waiter })
-      const until = performance.now() + options.timeoutMs
-      for (let over = false; !over && !isOver(answer);) {
-        const { events } = await reader.next(Math.max(0, until - performance.now()), signal)
-        over = events.length === 0
-        if (over || this.#mayWake(events)) answer = await this.#ask(signal)
+      let newest = member.session.lastConversationSequence
+      if (this.#mayHaveNews()) {
+        const there = await this.#ask(signal)
+        if (isOver(there) || signal.aborted) return there
+        newest = there.lastCursor
       }
-      if (wake && answer.wake) wake.at = reader.wokenAt
-      return answer
+      this.#begin(held)
+      reader = new LogReader(services, member.session.id, newest, false, { newest, waiter })
+      const until = performance.now() + options.timeoutMs
+      for (;;) {
+        const { events } = await reader.next(Math.max(0, until - performance.now()), signal)
+        const over = events.length === 0
+        if (!over && !this.#mayWake(events)) continue
+        const answer = await this.#ask(signal)
+        if (wake && answer.wake) wake.at = reader.wokenAt
+        if (over || isOver(answer)) return answer
+      }
     } finally {
       reader?.close()
       if (this.#held) services.peeks.held--
       this.#sleep.end()
     }
+  }
+
+  // A watcher that goes on from where the feed ends need not ask the database.
+  #mayHaveNews(): boolean {
+    const { services, options, member } = this
+    const { closed, lastConversationSequence } = member.session
+    return closed || questionOf(services, member, options).after < lastConversationSequence
   }
 
   // Who has gone, or is sent away because the server stops, is not woken and takes nobody's wake: its next call finds what there is.

@@ -1,5 +1,5 @@
 // REST: a route per operation. GET reads, POST writes; bodies are parsed as JSON whatever their content type.
-import { Hono, type MiddlewareHandler } from 'hono'
+import { Hono } from 'hono'
 import { etag } from 'hono/etag'
 import { refuse, Refusal } from '../../core/errors.ts'
 import { secondsSince } from '../../core/metrics.ts'
@@ -25,7 +25,6 @@ export const restRoutes = (operations: readonly ServedOp[], services: Services) 
   const inOrder = [...byPath].toSorted(([a], [b]) => parametersIn(a) - parametersIn(b))
   for (const [path, routes] of inOrder) {
     for (const { method, operation } of routes) {
-      if (operation.conditional) app.use(path, unlessStreamed(etag()))
       app.on(method, path, handlerFor(operation, services))
     }
     app.all(path, () => methodNotAllowed(routes.map(({ method }) => method)))
@@ -34,12 +33,6 @@ export const restRoutes = (operations: readonly ServedOp[], services: Services) 
 }
 
 const asksForStream = (c: Http): boolean => c.req.header('accept')?.includes('text/event-stream') ?? false
-
-// An ETag is made of the whole answer, before any of it is sent: the comments that keep a stream open would come too late.
-const unlessStreamed =
-  (middleware: MiddlewareHandler<Env>): MiddlewareHandler<Env> =>
-  (c, next) =>
-    asksForStream(c) ? next() : middleware(c, next)
 
 const routesOf = (operation: ServedOp) =>
   [operation.route, ...(operation.aliases ?? [])].map(([method, path]) => ({ method, path, operation }))
@@ -83,9 +76,17 @@ const handlerFor = (operation: ServedOp, services: Services) => {
     if (operation.held && asksForStream(c)) return streamed(operation, services, call, input)
     const answer = response(operation, await perform(operation, services, call, input), input, call)
     observeWake(services, call)
-    return answer
+    return operation.conditional ? withEtag(c, answer) : answer
   }
 }
+
+// Once the answer is there, not as middleware around it: that would keep half a KiB and more for each that is held (bench/connections).
+const withEtag = async (c: Http, answer: Response): Promise<Response> => {
+  c.res = answer
+  await addEtag(c, async () => {})
+  return c.res
+}
+const addEtag = etag()
 
 // A refusal that comes at once is JSON; an answer that is held back is an event stream.
 const streamed = async (operation: ServedOp, services: Services, call: Call, input: object) => {

@@ -15,7 +15,7 @@ import { aroundSince, isPolling, statusOf, type Status } from '../../rooms/statu
 import { conclusionOf } from '../../rooms/conclusion.ts'
 import type { Services } from '../../process/services.ts'
 import { conclusionsOf } from '../../stores/documents.ts'
-import { sessionsInNeed, type Need } from '../../loops/store.ts'
+import { needsOfSessions, type Need } from '../../loops/store.ts'
 import { listSessions, titlesOf, type SessionFilter, type Session } from '../../stores/sessions.ts'
 import type { Http } from '../../doors/http/http.ts'
 import { partial } from '../live/frames.tsx'
@@ -45,7 +45,8 @@ export const homePage = async (c: Http, site: Site): Promise<Response> => {
   const { services } = site
   const query = (c.req.query('q') ?? '').trim().replaceAll('\0', '').toWellFormed().slice(0, 200).toWellFormed()
   const filter = FILTERS.find((name) => name === c.req.query('status')) ?? 'all'
-  const needing = await sessionsInNeed(services.database, services.wakes.perHour(), SHOWN + 1)
+  const needs = await needsOfSessions(services.database, services.wakes.perHour(), SHOWN + 1)
+  const needing = new Map(needs.map(({ sessionId, reason }) => [sessionId, reason]))
   const [counts, answer] = await Promise.all([
     countsOf(services, needing.size),
     query === '' ? {} : searchForPage(c, site, { query: query, hits: HITS_SHOWN, sessions: SESSIONS_FOUND }),
