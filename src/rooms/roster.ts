@@ -150,8 +150,7 @@ export const leaveSession = op({
 /** All teams, with those that left. `team_id` is the public handle, never a credential. */
 export const listParticipants = op({
   name: 'list_participants',
-  summary:
-    'See who is in the session, who is polling right now, who is asleep (a message wakes it), and how many teams are still expected.',
+  summary: 'See who is in the session, who is polling or asleep (a message wakes it) right now, and how many teams are still expected.',
   route: ['GET', '/sessions/:session_id/participants'],
   callers: [team, person],
   effect: 'read',
