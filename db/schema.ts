@@ -24,9 +24,10 @@ export const CONVERSATION_TYPES = ['chat', 'system', 'user_input'] as const
 export const TRACE_TYPES = ['assistant_response', 'reasoning', 'tool_call', 'tool_response', 'compaction', 'runtime', 'unknown'] as const
 const listed = (words: readonly string[]) => sql.raw(words.map((word) => `'${word}'`).join(', '))
 
-// What decides about a post here is status; turn, turnHolder and turnEvents decide its number. These change only in a transaction that also
-// moves lastSequence: a process appends without asking, as long as the log ends where it last saw it (src/log/log-heads.ts). A column that
-// is to decide about posts must do the same, by writing an event; tests/stores/post-decisions.test.ts lists the meaning of each.
+// What decides about a post here is status, and for a post with expected_cursor that title and description did not change; turn, turnHolder
+// and turnEvents decide its number. These change only in a transaction that also moves lastSequence: a process appends without asking, as
+// long as the log ends where it last saw it (src/log/log-heads.ts). A column that is to decide about posts must do the same, by writing an
+// event; tests/stores/post-decisions.test.ts lists the meaning of each.
 //
 // Every post updates its session's row. Half-filled pages (fillfactor = 50, set by hand in the first migration) and no index on a counter
 // keep these updates in place (HOT). Nothing uses archivedAt, forkedAtSequence, agenticTool, agentStatus, permissionMode, worktreeId and an
@@ -112,10 +113,12 @@ export const events = pgTable(
     author: text().notNull(), // team, person, system or agent
     authorName: text(),
     postedByTeamId: uuid(),
+    byTeamId: uuid(), // the team whose doing a system event is; no answer shows it, since two people or teams may share the name in `by`
     content: jsonb().$type<Record<string, unknown>>().notNull(),
     size: integer().notNull(), // UTF-8 bytes of the content: a page ends when their sum is too large
     replyTo: uuid(),
     toTeamIds: uuid().array(),
+    expectsReply: boolean(), // a question to those in toTeamIds; null: none
     taskId: uuid(),
     terminal: boolean(), // of traces; a conversation's is derived
     toolName: text(),

@@ -12,6 +12,7 @@ export const STATUS = {
   version_conflict: 409,
   idempotency_mismatch: 409,
   conflict: 409,
+  unread: 409,
   payload_too_large: 413,
   rate_limited: 429,
   loop_suspected: 429,

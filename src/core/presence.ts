@@ -1,4 +1,5 @@
 // Which teams poll and which sleep, in memory. Once a second one statement writes all that changed (stores/presence.ts), so a poll costs no write.
+import { LRUCache } from 'lru-cache'
 import type { Clock } from './clock.ts'
 
 export interface Seen {
@@ -19,9 +20,12 @@ interface Entry extends Seen {
   dirty: boolean
 }
 
+const TEAMS_KEPT = 10_000
+
 /** The teams that this process has seen since it last wrote them to the database. */
 export class Presence {
   #entries = new Map<string, Entry>() // by the team's handle, which is of one session
+  #delivered = new LRUCache<string, number>({ max: TEAMS_KEPT }) // of teams that were forgotten
   constructor(readonly clock: Clock) {}
 
   /** A wait begins, for `holdMs` at most. The caller must end it. */
@@ -40,12 +44,15 @@ export class Presence {
   /** The team's state that may not have been written yet. */
   of = (teamId: string): Seen | undefined => this.#entries.get(teamId)
 
+  /** How far waits of this process have delivered the feed to the team, as far as is remembered: it may be further. */
+  deliveredTo = (teamId: string): number => Math.max(this.#entries.get(teamId)?.deliveredCursor ?? 0, this.#delivered.get(teamId) ?? 0)
+
   /** Returns the teams that changed, for the caller to write; teams that did not change, do not poll and do not sleep are forgotten. */
   drain(): Seen[] {
     const changed: Seen[] = []
     for (const [teamId, entry] of this.#entries) {
       if (entry.dirty) changed.push({ ...entry })
-      else if (entry.polls + entry.sleeps === 0) this.#entries.delete(teamId)
+      else if (entry.polls + entry.sleeps === 0) this.#forget(entry)
       entry.dirty = false
     }
     return changed
@@ -54,6 +61,11 @@ export class Presence {
   /** Writing failed: the next drain returns these teams again. */
   restore(seen: Seen[]) {
     for (const { sessionId, teamId } of seen) this.#entry(sessionId, teamId).dirty = true
+  }
+
+  #forget({ teamId, deliveredCursor }: Entry) {
+    this.#entries.delete(teamId)
+    if (deliveredCursor > 0) this.#delivered.set(teamId, deliveredCursor)
   }
 
   #entry(sessionId: string, teamId: string): Entry {

@@ -172,7 +172,7 @@ const numbered = (session: Session, batch: IdentifiedEvent[], before: OpenTurn) 
 const idsOf = (marked: [string, boolean][], wanted: boolean) => marked.flatMap(([id, is]) => (is === wanted ? [id] : []))
 
 const columnsOf = (
-  { id, key, json, type, author, authorName, teamId, replyTo, to, toolName, model, originatingModel }: IdentifiedEvent,
+  { id, key, json, type, author, authorName, teamId, replyTo, to, expectsReply, toolName, model, originatingModel }: IdentifiedEvent,
   session: string,
 ) => ({
   id,
@@ -184,6 +184,7 @@ const columnsOf = (
   size: utf8Bytes(json),
   replyTo: replyTo && eventIdOf(session, replyTo),
   to: to && pgArray(to),
+  expectsReply,
   toolName: named(toolName),
   model: named(model),
   originatingModel: named(originatingModel),

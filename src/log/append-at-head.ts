@@ -73,7 +73,8 @@ const numbered = (draft: Draft, log: Log | undefined): Post | undefined => {
 const paramsOf = (logs: Map<string, Log>, posts: Post[]): unknown[] => {
   const ends = [...logs.values()]
   const { placeOf, posters } = postersOf(posts)
-  const sparse = (of: (post: Post) => string | undefined) => (posts.some((post) => of(post) !== undefined) ? pgArray(posts.map(of)) : null)
+  const sparse = (of: (post: Post) => string | boolean | undefined) =>
+    posts.some((post) => of(post) !== undefined) ? pgArray(posts.map(of)) : null
   return [
     plainArray([...logs.keys()]),
     plainArray(ends.map(({ from }) => from.sequence)),
@@ -94,6 +95,7 @@ const paramsOf = (logs: Map<string, Log>, posts: Post[]): unknown[] => {
     pgArray(posters.map(({ draft }) => draft.type)),
     pgArray(posters.map(nameOf)),
     pgArray(posters.map(({ draft }) => draft.teamId)),
+    sparse(({ draft }) => draft.expectsReply),
   ]
 }
 

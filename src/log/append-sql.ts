@@ -1,4 +1,5 @@
 // The statements that number and write events, in SQL by hand: they are the hot path, and each is one round trip (bench/post, bench/wake).
+import { isOfOthers } from '../stores/speech.ts'
 
 /** How long a statement waits for the lock of each session that another transaction holds: LOCK_WAIT in the shared batch, NO_LIMIT for a
  *  session that goes alone, or whose lock is held already. */
@@ -12,24 +13,26 @@ const waitingFor = (time: string) => `(select set_config('lock_timeout', ${time}
 // Posts of any sessions, each checked by the database. The steps, top down:
 //   seen      where the logs ended when the statement began, which is the state that all other steps see
 //   heads     locks the sessions in id order (no deadlock between batches); counters and clock are read once the lock is held
-//   checked   the outcome of each post: a replay first, then the team's presence, then a closed session. Posts to a log that grew while its
-//             lock was waited for are 'moved', and not decided: a team may have left in between, and this statement would not see it
+//   checked   the outcome of each post: a replay first, then the team's presence, then a closed session, then what the poster has not read.
+//             Posts to a log that grew while its lock was waited for are 'moved', and not decided: a team may have left in between, and this
+//             statement would not see it
 //   opened    a turn opens with the log, with each prompt, and with each chat of another author than the one who holds it
 //   numbered  sequence, turn and ordinal; a system event falls into the open turn
-// $18: LOCK_WAIT or NO_LIMIT.
+// $21: LOCK_WAIT or NO_LIMIT.
 // Arrays, no JSON, and no join between the steps: the planner knows nothing of their sizes and would choose nested loops.
 export const APPEND_BATCH = `
 with posts as (
-  select * from unnest($1::int[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
-    $10::int[], $11::uuid[], $12::text[], $13::bool[], $14::text[], $15::text[], $16::text[], $17::text[])
-  as p(ord, id, session_id, team_id, author, author_name, holder, type, content, size, reply_to, to_team_ids, even_closed,
-    caller, key_hash, operation, body_hash)
+  select * from unnest($1::int[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::text[], $7::text[], $8::text[], $9::text[],
+    $10::text[], $11::int[], $12::uuid[], $13::text[], $14::bool[], $15::bool[], $16::int8[], $17::text[], $18::text[], $19::text[],
+    $20::text[])
+  as p(ord, id, session_id, team_id, by_team_id, author, author_name, holder, type, content, size, reply_to, to_team_ids, expects_reply,
+    even_closed, expected_cursor, caller, key_hash, operation, body_hash)
 ), seen as materialized (
   select id, last_sequence from sessions where id in (select session_id from posts)
 ), heads as materialized (
   select *, greatest(last_event_at, clock_timestamp())::timestamptz(3) as at from (
     select id, status, last_sequence, turn, turn_holder, turn_events, last_event_at
-    from sessions where id in (select session_id from posts) and ${waitingFor('$18::text')} order by id for no key update
+    from sessions where id in (select session_id from posts) and ${waitingFor('$21::text')} order by id for no key update
   ) locked
 ), checked as (
   select p.*, h.last_sequence, h.turn as open_turn, h.turn_holder, h.turn_events, h.at, coalesce(p.author_name, m.team_name) as name,
@@ -39,6 +42,9 @@ with posts as (
       when i.key_hash is not null then 'replayed'
       when p.team_id is not null and (m.team_id is null or m.left_at is not null) then 'unauthorized'
       when h.status = 'closed' and not p.even_closed then 'closed'
+      when p.expected_cursor > h.last_sequence then 'beyond'
+      when p.expected_cursor < h.last_sequence and exists (select from events e where e.session_id = p.session_id
+        and e.sequence > p.expected_cursor and ${isOfOthers('e', 'p.holder')}) then 'unread'
       else 'appended' end as outcome
   from posts p
   left join heads h on h.id = p.session_id
@@ -59,9 +65,10 @@ with posts as (
     turn_holder = coalesce(a.holder, s.turn_holder), last_event_at = a.at
   from numbered a where a.newest and a.outcome = 'appended' and s.id = a.session_id
 ), written as (
-  insert into events (session_id, sequence, id, turn, ordinal, type, author, author_name, posted_by_team_id, content, size,
-    reply_to, to_team_ids, at)
-  select session_id, sequence, id, turn, ordinal, type, author, name, team_id, content::jsonb, size, reply_to, to_team_ids::uuid[], at
+  insert into events (session_id, sequence, id, turn, ordinal, type, author, author_name, posted_by_team_id, by_team_id, content, size,
+    reply_to, to_team_ids, expects_reply, at)
+  select session_id, sequence, id, turn, ordinal, type, author, name, team_id, by_team_id, content::jsonb, size, reply_to, to_team_ids::uuid[],
+    expects_reply, at
   from numbered where outcome = 'appended'
 ), remembered as (
   insert into idempotency (scope, caller, key_hash, operation, body_hash, answer)
@@ -69,7 +76,7 @@ with posts as (
     'at', to_char(at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
   from numbered where outcome = 'appended' and key_hash is not null
 )
-select ord, id, outcome, name, used_for, used_with, answer, sequence, turn, ordinal, at from numbered`
+select ord, id, outcome, name, used_for, used_with, answer, last_sequence, sequence, turn, ordinal, at from numbered`
 
 // Posts to logs whose ends are known (log-heads.ts), of any sessions: numbered by the process, written only where the log still ends there.
 //   locked    the sessions in id order, as above: an update alone takes them in the order of the plan's choice, and two instances deadlocked
@@ -79,7 +86,7 @@ select ord, id, outcome, name, used_for, used_with, answer, sequence, turn, ordi
 // arrays apart took as long as writing the rows; and the contents come as one JSON array, which is parsed once (bench/post).
 //   $1 sessions  $2 sequence each is expected to end at  $3 sequence it ends at now  $4 its turn  $5 that turn's events  $6 who holds it
 //   $7 each post's session, by its place in $1  $8 sequence  $9 id  $10 turn  $11 ordinal  $12 all contents  $13 their sizes
-//   $14 reply  $15 to  $16 each post's poster, by its place in  $17 types  $18 names  $19 teams
+//   $14 reply  $15 to  $16 each post's poster, by its place in  $17 types  $18 names  $19 teams  $20 does it expect a reply
 export const APPEND_AT_HEADS = `
 with locked as materialized (
   select id, width_bucket(id, $1::uuid[]) as place from sessions
@@ -94,14 +101,14 @@ with locked as materialized (
   select array_agg(id) as ids, array_agg(place) as places, array_agg(at) as ats from advanced
 ), written as (
   insert into events (session_id, sequence, id, turn, ordinal, type, author, author_name, posted_by_team_id, content, size,
-    reply_to, to_team_ids, at)
+    reply_to, to_team_ids, expects_reply, at)
   select ids[array_position(places, place)], sequence, p.id, turn, ordinal, ($17::text[])[poster],
     case when ($19::uuid[])[poster] is null then 'person' else 'team' end, ($18::text[])[poster], ($19::uuid[])[poster],
-    content, size, reply_to, to_team_ids::uuid[], ats[array_position(places, place)]
+    content, size, reply_to, to_team_ids::uuid[], expects_reply, ats[array_position(places, place)]
   from open, rows from (
-    unnest($7::int[], $8::int8[], $9::uuid[], $10::int[], $11::int[], $13::int[], $14::uuid[], $15::text[], $16::int[]),
+    unnest($7::int[], $8::int8[], $9::uuid[], $10::int[], $11::int[], $13::int[], $14::uuid[], $15::text[], $20::bool[], $16::int[]),
     jsonb_array_elements($12::jsonb)
-  ) as p(place, sequence, id, turn, ordinal, size, reply_to, to_team_ids, poster, content)
+  ) as p(place, sequence, id, turn, ordinal, size, reply_to, to_team_ids, expects_reply, poster, content)
   where place = any(places)
 )
 select place, at from advanced`

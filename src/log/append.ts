@@ -13,12 +13,17 @@ export interface Draft {
   author: 'team' | 'person' | 'system'
   authorName?: string | undefined // a team's is on its roster row
   teamId?: string | undefined // must be present in the session when the lock is held
+  doneBy?: string | undefined // of a system event: the handle of the team whose doing it is
   holder?: string | undefined // who takes the turn: the team's handle, or person:<name>
   content: Record<string, unknown>
   replyTo?: string | undefined
   to?: string[] | undefined
+  expectsReply?: boolean | undefined // a question to those in `to`
   evenClosed?: boolean // conclude and reopen write to a session that is closed
   idempotency?: Idempotency | undefined
+  /** Written only if nobody else spoke after this sequence. In a batch no draft of another holder comes before it: a statement does not see
+   *  what it writes itself. */
+  expectedCursor?: number | undefined
 }
 
 export interface Idempotency {
@@ -32,14 +37,16 @@ export type Appended =
   | { outcome: 'appended'; event: Event; turn: number; ordinal: number }
   | { outcome: 'unauthorized' }
   | { outcome: 'closed' }
+  | { outcome: 'unread' | 'beyond'; lastSequence: number } // of expectedCursor: others spoke after it, or it is past the end
   | { outcome: 'replayed'; operation: string; bodyHash: string; answer: Record<string, unknown> }
 
 interface AppendRow extends Assigned {
   ord: number
-  outcome: 'appended' | 'unauthorized' | 'closed' | 'moved' | 'replayed'
+  outcome: Appended['outcome'] | 'moved'
   used_for: string
   used_with: string
   answer: Record<string, unknown>
+  last_sequence: number
 }
 
 /** Numbers and writes drafts of any sessions in one statement. A draft that is refused leaves no number unused. A system event must be the
@@ -62,6 +69,7 @@ const COLUMNS = [
   'id',
   'session',
   'team',
+  'doneBy',
   'author',
   'authorName',
   'holder',
@@ -70,7 +78,9 @@ const COLUMNS = [
   'size',
   'replyTo',
   'to',
+  'expectsReply',
   'evenClosed',
+  'expectedCursor',
   'caller',
   'keyHash',
   'operation',
@@ -78,7 +88,8 @@ const COLUMNS = [
 ] as const
 
 const postOf = (draft: Draft, ord: number) => {
-  const { sessionId: session, teamId: team, author, authorName, holder, type, replyTo, evenClosed = false, idempotency } = draft
+  const { sessionId: session, teamId: team, doneBy, author, authorName, holder, type, replyTo, expectsReply, expectedCursor } = draft
+  const { evenClosed = false, idempotency } = draft
   const content = JSON.stringify(draft.content)
   const to = draft.to && pgArray(draft.to)
   return {
@@ -86,6 +97,7 @@ const postOf = (draft: Draft, ord: number) => {
     id: uuid7(),
     session,
     team,
+    doneBy,
     author,
     authorName,
     holder,
@@ -94,7 +106,9 @@ const postOf = (draft: Draft, ord: number) => {
     size: utf8Bytes(content),
     replyTo,
     to,
+    expectsReply,
     evenClosed,
+    expectedCursor,
     ...NO_KEY,
     ...idempotency,
   }
@@ -105,6 +119,7 @@ const appendedOf = (row: AppendRow, draft: Draft): Appended | undefined => {
   const { outcome } = row
   if (outcome === 'moved') return undefined
   if (outcome === 'replayed') return { outcome, operation: row.used_for, bodyHash: row.used_with, answer: row.answer }
+  if (outcome === 'unread' || outcome === 'beyond') return { outcome, lastSequence: row.last_sequence }
   return outcome === 'appended' ? writtenAt(row, draft) : { outcome }
 }
 
@@ -121,7 +136,9 @@ interface Assigned {
 export const writtenAt = ({ id, name: author_name, sequence, turn, ordinal, at }: Assigned, draft: Draft): Appended => {
   const content = asStored(draft.content)
   const { type, author, teamId: posted_by_team_id = null, replyTo: reply_to = null, to: to_team_ids = null } = draft
-  const event = eventOf({ id, sequence, type, author, author_name, posted_by_team_id, content, reply_to, to_team_ids, turn, at })
+  const { expectsReply: expects_reply = null, doneBy: by_team_id = null } = draft
+  const by = { author, author_name, posted_by_team_id, by_team_id }
+  const event = eventOf({ id, sequence, type, ...by, content, reply_to, to_team_ids, expects_reply, turn, at })
   return { outcome: 'appended', event, turn, ordinal }
 }
 

@@ -13,6 +13,9 @@ export const createFeeds = (database: Database) => {
     /** Committed events of one session, ascending. */
     extend: (session: string, events: readonly Event[]) => recent.extend(session, events),
 
+    /** All events after `cursor`, trace included, up to `newest` or later; undefined when only the database has them. */
+    recent: (session: string, cursor: number, newest: number) => recent.after(session, cursor, newest),
+
     /** Any log may be another than it was. */
     forget: () => recent.clear(),
 

@@ -31,6 +31,9 @@ export interface Answered {
   answer: Appended
 }
 
+const expectsSilenceOf = (taken: Pending[], { draft: { sessionId, holder, expectedCursor } }: Pending): boolean =>
+  expectedCursor !== undefined && taken.some(({ draft }) => draft.sessionId === sessionId && draft.holder !== holder)
+
 /** Takes all posts of this process, and writes them in batches. */
 export class GroupCommit {
   #queue: Pending[] = []
@@ -93,8 +96,8 @@ export class GroupCommit {
     return false
   }
 
-  // A session's posts stay in their order. Of two posts with one idempotency key the second waits for the next batch: a statement does not
-  // see what it writes itself.
+  // A session's posts stay in their order. Of two posts with one idempotency key the second waits for the next batch, and so does a post
+  // that expects others to have been silent behind one of theirs: a statement does not see what it writes itself.
   #take(isWanted: (session: string) => boolean, most: number): Pending[] {
     const [taken, later]: [Pending[], Pending[]] = [[], []]
     const waiting = new Set<string>()
@@ -107,7 +110,7 @@ export class GroupCommit {
       const { sessionId, idempotency } = pending.draft
       const key = idempotency && `${sessionId}/${idempotency.caller}/${idempotency.keyHash}`
       const fits = taken.length < most && isWanted(sessionId) && !waiting.has(sessionId)
-      if (!fits || (key && keys.has(key))) {
+      if (!fits || (key && keys.has(key)) || expectsSilenceOf(taken, pending)) {
         waiting.add(sessionId)
         later.push(pending)
         continue

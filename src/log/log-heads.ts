@@ -10,7 +10,8 @@ export interface Head {
   sequence: number
   turn: number
   ordinal: number
-  holder: string
+  holder: string // who has the turn: the last to have spoken, at `sequence`, since another process or a system event would have moved the log
+  others: number // nobody but the holder spoke after this sequence; they may have been silent for longer
   names: Map<string, string> // by handle: the teams that were seen to post since another process last moved this log
 }
 
@@ -21,24 +22,29 @@ export class LogHeads {
   #bySession = new LRUCache<string, Head>({ max: SESSIONS_KEPT })
 
   /** The head that this post can be appended to optimistically. Undefined, so the database must check it, for posts with an idempotency
-   *  key, for system events, and for teams that were not seen since the head was cached. */
-  headFor({ sessionId, teamId, idempotency, holder, type }: Draft): Head | undefined {
+   *  key, for system events, for teams that were not seen since the head was cached, and where others may have spoken after the cursor that
+   *  the post expects. */
+  headFor({ sessionId, teamId, idempotency, holder, type, expectedCursor }: Draft): Head | undefined {
     const head = this.#bySession.get(sessionId)
     if (!head || idempotency || holder === undefined || type === 'system') return undefined
+    if (expectedCursor !== undefined && !isReadUpTo(head, holder, expectedCursor)) return undefined
     return teamId === undefined || head.names.has(teamId) ? head : undefined
   }
 
   /** Takes the heads from what the database answered about posts that it checked, in the order of their numbers. */
   learn(drafts: readonly Draft[], answers: readonly (Appended | undefined)[]) {
-    drafts.forEach(({ sessionId, teamId, holder }, i) => {
+    drafts.forEach(({ sessionId, teamId, holder, expectedCursor }, i) => {
       const answer = answers[i]
       if (answer?.outcome !== 'appended' || holder === undefined) return
       const { sequence } = answer.event
       const before = this.#bySession.get(sessionId)
       if (before && before.sequence >= sequence) return
-      const names = before?.sequence === sequence - 1 ? before.names : new Map<string, string>()
+      const [names, others] =
+        before?.sequence === sequence - 1
+          ? [before.names, othersAfter(before, holder)]
+          : [new Map<string, string>(), expectedCursor ?? sequence - 1]
       if (teamId !== undefined) names.set(teamId, String(answer.event.team))
-      this.put(sessionId, { sequence, turn: answer.turn, ordinal: answer.ordinal, holder, names })
+      this.put(sessionId, { sequence, turn: answer.turn, ordinal: answer.ordinal, holder, others, names })
     })
   }
 
@@ -59,7 +65,15 @@ export class LogHeads {
 
 /** The head after this post: a turn opens with each prompt, and with each chat of another author than the one who holds it. The statement
  *  APPEND_BATCH has the same rule (append-sql.ts, `opened`). */
-export const numberAfter = ({ sequence, turn, ordinal, holder, names }: Head, draft: Draft): Head => {
-  const opens = draft.type === 'user_input' || draft.holder !== holder
-  return { sequence: sequence + 1, turn: turn + (opens ? 1 : 0), ordinal: opens ? 1 : ordinal + 1, holder: draft.holder!, names }
+export const numberAfter = (head: Head, draft: Draft): Head => {
+  const { sequence, turn, ordinal, names } = head
+  const holder = draft.holder!
+  const opens = draft.type === 'user_input' || holder !== head.holder
+  const others = othersAfter(head, holder)
+  return { sequence: sequence + 1, turn: turn + (opens ? 1 : 0), ordinal: opens ? 1 : ordinal + 1, holder, others, names }
 }
+
+const othersAfter = ({ sequence, holder, others }: Head, next: string): number => (next === holder ? others : sequence)
+
+// Otherwise the statement that checks decides. A cursor beyond the end is its to refuse, too.
+const isReadUpTo = (head: Head, holder: string, cursor: number): boolean => cursor >= othersAfter(head, holder) && cursor <= head.sequence

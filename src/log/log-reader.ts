@@ -5,13 +5,22 @@
 //   subscribe    again, before the read: event 7, which lands meanwhile, wakes it again
 //   read         the page after 5, up to 6 at least; the cursor is then 6 or 7
 import type { Waiter, Waiters } from './waiters.ts'
-import type { Page } from '../stores/events.ts'
+import type { Event, Page } from '../stores/events.ts'
 
 /** What a reader needs of its process. */
 export interface LogSource {
   waiters: Waiters
   stopping: AbortSignal
   eventsAfter(session: string, cursor: number, trace: boolean, newest: number): Page | Promise<Page>
+}
+
+/** Those of a page's events that its reader wants. */
+type Pick = (events: Event[]) => Event[]
+
+interface Options {
+  newest: number
+  waiter?: Waiter | undefined
+  pick?: Pick | undefined
 }
 
 const NOTHING: Page = { events: [], hasMore: false }
@@ -22,18 +31,21 @@ export class LogReader {
   #waiter: Waiter
   #mayHaveMore: boolean
   #newest: number
+  #pick: Pick | undefined
   /** When this process learned of the event that ended the last `next`, by performance.now(); undefined when none did. */
   wokenAt: number | undefined
 
-  /** `newest`: the newest sequence that the caller saw; Infinity if it has not looked. `waiter`: if it subscribed before it looked. */
+  /** `newest`: the newest sequence that the caller saw; Infinity if it has not looked. `waiter`: if it subscribed before it looked. `pick`: a
+   *  page without any of those is passed over, as if it were not there. */
   constructor(
     readonly services: LogSource,
     readonly sessionId: string,
     public cursor: number,
     readonly trace: boolean,
-    { newest, waiter = services.waiters.subscribe(sessionId) }: { newest: number; waiter?: Waiter | undefined },
+    { newest, waiter = services.waiters.subscribe(sessionId), pick }: Options,
   ) {
     this.#waiter = waiter
+    this.#pick = pick
     // Other waiters here may have been woken for more: the sweep does not wake for that again.
     this.#newest = Math.max(newest, waiter.newestWoken ?? 0)
     this.#mayHaveMore = this.#newest > cursor
@@ -82,11 +94,13 @@ export class LogReader {
     return page instanceof Promise ? page.then((read) => this.#passed(read)) : this.#passed(page)
   }
 
-  #passed(page: Page): Page {
+  #passed(page: Page): Page | Promise<Page> {
     this.cursor = page.events.at(-1)?.sequence ?? this.cursor
     this.#mayHaveMore = page.hasMore
     this.#newest = this.cursor
-    return page
+    if (!this.#pick) return page
+    const events = this.#pick(page.events)
+    return events.length === 0 && page.hasMore ? this.#read() : { events, hasMore: page.hasMore }
   }
 
   close() {

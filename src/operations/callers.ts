@@ -57,7 +57,7 @@ export const anyone: CallerKind<'anyone'> = {
 /** A team of the session that `session_id` names, by its team_id: the argument, else the header X-Team-ID. */
 export const team: CallerKind<'team'> = {
   kind: 'team',
-  carries: { team_id: z.string().max(200).optional().describe('Your credential, if you cannot send the X-Team-ID header.') },
+  carries: { team_id: z.string().max(200).optional().describe('The team_id you were given.') },
   credentialIn(call, raw) {
     const given = raw.team_id ?? call.token
     if (given === undefined) return undefined

@@ -42,6 +42,8 @@ export interface Context {
 export interface AppendOptions {
   /** Also where the session is closed. */
   evenClosed?: boolean
+  /** The handle of the team whose doing it is, if that is not the caller. */
+  doneBy?: string
 }
 
 export type AnyOp = AnyOperation<Context>

@@ -1,5 +1,6 @@
 // What a write's transaction does that others hear of once it is committed.
 import type { Queries } from '../../db/database.ts'
+import type { Caller } from './callers.ts'
 import type { AppendOptions } from './context.ts'
 import { appendEvents, type Draft } from '../log/append.ts'
 import type { Topic } from '../log/topics.ts'
@@ -9,14 +10,15 @@ import type { Event } from '../stores/events.ts'
 export type Effects = ReturnType<typeof createEffects>
 
 /** Collects the effects of one transaction. A transaction that is undone leaves its own behind: they are never published. */
-export const createEffects = (tx: Queries) => {
+export const createEffects = (tx: Queries, caller: Caller) => {
   const appended = new Map<string, Event[]>() // by session
   const changed = new Set<string>()
   const moved = new Map<Topic, number>()
+  const own = caller.kind === 'team' ? caller.member.teamId : undefined
 
   return {
-    async append(sessionId: string, content: Draft['content'], { evenClosed = false }: AppendOptions = {}): Promise<Event> {
-      const [answer] = await appendEvents(tx, [{ sessionId, type: 'system', author: 'system', content, evenClosed }])
+    async append(sessionId: string, content: Draft['content'], { evenClosed = false, doneBy = own }: AppendOptions = {}): Promise<Event> {
+      const [answer] = await appendEvents(tx, [{ sessionId, type: 'system', author: 'system', doneBy, content, evenClosed }])
       if (answer?.outcome !== 'appended') throw new Error(`an event was ${answer?.outcome} inside its own transaction`)
       appended.set(sessionId, [...(appended.get(sessionId) ?? []), answer.event])
       return answer.event

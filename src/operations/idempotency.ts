@@ -27,8 +27,18 @@ export const idempotencyKeyOf = (
   const checked = operation.input.shape.idempotency_key.safeParse(text, { error: validationMessage })
   if (!checked.success) refuse('invalid_request', `idempotency_key: ${checked.error.issues[0].message}`, { field: 'idempotency_key' })
   const scope = isOpen(operation) ? NO_SUBJECT : (subject?.key ?? NO_SUBJECT)
-  return { scope, caller: caller.id, text, keyHash: sha256(text), operation: operation.id, bodyHash: sha256(canonical(input)) }
+  return {
+    scope,
+    caller: caller.id,
+    text,
+    keyHash: sha256(text),
+    operation: operation.id,
+    bodyHash: sha256(canonical(bodyOf(operation, input))),
+  }
 }
+
+const bodyOf = ({ preconditions }: AnyOp, input: Record<string, unknown>) =>
+  preconditions ? { ...input, ...Object.fromEntries(preconditions.map((name) => [name, undefined])) } : input
 
 /** No subject's lock guards this key. */
 export const isUnguarded = ({ scope }: IdempotencyKey) => scope === NO_SUBJECT

@@ -20,6 +20,8 @@ export interface Operation<Context, I extends z.ZodObject = z.ZodObject, O exten
   effect: 'read' | 'write' | 'append'
   /** What a write locks, and what idempotency keys are kept under. The session of the input's `session_id` unless given. */
   subject?: (input: z.output<I>) => Subject | undefined
+  /** Inputs that only say when the call may act. They are no part of what an idempotency key was used for: a retry may bring others. */
+  preconditions?: readonly string[]
   /** The answer may be held back for as long as the caller asked: it is streamed where the caller accepts that. */
   held?: boolean
   /** The topic whose news ends the wait: subscribed to before anything is looked up, so that no news is missed. */
@@ -76,15 +78,10 @@ export type AnyOperation<Context> = Operation<Context, any, any> & Identity
 export type AnyServed<Context> = Served<Context, any, any> & Identity
 
 const retryKey = {
-  idempotency_key: z.string().min(1).max(200).optional().describe('Any text you choose: a retry with the same key is applied only once.'),
+  idempotency_key: z.string().min(1).max(200).optional().describe('Makes a retry apply once.'),
 }
 const secretKey = {
-  idempotency_key: z
-    .string()
-    .min(22)
-    .max(200)
-    .optional()
-    .describe('A secret random text: a retry with the same key gives the same team again.'),
+  idempotency_key: z.string().min(22).max(200).optional().describe('Secret, random: makes retries safe.'),
 }
 
 /** The two ways to define an operation of a toolset: `op` one that is served, `pageOp` one of the pages' own. */

@@ -35,7 +35,7 @@ const writeUntilDone = async (asked: Write, begun: number): Promise<Outcome> => 
       const left = ANSWER_WITHIN_MS - (performance.now() - begun)
       if (left <= 0) throw new DatabaseTimeout()
       const { outcome, effects } = await services.database.transaction(async (tx) => {
-        const effects = createEffects(tx)
+        const effects = createEffects(tx, asked.caller)
         return { outcome: await writeOnce(tx, asked, effects), effects }
       }, left)
       effects.publish(services)

@@ -11,6 +11,8 @@ import type { Event } from '../stores/events.ts'
 import { createFeeds } from '../log/feeds.ts'
 import { Indexer } from '../search/indexer.ts'
 import { createMemberCache } from '../log/member-cache.ts'
+import { createDocVersions, DOC_TOPIC } from '../log/doc-versions.ts'
+import { Missed } from '../log/missed.ts'
 
 export type Publisher = ReturnType<typeof createPublisher>
 
@@ -30,8 +32,10 @@ export const createPublisher = (database: Database, { metrics, loops, notifier, 
   const waiters = new Waiters()
   const feeds = createFeeds(database)
   const memberCache = createMemberCache(database)
+  const missed = new Missed(database, feeds.recent)
   const indexer = new Indexer(database, { posted: () => posted, ownTools })
   const listeners = new Map<string, TopicListener[]>()
+  const docVersions = createDocVersions()
   const groupCommit = new GroupCommit(database, (answered) => {
     for (const [session, events] of eventsBySession(answered)) publish(session, events)
   })
@@ -40,6 +44,7 @@ export const createPublisher = (database: Database, { metrics, loops, notifier, 
   const publish = (session: string, events: Event[]) => {
     posted += events.length
     feeds.extend(session, events)
+    missed.extend(session, events)
     grewHere(session, events.at(-1)!.sequence, events.length)
     loops.posted(session, events)
   }
@@ -78,15 +83,19 @@ export const createPublisher = (database: Database, { metrics, loops, notifier, 
   const anyMayHaveGrown = () => {
     groupCommit.forget()
     feeds.forget()
+    missed.clear()
     memberCache.forget()
     waiters.wakeAll()
     indexer.catchUp()
   }
+  on(DOC_TOPIC, docVersions.moved)
   return {
     groupCommit,
     waiters,
     feeds,
     memberCache,
+    missed,
+    docVersions,
     indexer,
     publish,
     publishTopic,

@@ -77,6 +77,8 @@ export const createServices = async (database: Database, config: Config, log: Lo
     grewHere: publisher.grewHere,
     outcomeUnknown: own.recheck,
     eventsAfter: publisher.feeds.after,
+    missed: publisher.missed,
+    docVersion: publisher.docVersions.of,
     memberOf: publisher.memberCache.memberOf,
     /** Undefined while there may be other instances: of what one of them commits this one hears a moment later, and a caller that knows of
      *  it already may ask here. */

@@ -5,9 +5,9 @@ import type { Context } from '../operations/context.ts'
 import { cutText, fitting, jsonLength } from '../core/budget.ts'
 import { refuse } from '../core/errors.ts'
 import { utf8Bytes } from '../core/text.ts'
-import { documentVersions, readDocument, readVersion, writeDocument } from '../stores/documents.ts'
+import { documentVersions, readDocument, readVersion } from '../stores/documents.ts'
+import { writeDoc } from './doc-write.ts'
 import { fittingOutline, outlineOf, sectionNamed, sectionsOf, textOf, withSection, type Section } from './outline.ts'
-import { authorOf } from './who-may.ts'
 import { existingSession, openSession } from './preconditions.ts'
 import {
   DOC_BODY_BYTES,
@@ -113,7 +113,7 @@ export const updateSessionDoc = op({
       })
     }
     const next = section === undefined ? content : withSectionReplaced(current.content, section, content)
-    return writeDocument(context.queries, session_id, withinLimit(next), authorOf(context))
+    return writeDoc(context, session_id, withinLimit(next))
   },
 })
 
@@ -144,7 +144,7 @@ export const appendToSessionDoc = op({
     openSession(context)
     const { content } = await readDocument(context.queries, session_id)
     const longer = content === '' || content.endsWith('\n') ? content + text : `${content}\n${text}`
-    return writeDocument(context.queries, session_id, withinLimit(longer), authorOf(context))
+    return writeDoc(context, session_id, withinLimit(longer))
   },
 })
 

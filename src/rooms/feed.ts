@@ -1,126 +1,13 @@
-// The feed: post, look back, acknowledge. waits.ts has the operations that follow it.
+// The feed: look back, acknowledge. post-message.ts speaks in it, and waits.ts has the operations that follow it.
 import { z } from 'zod'
 import { pageWithin } from '../core/budget.ts'
-import { refuse, unauthorized } from '../core/errors.ts'
-import { isUuid } from '../core/ids.ts'
-import { secondsSince } from '../core/metrics.ts'
 import { person, team } from '../operations/callers.ts'
 import { teamOf, type Context } from '../operations/context.ts'
-import { assertSameUse } from '../operations/idempotency.ts'
-import { eventById, eventsBefore, type Event, type Page } from '../stores/events.ts'
-import { findAnswer } from '../stores/idempotency.ts'
-import { acknowledge, isPresent } from '../stores/members.ts'
-import { handlesNamed, addressees, namesLeftBefore } from './addressees.ts'
-import { refuseRepetition } from './loops.ts'
+import { eventsBefore, type Page } from '../stores/events.ts'
+import { acknowledge } from '../stores/members.ts'
 import { receiptsOf, receivedBy } from './receipts.ts'
-import { refuseBeyondEnd, existingSession, refuseClosed } from './preconditions.ts'
-import { cursor, event, includeTrace, limit, maxChars, messageContent, op, sessionId, time } from './schemas.ts'
-
-/** Posts a message of 1 character to 32 KiB; over REST the body may be the text itself. 403 for a closed session, 404 for an unknown
- *  `reply_to`, 429 while LOOP_GUARD=slow holds repetitions back. `warnings` names the teams in `to` that have left. */
-export const postMessage = op({
-  name: 'post_message',
-  summary:
-    'Say something to all teams (markdown). Your next wait returns it too: go on from your last next_cursor, for from the cursor of this answer you would miss what others said meanwhile.',
-  route: ['POST', '/sessions/:session_id/messages'],
-  callers: [team, person],
-  effect: 'append',
-  textBody: 'content',
-  example: { content: { text: 'I take the lexer.' } },
-  input: z.strictObject({
-    session_id: sessionId,
-    content: messageContent,
-    type: z.literal('chat', { error: 'must be "chat"; all other types are the server\'s' }).default('chat'),
-    reply_to: z.string().max(64).optional().describe('The id of the message you answer.'),
-    to: addressees.optional().describe('Handles or names of the teams you address; all teams see it.'),
-  }),
-  output: z.object({ message_id: z.uuid(), cursor: z.int(), at: time, warnings: z.array(z.string()).optional() }),
-  refuses: ['session_closed', 'not_found', 'loop_suspected'],
-  async run(context, { session_id, content, reply_to, to }) {
-    const { services, caller, idempotency } = context
-    const team = caller.kind === 'team' ? caller.member.teamId : undefined
-    const name = caller.kind === 'person' ? caller.name : undefined
-    if (!team) await existingSession(context.queries, session_id)
-    let handles: string[] | undefined
-    try {
-      await refuseRepetition(context, session_id, content.text)
-      if (reply_to !== undefined) await existingMessage(context, session_id, reply_to, 'reply_to')
-      handles = to && (await handlesNamed(context.queries, session_id, to))
-    } catch (refusal) {
-      const earlier = await earlierAnswer(context, session_id, team)
-      if (earlier) return replayed(context, session_id, earlier)
-      throw refusal
-    }
-    const queued = performance.now()
-    const answer = await services.groupCommit.post({
-      sessionId: session_id,
-      type: 'chat',
-      author: team ? 'team' : 'person',
-      authorName: name,
-      teamId: team,
-      holder: team ?? `person:${name}`,
-      content,
-      replyTo: reply_to,
-      to: handles,
-      idempotency,
-    })
-    services.metrics.postSeconds.observe(secondsSince(queued))
-    switch (answer.outcome) {
-      case 'unauthorized':
-        return unauthorized()
-      case 'closed':
-        return refuseClosed()
-      case 'replayed':
-        return replayed(context, session_id, answer)
-      case 'appended': {
-        const { id: message_id, sequence: cursor, at } = answer.event
-        return { message_id, cursor, at, ...(await warningsFor(context, session_id, handles, at)) }
-      }
-    }
-  },
-})
-
-interface PostAnswer {
-  message_id: string
-  cursor: number
-  at: string
-  warnings?: string[]
-}
-
-// A retry gets the same warnings: a team that leaves later was there when the message was posted.
-const warningsFor = async ({ queries }: Context, sessionId: string, to: string[] | undefined, at: string) => {
-  const gone = to ? await namesLeftBefore(queries, sessionId, to, at) : []
-  return gone.length > 0 ? { warnings: gone.map((name) => `${name} has left this session and will not read the message.`) } : {}
-}
-
-const replayed = async (
-  context: Context,
-  sessionId: string,
-  earlier: { operation: string; bodyHash: string; answer: unknown },
-): Promise<PostAnswer> => {
-  assertSameUse(context.idempotency!, earlier)
-  context.replayed()
-  const posted = earlier.answer as PostAnswer
-  const to = (await eventById(context.queries, sessionId, posted.message_id))?.to as string[] | undefined
-  return { ...posted, ...(await warningsFor(context, sessionId, to, posted.at)) }
-}
-
-// Refusals have an order: the idempotency key's earlier answer comes first, then a team that has left, then a closed session, and only
-// then bad arguments. Asked only about a post with bad arguments, because the log itself decides the first three for every other post.
-const earlierAnswer = async ({ queries, idempotency }: Context, sessionId: string, team: string | undefined) => {
-  const earlier = idempotency && (await findAnswer(queries, { scope: sessionId, ...idempotency }))
-  if (earlier) return earlier
-  if (team && !(await isPresent(queries, sessionId, team))) return unauthorized()
-  const { status } = await existingSession(queries, sessionId)
-  return status === 'closed' ? refuseClosed() : undefined
-}
-
-const existingMessage = async ({ queries }: Context, sessionId: string, id: string, field: 'reply_to' | 'message_id'): Promise<Event> =>
-  (isUuid(id) ? await eventById(queries, sessionId, id) : undefined) ??
-  refuse('not_found', `${field}: there is no such message in this session. A message is named by its id, not by its sequence.`, {
-    field,
-    message_id: id,
-  })
+import { refuseBeyondEnd, existingMessage, existingSession } from './preconditions.ts'
+import { cursor, event, includeTrace, limit, maxChars, op, sessionId, time } from './schemas.ts'
 
 /** Pages of `limit` events (1 to 500, by default 100) or 256 KiB. Each row has the teams that have acknowledged it and, if it has `to`,
  *  those of them that it was delivered to. 400 for a cursor past the end of the feed, 404 for an unknown `message_id`. */

@@ -3,6 +3,7 @@ import { refuse } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
 import { redacted } from '../core/text.ts'
 import type { Context } from '../operations/context.ts'
+import { eventById, type Event } from '../stores/events.ts'
 import { sessionById, type Session } from '../stores/sessions.ts'
 
 /** The session with this id. Refuses with `not_found`, also for a text that is no id. */
@@ -29,4 +30,17 @@ export const refuseBeyondEnd = (field: string, last: number): never =>
   refuse('invalid_request', `${field} is beyond the end of the feed, which is at ${last}. Continue from there.`, {
     field,
     last_sequence: last,
+  })
+
+/** The event with this id. Refuses with `not_found`, and says which argument had it. */
+export const existingMessage = async (
+  { queries }: Context,
+  sessionId: string,
+  id: string,
+  field: 'reply_to' | 'message_id',
+): Promise<Event> =>
+  (isUuid(id) ? await eventById(queries, sessionId, id) : undefined) ??
+  refuse('not_found', `${field}: there is no such message in this session. A message is named by its id, not by its sequence.`, {
+    field,
+    message_id: id,
   })

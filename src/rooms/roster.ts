@@ -84,7 +84,7 @@ const addTeam = async (
   const closed = session.status === 'closed' // a row for the reader, and no event in a feed that has ended
   const end = closed
     ? session.lastSequence
-    : (await context.append(session.id, { event: 'team_joined', team: name, team_id: handle })).sequence
+    : (await context.append(session.id, { event: 'team_joined', team: name, team_id: handle }, { doneBy: handle })).sequence
   const at = replayFrom ?? end
   const tokenHash = sha256(context.secretFor(handle))
   return addParticipant(context.queries, {

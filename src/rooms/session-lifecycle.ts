@@ -5,9 +5,10 @@ import { isUuid } from '../core/ids.ts'
 import { NEEDS, needOf } from '../loops/store.ts'
 import { person, team } from '../operations/callers.ts'
 import type { Context } from '../operations/context.ts'
-import { readDocument, writeDocument } from '../stores/documents.ts'
+import { readDocument } from '../stores/documents.ts'
 import { setClosed, setMetadata, type Session } from '../stores/sessions.ts'
 import { withConclusion } from './conclusion.ts'
+import { writeDoc } from './doc-write.ts'
 import { authorOf, convenerOnly, isConvener } from './who-may.ts'
 import { existingSession, refuseUnknownSession, openSession } from './preconditions.ts'
 import { description, DOC_BODY_BYTES, op, reason, section, sessionId, time, title, version } from './schemas.ts'
@@ -138,11 +139,14 @@ export const concludeSession = op({
   refuses: ['forbidden'],
   async run(context, { session_id, summary_section }) {
     convenerOnly(context, context.session!, 'conclude')
-    const author = authorOf(context)
     const { content } = await readDocument(context.queries, session_id)
-    const doc = await writeDocument(context.queries, session_id, withConclusion(content, summary_section), author)
+    const doc = await writeDoc(context, session_id, withConclusion(content, summary_section))
     await setClosed(context.queries, session_id, true)
-    await context.append(session_id, { event: 'session_concluded', by: author.name, doc_version: doc.version }, { evenClosed: true })
+    await context.append(
+      session_id,
+      { event: 'session_concluded', by: authorOf(context).name, doc_version: doc.version },
+      { evenClosed: true },
+    )
     const { closedAt } = await existingSession(context.queries, session_id)
     return { session_id, status: 'closed' as const, closed_at: closedAt!, doc_version: doc.version }
   },

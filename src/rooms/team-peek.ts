@@ -9,6 +9,7 @@ import type { Context } from '../operations/context.ts'
 import type { Services } from '../process/services.ts'
 import { closedBy, type Event } from '../stores/events.ts'
 import type { Member } from '../stores/members.ts'
+import { whoseIs } from '../stores/speech.ts'
 import { deliveredTo } from './team-wait.ts'
 
 const PEEKS_OF_A_TEAM = 32
@@ -94,7 +95,7 @@ export class TeamPeek {
   #mayWake(events: Event[]): boolean {
     if (closedBy(events)) return true
     const { services, member, options } = this
-    const others = events.filter((event) => isOfOther(event, member))
+    const others = events.filter((event) => whoseIs(event) !== member.teamId)
     if (options.addressedOnly) return others.some((event) => mayAddress(event, member))
     if (!services.wakes.wereUsedUp(member.session.id)) return others.length > 0
     if (others.some((event) => event.author === 'person' || mayAddress(event, member))) return true
@@ -104,11 +105,6 @@ export class TeamPeek {
 }
 
 const isOver = ({ wake, closed }: PeekAnswer) => wake || closed
-
-const isOfOther = ({ type, event, by, team_id, posted_by_team_id }: Event, { teamId, teamName }: Member): boolean => {
-  if (type !== 'system') return posted_by_team_id !== teamId
-  return by !== teamName && !((event === 'team_joined' || event === 'team_left') && team_id === teamId)
-}
 
 const mayAddress = ({ to, reply_to }: Event, { teamId }: Member): boolean =>
   reply_to !== undefined || (Array.isArray(to) && to.includes(teamId))

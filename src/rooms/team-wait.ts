@@ -9,17 +9,21 @@ import type { Context } from '../operations/context.ts'
 import type { Services } from '../process/services.ts'
 import { closedBy, type Event, type Page } from '../stores/events.ts'
 import type { Member } from '../stores/members.ts'
+import { whoseIs } from '../stores/speech.ts'
 import { writePresence } from '../stores/presence.ts'
 import { addressedAfter, addressedAmong } from '../stores/unread.ts'
 import { refuseBeyondEnd } from './preconditions.ts'
 
 const WAITS_OF_A_TEAM = 32
 
+/** addressed: what names the team in `to` or answers it. others: all but what the team did itself. */
+export type Only = 'addressed' | 'others'
+
 export interface WaitOptions {
   since?: number | undefined // without it: what was last delivered
   timeoutMs: number
   trace?: boolean
-  addressedOnly?: boolean
+  only?: Only | undefined
   maxChars?: number | undefined
 }
 
@@ -27,6 +31,7 @@ interface WaitResult {
   messages: Event[]
   next_cursor: number
   plain_cursor?: number
+  doc_version: number
   session_closed: boolean
   has_more: boolean
 }
@@ -47,13 +52,15 @@ export class TeamWait {
     waiter?: Waiter,
   ) {
     const { session, teamId } = member
-    const { since, timeoutMs, trace = false, addressedOnly = false } = options
+    const { since, timeoutMs, trace = false, only } = options
+    const addressedOnly = only === 'addressed'
     this.since = since ?? Math.min(deliveredTo(services, member, addressedOnly), session.lastSequence)
     if (this.since > session.lastSequence) refuseBeyondEnd('since_cursor', session.lastSequence)
     this.#closed = session.closed
     const newest = trace ? session.lastSequence : session.lastConversationSequence
     const from = addressedOnly ? Math.max(this.since, newest) : this.since // `look` finds what is addressed up to there
-    this.#reader = new LogReader(services, session.id, from, trace, { newest, waiter })
+    const pick = only === 'others' ? (events: Event[]) => this.#ofOthers(events) : undefined
+    this.#reader = new LogReader(services, session.id, from, trace, { newest, waiter, pick })
     this.#poll = services.presence.poll(session.id, teamId, timeoutMs)
     // Messages that were not addressed to the team were not shown to it, and stay unread.
     if (since !== undefined && !addressedOnly) this.#poll.advance({ seen: since })
@@ -81,7 +88,7 @@ export class TeamWait {
   /** The page that is there already. */
   look(): Page | Promise<Page> {
     const { services, member, since, options } = this
-    if (!options.addressedOnly) return this.#reader.look()
+    if (options.only !== 'addressed') return this.#reader.look()
     return addressedAfter(services.database, member.session.id, member.teamId, since)
   }
 
@@ -102,7 +109,17 @@ export class TeamWait {
     services.waits.held++
     this.#held = true
     held?.()
-    return options.addressedOnly ? this.#nextAddressed(options.timeoutMs, signal) : this.#reader.next(options.timeoutMs, signal)
+    return options.only === 'addressed' ? this.#nextAddressed(options.timeoutMs, signal) : this.#reader.next(options.timeoutMs, signal)
+  }
+
+  // What closes the session ends the wait, whoever did it; `result` leaves it out again.
+  #ofOthers(events: Event[]): Event[] {
+    this.#closed = closedBy(events) ?? this.#closed
+    return events.filter((event) => !this.#isOwn(event) || (this.#closed && event.event === 'session_concluded'))
+  }
+
+  #isOwn(event: Event) {
+    return whoseIs(event) === this.member.teamId
   }
 
   async #nextAddressed(withinMs: number, signal?: AbortSignal): Promise<Page> {
@@ -120,23 +137,27 @@ export class TeamWait {
   async result(page: Page, gone: boolean, maxChars = this.options.maxChars): Promise<WaitResult> {
     const { services, member, options } = this
     this.#closed = closedBy(page.events) ?? this.#closed
-    const { events, hasMore } = pageWithin(page, maxChars)
-    const next_cursor = events.at(-1)?.sequence ?? this.since
-    const delivered = options.addressedOnly ? { addressed: next_cursor } : { delivered: next_cursor }
-    if (!gone) this.#poll.advance(delivered)
+    const { events, hasMore } = pageWithin(this.#wanted(page), maxChars)
+    const next_cursor = this.#cursorAfter(events, hasMore)
+    const addressedOnly = options.only === 'addressed'
+    if (!gone) this.#poll.advance(addressedOnly ? { addressed: next_cursor } : { delivered: next_cursor })
     // The cursor has passed over messages that were not addressed to the team: a wait for everything continues before them.
-    const plain = options.addressedOnly && { plain_cursor: deliveredTo(services, member) }
-    const result = { messages: events, next_cursor, ...plain, session_closed: this.#closed && !hasMore, has_more: hasMore }
-    if (options.since === undefined && events.length > 0 && !gone && services.mayHavePeers()) await this.#saveDelivered()
+    const plain = addressedOnly && { plain_cursor: deliveredTo(services, member) }
+    const doc_version = services.docVersion(member.session.id, member.session.docVersion)
+    const session_closed = this.#closed && !hasMore
+    const result = { messages: events, next_cursor, ...plain, doc_version, session_closed, has_more: hasMore }
+    if (options.since === undefined && events.length > 0 && !gone) await saveDelivered(services, member)
     return result
   }
 
-  // Presence is written once a second. A team that waits without a cursor may be answered by another instance next, which would deliver the
-  // same again. If this write fails the answer goes out all the same: what it has counts as delivered a second later.
-  async #saveDelivered() {
-    const { services, member } = this
-    const seen = services.presence.of(member.teamId)
-    if (seen) await writePresence(services.database, [seen]).catch(() => {})
+  #wanted({ events, hasMore }: Page): Page {
+    return { events: this.options.only === 'others' ? events.filter((event) => !this.#isOwn(event)) : events, hasMore }
+  }
+
+  // What the team did itself is passed over, unless there is more to read: the next page begins after the last message of this one.
+  #cursorAfter(events: Event[], hasMore: boolean): number {
+    const last = events.at(-1)?.sequence ?? this.since
+    return this.options.only === 'others' && (events.length === 0 || !hasMore) ? this.#reader.cursor : last
   }
 
   /** When this process learned of the event that ended `hold`. */
@@ -159,7 +180,21 @@ const QUICK_MS = 20
 
 /** The last sequence that was delivered to a team, of all messages or of those addressed to it. */
 export const deliveredTo = ({ presence }: Services, member: Member, addressedOnly = false): number => {
-  const seen = presence.of(member.teamId)
-  const delivered = Math.max(member.deliveredCursor, seen?.deliveredCursor ?? 0)
-  return addressedOnly ? Math.max(delivered, member.addressedCursor, seen?.addressedCursor ?? 0) : delivered
+  const delivered = Math.max(member.deliveredCursor, presence.deliveredTo(member.teamId))
+  return addressedOnly ? Math.max(delivered, member.addressedCursor, presence.of(member.teamId)?.addressedCursor ?? 0) : delivered
+}
+
+/** A team is handed a page outside of a wait, from its cursor `seen`. */
+export const deliver = async (services: Services, member: Member, cursors: { seen: number; delivered: number }): Promise<void> => {
+  const poll = services.presence.poll(member.session.id, member.teamId, 0)
+  poll.advance(cursors)
+  poll.end()
+  await saveDelivered(services, member)
+}
+
+// Presence is written once a second. A team that goes on without a cursor may be answered by another instance next, which would deliver the
+// same again. If this write fails the answer goes out all the same: what it has counts as delivered a second later.
+const saveDelivered = async (services: Services, { teamId }: Member): Promise<void> => {
+  const seen = services.mayHavePeers() ? services.presence.of(teamId) : undefined
+  if (seen) await writePresence(services.database, [seen]).catch(() => {})
 }

@@ -7,7 +7,7 @@ import { Refusal, refuse, unauthorized } from '../core/errors.ts'
 import { isUuid, parseToken } from '../core/ids.ts'
 import type { Services } from '../process/services.ts'
 import { PAGE_BYTES, type Page } from '../stores/events.ts'
-import { cursor, event, includeTrace, LEAST_CHARS, maxChars, op, sessionId } from './schemas.ts'
+import { cursor, event, includeTrace, LEAST_CHARS, maxChars, op, sessionId, version } from './schemas.ts'
 import { TeamWait } from './team-wait.ts'
 
 export const LONGEST_WAIT_S = 30
@@ -24,10 +24,13 @@ export const holdSeconds = (unsaid: number) =>
     .describe('Seconds to hold, 0 to 30.')
 const timeout = holdSeconds(LONGEST_WAIT_S)
 
+const only = z.enum(['addressed', 'others']).optional()
+
 const page = z.object({
   messages: z.array(event),
   next_cursor: z.int(),
   plain_cursor: z.int().optional(),
+  doc_version: version,
   session_closed: z.boolean(),
   has_more: z.boolean(),
 })
@@ -43,18 +46,15 @@ export const waitForMessages = op({
   effect: 'read',
   held: true,
   topic: ({ session_id }) => (isUuid(session_id) ? session_id : undefined),
-  example: { since_cursor: '$CURSOR' },
+  example: { since_cursor: '$CURSOR', only: 'others' },
   input: z.strictObject({
     session_id: sessionId,
     since_cursor: cursor.optional().describe('What you have read up to: the last next_cursor. If omitted: what was last delivered to you.'),
     timeout,
     include_trace: includeTrace,
-    only: z
-      .enum(['addressed'])
-      .optional()
-      .describe(
-        'Only what names you in `to` or answers you; the rest does not wake you and stays unread: continue waits for everything from plain_cursor.',
-      ),
+    only: only.describe(
+      'others: not what you did yourself. addressed: what names you in `to` or answers you; the rest stays unread: continue waits for everything from plain_cursor.',
+    ),
     max_chars: maxChars,
   }),
   output: page,
@@ -65,7 +65,7 @@ export const waitForMessages = op({
       since: since_cursor,
       timeoutMs: timeout * 1000,
       trace: include_trace,
-      addressedOnly: only === 'addressed',
+      only,
       maxChars: max_chars,
     }
     return new TeamWait(services, teamOf(context), options, waiter).run(call)
@@ -82,6 +82,7 @@ const waitEntry = z.strictObject({
   session_id: sessionId,
   team_id: credential.describe('Your credential there.'),
   since_cursor: cursor.optional().describe('The last next_cursor from there.'),
+  only,
 })
 
 const result = z.union([
@@ -155,7 +156,7 @@ interface Entry {
 // Subscribes before the first read of the session, as `perform` does for a single wait.
 const begin = async (
   services: Services,
-  { session_id, team_id, since_cursor }: z.output<typeof waitEntry>,
+  { session_id, team_id, since_cursor, only }: z.output<typeof waitEntry>,
   timeoutMs: number,
 ): Promise<Entry> => {
   const waiter = isUuid(session_id) ? services.waiters.subscribe(session_id) : undefined
@@ -163,7 +164,7 @@ const begin = async (
     const token = team_id()
     const member = token && (services.cachedMember(session_id, token, since_cursor ?? 0) ?? (await services.memberOf(session_id, token)))
     if (!member || member.left) return unauthorized()
-    return { session_id, wait: new TeamWait(services, member, { since: since_cursor, timeoutMs }, waiter) }
+    return { session_id, wait: new TeamWait(services, member, { since: since_cursor, timeoutMs, only }, waiter) }
   } catch (failure) {
     waiter?.unsubscribe()
     return { session_id, failure }

@@ -4,6 +4,8 @@ import { CONVERSATION_TYPES } from '../../db/schema.ts'
 import { plainArray } from '../../db/arrays.ts'
 import { fromBeforeTo } from '../core/event-kinds.ts'
 
+export const DONE_BY: unique symbol = Symbol('done by')
+
 /** An event as every door shows it: the same for all readers, so it can be encoded once. */
 export interface Event {
   id: string
@@ -11,6 +13,8 @@ export interface Event {
   type: string
   at: string
   [field: string]: unknown
+  /** Whose doing a system event is: a team's handle. Not for readers: JSON leaves symbols out. */
+  [DONE_BY]?: string
 }
 
 export interface EventRow {
@@ -20,9 +24,11 @@ export interface EventRow {
   author: string
   author_name: string | null
   posted_by_team_id: string | null
+  by_team_id?: string | null
   content: Record<string, unknown>
   reply_to: string | null
   to_team_ids: string[] | null
+  expects_reply?: boolean | null
   task_id?: string | null
   turn: number
   tool_name?: string | null
@@ -42,7 +48,7 @@ export const closedBy = (events: Event[]): boolean | undefined => {
 }
 
 const COLUMNS =
-  'id, sequence, type, author, author_name, posted_by_team_id, content, reply_to, to_team_ids, task_id, turn, tool_name, model, at'
+  'id, sequence, type, author, author_name, posted_by_team_id, by_team_id, content, reply_to, to_team_ids, expects_reply, task_id, turn, tool_name, model, at'
 
 // Read by the primary key too. In a room there is little else to skip; in a transcript the newest 100 among 100,000 events take 3.6 ms, where
 // an index of the conversation would take 2.0 and cost every post a fifth more of the database's time (bench/post).
@@ -122,7 +128,10 @@ const sizeOf = ({ content, ...rest }: Event) => Buffer.byteLength(JSON.stringify
 
 export const eventOf = (row: EventRow): Event => {
   const { id, sequence, type, at } = row
-  if (type === 'system') return { id, sequence, type, ...fromBeforeTo(row.content), at } as Event
+  if (type === 'system') {
+    const event = { id, sequence, type, ...fromBeforeTo(row.content), at }
+    return row.by_team_id ? { ...event, [DONE_BY]: row.by_team_id } : event
+  }
   return {
     id,
     sequence,
@@ -134,6 +143,7 @@ export const eventOf = (row: EventRow): Event => {
     at,
     ...(row.reply_to && { reply_to: row.reply_to }),
     ...(row.to_team_ids && { to: row.to_team_ids }),
+    ...(row.expects_reply && { expects_reply: true }),
     ...(row.task_id && { task_id: row.task_id }),
     ...(row.tool_name && { tool_name: row.tool_name }),
     ...(row.model && { model: row.model }),

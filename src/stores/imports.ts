@@ -54,6 +54,7 @@ export interface ImportedEvent {
   size: number
   replyTo: string | undefined
   to: string | undefined // an array in Postgres' notation
+  expectsReply: boolean | undefined
   terminal: boolean | undefined
   toolName: string | undefined
   model: string | undefined
@@ -76,6 +77,7 @@ const FIELDS = [
   'size',
   'replyTo',
   'to',
+  'expectsReply',
   'terminal',
   'toolName',
   'model',
@@ -86,13 +88,13 @@ const FIELDS = [
 
 const INSERT = `
 insert into events (session_id, sequence, id, turn, ordinal, type, author, author_name, posted_by_team_id, content, size, reply_to, to_team_ids,
-  terminal, tool_name, model, originating_model, source_line, at)
+  expects_reply, terminal, tool_name, model, originating_model, source_line, at)
 select $1, sequence, id, turn, ordinal, type, author, author_name, team_id, content::jsonb, size, reply_to, to_team_ids::uuid[],
-  terminal, tool_name, model, originating_model, source_line, at
+  expects_reply, terminal, tool_name, model, originating_model, source_line, at
 from unnest($2::int8[], $3::uuid[], $4::int[], $5::int[], $6::text[], $7::text[], $8::text[], $9::uuid[], $10::text[], $11::int[], $12::uuid[],
-  $13::text[], $14::bool[], $15::text[], $16::text[], $17::text[], $18::text[], $19::timestamptz[])
+  $13::text[], $14::bool[], $15::bool[], $16::text[], $17::text[], $18::text[], $19::text[], $20::timestamptz[])
 as e(sequence, id, turn, ordinal, type, author, author_name, team_id, content, size, reply_to, to_team_ids,
-  terminal, tool_name, model, originating_model, source_line, at)`
+  expects_reply, terminal, tool_name, model, originating_model, source_line, at)`
 
 /** Inserts numbered events. The caller holds their session's lock. */
 export const insertImported = async ({ query }: Queries, sessionId: string, events: ImportedEvent[]): Promise<void> =>

@@ -11,6 +11,7 @@ export interface SessionEnd {
   closed: boolean
   lastSequence: number
   lastConversationSequence: number
+  docVersion: number
 }
 
 export interface Member {
@@ -37,6 +38,7 @@ interface MemberRow {
   status: string
   last_sequence: number
   last_conversation_sequence: number
+  doc_version: number | null
   team_id: string
   token_hash: string
   team_name: string
@@ -48,11 +50,12 @@ interface MemberRow {
 
 // Every call of every team goes through this statement: calls at the same time share one (core/batch-loader.ts).
 const MEMBERS = `
-select k.ord, s.id, s.status, s.last_sequence, s.last_conversation_sequence,
+select k.ord, s.id, s.status, s.last_sequence, s.last_conversation_sequence, d.version as doc_version,
   p.team_id, p.token_hash, p.team_name, p.left_at is not null as left, p.last_seen_cursor, p.delivered_cursor, p.addressed_cursor
 from json_to_recordset($1::json) as k(ord int, session_id uuid, team_id uuid)
 join participants p on p.session_id = k.session_id and p.team_id = k.team_id
-join sessions s on s.id = k.session_id`
+join sessions s on s.id = k.session_id
+left join session_docs d on d.session_id = k.session_id`
 
 export const findMembers = async ({ query }: Queries, keys: MemberId[]): Promise<(Member | undefined)[]> => {
   const rows = keys.map(({ sessionId, teamId }, ord) => ({ ord, session_id: sessionId, team_id: teamId }))
@@ -77,6 +80,7 @@ const memberOf = (row: MemberRow): Member => ({
     closed: row.status === 'closed',
     lastSequence: row.last_sequence,
     lastConversationSequence: row.last_conversation_sequence,
+    docVersion: row.doc_version ?? 0,
   },
   teamId: row.team_id,
   tokenHash: row.token_hash,

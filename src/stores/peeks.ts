@@ -1,6 +1,7 @@
 // What a peek counts, for many teams in one statement: a message that lands in a session with 1,000 sleepers asks for all of them at once.
 import type { Queries } from '../../db/database.ts'
 import { CONVERSATION } from './events.ts'
+import { MOST_COUNTED } from './speech.ts'
 import { ADDRESSED } from './unread.ts'
 import { hourIsOver } from './wakes.ts'
 
@@ -26,11 +27,8 @@ export interface Peeked {
   taken: number | undefined
 }
 
-const MOST_COUNTED = 1_000 // cheap enough for a hook that asks after each step of an agent
-
-// What the team did itself stands in the feed as events of the system, which name it.
-const OTHERS = `posted_by_team_id is distinct from k.team_id and not (type = 'system' and (content ->> 'by' = p.team_name
-  or content ->> 'event' in ('team_joined', 'team_left') and content ->> 'team_id' = k.team_id::text))`
+// By the rule of whoseIs (speech.ts).
+const OTHERS = `coalesce(posted_by_team_id, by_team_id) is distinct from k.team_id`
 
 const PEEKS = `
 select k.ord, s.last_conversation_sequence, s.status, coalesce(d.version, 0) as doc_version,

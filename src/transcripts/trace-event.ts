@@ -12,6 +12,7 @@ export interface TraceEvent {
   teamId?: string | undefined
   replyTo?: string | undefined // the key of another event
   to?: string[] | undefined
+  expectsReply?: boolean | undefined
   content: Content
   at?: unknown
   toolName?: string | undefined

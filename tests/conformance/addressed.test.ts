@@ -117,6 +117,7 @@ throughEveryDoor((call, parley) => {
         messages: [],
         next_cursor: 1,
         plain_cursor: 1,
+        doc_version: 0,
         session_closed: false,
         has_more: false,
       })
@@ -168,7 +169,7 @@ throughEveryDoor((call, parley) => {
       expect(plain_cursor).toBeUndefined()
     })
 
-    test('only takes "addressed"', async () => {
+    test('only takes "addressed" or "others"', async () => {
       const { bea } = await room(call)
       await refused(bea('wait_for_messages', { only: 'mine' }), 'invalid_request')
     })

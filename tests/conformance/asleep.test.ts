@@ -19,7 +19,8 @@ onEveryEngine(
     /** Falls asleep, and stays so until it is let go. */
     const asleep = async (who: Seat, served: Served = parley()) => {
       const gone = new AbortController()
-      const watching = who('peek', { timeout: 30 }, { signal: gone.signal }).catch(() => undefined)
+      const { last_cursor: after } = await done(who('peek'))
+      const watching = who('peek', { timeout: 30, after }, { signal: gone.signal }).catch(() => undefined)
       await soon('it is held', () => served.services.peeks.held === 1)
       return async () => {
         gone.abort()

@@ -168,7 +168,7 @@ throughEveryDoor((call, parley) => {
       expect(joined.participants).toHaveLength(3)
       const cleo = seat(call, joined)
       const page = await done(cleo('wait_for_messages'))
-      expect(page).toEqual({ messages: [], next_cursor: 2, session_closed: true, has_more: false })
+      expect(page).toEqual({ messages: [], next_cursor: 2, doc_version: 1, session_closed: true, has_more: false })
       expect((await done(cleo('get_history'))).messages).toHaveLength(2)
       await done(cleo('leave_session'))
       expect((await done(alex('get_session'))).last_sequence).toBe(2)

@@ -98,7 +98,7 @@ throughEveryDoor((call, parley) => {
       const began = performance.now()
       const page = await done(bea('wait_for_messages', { since_cursor: 2 }))
       expect(performance.now() - began).toBeLessThan(15_000) // held, it takes 25
-      expect(Object.keys(page).toSorted()).toEqual(['has_more', 'messages', 'next_cursor', 'session_closed'])
+      expect(Object.keys(page).toSorted()).toEqual(['doc_version', 'has_more', 'messages', 'next_cursor', 'session_closed'])
       expect(sequences(page.messages)).toEqual([3, 4])
       expect(page).toMatchObject({ next_cursor: 4, has_more: false, session_closed: false })
     })
@@ -117,7 +117,7 @@ throughEveryDoor((call, parley) => {
     test('[A15] an empty wait returns the same cursor', async () => {
       const { bea } = await room(call)
       const page = await done(bea('wait_for_messages', { since_cursor: 1, timeout: 0.05 }))
-      expect(page).toEqual({ messages: [], next_cursor: 1, session_closed: false, has_more: false })
+      expect(page).toEqual({ messages: [], next_cursor: 1, doc_version: 0, session_closed: false, has_more: false })
     })
 
     test('20 teams that wait are woken by one post, and nobody stays armed', async () => {
@@ -250,7 +250,7 @@ throughEveryDoor((call, parley) => {
         expect(page.session_closed).toBe(true)
       }
       const later = await done(bea('wait_for_messages', { since_cursor: 2 }))
-      expect(later).toEqual({ messages: [], next_cursor: 2, session_closed: true, has_more: false })
+      expect(later).toEqual({ messages: [], next_cursor: 2, doc_version: 1, session_closed: true, has_more: false })
     })
 
     test('more than 32 waits of one team are refused', async () => {
@@ -284,7 +284,7 @@ throughEveryDoor((call, parley) => {
       const { bea, id } = await room(call)
       await leaveTrace(parley(), id, 'reasoning', 'hm')
       const page = await done(bea('wait_for_messages', { since_cursor: 1, timeout: 0.05 }))
-      expect(page).toEqual({ messages: [], next_cursor: 1, session_closed: false, has_more: false })
+      expect(page).toEqual({ messages: [], next_cursor: 1, doc_version: 0, session_closed: false, has_more: false })
     })
   })
 

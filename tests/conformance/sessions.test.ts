@@ -95,7 +95,7 @@ throughEveryDoor((call, parley) => {
       expect(joined.participants.map((row: any) => row.is_self)).toEqual([false, false, true])
       const cleo = seat(call, joined)
       const first = await done(cleo('wait_for_messages', { timeout: 0 }))
-      expect(first).toEqual({ messages: [], next_cursor: 3, session_closed: false, has_more: false })
+      expect(first).toEqual({ messages: [], next_cursor: 3, doc_version: 0, session_closed: false, has_more: false })
     })
 
     test('[A34 A35] joining and leaving are system events with a top-level event, and reach everybody', async () => {

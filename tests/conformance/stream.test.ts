@@ -234,7 +234,7 @@ onEveryEngine((parley) => {
       const waiting = alex('wait_for_messages', { since_cursor: 1, timeout: 20 })
       await soon('it is held', () => served.services.waits.held === 1)
       served.services.drain()
-      expect(await done(waiting)).toEqual({ messages: [], next_cursor: 1, session_closed: false, has_more: false })
+      expect(await done(waiting)).toEqual({ messages: [], next_cursor: 1, doc_version: 0, session_closed: false, has_more: false })
       while ((await stream.next()) !== undefined);
       await soon('nobody is left', () => served.services.streams.open === 0 && served.services.waiters.size === 0)
     })

@@ -28,7 +28,10 @@ describe.each(ENGINES)('on %s', (engine) => {
       })
       expect(ms).toBeLessThan(whileBusy(10_000))
       for (const { status, body } of await Promise.all(waits))
-        expect({ status, body }).toEqual({ status: 200, body: { messages: [], next_cursor: 3, session_closed: false, has_more: false } })
+        expect({ status, body }).toEqual({
+          status: 200,
+          body: { messages: [], next_cursor: 3, doc_version: 0, session_closed: false, has_more: false },
+        })
       for (const stream of await Promise.all(streams)) expect(stream.at(-1)).toEqual({ event: 'bye', data: '{}' })
       await Promise.all(posters)
       await server.restart()

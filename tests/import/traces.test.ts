@@ -170,7 +170,7 @@ onEveryEngine((parley, engine) => {
   test('the export of a room comes back as a session with the same words, authors and order', async () => {
     const { id, alex, bea } = await room(viaRest(parley()))
     await say(alex, 'I take the lexer.')
-    const asked = await say(bea, 'And I?')
+    const asked = await say(bea, 'And I?', { to: [alex.handle], expects_reply: true })
     await say(alex, 'The parser.', { reply_to: asked.message_id, to: [bea.handle] })
     await done(alex('update_session_metadata', { title: 'Shipping it all', reason: 'More than the parser.' }))
     await done(alex('conclude_session', { summary_section: 'Divided.' }))
@@ -193,6 +193,14 @@ onEveryEngine((parley, engine) => {
     )
     expect(events.map(({ author_name }) => author_name)).toEqual([null, "Alex's Team", "Bea's Team", "Alex's Team", null, null])
     expect(events[3]).toMatchObject({ reply_to: events[2]!.id, to_team_ids: [bea.handle], posted_by_team_id: alex.handle } as object)
+    expect(events.map((event) => (event as unknown as { expects_reply: unknown }).expects_reply)).toEqual([
+      null,
+      null,
+      true,
+      null,
+      null,
+      null,
+    ])
     expect((await sessionRow(parley(), body.session_id)).title).toBe('Shipping it all')
     expect(body.session_id).not.toBe(id)
   })

@@ -14,6 +14,7 @@ test('a single instance writes nothing for it', async () => {
   await say(alex, 'one')
   await done(bea('wait_for_messages', { since_cursor: 1, timeout: 0 })) // who Bea is, is looked up
   await soon('presence is at rest', () => parley.services.presence.drain().length === 0)
+  await say(alex, 'two')
   await parley.services.indexer.run()
   const before = parley.database.statements()
   const { messages } = await done(bea('wait_for_messages', { timeout: 0 }))

@@ -85,12 +85,12 @@ onEveryEngine((parley, engine) => {
       const other = elsewhere()
       await other.post(chat(id, bea.handle, 'two'))
       await Promise.all([
-        other.post(chat(id, bea.handle, 'three', { replyTo: message_id, to: [alex.handle, bea.handle] })),
+        other.post(chat(id, bea.handle, 'three', { replyTo: message_id, to: [alex.handle, bea.handle], expectsReply: true })),
         other.post(chat(id, bea.handle, 'four "quoted" \\ {}')),
       ])
       const { messages } = await done(alex('wait_for_messages', { since_cursor: 3, timeout: 0 }))
       expect(messages).toMatchObject([
-        { content: { text: 'three' }, reply_to: message_id, to: [alex.handle, bea.handle] },
+        { content: { text: 'three' }, reply_to: message_id, to: [alex.handle, bea.handle], expects_reply: true },
         { content: { text: 'four "quoted" \\ {}' } },
       ])
     })

@@ -12,8 +12,8 @@ type Meaning = typeof DECIDES | typeof NO
 
 const SESSIONS: Record<keyof typeof sessions.$inferSelect, Meaning> = {
   id: DECIDES,
-  title: NO,
-  description: NO,
+  title: DECIDES, // a change of it is news to a post with expected_cursor
+  description: DECIDES,
   status: DECIDES,
   createdByTeamId: NO,
   convenerTeamId: NO,

@@ -102,13 +102,19 @@ const securityOf = ({ callers, alsoCarries = [], peopleOnly, refusal }: ServedOp
   return refusal ? [...schemes, { person: [] }] : schemes
 }
 
+// Without what stands for a variable of the shell.
+const exampleOf = (example: Record<string, unknown> = {}) => {
+  const fields = Object.entries(example).filter(([, value]) => !JSON.stringify(value).includes('"$'))
+  return fields.length > 0 ? { example: Object.fromEntries(fields) } : {}
+}
+
 const bodyOf = ({ textBody, example }: ServedOp, fields: [string, object][], inPath: string[], all: string[]) => {
   const required = all.filter((name) => !inPath.includes(name))
   const schema = { type: 'object', properties: Object.fromEntries(fields), required, additionalProperties: false }
   return {
     required: required.length > 0,
     content: {
-      'application/json': { schema, ...(example && !JSON.stringify(example).includes('"$') && { example }) },
+      'application/json': { schema, ...exampleOf(example) },
       ...(textBody && {
         'text/plain': { schema: { type: 'string', minLength: 1, description: `the ${textBody} itself, if it does not begin with {` } },
       }),

@@ -1,0 +1,2 @@
+-- oldest program: 0008_operation_ids
+ALTER TABLE "events" ADD COLUMN "expects_reply" boolean;

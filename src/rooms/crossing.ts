@@ -1,0 +1,55 @@
+// Posts that cross: what others said that the poster has not read, as a refusal or as a hint in the answer.
+import { pageWithin } from '../core/budget.ts'
+import { refuse } from '../core/errors.ts'
+import type { Context } from '../operations/context.ts'
+import type { Event } from '../stores/events.ts'
+import { isNewsTo, newsAfter } from '../stores/speech.ts'
+import { deliver, deliveredTo } from './team-wait.ts'
+
+const UNREAD_CHARS = 16_000
+
+/** Refuses a post whose `expected_cursor` others have spoken after. The details have what they said, as a page that counts as delivered.
+ *  `lastSequence`: where the log ended when that was found. */
+export const refuseUnread = async (
+  { services, queries, caller, call }: Context,
+  { sessionId, holder, cursor, lastSequence }: { sessionId: string; holder: string; cursor: number; lastSequence: number },
+): Promise<never> => {
+  const read = await services.eventsAfter(sessionId, cursor, false, lastSequence)
+  const { events: messages, hasMore: has_more } = pageWithin(read, UNREAD_CHARS)
+  const seen = messages.filter((event) => isNewsTo(holder, event)).length
+  const unread = has_more ? await newsAfter(queries, sessionId, cursor, holder) : seen
+  const next_cursor = messages.at(-1)?.sequence ?? cursor
+  if (caller.kind === 'team' && !call.signal().aborted) await deliver(services, caller.member, { seen: cursor, delivered: next_cursor })
+  return refuse(
+    'unread',
+    `Nothing was posted: others wrote since your expected_cursor. Read details.messages, think again, and post what you then have to say with expected_cursor ${next_cursor}.`,
+    { unread, messages, next_cursor, has_more },
+  )
+}
+
+interface Posted {
+  sequence: number
+  isNew: boolean // false: written by an earlier call with the same idempotency key
+}
+
+/** `missed` of an answer: how much others said before this post of the caller and after what it was handed. Nothing, when they said nothing,
+ *  for a post with `expected_cursor`, for a person, or when the database does not answer: the post is written all the same. */
+export const missedBefore = async (
+  { services, caller }: Context,
+  { session_id, expected_cursor }: { session_id: string; expected_cursor?: number | undefined },
+  { sequence, isNew }: Posted,
+): Promise<{ missed?: number }> => {
+  if (caller.kind !== 'team') return {}
+  const { teamId } = caller.member
+  if (expected_cursor !== undefined) {
+    services.missed.forget(teamId)
+    return {}
+  }
+  const post = { sessionId: session_id, teamId, delivered: deliveredTo(services, caller.member), sequence }
+  try {
+    const missed = isNew ? await services.missed.before(post) : (await services.missed.again(post)).missed
+    return missed > 0 ? { missed } : {}
+  } catch {
+    return {}
+  }
+}
