@@ -1,6 +1,6 @@
-// 10,000 waits held by one server process over REST, then over MCP: what each costs in memory, what it costs the database while
-// nothing happens, and how long one post takes to wake them all. The server is a process of its own, and another one each time: how
-// much memory it holds on to differs by a few KiB for each wait. `bun bench/connections.ts`
+// 10,000 waits held by one server process over REST, then over MCP, then as many held peeks: what each costs in memory, what it costs the
+// database while nothing happens, and how long one post takes to wake them all. The server is a process of its own, and another one each
+// time: how much memory it holds on to differs by a few KiB for each wait. `bun bench/connections.ts [REST] [MCP] [peek]`
 import { connect, type Socket } from 'node:net'
 import { freshDatabase, startPostgres } from '../tests/support/postgres.ts'
 import { addressOf, load, median, metricsOf, newRoom, row, spread, type Room } from './support.ts'
@@ -12,15 +12,14 @@ const ROUNDS = 5
 
 const postgres = await startPostgres()
 load()
-const byDoor = { REST: [] as Measured[], MCP: [] as Measured[] }
-for (let round = 0; round < ROUNDS; round++) for (const door of ['REST', 'MCP'] as const) byDoor[door].push(await onServer(door))
-for (const door of ['REST', 'MCP'] as const) {
-  const each = byDoor[door]
+const byDoor = new Map<Door, Measured[]>(chosen().map((door) => [door, []]))
+for (let round = 0; round < ROUNDS; round++) for (const [door, each] of byDoor) each.push(await onServer(door))
+for (const [door, each] of byDoor) {
   const kibibytes = each.map(({ bytes }) => bytes / 1024)
   const range = `${Math.min(...kibibytes).toFixed(1)} to ${Math.max(...kibibytes).toFixed(1)}`
   row(
-    `${door}: memory of each of ${WAITS} held waits`,
-    `${median(kibibytes).toFixed(1)} KiB, ${range}  (aim: at most ${door === 'REST' ? 8 : 20})`,
+    `${door}: memory of each of ${WAITS} that are held`,
+    `${median(kibibytes).toFixed(1)} KiB, ${range}  (aim: at most ${door === 'MCP' ? 20 : 8})`,
   )
   row(`${door}: statements while all were idle`, `${median(each.map(({ statements }) => statements))} in ${SETTLE_MS / 1000} s`)
   row(
@@ -42,7 +41,13 @@ load()
 await postgres.stop()
 process.exit(0)
 
-type Door = 'REST' | 'MCP'
+type Door = 'REST' | 'MCP' | 'peek'
+
+function chosen(): Door[] {
+  const doors: Door[] = ['REST', 'MCP', 'peek']
+  const named = doors.filter((door) => process.argv.includes(door))
+  return named.length > 0 ? named : doors
+}
 
 interface Measured {
   bytes: number // of memory, for each wait
@@ -53,7 +58,7 @@ interface Measured {
 async function onServer(door: Door): Promise<Measured> {
   const database = await freshDatabase(postgres.url)
   const server = Bun.spawn([process.execPath, 'src/server.ts'], {
-    env: { ...process.env, DATABASE_URL: database.url, PORT: '0', NODE_ENV: 'production' },
+    env: { ...process.env, DATABASE_URL: database.url, PORT: '0', NODE_ENV: 'production', WAKES_PER_HOUR: '100000' },
     stdout: 'pipe',
     stderr: 'inherit',
   })
@@ -68,10 +73,11 @@ async function measure(door: Door, url: string): Promise<Measured> {
   const room = await newRoom(url)
   const tokens = [room.team_id]
   while (tokens.length < TEAMS) tokens.push(...(await Promise.all(Array.from({ length: 21 }, () => joined(url, room.session_id)))))
+  const poster = await joined(url, room.session_id) // a team's own words do not wake it
   const { last_sequence } = await answerOf(url, `/api/sessions/${room.session_id}`, { 'x-team-id': room.team_id })
-  const requests = tokens.map((token) =>
-    door === 'REST' ? restWait(url, room, token, last_sequence) : mcpWait(url, room, token, last_sequence),
-  )
+  const requestOf = { REST: restWait, MCP: mcpWait, peek: heldPeek }[door]
+  const requests = tokens.map((token) => requestOf(url, room, token, last_sequence))
+  const gauge = door === 'peek' ? 'peeks_held' : 'waits_held'
   await Bun.sleep(2_000)
   const before = await metricsOf(url)
   const sockets: Socket[] = []
@@ -84,14 +90,14 @@ async function measure(door: Door, url: string): Promise<Measured> {
       ),
     )
   }
-  while ((await metricsOf(url)).waits_held! < WAITS) await Bun.sleep(100)
+  while ((await metricsOf(url))[gauge]! < WAITS) await Bun.sleep(100)
   const held = await metricsOf(url)
   await Bun.sleep(SETTLE_MS)
   const idle = await metricsOf(url)
   posted = performance.now()
   await fetch(`${url}/api/sessions/${room.session_id}/messages`, {
     method: 'POST',
-    headers: { 'x-team-id': room.team_id },
+    headers: { 'x-team-id': poster },
     body: '{"content":"wake up"}',
   })
   while (woken.length < WAITS && performance.now() - posted < 20_000) await Bun.sleep(10)
@@ -110,8 +116,9 @@ function hold(url: string, text: string, answered: () => void, sockets: Socket[]
     const socket = connect({ host: hostname, port: Number(port) }, () => socket.write(text, () => resolve()))
     let done = false
     socket.on('data', (data) => {
-      if (!done && data.includes('"messages"')) answered()
-      done ||= data.includes('"messages"')
+      const isAnswer = data.includes('"messages"') || data.includes('"wake":true')
+      if (!done && isAnswer) answered()
+      done ||= isAnswer
     })
     socket.on('error', reject)
     sockets.push(socket)
@@ -120,6 +127,10 @@ function hold(url: string, text: string, answered: () => void, sockets: Socket[]
 
 function restWait(url: string, room: Room, token: string, cursor: number) {
   return `GET /api/sessions/${room.session_id}/wait?since_cursor=${cursor} HTTP/1.1\r\nhost: ${new URL(url).host}\r\nx-team-id: ${token}\r\n\r\n`
+}
+
+function heldPeek(url: string, room: Room, token: string, cursor: number) {
+  return `GET /api/sessions/${room.session_id}/unread?timeout=30&after=${cursor} HTTP/1.1\r\nhost: ${new URL(url).host}\r\nx-team-id: ${token}\r\n\r\n`
 }
 
 function mcpWait(url: string, { session_id }: Room, team_id: string, since_cursor: number) {

@@ -57,7 +57,7 @@ async function rendering() {
     teams: teamLookup(teams),
     kinds: eventKindsOf(toolsets),
   }
-  const [watched] = await sessionsWithDocs(services.database, [room.session_id])
+  const [watched] = await sessionsWithDocs(services.database, [room.session_id], 30)
   const view = await viewOf(services, watched!, teams, windowOf(feed, watched!))
   const newest = await stretchBefore(services.database, room.session_id, session.lastSequence + 1)
   const render = async () => {

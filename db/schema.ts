@@ -93,6 +93,9 @@ export const participants = pgTable(
     lastSeenCursor: bigint({ mode: 'number' }).notNull(), // the highest cursor that the team has sent
     deliveredCursor: bigint({ mode: 'number' }).notNull(), // up to there waits have delivered the feed
     addressedCursor: bigint({ mode: 'number' }).notNull().default(0), // up to there waits for addressed messages only have delivered those
+    sleptAt: at(), // when a held peek last began or ended: lastSeenAt knows nothing of those
+    sleepingUntil: at(), // a held peek is in flight until then
+    wokenCursor: bigint({ mode: 'number' }).notNull().default(0), // up to there a message that woke the team has been counted
   },
   (t) => [primaryKey({ columns: [t.sessionId, t.teamId] }), index('participants_name').on(t.teamName, t.joinedAt)],
 )
@@ -136,6 +139,9 @@ export const events = pgTable(
     index('events_named') // finds the sessions in which a person, or a team of an imported feed, has posted; for other teams the roster does
       .on(t.authorName, t.sessionId)
       .where(sql`${t.authorName} is not null and ${t.author} <> 'agent' and (${t.author} <> 'team' or ${t.sourceLine} is not null)`),
+    index('events_of_people') // finds a person's last word in a session
+      .on(t.sessionId, t.sequence)
+      .where(sql`${t.author} = 'person' and ${t.sourceLine} is null`),
     check('events_type', sql`${t.type} in (${listed([...CONVERSATION_TYPES, ...TRACE_TYPES])})`),
   ],
 )
@@ -198,6 +204,16 @@ export const loops = pgTable('loops', {
     .references(() => sessions.id, { onDelete: 'cascade' }),
   suspectedAt: at(), // null: a person released the session, or its teams went on to something else
   releasedThrough: bigint({ mode: 'number' }).notNull().default(0), // posts up to this sequence no longer count
+})
+
+// How many teams messages have woken in a session since its hour began (src/loops/wakes.ts). A person's post begins the hour anew by being
+// there: it is looked for, and changes nothing here.
+export const wakes = pgTable('wakes', {
+  sessionId: uuid()
+    .primaryKey()
+    .references(() => sessions.id, { onDelete: 'cascade' }),
+  since: at().notNull().defaultNow(),
+  taken: integer().notNull().default(0),
 })
 
 // The read-only link of a session. Only a hash of its secret is stored.

@@ -67,7 +67,7 @@ export const VARIABLES = {
     convenerActs,
     'what only the convener and signed-in people may do: conclude, metadata, or both (also written conclude,metadata)',
   ),
-  ONE_SESSION_PER_TEAM: variable(flag, 'refuse to join while a team of that name is active or idle in another session', {
+  ONE_SESSION_PER_TEAM: variable(flag, 'refuse to join while a team of that name is active, asleep or idle in another session', {
     fallback: 'false',
   }),
   METADATA_MIN_INTERVAL: variable(
@@ -85,7 +85,14 @@ export const VARIABLES = {
     'what to do about teams that repeat themselves: off; warn marks the session "needs a person"; slow also refuses repeats for a minute',
     { fallback: 'warn' },
   ),
-  IDLE_AFTER: variable(seconds, 'seconds without a poll before a team is shown as idle', { fallback: '10' }),
+  WAKES_PER_HOUR: variable(
+    whole(0, 100_000),
+    'teams that messages may wake in a session within an hour without a word from a person; then only what is addressed to a team, or said by a person, wakes it',
+    { fallback: '30' },
+  ),
+  IDLE_AFTER: variable(seconds, 'seconds without a poll before a team is shown as idle (or asleep, while a message would wake it)', {
+    fallback: '10',
+  }),
   DISCONNECTED_AFTER: variable(seconds, 'seconds without a poll before a team is shown as disconnected', { fallback: '60' }),
   IDLE_LIMIT: variable(whole(1, 1_000), 'empty polls after which an agent tells its person that the session is idle', { fallback: '10' }),
   MAX_WAITS: variable(whole(1, 1_000_000), 'waits held at the same time, in all sessions together', { fallback: '20000' }),

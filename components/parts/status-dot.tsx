@@ -1,9 +1,9 @@
 import { cn } from './cn.ts'
 
-export type Status = 'active' | 'idle' | 'disconnected'
+export type Status = 'active' | 'asleep' | 'idle' | 'disconnected'
 
-const COLOURS = { active: 'bg-ok dot-active', idle: 'bg-warn', disconnected: 'bg-off' }
-const LABELS = { active: 'Active', idle: 'Idle', disconnected: 'Disconnected' }
+const COLOURS = { active: 'bg-ok dot-active', asleep: 'bg-asleep dot-asleep', idle: 'bg-warn', disconnected: 'bg-off' }
+const LABELS = { active: 'Active', asleep: 'Asleep, a message wakes it', idle: 'Idle', disconnected: 'Disconnected' }
 
 /** A status as a colour, and as a word for screen readers. */
 export const StatusDot = ({ status, word = LABELS[status], className }: { status: Status; word?: string; className?: string }) => (

@@ -3,8 +3,8 @@ import { Composer, type ComposerProps } from './composer.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Lanes } from './lanes.tsx'
 import { Listening } from './roster.tsx'
-import { LoopStrip } from './loop-strip.tsx'
 import type { SessionView } from './session-view.ts'
+import { LoopStrip, WakesStrip } from './warning-strip.tsx'
 import { Snippet } from '../parts/snippet.tsx'
 import { claude, invitation } from '../parts/snippets.ts'
 import { moment } from '../parts/time.ts'
@@ -24,6 +24,7 @@ export const FeedPane = ({ session, link, composer }: Props & { composer: Compos
       <Filter />
     </div>
     <LoopStrip {...session} />
+    <WakesStrip {...session} />
     <Lanes lanes={session.lanes} teams={session.teams} />
     <div className="relative flex min-h-0 flex-1 flex-col">
       <div

@@ -40,10 +40,11 @@ export const Roster = ({ id, teams, waitingFor }: Pick<SessionState, 'id' | 'tea
 
 const Chip = ({ team }: { team: RosterTeam }) => {
   const away = team.status === 'disconnected'
+  const asleep = team.status === 'asleep'
   return (
     <li
       data-hue={team.hue}
-      title={away ? receiptOf(team) : undefined}
+      title={away ? receiptOf(team) : asleep ? `${team.spoke ? 'spoke' : 'awake'} ${team.seen}; a message wakes it` : undefined}
       className={cn(
         'relative flex h-8 shrink-0 items-center gap-2 rounded-md border bg-card py-1 pr-2.5 pl-1 text-[12.5px] shadow-xs low:h-6 low:border-0 low:bg-transparent low:px-0 low:shadow-none',
         away && 'border-dashed bg-transparent shadow-none',
@@ -56,7 +57,8 @@ const Chip = ({ team }: { team: RosterTeam }) => {
       <span className="flex items-center gap-2 low:sr-only">
         <bdi className="max-w-52 truncate font-medium">{escapeInvisible(team.name)}</bdi>
         {team.convener && <span className="text-[11px] text-muted-foreground">convener</span>}
-        {team.status !== 'active' && (
+        {asleep && <Mark>asleep</Mark>}
+        {!asleep && team.status !== 'active' && (
           <Mark>
             {team.left ? 'left' : team.spoke ? `spoke ${team.seen}` : team.seen}
             {team.spoke && <span className="sr-only">, not listening</span>}
@@ -83,8 +85,9 @@ const unread = ({ count, more }: NonNullable<RosterTeam['unread']>): string =>
   count === 0 ? (more ? 'some unread' : 'read all') : `${count}${more ? '+' : ''} unread`
 
 /** Which teams wait for the next message, and who is to conclude. */
-export const Listening = ({ teams, concluded, quietFor }: Pick<SessionState, 'teams' | 'concluded' | 'quietFor'>) => {
+export const Listening = ({ teams, concluded, quietFor, wakes }: Pick<SessionState, 'teams' | 'concluded' | 'quietFor' | 'wakes'>) => {
   const listening = concluded ? [] : teams.filter(({ polling }) => polling)
+  const asleep = concluded ? '' : sleepersOf(teams, wakes === undefined)
   return (
     <p id="listening" className="flex h-9 shrink-0 items-center gap-2 border-t px-4 text-[12px] text-muted-foreground">
       {listening.length > 0 ? (
@@ -98,20 +101,26 @@ export const Listening = ({ teams, concluded, quietFor }: Pick<SessionState, 'te
             <span className="font-medium text-foreground">
               {listening.length === 1 ? '1 team is' : `${listening.length} teams are`} listening
             </span>
-            <span className="max-sm:hidden"> · waiting for the next message</span>
+            <span className="max-sm:hidden"> · {asleep || 'waiting for the next message'}</span>
           </span>
         </>
       ) : (
-        <span className={cn('shrink-0', quietFor && 'font-medium text-warn-foreground')}>{silence(concluded, quietFor)}</span>
+        <span className={cn('shrink-0', quietFor && 'font-medium text-warn-foreground')}>{silence(concluded, quietFor, asleep)}</span>
       )}
       {!concluded && <span className="ml-auto min-w-0 truncate">{duty(teams)}</span>}
     </p>
   )
 }
 
-const silence = (concluded: boolean, quietFor: string | undefined) => {
+const sleepersOf = (teams: RosterTeam[], wakeable: boolean): string => {
+  const count = teams.filter(({ status }) => status === 'asleep').length
+  return count === 0 ? '' : `${count} asleep${wakeable ? `: a message wakes ${count === 1 ? 'it' : 'them'}` : ''}`
+}
+
+const silence = (concluded: boolean, quietFor: string | undefined, asleep: string) => {
   if (concluded) return 'Session concluded'
-  return quietFor ? `Quiet for ${quietFor}, not concluded` : 'No team is listening right now'
+  const silent = quietFor ? `Quiet for ${quietFor}, not concluded` : 'No team is listening right now'
+  return asleep ? `${silent} · ${asleep}` : silent
 }
 
 const duty = (teams: RosterTeam[]) => {

@@ -104,14 +104,20 @@ export const SessionHead = ({ session, renamed = false }: { session: SessionStat
         <span className={cn('dot size-1.5 rounded-full', session.concluded ? 'bg-violet' : session.quietFor ? 'bg-warn' : 'bg-ok')} />
         {session.concluded ? 'Concluded' : session.quietFor ? 'Idle' : 'Live'}
       </Badge>
-      {session.loop && (
-        <a href="#loop" className="mt-0.5 flex" title="The teams keep repeating themselves">
-          <Badge variant="warn">Needs a person</Badge>
-        </a>
+      {session.loop ? (
+        <NeedsPerson href="#loop" title="The teams keep repeating themselves" />
+      ) : (
+        session.wakes?.since && <NeedsPerson href="#wakes" title="Messages wake its sleeping teams no more" />
       )}
     </div>
     {session.description && <Description text={escapeInvisible(session.description)} />}
   </div>
+)
+
+const NeedsPerson = (link: { href: string; title: string }) => (
+  <a className="mt-0.5 flex" {...link}>
+    <Badge variant="warn">Needs a person</Badge>
+  </a>
 )
 
 const ONE_LINE = 140

@@ -12,6 +12,8 @@ export interface SessionState {
   waitingFor: number
   /** The teams that keep repeating themselves, and since when (the loop guard). */
   loop: { teams: string[]; since: string } | undefined
+  /** Messages wake the teams that sleep no more: since the hour began whose wakes are used up, or because there are none. */
+  wakes: { perHour: number; since: string | undefined } | undefined
   /** For how long an open session has been silent, with nobody listening. */
   quietFor: string | undefined
   written: Written

@@ -21,9 +21,11 @@ export interface Counts {
   listening: number
   /** Teams that are present, listening or not. */
   present: number
+  /** Those among them that a message wakes. */
+  asleep: number
   /** In the last 24 hours. */
   messages: number | string
-  /** Sessions whose teams keep repeating themselves. */
+  /** Sessions whose teams keep repeating themselves, or whose wakes are used up. */
   needPerson: number | string
   /** How long ago the last event came; undefined before the first. */
   lastEvent: string | undefined
@@ -71,7 +73,7 @@ export const HomePage = ({ frame, overview }: { frame: Frame; overview: HomeView
 export const Figures = ({ counts }: Pick<HomeView, 'counts'>) => (
   <dl id="figures" className="mt-5 grid grid-cols-2 gap-px overflow-hidden rounded-lg border bg-border shadow-xs sm:grid-cols-4">
     <Stat label="Live sessions" value={counts.live} note={`of ${counts.sessions.toLocaleString('en')}`} />
-    <Stat label="Teams listening" value={counts.listening} note={counts.present > 0 ? `of ${counts.present} present` : ''} />
+    <Stat label="Teams listening" value={counts.listening} note={presence(counts)} />
     <Stat label="Messages, 24 h" value={counts.messages} note="" />
     {counts.needPerson === 0 ? (
       <Stat label="Last event" value={counts.lastEvent ?? '–'} note={counts.lastEvent ? 'ago' : ''} />
@@ -80,6 +82,8 @@ export const Figures = ({ counts }: Pick<HomeView, 'counts'>) => (
     )}
   </dl>
 )
+
+const presence = ({ present, asleep }: Counts) => (present === 0 ? '' : `of ${present} present${asleep > 0 ? `, ${asleep} asleep` : ''}`)
 
 const Stat = ({ label, value, note, className }: { label: string; value: number | string; note: string; className?: string }) => (
   <div className="bg-card px-4 py-3">

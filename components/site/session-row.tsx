@@ -11,10 +11,10 @@ export interface SessionSummary {
   title: string
   /** The program that it was imported from; undefined for a room. */
   source: string | undefined
-  /** As on the session's page. */
-  state: 'live' | 'idle' | 'concluded'
-  /** The teams keep repeating themselves (the loop guard). */
-  needsPerson: boolean
+  /** As on the session's page; asleep: idle, with a team that a message wakes. */
+  state: 'live' | 'asleep' | 'idle' | 'concluded'
+  /** Why it needs a person. */
+  need: keyof typeof NEEDS | undefined
   lastLine: string
   teams: Team[]
   /** How long ago the last event was. */
@@ -26,9 +26,14 @@ export interface SessionSummary {
   from: { how: 'resumed' | 'forked'; title: string } | undefined
 }
 
+const NEEDS = {
+  loop_suspected: 'The teams say the same again and again',
+  wakes_used_up: 'Messages wake its sleeping teams no more',
+}
 const MARKS = 4
 const DOTS = {
   live: { status: 'active', word: 'Live' },
+  asleep: { status: 'asleep', word: 'Idle, with teams that a message wakes' },
   idle: { status: 'idle', word: 'Idle' },
   concluded: { status: 'disconnected', word: 'Concluded' },
 } as const
@@ -45,8 +50,8 @@ export const SessionRow = ({ session, terms = [] }: { session: SessionSummary; t
         >
           <Marked text={session.title} terms={terms} />
         </a>
-        {session.needsPerson && (
-          <Badge variant="warn" title="The teams say the same again and again">
+        {session.need && (
+          <Badge variant="warn" title={NEEDS[session.need]}>
             Needs a person
           </Badge>
         )}

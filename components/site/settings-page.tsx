@@ -6,18 +6,20 @@ import { THEMES } from './theme.ts'
 import { Button } from '../ui/button.tsx'
 import { Card, CardContent, CardDescription, CardHeader, CardTitle } from '../ui/card.tsx'
 import { VariablesTable, type VariableGroup } from './variables-table.tsx'
+import { WakesForm, type WakesChoice } from './wakes-form.tsx'
 
 interface Props {
   frame: Frame
   link: McpLink
   groups: VariableGroup[]
   loopGuard: LoopGuardChoice
+  wakes: WakesChoice
   notice: Notice | undefined
   /** The link that was rejected. */
   typed: string | undefined
 }
 
-export const SettingsPage = ({ frame, link, groups, loopGuard, notice, typed }: Props) => (
+export const SettingsPage = ({ frame, link, groups, loopGuard, wakes, notice, typed }: Props) => (
   <Shell frame={frame} title="Settings · Parley" crumbs={[{ label: 'Settings' }]}>
     <main id="main" className="mx-auto grid w-full max-w-5xl gap-x-8 gap-y-5 px-4 py-7 sm:px-6 md:grid-cols-[10rem_minmax(0,1fr)]">
       <nav
@@ -49,7 +51,12 @@ export const SettingsPage = ({ frame, link, groups, loopGuard, notice, typed }: 
               <CardTitle>{group.title}</CardTitle>
               <CardDescription>{group.about}</CardDescription>
             </CardHeader>
-            {group.id === 'thresholds' && frame.person?.role === 'person' && <LoopGuardForm {...loopGuard} />}
+            {group.id === 'thresholds' && frame.person?.role === 'person' && (
+              <>
+                <LoopGuardForm {...loopGuard} />
+                <WakesForm {...wakes} />
+              </>
+            )}
             <CardContent className="px-0 pb-1">
               <VariablesTable {...group} />
             </CardContent>

@@ -19,9 +19,15 @@ export class Metrics {
   })
   readonly eventsAppended = this.#counter('parley_events_appended_total', 'Events that this process committed to session logs')
   readonly viewersCut = this.#counter('parley_viewers_cut_total', 'Live pages disconnected because they read too slowly')
+  readonly wakes = new Counter({
+    name: 'parley_wakes_total',
+    help: 'Teams that slept when a message came, by outcome: allowed (it woke them) or refused (WAKES_PER_HOUR was used up)',
+    labelNames: ['outcome'],
+    registers: [this.#registry],
+  })
   readonly wakeSeconds = this.#histogram(
     'parley_wake_seconds',
-    'Held waits that an event ended: from when this process committed the event, or was notified of it, to the complete answer, without the time to send it',
+    'Held waits and peeks that an event ended: from when this process committed the event, or was notified of it, to the complete answer, without the time to send it',
   )
   readonly postSeconds = this.#histogram(
     'parley_post_seconds',
@@ -31,6 +37,10 @@ export class Metrics {
     'parley_search_seconds',
     'search_sessions: the search itself, from checked arguments to results, failures included',
   )
+
+  constructor() {
+    for (const outcome of ['allowed', 'refused']) this.wakes.inc({ outcome }, 0) // a sample from the beginning, so that a rate has its first
+  }
 
   /** `read` is called whenever somebody asks for /metrics. */
   gauge(name: string, help: string, read: () => number) {

@@ -1,4 +1,4 @@
-// Which teams poll, in memory. Once a second one statement writes all that changed (stores/presence.ts), so a poll costs no write.
+// Which teams poll and which sleep, in memory. Once a second one statement writes all that changed (stores/presence.ts), so a poll costs no write.
 import { LRUCache } from 'lru-cache'
 import type { Clock } from './clock.ts'
 
@@ -10,9 +10,13 @@ export interface Seen {
   seenCursor: number
   deliveredCursor: number
   addressedCursor: number
+  /** When a held peek of the team last began or ended here. */
+  sleptMs: number | undefined
+  sleepingUntilMs: number | undefined
 }
 interface Entry extends Seen {
   polls: number
+  sleeps: number
   dirty: boolean
 }
 
@@ -29,6 +33,11 @@ export class Presence {
     return new Poll(this.#entry(sessionId, teamId), this.clock, holdMs)
   }
 
+  /** A held peek begins, for `holdMs` at most. The caller must end it. */
+  sleep(sessionId: string, teamId: string, holdMs: number): Sleep {
+    return new Sleep(this.#entry(sessionId, teamId), this.clock, holdMs)
+  }
+
   /** The team was seen, but does not wait. */
   seen = (sessionId: string, teamId: string) => this.poll(sessionId, teamId, 0).end()
 
@@ -38,12 +47,12 @@ export class Presence {
   /** How far waits of this process have delivered the feed to the team, as far as is remembered: it may be further. */
   deliveredTo = (teamId: string): number => Math.max(this.#entries.get(teamId)?.deliveredCursor ?? 0, this.#delivered.get(teamId) ?? 0)
 
-  /** Returns the teams that changed, for the caller to write; teams that did not change and do not poll are forgotten. */
+  /** Returns the teams that changed, for the caller to write; teams that did not change, do not poll and do not sleep are forgotten. */
   drain(): Seen[] {
     const changed: Seen[] = []
-    for (const [teamId, entry] of this.#entries) {
+    for (const entry of this.#entries.values()) {
       if (entry.dirty) changed.push({ ...entry })
-      else if (entry.polls === 0) this.#forget(entry)
+      else if (entry.polls + entry.sleeps === 0) this.#forget(entry)
       entry.dirty = false
     }
     return changed
@@ -62,8 +71,9 @@ export class Presence {
   #entry(sessionId: string, teamId: string): Entry {
     let entry = this.#entries.get(teamId)
     if (!entry) {
-      const fresh = { lastSeenMs: 0, pollingUntilMs: undefined, seenCursor: 0, deliveredCursor: 0, addressedCursor: 0 }
-      this.#entries.set(teamId, (entry = { sessionId, teamId, ...fresh, polls: 0, dirty: false }))
+      const cursors = { seenCursor: 0, deliveredCursor: 0, addressedCursor: 0 }
+      const times = { lastSeenMs: 0, pollingUntilMs: undefined, sleptMs: undefined, sleepingUntilMs: undefined }
+      this.#entries.set(teamId, (entry = { sessionId, teamId, ...cursors, ...times, polls: 0, sleeps: 0, dirty: false }))
     }
     return entry
   }
@@ -106,5 +116,34 @@ export class Poll {
   #touch() {
     this.#entry.dirty = true
     return (this.#entry.lastSeenMs = this.#clock.now())
+  }
+}
+
+/** One held peek of a team, in this process: its agent is asleep, and a message wakes it. It counts as a poll nowhere. */
+export class Sleep {
+  #entry: Entry
+  #clock: Clock
+
+  constructor(entry: Entry, clock: Clock, holdMs: number) {
+    this.#entry = entry
+    this.#clock = clock
+    entry.sleeps++
+    const until = this.#touch() + holdMs
+    if (until > (entry.sleepingUntilMs ?? 0)) entry.sleepingUntilMs = until
+  }
+
+  /** How many held peeks of the team are in flight, this one included. */
+  get ofTeam() {
+    return this.#entry.sleeps
+  }
+
+  end() {
+    if (--this.#entry.sleeps === 0) this.#entry.sleepingUntilMs = undefined
+    this.#touch()
+  }
+
+  #touch() {
+    this.#entry.dirty = true
+    return (this.#entry.sleptMs = this.#clock.now())
   }
 }

@@ -1,9 +1,12 @@
-// The mark on sessions that look like a loop. It stays until a person releases the session or its teams go on to something else.
-import { and, desc, eq, isNotNull } from 'drizzle-orm'
+// The mark on sessions that look like a loop. It stays until a person releases the session or its teams go on to something else. And which
+// sessions need a person, for this or because their wakes are used up.
+import { and, desc, eq, inArray, isNotNull, sql } from 'drizzle-orm'
+import { unionAll } from 'drizzle-orm/pg-core'
 import type { Queries } from '../../db/database.ts'
-import { loops, sessions } from '../../db/schema.ts'
+import { loops, sessions, wakes } from '../../db/schema.ts'
 import type { LoopPost } from './detector.ts'
 import { CONVERSATION } from '../stores/events.ts'
+import { usedUpSince } from '../stores/wakes.ts'
 
 export interface RecentPosts {
   posts: LoopPost[] // the oldest first
@@ -51,14 +54,34 @@ export const release = async ({ db }: Queries, sessionId: string, lastSequence: 
   return before?.at != null
 }
 
-/** The open sessions that are marked, the newest mark first. */
-export const suspectedSessions = async ({ db }: Queries, limit: number): Promise<string[]> => {
+export const NEEDS = ['loop_suspected', 'wakes_used_up'] as const
+export type Need = (typeof NEEDS)[number]
+
+/** Why a session needs a person, and since when: its teams loop, or messages wake those that sleep no more. A loop is told first, as it is what
+ *  used the wakes up. */
+export const needOf = (loopSince: string | null, wakesSince: string | null): { reason: Need; since: string } | null => {
+  if (loopSince) return { reason: 'loop_suspected', since: loopSince }
+  return wakesSince ? { reason: 'wakes_used_up', since: wakesSince } : null
+}
+
+export interface SessionNeed {
+  sessionId: string
+  reason: Need
+  since: string
+}
+
+/** The open sessions that need a person, the newest need first. `perHour`: the wakes that a session has. */
+export const needsOfSessions = async ({ db }: Queries, perHour: number, limit: number): Promise<SessionNeed[]> => {
+  const wakesSince = usedUpSince(perHour)
+  const marked = db.select({ id: loops.sessionId }).from(loops).where(isNotNull(loops.suspectedAt))
+  const silenced = db.select({ id: wakes.sessionId }).from(wakes).where(isNotNull(wakesSince))
   const rows = await db
-    .select({ id: loops.sessionId })
-    .from(loops)
-    .innerJoin(sessions, eq(sessions.id, loops.sessionId))
-    .where(and(isNotNull(loops.suspectedAt), eq(sessions.status, 'active')))
-    .orderBy(desc(loops.suspectedAt))
+    .select({ id: sessions.id, loopSince: loops.suspectedAt, wakesSince })
+    .from(sessions)
+    .leftJoin(loops, eq(loops.sessionId, sessions.id))
+    .leftJoin(wakes, eq(wakes.sessionId, sessions.id))
+    .where(and(inArray(sessions.id, unionAll(marked, silenced)), eq(sessions.status, 'active')))
+    .orderBy(desc(sql`coalesce(${loops.suspectedAt}, ${wakes.since})`))
     .limit(limit)
-  return rows.map(({ id }) => id)
+  return rows.map(({ id, loopSince, wakesSince: since }) => ({ sessionId: id, ...needOf(loopSince, since)! }))
 }

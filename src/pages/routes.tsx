@@ -17,7 +17,7 @@ import { sendMessage } from './session/message.tsx'
 import { searchPage } from './search/search.tsx'
 import { sessionPage } from './session/session.tsx'
 import { endShare, makeShare, sharePage } from './session/share.tsx'
-import { checkLink, saveLink, saveLoopGuard, saveTheme, settingsPage } from './site/settings.tsx'
+import { checkLink, saveLink, saveLoopGuard, saveTheme, saveWakes, settingsPage } from './site/settings.tsx'
 import { eventFile, tracePage } from './trace/trace.tsx'
 import { methodNotAllowed } from '../doors/rest/routes.ts'
 import { isShared, openShared } from '../doors/http/share-link.ts'
@@ -61,6 +61,7 @@ const WRITE: Routes = {
   '/settings/mcp-url': saveLink,
   '/settings/check': checkLink,
   '/settings/loop-guard': saveLoopGuard,
+  '/settings/wakes': saveWakes,
   '/theme': saveTheme,
 }
 

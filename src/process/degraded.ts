@@ -12,6 +12,7 @@ interface Watched {
   log: Log
   config: { MAX_WAITS: number; MAX_STREAMS: number }
   waits: { held: number }
+  peeks: { held: number }
   streams: { open: number }
   indexer: { readonly lagSeconds: number }
 }
@@ -25,7 +26,7 @@ interface Mode {
 }
 
 /** Compares the process with its limits again and again. */
-export const degradedModesJob = ({ log, config, waits, streams, indexer }: Watched): Job => {
+export const degradedModesJob = ({ log, config, waits, peeks, streams, indexer }: Watched): Job => {
   const modes: Mode[] = [
     {
       begins: () => indexer.lagSeconds > INDEX_LAGS_S,
@@ -34,7 +35,7 @@ export const degradedModesJob = ({ log, config, waits, streams, indexer }: Watch
       ending: 'The search index has caught up.',
       figures: () => ({ lag_seconds: Math.round(indexer.lagSeconds) }),
     },
-    nearlyFull('waits', 'MAX_WAITS', config.MAX_WAITS, () => waits.held),
+    nearlyFull('waits', 'MAX_WAITS', config.MAX_WAITS, () => waits.held + peeks.held),
     nearlyFull('streams', 'MAX_STREAMS', config.MAX_STREAMS, () => streams.open),
   ]
   const active = new Set<Mode>()

@@ -14,6 +14,7 @@ import { degradedModesJob } from './degraded.ts'
 import { processJobs } from './jobs.ts'
 import { createPublisher, type Publisher } from './publish.ts'
 import { LoopGuard, loopSettingsOf } from '../loops/guard.ts'
+import { Wakes, wakesPerHourOf } from '../loops/wakes.ts'
 import { Notifier } from '../log/notifier.ts'
 import { writePresence } from '../stores/presence.ts'
 import { savedSettings, type SavedSettings } from '../stores/settings.ts'
@@ -46,8 +47,9 @@ export const createServices = async (database: Database, config: Config, log: Lo
   const settings = await savedSettings(database, notifier && ((tx) => notifier.settingsSaved(tx)))
   const loopSettings = loopSettingsOf(config)
   const loops = new LoopGuard(database, clock.now, () => loopSettings(settings.get('loop_guard')))
+  const wakes = new Wakes(database, metrics, () => wakesPerHourOf(config, settings.get('wakes_per_hour')))
   const publisher = createPublisher(database, { metrics, loops, notifier, ownTools })
-  const overviewOf = createBatchLoader((ids: string[]) => overviewsOf(database, ids))
+  const overviewOf = createBatchLoader((ids: string[]) => overviewsOf(database, ids, wakes.perHour()))
 
   clock.set(await writePresence(database, []))
   await hearOthers(database, { notifier, settings, publisher })
@@ -68,6 +70,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
     writeInTurn: concurrencyLimit(WRITES_AT_ONCE),
     indexer: publisher.indexer,
     loops,
+    wakes,
     publish: publisher.publish,
     publishTopic: publisher.publishTopic,
     onTopic: publisher.on,
@@ -89,6 +92,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
     /** What this instance tells the others comes back to it. */
     hearsItself: () => notifier?.hearsItself ?? true,
     waits: { held: 0 },
+    peeks: { held: 0 },
     streams: { open: 0 },
     /** Ends every held wait and stream (they answer what they have), before the server stops listening. */
     drain() {

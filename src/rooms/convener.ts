@@ -56,7 +56,8 @@ const assertMayTakeOver = async ({ services, queries }: Context, convener: Parti
   if (!convener || convener.leftAt) return
   const row = participantOf(services, convener, { convenerTeamId: convener.teamId })
   const since = services.clock.now() - services.config.DISCONNECTED_AFTER * GONE_AFTER_SILENCES * 1000
-  const unseen = row.status === 'disconnected' && Date.parse(row.last_seen_at) < since
+  // One that is asleep is not here either: a message wakes it, but its agent may not come for long.
+  const unseen = (row.status === 'disconnected' || row.status === 'asleep') && Date.parse(row.last_seen_at) < since
   // A convener that posts is at work, even if it does not poll.
   if (unseen && !(await hasPosted(queries, convener.sessionId, convener.teamId, since))) return
   refuse('forbidden', `${convener.teamName} convenes this session and is still here. Ask it in the feed to hand over.`)

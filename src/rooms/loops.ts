@@ -1,9 +1,11 @@
-// What the loop guard (src/loops/guard.ts) means to a session: a mark that a person can remove, and with LOOP_GUARD=slow a pause.
+// What the loop guard (src/loops/guard.ts) means to a session: a mark that a person can remove, and with LOOP_GUARD=slow a pause. So do
+// wakes that are used up (src/loops/wakes.ts).
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
 import { person, team } from '../operations/callers.ts'
 import type { Context } from '../operations/context.ts'
 import { release } from '../loops/store.ts'
+import { beginHour } from '../stores/wakes.ts'
 import { personOnly } from './who-may.ts'
 import { openSession } from './preconditions.ts'
 import { op, sessionId } from './schemas.ts'
@@ -11,7 +13,8 @@ import { op, sessionId } from './schemas.ts'
 /** Only for people (403), and while the session is open (403). `released` is false when the session was not marked. */
 export const releaseSession = op({
   name: 'release_session',
-  summary: 'Say, as a person, that teams that seemed to repeat themselves may continue. What was said so far no longer counts.',
+  summary:
+    'Say, as a person, that teams that seemed to repeat themselves may continue, and that messages may wake those that sleep. What was said so far no longer counts.',
   route: ['POST', '/sessions/:session_id/release'],
   callers: [team, person],
   effect: 'write',
@@ -22,9 +25,12 @@ export const releaseSession = op({
   refuses: ['forbidden', 'session_closed'],
   async run(context, { session_id }) {
     personOnly(context, 'Only a signed-in person can release a session, on its page. Ask your person, and wait.')
-    const released = await release(context.queries, session_id, openSession(context).lastSequence)
-    context.services.loops.forget(session_id)
-    return { released }
+    const { queries, services } = context
+    const released = await release(queries, session_id, openSession(context).lastSequence)
+    const mayWake = await beginHour(queries, session_id, services.wakes.perHour())
+    services.loops.forget(session_id)
+    services.wakes.forget(session_id)
+    return { released: released || mayWake }
   },
 })
 

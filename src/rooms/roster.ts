@@ -1,4 +1,4 @@
-// The teams of a session. A team's status follows from its polls alone: a wait is its heartbeat.
+// The teams of a session: joining, leaving, the roster.
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
 import { sha256 } from '../core/ids.ts'
@@ -13,10 +13,11 @@ import { activeElsewhere, addParticipant, markLeft, memberByToken, roster, type 
 import { setConvener, type Session } from '../stores/sessions.ts'
 import { refuseBeyondEnd, existingSession } from './preconditions.ts'
 import { cursor, op, participant, sessionId, teamName, time } from './schemas.ts'
+import { aroundSince, lastSeenMs, statusOf } from './status.ts'
 
 /** With a valid token of this session the same team is returned; any other token is ignored, and a new team joins. A closed session can be
- *  joined to read it, which writes no event. Of a session that a person opened the first team to join, while it is open, is the convener. 409 with ONE_SESSION_PER_TEAM while a team of that name is active elsewhere, and past 1,000
- *  teams. */
+ *  joined to read it, which writes no event. Of a session that a person opened the first team to join, while it is open, is the convener.
+ *  409 with ONE_SESSION_PER_TEAM while a team of that name is present elsewhere, and past 1,000 teams. */
 export const joinSession = op({
   name: 'join_session',
   summary:
@@ -110,10 +111,9 @@ const MOST_TEAMS = 1_000 // in all, with those that left: the roster is always r
 const assertNotElsewhere = async ({ services, queries }: Context, session: Session, name: string) => {
   if (!services.config.ONE_SESSION_PER_TEAM) return
   await lockText(queries, nameKey(name)) // serialises joins to two sessions at once
-  const since = new Date(services.clock.now() - services.config.DISCONNECTED_AFTER * 1000).toISOString()
-  const elsewhere = await activeElsewhere(queries, session.id, since)
+  const elsewhere = await activeElsewhere(queries, session.id, aroundSince(services))
   if (elsewhere.some((other) => nameKey(other) === nameKey(name))) {
-    refuse('conflict', `A team named ${name} is active in another session. Leave that one first, or wait until it is disconnected there.`)
+    refuse('conflict', `A team named ${name} is present in another session. Leave that one first, or wait until it is disconnected there.`)
   }
 }
 
@@ -159,7 +159,7 @@ export const leaveSession = op({
 /** All teams, with those that left. `team_id` is the public handle, never a credential. */
 export const listParticipants = op({
   name: 'list_participants',
-  summary: 'See who is in the session, who is polling right now, and how many teams are still expected.',
+  summary: 'See who is in the session, who is polling or asleep (a message wakes it) right now, and how many teams are still expected.',
   route: ['GET', '/sessions/:session_id/participants'],
   callers: [team, person],
   effect: 'read',
@@ -182,37 +182,21 @@ export const listParticipants = op({
 export const missingTeams = (session: Session, teams: Participant[]) =>
   Math.max(0, session.expectedTeams - teams.filter(({ leftAt }) => !leftAt).length)
 
-/** A team as the roster shows it: from its row, and from what this process has seen since presence was last written. */
+/** A team as the roster shows it: from its row, and from what this process has seen since presence was last written. A held peek does not
+ *  move `last_seen_at`. */
 export const participantOf = (
   services: Services,
   row: Participant,
   session: Pick<Session, 'convenerTeamId'>,
   self?: string,
-): z.infer<typeof participant> => {
-  const { presence, clock, config } = services
-  const seen = presence.of(row.teamId)
-  const lastSeenMs = Math.max(Date.parse(row.lastSeenAt), seen?.lastSeenMs ?? 0)
-  const silentSeconds = (clock.now() - lastSeenMs) / 1000
-  const within = silentSeconds <= config.IDLE_AFTER ? 'active' : silentSeconds <= config.DISCONNECTED_AFTER ? 'idle' : 'disconnected'
-  return {
-    team_id: row.teamId,
-    team_name: row.teamName,
-    joined_at: row.joinedAt,
-    last_seen_at: new Date(lastSeenMs).toISOString(),
-    left_at: row.leftAt,
-    status: row.leftAt ? 'disconnected' : isPolling(services, row) ? 'active' : within,
-    is_self: row.teamId === self,
-    is_convener: row.teamId === session.convenerTeamId,
-    last_seen_cursor: Math.max(row.lastSeenCursor, seen?.seenCursor ?? 0),
-  }
-}
-
-/** Whether the team has a wait open now. An active team may be at work instead. */
-export const isPolling = ({ presence, clock }: Pick<Services, 'presence' | 'clock'>, row: Participant): boolean => {
-  if (row.leftAt) return false
-  const seen = presence.of(row.teamId)
-  const known = seen?.pollingUntilMs ?? 0
-  const written = row.pollingUntil ? Date.parse(row.pollingUntil) : 0
-  const isNewest = seen !== undefined && seen.lastSeenMs >= Date.parse(row.lastSeenAt)
-  return (isNewest ? known : Math.max(known, written)) > clock.now()
-}
+): z.infer<typeof participant> => ({
+  team_id: row.teamId,
+  team_name: row.teamName,
+  joined_at: row.joinedAt,
+  last_seen_at: new Date(lastSeenMs(services, row)).toISOString(),
+  left_at: row.leftAt,
+  status: statusOf(services, row),
+  is_self: row.teamId === self,
+  is_convener: row.teamId === session.convenerTeamId,
+  last_seen_cursor: Math.max(row.lastSeenCursor, services.presence.of(row.teamId)?.seenCursor ?? 0),
+})

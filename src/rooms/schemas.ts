@@ -4,6 +4,7 @@ import { idWithin } from '../core/ids.ts'
 import { isBlank, nameIsPlain, utf8Bytes } from '../core/text.ts'
 import { operationsOf } from '../operations/operation.ts'
 import type { Context } from '../operations/context.ts'
+import { STATUSES } from './status.ts'
 
 export const { op, pageOp } = operationsOf<Context>('rooms')
 
@@ -96,7 +97,7 @@ export const participant = z.object({
   joined_at: time,
   last_seen_at: time,
   left_at: time.nullable(),
-  status: z.enum(['active', 'idle', 'disconnected']),
+  status: z.enum(STATUSES),
   is_self: z.boolean(),
   is_convener: z.boolean(),
   last_seen_cursor: z.int(),

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
+import { NEEDS, needOf } from '../loops/store.ts'
 import { person, team } from '../operations/callers.ts'
 import type { Context } from '../operations/context.ts'
 import { readDocument } from '../stores/documents.ts'
@@ -32,7 +33,7 @@ export const getSession = op({
     last_sequence: z.int(),
     expected_teams: z.int(),
     convener: z.object({ team_id: z.uuid(), team_name: z.string(), left: z.boolean() }).nullable(),
-    needs_person: z.object({ reason: z.literal('loop_suspected'), since: time }).nullable(),
+    needs_person: z.object({ reason: z.enum(NEEDS), since: time }).nullable(),
     genealogy: z.object({
       parent_session_id: z.uuid().nullable(),
       forked_from_session_id: z.uuid().nullable(),
@@ -44,7 +45,7 @@ export const getSession = op({
   async run({ services }, { session_id }) {
     const overview = isUuid(session_id) ? await services.overviewOf(session_id) : undefined
     if (!overview) return refuseUnknownSession(session_id)
-    const { session, docVersion, convener, loopSince } = overview
+    const { session, docVersion, convener, loopSince, wakesSince } = overview
     return {
       session_id,
       title: session.title,
@@ -56,7 +57,7 @@ export const getSession = op({
       last_sequence: session.lastSequence,
       expected_teams: session.expectedTeams,
       convener: convener ? { team_id: convener.teamId, team_name: convener.teamName, left: convener.leftAt !== null } : null,
-      needs_person: loopSince && session.status === 'active' ? { reason: 'loop_suspected' as const, since: loopSince } : null,
+      needs_person: session.status === 'active' ? needOf(loopSince, wakesSince) : null,
       genealogy: {
         parent_session_id: session.parentSessionId,
         forked_from_session_id: session.forkedFromSessionId,

@@ -103,7 +103,7 @@ export class TeamWait {
     if (this.#poll.ofTeam > WAITS_OF_A_TEAM) {
       refuse('rate_limited', `Your team already holds ${WAITS_OF_A_TEAM} waits in this session. One is enough.`, { retry_after: 1 })
     }
-    if (services.waits.held >= services.config.MAX_WAITS) {
+    if (services.waits.held + services.peeks.held >= services.config.MAX_WAITS) {
       refuse('unavailable', 'This server has reached its limit of held waits (MAX_WAITS). Try again in a few seconds.', { retry_after: 3 })
     }
     services.waits.held++

@@ -15,11 +15,14 @@ const SESSIONS_AT_ONCE = 32
 const PAGES_AT_ONCE = 4 // the largest pages that one answer has room for
 const ANSWER_BYTES = PAGES_AT_ONCE * PAGE_BYTES // 32 pages would be 8 MiB, for a request of some 5 KB
 
-const timeout = z
-  .number()
-  .default(LONGEST_WAIT_S)
-  .overwrite((seconds) => Math.min(Math.max(seconds, 0), LONGEST_WAIT_S))
-  .describe('Seconds to hold, 0 to 30.')
+/** For how long a call is held, `unsaid` seconds unless its caller says. */
+export const holdSeconds = (unsaid: number) =>
+  z
+    .number()
+    .default(unsaid)
+    .overwrite((seconds) => Math.min(Math.max(seconds, 0), LONGEST_WAIT_S))
+    .describe('Seconds to hold, 0 to 30.')
+const timeout = holdSeconds(LONGEST_WAIT_S)
 
 const only = z.enum(['addressed', 'others']).optional()
 

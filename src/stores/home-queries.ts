@@ -5,7 +5,7 @@ import { events, participants, sessions } from '../../db/schema.ts'
 import { eventTypeNumber } from '../core/event-types.ts'
 import { isAmong, plainArray } from '../../db/arrays.ts'
 import { MESSAGE } from './events.ts'
-import { isAround } from './members.ts'
+import { isAround, type AroundThresholds } from './members.ts'
 
 /** The newest event of each conversation, found by primary key: the session's row has its sequence. */
 export const lastEventsOf = ({ db }: Queries, ids: string[]) =>
@@ -109,9 +109,9 @@ export const totals = async (queries: Queries, since: LiveThresholds) => {
 }
 
 /** The teams that are around in any session, the one seen last first. */
-export const presentTeams = ({ db }: Queries, since: string) =>
+export const presentTeams = ({ db }: Queries, since: AroundThresholds) =>
   db
-    .select({ team: participants, convenerTeamId: sessions.convenerTeamId })
+    .select({ team: participants })
     .from(participants)
     .innerJoin(sessions, eq(sessions.id, participants.sessionId))
     .where(isAround(since))

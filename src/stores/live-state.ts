@@ -1,9 +1,10 @@
 // The state that an open page shows beside the feed, read once a second for all watched sessions together.
 import { and, eq, sql } from 'drizzle-orm'
 import { rfc3339, type Queries } from '../../db/database.ts'
-import { loops, sessionDocHistory, sessionDocs, sessions } from '../../db/schema.ts'
+import { loops, sessionDocHistory, sessionDocs, sessions, wakes } from '../../db/schema.ts'
 import { isAmong } from '../../db/arrays.ts'
 import { CONVERSATION, isMessage, MESSAGE } from './events.ts'
+import { usedUpSince } from './wakes.ts'
 
 /** An event near the end of a feed. `team`: null for a person or the system. */
 export type RecentEvent = [sequence: number, team: string | null, message: boolean, at: string]
@@ -18,9 +19,9 @@ const recentEvents = sql`(select coalesce(json_agg(to_json(array[sequence::text,
   rows.map(([sequence, team, type, at]): RecentEvent => [Number(sequence), team, isMessage(type), rfc3339(at)]),
 )
 
-/** Sessions, each with its document's newest version and author, the time since which it looks like a loop, and its last events, the newest
- *  first. */
-export const sessionsWithDocs = ({ db }: Queries, ids: string[]) =>
+/** Sessions, each with its document's newest version and author, the time since which it looks like a loop, when the hour began whose
+ *  wakes are used up, and its last events, the newest first. `perHour`: the wakes that a session has. */
+export const sessionsWithDocs = ({ db }: Queries, ids: string[], perHour: number) =>
   ids.length === 0
     ? []
     : db
@@ -31,12 +32,14 @@ export const sessionsWithDocs = ({ db }: Queries, ids: string[]) =>
           writtenByTeamId: sessionDocHistory.writtenByTeamId,
           writtenAt: sessionDocHistory.writtenAt,
           loopSince: loops.suspectedAt,
+          wakesSince: usedUpSince(perHour),
           recent: recentEvents,
         })
         .from(sessions)
         .leftJoin(sessionDocs, eq(sessionDocs.sessionId, sessions.id))
         .leftJoin(sessionDocHistory, and(eq(sessionDocHistory.sessionId, sessions.id), eq(sessionDocHistory.version, sessionDocs.version)))
         .leftJoin(loops, eq(loops.sessionId, sessions.id))
+        .leftJoin(wakes, eq(wakes.sessionId, sessions.id))
         .where(isAmong(sessions.id, ids))
 
 /** The messages of one author in one slot of a session's time. */

@@ -1,5 +1,5 @@
 // The teams of a session: the lookup behind every call of a team, and the roster.
-import { and, asc, eq, getTableColumns, gt, isNull, ne, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, gt, isNull, ne, or, sql } from 'drizzle-orm'
 import { prepared, type Queries } from '../../db/database.ts'
 import { acks, participants, sessions } from '../../db/schema.ts'
 import { parseToken, sameText, sha256, type Token } from '../core/ids.ts'
@@ -144,16 +144,27 @@ export const acknowledge = async ({ db }: Queries, sessionId: string, teamId: st
   return row!
 }
 
-/** The condition that a team, joined with its session, is present in an open session and was seen or polling after `since`. */
-export const isAround = (since: string) =>
+/** Since when a team counts as around: by its polls, and by the peeks that it held. */
+export interface AroundThresholds {
+  seenSince: string
+  sleptSince: string
+  now: string
+}
+
+/** The condition that a team, joined with its session, is present in an open session: active, asleep or idle. */
+export const isAround = ({ seenSince, sleptSince, now }: AroundThresholds) =>
   and(
     isNull(participants.leftAt),
     eq(sessions.status, 'active'),
-    gt(sql`greatest(${participants.lastSeenAt}, ${participants.pollingUntil})`, since),
+    or(
+      gt(sql`greatest(${participants.lastSeenAt}, ${participants.pollingUntil})`, seenSince),
+      gt(participants.sleptAt, sleptSince),
+      gt(participants.sleepingUntil, now),
+    ),
   )
 
 /** The names of the teams that are around in other sessions. */
-export const activeElsewhere = async ({ db }: Queries, sessionId: string, since: string): Promise<string[]> => {
+export const activeElsewhere = async ({ db }: Queries, sessionId: string, since: AroundThresholds): Promise<string[]> => {
   const rows = await db
     .selectDistinct({ name: participants.teamName })
     .from(participants)

@@ -1,10 +1,11 @@
 // The sessions' own rows: insert, lock, change, find by id, list for pages.
 import { and, desc, eq, ilike, ne, not, or, sql } from 'drizzle-orm'
 import { prepared, type Queries } from '../../db/database.ts'
-import { loops, participants, sessionDocs, sessions } from '../../db/schema.ts'
+import { loops, participants, sessionDocs, sessions, wakes } from '../../db/schema.ts'
 import { sessionIndex } from '../../db/search-schema.ts'
 import { isAmong, plainArray } from '../../db/arrays.ts'
 import { isLive, lastActivity, type LiveThresholds } from './home-queries.ts'
+import { usedUpSince } from './wakes.ts'
 
 export type Session = typeof sessions.$inferSelect
 
@@ -32,6 +33,8 @@ export interface SessionOverview {
   docVersion: number
   convener: { teamId: string; teamName: string; leftAt: string | null } | null
   loopSince: string | null
+  /** The hour began whose wakes are used up. */
+  wakesSince: string | null
 }
 
 const { teamId, teamName, leftAt } = participants
@@ -42,18 +45,21 @@ const OVERVIEWS = prepared((db) =>
       docVersion: sql<number>`coalesce(${sessionDocs.version}, 0)`,
       convener: { teamId, teamName, leftAt },
       loopSince: loops.suspectedAt,
+      wakesSince: usedUpSince(sql.placeholder('perHour')),
     })
     .from(sessions)
     .leftJoin(sessionDocs, eq(sessionDocs.sessionId, sessions.id))
     .leftJoin(participants, and(eq(participants.sessionId, sessions.id), eq(participants.teamId, sessions.convenerTeamId)))
     .leftJoin(loops, eq(loops.sessionId, sessions.id))
+    .leftJoin(wakes, eq(wakes.sessionId, sessions.id))
     .where(sql`${sessions.id} = any(${sql.placeholder('ids')}::uuid[])`)
     .prepare('overviews'),
 )
 
-/** Sessions with their doc's version, their convener and whether they look like a loop, in one statement; undefined for an unknown id. */
-export const overviewsOf = async (queries: Queries, ids: string[]): Promise<(SessionOverview | undefined)[]> => {
-  const rows: SessionOverview[] = await OVERVIEWS(queries).execute({ ids: plainArray([...new Set(ids)]) })
+/** Sessions with their doc's version, their convener and whether they need a person, in one statement; undefined for an unknown id.
+ *  `perHour`: the wakes that a session has. */
+export const overviewsOf = async (queries: Queries, ids: string[], perHour: number): Promise<(SessionOverview | undefined)[]> => {
+  const rows: SessionOverview[] = await OVERVIEWS(queries).execute({ ids: plainArray([...new Set(ids)]), perHour })
   const byId = new Map(rows.map((row) => [row.session.id, row]))
   return ids.map((id) => byId.get(id))
 }

@@ -6,7 +6,7 @@ import { CONVERSATION, page, PAGE_EVENTS, type Event, type Page } from './events
 
 // The first line is the partial index events_addressed: a team's few messages are found without reading the feed.
 // Of 20,000 messages 300 with `to`, 100 of them to the team: 0.3 ms, without the index 7 ms (explain analyze, PostgreSQL 15).
-const ADDRESSED = (team: string) => `(to_team_ids is not null or reply_to is not null)
+export const ADDRESSED = (team: string) => `(to_team_ids is not null or reply_to is not null)
   and posted_by_team_id is distinct from ${team} and (to_team_ids @> array[${team}] or exists (
     select 1 from events answered where answered.id = events.reply_to and answered.session_id = events.session_id
       and answered.posted_by_team_id = ${team}))`

@@ -67,7 +67,7 @@ test('a session whose teams go in circles says so on its open page, until a pers
     await strip.getByRole('link', { name: 'Write to them' }).click()
     expect(await page.evaluate('document.activeElement.id')).toBe('message')
     await strip.getByRole('link', { name: 'Clear' }).click()
-    await page.getByRole('heading', { name: 'Clear the loop warning' }).waitFor()
+    await page.getByRole('heading', { name: 'Clear the warning' }).waitFor()
     await page.getByRole('button', { name: 'Clear the warning' }).click()
     await strip.waitFor({ state: 'hidden' })
     expect(await page.getByRole('link', { name: 'Needs a person' }).count()).toBe(0)

@@ -218,16 +218,16 @@ throughEveryDoor((call, parley) => {
       const { alex, bea } = await three()
       const last = async () => (await done(alex('get_session'))).last_sequence
       await waited(bea)
-      const nothing = { unread: 0, addressed: 0, last_cursor: await last() }
+      const nothing = { unread: 0, addressed: 0, last_cursor: await last(), doc_version: 0, wake: false }
       expect(await done(bea('peek'))).toEqual(nothing)
       await say(bea, 'my own')
       expect(await done(bea('peek'))).toEqual({ ...nothing, last_cursor: await last() })
       await say(alex, 'for all')
       await say(alex, 'for Bea', { to: [bea.handle] })
-      const two = { unread: 2, addressed: 1, last_cursor: await last() }
+      const two = { unread: 2, addressed: 1, last_cursor: await last(), doc_version: 0, wake: true }
       for (let n = 0; n < 3; n++) expect(await done(bea('peek'))).toEqual(two)
       expect(texts((await waited(bea)).messages)).toEqual(['my own', 'for all', 'for Bea'])
-      expect(await done(bea('peek'))).toEqual({ unread: 0, addressed: 0, last_cursor: await last() })
+      expect(await done(bea('peek'))).toEqual({ ...nothing, last_cursor: await last() })
     })
 
     test('what an addressed wait handed out is addressed no more, and still unread', async () => {

@@ -69,6 +69,21 @@ onEveryEngine((parley) => {
       expect((await held).messages).toHaveLength(1)
       expect(await figure('parley_wake_seconds_count')).toBe(before + 1)
     })
+
+    test('counts the peeks that are held apart from the waits, the teams that they woke, and times these', async () => {
+      const { alex, bea } = await room(via(parley()))
+      const before = await metrics()
+      await done(bea('peek', { timeout: 0.05 }))
+      const held = done(bea('peek', { timeout: 20 }))
+      while ((await figure('parley_peeks_held')) < 1) await Bun.sleep(5)
+      expect(await figure('parley_waits_held')).toBe(0)
+      await say(alex, 'Wake up.')
+      expect((await held).wake).toBe(true)
+      const after = await metrics()
+      for (const name of ['parley_wake_seconds_count', 'parley_wakes_total{outcome="allowed"}'])
+        expect(figureIn(after, name) - figureIn(before, name), name).toBe(1)
+      expect(figureIn(after, 'parley_wakes_total{outcome="refused"}')).toBe(figureIn(before, 'parley_wakes_total{outcome="refused"}'))
+    })
   })
 })
 

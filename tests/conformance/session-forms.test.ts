@@ -20,6 +20,7 @@ const forms = (id: string, handle: string): [path: string, fields: Record<string
   ['/settings/check', {}],
   ['/settings/mcp-url', { mcp_url: 'https://parley.example/mcp' }],
   ['/settings/loop-guard', { mode: 'off', posts: '12', likeness: '0.9' }],
+  ['/settings/wakes', { wakes_per_hour: '7' }],
 ]
 
 onEveryEngine((parley) => {

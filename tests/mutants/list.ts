@@ -20,6 +20,8 @@ const LOG_READER = 'src/log/log-reader.ts'
 const WAIT = 'src/rooms/team-wait.ts'
 const MISSED = 'src/log/missed.ts'
 const SPEECH = 'src/stores/speech.ts'
+const PEEK = 'src/rooms/team-peek.ts'
+const WAKES = 'src/stores/wakes.ts'
 const NOTIFIER = 'src/log/notifier.ts'
 const GATE = 'src/operations/perform.ts'
 const WRITES = 'src/operations/transaction.ts'
@@ -542,4 +544,65 @@ const MCP: Mutant[] = [
   },
 ]
 
-export const MUTANTS: Mutant[] = [...LOG, ...WAITS, ...CROSSING, ...NOTIFIER_MUTANTS, ...IDEMPOTENCY, ...PERMISSIONS, ...REDACTION, ...MCP]
+const ASLEEP: Mutant[] = [
+  {
+    name: 'asleep: a wake consumes what it told of',
+    breaks: 'a held peek moves no cursor',
+    file: PEEK,
+    from: `if (over || isOver(answer)) return answer`,
+    to: `services.presence.poll(member.session.id, member.teamId, 0).advance({ delivered: answer.lastCursor }); if (over || isOver(answer)) return answer`,
+    tests: tests('conformance/held-peek'),
+  },
+  {
+    name: 'asleep: the hour’s wakes are never used up',
+    breaks: 'WAKES_PER_HOUR is how many teams messages wake without a person’s word',
+    file: WAKES,
+    from: `f.free or f.always or f.n <= $6::int - hour.taken`,
+    to: `f.free or f.always or f.n <= $6::int`,
+    tests: tests('conformance/wakes'),
+  },
+  {
+    name: 'asleep: two instances count a team twice',
+    breaks: 'a team that sleeps at two instances is woken at both and counted once',
+    file: WAKES,
+    from: `order by p.session_id, p.team_id for no key update of p`,
+    to: `order by p.session_id, p.team_id`,
+    tests: tests('conformance/wakes'),
+  },
+  {
+    name: 'asleep: a person’s word takes wakes',
+    breaks: 'what a person says wakes everybody and takes none of the wakes',
+    file: WAKES,
+    from: `where not free`,
+    to: `where true`,
+    tests: tests('conformance/wakes'),
+  },
+  {
+    name: 'asleep: a team that sleeps counts as listening',
+    breaks: 'only who waits for the next message listens',
+    file: 'src/rooms/status.ts',
+    from: `return inFlightUntil({ at: seen?.lastSeenMs, until: seen?.pollingUntilMs }, written) > clock.now()`,
+    to: `return inFlightUntil({ at: seen?.lastSeenMs, until: seen?.pollingUntilMs ?? seen?.sleepingUntilMs }, written) > clock.now()`,
+    tests: tests('quick/session-state', 'conformance/asleep'),
+  },
+  {
+    name: 'asleep: a sleeping convener counts as present',
+    breaks: 'a held peek makes no convener present',
+    file: 'src/rooms/convener.ts',
+    from: `(row.status === 'disconnected' || row.status === 'asleep')`,
+    to: `row.status === 'disconnected'`,
+    tests: tests('conformance/asleep'),
+  },
+]
+
+export const MUTANTS: Mutant[] = [
+  ...LOG,
+  ...WAITS,
+  ...ASLEEP,
+  ...CROSSING,
+  ...NOTIFIER_MUTANTS,
+  ...IDEMPOTENCY,
+  ...PERMISSIONS,
+  ...REDACTION,
+  ...MCP,
+]

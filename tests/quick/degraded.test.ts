@@ -7,6 +7,7 @@ const watched = () => {
     log: (level: string, message: string, figures = {}) => void logged.push(`${level} ${message} ${JSON.stringify(figures)}`),
     config: { MAX_WAITS: 100, MAX_STREAMS: 10 },
     waits: { held: 0 },
+    peeks: { held: 0 },
     streams: { open: 0 },
     indexer: { lagSeconds: 0 },
   }

@@ -45,3 +45,19 @@ test('a change is drained once, again when writing failed, and a team at rest is
   expect(presence.drain()).toHaveLength(0)
   expect(presence.of('t')).toBeUndefined()
 })
+
+test('a team that holds peeks sleeps until the last of them has ended, and is not seen', () => {
+  const presence = new Presence(at(1_000_000))
+  const [first, second] = [presence.sleep('s', 't', 30_000), presence.sleep('s', 't', 10_000)]
+  expect([first.ofTeam, presence.of('t')!.lastSeenMs, presence.of('t')!.pollingUntilMs]).toEqual([2, 0, undefined])
+  presence.drain()
+  presence.drain()
+  second.end()
+  expect(presence.of('t')!.sleepingUntilMs).toBeGreaterThan(1_029_000)
+  first.end()
+  expect([first.ofTeam, presence.of('t')!.sleepingUntilMs]).toEqual([0, undefined])
+  expect(presence.of('t')!.sleptMs).toBeGreaterThanOrEqual(1_000_000)
+  expect(presence.drain()).toHaveLength(1)
+  expect(presence.drain()).toHaveLength(0)
+  expect(presence.of('t')).toBeUndefined()
+})

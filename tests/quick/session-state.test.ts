@@ -3,6 +3,7 @@ import { createElement } from 'react'
 import { renderToStaticMarkup } from 'react-dom/server'
 import { Lanes } from '../../components/session/lanes.tsx'
 import { Listening, Roster } from '../../components/session/roster.tsx'
+import { WakesStrip } from '../../components/session/warning-strip.tsx'
 import type { RosterTeam } from '../../components/session/session-view.ts'
 import { readConfig } from '../../src/config.ts'
 import { Clock } from '../../src/core/clock.ts'
@@ -21,7 +22,13 @@ const servicesOf = (environment: Record<string, string> = {}, saved?: object) =>
   clock.set(NOW)
   const config = readConfig(environment)
   const settings = loopSettingsOf(config)(saved && JSON.stringify(saved))
-  return { clock, presence: new Presence(clock), config, loops: { settings: () => settings } } as unknown as Parameters<typeof stateOf>[0]
+  return {
+    clock,
+    presence: new Presence(clock),
+    config,
+    loops: { settings: () => settings },
+    wakes: { perHour: () => config.WAKES_PER_HOUR },
+  } as unknown as Parameters<typeof stateOf>[0]
 }
 const watched = (more: object = {}, said: RecentEvent[] = []) =>
   ({
@@ -56,6 +63,9 @@ const team = (teamId: string, seenMinutesAgo: number) =>
     lastSeenCursor: 0,
     deliveredCursor: 0,
     addressedCursor: 0,
+    sleptAt: null,
+    sleepingUntil: null,
+    wokenCursor: 0,
     acknowledgedCursor: 0,
   }) as Parameters<typeof stateOf>[2][number]
 
@@ -186,7 +196,7 @@ test('only who polls at this moment listens: a team that was seen a second ago m
     ['b', 'active', false],
     ['c', 'active', false],
   ])
-  const listening = renderToStaticMarkup(createElement(Listening, { teams, concluded: false, quietFor: undefined }))
+  const listening = renderToStaticMarkup(createElement(Listening, { teams, concluded: false, quietFor: undefined, wakes: undefined }))
   expect(listening).toContain('1 team is listening')
 })
 
@@ -204,6 +214,49 @@ test('a team that spoke after its last poll is shown with the age of that, and a
   expect(ages(message(3, 'a', NOW - 8 * 60_000), message(2, 'c', NOW - 60_000))[0]).toBe('disconnected 6m ago') // it has polled since
   const { teams } = stateOf(servicesOf(), watched({}, [message(4, 'a', NOW - 25_000)]), [team('a', 6)])
   expect(shownOf(teams)).toContain('spoke 20s ago<span class="sr-only">, not listening</span>')
+})
+
+test('a team that is asleep is shown so, with its dot and its unread; it does not listen, and a session whose teams all sleep is quiet', () => {
+  const services = servicesOf()
+  const said = [message(2, 'b'), message(1, 'b')]
+  services.presence.sleep('s', 'a', 30_000)
+  const { teams, quietFor } = stateOf(services, watched({}, said), [team('a', 40), team('b', 40)])
+  expect(teams.map(({ id, status, polling }) => [id, status, polling])).toEqual([
+    ['a', 'asleep', false],
+    ['b', 'disconnected', false],
+  ])
+  expect(quietFor).toBe('6m')
+  const roster = shownOf(teams)
+  for (const part of ['Asleep, a message wakes it', 'title="awake 40m ago; a message wakes it"', '>asleep<', '>2 unread<'])
+    expect(roster).toContain(part)
+  const bar = (more: object) =>
+    renderToStaticMarkup(createElement(Listening, { teams, concluded: false, quietFor: undefined, wakes: undefined, ...more }))
+  expect(bar({})).toContain('No team is listening right now · 1 asleep: a message wakes it')
+  expect(bar({ wakes: { perHour: 30, since: minutesAgo(5) } })).toContain('· 1 asleep<')
+  expect(bar({ quietFor })).toContain('Quiet for 6m, not concluded · 1 asleep: a message wakes it')
+  expect(bar({ concluded: true })).not.toContain('asleep')
+  services.presence.poll('s', 'b', 30_000)
+  const both = stateOf(services, watched({}, said), [team('a', 40), team('b', 40)]).teams
+  expect(bar({ teams: both })).toMatch(/1 team is.*listening.*1 asleep: a message wakes it/)
+})
+
+test('a session says that messages wake nobody: used up it needs a person, and where there are none it says so while a team sleeps', () => {
+  const strip = (environment: Record<string, string>, wakesSince: string | null, sleeps = true) => {
+    const services = servicesOf(environment)
+    if (sleeps) services.presence.sleep('s', 'a', 30_000)
+    const state = stateOf(services, { ...watched(), wakesSince }, [team('a', 40), team('b', 40)])
+    return renderToStaticMarkup(createElement(WakesStrip, state))
+  }
+  const since = minutesAgo(10)
+  const used = strip({}, since)
+  expect(used).toContain('Since 11:50 UTC messages have woken sleeping teams 30 times')
+  expect(used).toContain('Until 12:50 UTC only what is addressed to a team wakes it.')
+  expect(used).toContain('href="/sessions/s/release"')
+  expect(strip({}, null)).toContain('hidden=""')
+  const none = strip({ WAKES_PER_HOUR: '0' }, null)
+  expect(none).toContain('Messages do not wake a team that is asleep')
+  expect(none).not.toContain('release')
+  expect(strip({ WAKES_PER_HOUR: '0' }, null, false)).toContain('hidden=""')
 })
 
 const shownOf = (teams: RosterTeam[]) => renderToStaticMarkup(createElement(Roster, { id: '', teams, waitingFor: 0 }))

@@ -14,10 +14,10 @@ const READS: Record<string, (queries: Queries, ids: string[]) => PromiseLike<unk
   listSessions: (queries, ids) => listSessions(queries, { among: ids, search: 'parser', found: ids, limit: 10 }),
   messageCounts,
   newestSequences,
-  overviewsOf,
+  overviewsOf: (queries, ids) => overviewsOf(queries, ids, 30),
   pulsesOf: (queries, ids) => pulsesOf(queries, ids, '2026-01-01T12:00:00Z'),
   rostersOf,
-  sessionsWithDocs,
+  sessionsWithDocs: (queries, ids) => sessionsWithDocs(queries, ids, 30),
   titlesOf,
 }
 

@@ -41,7 +41,7 @@ onEveryEngine((parley) => {
     await say(alex, 'word')
     await say(alex, 'word')
     await parley().database.query(`update events set at = '2026-01-01T12:00:00.120Z' where session_id = $1 and sequence = 3`, [id])
-    const [watched] = await sessionsWithDocs(parley().database, [id])
+    const [watched] = await sessionsWithDocs(parley().database, [id], 30)
     expect(watched!.recent.map(([sequence, team, isMessage]) => [sequence, team, isMessage])).toEqual([
       [3, alex.handle, true],
       [2, alex.handle, true],

@@ -52,6 +52,9 @@ const PARTICIPANTS: Record<keyof typeof participants.$inferSelect, Meaning> = {
   lastSeenCursor: NO,
   deliveredCursor: NO,
   addressedCursor: NO,
+  sleptAt: NO,
+  sleepingUntil: NO,
+  wokenCursor: NO,
 }
 
 const columnOf = (field: string) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

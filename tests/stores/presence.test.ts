@@ -46,6 +46,8 @@ const seen = (teamId: string, lastSeenMs: number): Seen => ({
   seenCursor: 0,
   deliveredCursor: 0,
   addressedCursor: 0,
+  sleptMs: undefined,
+  sleepingUntilMs: undefined,
 })
 
 /** Somebody else holds the team's row until the returned function is called. */

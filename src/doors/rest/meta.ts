@@ -35,6 +35,7 @@ const readOnly = (answers: Record<string, (c: Http) => Response | Promise<Respon
 export const metaRoutes = (services: Services) => {
   const { database, metrics } = services
   metrics.gauge('parley_waits_held', 'Waits that are held now', () => services.waits.held)
+  metrics.gauge('parley_peeks_held', 'Peeks that are held now, by teams that sleep', () => services.peeks.held)
   metrics.gauge('parley_streams_open', 'Event streams that are open now', () => services.streams.open)
   metrics.gauge('parley_waiters', 'Subscriptions of waits and streams to a session', () => services.waiters.size)
   metrics.gauge('parley_batches', 'Group commits since the start', () => services.groupCommit.batches)

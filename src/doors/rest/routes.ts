@@ -26,7 +26,6 @@ export const restRoutes = (operations: readonly ServedOp[], services: Services) 
   const inOrder = [...byPath].toSorted(([a], [b]) => parametersIn(a) - parametersIn(b))
   for (const [path, routes] of inOrder) {
     for (const { method, operation } of routes) {
-      if (operation.conditional) app.use(path, etag({ retainedHeaders: retainedBy(operation) }))
       app.on(method, path, handlerFor(operation, services))
     }
     app.all(path, () => methodNotAllowed(routes.map(({ method }) => method)))
@@ -34,8 +33,7 @@ export const restRoutes = (operations: readonly ServedOp[], services: Services) 
   return app
 }
 
-// What an answer's headers say beside its text may change while the text does not: a client that keeps the text must know.
-const retainedBy = ({ markdown }: ServedOp) => [...RETAINED_304_HEADERS, ...Object.keys(markdown?.headers ?? {})]
+const asksForStream = (c: Http): boolean => c.req.header('accept')?.includes('text/event-stream') ?? false
 
 const routesOf = (operation: ServedOp) =>
   [operation.route, ...(operation.aliases ?? [])].map(([method, path]) => ({ method, path, operation }))
@@ -76,13 +74,23 @@ const handlerFor = (operation: ServedOp, services: Services) => {
       if (!(error instanceof Refusal)) throw error
       return response(operation, { ok: false, error: error.body }, {}, call)
     }
-    if (operation.held && c.req.header('accept')?.includes('text/event-stream')) return streamed(operation, services, call, input)
+    if (operation.held && asksForStream(c)) return streamed(operation, services, call, input)
     const outcome = await perform(operation, services, call, input)
     const answer = markdownAnswer(c, operation, outcome) ?? response(operation, outcome, input, call)
     observeWake(services, call)
-    return answer
+    return operation.conditional ? withEtag(c, operation, answer) : answer
   }
 }
+
+// Once the answer is there, not as middleware around it: that would keep half a KiB and more for each that is held (bench/connections).
+const withEtag = async (c: Http, operation: ServedOp, answer: Response): Promise<Response> => {
+  c.res = answer
+  await etag({ retainedHeaders: retainedBy(operation) })(c, async () => {})
+  return c.res
+}
+
+// What an answer's headers say beside its text may change while the text does not: a client that keeps the text must know.
+const retainedBy = ({ markdown }: ServedOp) => [...RETAINED_304_HEADERS, ...Object.keys(markdown?.headers ?? {})]
 
 // A refusal that comes at once is JSON; an answer that is held back is an event stream.
 const streamed = async (operation: ServedOp, services: Services, call: Call, input: object) => {

@@ -96,9 +96,9 @@ const FORMS = {
     input: ({ reason }, session_id) => ({ session_id, reason }),
   },
   release: {
-    title: 'Clear the loop warning',
+    title: 'Clear the warning',
     about:
-      'The teams have been repeating themselves, so the session is flagged. Tell them in the feed what you expect, or clear the warning if this is intended.',
+      'The teams have been repeating themselves, or messages have woken them as often as one hour allows, so the session is flagged. Tell them in the feed what you expect, or clear the warning if this is intended: what was said so far no longer counts, and messages wake teams again.',
     submit: 'Clear the warning',
     operation: releaseSession,
     fields: () => <></>,

@@ -4,10 +4,10 @@ import { renderToStaticMarkup } from 'react-dom/server'
 import { Written } from '../../../components/document/document-pane.tsx'
 import { Count } from '../../../components/session/feed-pane.tsx'
 import { Lanes, type Lane } from '../../../components/session/lanes.tsx'
-import { LoopStrip } from '../../../components/session/loop-strip.tsx'
 import { Listening, Roster } from '../../../components/session/roster.tsx'
 import { SessionHead } from '../../../components/session/session-page.tsx'
 import type { SessionState } from '../../../components/session/session-view.ts'
+import { LoopStrip, WakesStrip } from '../../../components/session/warning-strip.tsx'
 import type { NewRows } from '../session/feed.tsx'
 
 export type Bytes = Uint8Array<ArrayBuffer>
@@ -48,13 +48,14 @@ export interface LiveView {
   messages: number
 }
 
-export type FragmentName = 'head' | 'loop' | 'roster' | 'listening' | 'written' | 'lanes' | 'count'
+export type FragmentName = 'head' | 'loop' | 'wakes' | 'roster' | 'listening' | 'written' | 'lanes' | 'count'
 /** The parts of a page that show the session's state, as markup. */
 export type Fragments = Record<FragmentName, string>
 
 const COMPONENTS: Record<FragmentName, (view: LiveView) => ReactElement> = {
   head: ({ state }) => <SessionHead session={state} />,
   loop: ({ state }) => <LoopStrip {...state} />,
+  wakes: ({ state }) => <WakesStrip {...state} />,
   roster: ({ state }) => <Roster {...state} />,
   listening: ({ state }) => <Listening {...state} />,
   written: ({ state }) => <Written written={state.written} history={`/sessions/${state.id}/history`} />,
@@ -64,6 +65,7 @@ const COMPONENTS: Record<FragmentName, (view: LiveView) => ReactElement> = {
 const TARGETS: Record<FragmentName, string> = {
   head: '#session-head',
   loop: '#loop',
+  wakes: '#wakes',
   roster: '#roster',
   listening: '#listening',
   written: '#written',

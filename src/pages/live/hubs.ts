@@ -39,7 +39,8 @@ export const createHubs = (services: Services, kinds: EventKinds) => {
       await pause(SWEEP_EVERY_MS)
       try {
         const ids = [...open.keys()]
-        const [rows, rosters] = await Promise.all([sessionsWithDocs(services.database, ids), rostersOf(services.database, ids)])
+        const { database, wakes } = services
+        const [rows, rosters] = await Promise.all([sessionsWithDocs(database, ids, wakes.perHour()), rostersOf(database, ids)])
         const teams = Map.groupBy(rosters, ({ sessionId }) => sessionId)
         for (const row of rows) open.get(row.session.id)?.update(row, teams.get(row.session.id) ?? [])
       } catch (error) {

@@ -32,8 +32,9 @@ export class LiveState {
 
   /** Reads the session and its teams; the lanes are read by and by. */
   async read() {
-    const { database } = this.services
-    const [[row], teams] = await Promise.all([sessionsWithDocs(database, [this.sessionId]), roster(database, this.sessionId)])
+    const { database, wakes } = this.services
+    const found = sessionsWithDocs(database, [this.sessionId], wakes.perHour())
+    const [[row], teams] = await Promise.all([found, roster(database, this.sessionId)])
     this.#row = row!
     this.teams = teams
   }

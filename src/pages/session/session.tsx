@@ -24,7 +24,7 @@ export const sessionPage = async (c: Http, site: Site): Promise<Response> => {
   const { database } = services
   const { id, source } = await existingSession(database, c.req.param('id') ?? '')
   if (source !== 'room') return tracePage(c, site)
-  const [[found], teams] = await Promise.all([sessionsWithDocs(database, [id]), roster(database, id)])
+  const [[found], teams] = await Promise.all([sessionsWithDocs(database, [id], services.wakes.perHour()), roster(database, id)])
   const row = found!
   const feed = { queries: database, sessionId: id, teams: teamLookup(teams), kinds }
   const all = c.req.query('all') !== undefined

@@ -1,9 +1,10 @@
-// The state of a session for its page: the teams and their status, the document's newest version, whether the session is idle or loops.
+// The state of a session for its page: the teams and their status, the document's newest version, whether the session is idle, loops or has
+// used up its wakes.
 import type { RosterTeam, SessionState } from '../../../components/session/session-view.ts'
-import type { Status } from '../../../components/parts/status-dot.tsx'
 import { ago, agoRoughly } from '../../../components/parts/time.ts'
 import { receiptOf } from '../../rooms/receipts.ts'
-import { missingTeams, isPolling, participantOf } from '../../rooms/roster.ts'
+import { missingTeams, participantOf } from '../../rooms/roster.ts'
+import { isPolling } from '../../rooms/status.ts'
 import { LONGEST_WAIT_S } from '../../rooms/waits.ts'
 import type { Services } from '../../process/services.ts'
 import type { RosterRow } from '../../stores/members.ts'
@@ -12,17 +13,19 @@ import type { LiveThresholds } from '../../stores/home-queries.ts'
 import { RECENT_EVENTS, type RecentEvent, type sessionsWithDocs } from '../../stores/live-state.ts'
 import { teamLookup } from './team-lookup.ts'
 
-/** A session's row with its document's newest version, its loop warning and what was said last. */
+/** A session's row with its document's newest version, its warnings and what was said last. */
 export type SessionWithDoc = Awaited<ReturnType<typeof sessionsWithDocs>>[number]
+type Seat = ReturnType<typeof participantOf>
 
 export const stateOf = (
   services: Services,
-  { session, version, loopSince, recent, ...written }: SessionWithDoc,
+  { session, version, loopSince, wakesSince, recent, ...written }: SessionWithDoc,
   rows: RosterRow[],
 ): SessionState => {
   const now = services.clock.now()
   const concluded = session.status === 'closed'
-  const teams = rosterTeams(services, session, rows, recent)
+  const seats = rows.map((row) => participantOf(services, row, session))
+  const teams = rosterTeams(services, session, rows, seats, recent)
   const lookup = teamLookup(rows)
   return {
     id: session.id,
@@ -32,7 +35,8 @@ export const stateOf = (
     teams,
     waitingFor: concluded ? 0 : missingTeams(session, rows),
     loop: loopSince && !concluded ? { teams: repeating(recent, teams, services.loops.settings().posts), since: loopSince } : undefined,
-    quietFor: concluded ? undefined : quietFor(services, session, teams),
+    wakes: concluded ? undefined : wakesOf(services, wakesSince, teams),
+    quietFor: concluded ? undefined : quietFor(services, session, seats),
     written: {
       version,
       by: written.writtenBy === null ? undefined : (lookup.team(written.writtenByTeamId) ?? lookup.named(written.writtenBy)),
@@ -48,16 +52,27 @@ const repeating = (recent: RecentEvent[], teams: RosterTeam[], posts: number): s
   return teams.filter(({ id }) => messages.some(([, team]) => team === id)).map(({ name }) => name)
 }
 
-const quietFor = (services: Services, session: Session, teams: RosterTeam[]): string | undefined =>
-  isQuiet(services, session, teams) ? ago(session.lastEventAt ?? session.createdAt, services.clock.now()) : undefined
+// Where messages may wake nobody at all, that matters to a reader while a team sleeps.
+const wakesOf = ({ wakes }: Services, since: string | null, teams: RosterTeam[]): SessionState['wakes'] => {
+  const perHour = wakes.perHour()
+  if (since) return { perHour, since }
+  return perHour === 0 && teams.some(({ status }) => status === 'asleep') ? { perHour, since: undefined } : undefined
+}
 
-/** Whether pages call an open session idle instead of live: no team is there, and nothing was said for as long as an agent stays without
- *  news (IDLE_LIMIT empty waits), so that it will hardly go on by itself. */
+const quietFor = (services: Services, session: Session, seats: Seat[]): string | undefined =>
+  isQuiet(services, session, seats) ? ago(session.lastEventAt ?? session.createdAt, services.clock.now()) : undefined
+
+/** Whether pages call an open session idle instead of live: no team is there or all sleep, and nothing was said for as long as an agent stays
+ *  without news (IDLE_LIMIT empty waits), so that it will hardly go on by itself. */
 export const isQuiet = (
   services: Pick<Services, 'config' | 'clock'>,
   { lastEventAt, createdAt }: Pick<Session, 'lastEventAt' | 'createdAt'>,
-  teams: { status: Status }[],
-): boolean => (lastEventAt ?? createdAt) < liveSince(services).eventSince && teams.every(({ status }) => status === 'disconnected')
+  seats: Seat[],
+): boolean => {
+  const { eventSince, seenSince } = liveSince(services)
+  const isThere = ({ status, last_seen_at }: Seat) => status !== 'disconnected' && (status !== 'asleep' || last_seen_at >= seenSince)
+  return (lastEventAt ?? createdAt) < eventSince && !seats.some(isThere)
+}
 
 /** Since when a session counts as live, by its last event and by its teams' polls: for the database, which counts and lists sessions. */
 export const liveSince = ({ config, clock }: Pick<Services, 'config' | 'clock'>): LiveThresholds => {
@@ -65,15 +80,15 @@ export const liveSince = ({ config, clock }: Pick<Services, 'config' | 'clock'>)
   return { eventSince: before(config.IDLE_LIMIT * LONGEST_WAIT_S), seenSince: before(config.DISCONNECTED_AFTER), now: before(0) }
 }
 
-const ORDER = { active: 0, idle: 1, disconnected: 2 }
+const ORDER = { active: 0, asleep: 1, idle: 2, disconnected: 3 }
 
-const rosterTeams = (services: Services, session: Session, teams: RosterRow[], recent: RecentEvent[]): RosterTeam[] => {
+const rosterTeams = (services: Services, session: Session, teams: RosterRow[], seats: Seat[], recent: RecentEvent[]): RosterTeam[] => {
   const now = services.clock.now()
   const spoke = new Map<string | null, string>()
   for (const [, team, isMessage, at] of recent) if (isMessage && !spoke.has(team)) spoke.set(team, at)
   return teams
-    .map((row): RosterTeam => {
-      const { status, last_seen_at, is_convener, left_at } = participantOf(services, row, session)
+    .map((row, i): RosterTeam => {
+      const { status, last_seen_at, is_convener, left_at } = seats[i]!
       const { delivered, acknowledged } = receiptOf(services, row)
       const spokeAt = spoke.get(row.teamId) ?? ''
       const isLastWord = left_at === null && spokeAt > last_seen_at

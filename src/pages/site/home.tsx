@@ -10,11 +10,12 @@ import type { SearchResults } from '../../../components/search/search-page.tsx'
 import type { ErrorBody } from '../../core/errors.ts'
 import { eventLine, newTitle, type EventKinds } from '../../core/event-kinds.ts'
 import { toPlainText } from '../../markdown/plain-text.ts'
-import { isPolling, participantOf } from '../../rooms/roster.ts'
+import { participantOf } from '../../rooms/roster.ts'
+import { aroundSince, isPolling, statusOf, type Status } from '../../rooms/status.ts'
 import { conclusionOf } from '../../rooms/conclusion.ts'
 import type { Services } from '../../process/services.ts'
 import { conclusionsOf } from '../../stores/documents.ts'
-import { suspectedSessions } from '../../loops/store.ts'
+import { needsOfSessions, type Need } from '../../loops/store.ts'
 import { listSessions, titlesOf, type SessionFilter, type Session } from '../../stores/sessions.ts'
 import type { Http } from '../../doors/http/http.ts'
 import { partial } from '../live/frames.tsx'
@@ -44,16 +45,17 @@ export const homePage = async (c: Http, site: Site): Promise<Response> => {
   const { services } = site
   const query = (c.req.query('q') ?? '').trim().replaceAll('\0', '').toWellFormed().slice(0, 200).toWellFormed()
   const filter = FILTERS.find((name) => name === c.req.query('status')) ?? 'all'
-  const needing = await suspectedSessions(services.database, SHOWN + 1)
+  const needs = await needsOfSessions(services.database, services.wakes.perHour(), SHOWN + 1)
+  const needing = new Map(needs.map(({ sessionId, reason }) => [sessionId, reason]))
   const [counts, answer] = await Promise.all([
-    countsOf(services, needing.length),
+    countsOf(services, needing.size),
     query === '' ? {} : searchForPage(c, site, { query: query, hits: HITS_SHOWN, sessions: SESSIONS_FOUND }),
   ])
   const { found, problem, search } = { search: query, found: undefined, problem: undefined, ...shownOf(answer) }
   const matches = new Map(found?.sessions.map((hit) => [hit.id, hit]))
   const conditions = { ...(search && { search, found: [...matches.keys()] }), ...wanted(services, filter), limit: SHOWN + 1 }
-  const first = needing.length > 0 ? await listSessions(services.database, { ...conditions, among: needing }) : []
-  const others = (await listSessions(services.database, conditions)).filter(({ id }) => !needing.includes(id))
+  const first = needing.size > 0 ? await listSessions(services.database, { ...conditions, among: [...needing.keys()] }) : []
+  const others = (await listSessions(services.database, conditions)).filter(({ id }) => !needing.has(id))
   const listed = [...first, ...others]
   const sessions = (await summaries(site, listed.slice(0, SHOWN), needing)).map((session) => withMatch(session, matches.get(session.id)))
   const more = listed.length > SHOWN
@@ -90,22 +92,23 @@ const countsOf = async (services: Services, needing: number): Promise<Counts> =>
   const since = liveSince(services)
   const [{ sessions, live, lastEventAt }, teams, messages] = await Promise.all([
     totals(database, since),
-    presentTeams(database, since.seenSince),
+    presentTeams(database, aroundSince(services)),
     messagesSince(database, new Date(clock.now() - DAY_MS).toISOString()),
   ])
-  const present = teams.filter(({ team, convenerTeamId }) => participantOf(services, team, { convenerTeamId }).status !== 'disconnected')
+  const statuses = teams.map(({ team }) => statusOf(services, team)).filter((status) => status !== 'disconnected')
   return {
     sessions,
     live,
-    listening: present.filter(({ team }) => isPolling(services, team)).length,
-    present: present.length,
+    listening: teams.filter(({ team }) => isPolling(services, team)).length,
+    present: statuses.length,
+    asleep: statuses.filter((status) => status === 'asleep').length,
     messages: messages > MOST_COUNTED ? `${MOST_COUNTED.toLocaleString('en')}+` : messages,
     needPerson: needing > SHOWN ? `${SHOWN}+` : needing,
     lastEvent: lastEventAt ? ago(lastEventAt, clock.now()) : undefined,
   }
 }
 
-const summaries = async ({ services, eventKinds }: Site, sessions: Session[], needing: string[]): Promise<SessionSummary[]> => {
+const summaries = async ({ services, eventKinds }: Site, sessions: Session[], needing: Map<string, Need>): Promise<SessionSummary[]> => {
   const { database, clock } = services
   const ids = sessions.map(({ id }) => id)
   const concluded = sessions.filter(({ status, source }) => status === 'closed' && source === 'room').map(({ id }) => id)
@@ -131,8 +134,9 @@ const summaries = async ({ services, eventKinds }: Site, sessions: Session[], ne
       id: session.id,
       title: session.title,
       source: sourceName(session.source),
-      state: session.status === 'closed' ? 'concluded' : isQuiet(services, session, seats) ? 'idle' : 'live',
-      needsPerson: needing.includes(session.id),
+      state:
+        session.status === 'closed' ? 'concluded' : !isQuiet(services, session, seats) ? 'live' : seats.some(isAsleep) ? 'asleep' : 'idle',
+      need: needing.get(session.id),
       lastLine:
         conclusionLine(conclusions.get(session.id)) ||
         (last ? lineOf(eventKinds, last.type, last.content, author) : session.description || 'Nothing said yet'),
@@ -144,6 +148,8 @@ const summaries = async ({ services, eventKinds }: Site, sessions: Session[], ne
     }
   })
 }
+
+const isAsleep = ({ status }: { status: Status }) => status === 'asleep'
 
 const originOf = ({ resumedFromSessionId, forkedFromSessionId }: Session) => resumedFromSessionId ?? forkedFromSessionId ?? undefined
 

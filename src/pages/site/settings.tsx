@@ -1,5 +1,6 @@
-// The settings page: the link that agents are given, the loop guard, and the values of the environment's variables.
+// The settings page: the link that agents are given, the loop guard, wakes, and the values of the environment's variables.
 import { setCookie } from 'hono/cookie'
+import { z } from 'zod'
 import type { Notice } from '../../../components/site/link-card.tsx'
 import { THEMES } from '../../../components/site/theme.ts'
 import { SettingsPage } from '../../../components/site/settings-page.tsx'
@@ -7,7 +8,9 @@ import type { VariableGroup, VariableRow } from '../../../components/site/variab
 import { VARIABLES, type Config, type VariableName } from '../../config.ts'
 import { refuse } from '../../core/errors.ts'
 import { LOOP_MODES, loopSettings, loopSettingsOf } from '../../loops/guard.ts'
+import { MOST_WAKES, wakesPerHour } from '../../loops/wakes.ts'
 import type { Services } from '../../process/services.ts'
+import type { SettingName } from '../../stores/settings.ts'
 import { actorOf } from '../../doors/http/cookies.ts'
 import type { Http } from '../../doors/http/http.ts'
 import { calledHost, calledScheme, linkInForce, serverLink } from '../../doors/http/origin.ts'
@@ -28,6 +31,10 @@ const noticeOf = async (c: Http, { services }: Site): Promise<Notice | undefined
       return { variant: 'ok', text: 'Loop guard saved.' }
     case 'reset_guard':
       return { variant: 'ok', text: 'What was saved for the loop guard is forgotten.' }
+    case 'saved_wakes':
+      return { variant: 'ok', text: 'Wakes per hour saved.' }
+    case 'reset_wakes':
+      return { variant: 'ok', text: 'The number of wakes that was saved is forgotten.' }
     case 'reset':
       return { variant: 'ok', text: `The saved link is forgotten. Agents are given ${url} from now on.` }
     default:
@@ -73,22 +80,33 @@ export const checkLink = async (c: Http, site: Site): Promise<Response> => {
 }
 
 /** POST /settings/loop-guard: `mode`, `posts` and `likeness` are saved, `reset` forgets them. For signed-in people alone. */
-export const saveLoopGuard = async (c: Http, site: Site): Promise<Response> => {
+export const saveLoopGuard = (c: Http, site: Site): Promise<Response> =>
+  saveForm(c, site, { setting: 'loop_guard', about: 'guard', schema: loopSettings, stored: JSON.stringify })
+
+/** POST /settings/wakes: `wakes_per_hour` is saved, `reset` forgets it. For signed-in people alone. */
+export const saveWakes = (c: Http, site: Site): Promise<Response> =>
+  saveForm(c, site, { setting: 'wakes_per_hour', about: 'wakes', schema: WAKES, stored: ({ wakes_per_hour }) => String(wakes_per_hour) })
+
+const WAKES = z.strictObject({ wakes_per_hour: wakesPerHour })
+
+interface SavedForm<Values> {
+  setting: SettingName
+  about: string
+  schema: z.ZodType<Values>
+  stored: (values: Values) => string
+}
+
+const saveForm = async <Values,>(c: Http, site: Site, { setting, about, schema, stored }: SavedForm<Values>): Promise<Response> => {
   assertActor(c, site)
   const { reset, ...values } = valuesOf(await formOf(c))
-  const chosen = loopSettings.safeParse(values)
+  const chosen = schema.safeParse(values)
   if (reset === undefined && !chosen.success) {
     const [issue] = chosen.error.issues
-    return renderSettings(
-      c,
-      site,
-      { variant: 'destructive', text: `Not saved: ${issue!.path.join('.')}: ${issue!.message}` },
-      undefined,
-      400,
-    )
+    const text = `Not saved: ${issue!.path.join('.')}: ${issue!.message}`
+    return renderSettings(c, site, { variant: 'destructive', text }, undefined, 400)
   }
-  await site.services.changeSetting('loop_guard', reset === undefined ? JSON.stringify(chosen.data) : undefined)
-  return seeOther(c, `/settings?done=${reset === undefined ? 'saved' : 'reset'}_guard`)
+  await site.services.changeSetting(setting, reset === undefined ? stored(chosen.data!) : undefined)
+  return seeOther(c, `/settings?done=${reset === undefined ? 'saved' : 'reset'}_${about}`)
 }
 
 /** POST /theme: `theme`, and in `back` the path where the reader was. */
@@ -119,7 +137,13 @@ const renderSettings = (c: Http, site: Site, notice: Notice | undefined, typed?:
     saved: services.setting('loop_guard') !== undefined,
     otherwise: { ...loopSettingsOf(services.config)(undefined), configured: services.config.given.has('LOOP_GUARD') },
   }
-  return page(c, <SettingsPage {...{ frame, link, notice, typed, loopGuard }} groups={groupsOf(services)} />, status)
+  const wakes = {
+    perHour: services.wakes.perHour(),
+    most: MOST_WAKES,
+    saved: services.setting('wakes_per_hour') !== undefined,
+    otherwise: { perHour: services.config.WAKES_PER_HOUR, configured: services.config.given.has('WAKES_PER_HOUR') },
+  }
+  return page(c, <SettingsPage {...{ frame, link, notice, typed, loopGuard, wakes }} groups={groupsOf(services)} />, status)
 }
 
 const GROUPS: { id: string; title: string; about: string; names: VariableName[] }[] = [
@@ -132,6 +156,7 @@ const GROUPS: { id: string; title: string; about: string; names: VariableName[] 
       'DISCONNECTED_AFTER',
       'IDLE_LIMIT',
       'LOOP_GUARD',
+      'WAKES_PER_HOUR',
       'METADATA_MIN_INTERVAL',
       'RATE_LIMIT',
       'MAX_WAITS',
@@ -165,9 +190,10 @@ const variableRow = (services: Services, name: VariableName): VariableRow => {
   return { name, about, value: secret && value !== undefined ? 'set' : value, source }
 }
 
-// Two variables can be set on this page; a value saved here wins over the environment.
+// Three variables can be set on this page; a value saved here wins over the environment.
 const savedOn = ({ setting, loops }: Services, name: VariableName): string | undefined => {
   if (name === 'MCP_URL') return setting('mcp_url')
+  if (name === 'WAKES_PER_HOUR') return setting('wakes_per_hour')
   return name === 'LOOP_GUARD' && setting('loop_guard') !== undefined ? loops.settings().mode : undefined
 }
 

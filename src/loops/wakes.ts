@@ -1,0 +1,107 @@
+// Whether a message may wake a team that sleeps, which costs its person a model's call: a session takes so many wakes an hour without a
+// person's word. Past that, only what is addressed to the team or said by a person wakes it. Counted in the database (stores/wakes.ts).
+import { LRUCache } from 'lru-cache'
+import { z } from 'zod'
+import type { Database } from '../../db/database.ts'
+import { createBatchLoader } from '../core/batch-loader.ts'
+import type { Metrics } from '../core/metrics.ts'
+import type { Config } from '../config.ts'
+import { peekedBy, type Peeked, type PeekKey } from '../stores/peeks.ts'
+import { claimWakes, ensureWakes, type WakeClaim } from '../stores/wakes.ts'
+
+export const MOST_WAKES = 100_000
+
+/** What a person can save on the settings page. Until then WAKES_PER_HOUR gives it. */
+export const wakesPerHour = z
+  .string()
+  .regex(/^\d{1,9}$/, 'must be a whole number, 0 or more')
+  .transform(Number)
+  .refine((wakes) => wakes <= MOST_WAKES, `must be at most ${MOST_WAKES}`)
+
+/** The number in force, from the saved text. */
+export const wakesPerHourOf = (config: Pick<Config, 'WAKES_PER_HOUR'>, saved: string | undefined): number =>
+  saved === undefined ? config.WAKES_PER_HOUR : wakesPerHour.parse(saved)
+
+export interface PeekQuestion extends PeekKey {
+  /** Only what is addressed to the team may wake it. */
+  addressedOnly: boolean
+  /** The caller is held and waits for it: a wake is counted. Otherwise the answer says what would be. */
+  claims: boolean
+}
+
+export interface PeekAnswer extends Peeked {
+  wake: boolean
+}
+
+const SESSIONS_KEPT = 10_000
+const REMEMBERED_MS = 1_000 // a session whose wakes are used up is not asked about at every message, but a person may release it elsewhere
+
+/** Peeks of this process, answered in batches: a statement for what there is, and one for each session whose sleepers it wakes. */
+export class Wakes {
+  #usedUp = new LRUCache<string, true>({ max: SESSIONS_KEPT, ttl: REMEMBERED_MS })
+
+  constructor(
+    readonly database: Database,
+    readonly metrics: Metrics,
+    readonly perHour: () => number,
+  ) {}
+
+  /** What a team has not been told, and whether it may wake it. */
+  ask = createBatchLoader((questions: PeekQuestion[]) => this.#answers(questions))
+
+  /** Teams that a message is not addressed to were refused a moment ago. */
+  wereUsedUp = (session: string): boolean => this.#usedUp.has(session)
+
+  /** A person has released the session. */
+  forget = (session: string): void => void this.#usedUp.delete(session)
+
+  /** A message would have woken so many teams, had there been a wake left. */
+  refused = (teams: number): void => this.metrics.wakes.inc({ outcome: 'refused' }, teams)
+
+  async #answers(questions: PeekQuestion[]): Promise<PeekAnswer[]> {
+    const perHour = this.perHour()
+    const peeked = await peekedBy(this.database, questions)
+    const answers = questions.map((question, i): PeekAnswer => ({ ...peeked[i]!, wake: wouldWake(question, peeked[i]!, perHour) }))
+    const claiming = answers.map((answer, i) => ({ question: questions[i]!, answer })).filter(isClaim)
+    const bySession = Map.groupBy(claiming, ({ question }) => question.sessionId)
+    await Promise.all([...bySession].map(([session, asked]) => this.#claim(session, asked, perHour)))
+    return answers
+  }
+
+  async #claim(session: string, asked: Asked[], perHour: number) {
+    if (asked.some(({ answer }) => answer.taken === undefined)) await ensureWakes(this.database, session)
+    const granted = await claimWakes(this.database, session, [...claimsOf(asked)], perHour)
+    const teams = new Set(granted.map(({ team_id }) => team_id))
+    for (const { question, answer } of asked) answer.wake = teams.has(question.teamId)
+    this.metrics.wakes.inc({ outcome: 'allowed' }, granted.filter(({ fresh }) => fresh).length)
+    if (asked.some(({ answer }) => !answer.wake)) this.#usedUp.set(session, true)
+  }
+}
+
+interface Asked {
+  question: PeekQuestion
+  answer: PeekAnswer
+}
+
+const hasNews = ({ addressedOnly }: PeekQuestion, { unread, addressed }: Peeked) => (addressedOnly ? addressed : unread) > 0
+
+const wouldWake = (question: PeekQuestion, there: Peeked, perHour: number): boolean =>
+  hasNews(question, there) && (there.byPerson || there.addressed > 0 || there.counted || (there.taken ?? 0) < perHour)
+
+const isClaim = ({ question, answer }: Asked): boolean => question.claims && hasNews(question, answer)
+
+// One for each team, however many peeks it holds: the one for the most.
+const claimsOf = (asked: Asked[]) => {
+  const claims = new Map<string, WakeClaim>()
+  for (const { question, answer } of asked) {
+    const { teamId } = question
+    const earlier = claims.get(teamId)
+    claims.set(teamId, {
+      teamId,
+      through: Math.max(earlier?.through ?? 0, answer.lastCursor),
+      always: (earlier?.always ?? false) || answer.addressed > 0,
+      free: (earlier?.free ?? false) || answer.byPerson,
+    })
+  }
+  return claims.values()
+}

@@ -1,0 +1,119 @@
+// One team's held peek in one session: it waits for a message that may wake the team, consumes nothing and moves no cursor. While it is
+// held, no more than two async functions are: each keeps about half a KiB (bench/connections).
+import { refuse } from '../core/errors.ts'
+import type { Sleep } from '../core/presence.ts'
+import { LogReader } from '../log/log-reader.ts'
+import type { Waiter } from '../log/waiters.ts'
+import type { PeekAnswer } from '../loops/wakes.ts'
+import type { Context } from '../operations/context.ts'
+import type { Services } from '../process/services.ts'
+import { closedBy, type Event } from '../stores/events.ts'
+import type { Member } from '../stores/members.ts'
+import { whoseIs } from '../stores/speech.ts'
+import { deliveredTo } from './team-wait.ts'
+
+const PEEKS_OF_A_TEAM = 32
+
+export interface PeekOptions {
+  /** Without it: what was delivered. */
+  after: number | undefined
+  addressedOnly: boolean
+  timeoutMs: number
+}
+
+export class TeamPeek {
+  #sleep: Sleep
+  #held = false
+
+  constructor(
+    readonly services: Services,
+    readonly member: Member,
+    readonly options: PeekOptions,
+  ) {
+    this.#sleep = services.presence.sleep(member.session.id, member.teamId, options.timeoutMs)
+  }
+
+  /** Ends on five causes: news that may wake the team, a closed session, the time, or a caller or server that goes away. `waiter`: subscribed
+   *  before the member was looked up. */
+  async run({ held, wake, signal: signalOf }: Context['call'], waiter: Waiter | undefined): Promise<PeekAnswer> {
+    const { services, options, member } = this
+    const signal = signalOf()
+    let reader: LogReader | undefined
+    try {
+      let newest = member.session.lastConversationSequence
+      if (this.#mayHaveNews()) {
+        const there = await this.#ask(signal)
+        if (isOver(there) || signal.aborted) return there
+        newest = there.lastCursor
+      }
+      this.#begin(held)
+      reader = new LogReader(services, member.session.id, newest, false, { newest, waiter })
+      const until = performance.now() + options.timeoutMs
+      for (;;) {
+        const { events } = await reader.next(Math.max(0, until - performance.now()), signal)
+        const over = events.length === 0
+        if (!over && !this.#mayWake(events)) continue
+        const answer = await this.#ask(signal)
+        if (wake && answer.wake) wake.at = reader.wokenAt
+        if (over || isOver(answer)) return answer
+      }
+    } finally {
+      reader?.close()
+      if (this.#held) services.peeks.held--
+      this.#sleep.end()
+    }
+  }
+
+  // A watcher that goes on from where the feed ends need not ask the database.
+  #mayHaveNews(): boolean {
+    const { services, options, member } = this
+    const { closed, lastConversationSequence } = member.session
+    return closed || questionOf(services, member, options).after < lastConversationSequence
+  }
+
+  // Who has gone, or is sent away because the server stops, is not woken and takes nobody's wake: its next call finds what there is.
+  async #ask(signal: AbortSignal): Promise<PeekAnswer> {
+    const { services, member, options } = this
+    const claims = !signal.aborted && !services.stopping.aborted
+    const answer = await services.wakes.ask({ ...questionOf(services, member, options), claims })
+    return claims ? answer : { ...answer, wake: false }
+  }
+
+  #begin(held: (() => void) | undefined) {
+    const { waits, peeks, config } = this.services
+    if (this.#sleep.ofTeam > PEEKS_OF_A_TEAM)
+      refuse('rate_limited', `Your team already holds ${PEEKS_OF_A_TEAM} peeks in this session. One is enough.`, { retry_after: 1 })
+    if (waits.held + peeks.held >= config.MAX_WAITS)
+      refuse('unavailable', 'This server has reached its limit of held waits (MAX_WAITS). Try again in a few seconds.', { retry_after: 3 })
+    peeks.held++
+    this.#held = true
+    held?.()
+  }
+
+  // Decided in memory, for a message that lands in a session with 1,000 sleepers concerns hardly one of them once the wakes are used up. A
+  // reply may answer the team: the database knows.
+  #mayWake(events: Event[]): boolean {
+    if (closedBy(events)) return true
+    const { services, member, options } = this
+    const others = events.filter((event) => whoseIs(event) !== member.teamId)
+    if (options.addressedOnly) return others.some((event) => mayAddress(event, member))
+    if (!services.wakes.wereUsedUp(member.session.id)) return others.length > 0
+    if (others.some((event) => event.author === 'person' || mayAddress(event, member))) return true
+    if (others.length > 0) services.wakes.refused(1)
+    return false
+  }
+}
+
+const isOver = ({ wake, closed }: PeekAnswer) => wake || closed
+
+const mayAddress = ({ to, reply_to }: Event, { teamId }: Member): boolean =>
+  reply_to !== undefined || (Array.isArray(to) && to.includes(teamId))
+
+/** What a peek asks. */
+export const questionOf = (services: Services, member: Member, { after, addressedOnly }: Omit<PeekOptions, 'timeoutMs'>) => ({
+  sessionId: member.session.id,
+  teamId: member.teamId,
+  after: after ?? deliveredTo(services, member),
+  addressedAfter: after ?? deliveredTo(services, member, true),
+  addressedOnly,
+})
