@@ -85,6 +85,11 @@ export const VARIABLES = {
     'what to do about teams that repeat themselves: off; warn marks the session "needs a person"; slow also refuses repeats for a minute',
     { fallback: 'warn' },
   ),
+  NOTIFY_URL: variable(
+    z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' }),
+    'where people are told that they are needed: each time one JSON POST { kind, session_id, title, url, text }',
+    { secret: true },
+  ),
   IDLE_AFTER: variable(seconds, 'seconds without a poll before a team is shown as idle', { fallback: '10' }),
   DISCONNECTED_AFTER: variable(seconds, 'seconds without a poll before a team is shown as disconnected', { fallback: '60' }),
   IDLE_LIMIT: variable(whole(1, 1_000), 'empty polls after which an agent tells its person that the session is idle', { fallback: '10' }),

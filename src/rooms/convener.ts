@@ -16,6 +16,10 @@ import { op, sessionId, time } from './schemas.ts'
 // leaves, and one that thinks for some minutes must not lose its role.
 const GONE_AFTER_SILENCES = 10
 
+/** A convener that was not seen since then (ms) is gone, unless it has posted. */
+export const goneBefore = ({ clock, config }: Pick<Context['services'], 'clock' | 'config'>): number =>
+  clock.now() - config.DISCONNECTED_AFTER * GONE_AFTER_SILENCES * 1000
+
 /** Refuses with 403 for other teams while the convener is there, 404 for a handle or name that is not present, 409 for the convener's
  *  own. */
 export const transferConvener = op({
@@ -54,7 +58,7 @@ const assertMayTakeOver = async ({ services, queries }: Context, convener: Parti
   if (!convener) return refuse('forbidden', 'This session was opened by a person; only a person can name its convener.')
   if (convener.leftAt) return
   const row = participantOf(services, convener, { convenerTeamId: convener.teamId })
-  const since = services.clock.now() - services.config.DISCONNECTED_AFTER * GONE_AFTER_SILENCES * 1000
+  const since = goneBefore(services)
   const unseen = row.status === 'disconnected' && Date.parse(row.last_seen_at) < since
   // A convener that posts is at work, even if it does not poll.
   if (unseen && !(await hasPosted(queries, convener.sessionId, convener.teamId, since))) return

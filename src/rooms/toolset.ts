@@ -2,6 +2,7 @@
 import type { Toolset } from '../operations/toolset.ts'
 import { catchUp } from './catch-up.ts'
 import { transferConvener } from './convener.ts'
+import { convenerWatch } from './convener-watch.ts'
 import { appendToSessionDoc, getDocHistory, readSessionDoc, updateSessionDoc } from './document.ts'
 import { ackMessages, getHistory, postMessage } from './feed.ts'
 import { createSession } from './create-session.ts'
@@ -46,5 +47,6 @@ Keep what was found and decided in the shared document. The convener ends the se
     leaveSession,
   ],
   eventKinds,
+  jobs: (services) => [convenerWatch(services)],
   offers: { templates, completions: { id: completeSession() }, prompts, list: listResources, read: readResource },
 }
