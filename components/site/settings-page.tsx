@@ -1,6 +1,7 @@
 import { Icon } from '../parts/icon.tsx'
 import { LinkCard, type McpLink, type Notice } from './link-card.tsx'
 import { LoopGuardForm, type LoopGuardChoice } from './loop-guard-form.tsx'
+import { NoticesPanel, type NoticesView } from './notices-panel.tsx'
 import { Shell, type Frame } from './shell.tsx'
 import { THEMES } from './theme.ts'
 import { Button } from '../ui/button.tsx'
@@ -13,11 +14,13 @@ interface Props {
   groups: VariableGroup[]
   loopGuard: LoopGuardChoice
   notice: Notice | undefined
+  /** For signed-in people. */
+  notices: NoticesView | undefined
   /** The link that was rejected. */
   typed: string | undefined
 }
 
-export const SettingsPage = ({ frame, link, groups, loopGuard, notice, typed }: Props) => (
+export const SettingsPage = ({ frame, link, groups, loopGuard, notice, notices, typed }: Props) => (
   <Shell frame={frame} title="Settings · Parley" crumbs={[{ label: 'Settings' }]}>
     <main id="main" className="mx-auto grid w-full max-w-5xl gap-x-8 gap-y-5 px-4 py-7 sm:px-6 md:grid-cols-[10rem_minmax(0,1fr)]">
       <nav
@@ -42,7 +45,7 @@ export const SettingsPage = ({ frame, link, groups, loopGuard, notice, typed }: 
             Environment variables (also from .env) are read at startup; restart after changing one.
           </p>
         </div>
-        <LinkCard frame={frame} link={link} notice={notice} typed={typed} />
+        <LinkCard frame={frame} link={link} notice={notice?.at === undefined ? notice : undefined} typed={typed} />
         {groups.map((group) => (
           <Card key={group.id} id={group.id} aria-label={group.title}>
             <CardHeader>
@@ -50,6 +53,9 @@ export const SettingsPage = ({ frame, link, groups, loopGuard, notice, typed }: 
               <CardDescription>{group.about}</CardDescription>
             </CardHeader>
             {group.id === 'thresholds' && frame.person?.role === 'person' && <LoopGuardForm {...loopGuard} />}
+            {group.id === 'notifications' && notices && (
+              <NoticesPanel notices={notices} notice={notice?.at === 'notifications' ? notice : undefined} />
+            )}
             <CardContent className="px-0 pb-1">
               <VariablesTable {...group} />
             </CardContent>

@@ -15,6 +15,7 @@ import { reach, type LinkCheck } from '../../doors/http/link-check.ts'
 import { assertActor } from '../forms/perform-as-person.ts'
 import { frameOf, localPath, page, seeOther, THEME_COOKIE, type Site } from '../respond.tsx'
 import { formOf, valuesOf } from '../form.ts'
+import { noticesView } from './notices-view.ts'
 
 /** GET /settings; ?done= names the form that was just handled. */
 export const settingsPage = async (c: Http, site: Site): Promise<Response> => renderSettings(c, site, await noticeOf(c, site))
@@ -28,6 +29,10 @@ const noticeOf = async (c: Http, { services }: Site): Promise<Notice | undefined
       return { variant: 'ok', text: 'Loop guard saved.' }
     case 'reset_guard':
       return { variant: 'ok', text: 'What was saved for the loop guard is forgotten.' }
+    case 'told':
+      return { variant: 'ok', text: 'This browser is told from now on. Send a test to see it.', at: 'notifications' }
+    case 'told_no_more':
+      return { variant: 'ok', text: 'That browser is told no more.', at: 'notifications' }
     case 'reset':
       return { variant: 'ok', text: `The saved link is forgotten. Agents are given ${url} from now on.` }
     default:
@@ -102,7 +107,8 @@ export const saveTheme = async (c: Http, { services }: Site): Promise<Response> 
   return seeOther(c, localPath(form.get('back') ?? undefined))
 }
 
-const renderSettings = (c: Http, site: Site, notice: Notice | undefined, typed?: string, status: 200 | 400 = 200) => {
+/** The page, with the outcome of a form. `typed`: a link that was rejected. */
+export const renderSettings = async (c: Http, site: Site, notice: Notice | undefined, typed?: string, status: 200 | 400 = 200) => {
   const { services } = site
   const [protocol, host] = [calledScheme(c, services), calledHost(c, services)]
   const otherwise = services.config.MCP_URL ?? `${protocol}://${host}/mcp`
@@ -119,7 +125,8 @@ const renderSettings = (c: Http, site: Site, notice: Notice | undefined, typed?:
     saved: services.setting('loop_guard') !== undefined,
     otherwise: { ...loopSettingsOf(services.config)(undefined), configured: services.config.given.has('LOOP_GUARD') },
   }
-  return page(c, <SettingsPage {...{ frame, link, notice, typed, loopGuard }} groups={groupsOf(services)} />, status)
+  const notices = await noticesView(c, services)
+  return page(c, <SettingsPage {...{ frame, link, notice, typed, loopGuard, notices }} groups={groupsOf(services)} />, status)
 }
 
 const GROUPS: { id: string; title: string; about: string; names: VariableName[] }[] = [
@@ -143,6 +150,13 @@ const GROUPS: { id: string; title: string; about: string; names: VariableName[] 
     title: 'Permissions',
     about: 'Who may connect, and who may do what.',
     names: ['ACCESS_TOKEN', 'VIEWER_PASSWORD', 'OPERATOR_KEY', 'CONVENER_ONLY', 'ONE_SESSION_PER_TEAM', 'ALLOWED_HOSTS', 'TRUST_PROXY'],
+  },
+  {
+    id: 'notifications',
+    title: 'Notifications',
+    about:
+      'How people are told that they are needed: by teams that repeat themselves or lost their convener, and when a session is concluded.',
+    names: ['NOTIFY_URL'],
   },
 ]
 const REST = { id: 'server', title: 'Server', about: 'Where it listens and where it stores its data.' }
