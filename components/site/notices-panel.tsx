@@ -47,7 +47,7 @@ const ThisBrowser = ({ publicKey, here, browsers }: NoticesView) => (
   <div id="push" data-state="script" data-key={publicKey} data-here={here} className="group/push grid gap-2 rounded-md border p-3">
     <h3 className="font-medium">In this browser</h3>
     <p aria-live="polite" className="text-muted-foreground">
-      <State of="script" className="group-data-[state=script]/push:inline">
+      <State of="script" className="noscript:inline">
         A browser subscribes by JavaScript, which does not run here. NOTIFY_URL works without.
       </State>
       <State of="insecure" className="group-data-[state=insecure]/push:inline">

@@ -56,6 +56,14 @@ export const SettingsPage = ({ frame, link, groups, loopGuard, notice, notices, 
             {group.id === 'notifications' && notices && (
               <NoticesPanel notices={notices} notice={notice?.at === 'notifications' ? notice : undefined} />
             )}
+            {group.id === 'notifications' && !frame.person && (
+              <p className="px-4 pt-3 text-[13px] text-muted-foreground">
+                <a href="/sign-in?next=/settings" className="text-foreground underline underline-offset-2">
+                  Sign in to be told in this browser
+                </a>
+                .
+              </p>
+            )}
             <CardContent className="px-0 pb-1">
               <VariablesTable {...group} />
             </CardContent>

@@ -1,5 +1,5 @@
 // The mark on sessions that look like a loop. It stays until a person releases the session or its teams go on to something else.
-import { and, desc, eq, isNotNull } from 'drizzle-orm'
+import { and, desc, eq, isNotNull, sql } from 'drizzle-orm'
 import type { Queries } from '../../db/database.ts'
 import { loops, sessions } from '../../db/schema.ts'
 import type { LoopPost } from './detector.ts'
@@ -50,6 +50,14 @@ export const release = async ({ db }: Queries, sessionId: string, lastSequence: 
     .onConflictDoUpdate({ target: loops.sessionId, set: released })
   return before?.at != null
 }
+
+/** Why open sessions need a person, and since when. */
+export const needsOfSessions = ({ db }: Queries): Promise<{ sessionId: string; reason: 'loop_suspected'; since: string }[]> =>
+  db
+    .select({ sessionId: loops.sessionId, reason: sql<'loop_suspected'>`'loop_suspected'`, since: sql<string>`${loops.suspectedAt}` })
+    .from(loops)
+    .innerJoin(sessions, eq(sessions.id, loops.sessionId))
+    .where(and(isNotNull(loops.suspectedAt), eq(sessions.status, 'active')))
 
 /** The open sessions that are marked, the newest mark first. */
 export const suspectedSessions = async ({ db }: Queries, limit: number): Promise<string[]> => {

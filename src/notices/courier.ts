@@ -10,11 +10,19 @@ import { KINDS } from './kinds.ts'
 import { messageFor, pushMessageFor } from './message.ts'
 import { postToNotifyUrl } from './notify-url.ts'
 import type { Outcome } from './outcomes.ts'
-import { addressNotices, endDelivery, forgetOldNotices, look, postponeDelivery, takeDeliveries, type Delivery } from './outbox.ts'
+import {
+  addressNotices,
+  endDelivery,
+  forgetOldNotices,
+  isSomethingWaiting,
+  postponeDelivery,
+  takeDeliveries,
+  type Delivery,
+} from './outbox.ts'
 import { createOutages } from './outages.ts'
 import { pushTo, type PushIdentity, type PushSender } from './push.ts'
 import { noteError, removeSubscription } from './subscriptions.ts'
-import { tellPeople } from './tell.ts'
+import { tellPeople, type Fact } from './tell.ts'
 
 const EVERY_MS = 3_000
 const FORGET_EVERY_MS = 60 * 60_000
@@ -27,6 +35,8 @@ interface Parts {
   config: { NOTIFY_URL: string | undefined }
   log: Log
   metrics: Metrics
+  /** The sessions that need a person, each time all of them: what was told before is not told again. */
+  needs: () => Promise<Fact[]>
   pushSender: PushSender
   pushIdentity: () => PushIdentity
   /** What the sign-ins that hold were made with. */
@@ -37,7 +47,7 @@ interface Parts {
 
 /** The background jobs that tell people. `end` gives what is under way three seconds, then lets it go to be tried again. */
 export const createCourier = (parts: Parts) => {
-  const { database, config, log } = parts
+  const { database, config, log, needs } = parts
   const underWay = new Set<Promise<void>>()
   const ending = new AbortController()
   const outages = createOutages(log)
@@ -55,9 +65,8 @@ export const createCourier = (parts: Parts) => {
     underWay.add(made)
   }
   const tell = async () => {
-    const { marked, waiting } = await look(database)
-    await tellPeople(database, marked)
-    if (!waiting && marked.length === 0) return
+    await tellPeople(database, await needs())
+    if (!(await isSomethingWaiting(database))) return
     const notifyUrl = config.NOTIFY_URL !== undefined
     await addressNotices(database, parts.signIn(), notifyUrl)
     const free = AT_ONCE - underWay.size

@@ -2,25 +2,14 @@
 // statement that takes it.
 import type { Queries } from '../../db/database.ts'
 import type { NoticeKindName } from './kinds.ts'
-import type { Fact } from './tell.ts'
 
-// What a loop's mark is known by: its time, in milliseconds.
-const LOOK = `
-with marked as (
-  select l.session_id, (extract(epoch from l.suspected_at) * 1000)::int8::text as about
-  from loops l join sessions s on s.id = l.session_id
-  where l.suspected_at is not null and s.status = 'active'
-)
-select (select coalesce(json_agg(json_build_object('kind', 'loop_suspected', 'sessionId', m.session_id, 'about', m.about)), '[]')
-    from marked m where not exists
-      (select from notices n where n.session_id = m.session_id and n.kind = 'loop_suspected' and n.about = m.about)) as marked,
-  exists (select from notices where not addressed) or exists (select from notice_deliveries where due_at <= now()) as waiting`
+const WAITING = `
+select exists (select from notices where not addressed) or exists (select from notice_deliveries where due_at <= now()) as waiting`
 
-/** The sessions that "need a person" of which nobody has been told yet, and whether there is something to send. One statement, because
- *  every process asks every few seconds. */
-export const look = async ({ query }: Queries): Promise<{ marked: Fact[]; waiting: boolean }> => {
-  const [row] = await query<{ marked: Fact[]; waiting: boolean }>(LOOK)
-  return row!
+/** Whether there is something to send. One small statement, because every server asks every few seconds. */
+export const isSomethingWaiting = async ({ query }: Queries): Promise<boolean> => {
+  const [row] = await query<{ waiting: boolean }>(WAITING)
+  return row!.waiting
 }
 
 const ADDRESS = `

@@ -15,6 +15,7 @@ import { degradedModesJob } from './degraded.ts'
 import { processJobs } from './jobs.ts'
 import { createPublisher, type Publisher } from './publish.ts'
 import { LoopGuard, loopSettingsOf } from '../loops/guard.ts'
+import { needsOfSessions } from '../loops/store.ts'
 import { createCourier } from '../notices/courier.ts'
 import { contactFor, newPushKeys, type PushSender } from '../notices/push.ts'
 import { signInMark } from './sign-in-key.ts'
@@ -70,7 +71,9 @@ export const createServices = async (database: Database, config: Config, log: Lo
   }
   const pushIdentity = () => ({ keys: settings.get('push_keys')!, contact: contactFor(base()) })
   const signIn = () => signInMark({ config, setting: settings.get })
-  const courier = pushSender && createCourier({ database, config, log, metrics, pushSender, pushIdentity, signIn, base })
+  const needs = async () =>
+    (await needsOfSessions(database)).map(({ sessionId, reason, since }) => ({ kind: reason, sessionId, about: since }))
+  const courier = pushSender && createCourier({ database, needs, config, log, metrics, pushSender, pushIdentity, signIn, base })
 
   const services = {
     database,
