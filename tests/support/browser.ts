@@ -11,15 +11,6 @@ export const findChromium = async (): Promise<string> => {
   return found
 }
 
-/** The path of one that can show notifications, as the headless shell cannot. Installs it if there is none. */
-export const findFullChromium = async (): Promise<string> => {
-  const found = () => candidates().find((path) => !path.endsWith(SHELL) && runs(path))
-  const present = found()
-  if (present) return present
-  for (const commands of waysToInstall()) if (commands.every(succeeds) && found()) return found()!
-  throw new Error('No Chromium that shows notifications was found. Install Chromium or Chrome, not the headless shell alone.')
-}
-
 /** Tries one way after the other until a browser runs. */
 export const installChromium = async (): Promise<string> => {
   for (const commands of waysToInstall()) {
@@ -28,6 +19,15 @@ export const installChromium = async (): Promise<string> => {
     if (found) return found
   }
   throw new Error('Chromium could not be installed. Install Chromium or Chrome yourself and set CHROMIUM_PATH to it.')
+}
+
+/** The path of one that can show notifications, as the headless shell cannot. Installs it if there is none. */
+export const findFullChromium = async (): Promise<string> => {
+  const found = () => candidates().find((path) => !path.endsWith(SHELL) && runs(path))
+  const present = found()
+  if (present) return present
+  for (const commands of waysToInstall()) if (commands.every(succeeds) && found()) return found()!
+  throw new Error('No Chromium that shows notifications was found. Install Chromium or Chrome, not the headless shell alone.')
 }
 
 export const launchArgs = [
