@@ -132,6 +132,7 @@ test('a test is sent by a button and answered on the page; removing the browser 
     await subscribesAt(context, service.browser())
     await page.goto('/settings')
     await turnOn(page).click()
+    await page.getByText('This browser is told from now on.').waitFor()
     await page.getByRole('button', { name: 'Send a test to my browsers' }).click()
     await page.getByText(/^Test sent: .*Chrome on .* took it\.$/).waitFor()
     expect(await violations(page)).toEqual([])
