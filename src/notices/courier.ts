@@ -21,10 +21,10 @@ import {
 } from './outbox.ts'
 import { createOutages } from './outages.ts'
 import { pushTo, type PushIdentity, type PushSender } from './push.ts'
-import { noteError, removeSubscription } from './subscriptions.ts'
+import { noteError, removeEnded, removeSubscription } from './subscriptions.ts'
 import { tellPeople, type Fact } from './tell.ts'
 
-const EVERY_MS = 3_000
+const EVERY_MS = 5_000
 const FORGET_EVERY_MS = 60 * 60_000
 const AT_ONCE = 64 // deliveries under way; one that is slow takes up its place for ten seconds
 const RETRY_AFTER_S = [10, 60, 300, 1_800] // then it is given up
@@ -47,7 +47,7 @@ interface Parts {
 
 /** The background jobs that tell people. `end` gives what is under way three seconds, then lets it go to be tried again. */
 export const createCourier = (parts: Parts) => {
-  const { database, config, log, needs } = parts
+  const { database, config, log, needs, signIn } = parts
   const underWay = new Set<Promise<void>>()
   const ending = new AbortController()
   const outages = createOutages(log)
@@ -68,13 +68,17 @@ export const createCourier = (parts: Parts) => {
     await tellPeople(database, await needs())
     if (!(await isSomethingWaiting(database))) return
     const notifyUrl = config.NOTIFY_URL !== undefined
-    await addressNotices(database, parts.signIn(), notifyUrl)
+    await addressNotices(database, signIn(), notifyUrl)
     const free = AT_ONCE - underWay.size
-    if (free > 0) for (const delivery of await takeDeliveries(database, notifyUrl, free)) start(delivery)
+    if (free > 0) for (const delivery of await takeDeliveries(database, signIn(), notifyUrl, free)) start(delivery)
+  }
+  const forget = async () => {
+    await forgetOldNotices(database)
+    await removeEnded(database, signIn())
   }
   const jobs: Job[] = [
     { name: 'notices', everyMs: EVERY_MS, run: tell },
-    { name: 'old-notices', everyMs: FORGET_EVERY_MS, run: () => forgetOldNotices(database) },
+    { name: 'old-notices', everyMs: FORGET_EVERY_MS, run: forget },
   ]
   const end = async () => {
     await Promise.race([Promise.all(underWay), pause(STOP_WITHIN_MS)])

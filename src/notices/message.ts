@@ -1,4 +1,5 @@
 // What is said of a notice: the same fields whichever the way, and no text of anybody's message.
+import { escapeInvisible } from '../core/escape-invisible.ts'
 import { KINDS, type NoticeKindName } from './kinds.ts'
 
 export interface Message {
@@ -36,7 +37,7 @@ export type PushMessage = Omit<Message, 'title'> & { title?: string }
 export const pushMessageFor = ({ kind, session_id, title }: Told, titles: boolean): PushMessage => ({
   kind,
   session_id,
-  ...(titles && { title }),
+  ...(titles && { title: escapeInvisible(title) }),
   url: `/sessions/${session_id}`,
   text: KINDS[kind].sentence,
 })
@@ -45,4 +46,4 @@ export const pushTestMessage: PushMessage = { kind: 'test', session_id: null, ur
 
 // An agent chose the title, and chats read mentions and links into a text: <!channel>, <https://…|click>, @all.
 const LOOKALIKES: Record<string, string> = { '<': '‹', '>': '›', '@': '＠' }
-const harmless = (title: string) => title.replace(/[<>@]/g, (character) => LOOKALIKES[character]!)
+const harmless = (title: string) => escapeInvisible(title.replace(/\s+/g, ' ')).replace(/[<>@]/g, (character) => LOOKALIKES[character]!)

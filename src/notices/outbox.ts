@@ -43,8 +43,10 @@ const HELD_S = 30
 
 const TAKE = `
 with due as (
-  select id from notice_deliveries where due_at <= now() and (subscription_id is not null or $1)
-  order by due_at limit $2 for update skip locked
+  select id from notice_deliveries d where due_at <= now()
+    and case when subscription_id is null then $2 else exists
+      (select from push_subscriptions s where s.id = d.subscription_id and s.sign_in = $1) end
+  order by due_at limit $3 for update skip locked
 ), taken as (
   update notice_deliveries d set tries = d.tries + 1, due_at = now() + ${HELD_S} * interval '1 second'
   from due where d.id = due.id returning d.id, d.notice_id, d.subscription_id, d.tries
@@ -55,9 +57,9 @@ select t.id, t.tries, n.kind, n.session_id, e.title,
 from taken t join notices n on n.id = t.notice_id join sessions e on e.id = n.session_id
 left join push_subscriptions s on s.id = t.subscription_id`
 
-/** Takes up to `limit` deliveries that are due: nobody else gets them while they are under way. */
-export const takeDeliveries = ({ query }: Queries, notifyUrl: boolean, limit: number): Promise<Delivery[]> =>
-  query<Delivery>(TAKE, [notifyUrl, limit])
+/** Takes up to `limit` deliveries that are due, to browsers only while their sign-in holds: nobody else gets them while they are under way. */
+export const takeDeliveries = ({ query }: Queries, signIn: string, notifyUrl: boolean, limit: number): Promise<Delivery[]> =>
+  query<Delivery>(TAKE, [signIn, notifyUrl, limit])
 
 /** The delivery is over. */
 export const endDelivery = async ({ query }: Queries, id: string): Promise<void> =>

@@ -26,7 +26,7 @@ export const saveSubscription = (database: Database, subscription: NewSubscripti
     const { person, signIn } = subscription
     const endpointHash = sha256(subscription.endpoint)
     await lockText(tx, `push/${person}`)
-    await tx.db.delete(pushSubscriptions).where(ne(pushSubscriptions.signIn, signIn))
+    await removeEnded(tx, signIn)
     const mine = and(eq(pushSubscriptions.person, person), ne(pushSubscriptions.endpointHash, endpointHash))
     if ((await tx.db.$count(pushSubscriptions, mine)) >= MOST_PER_PERSON) return undefined
     const values = { ...subscription, endpointHash, madeAt: sql`clock_timestamp()`, lastError: null }
@@ -45,6 +45,10 @@ export const subscriptionsOf = ({ db }: Queries, signIn: string): Promise<Subscr
 /** Forgets one, and what was still to be sent to it. */
 export const removeSubscription = async ({ db }: Queries, id: string): Promise<void> =>
   void (await db.delete(pushSubscriptions).where(eq(pushSubscriptions.id, id)))
+
+/** Forgets those whose sign-in no longer holds: nothing is sent to them any more. */
+export const removeEnded = async ({ db }: Queries, signIn: string): Promise<void> =>
+  void (await db.delete(pushSubscriptions).where(ne(pushSubscriptions.signIn, signIn)))
 
 /** What came of the last notice to it; undefined: it was taken. */
 export const noteError = async ({ db }: Queries, id: string, error: string | undefined): Promise<void> =>

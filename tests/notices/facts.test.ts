@@ -186,7 +186,7 @@ onEveryEngine((parley) => {
     const { id, alex } = await room(viaRest(silent))
     await done(alex('conclude_session', { summary_section: 'Done.' }))
     await addressNotices(silent.database, '', true)
-    const taken = await takeDeliveries(silent.database, true, 10) // and dies
+    const taken = await takeDeliveries(silent.database, '', true, 10) // and dies
     expect(taken.map(({ session_id }) => session_id)).toContain(id)
     await closing(await telling(), async () => {
       await aWhile()

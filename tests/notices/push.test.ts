@@ -148,6 +148,18 @@ onEveryEngine((parley) => {
     })
   })
 
+  test('what was still to be tried again is not sent once there is a new operator key', async () => {
+    const browser = service.browser()
+    service.answers(() => new Response(null, { status: 503 }))
+    await turnOn(browser)
+    await conclude()
+    await soon('it failed', async () => (await subscriptions())[0]?.last_error === 'answered 503')
+    await newOperatorKey(served.services)
+    await served.database.query('update notice_deliveries set due_at = now()')
+    await Bun.sleep(300) // ten looks
+    expect(service.at(pathOf(browser))).toHaveLength(1)
+  })
+
   describe('a push service that', () => {
     test.each([404, 410])('answers %i has its subscription forgotten', async (status) => {
       const [gone, there] = [service.browser(`/gone/${crypto.randomUUID()}`), service.browser()]
