@@ -239,4 +239,59 @@ export const imports = pgTable('imports', {
   batches: integer().notNull(), // counted, to notice that somebody else imports the same transcript
 })
 
+// What people are to be told of a session (src/notices/): a row for each fact, written once whichever instance finds it.
+export const notices = pgTable(
+  'notices',
+  {
+    id: uuid().primaryKey(),
+    sessionId: uuid()
+      .notNull()
+      .references(() => sessions.id, { onDelete: 'cascade' }),
+    kind: text().notNull(),
+    about: text().notNull(), // which fact of this kind: the time of a mark, a team, an event
+    at: at().notNull().defaultNow(),
+    addressed: boolean().notNull().default(false), // it has a row in notice_deliveries for everybody who is to be told
+  },
+  (t) => [
+    uniqueIndex('notices_fact').on(t.sessionId, t.kind, t.about),
+    index('notices_unaddressed')
+      .on(t.id)
+      .where(sql`not ${t.addressed}`),
+  ],
+)
+
+// The browsers that people have asked to be told in. Whoever knows an endpoint can send to it, and only with the keys what it shows.
+export const pushSubscriptions = pgTable('push_subscriptions', {
+  id: uuid().primaryKey(),
+  endpointHash: text().notNull().unique(),
+  endpoint: text().notNull(),
+  p256dh: text().notNull(),
+  auth: text().notNull(),
+  person: text().notNull(), // the name given at sign-in
+  signIn: text().notNull(), // a hash of what the cookie was signed with: with a new operator key nobody is signed in any more
+  titles: boolean().notNull(),
+  browser: text().notNull(),
+  madeAt: at().notNull().defaultNow(),
+  lastError: text(),
+})
+
+// What is still to be sent of a notice: a row goes once it was taken, or given up.
+export const noticeDeliveries = pgTable(
+  'notice_deliveries',
+  {
+    id: uuid().primaryKey(),
+    noticeId: uuid()
+      .notNull()
+      .references(() => notices.id, { onDelete: 'cascade' }),
+    subscriptionId: uuid().references(() => pushSubscriptions.id, { onDelete: 'cascade' }), // null: NOTIFY_URL
+    tries: integer().notNull().default(0),
+    dueAt: at().notNull().defaultNow(), // of the next try; while one is under way, when another instance may try
+  },
+  (t) => [
+    index('notice_deliveries_due').on(t.dueAt),
+    index('notice_deliveries_notice').on(t.noticeId),
+    index('notice_deliveries_subscription').on(t.subscriptionId),
+  ],
+)
+
 export const settings = pgTable('settings', { name: text().primaryKey(), value: text().notNull(), updatedAt: at().notNull().defaultNow() })

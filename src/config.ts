@@ -90,6 +90,11 @@ export const VARIABLES = {
     'teams that messages may wake in a session within an hour without a word from a person; then only what is addressed to a team, or said by a person, wakes it',
     { fallback: '30' },
   ),
+  NOTIFY_URL: variable(
+    z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' }),
+    'where people are told that they are needed: each time one JSON POST { kind, session_id, title, url, text }',
+    { secret: true },
+  ),
   IDLE_AFTER: variable(seconds, 'seconds without a poll before a team is shown as idle (or asleep, while a message would wake it)', {
     fallback: '10',
   }),

@@ -18,6 +18,7 @@ import { errorAnswer } from './doors/http/http.ts'
 import { isLoopback } from './doors/http/origin.ts'
 import { ImportFailed } from './cli/import.ts'
 import { NoSuchPath } from './cli/import-files.ts'
+import { createPushSender } from './notices/push-sender.ts'
 import { firstOperatorKey } from './process/operator-key.ts'
 import { jobsOf } from './operations/toolset.ts'
 import { createServices, type Services } from './process/services.ts'
@@ -40,11 +41,13 @@ const serve = async (config: Config, log: Log) => {
   const opened = await openDatabase(config, (line) => log('warn', line))
   try {
     await migrate(opened.database)
-    const services = await createServices(opened.database, config, log, { jobs: jobsOf(toolsets), ownTools })
+    let url = urlAt(config.HOST, config.PORT)
+    const options = { jobs: jobsOf(toolsets), ownTools, pushSender: createPushSender(), ownUrl: () => url }
+    const services = await createServices(opened.database, config, log, options)
     const commandSecret = opened.lock ? newSecret() : undefined
     const app = await createApp(services, { asset, ...(commandSecret && { commandSecret }) })
     const server = listen(config, app.fetch, log)
-    const url = urlAt(config.HOST, server.port)
+    url = urlAt(config.HOST, server.port)
     if (commandSecret) opened.lock!.announce(url, commandSecret)
     greet(services, url, await firstOperatorKey(services))
     const stop = stopInGoodOrder(server, services, opened, log)

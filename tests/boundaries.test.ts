@@ -15,13 +15,14 @@ const MAY: Record<string, string[]> = {
   search: ['core', 'db', 'stores'],
   loops: ['core', 'db', 'stores', 'config.ts'],
   log: ['core', 'db', 'stores'],
-  process: ['core', 'db', 'stores', 'search', 'loops', 'log', 'config.ts'],
+  notices: ['core', 'db', 'stores'],
+  process: ['core', 'db', 'stores', 'search', 'loops', 'log', 'notices', 'config.ts'],
   operations: ['core', 'db', 'stores', 'log', 'process'],
   import: ['core', 'db', 'transcripts', 'stores', 'process'],
-  rooms: ['core', 'db', 'markdown', 'stores', 'loops', 'log', 'process', 'operations'],
+  rooms: ['core', 'db', 'markdown', 'stores', 'loops', 'log', 'notices', 'process', 'operations'],
   history: ['core', 'db', 'markdown', 'stores', 'search', 'operations'],
   'toolsets.ts': ['core', 'operations', 'rooms', 'history'],
-  doors: ['core', 'db', 'stores', 'log', 'process', 'operations', 'import', 'rooms'],
+  doors: ['core', 'db', 'stores', 'log', 'notices', 'process', 'operations', 'import', 'rooms'],
   pages: [
     'core',
     'db',
@@ -30,6 +31,7 @@ const MAY: Record<string, string[]> = {
     'stores',
     'loops',
     'log',
+    'notices',
     'process',
     'operations',
     'rooms',
@@ -39,7 +41,7 @@ const MAY: Record<string, string[]> = {
   ],
   'app.ts': ['core', 'process', 'operations', 'doors', 'pages', 'toolsets.ts'],
   cli: ['core', 'db', 'process', 'operations', 'import', 'toolsets.ts', 'doors', 'config.ts'],
-  'server.ts': ['core', 'db', 'process', 'operations', 'toolsets.ts', 'doors', 'app.ts', 'cli', 'config.ts'],
+  'server.ts': ['core', 'db', 'notices', 'process', 'operations', 'toolsets.ts', 'doors', 'app.ts', 'cli', 'config.ts'],
 }
 const ENTRY = 'src/server.ts'
 
@@ -47,6 +49,7 @@ const ENTRY = 'src/server.ts'
 const NODE: Record<string, string[]> = {
   'src/cli/install.ts': ['node:child_process', 'node:fs', 'node:path', 'node:timers/promises'],
   'src/core/ids.ts': ['node:crypto'],
+  'src/notices/push-sender.ts': ['node:dns/promises', 'node:https'],
   'src/pages/respond.tsx': ['node:util', 'node:zlib'],
   'src/pages/assets.ts': ['node:crypto', 'node:util', 'node:zlib'],
   'src/cli/import.ts': ['node:fs', 'node:path', 'node:util'],

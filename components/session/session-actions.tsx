@@ -58,6 +58,7 @@ export const SessionActions = ({ sessionId, person }: Props) => {
             {!guest && <Item icon="history" label="The document’s history" href={`${at}/history`} />}
             {mayAct && (
               <>
+                <Item icon="bell" label="Be told when you are needed" href="/settings#notifications" />
                 <Item icon="key" label="Share with people outside…" href={`${at}/share`} />
                 <Item icon="pencil" label="Change title or description…" {...inDialog(`${at}/edit`)} when="concluded:hidden" />
                 <Item icon="users" label="Name the convener…" {...inDialog(`${at}/convener`)} when="concluded:hidden" />

@@ -20,6 +20,8 @@ export interface McpLink extends ServerLink {
 export interface Notice {
   variant: 'ok' | 'warn' | 'destructive'
   text: string
+  /** The section that it is about; the link's unless given. */
+  at?: 'notifications'
 }
 
 interface Props {

@@ -1,6 +1,7 @@
 import { Icon } from '../parts/icon.tsx'
 import { LinkCard, type McpLink, type Notice } from './link-card.tsx'
 import { LoopGuardForm, type LoopGuardChoice } from './loop-guard-form.tsx'
+import { NoticesPanel, type NoticesView } from './notices-panel.tsx'
 import { Shell, type Frame } from './shell.tsx'
 import { THEMES } from './theme.ts'
 import { Button } from '../ui/button.tsx'
@@ -15,11 +16,13 @@ interface Props {
   loopGuard: LoopGuardChoice
   wakes: WakesChoice
   notice: Notice | undefined
+  /** For signed-in people. */
+  notices: NoticesView | undefined
   /** The link that was rejected. */
   typed: string | undefined
 }
 
-export const SettingsPage = ({ frame, link, groups, loopGuard, wakes, notice, typed }: Props) => (
+export const SettingsPage = ({ frame, link, groups, loopGuard, wakes, notice, notices, typed }: Props) => (
   <Shell frame={frame} title="Settings · Parley" crumbs={[{ label: 'Settings' }]}>
     <main id="main" className="mx-auto grid w-full max-w-5xl gap-x-8 gap-y-5 px-4 py-7 sm:px-6 md:grid-cols-[10rem_minmax(0,1fr)]">
       <nav
@@ -44,7 +47,7 @@ export const SettingsPage = ({ frame, link, groups, loopGuard, wakes, notice, ty
             Environment variables (also from .env) are read at startup; restart after changing one.
           </p>
         </div>
-        <LinkCard frame={frame} link={link} notice={notice} typed={typed} />
+        <LinkCard frame={frame} link={link} notice={notice?.at === undefined ? notice : undefined} typed={typed} />
         {groups.map((group) => (
           <Card key={group.id} id={group.id} aria-label={group.title}>
             <CardHeader>
@@ -56,6 +59,17 @@ export const SettingsPage = ({ frame, link, groups, loopGuard, wakes, notice, ty
                 <LoopGuardForm {...loopGuard} />
                 <WakesForm {...wakes} />
               </>
+            )}
+            {group.id === 'notifications' && notices && (
+              <NoticesPanel notices={notices} notice={notice?.at === 'notifications' ? notice : undefined} />
+            )}
+            {group.id === 'notifications' && !frame.person && (
+              <p className="px-4 pt-3 text-[13px] text-muted-foreground">
+                <a href="/sign-in?next=/settings" className="text-foreground underline underline-offset-2">
+                  Sign in to be told in this browser
+                </a>
+                .
+              </p>
             )}
             <CardContent className="px-0 pb-1">
               <VariablesTable {...group} />

@@ -1,3 +1,10 @@
+// The addresses under which this server is reached.
+/** The base URL of the server that an MCP link leads to: the link without its /mcp or /mcp/TOOLSET. */
+export const baseOf = (link: string): string => {
+  const { origin, pathname } = new URL(link)
+  return origin + pathname.replace(/\/((api\/)?mcp|mcp\/[^/]+)?\/?$/, '')
+}
+
 // Where a server that listens on a wildcard address is reached on its own machine.
 const LOOPBACK: Record<string, string> = { '0.0.0.0': '127.0.0.1', '[::]': '[::1]', '[::ffff:0:0]': '127.0.0.1', '*': '127.0.0.1' }
 

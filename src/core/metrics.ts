@@ -18,6 +18,12 @@ export class Metrics {
     registers: [this.#registry],
   })
   readonly eventsAppended = this.#counter('parley_events_appended_total', 'Events that this process committed to session logs')
+  readonly noticesSent = new Counter({
+    name: 'parley_notices_total',
+    help: 'Notices to people, by way (notify_url or push) and outcome: ok, failed after the last try, or gone: that browser is forgotten',
+    labelNames: ['way', 'outcome'],
+    registers: [this.#registry],
+  })
   readonly viewersCut = this.#counter('parley_viewers_cut_total', 'Live pages disconnected because they read too slowly')
   readonly wakes = new Counter({
     name: 'parley_wakes_total',

@@ -20,6 +20,7 @@ export type Assets = ReadonlyMap<string, Asset>
 const TYPES = {
   'app.css': 'text/css; charset=utf-8',
   'app.js': 'text/javascript; charset=utf-8',
+  'sw.js': 'text/javascript; charset=utf-8',
   'icon.svg': 'image/svg+xml',
   'geist.woff2': 'font/woff2',
   'geist.LICENSE.txt': 'text/plain; charset=utf-8',

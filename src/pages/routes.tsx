@@ -18,6 +18,7 @@ import { searchPage } from './search/search.tsx'
 import { sessionPage } from './session/session.tsx'
 import { endShare, makeShare, sharePage } from './session/share.tsx'
 import { checkLink, saveLink, saveLoopGuard, saveTheme, saveWakes, settingsPage } from './site/settings.tsx'
+import { sendTestNotice, tellNoMore, tellThisBrowser } from './site/notices.tsx'
 import { eventFile, tracePage } from './trace/trace.tsx'
 import { methodNotAllowed } from '../doors/rest/routes.ts'
 import { isShared, openShared } from '../doors/http/share-link.ts'
@@ -62,13 +63,19 @@ const WRITE: Routes = {
   '/settings/check': checkLink,
   '/settings/loop-guard': saveLoopGuard,
   '/settings/wakes': saveWakes,
+  '/settings/push': tellThisBrowser,
+  '/settings/push/remove': tellNoMore,
+  '/settings/notices/test': sendTestNotice,
   '/theme': saveTheme,
 }
+
+const WORKER_PATH = '/sw.js' // a service worker reaches the pages below its own path alone
 
 export const pageRoutes = (site: Site) => {
   const { services } = site
   const app = new Hono<Env>()
   app.get('/public/:name', async (c) => (await assetResponse(c, site.assets, c.req.param('name'))) ?? c.notFound())
+  app.get(WORKER_PATH, async (c) => (await assetResponse(c, site.assets, 'sw.js')) ?? c.notFound())
   app.route('/', signInRoutes(site))
   app.get('/shared/:token', (c) => openShared(c, services))
   app.route('/', liveRoutes(site))

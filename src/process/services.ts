@@ -2,6 +2,7 @@
 import type { Database } from '../../db/database.ts'
 import { startBackground, type Intervals } from './background.ts'
 import type { Config } from '../config.ts'
+import { baseOf, urlAt } from '../core/address.ts'
 import { Clock } from '../core/clock.ts'
 import { createBatchLoader } from '../core/batch-loader.ts'
 import { newSecret, type Token } from '../core/ids.ts'
@@ -15,14 +16,19 @@ import { processJobs } from './jobs.ts'
 import { createPublisher, type Publisher } from './publish.ts'
 import { LoopGuard, loopSettingsOf } from '../loops/guard.ts'
 import { Wakes, wakesPerHourOf } from '../loops/wakes.ts'
+import { needsOfSessions } from '../loops/store.ts'
+import { createCourier } from '../notices/courier.ts'
+import { contactFor, newPushKeys, type PushSender } from '../notices/push.ts'
+import { signInMark } from './sign-in-key.ts'
 import { Notifier } from '../log/notifier.ts'
 import { writePresence } from '../stores/presence.ts'
-import { savedSettings, type SavedSettings } from '../stores/settings.ts'
+import { offerSetting, savedSettings, type SavedSettings } from '../stores/settings.ts'
 import { overviewsOf } from '../stores/sessions.ts'
 
 // To one session: one writes, and the next ones wait for its lock. However many writes come, a session that is held elsewhere takes no
 // more connections than these.
 const WRITES_AT_ONCE = 3
+const NEWEST_NEEDS = 200 // looked at every few seconds: an older one was told before
 
 export type Services = Awaited<ReturnType<typeof createServices>>
 
@@ -33,17 +39,23 @@ export interface Options {
   jobs?: (services: Services) => readonly Job[]
   intervals?: Intervals
   clock?: Clock
+  /** Sends to the push services of browsers (notices/push-sender.ts). Without it this process tells people nothing, by no way: a command
+   *  leaves that to the servers. */
+  pushSender?: PushSender
+  /** Where it listens, once it does; what HOST and PORT say unless given. */
+  ownUrl?: () => string
 }
 
 /** Puts one process together over a database that is migrated. Resolves when it hears the other instances and its background work has
  *  begun; `drain`, then `close` end it, the database too. */
 export const createServices = async (database: Database, config: Config, log: Log, options: Options = {}) => {
-  const { clock = new Clock(), ownTools } = options
+  const { clock = new Clock(), ownTools, pushSender, ownUrl = () => urlAt(config.HOST, config.PORT) } = options
   const presence = new Presence(clock)
   const metrics = new Metrics()
   const stopping = new AbortController()
   const instance = database.engine === 'postgres' ? newSecret().slice(0, 8) : undefined
   const notifier = instance === undefined ? undefined : new Notifier(database, instance, log)
+  await offerSetting(database, 'push_keys', newPushKeys()) // for good: browsers subscribe to this very pair
   const settings = await savedSettings(database, notifier && ((tx) => notifier.settingsSaved(tx)))
   const loopSettings = loopSettingsOf(config)
   const loops = new LoopGuard(database, clock.now, () => loopSettings(settings.get('loop_guard')))
@@ -55,6 +67,20 @@ export const createServices = async (database: Database, config: Config, log: Lo
   await hearOthers(database, { notifier, settings, publisher })
   await notifier?.ready()
   const own = processJobs({ database, clock, presence, loops, settings, notifier, publisher, stopping: stopping.signal })
+
+  const base = () => {
+    const link = settings.get('mcp_url') ?? config.MCP_URL
+    return link ? baseOf(link) : ownUrl()
+  }
+  const pushIdentity = () => ({ keys: settings.get('push_keys')!, contact: contactFor(base()) })
+  const signIn = () => signInMark({ config, setting: settings.get })
+  const needs = async () =>
+    (await needsOfSessions(database, wakes.perHour(), NEWEST_NEEDS)).map(({ sessionId, reason, since }) => ({
+      kind: reason,
+      sessionId,
+      about: since,
+    }))
+  const courier = pushSender && createCourier({ database, needs, config, log, metrics, pushSender, pushIdentity, signIn, base })
 
   const services = {
     database,
@@ -89,6 +115,10 @@ export const createServices = async (database: Database, config: Config, log: Lo
     overviewOf,
     setting: settings.get,
     changeSetting: settings.change,
+    pushSender,
+    pushIdentity,
+    /** The base URL of links that nobody's request asked for. */
+    base,
     /** What this instance tells the others comes back to it. */
     hearsItself: () => notifier?.hearsItself ?? true,
     waits: { held: 0 },
@@ -102,12 +132,13 @@ export const createServices = async (database: Database, config: Config, log: Lo
     async close() {
       stopping.abort()
       await stopBackground()
+      await courier?.end()
       await own.flushPresence().catch(() => {})
       await database.close()
     },
   }
   // The type is written out: what the wings' jobs are comes from that of the services.
-  const jobs: Job[] = [...own.jobs, degradedModesJob(services), ...(options.jobs?.(services) ?? [])]
+  const jobs: Job[] = [...own.jobs, ...(courier?.jobs ?? []), degradedModesJob(services), ...(options.jobs?.(services) ?? [])]
   const stopBackground = startBackground(jobs, log, options.intervals)
   return services
 }

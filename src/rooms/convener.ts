@@ -16,6 +16,10 @@ import { op, sessionId, time } from './schemas.ts'
 // leaves, and one that thinks for some minutes must not lose its role.
 const GONE_AFTER_SILENCES = 10
 
+/** A convener that was not seen since then (ms) is gone, unless it has posted. */
+export const goneBefore = ({ clock, config }: Pick<Context['services'], 'clock' | 'config'>): number =>
+  clock.now() - config.DISCONNECTED_AFTER * GONE_AFTER_SILENCES * 1000
+
 /** Refuses with 403 for other teams while the convener is there, 404 for a handle or name that is not present, 409 for the convener's
  *  own. */
 export const transferConvener = op({
@@ -55,7 +59,7 @@ const assertMayTakeOver = async ({ services, queries }: Context, convener: Parti
   // None: a person opened the session, and its teams came while it was closed, to read.
   if (!convener || convener.leftAt) return
   const row = participantOf(services, convener, { convenerTeamId: convener.teamId })
-  const since = services.clock.now() - services.config.DISCONNECTED_AFTER * GONE_AFTER_SILENCES * 1000
+  const since = goneBefore(services)
   // One that is asleep is not here either: a message wakes it, but its agent may not come for long.
   const unseen = (row.status === 'disconnected' || row.status === 'asleep') && Date.parse(row.last_seen_at) < since
   // A convener that posts is at work, even if it does not poll.

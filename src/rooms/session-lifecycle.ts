@@ -10,6 +10,7 @@ import { setClosed, setMetadata, type Session } from '../stores/sessions.ts'
 import { withConclusion } from './conclusion.ts'
 import { writeDoc } from './doc-write.ts'
 import { authorOf, convenerOnly, isConvener } from './who-may.ts'
+import { tellPeople } from '../notices/tell.ts'
 import { existingSession, refuseUnknownSession, openSession } from './preconditions.ts'
 import { description, DOC_BODY_BYTES, op, reason, section, sessionId, time, title, version } from './schemas.ts'
 
@@ -145,11 +146,10 @@ export const concludeSession = op({
     const { content } = await readDocument(context.queries, session_id)
     const doc = await writeDoc(context, session_id, withConclusion(content, summary_section))
     await setClosed(context.queries, session_id, true)
-    await context.append(
-      session_id,
-      { event: 'session_concluded', by: authorOf(context).name, doc_version: doc.version },
-      { evenClosed: true },
-    )
+    const event = { event: 'session_concluded', by: authorOf(context).name, doc_version: doc.version }
+    const { id } = await context.append(session_id, event, { evenClosed: true })
+    if (context.session!.status === 'active')
+      await tellPeople(context.queries, [{ kind: 'session_concluded', sessionId: session_id, about: id }])
     const { closedAt } = await existingSession(context.queries, session_id)
     return { session_id, status: 'closed' as const, closed_at: closedAt!, doc_version: doc.version }
   },

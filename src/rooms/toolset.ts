@@ -2,6 +2,7 @@
 import type { Toolset } from '../operations/toolset.ts'
 import { catchUp } from './catch-up.ts'
 import { transferConvener } from './convener.ts'
+import { convenerWatch } from './convener-watch.ts'
 import { appendToSessionDoc, getDocHistory, readSessionDoc, updateSessionDoc } from './document.ts'
 import { ackMessages, getHistory } from './feed.ts'
 import { postMessage } from './post-message.ts'
@@ -57,5 +58,6 @@ Keep what was found and decided in the shared document. The convener ends the se
     { name: 'hooks', about: 'being woken or reminded by a hook of your client', text: hooks },
   ],
   eventKinds,
+  jobs: (services) => [convenerWatch(services)],
   offers: { templates, completions: { id: completeSession() }, prompts, list: listResources, read: readResource },
 }

@@ -5,7 +5,7 @@ import type { Database, Queries } from '../../db/database.ts'
 import { settings } from '../../db/schema.ts'
 import { newSecret } from '../core/ids.ts'
 
-export type SettingName = 'mcp_url' | 'loop_guard' | 'wakes_per_hour' | 'server_secret' | 'operator_key_hash'
+export type SettingName = 'mcp_url' | 'loop_guard' | 'wakes_per_hour' | 'server_secret' | 'operator_key_hash' | 'push_keys'
 export type SavedSettings = Awaited<ReturnType<typeof savedSettings>>
 
 /** Loads the settings, and makes a `server_secret` if there is none. `notifyOthers` runs in the transaction that saves a setting. */

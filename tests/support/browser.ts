@@ -21,6 +21,15 @@ export const installChromium = async (): Promise<string> => {
   throw new Error('Chromium could not be installed. Install Chromium or Chrome yourself and set CHROMIUM_PATH to it.')
 }
 
+/** The path of one that can show notifications, as the headless shell cannot. Installs it if there is none. */
+export const findFullChromium = async (): Promise<string> => {
+  const found = () => candidates().find((path) => !path.endsWith(SHELL) && runs(path))
+  const present = found()
+  if (present) return present
+  for (const commands of waysToInstall()) if (commands.every(succeeds) && found()) return found()!
+  throw new Error('No Chromium that shows notifications was found. Install Chromium or Chrome, not the headless shell alone.')
+}
+
 export const launchArgs = [
   // As root Chromium starts only without its sandbox.
   ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),

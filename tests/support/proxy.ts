@@ -283,11 +283,12 @@ const closed = (server: Server, sockets: Set<Socket>): Promise<void> =>
     server.close(() => resolve())
   })
 
-const selfSigned = (): { key: string; cert: string } => {
+/** A certificate for this name, and its key. */
+export const selfSigned = (name = 'localhost'): { key: string; cert: string } => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-tls-'))
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
   try {
-    const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost']
+    const subject = ['-subj', `/CN=${name}`, '-addext', `subjectAltName=DNS:${name}`]
     execFileSync(
       'openssl',
       [

@@ -5,7 +5,7 @@ import { chromium, type Browser, type BrowserContext, type Page } from 'playwrig
 import { createApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/core/log.ts'
-import { createServices } from '../../src/process/services.ts'
+import { createServices, type Options } from '../../src/process/services.ts'
 import { findChromium, launchArgs } from './browser.ts'
 import { embeddedDatabase } from './pglite.ts'
 
@@ -21,12 +21,13 @@ const asset = async (path: string) => {
 
 export type Site = Awaited<ReturnType<typeof serveSite>>
 
-export const serveSite = async (environment: Record<string, string> = {}) => {
+export const serveSite = async (environment: Record<string, string> = {}, options: Options = {}) => {
   const database = await embeddedDatabase()
   const services = await createServices(
     database,
     readConfig({ OPERATOR_KEY: KEY, ...environment }),
     createLog('silent', () => {}, false),
+    options,
   )
   const app = await createApp(services, { asset })
   const server = Bun.serve({
@@ -56,18 +57,18 @@ export const serveSite = async (environment: Record<string, string> = {}) => {
   return { url, port: server.port!, post, stop, services }
 }
 
-/** Builds what browsers load, and starts one. */
-export const startBrowser = async (moreArgs: string[] = []): Promise<Browser> => {
+/** Builds what browsers load, and starts one: the one that is found unless another is given. */
+export const startBrowser = async (moreArgs: string[] = [], executable?: string): Promise<Browser> => {
   const styles = Bun.spawn([process.execPath, join(ROOT, 'components/styles.ts')], { stdout: 'ignore' })
   expect(await styles.exited).toBe(0)
-  return chromium.launch({ executablePath: await findChromium(), args: [...launchArgs, ...moreArgs] })
+  return chromium.launch({ executablePath: executable ?? (await findChromium()), args: [...launchArgs, ...moreArgs] })
 }
 
-type Options = Parameters<Browser['newContext']>[0]
+type ContextOptions = Parameters<Browser['newContext']>[0]
 type Work<T> = (page: Page, complaints: string[], context: BrowserContext) => Promise<T>
 
 /** A browser and a Parley for the tests of a file. `parley` is there when the file's own `beforeAll` runs. */
-export const withSite = (environment: Record<string, string> = {}, everywhere: Options = {}) => {
+export const withSite = (environment: Record<string, string> = {}, everywhere: ContextOptions = {}) => {
   const parley = {} as Site
   let browser: Browser
   let signedIn: Promise<string> | undefined
@@ -79,7 +80,8 @@ export const withSite = (environment: Record<string, string> = {}, everywhere: O
     await browser?.close()
     await parley.stop?.()
   })
-  const using = (options: Options, work: Work<void>, { url } = parley) => usingPage(browser, url, { ...everywhere, ...options }, work)
+  const using = (options: ContextOptions, work: Work<void>, { url } = parley) =>
+    usingPage(browser, url, { ...everywhere, ...options }, work)
   /** Robin's cookie, as a header has it. Signed in once: ten tries a minute are granted. */
   const robin = () => (signedIn ??= signIn(parley.url))
   const asRobin = async (page: Page, path?: string) => {
@@ -97,7 +99,7 @@ const signIn = async (url: string): Promise<string> => {
 }
 
 /** Opens a browser context of its own, and collects what goes wrong in its page. */
-export const usingPage = async <T>(browser: Browser, baseURL: string, options: Options, work: Work<T>): Promise<T> => {
+export const usingPage = async <T>(browser: Browser, baseURL: string, options: ContextOptions, work: Work<T>): Promise<T> => {
   const context = await browser.newContext({ baseURL, ...options })
   try {
     const page = await context.newPage()

@@ -3,6 +3,7 @@ import { setCookie } from 'hono/cookie'
 import { parse } from 'hono/utils/cookie'
 import { sameText, sha256, signature } from '../../core/ids.ts'
 import { nameIsPlain } from '../../core/text.ts'
+import { signInKey } from '../../process/sign-in-key.ts'
 import type { Services } from '../../process/services.ts'
 import type { Http } from './http.ts'
 import { calledScheme } from './origin.ts'
@@ -20,7 +21,7 @@ export const cookieOf = (c: Http, name: string): string | undefined => parse(c.r
 /** The person or reader who is signed in; undefined when the cookie is missing, forged or expired. */
 export const personOf = (c: Http, services: Services): Person | undefined => {
   const [payload, signed] = (cookieOf(c, COOKIE) ?? '').split('.')
-  if (!payload || !signed || !sameText(signature(cookieKey(services), payload), signed)) return undefined
+  if (!payload || !signed || !sameText(signature(signInKey(services), payload), signed)) return undefined
   const { until, ...person } = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Person & { until: number }
   return until > Date.now() ? person : undefined
 }
@@ -34,10 +35,10 @@ export const actorOf = (c: Http, services: Services): string | undefined => {
 /** Sets the cookie on the response, for 30 days. */
 export const signIn = (c: Http, services: Services, person: Person) => {
   const payload = Buffer.from(JSON.stringify({ ...person, until: Date.now() + LASTS_S * 1000 })).toString('base64url')
-  setCookie(c, COOKIE, `${payload}.${signature(cookieKey(services), payload)}`, options(c, services, LASTS_S))
+  setCookie(c, COOKIE, `${payload}.${signature(signInKey(services), payload)}`, cookieOptions(c, services, LASTS_S))
 }
 
-export const signOut = (c: Http, services: Services) => setCookie(c, COOKIE, '', options(c, services, 0))
+export const signOut = (c: Http, services: Services) => setCookie(c, COOKIE, '', cookieOptions(c, services, 0))
 
 /** The role that a key or password signs in to; undefined when it is neither the operator key nor the viewer's password. */
 export const roleOf = ({ config, setting }: Services, key: string): Person['role'] | undefined => {
@@ -52,10 +53,8 @@ export const personName = (typed: string | undefined): string => {
   return nameIsPlain(name) ? name : 'Operator'
 }
 
-const cookieKey = ({ config, setting }: Services) =>
-  `${setting('server_secret')}/${config.OPERATOR_KEY ? sha256(config.OPERATOR_KEY) : setting('operator_key_hash')}/${config.VIEWER_PASSWORD ?? ''}`
-
-const options = (c: Http, services: Services, maxAge: number) => ({
+/** Of a cookie that only this server's own pages send. */
+export const cookieOptions = (c: Http, services: Services, maxAge: number) => ({
   path: '/',
   httpOnly: true,
   sameSite: 'Strict' as const,

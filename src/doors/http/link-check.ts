@@ -1,5 +1,7 @@
 // Does the link that agents are given lead to a Parley? Sends it one MCP initialize, as an agent would.
-const WITHIN_MS = 3_000
+import { whyUnreachable } from '../../core/unreachable.ts'
+
+const WITHIN_S = 3
 const ANSWER_LIMIT = 64 * 1024
 
 export interface LinkCheck {
@@ -22,14 +24,14 @@ export const reach = async (url: string): Promise<LinkCheck> => {
     const response = await fetch(url, {
       method: 'POST',
       redirect: 'manual',
-      signal: AbortSignal.timeout(WITHIN_MS),
+      signal: AbortSignal.timeout(WITHIN_S * 1_000),
       headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
       body: INITIALIZE,
     })
     const text = await beginningOf(response)
     return verdictOn(response, text, Math.round(performance.now() - began))
   } catch (error) {
-    return { ok: false, text: `Not reachable from this server: ${reasonOf(error)}.` }
+    return { ok: false, text: `Not reachable from this server: ${whyUnreachable(error, WITHIN_S)}.` }
   }
 }
 
@@ -54,16 +56,4 @@ const beginningOf = async (response: Response): Promise<string> => {
     if (text.length > ANSWER_LIMIT) break
   }
   return text
-}
-
-const REASONS: [RegExp, string][] = [
-  [/timeout/i, `no answer within ${WITHIN_MS / 1000} s`],
-  [/refused|FailedToOpenSocket/i, 'the connection was refused'],
-  [/notfound|getaddrinfo|resolve|dns/i, 'the host name cannot be resolved'],
-  [/cert|self.signed|tls|ssl/i, 'its certificate is not trusted'],
-]
-
-const reasonOf = (error: unknown): string => {
-  const { name, code, message } = error as { name?: string; code?: string; message?: string }
-  return REASONS.find(([pattern]) => pattern.test(`${name} ${code} ${message}`))?.[1] ?? 'the connection failed'
 }

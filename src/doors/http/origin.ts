@@ -1,4 +1,5 @@
 // The address under which this server was called, and the link that agents are given.
+import { baseOf } from '../../core/address.ts'
 import type { ServerLink } from '../../core/server-link.ts'
 import type { Services } from '../../process/services.ts'
 import type { Http } from './http.ts'
@@ -36,11 +37,8 @@ export const linkInForce = (c: Http, services: Services): { url: string; source:
   return { url: `${calledScheme(c, services)}://${calledHost(c, services)}/mcp`, source: 'request' }
 }
 
-/** The server's base URL: the link in force without its /mcp or /mcp/TOOLSET. */
-export const baseUrl = (c: Http, services: Services): string => {
-  const { origin, pathname } = new URL(linkInForce(c, services).url)
-  return origin + pathname.replace(/\/((api\/)?mcp|mcp\/[^/]+)?\/?$/, '')
-}
+/** The server's base URL, of the link in force. */
+export const baseUrl = (c: Http, services: Services): string => baseOf(linkInForce(c, services).url)
 
 /** The link in force, the base URL, and whether callers need the access token. */
 export const serverLink = (c: Http, services: Services): ServerLink => ({

@@ -18,6 +18,7 @@ import { reach, type LinkCheck } from '../../doors/http/link-check.ts'
 import { assertActor } from '../forms/perform-as-person.ts'
 import { frameOf, localPath, page, seeOther, THEME_COOKIE, type Site } from '../respond.tsx'
 import { formOf, valuesOf } from '../form.ts'
+import { noticesView } from './notices-view.ts'
 
 /** GET /settings; ?done= names the form that was just handled. */
 export const settingsPage = async (c: Http, site: Site): Promise<Response> => renderSettings(c, site, await noticeOf(c, site))
@@ -35,6 +36,10 @@ const noticeOf = async (c: Http, { services }: Site): Promise<Notice | undefined
       return { variant: 'ok', text: 'Wakes per hour saved.' }
     case 'reset_wakes':
       return { variant: 'ok', text: 'The number of wakes that was saved is forgotten.' }
+    case 'told':
+      return { variant: 'ok', text: 'This browser is told from now on. Send a test to see it.', at: 'notifications' }
+    case 'told_no_more':
+      return { variant: 'ok', text: 'That browser is told no more.', at: 'notifications' }
     case 'reset':
       return { variant: 'ok', text: `The saved link is forgotten. Agents are given ${url} from now on.` }
     default:
@@ -120,7 +125,8 @@ export const saveTheme = async (c: Http, { services }: Site): Promise<Response> 
   return seeOther(c, localPath(form.get('back') ?? undefined))
 }
 
-const renderSettings = (c: Http, site: Site, notice: Notice | undefined, typed?: string, status: 200 | 400 = 200) => {
+/** The page, with the outcome of a form. `typed`: a link that was rejected. */
+export const renderSettings = async (c: Http, site: Site, notice: Notice | undefined, typed?: string, status: 200 | 400 = 200) => {
   const { services } = site
   const [protocol, host] = [calledScheme(c, services), calledHost(c, services)]
   const otherwise = services.config.MCP_URL ?? `${protocol}://${host}/mcp`
@@ -143,7 +149,8 @@ const renderSettings = (c: Http, site: Site, notice: Notice | undefined, typed?:
     saved: services.setting('wakes_per_hour') !== undefined,
     otherwise: { perHour: services.config.WAKES_PER_HOUR, configured: services.config.given.has('WAKES_PER_HOUR') },
   }
-  return page(c, <SettingsPage {...{ frame, link, notice, typed, loopGuard, wakes }} groups={groupsOf(services)} />, status)
+  const notices = await noticesView(c, services)
+  return page(c, <SettingsPage {...{ frame, link, notice, typed, loopGuard, wakes, notices }} groups={groupsOf(services)} />, status)
 }
 
 const GROUPS: { id: string; title: string; about: string; names: VariableName[] }[] = [
@@ -168,6 +175,13 @@ const GROUPS: { id: string; title: string; about: string; names: VariableName[] 
     title: 'Permissions',
     about: 'Who may connect, and who may do what.',
     names: ['ACCESS_TOKEN', 'VIEWER_PASSWORD', 'OPERATOR_KEY', 'CONVENER_ONLY', 'ONE_SESSION_PER_TEAM', 'ALLOWED_HOSTS', 'TRUST_PROXY'],
+  },
+  {
+    id: 'notifications',
+    title: 'Notifications',
+    about:
+      'How people are told that they are needed: by teams that repeat themselves or lost their convener, and when a session is concluded.',
+    names: ['NOTIFY_URL'],
   },
 ]
 const REST = { id: 'server', title: 'Server', about: 'Where it listens and where it stores its data.' }

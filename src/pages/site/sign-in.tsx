@@ -14,6 +14,7 @@ import { refuse } from '../../core/errors.ts'
 import { isMadeHere } from '../../process/operator-key.ts'
 import { Allowance } from '../../doors/http/allowance.ts'
 import { personName, personOf, roleOf, signIn, signOut } from '../../doors/http/cookies.ts'
+import { endTold } from '../../doors/http/told-browser.ts'
 import type { Env, Http } from '../../doors/http/http.ts'
 import { addressOf } from '../../doors/http/origin.ts'
 import { frameOf, localPath, page, seeOther, type Site } from '../respond.tsx'
@@ -61,7 +62,8 @@ export const signInRoutes = (site: Site) => {
       const [key, name] = [fields.get('key') ?? '', fields.get('name') ?? undefined]
       return enter(c, { key, name, next, byLink: false }, () => seeOther(c, next))
     })
-    .post('/sign-out', (c) => {
+    .post('/sign-out', async (c) => {
+      await endTold(c, services)
       signOut(c, services)
       return seeOther(c, '/')
     })

@@ -1,0 +1,30 @@
+// Which of the browsers that are told (notices/subscriptions.ts) this one is: a cookie beside the sign-in names it, so that signing out ends
+// it too, without script. It opens nothing: the worst that one who has it can do is to be told no more.
+import { setCookie } from 'hono/cookie'
+import { isUuid } from '../../core/ids.ts'
+import { describeError } from '../../core/log.ts'
+import { removeSubscription } from '../../notices/subscriptions.ts'
+import type { Services } from '../../process/services.ts'
+import { cookieOf, cookieOptions } from './cookies.ts'
+import type { Http } from './http.ts'
+
+const COOKIE = 'parley_push'
+const LASTS_S = 400 * 24 * 60 * 60 // the longest that browsers keep a cookie
+
+/** The id of this browser's subscription, as it says. */
+export const toldBrowser = (c: Http): string | undefined => {
+  const id = cookieOf(c, COOKIE) ?? ''
+  return isUuid(id) ? id : undefined
+}
+
+export const rememberTold = (c: Http, services: Services, id: string) => setCookie(c, COOKIE, id, cookieOptions(c, services, LASTS_S))
+
+/** This browser is told no more. Whoever signs out is signed out even while the database is away: then the settings page still lists it. */
+export const endTold = async (c: Http, services: Services): Promise<void> => {
+  const id = toldBrowser(c)
+  if (id === undefined) return
+  setCookie(c, COOKIE, '', cookieOptions(c, services, 0))
+  await removeSubscription(services.database, id).catch((error) =>
+    services.log('warn', 'a browser that signed out is still told', describeError(error)),
+  )
+}

@@ -1,0 +1,28 @@
+// Tells people of sessions that go on without their convener: nobody owes the conclusion any more, and no team need notice.
+import type { Job } from '../core/job.ts'
+import { tellPeople, type Fact } from '../notices/tell.ts'
+import type { Services } from '../process/services.ts'
+import { goneConveners } from '../stores/members.ts'
+import { goneBefore } from './convener.ts'
+
+const EVERY_MS = 30_000
+
+export const convenerWatch = (services: Services): Job => ({
+  name: 'convener-watch',
+  everyMs: EVERY_MS,
+  async run() {
+    const { database, clock, config } = services
+    const gone = await goneConveners(database, {
+      seenBefore: new Date(goneBefore(services)).toISOString(),
+      othersSince: new Date(clock.now() - config.DISCONNECTED_AFTER * 1000).toISOString(),
+      now: new Date(clock.now()).toISOString(),
+    })
+    // By when it was last there: one that comes back and goes again is told of again.
+    const facts = gone.map(({ sessionId, teamId, lastThere }): Fact => ({
+      kind: 'convener_gone',
+      sessionId,
+      about: `${teamId}/${lastThere}`,
+    }))
+    await tellPeople(database, facts)
+  },
+})

@@ -1,0 +1,239 @@
+// What people are told, and that each fact is told once: over restarts, several instances, and a session whose state flaps.
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { addressNotices, takeDeliveries } from '../../src/notices/outbox.ts'
+import { tellPeople } from '../../src/notices/tell.ts'
+import { jobsOf } from '../../src/operations/toolset.ts'
+import { rooms } from '../../src/rooms/toolset.ts'
+import { startNotifyReceiver } from '../support/notify-receiver.ts'
+import { NEVER_MS, done, onEveryEngine, room, say, soon, TITLE, viaRest, type Seat } from '../support/parley.ts'
+import { startPushService, type PushService } from '../support/push-service.ts'
+
+const OFTEN = { notices: 30, loops: 50, 'convener-watch': 50, presence: 30 }
+// A team that is not seen for 0.2 s is disconnected; a convener that is not seen for 2 s is gone.
+const QUICK = { IDLE_AFTER: '0.2', DISCONNECTED_AFTER: '0.2' }
+
+let push: PushService
+beforeAll(async () => void (push = await startPushService()))
+afterAll(() => push.stop())
+
+onEveryEngine((parley) => {
+  let receiver: ReturnType<typeof startNotifyReceiver>
+  beforeEach(() => void (receiver = startNotifyReceiver()))
+  afterEach(() => receiver.stop())
+
+  const telling = (env: Record<string, string> = {}, intervals: Record<string, number> = {}) =>
+    parley().beside(
+      { NOTIFY_URL: receiver.url, MCP_URL: 'https://parley.example/mcp', ...env },
+      {},
+      {
+        pushSender: push.sender(),
+        jobs: jobsOf([rooms]),
+        intervals: { ...OFTEN, ...intervals },
+      },
+    )
+  const kinds = (sessionId: string) => receiver.of(sessionId).map(({ kind }) => kind)
+  const told = (sessionId: string, ...expected: string[]) =>
+    soon(`told: ${expected.join(', ')}`, () => Bun.deepEquals(kinds(sessionId), expected))
+  const aWhile = () => Bun.sleep(400) // a dozen looks
+
+  const storm = async (alex: Seat, bea: Seat) => {
+    for (let n = 0; n < 16; n++) await say(n % 2 ? bea : alex, n % 2 ? 'Nothing new from my side.' : 'Waiting for your go.')
+  }
+  const held = (who: Seat) => {
+    const leaving = new AbortController()
+    const polling = (async () => {
+      for (let cursor = 0; !leaving.signal.aborted;) {
+        const answer = await done(who('wait_for_messages', { since_cursor: cursor, timeout: 30 }, { signal: leaving.signal }))
+        cursor = answer.next_cursor
+        if (answer.session_closed) await Bun.sleep(50) // such a wait is never held
+      }
+    })().catch(() => {})
+    return async () => (leaving.abort(), await polling)
+  }
+  const closing = async (served: Awaited<ReturnType<typeof telling>>, work: () => Promise<void>) => {
+    try {
+      await work()
+    } finally {
+      await served.close()
+    }
+  }
+
+  test('a conclusion is told, with kind, session, title and link and no text of what was said', async () => {
+    const served = await telling()
+    await closing(served, async () => {
+      const { id, alex } = await room(viaRest(served))
+      await say(alex, 'The secret ingredient is nutmeg.')
+      await done(alex('conclude_session', { summary_section: 'Nutmeg it is.' }))
+      await told(id, 'session_concluded')
+      const [body] = receiver.of(id)
+      expect(body).toEqual({
+        kind: 'session_concluded',
+        session_id: id,
+        title: TITLE,
+        url: `https://parley.example/sessions/${id}`,
+        text: `${TITLE}: The session is concluded. https://parley.example/sessions/${id}`,
+      })
+    })
+  })
+
+  test('a conclusion that is revised, or written twice with one key, is told once; one that failed is not', async () => {
+    const served = await telling()
+    await closing(served, async () => {
+      const { id, alex, bea } = await room(viaRest(served))
+      await alex('conclude_session', { summary_section: ' ' })
+      const key = crypto.randomUUID()
+      for (let n = 0; n < 2; n++) await done(alex('conclude_session', { summary_section: 'Done.' }, { key }))
+      await done(bea('conclude_session', { summary_section: 'Done, and dusted.' }))
+      await told(id, 'session_concluded')
+      await aWhile()
+      expect(kinds(id)).toEqual(['session_concluded'])
+    })
+  })
+
+  test('a session that is marked as a loop is told of, once for the mark, and not again when it flaps', async () => {
+    const served = await telling()
+    await closing(served, async () => {
+      const { id, alex, bea } = await room(viaRest(served))
+      await storm(alex, bea)
+      await told(id, 'loop_suspected')
+      await served.database.query(`update loops set suspected_at = now() where session_id = $1`, [id])
+      await aWhile()
+      expect(kinds(id)).toEqual(['loop_suspected'])
+      await served.database.query(`update notices set at = at - interval '11 minutes' where session_id = $1`, [id])
+      await told(id, 'loop_suspected', 'loop_suspected')
+    })
+  })
+
+  test('a convener that has left is told of while another team is there, once', async () => {
+    const served = await telling(QUICK)
+    await closing(served, async () => {
+      const { id, alex, bea } = await room(viaRest(served))
+      await Bun.sleep(300) // nobody is there any more
+      await done(alex('leave_session'))
+      await aWhile()
+      expect(kinds(id)).toEqual([])
+      const leave = held(bea)
+      await told(id, 'convener_gone')
+      await aWhile()
+      expect(kinds(id)).toEqual(['convener_gone'])
+      await leave()
+    })
+  })
+
+  test('a convener that is silent for long is told of; one that polls or posts is not', async () => {
+    const served = await telling(QUICK)
+    await closing(served, async () => {
+      const { id, alex, bea } = await room(viaRest(served))
+      const other = await room(viaRest(served))
+      const leaves = [held(bea), held(other.bea), held(other.alex)]
+      const posting = await room(viaRest(served))
+      leaves.push(held(posting.bea))
+      for (const until = performance.now() + 3_500; performance.now() < until; await Bun.sleep(200)) await say(posting.alex, 'Still at it.')
+      await told(id, 'convener_gone')
+      expect([...kinds(other.id), ...kinds(posting.id)]).toEqual([])
+      await alex('leave_session')
+      for (const leave of leaves) await leave()
+    })
+  })
+
+  test('a session that is concluded has no convener to miss', async () => {
+    const served = await telling(QUICK)
+    await closing(served, async () => {
+      const { id, alex, bea } = await room(viaRest(served))
+      await done(alex('conclude_session', { summary_section: 'Done.' }))
+      await done(alex('leave_session'))
+      const leave = held(bea)
+      await aWhile()
+      expect(kinds(id)).toEqual(['session_concluded'])
+      await leave()
+    })
+  })
+
+  test('several instances that find the same facts tell each of them once', async () => {
+    const served = await Promise.all([telling(), telling(), telling()])
+    const [first] = served
+    try {
+      const { id, alex, bea } = await room(viaRest(first))
+      await storm(alex, bea)
+      await told(id, 'loop_suspected')
+      await done(alex('conclude_session', { summary_section: 'Done.' }))
+      const fact = { kind: 'question' as const, sessionId: id, about: 'one event' }
+      await Promise.all(served.map(({ database }) => tellPeople(database, [fact])))
+      await soon('all is told', () => kinds(id).length === 3)
+      await aWhile()
+      expect(kinds(id).toSorted()).toEqual(['loop_suspected', 'question', 'session_concluded'])
+    } finally {
+      for (const { close } of served) await close()
+    }
+  })
+
+  test('what was to be told when a server stopped is told by the next one, and what was told is not told again', async () => {
+    const silent = await telling({}, { notices: NEVER_MS })
+    const { id, alex } = await room(viaRest(silent))
+    await done(alex('conclude_session', { summary_section: 'Done.' }))
+    await silent.close()
+    for (let n = 0; n < 2; n++) {
+      const next = await telling()
+      await told(id, 'session_concluded')
+      await aWhile()
+      await next.close()
+    }
+    expect(kinds(id)).toEqual(['session_concluded'])
+  })
+
+  test('what an instance had taken when it died is sent by another once its time is over', async () => {
+    const silent = await telling({}, { notices: NEVER_MS })
+    const { id, alex } = await room(viaRest(silent))
+    await done(alex('conclude_session', { summary_section: 'Done.' }))
+    await addressNotices(silent.database, '', true)
+    const taken = await takeDeliveries(silent.database, '', true, 10) // and dies
+    expect(taken.map(({ session_id }) => session_id)).toContain(id)
+    await closing(await telling(), async () => {
+      await aWhile()
+      expect(kinds(id)).toEqual([])
+      await silent.database.query('update notice_deliveries set due_at = now()')
+      await told(id, 'session_concluded')
+    })
+    await silent.close()
+  })
+
+  test('of one session at most twenty notices an hour are told', async () => {
+    const served = await telling()
+    await closing(served, async () => {
+      const { id } = await room(viaRest(served))
+      const old = `insert into notices (id, session_id, kind, about, at, addressed) select gen_random_uuid(), $1, 'question', n, now() - interval '5 minutes', true from generate_series(1, 20) n`
+      await served.database.query(old, [id])
+      await tellPeople(served.database, [{ kind: 'question', sessionId: id, about: 'one too many' }])
+      await aWhile()
+      expect(kinds(id)).toEqual([])
+    })
+  })
+
+  test('an agent’s title cannot mention or link anything in a chat', async () => {
+    const served = await telling()
+    await closing(served, async () => {
+      const title = 'Hi <!channel> <https://evil.example|click> @all'
+      const { id, alex } = await room(viaRest(served), { title })
+      await done(alex('conclude_session', { summary_section: 'Done.' }))
+      await told(id, 'session_concluded')
+      const [body] = receiver.of(id)
+      expect(body!.title).toBe(title)
+      expect(body!.text).not.toMatch(/[<>@]/)
+    })
+  })
+
+  test('people can be told of nothing while there is nobody to tell, and nothing of it is told later', async () => {
+    const served = await parley().beside({}, {}, { pushSender: push.sender(), intervals: OFTEN })
+    const { id, alex } = await room(viaRest(served))
+    await done(alex('conclude_session', { summary_section: 'Done.' }))
+    await soon('it is looked at', async () => {
+      const [row] = await served.database.query<{ addressed: boolean }>('select addressed from notices where session_id = $1', [id])
+      return row?.addressed === true
+    })
+    await served.close()
+    await closing(await telling(), async () => {
+      await aWhile()
+      expect(kinds(id)).toEqual([])
+    })
+  })
+})
