@@ -40,7 +40,7 @@ export const joinSession = op({
     team_id: z.string(),
     handle: z.uuid(),
     team_name: z.string(),
-    is_convener: z.boolean(),
+    is_convener: z.boolean().optional(), // an answer that was kept before there was this field has none
     cursor: z.int(),
     participants: z.array(participant),
     session_closed: z.boolean(),
