@@ -595,6 +595,65 @@ const ASLEEP: Mutant[] = [
   },
 ]
 
+const NOTICES: Mutant[] = [
+  {
+    name: 'notices: one private address among public ones is called',
+    breaks: 'a push is sent to no private address',
+    file: 'src/notices/push-sender.ts',
+    from: `!addresses.every(isAllowed)`,
+    to: `!addresses.some(isAllowed)`,
+    tests: tests('notices/push-sender'),
+  },
+  {
+    name: 'notices: an endpoint is looked up again to connect to it',
+    breaks: 'a push goes to the address that was judged',
+    file: 'src/notices/push-sender.ts',
+    from: `lookup: answering(addresses) }`,
+    to: `lookup: (_name, { all }, done) => void lookup(new URL(endpoint).hostname).then((found) => (all ? done(null, found.map((address) => ({ address, family: 4 }))) : done(null, found[0]!, 4))) }`,
+    tests: tests('notices/push-sender'),
+  },
+  {
+    name: 'notices: titles are pushed unasked',
+    breaks: 'a push has the title only where its person chose that',
+    file: 'src/notices/message.ts',
+    from: `...(titles && { title: escapeInvisible(title) }),`,
+    to: `title: escapeInvisible(title),`,
+    tests: tests('notices/push'),
+  },
+  {
+    name: 'notices: two instances take the same delivery',
+    breaks: 'a fact is told once over all instances',
+    file: 'src/notices/outbox.ts',
+    from: `set tries = d.tries + 1, due_at = now() + `,
+    to: `set tries = d.tries + 1, due_at = d.due_at + 0 * `,
+    tests: tests('notices/facts'),
+  },
+  {
+    name: 'notices: a revised conclusion is told again',
+    breaks: 'a conclusion is told once',
+    file: 'src/rooms/session-lifecycle.ts',
+    from: `if (context.session!.status === 'active')`,
+    to: `if (context.session)`,
+    tests: tests('notices/facts'),
+  },
+  {
+    name: 'notices: signing out goes on being told',
+    breaks: 'a browser that signs out is told no more',
+    file: 'src/pages/site/sign-in.tsx',
+    from: `await endTold(c, services)`,
+    to: ``,
+    tests: tests('notices/push'),
+  },
+  {
+    name: 'notices: a browser of an ended sign-in is still sent to',
+    breaks: 'a new operator key ends what people are pushed',
+    file: 'src/notices/outbox.ts',
+    from: `s.id = d.subscription_id and s.sign_in = $1`,
+    to: `s.id = d.subscription_id and $1::text is not null`,
+    tests: tests('notices/push'),
+  },
+]
+
 export const MUTANTS: Mutant[] = [
   ...LOG,
   ...WAITS,
@@ -605,4 +664,6 @@ export const MUTANTS: Mutant[] = [
   ...PERMISSIONS,
   ...REDACTION,
   ...MCP,
+  ,
+  ...NOTICES,
 ]
