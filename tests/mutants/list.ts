@@ -664,6 +664,5 @@ export const MUTANTS: Mutant[] = [
   ...PERMISSIONS,
   ...REDACTION,
   ...MCP,
-  ,
   ...NOTICES,
 ]
