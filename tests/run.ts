@@ -6,7 +6,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { findChromium, installChromium } from './support/browser.ts'
+import { ensureChromium } from './support/browser.ts'
 import { startPostgres, type TestPostgres } from './support/postgres.ts'
 
 type Step = { name: string; seconds: string; failed: boolean }
@@ -33,8 +33,7 @@ const hasBrowserTests = (): boolean => {
 }
 
 const ensureBrowser = async (): Promise<string> => {
-  // A CHROMIUM_PATH that is wrong is for its owner to mend, not a reason to install another browser.
-  const path = process.env.CHROMIUM_PATH ? await findChromium() : await findChromium().catch(installChromium)
+  const path = await ensureChromium()
   console.log(`Browser: ${path}`)
   return path
 }
@@ -52,7 +51,9 @@ const withPostgres = async (run: (database: TestPostgres) => Promise<void>): Pro
 const runAll = async (database: TestPostgres, browser: string | undefined): Promise<void> => {
   if (only.length === 0) await step('static checks', ['tests/check.ts', '--static'], {})
   const runs: Record<string, string[]> =
-    only.length > 0 ? { 'bun test': only } : { 'all other tests': otherTests(), browser: [pathOf('browser')], ...faults() }
+    only.length > 0
+      ? { 'bun test': only }
+      : { browser: [pathOf('browser')], ...faults(), 'all other tests': otherTests(), conformance: [pathOf('conformance')] }
   const waiting = Object.entries(runs)
   const worker = async () => {
     for (let next = waiting.shift(); next; next = waiting.shift())
@@ -61,10 +62,10 @@ const runAll = async (database: TestPostgres, browser: string | undefined): Prom
   await Promise.all(Array.from({ length: AT_ONCE }, worker))
 }
 
-// As many as there are cores. More use what a browser and tests that wait leave idle, but on a slow machine nobody is answered in time.
-const AT_ONCE = availableParallelism()
+// Twice as many as there are cores: the faults mostly wait, and a browser does a third of the time.
+const AT_ONCE = 2 * availableParallelism()
 
-const APART = ['browser', 'faults']
+const APART = ['browser', 'conformance', 'faults']
 const pathOf = (folder: string) => `tests/${folder}/`
 
 // These tests mostly wait, for a process or a connection that they killed, froze or cut to come back. In two halves they wait at the same time.
