@@ -11,11 +11,11 @@ import { DiskFull } from '../db/pglite.ts'
 import { createApp } from './app.ts'
 import { runCommand } from './cli/main.ts'
 import { BadConfig, readConfig, type Config } from './config.ts'
-import { urlAt } from './core/address.ts'
+import { baseOfLink, isLoopback, urlAt } from './core/address.ts'
 import { newSecret } from './core/ids.ts'
 import { createLog, describeError, type Log } from './core/log.ts'
 import { errorAnswer } from './doors/http/http.ts'
-import { isLoopback } from './doors/http/origin.ts'
+import { clientProgram, programPath, type ClientProgram } from './doors/rest/client-package.ts'
 import { ImportFailed } from './cli/import.ts'
 import { NoSuchPath } from './cli/import-files.ts'
 import { firstOperatorKey } from './process/operator-key.ts'
@@ -42,11 +42,12 @@ const serve = async (config: Config, log: Log) => {
     await migrate(opened.database)
     const services = await createServices(opened.database, config, log, { jobs: jobsOf(toolsets), ownTools })
     const commandSecret = opened.lock ? newSecret() : undefined
-    const app = await createApp(services, { asset, ...(commandSecret && { commandSecret }) })
+    const program = await builtProgram()
+    const app = await createApp(services, { asset, program, ...(commandSecret && { commandSecret }) })
     const server = listen(config, app.fetch, log)
     const url = urlAt(config.HOST, server.port)
     if (commandSecret) opened.lock!.announce(url, commandSecret)
-    greet(services, url, await firstOperatorKey(services))
+    greet(services, url, await firstOperatorKey(services), program)
     const stop = stopInGoodOrder(server, services, opened, log)
     endIfLost(opened, config, log)
     if (services.database.engine === 'postgres') endIfTooOld(services, stop, log)
@@ -61,6 +62,11 @@ const PUBLIC = new URL('../public/', import.meta.url)
 const asset = async (path: string): Promise<Response | undefined> => {
   const file = Bun.file(new URL(path, PUBLIC))
   return (await file.exists()) ? new Response(file) : undefined
+}
+
+const builtProgram = async (): Promise<ClientProgram | undefined> => {
+  const built = await asset('client.mjs')
+  return built && clientProgram(new Uint8Array(await built.arrayBuffer()))
 }
 
 type App = Awaited<ReturnType<typeof createApp>>
@@ -110,11 +116,12 @@ const failedOutside = (error: Error, log: Log) => {
   })
 }
 
-const greet = ({ config, setting, database }: Services, url: string, key: string | undefined) => {
+const greet = ({ config, setting, database }: Services, url: string, key: string | undefined, program: ClientProgram | undefined) => {
   const link = setting('mcp_url') ?? config.MCP_URL
   const lines = [
     `Parley is open at ${url}`,
     `  for agents   ${link ?? `${url}/mcp`}${setting('mcp_url') ? ' (saved on the settings page)' : link ? ' (MCP_URL)' : ''}`,
+    ...(program ? [`  connect      npx -y ${baseOfLink(link ?? `${url}/mcp`)}${programPath(program)} connect claude`] : []),
     key ? `  sign in      ${url}/sign-in?key=${key}` : '  sign in      with your key; `bun run operator-key` makes a new one',
     `  data         ${database.engine === 'pglite' ? `embedded, in ${config.DATA_DIR}` : 'Postgres (DATABASE_URL)'}`,
   ]

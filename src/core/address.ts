@@ -10,3 +10,14 @@ export const urlAt = (host: string, port: number | undefined): string => {
   const name = URL.canParse(`http://${bracketed}`) ? new URL(`http://${bracketed}`).hostname : bracketed
   return `http://${LOOPBACK[name] ?? name}:${port}`
 }
+
+const LOOPBACK_NAME = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|::1)$/
+
+/** Is this name or address one that only this machine reaches? */
+export const isLoopback = (name: string): boolean => LOOPBACK_NAME.test(name)
+
+/** The base URL of a server whose MCP link this is: the link without its /mcp or /mcp/TOOLSET. */
+export const baseOfLink = (link: string): string => {
+  const { origin, pathname } = new URL(link)
+  return origin + pathname.replace(/\/((api\/)?mcp|mcp\/[^/]+)?\/?$/, '')
+}

@@ -20,7 +20,9 @@ onEveryEngine(
       const call = viaRest(served)
       const { id, alex, bea } = await room(call)
       const others = await Promise.all(
-        Array.from({ length: teams - 2 }, async (_, n) => seat(call, await done(call('join_session', { session_id: id, team_name: `${n}` })))),
+        Array.from({ length: teams - 2 }, async (_, n) =>
+          seat(call, await done(call('join_session', { session_id: id, team_name: `${n}` }))),
+        ),
       )
       const robin = await cookieOf(served, ROBIN)
       const speak = (content: string) => done(call('post_message', { session_id: id, content }, { person: robin }))

@@ -6,6 +6,7 @@ import type { Services } from '../../process/services.ts'
 import agents from '../../../AGENTS.md' with { type: 'text' }
 import { mayRead } from '../http/guards.ts'
 import { json, type Env, type Http } from '../http/http.ts'
+import { programPath, type ClientProgram } from './client-package.ts'
 import { openapi } from './openapi.ts'
 import { baseUrl, linkInForce } from '../http/origin.ts'
 import { methodNotAllowed } from './routes.ts'
@@ -13,7 +14,7 @@ import { methodNotAllowed } from './routes.ts'
 const IN_AGENTS_MD = 'http://127.0.0.1:7423' // stands in the file for the server's address
 
 /** GET /api/config and /api/openapi.json. */
-export const configRoutes = (toolsets: readonly Toolset[], services: Services) => {
+export const configRoutes = (toolsets: readonly Toolset[], services: Services, program: ClientProgram | undefined) => {
   const { IDLE_LIMIT, IDLE_AFTER, DISCONNECTED_AFTER } = services.config
   return readOnly({
     '/api/config': (c) =>
@@ -23,6 +24,7 @@ export const configRoutes = (toolsets: readonly Toolset[], services: Services) =
         idle_after: IDLE_AFTER,
         disconnected_after: DISCONNECTED_AFTER,
         agents_md: `${baseUrl(c, services)}/AGENTS.md`,
+        ...(program && { client: baseUrl(c, services) + programPath(program) }),
       }),
     '/api/openapi.json': (c) => json(openapi(toolsets, baseUrl(c, services), services.config.ACCESS_TOKEN !== undefined)),
   })
