@@ -16,8 +16,7 @@ import { newSecret } from './core/ids.ts'
 import { createLog, describeError, type Log } from './core/log.ts'
 import { errorAnswer } from './doors/http/http.ts'
 import { clientProgram, programPath, type ClientProgram } from './doors/rest/client-package.ts'
-import { ImportFailed } from './cli/import.ts'
-import { NoSuchPath } from './cli/import-files.ts'
+import { Stop as ClientStop } from './client/machine.ts'
 import { firstOperatorKey } from './process/operator-key.ts'
 import { jobsOf } from './operations/toolset.ts'
 import { createServices, type Services } from './process/services.ts'
@@ -188,9 +187,7 @@ const endIfLost = ({ isLost }: OpenedDatabase, { DATA_DIR }: Config, log: Log) =
 try {
   await main(process.argv.slice(2))
 } catch (error) {
-  const known = [BadConfig, CannotOpen, DiskFull, FolderInUse, FolderUnusable, ImportFailed, NoSuchPath].some(
-    (kind) => error instanceof kind,
-  )
+  const known = [BadConfig, CannotOpen, DiskFull, FolderInUse, FolderUnusable, ClientStop].some((kind) => error instanceof kind)
   console.error(known ? (error as Error).message : error)
   process.exit(1)
 }

@@ -4,6 +4,10 @@ import { CLIENTS, isClient, type ClientName, type WakeFor } from './clients.ts'
 import { connect } from './connect.ts'
 import { connectionsOf } from './connections.ts'
 import { disconnect } from './disconnect.ts'
+import { doctor } from './doctor/doctor.ts'
+import { importAll } from './import/run.ts'
+import { toServer } from './import/upload.ts'
+import { askConfig, updateLine } from './hub-notes.ts'
 import { linkOf } from './hub.ts'
 import { BadCall, Stop, type Machine } from './machine.ts'
 import { packageOf } from './package.ts'
@@ -58,6 +62,8 @@ const run = async (words: string[], machine: Machine): Promise<number> => {
   if (command === 'connect') return done(connect(machine, clientOf(rest), { ...connectOptions(values), link: link ?? hubOf(machine) }))
   if (command === 'disconnect')
     return done(disconnect(machine, clientOf(rest), link ?? packageOf(machine.program).link, values.yes ?? false))
+  if (command === 'import') return done(importTo(machine, link ?? hubOf(machine), rest))
+  if (command === 'doctor') return doctor(machine, link ?? packageOf(machine.program).link)
   if (command === 'watch') return runWatch(machine, link ?? hubOf(machine), values)
   throw new BadCall(`There is no command ${JSON.stringify(command)}. parley --help lists them.`)
 }
@@ -81,6 +87,15 @@ const done = (work: Promise<void>): Promise<number> => work.then(() => 0)
 
 const runWatch = (machine: Machine, link: string, values: Values): Promise<number> =>
   values.learn ? done(learn(machine, link)) : watch(machine, { link, wakeFor: wakeOf(values) })
+
+const importTo = async (machine: Machine, link: string, paths: string[]) => {
+  if (paths.length === 0) throw new BadCall('Name the transcripts, or folders of them: parley import ~/.claude/projects')
+  const token = connectionsOf(machine.home).find((connection) => connection.link === link)?.token ?? machine.env.PARLEY_TOKEN
+  const config = await askConfig(machine.home, { link, token })
+  const line = config && updateLine(machine.home, link, config, packageOf(machine.program).version)
+  if (line) machine.err.write(`${line}\n`)
+  await importAll(paths, toServer(link, token), machine.err)
+}
 
 const connectOptions = (values: Values) => {
   return { wake: wakeOf(values), yes: values.yes ?? false, insecure: values.insecure ?? false, name: values.name }

@@ -32,9 +32,9 @@ export const connect = async (machine: Machine, client: ClientName, options: Con
   const { link, insecure, yes } = options
   if (isUnguarded(link) && !insecure) throw new Stop(UNGUARDED(link))
   const kind = CLIENTS[client]
-  const earlier = connectionsOf(machine.home).find((other) => sameConnection(other, { client, link }))
-  const wish = await wishOf(machine, client, options, earlier)
   const all = connectionsOf(machine.home).filter((other) => other.client === client)
+  const earlier = all.find((other) => sameConnection(other, { client, link }))
+  const wish = await wishOf(machine, client, options, earlier)
   const planned = changesFor(machine, client, wish, earlier).map((change) => planOf(change, earlier, all))
   const changed = planned.filter(({ before, after }) => before !== after)
   if (changed.length === 0 && earlier) return void machine.out.write(`${kind.title} is connected to ${link}: nothing to change.\n`)

@@ -9,10 +9,9 @@ import { shownDiff, withoutChange } from './settings/plan.ts'
 /** `link`: which hub, where the client is connected to several. Throws Stop where it cannot be done; nothing is changed then. */
 export const disconnect = async (machine: Machine, client: ClientName, link: string | undefined, yes: boolean): Promise<void> => {
   const { title } = CLIENTS[client]
-  const connection = connectionFor(machine, client, link)
-  if (!connection) return void machine.out.write(`${title} is not connected${link ? ` to ${link}` : ''}: nothing to take out.\n`)
   const all = connectionsOf(machine.home).filter((other) => other.client === client)
-  const own = all.find((other) => other.link === connection.link)!
+  const own = connectionFor(client, all, link)
+  if (!own) return void machine.out.write(`${title} is not connected${link ? ` to ${link}` : ''}: nothing to take out.\n`)
   const left = own.files.flatMap((file) => withoutChange(file, own, all) ?? [])
   if (left.length > 0) machine.out.write(`${hidden(left.map(shownDiff).join('\n\n'), own)}\n\n`)
   if (!yes && !(await confirmed(machine, `Take this out of the settings of ${title}?`))) throw new Stop('Nothing was changed.')
@@ -25,8 +24,7 @@ export const disconnect = async (machine: Machine, client: ClientName, link: str
   machine.out.write(`${title} is no longer connected to ${own.link}.\n`)
 }
 
-const connectionFor = ({ home }: Machine, client: ClientName, link: string | undefined): Connection | undefined => {
-  const all = connectionsOf(home).filter((other) => other.client === client)
+const connectionFor = (client: ClientName, all: Connection[], link: string | undefined): Connection | undefined => {
   const named = all.find((other) => other.link === link)
   if (named || all.length === 0) return named
   if (all.length === 1 && link === undefined) return all[0]

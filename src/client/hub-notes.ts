@@ -7,6 +7,8 @@ import { askHub, hubConfigOf, type Hub, type HubConfig } from './hub.ts'
 interface Note {
   announced?: string
   toldOf?: string
+  /** When a client's hook ran last, by this machine's clock. */
+  hookAt?: string
 }
 
 const fileIn = (home: string): string => join(parleyFolder(home), 'hubs.json')
@@ -15,6 +17,10 @@ export const noteOf = (home: string, link: string): Note => readOwn<Record<strin
 
 const keepNote = (home: string, link: string, note: Note): void =>
   writeOwn(fileIn(home), { ...readOwn<Record<string, Note>>(fileIn(home)), [link]: note })
+
+/** Keeps that a hook has run now. */
+export const noteHook = (home: string, link: string, now: Date): void =>
+  keepNote(home, link, { ...noteOf(home, link), hookAt: now.toISOString() })
 
 const WITHIN_MS = 5_000
 

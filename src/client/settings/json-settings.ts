@@ -66,7 +66,7 @@ const insertionOf = (text: string, { path, as, value }: JsonEntry): Insertion | 
 // What is put behind the opening brace of an object or array.
 const firstIn = (container: Node, body: string, depth: number, key: string | undefined, content: unknown): string => {
   const eol = lineEndOf(body)
-  const unit = /^([ \t]+)\S/m.exec(body)?.[1] ?? '  '
+  const unit = unitOf(body)
   const indent = unit.repeat(depth)
   const name = key === undefined ? '' : `${JSON.stringify(key)}: `
   const inside = body.slice(container.offset + 1, container.offset + container.length - 1)
@@ -79,6 +79,12 @@ const firstIn = (container: Node, body: string, depth: number, key: string | und
       ? ','
       : `,${eol}${indent}`
   return `${eol}${indent}${name}${written(content, indent, unit, eol)}${end}`
+}
+
+// One step of indentation: the least that a line has.
+const unitOf = (body: string): string => {
+  const indents = [...body.matchAll(/^([ \t]+)\S/gm)].map(([, indent]) => indent!)
+  return indents.toSorted((a, b) => a.length - b.length)[0] ?? '  '
 }
 
 const nested = (path: string[], as: JsonEntry['as'], value: unknown): unknown =>

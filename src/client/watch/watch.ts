@@ -1,7 +1,7 @@
 // `watch`: what a client's hook runs when its agent has ended a turn. It holds a peek for each of the agent's teams at one hub; a message
 // that may wake the agent ends it with code 2 and a line on standard error, which the client hands to the agent.
 import { connectionsOf } from '../connections.ts'
-import { askConfig, noteOf } from '../hub-notes.ts'
+import { askConfig, noteHook, noteOf } from '../hub-notes.ts'
 import type { WakeFor } from '../clients.ts'
 import type { Machine } from '../machine.ts'
 import { readHookInput } from './hook-input.ts'
@@ -45,7 +45,7 @@ class Watch {
     try {
       this.#look()
       if (this.#held.size === 0) return 0
-      void askConfig(home, { link: this.options.link, token: this.#token }).catch(() => {}) // a full disk keeps no note
+      void this.#note()
       await this.#untilOver()
       if (this.#failed) throw this.#failed
       if (this.#notice === undefined) return 0
@@ -54,6 +54,16 @@ class Watch {
     } finally {
       for (const entry of this.#held.values()) giveWatchBack(home, entry)
     }
+  }
+
+  // A full disk keeps no note.
+  async #note() {
+    const { home } = this.machine
+    const { link } = this.options
+    try {
+      noteHook(home, link, new Date())
+      await askConfig(home, { link, token: this.#token })
+    } catch {}
   }
 
   get #token(): string | undefined {
