@@ -11,6 +11,7 @@ import { askConfig, updateLine } from './hub-notes.ts'
 import { linkOf } from './hub.ts'
 import { BadCall, Stop, type Machine } from './machine.ts'
 import { packageOf } from './package.ts'
+import { watchCodex } from './watch/codex.ts'
 import { learn } from './watch/learn.ts'
 import { watch } from './watch/watch.ts'
 
@@ -22,6 +23,7 @@ const HELP = `parley: brings agents into a Parley hub, and wakes them when someb
       --insecure             also over plain http to another machine
   parley disconnect CLIENT                      take that out again
   parley watch                                  what a client's hook runs; --learn takes down the session of a join
+  parley watch --codex                          wakes Codex: hand it the answer of join_session on standard input
   parley import PATH…                           send transcripts to the hub
   parley doctor                                 see whether everything is in order, and what to do if not
   parley --version, parley --help
@@ -37,6 +39,7 @@ const OPTIONS = {
   yes: { type: 'boolean' },
   insecure: { type: 'boolean' },
   learn: { type: 'boolean' },
+  codex: { type: 'boolean' },
   version: { type: 'boolean' },
   help: { type: 'boolean' },
 } as const
@@ -85,8 +88,11 @@ const said = ({ out }: Machine, text: string): number => {
 
 const done = (work: Promise<void>): Promise<number> => work.then(() => 0)
 
-const runWatch = (machine: Machine, link: string, values: Values): Promise<number> =>
-  values.learn ? done(learn(machine, link)) : watch(machine, { link, wakeFor: wakeOf(values) })
+const runWatch = (machine: Machine, link: string, values: Values): Promise<number> => {
+  const options = { link, wakeFor: wakeOf(values) }
+  if (values.learn) return done(learn(machine, link))
+  return values.codex ? watchCodex(machine, options) : watch(machine, options)
+}
 
 const importTo = async (machine: Machine, link: string, paths: string[]) => {
   if (paths.length === 0) throw new BadCall('Name the transcripts, or folders of them: parley import ~/.claude/projects')

@@ -7,7 +7,7 @@ import type { Machine } from '../machine.ts'
 import { readHookInput } from './hook-input.ts'
 import { holdPeek } from './hold.ts'
 import { ancestorsOf, isRunning } from './processes.ts'
-import { changedAt, entriesFor, type Asker, type Entry } from './sessions.ts'
+import { changedAt, entriesFor, entriesOf, type Asker, type Entry } from './sessions.ts'
 import { giveWatchBack, takeWatch } from './turn.ts'
 
 export const WAKES = 2 // the exit code that wakes a client's agent
@@ -94,12 +94,19 @@ class Watch {
     const at = changedAt(home)
     if (at === this.#seenAt) return
     this.#seenAt = at
+    if (this.#held.size > 0 && this.#wasDisconnected()) return this.#end()
     for (const entry of entriesFor(home, this.options.link, this.asker)) {
       if (this.#held.has(entry.team_id) || this.#busy.has(entry.team_id)) continue
       if (takeWatch(home, entry, pid)) void this.#hold(entry)
       else if (this.#busy.add(entry.team_id))
         err.write(`Parley: another watch of session ${entry.session_id} is running; this one leaves it.\n`)
     }
+  }
+
+  // What it watches was taken away.
+  #wasDisconnected(): boolean {
+    const there = new Set(entriesOf(this.machine.home).map(({ team_id }) => team_id))
+    return ![...this.#held.keys()].some((team) => there.has(team))
   }
 
   async #hold(entry: Entry) {

@@ -13,6 +13,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js'
 import type { Call } from '../../operations/call.ts'
 import type { ServedOp, Outcome } from '../../operations/context.ts'
+import { isUuid } from '../../core/ids.ts'
 import { redacted } from '../../core/text.ts'
 import { perform } from '../../operations/perform.ts'
 import type { Services } from '../../process/services.ts'
@@ -71,13 +72,16 @@ const serverOf = (exchange: Exchange<Call>, operations: Map<string, ServedOp>, t
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { requestId }) => {
     const operation = operations.get(params.name)
     if (!operation) return invalidParams(`There is no tool named ${redacted(params.name)} here. tools/list has the names.`)
-    const call = exchange.callerOf(requestId)
+    const call = { ...exchange.callerOf(requestId), thread: threadIn(params._meta) }
     const given = params.arguments ?? {}
     const outcome = await perform(operation, services, call, given)
     return resultOf(outcome, refusalOf(operation, outcome, given, call))
   })
   return server
 }
+
+const threadIn = (meta: Record<string, unknown> | undefined): string | undefined =>
+  typeof meta?.threadId === 'string' && isUuid(meta.threadId) ? meta.threadId : undefined
 
 const RESOURCES_CHANGED = { jsonrpc: '2.0', method: 'notifications/resources/list_changed' }
 
