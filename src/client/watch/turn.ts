@@ -2,7 +2,8 @@
 import { mkdirSync, openSync, closeSync, rmSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseToken } from '../../core/ids.ts'
-import { OWN, parleyFolder, readOwn } from '../folder.ts'
+import { OWN, parleyFolder, readOwn, reasonOf } from '../folder.ts'
+import { Stop } from '../machine.ts'
 import { isRunning, processOf, sameProcess, type Process } from './processes.ts'
 import type { Entry } from './sessions.ts'
 
@@ -23,6 +24,7 @@ export const takeWatch = (home: string, entry: Entry, pid: number): boolean => {
 
 export const giveWatchBack = (home: string, entry: Entry): void => rmSync(fileOf(home, entry), { force: true })
 
+// Throws Stop where the disk is full.
 const wrote = (file: string, own: Process): boolean => {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   try {
@@ -32,6 +34,7 @@ const wrote = (file: string, own: Process): boolean => {
     return true
   } catch (error) {
     if ((error as { code?: string }).code === 'EEXIST') return false
-    throw error
+    rmSync(file, { force: true })
+    throw new Stop(`${file} could not be written: ${reasonOf(error)}. Nothing is watched until it can be.`)
   }
 }
