@@ -38,7 +38,6 @@ export const holdPeek = async (entry: Entry, holding: Holding): Promise<string |
     if (result.closed) dropEntry(home, entry)
     else if (notice) keepEntry(home, { ...entry, told: result.last })
     if (notice || result.closed) return notice
-    if (result.unread === 0) entry = { ...entry, told: undefined } // the agent has read all that it was told of
   }
   return undefined
 }
