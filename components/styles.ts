@@ -1,5 +1,5 @@
-// Builds what browsers load, when one of its sources is newer: public/app.css with Tailwind, and public/app.js from public/main.js and all
-// that it imports. A few milliseconds when nothing has changed.
+// Builds what others load, when one of its sources is newer: for browsers public/app.css with Tailwind, and public/app.js from public/main.js
+// and all that it imports; public/client.mjs, the client program, from src/client/main.ts likewise. A few milliseconds when nothing has changed.
 //   bun components/styles.ts [--force]
 import { spawnSync } from 'node:child_process'
 import { readdirSync, renameSync, rmSync, statSync } from 'node:fs'
@@ -29,10 +29,27 @@ const SCRIPTS: Build = {
   sources: [['public', /^(?!app\.js$).*\.js$/]],
   command: (file) => ['build', 'public/main.js', '--minify', '--target=browser', '--format=iife', `--outfile=${file}`],
 }
+const CLIENT: Build = {
+  output: 'public/client.mjs',
+  sources: [
+    ['src/client', /\.ts$/],
+    ['src/core', /\.ts$/],
+    ['src/transcripts', /\.ts$/],
+  ],
+  // A library's ES modules, where it has them: Bun leaves the `require` of others as it is.
+  command: (file) => [
+    'build',
+    'src/client/main.ts',
+    ...['module', 'main'].map((field) => `--main-fields=${field}`),
+    '--minify',
+    '--target=node',
+    `--outfile=${file}`,
+  ],
+}
 const VERSIONS = ['package.json', 'bun.lock'] // another version of a tool or a library has another result
 
 const main = () => {
-  for (const each of [SCRIPTS, STYLES]) if (process.argv.includes('--force') || isOutdated(each)) build(each)
+  for (const each of [SCRIPTS, STYLES, CLIENT]) if (process.argv.includes('--force') || isOutdated(each)) build(each)
 }
 
 const isOutdated = ({ output, sources }: Build): boolean => {

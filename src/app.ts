@@ -12,6 +12,7 @@ import { mcpRoutes } from './doors/mcp/endpoints.ts'
 import { handoffRoute } from './doors/rest/handoff.ts'
 import { commandRoutes } from './doors/rest/local-commands.ts'
 import { guideRoutes } from './doors/rest/guides.ts'
+import { clientRoute, type ClientProgram } from './doors/rest/client-package.ts'
 import { configRoutes, metaRoutes } from './doors/rest/meta.ts'
 import { restRoutes } from './doors/rest/routes.ts'
 import { streamRoute } from './doors/rest/stream.ts'
@@ -30,11 +31,13 @@ export interface AppOptions {
   commandSecret?: string
   /** Reads a file of public/. */
   asset?: ReadAsset
+  /** What GET /parley-VERSION.tgz serves. */
+  program?: ClientProgram | undefined
 }
 
 /** All doors over these services. `fetch` answers a request; its second argument is what the runtime tells of it (Runtime). */
-export const createApp = async (services: Services, { toolsets = all, commandSecret, asset }: AppOptions = {}) => {
-  const site = { services, assets: await readAssets(asset), eventKinds: eventKindsOf(toolsets) }
+export const createApp = async (services: Services, { toolsets = all, commandSecret, asset, program }: AppOptions = {}) => {
+  const site = { services, assets: await readAssets(asset), eventKinds: eventKindsOf(toolsets), program }
   const limit = services.config.RATE_LIMIT > 0 ? new RateLimit(services) : undefined
   const operations = toolsets.flatMap((toolset) => toolset.operations)
 
@@ -51,7 +54,8 @@ export const createApp = async (services: Services, { toolsets = all, commandSec
   })
   app.use(guards(services, toolsets, limit))
 
-  app.route('/', configRoutes(toolsets, services))
+  app.route('/', configRoutes(toolsets, services, program))
+  app.route('/', clientRoute(services, program))
   if (commandSecret) app.route('/api', commandRoutes(services, commandSecret))
   app.route('/api', streamRoute(services))
   app.route('/api', handoffRoute(services))

@@ -11,14 +11,13 @@ import { DiskFull } from '../db/pglite.ts'
 import { createApp } from './app.ts'
 import { runCommand } from './cli/main.ts'
 import { BadConfig, readConfig, type Config } from './config.ts'
-import { urlAt } from './core/address.ts'
+import { baseOfLink, isLoopback, urlAt } from './core/address.ts'
 import { newSecret } from './core/ids.ts'
 import { createLog, describeError, type Log } from './core/log.ts'
 import { errorAnswer } from './doors/http/http.ts'
-import { isLoopback } from './doors/http/origin.ts'
-import { ImportFailed } from './cli/import.ts'
-import { NoSuchPath } from './cli/import-files.ts'
 import { createPushSender } from './notices/push-sender.ts'
+import { clientProgram, programPath, type ClientProgram } from './doors/rest/client-package.ts'
+import { Stop as ClientStop } from './client/machine.ts'
 import { firstOperatorKey } from './process/operator-key.ts'
 import { jobsOf } from './operations/toolset.ts'
 import { createServices, type Services } from './process/services.ts'
@@ -45,11 +44,12 @@ const serve = async (config: Config, log: Log) => {
     const options = { jobs: jobsOf(toolsets), ownTools, pushSender: createPushSender(), ownUrl: () => url }
     const services = await createServices(opened.database, config, log, options)
     const commandSecret = opened.lock ? newSecret() : undefined
-    const app = await createApp(services, { asset, ...(commandSecret && { commandSecret }) })
+    const program = await builtProgram()
+    const app = await createApp(services, { asset, program, ...(commandSecret && { commandSecret }) })
     const server = listen(config, app.fetch, log)
     url = urlAt(config.HOST, server.port)
     if (commandSecret) opened.lock!.announce(url, commandSecret)
-    greet(services, url, await firstOperatorKey(services))
+    greet(services, url, await firstOperatorKey(services), program)
     const stop = stopInGoodOrder(server, services, opened, log)
     endIfLost(opened, config, log)
     if (services.database.engine === 'postgres') endIfTooOld(services, stop, log)
@@ -64,6 +64,11 @@ const PUBLIC = new URL('../public/', import.meta.url)
 const asset = async (path: string): Promise<Response | undefined> => {
   const file = Bun.file(new URL(path, PUBLIC))
   return (await file.exists()) ? new Response(file) : undefined
+}
+
+const builtProgram = async (): Promise<ClientProgram | undefined> => {
+  const built = await asset('client.mjs')
+  return built && clientProgram(new Uint8Array(await built.arrayBuffer()))
 }
 
 type App = Awaited<ReturnType<typeof createApp>>
@@ -113,11 +118,12 @@ const failedOutside = (error: Error, log: Log) => {
   })
 }
 
-const greet = ({ config, setting, database }: Services, url: string, key: string | undefined) => {
+const greet = ({ config, setting, database }: Services, url: string, key: string | undefined, program: ClientProgram | undefined) => {
   const link = setting('mcp_url') ?? config.MCP_URL
   const lines = [
     `Parley is open at ${url}`,
     `  for agents   ${link ?? `${url}/mcp`}${setting('mcp_url') ? ' (saved on the settings page)' : link ? ' (MCP_URL)' : ''}`,
+    ...(program ? [`  connect      npx -y ${baseOfLink(link ?? `${url}/mcp`)}${programPath(program)} connect claude`] : []),
     key ? `  sign in      ${url}/sign-in?key=${key}` : '  sign in      with your key; `bun run operator-key` makes a new one',
     `  data         ${database.engine === 'pglite' ? `embedded, in ${config.DATA_DIR}` : 'Postgres (DATABASE_URL)'}`,
   ]
@@ -184,9 +190,7 @@ const endIfLost = ({ isLost }: OpenedDatabase, { DATA_DIR }: Config, log: Log) =
 try {
   await main(process.argv.slice(2))
 } catch (error) {
-  const known = [BadConfig, CannotOpen, DiskFull, FolderInUse, FolderUnusable, ImportFailed, NoSuchPath].some(
-    (kind) => error instanceof kind,
-  )
+  const known = [BadConfig, CannotOpen, DiskFull, FolderInUse, FolderUnusable, ClientStop].some((kind) => error instanceof kind)
   console.error(known ? (error as Error).message : error)
   process.exit(1)
 }

@@ -6,6 +6,8 @@ const json = (value: unknown) => JSON.stringify(value, null, 2)
 export const claude = ({ url, token }: ServerLink) =>
   `claude mcp add --transport http parley ${url}${token ? ' \\\n  --header "Authorization: Bearer $PARLEY_TOKEN"' : ''}`
 
+export const connectCommand = (program: string) => `npx -y ${program} connect claude`
+
 export const codex = ({ url, token }: ServerLink) =>
   `codex mcp add parley --url ${url}${token ? ' \\\n  --bearer-token-env-var PARLEY_TOKEN' : ''}`
 

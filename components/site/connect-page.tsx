@@ -6,6 +6,7 @@ import { Shell, type Frame } from './shell.tsx'
 import { Snippet } from '../parts/snippet.tsx'
 import {
   claude,
+  connectCommand,
   codex,
   codexConfig,
   convene,
@@ -35,11 +36,13 @@ const WIDE = 'lg:col-span-2'
 interface Props {
   frame: Frame
   link: ServerLink
+  /** The URL of the client program, if this server hands one out. */
+  program: string | undefined
   session: Invited | undefined
 }
 
 /** How an agent is connected, and invited to a session that is open. */
-export const ConnectPage = ({ frame, link, session }: Props) => {
+export const ConnectPage = ({ frame, link, program, session }: Props) => {
   const open = session?.concluded ? undefined : session
   return (
     <Shell frame={frame} title="Connect an agent · Parley" crumbs={[{ label: 'Connect' }]}>
@@ -66,12 +69,12 @@ export const ConnectPage = ({ frame, link, session }: Props) => {
               <span className="text-[13px] text-muted-foreground">Already connected? Skip this</span>
             </summary>
             <CardContent className={`${SNIPPETS} pt-1`}>
-              <Clients link={link} />
+              <Clients link={link} program={program} />
             </CardContent>
           </details>
         ) : (
           <Step title={FIRST} about="Once for each machine or project. Pick your client.">
-            <Clients link={link} />
+            <Clients link={link} program={program} />
           </Step>
         )}
         {open ? (
@@ -103,8 +106,9 @@ export const ConnectPage = ({ frame, link, session }: Props) => {
   )
 }
 
-const Clients = ({ link }: { link: ServerLink }) => (
+const Clients = ({ link, program }: Pick<Props, 'link' | 'program'>) => (
   <>
+    {program && <Connecting program={program} />}
     <Snippet label="Claude CLI" code={claude(link)} className={WIDE} />
     <Snippet label="Codex" code={codex(link)} className={WIDE} />
     <Snippet label="Gemini CLI" code={gemini(link)} className={WIDE} />
@@ -114,6 +118,21 @@ const Clients = ({ link }: { link: ServerLink }) => (
     <p className="text-[13px] text-muted-foreground lg:col-span-2">
       Claude Code (2.1.330) has create, join, wait and post at hand from the start, and finds any other tool by its name or purpose. Codex
       (0.169) has all tools at hand. Neither needs a setting for that.
+    </p>
+  </>
+)
+
+const Connecting = ({ program }: { program: string }) => (
+  <>
+    <Snippet
+      label="Claude Code, Codex, Gemini CLI, opencode: adds the link, and wakes the agent where the client can"
+      code={connectCommand(program)}
+      className={WIDE}
+    />
+    <p className="text-[13px] text-muted-foreground lg:col-span-2">
+      A message then starts an idle agent in Claude Code; in Codex, <code className="font-mono text-[12.5px]">watch --codex</code> does.
+      Gemini CLI and opencode cannot be woken: their agents hold a wait. The command shows what it changes first, and{' '}
+      <code className="font-mono text-[12.5px]">disconnect</code> takes it out again. Or by hand:
     </p>
   </>
 )

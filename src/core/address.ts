@@ -1,9 +1,4 @@
 // The addresses under which this server is reached.
-/** The base URL of the server that an MCP link leads to: the link without its /mcp or /mcp/TOOLSET. */
-export const baseOf = (link: string): string => {
-  const { origin, pathname } = new URL(link)
-  return origin + pathname.replace(/\/((api\/)?mcp|mcp\/[^/]+)?\/?$/, '')
-}
 
 // Where a server that listens on a wildcard address is reached on its own machine.
 const LOOPBACK: Record<string, string> = { '0.0.0.0': '127.0.0.1', '[::]': '[::1]', '[::ffff:0:0]': '127.0.0.1', '*': '127.0.0.1' }
@@ -16,4 +11,15 @@ export const urlAt = (host: string, port: number | undefined): string => {
   // stays as it is.
   const name = URL.canParse(`http://${bracketed}`) ? new URL(`http://${bracketed}`).hostname : bracketed
   return `http://${LOOPBACK[name] ?? name}:${port}`
+}
+
+const LOOPBACK_NAME = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|::1)$/
+
+/** Is this name or address one that only this machine reaches? */
+export const isLoopback = (name: string): boolean => LOOPBACK_NAME.test(name)
+
+/** The base URL of a server whose MCP link this is: the link without its /mcp or /mcp/TOOLSET. */
+export const baseOfLink = (link: string): string => {
+  const { origin, pathname } = new URL(link)
+  return origin + pathname.replace(/\/((api\/)?mcp|mcp\/[^/]+)?\/?$/, '')
 }

@@ -10,6 +10,7 @@ export interface Call {
   idempotencyKey?: () => string | undefined // Idempotency-Key; the argument idempotency_key wins over it
   base?: () => string // this server's address, as the caller should know it
   link?: () => ServerLink // how the caller reaches this server's MCP
+  thread?: string | undefined // the caller's conversation in Codex, which names it with each call of a tool
   signal: () => AbortSignal // aborts when the caller hangs up
   bodyless?: boolean // a HEAD request, which cannot receive messages: none of them counts as delivered
   began?: number // by performance.now(): when the door got it

@@ -9,6 +9,7 @@ import type { Frame } from '../../components/site/shell.tsx'
 import { THEMES } from '../../components/site/theme.ts'
 import type { EventKinds } from '../core/event-kinds.ts'
 import { redacted } from '../core/text.ts'
+import type { ClientProgram } from '../doors/rest/client-package.ts'
 import type { Services } from '../process/services.ts'
 import { personOf } from '../doors/http/cookies.ts'
 import { mayRead } from '../doors/http/guards.ts'
@@ -25,6 +26,8 @@ export interface Site {
   assets: Assets
   /** The kinds of system events of all toolsets that are served. */
   eventKinds: EventKinds
+  /** The client program that this server hands out. */
+  program?: ClientProgram | undefined
 }
 
 const POLICY =

@@ -2,7 +2,7 @@
 import type { Database } from '../../db/database.ts'
 import { startBackground, type Intervals } from './background.ts'
 import type { Config } from '../config.ts'
-import { baseOf, urlAt } from '../core/address.ts'
+import { baseOfLink, urlAt } from '../core/address.ts'
 import { Clock } from '../core/clock.ts'
 import { createBatchLoader } from '../core/batch-loader.ts'
 import { newSecret, type Token } from '../core/ids.ts'
@@ -70,7 +70,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
 
   const base = () => {
     const link = settings.get('mcp_url') ?? config.MCP_URL
-    return link ? baseOf(link) : ownUrl()
+    return link ? baseOfLink(link) : ownUrl()
   }
   const pushIdentity = () => ({ keys: settings.get('push_keys')!, contact: contactFor(base()) })
   const signIn = () => signInMark({ config, setting: settings.get })

@@ -12,6 +12,7 @@ import { conclusionOf } from './conclusion.ts'
 import { authorOf } from './who-may.ts'
 import { unusedHue } from './roster.ts'
 import { description, op, pageOp, sessionId, teamName, title } from './schemas.ts'
+import { wakeCommand, wakeField } from './wake-command.ts'
 
 const expectedTeams = z.int().min(1).max(100).default(2)
 
@@ -50,6 +51,7 @@ export const createSession = op({
     cursor: z.literal(0),
     title: z.string(),
     description: z.string(),
+    ...wakeField,
   }),
   refuses: ['not_found', 'forbidden'],
   async run(context, { title, description, creator_team_name, expected_teams, resume_from }) {
@@ -66,7 +68,8 @@ export const createSession = op({
       deliveredCursor: 0,
     })
     const team_id = `${handle}.${context.secretFor(handle)}`
-    return { session_id: id, team_id, handle, team_name: creator_team_name, cursor: 0 as const, title, description }
+    const known = { session_id: id, team_id, handle, team_name: creator_team_name, cursor: 0 as const, title, description }
+    return { ...known, ...wakeCommand(context.call, id) }
   },
 })
 

@@ -13,6 +13,7 @@ import { activeElsewhere, addParticipant, markLeft, memberByToken, roster, type 
 import { setConvener, type Session } from '../stores/sessions.ts'
 import { refuseBeyondEnd, existingSession } from './preconditions.ts'
 import { cursor, op, participant, sessionId, teamName, time } from './schemas.ts'
+import { wakeCommand, wakeField } from './wake-command.ts'
 import { aroundSince, lastSeenMs, statusOf } from './status.ts'
 
 /** With a valid token of this session the same team is returned; any other token is ignored, and a new team joins. A closed session can be
@@ -44,6 +45,7 @@ export const joinSession = op({
     cursor: z.int(),
     participants: z.array(participant),
     session_closed: z.boolean(),
+    ...wakeField,
   }),
   subject: ({ session_id }) => sessionSubject(session_id, 'There is no such session. Ask the person who invited you for its id.'),
   refuses: ['not_found', 'conflict'],
@@ -70,6 +72,7 @@ export const joinSession = op({
         participantOf(context.services, row, { convenerTeamId }, joined.teamId),
       ),
       session_closed: session.status === 'closed',
+      ...wakeCommand(call, session_id),
     }
   },
 })

@@ -1,5 +1,6 @@
 // Who may call what. `guards` runs before every handler; the other functions are asked by handlers about one session.
 import type { MiddlewareHandler } from 'hono'
+import { isLoopback } from '../../core/address.ts'
 import { refuse } from '../../core/errors.ts'
 import { sameText } from '../../core/ids.ts'
 import { memberBy } from '../../operations/callers.ts'
@@ -7,7 +8,7 @@ import type { Toolset } from '../../operations/toolset.ts'
 import type { Services } from '../../process/services.ts'
 import { personOf, type Person } from './cookies.ts'
 import { isApi, isMcp, type Env, type Http } from './http.ts'
-import { calledHost, isHost, isLoopback, isLoopbackHost } from './origin.ts'
+import { calledHost, isHost, isLoopbackHost } from './origin.ts'
 import type { RateLimit } from './rate-limit.ts'
 import { isShared, sharedTokenOf } from './share-link.ts'
 

@@ -1,13 +1,11 @@
 // The address under which this server was called, and the link that agents are given.
-import { baseOf } from '../../core/address.ts'
+import { baseOfLink } from '../../core/address.ts'
 import type { ServerLink } from '../../core/server-link.ts'
 import type { Services } from '../../process/services.ts'
 import type { Http } from './http.ts'
 
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|::1)$/
 const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/
-export const isLoopback = (name: string) => LOOPBACK.test(name)
-/** The same for host[:port]. */
+/** Is this host[:port] one that only its own machine reaches? */
 export const isLoopbackHost = (host: string) => LOOPBACK_HOST.test(host)
 
 /** Can host[:port] stand in a URL as it is? A Host header may hold anything, and links are made from it. */
@@ -37,8 +35,8 @@ export const linkInForce = (c: Http, services: Services): { url: string; source:
   return { url: `${calledScheme(c, services)}://${calledHost(c, services)}/mcp`, source: 'request' }
 }
 
-/** The server's base URL, of the link in force. */
-export const baseUrl = (c: Http, services: Services): string => baseOf(linkInForce(c, services).url)
+/** The server's base URL: the link in force without its /mcp or /mcp/TOOLSET. */
+export const baseUrl = (c: Http, services: Services): string => baseOfLink(linkInForce(c, services).url)
 
 /** The link in force, the base URL, and whether callers need the access token. */
 export const serverLink = (c: Http, services: Services): ServerLink => ({

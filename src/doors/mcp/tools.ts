@@ -1,6 +1,7 @@
 // Operations as MCP tools: how each is listed, and how a call of one is answered.
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
+import { isUuid } from '../../core/ids.ts'
 import { redacted } from '../../core/text.ts'
 import type { Call } from '../../operations/call.ts'
 import type { ServedOp, Outcome } from '../../operations/context.ts'
@@ -38,12 +39,15 @@ export const serveTools = (server: Server, exchange: Exchange<Call>, services: S
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { requestId }) => {
     const operation = operations.get(params.name)
     if (!operation) return invalidParams(`There is no tool named ${redacted(params.name)} here. tools/list has the names.`)
-    const call = exchange.callerOf(requestId)
+    const call = { ...exchange.callerOf(requestId), thread: threadIn(params._meta) }
     const given = params.arguments ?? {}
     const outcome = await perform(operation, services, call, given)
     return resultOf(outcome, refusalOf(operation, outcome, given, call))
   })
 }
+
+const threadIn = (meta: Record<string, unknown> | undefined): string | undefined =>
+  typeof meta?.threadId === 'string' && isUuid(meta.threadId) ? meta.threadId : undefined
 
 const REPLAYED = { _meta: { idempotency_replayed: true } } // REST has the header Idempotency-Replayed for it
 

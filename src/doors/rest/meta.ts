@@ -5,12 +5,13 @@ import type { Toolset } from '../../operations/toolset.ts'
 import type { Services } from '../../process/services.ts'
 import { mayRead } from '../http/guards.ts'
 import { json, type Env, type Http } from '../http/http.ts'
+import { programPath, type ClientProgram } from './client-package.ts'
 import { openapi } from './openapi.ts'
 import { baseUrl, linkInForce } from '../http/origin.ts'
 import { methodNotAllowed } from './routes.ts'
 
 /** GET /api/config and /api/openapi.json. */
-export const configRoutes = (toolsets: readonly Toolset[], services: Services) => {
+export const configRoutes = (toolsets: readonly Toolset[], services: Services, program: ClientProgram | undefined) => {
   const { IDLE_LIMIT, IDLE_AFTER, DISCONNECTED_AFTER } = services.config
   return readOnly({
     '/api/config': (c) =>
@@ -20,6 +21,7 @@ export const configRoutes = (toolsets: readonly Toolset[], services: Services) =
         idle_after: IDLE_AFTER,
         disconnected_after: DISCONNECTED_AFTER,
         agents_md: `${baseUrl(c, services)}/AGENTS.md`,
+        ...(program && { client: baseUrl(c, services) + programPath(program) }),
       }),
     '/api/openapi.json': (c) => json(openapi(toolsets, baseUrl(c, services), services.config.ACCESS_TOKEN !== undefined)),
   })

@@ -1,7 +1,8 @@
 import { ConnectPage } from '../../../components/site/connect-page.tsx'
 import { existingSession } from '../../rooms/preconditions.ts'
 import type { Http } from '../../doors/http/http.ts'
-import { serverLink } from '../../doors/http/origin.ts'
+import { baseUrl, serverLink } from '../../doors/http/origin.ts'
+import { programPath } from '../../doors/rest/client-package.ts'
 import { frameOf, page, type Site } from '../respond.tsx'
 
 /** GET /connect, with ?session=ID how to join that session. */
@@ -10,5 +11,6 @@ export const connectPage = async (c: Http, site: Site): Promise<Response> => {
   const id = c.req.query('session')
   const session = id === undefined ? undefined : await existingSession(services.database, id)
   const invited = session && { id: session.id, title: session.title, concluded: session.status === 'closed' }
-  return page(c, <ConnectPage frame={frameOf(c, site)} link={serverLink(c, services)} session={invited} />)
+  const program = site.program && baseUrl(c, services) + programPath(site.program)
+  return page(c, <ConnectPage frame={frameOf(c, site)} link={serverLink(c, services)} program={program} session={invited} />)
 }

@@ -1,6 +1,7 @@
 // Finds the files of an import: those named, and in a folder those whose names look like a transcript's.
 import { readdirSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { Stop } from '../machine.ts'
 
 export interface TranscriptFile {
   path: string
@@ -28,4 +29,4 @@ export const transcriptFiles = (paths: string[]): TranscriptFile[] =>
       })
   })
 
-export class NoSuchPath extends Error {}
+export class NoSuchPath extends Stop {}

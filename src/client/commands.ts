@@ -1,0 +1,128 @@
+// The commands of `parley`, and what each is called with.
+import { parseArgs } from 'node:util'
+import { CLIENTS, isClient, type ClientName, type WakeFor } from './clients.ts'
+import { connect } from './connect.ts'
+import { connectionsOf } from './connections.ts'
+import { disconnect } from './disconnect.ts'
+import { doctor } from './doctor/doctor.ts'
+import { importAll } from './import/run.ts'
+import { toServer } from './import/upload.ts'
+import { askConfig, updateLine } from './hub-notes.ts'
+import { linkOf } from './hub.ts'
+import { BadCall, Stop, type Machine } from './machine.ts'
+import { packageOf } from './package.ts'
+import { watchCodex } from './watch/codex.ts'
+import { learn } from './watch/learn.ts'
+import { watch } from './watch/watch.ts'
+
+const HELP = `parley: brings agents into a Parley hub, and wakes them when somebody speaks to them
+
+  parley connect claude|codex|gemini|opencode   add the hub to a client's settings, and what wakes its agent
+      --wake all|addressed   what wakes it: every message (default), or what is addressed to it
+      --name NAME            the MCP server's name in the client (parley)
+      --insecure             also over plain http to another machine
+  parley disconnect CLIENT                      take that out again
+  parley watch                                  what a client's hook runs; --learn takes down the session of a join
+  parley watch --codex                          wakes Codex: hand it the answer of join_session on standard input
+  parley import PATH…                           send transcripts to the hub
+  parley doctor                                 see whether everything is in order, and what to do if not
+  parley --version, parley --help
+
+  --hub LINK   which hub, where it is not the one that this program came from
+  --yes        ask nothing
+`
+
+const OPTIONS = {
+  hub: { type: 'string' },
+  wake: { type: 'string' },
+  name: { type: 'string' },
+  yes: { type: 'boolean' },
+  insecure: { type: 'boolean' },
+  learn: { type: 'boolean' },
+  codex: { type: 'boolean' },
+  version: { type: 'boolean' },
+  help: { type: 'boolean' },
+} as const
+
+/** Runs what was called. Returns the exit code; says on standard error why, where it is not 0. */
+export const runClient = async (words: string[], machine: Machine): Promise<number> => {
+  try {
+    return await run(words, machine)
+  } catch (error) {
+    if (!(error instanceof Stop)) throw error
+    machine.err.write(`${error.message}\n`)
+    return error instanceof BadCall ? 2 : 1
+  }
+}
+
+const run = async (words: string[], machine: Machine): Promise<number> => {
+  const { values, positionals } = parsed(words)
+  const [command, ...rest] = positionals
+  if (values.version) return said(machine, packageOf(machine.program).version)
+  if (values.help || command === 'help') return said(machine, HELP.trimEnd())
+  if (command === undefined) throw new BadCall(HELP.trimEnd())
+  const link = values.hub === undefined ? undefined : linkOf(values.hub)
+  if (command === 'connect') return done(connect(machine, clientOf(rest), { ...connectOptions(values), link: link ?? hubOf(machine) }))
+  if (command === 'disconnect')
+    return done(disconnect(machine, clientOf(rest), link ?? packageOf(machine.program).link, values.yes ?? false))
+  if (command === 'import') return done(importTo(machine, link ?? hubOf(machine), rest))
+  if (command === 'doctor') return doctor(machine, link ?? packageOf(machine.program).link)
+  if (command === 'watch') return runWatch(machine, link ?? hubOf(machine), values)
+  throw new BadCall(`There is no command ${JSON.stringify(command)}. parley --help lists them.`)
+}
+
+type Values = ReturnType<typeof parsed>['values']
+
+const parsed = (words: string[]) => {
+  try {
+    return parseArgs({ args: words, options: OPTIONS, allowPositionals: true })
+  } catch (error) {
+    throw new BadCall(`${(error as Error).message} parley --help lists what there is.`)
+  }
+}
+
+const said = ({ out }: Machine, text: string): number => {
+  out.write(`${text}\n`)
+  return 0
+}
+
+const done = (work: Promise<void>): Promise<number> => work.then(() => 0)
+
+const runWatch = (machine: Machine, link: string, values: Values): Promise<number> => {
+  const options = { link, wakeFor: wakeOf(values) }
+  if (values.learn) return done(learn(machine, link))
+  return values.codex ? watchCodex(machine, options) : watch(machine, options)
+}
+
+const importTo = async (machine: Machine, link: string, paths: string[]) => {
+  if (paths.length === 0) throw new BadCall('Name the transcripts, or folders of them: parley import ~/.claude/projects')
+  const token = connectionsOf(machine.home).find((connection) => connection.link === link)?.token ?? machine.env.PARLEY_TOKEN
+  const config = await askConfig(machine.home, { link, token })
+  const line = config && updateLine(machine.home, link, config, packageOf(machine.program).version)
+  if (line) machine.err.write(`${line}\n`)
+  await importAll(paths, toServer(link, token), machine.err)
+}
+
+const connectOptions = (values: Values) => {
+  return { wake: wakeOf(values), yes: values.yes ?? false, insecure: values.insecure ?? false, name: values.name }
+}
+
+const wakeOf = ({ wake = 'all' }: Values): WakeFor => {
+  if (wake === 'all' || wake === 'addressed') return wake
+  throw new BadCall(`--wake takes all or addressed, and ${JSON.stringify(wake)} is neither.`)
+}
+
+const clientOf = (rest: string[]): ClientName => {
+  const [name] = rest
+  if (rest.length === 1 && isClient(name)) return name
+  throw new BadCall(`Name one client: ${Object.keys(CLIENTS).join(', ')}.`)
+}
+
+/** The hub that this program came from, else the one that this machine is connected to. */
+const hubOf = ({ program, home }: Machine): string => {
+  const { link } = packageOf(program)
+  if (link !== undefined) return link
+  const links = [...new Set(connectionsOf(home).map((connection) => connection.link))]
+  if (links.length === 1) return links[0]!
+  throw new BadCall(links.length === 0 ? 'Say which hub: --hub http://HOST:7423/mcp' : `Say which hub: --hub ${links.join(' or --hub ')}`)
+}

@@ -1,0 +1,100 @@
+// `connect CLIENT`: adds the hub to a client's settings, and what wakes its agent, after a person has seen the change.
+import { confirmed, typed } from './ask.ts'
+import { CLIENTS, type Change, type ClientName, type Wish } from './clients.ts'
+import { connectionsOf, keepConnection, keepFile, sameConnection, type Connection } from './connections.ts'
+import { callOf, makeCopy } from './copy.ts'
+import { baseOfLink } from '../core/address.ts'
+import { askHub, hostWord, hubConfigOf, isUnguarded, Unreachable } from './hub.ts'
+import { Stop, type Machine } from './machine.ts'
+import { packageOf } from './package.ts'
+import { writeSettings } from './settings/settings-file.ts'
+import { planOf, shownDiff, type Planned } from './settings/plan.ts'
+import { ownServer, serverNamed } from './settings/servers.ts'
+
+export interface ConnectOptions {
+  link: string
+  wake: 'all' | 'addressed'
+  yes: boolean
+  insecure: boolean
+  name: string | undefined
+}
+
+const WITHIN_MS = 5_000
+
+export const WARNING =
+  'Others in your session can start this agent while you are away, with the permissions of its terminal. `disconnect` ends that.'
+
+export const UNGUARDED = (link: string) =>
+  `${link} is plain http to another machine: whoever is on the way can read what is sent, and run code on this one. Reach the hub by https or through a private network (README, "Teammates on other machines"), or add --insecure.`
+
+/** Throws Stop where it cannot be done; nothing is changed then. */
+export const connect = async (machine: Machine, client: ClientName, options: ConnectOptions): Promise<void> => {
+  const { link, insecure, yes } = options
+  if (isUnguarded(link) && !insecure) throw new Stop(UNGUARDED(link))
+  const kind = CLIENTS[client]
+  const all = connectionsOf(machine.home).filter((other) => other.client === client)
+  const earlier = all.find((other) => sameConnection(other, { client, link }))
+  const wish = await wishOf(machine, client, options, earlier)
+  const planned = changesFor(machine, client, wish, earlier).map((change) => planOf(change, earlier, all))
+  const changed = planned.filter(({ before, after }) => before !== after)
+  if (changed.length === 0 && earlier) return void machine.out.write(`${kind.title} is connected to ${link}: nothing to change.\n`)
+  machine.out.write(`${changed.map((each) => hidden(shownDiff(each), wish.token)).join('\n\n')}\n\n`)
+  machine.out.write(`${kind.wakes ? WARNING : CANNOT_WAKE(kind.title)}\n`)
+  if (!yes && !(await confirmed(machine, `Change the settings of ${kind.title}?`))) throw new Stop('Nothing was changed.')
+  makeCopy(machine)
+  carryOut(machine, client, wish, planned)
+  machine.out.write(`${kind.title} is connected to ${link} as "${wish.server}". ${NEXT}\n`)
+}
+
+const carryOut = (machine: Machine, client: ClientName, { link, server, token, wakeFor }: Wish, planned: Planned[]) => {
+  const files = planned.map(({ path, after, file, before }) => ({ ...file, ...(before !== after && written(path, after!)) }))
+  for (const { connection, file } of planned.flatMap(({ later }) => later)) keepFile(machine.home, connection, file)
+  keepConnection(machine.home, { client, link, server, token, wakeFor, version: packageOf(machine.program).version, files })
+}
+
+const NEXT = 'Start it anew, then tell your agent to convene or join a session.'
+const CANNOT_WAKE = (title: string) => `${title} has nothing that can wake its agent: it must hold a wait to hear the others.`
+
+const written = (path: string, text: string) => {
+  const madeFolder = writeSettings(path, text)
+  return madeFolder === undefined ? {} : { madeFolder }
+}
+
+const hidden = (text: string, token: string | undefined): string => (token ? text.replaceAll(token, '…') : text)
+
+const wishOf = async (machine: Machine, client: ClientName, options: ConnectOptions, earlier: Connection | undefined): Promise<Wish> => {
+  const { link, wake, name } = options
+  const token = await tokenFor(machine, link, earlier?.token)
+  const server = earlier?.server ?? serverNamed(machine, client, link, name, `parley-${hostWord(link)}`)
+  return { link, token, server, wakeFor: wake, call: callOf(machine) }
+}
+
+// A server that its person has added already stays as it is, and is not ours to remove.
+const changesFor = (machine: Machine, client: ClientName, wish: Wish, earlier: Connection | undefined): Change[] => {
+  const changes = CLIENTS[client].changes(machine, wish)
+  const [first] = changes
+  if (earlier ? earlier.files.some(({ path }) => path === first!.path) : !ownServer(machine, client, wish)) return changes
+  return changes.slice(1)
+}
+
+// The hub's ACCESS_TOKEN, if it has one: from PARLEY_TOKEN, or typed.
+const tokenFor = async (machine: Machine, link: string, earlier: string | undefined): Promise<string | undefined> => {
+  if (await opens(machine, link, undefined)) return undefined
+  const given = machine.env.PARLEY_TOKEN ?? earlier ?? (await typed(machine, 'This hub needs its access token: '))
+  if (!given) throw new Stop('This hub needs its access token: ask its operator, set PARLEY_TOKEN, and run this again.')
+  if (!(await opens(machine, link, given))) throw new Stop('The hub does not take this access token. Ask its operator for the current one.')
+  return given
+}
+
+// A hub that is down takes nothing away from what is written: it is said, and asked no further.
+const opens = async ({ err }: Machine, link: string, token: string | undefined): Promise<boolean> => {
+  try {
+    const answer = await askHub(baseOfLink(link), '/api/config', { token, withinMs: WITHIN_MS })
+    if (answer.status !== 401 && !hubConfigOf(answer)) err.write(`${link} does not answer as a Parley does. Is the address right?\n`)
+    return answer.status !== 401
+  } catch (error) {
+    if (!(error instanceof Unreachable)) throw error
+    err.write(`${link} does not answer now (${error.message}). What is written works once it does.\n`)
+    return true
+  }
+}

@@ -1,0 +1,52 @@
+// What `connect` has changed on this machine, kept in ~/.parley so that `disconnect` can take out exactly that.
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Change, ClientName, WakeFor } from './clients.ts'
+import { parleyFolder, readOwn, writeOwn } from './folder.ts'
+import type { Insertion } from './settings/insertion.ts'
+
+/** One settings file as it was changed. */
+export type ChangedFile = Change & {
+  made: Insertion[]
+  /** There was no such file. */
+  wasMissing: boolean
+  /** The outermost folder that was made for it. */
+  madeFolder?: string | undefined
+}
+
+export interface Connection {
+  client: ClientName
+  link: string
+  server: string
+  token?: string | undefined
+  wakeFor: WakeFor
+  version: string
+  files: ChangedFile[]
+}
+
+const fileIn = (home: string): string => join(parleyFolder(home), 'connections.json')
+
+export const connectionsOf = (home: string): Connection[] => readOwn<{ connections: Connection[] }>(fileIn(home))?.connections ?? []
+
+export const sameConnection = (a: Pick<Connection, 'client' | 'link'>, b: Pick<Connection, 'client' | 'link'>): boolean =>
+  a.client === b.client && a.link === b.link
+
+/** Keeps a connection, as the newest. */
+export const keepConnection = (home: string, connection: Connection): void => {
+  const others = connectionsOf(home).filter((other) => !sameConnection(other, connection))
+  writeOwn(fileIn(home), { connections: [...others, connection] })
+}
+
+/** Keeps how one file of a connection stands now. */
+export const keepFile = (home: string, connection: Connection, file: ChangedFile): void => {
+  const withFile = (other: Connection) => ({ ...other, files: other.files.map((each) => (each.path === file.path ? file : each)) })
+  const all = connectionsOf(home).map((other) => (sameConnection(other, connection) ? withFile(other) : other))
+  writeOwn(fileIn(home), { connections: all })
+}
+
+/** Forgets a connection. After the last one nothing of ours is left on this machine. */
+export const dropConnection = (home: string, connection: Connection): void => {
+  const others = connectionsOf(home).filter((other) => !sameConnection(other, connection))
+  if (others.length > 0) writeOwn(fileIn(home), { connections: others })
+  else rmSync(parleyFolder(home), { recursive: true, force: true })
+}

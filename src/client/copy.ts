@@ -1,0 +1,34 @@
+// The copy of this program that settings call: under its version, so that it stays what it was when a hub gets a newer one.
+import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { parleyFolder, reasonOf, writeOwn } from './folder.ts'
+import { Stop, type Machine } from './machine.ts'
+import { packageOf } from './package.ts'
+
+const PROGRAM = 'parley.mjs'
+
+export const copyOf = ({ home, program }: Machine): string => join(parleyFolder(home), packageOf(program).version, PROGRAM)
+
+/** Puts the copy in its place, if it is not there. Throws Stop where that fails. */
+export const makeCopy = (machine: Machine): void => {
+  const copy = copyOf(machine)
+  if (existsSync(copy) || copy === machine.program) return
+  try {
+    mkdirSync(dirname(copy), { recursive: true, mode: 0o700 })
+    copyFileSync(machine.program, `${copy}.new`)
+    chmodSync(`${copy}.new`, 0o700)
+    writeOwn(join(dirname(copy), 'package.json'), { name: 'parley', version: packageOf(machine.program).version, type: 'module' })
+    renameSync(`${copy}.new`, copy)
+  } catch (error) {
+    if (error instanceof Stop) throw error
+    throw new Stop(`${copy} could not be made: ${reasonOf(error)}. No settings were changed.`)
+  }
+}
+
+/** A shell's line that calls the copy. */
+export const callOf =
+  (machine: Machine) =>
+  (...words: string[]): string =>
+    [machine.runtime, copyOf(machine), ...words].map(quoted).join(' ')
+
+export const quoted = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)

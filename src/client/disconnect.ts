@@ -1,0 +1,35 @@
+// `disconnect CLIENT`: takes out of a client's settings what `connect` put in, and nothing else.
+import { confirmed } from './ask.ts'
+import { CLIENTS, type ClientName } from './clients.ts'
+import { connectionsOf, dropConnection, keepFile, type Connection } from './connections.ts'
+import { Stop, type Machine } from './machine.ts'
+import { removeSettings, writeSettings } from './settings/settings-file.ts'
+import { shownDiff, withoutChange } from './settings/plan.ts'
+
+/** `link`: which hub, where the client is connected to several. Throws Stop where it cannot be done; nothing is changed then. */
+export const disconnect = async (machine: Machine, client: ClientName, link: string | undefined, yes: boolean): Promise<void> => {
+  const { title } = CLIENTS[client]
+  const all = connectionsOf(machine.home).filter((other) => other.client === client)
+  const own = connectionFor(client, all, link)
+  if (!own) return void machine.out.write(`${title} is not connected${link ? ` to ${link}` : ''}: nothing to take out.\n`)
+  const left = own.files.flatMap((file) => withoutChange(file, own, all) ?? [])
+  if (left.length > 0) machine.out.write(`${hidden(left.map(shownDiff).join('\n\n'), own)}\n\n`)
+  if (!yes && !(await confirmed(machine, `Take this out of the settings of ${title}?`))) throw new Stop('Nothing was changed.')
+  for (const { path, file, after } of left) {
+    if (after === undefined) removeSettings(path, file.madeFolder)
+    else writeSettings(path, after)
+  }
+  for (const { connection: other, file } of left.flatMap(({ later }) => later)) keepFile(machine.home, other, file)
+  dropConnection(machine.home, own)
+  machine.out.write(`${title} is no longer connected to ${own.link}.\n`)
+}
+
+const connectionFor = (client: ClientName, all: Connection[], link: string | undefined): Connection | undefined => {
+  const named = all.find((other) => other.link === link)
+  if (named || all.length === 0) return named
+  if (all.length === 1 && link === undefined) return all[0]
+  const hubs = all.map((other) => `--hub ${other.link}`).join(', ')
+  throw new Stop(`${CLIENTS[client].title} is not connected to ${link ?? 'one hub alone'}. Say which: ${hubs}.`)
+}
+
+const hidden = (text: string, { token }: Connection): string => (token ? text.replaceAll(token, '…') : text)

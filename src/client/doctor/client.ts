@@ -1,0 +1,60 @@
+// Is a client connected as it should be, and does its hook run?
+import { spawnSync } from 'node:child_process'
+import { CLIENTS } from '../clients.ts'
+import type { Connection } from '../connections.ts'
+import { noteOf } from '../hub-notes.ts'
+import type { Machine } from '../machine.ts'
+import { has } from '../settings/formats.ts'
+import { readSettings } from '../settings/settings-file.ts'
+import { bad, good, note, type Finding } from './findings.ts'
+
+const WITHIN_MS = 30_000
+
+export const lookAtClient = (machine: Machine, connection: Connection): Finding[] => {
+  const { title, wakes } = CLIENTS[connection.client]
+  const gone = connection.files.filter((file) => file.made.length > 0 && !has(file, readSettings(file.path) ?? ''))
+  if (gone.length > 0)
+    return [bad(`${title}: ${gone.map(({ path }) => path).join(', ')} was changed since. Run connect ${connection.client} again.`)]
+  return [
+    good(`${title}: its settings are as connect left them.`),
+    listed(machine, connection),
+    ...(wakes ? hookOf(machine, connection) : [note(`${title} has nothing that wakes its agent: it must hold a wait.`)]),
+  ]
+}
+
+// The client itself says whether it knows the server.
+const listed = (machine: Machine, { client, server }: Connection): Finding => {
+  const { title } = CLIENTS[client]
+  const { error, stdout, stderr } = spawnSync(client, ['mcp', 'list'], {
+    encoding: 'utf8',
+    timeout: WITHIN_MS,
+    env: machine.env,
+    cwd: machine.home,
+  })
+  if (error) return note(`${title}: \`${client} mcp list\` could not be run here (${(error as { code?: string }).code}).`)
+  const line = `${stdout}${stderr}`.split('\n').find((each) => each.includes(server))
+  if (!line) return bad(`${title} does not list "${server}". Start it anew; if it still does not, run connect ${client} again.`)
+  return /✘|✗|fail|error/i.test(line) ? bad(`${title} lists "${server}", and says: ${line.trim()}`) : good(`${title} lists "${server}".`)
+}
+
+const hookOf = (machine: Machine, connection: Connection): Finding[] => {
+  const command = stopHook(connection)
+  if (command === undefined) return []
+  const { status, stdout } = spawnSync('/bin/sh', ['-c', `${command} --version`], {
+    encoding: 'utf8',
+    timeout: WITHIN_MS,
+    env: machine.env,
+  })
+  if (status !== 0) return [bad(`The hook cannot be run: ${command}. Run connect ${connection.client} again.`)]
+  const { hookAt } = noteOf(machine.home, connection.link)
+  const ran = hookAt
+    ? good(`The hook ran last at ${hookAt}.`)
+    : note('The hook has not run yet: join a session and let the agent end a turn.')
+  return [good(`The hook can be run (version ${stdout.trim()}).`), ran]
+}
+
+const stopHook = ({ files }: Connection): string | undefined => {
+  const entries = files.flatMap((file) => (file.format === 'json' ? file.entries : []))
+  const stop = entries.find(({ path }) => path.at(-1) === 'Stop')?.value as { hooks: { command: string }[] } | undefined
+  return stop?.hooks[0]?.command
+}

@@ -1,0 +1,49 @@
+// ~/.parley, where the program keeps its copy, what it changed in settings, and the sessions it watches. Nobody else may read there.
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { Stop } from './machine.ts'
+
+export const OWN = 0o600
+
+export const parleyFolder = (home: string): string => join(home, '.parley')
+
+/** The JSON in a file of ours; undefined where there is none that can be read. */
+export const readOwn = <Kept>(path: string): Kept | undefined => {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as Kept
+  } catch {
+    return undefined
+  }
+}
+
+/** Writes a file of ours whole or not at all. Throws Stop where that fails, as on a full disk. */
+export const writeOwn = (path: string, kept: unknown): void => {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  writeWhole(path, `${JSON.stringify(kept, null, 2)}\n`, OWN)
+}
+
+/** Writes beside the file and puts the result in its place. Throws Stop, and leaves the file as it was. */
+export const writeWhole = (path: string, text: string, mode: number): void => {
+  const fresh = `${path}.${process.pid}.parley`
+  try {
+    writeFileSync(fresh, text, { mode })
+    chmodSync(fresh, mode) // the mask of the process does not count
+    renameSync(fresh, path)
+  } catch (error) {
+    rmSync(fresh, { force: true })
+    throw new Stop(`${path} could not be written: ${reasonOf(error)}. Nothing in it has changed.`)
+  }
+}
+
+const REASONS: Record<string, string> = {
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'your quota is used up',
+  EACCES: 'you may not write there',
+  EPERM: 'you may not write there',
+  EROFS: 'its disk is read-only',
+}
+
+export const reasonOf = (error: unknown): string => {
+  const { code, message } = error as { code?: string; message: string }
+  return REASONS[code ?? ''] ?? message
+}

@@ -1,0 +1,43 @@
+// What hubs have said that outlives one call: another address of theirs, and whether a person was told of a newer program.
+import { join } from 'node:path'
+import { baseOfLink } from '../core/address.ts'
+import { parleyFolder, readOwn, writeOwn } from './folder.ts'
+import { askHub, hubConfigOf, type Hub, type HubConfig } from './hub.ts'
+
+interface Note {
+  announced?: string
+  toldOf?: string
+  /** When a client's hook ran last, by this machine's clock. */
+  hookAt?: string
+}
+
+const fileIn = (home: string): string => join(parleyFolder(home), 'hubs.json')
+
+export const noteOf = (home: string, link: string): Note => readOwn<Record<string, Note>>(fileIn(home))?.[link] ?? {}
+
+const keepNote = (home: string, link: string, note: Note): void =>
+  writeOwn(fileIn(home), { ...readOwn<Record<string, Note>>(fileIn(home)), [link]: note })
+
+/** Keeps that a hook has run now. */
+export const noteHook = (home: string, link: string, now: Date): void =>
+  keepNote(home, link, { ...noteOf(home, link), hookAt: now.toISOString() })
+
+const WITHIN_MS = 5_000
+
+/** Asks the hub how it is reached, and keeps an address that differs from the known one. Undefined where no Parley answers. */
+export const askConfig = async (home: string, { link, token }: Hub): Promise<HubConfig | undefined> => {
+  const config = await askHub(baseOfLink(link), '/api/config', { token, withinMs: WITHIN_MS }).then(hubConfigOf, () => undefined)
+  const note = noteOf(home, link)
+  if (config && config.link !== (note.announced ?? link)) keepNote(home, link, { ...note, announced: config.link })
+  return config
+}
+
+/** The line that updates this program, where the hub has a newer one and nobody was told of that yet. */
+export const updateLine = (home: string, link: string, config: HubConfig, version: string): string | undefined => {
+  const { program } = config
+  const note = noteOf(home, link)
+  if (program === undefined || program.endsWith(`/parley-${version}.tgz`) || version === 'checkout' || note.toldOf === program)
+    return undefined
+  keepNote(home, link, { ...note, toldOf: program })
+  return `The hub has another version of this program. To update: npx -y ${program} connect CLIENT`
+}

@@ -1,0 +1,73 @@
+// A hub: a Parley server that this program was connected to. What it answers is checked before it is used, for another program may listen
+// on its port by now.
+import { baseOfLink, isLoopback } from '../core/address.ts'
+import { Stop } from './machine.ts'
+
+export interface Hub {
+  /** The MCP link. */
+  link: string
+  /** Its ACCESS_TOKEN, where it has one. */
+  token: string | undefined
+}
+
+export interface HubAnswer {
+  status: number
+  body: any // whatever came
+  headers: Headers
+}
+
+/** Nothing answered, or not in JSON. */
+export class Unreachable extends Error {}
+
+interface Asking {
+  token?: string | undefined
+  team?: string
+  withinMs: number
+  signal?: AbortSignal
+}
+
+/** GETs a path below a hub's base URL. Throws Unreachable. Follows no redirect: a credential goes to the hub alone. */
+export const askHub = async (base: string, path: string, { token, team, withinMs, signal }: Asking): Promise<HubAnswer> => {
+  const headers = { ...(token && { authorization: `Bearer ${token}` }), ...(team && { 'x-team-id': team }) }
+  const signals = [AbortSignal.timeout(withinMs), ...(signal ? [signal] : [])]
+  try {
+    const response = await fetch(base + path, { headers, redirect: 'manual', signal: AbortSignal.any(signals) })
+    return { status: response.status, body: await response.json(), headers: response.headers }
+  } catch (error) {
+    throw new Unreachable(whyNot(error))
+  }
+}
+
+const whyNot = (error: unknown): string => {
+  const { name, cause, code, message } = error as Error & { code?: string; cause?: { code?: string; message?: string } }
+  if (name === 'TimeoutError') return 'no answer in time'
+  if (error instanceof SyntaxError) return 'something answers there that is not Parley'
+  return cause?.code ?? cause?.message ?? code ?? message
+}
+
+/** What GET /api/config says. */
+export interface HubConfig {
+  link: string
+  /** The URL of its newest client program; undefined for a hub that has none. */
+  program: string | undefined
+}
+
+/** The same, checked; undefined for what is no Parley. */
+export const hubConfigOf = ({ status, body }: HubAnswer): HubConfig | undefined => {
+  if (status !== 200 || typeof body?.mcp_url !== 'string' || !/^https?:/.test(body.mcp_url) || !URL.canParse(body.mcp_url)) return undefined
+  return { link: body.mcp_url, program: typeof body.client === 'string' ? body.client : undefined }
+}
+
+/** Checks a link that a person gave. Throws Stop. */
+export const linkOf = (given: string): string => {
+  if (!URL.canParse(given) || !/^https?:$/.test(new URL(given).protocol))
+    throw new Stop(`--hub needs the address of a Parley, such as http://127.0.0.1:7423/mcp, and ${JSON.stringify(given)} is none.`)
+  const { pathname } = new URL(given)
+  return pathname === '/' ? `${baseOfLink(given)}/mcp` : given
+}
+
+/** Can somebody between this machine and the hub change what it sends? */
+export const isUnguarded = (link: string): boolean => new URL(link).protocol === 'http:' && !isLoopback(new URL(link).hostname)
+
+/** The host and port as one word, for names. */
+export const hostWord = (link: string): string => new URL(link).host.replace(/[^A-Za-z0-9]+/g, '-').replace(/^-|-$/g, '')

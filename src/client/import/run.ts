@@ -1,0 +1,58 @@
+// Imports files and folders one after the other, shows its progress, and prints a summary.
+import { basename } from 'node:path'
+import { Refusal } from '../../core/errors.ts'
+import { Stop, type Terminal } from '../machine.ts'
+import { Bar } from './bar.ts'
+import { transcriptFiles, type TranscriptFile } from './files.ts'
+
+/** What an import of one file says, in the wire's names. */
+export interface ImportReport {
+  added: number
+  skipped: { line: number; reason: string }[]
+  skipped_count: number
+}
+
+/** Imports one file, and calls `onProgress` with how many of its bytes are read. */
+export type ImportFile = (file: TranscriptFile, onProgress: (bytes: number) => void) => Promise<ImportReport>
+
+/** The command's arguments are wrong, or a file that was named could not be imported. Its message is for the person at the terminal. */
+export class ImportFailed extends Stop {}
+
+/** Imports all of these files and folders, one file after the other. Throws if a file that was named could not be imported. */
+export const importAll = async (paths: string[], importFile: ImportFile, out: Terminal): Promise<void> => {
+  const files = transcriptFiles(paths)
+  const sums = { imported: 0, unchanged: 0, other: 0, events: 0, skipped: 0 }
+  const failed: string[] = []
+  const bar = new Bar(
+    out,
+    files.reduce((sum, { size }) => sum + size, 0),
+  )
+  for (const file of files) {
+    const name = basename(file.path)
+    try {
+      const { added, skipped, skipped_count } = await importFile(file, (bytes) => bar.at(bytes, name, sums.events))
+      sums[added > 0 ? 'imported' : 'unchanged']++
+      sums.events += added
+      sums.skipped += skipped_count
+      for (const { line, reason } of skipped.slice(0, SKIPPED_SHOWN)) bar.say(`${file.path}:${line}: ${reason}`)
+      if (skipped_count > SKIPPED_SHOWN) bar.say(`${file.path}: ${count(skipped_count - SKIPPED_SHOWN, 'more line')} like these`)
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      if (error.code === 'invalid_request' && !file.named) sums.other++
+      else failed.push(`${file.path}: ${error.message}`)
+    }
+    bar.done(file.size, name, sums.events)
+  }
+  bar.clear()
+  const parts = [
+    `${count(sums.events, 'event')} from ${count(sums.imported, 'transcript')}`,
+    ...(sums.unchanged ? [`${sums.unchanged} had nothing new`] : []),
+    ...(sums.other ? [`${count(sums.other, 'other file')} left out`] : []),
+    ...(sums.skipped ? [`${count(sums.skipped, 'line')} skipped`] : []),
+  ]
+  out.write(`Imported ${parts.join(', ')}.\n`)
+  if (failed.length > 0) throw new ImportFailed(failed.join('\n'))
+}
+
+const SKIPPED_SHOWN = 10
+const count = (n: number, what: string) => `${n.toLocaleString('en')} ${what}${n === 1 ? '' : 's'}`

@@ -1,0 +1,28 @@
+// Where the program runs: what its entry reads from the process, so that the rest reads no environment.
+
+export interface Terminal {
+  isTTY?: boolean
+  columns?: number
+  write(text: string): unknown
+}
+
+export interface Machine {
+  env: Record<string, string | undefined>
+  /** The person's home folder. */
+  home: string
+  /** The folder it was called in. */
+  folder: string
+  /** This program's file, and the runtime that runs it. */
+  program: string
+  runtime: string
+  pid: number
+  input: NodeJS.ReadableStream & { isTTY?: boolean }
+  out: Terminal
+  err: Terminal
+}
+
+/** Ends the program: its message is for the person at the terminal. */
+export class Stop extends Error {}
+
+/** Ends the program because it was called wrongly. */
+export class BadCall extends Stop {}

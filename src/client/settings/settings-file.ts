@@ -1,0 +1,58 @@
+// A client's settings on the disk: read as text, and written through links, with the rights that they had.
+import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync, rmdirSync, rmSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { OWN, writeWhole } from '../folder.ts'
+import { Stop } from '../machine.ts'
+
+const ANYBODY_WRITES = 0o222
+
+/** The text; undefined where there is no such file. Throws Stop for one that cannot be read as text. */
+export const readSettings = (path: string): string | undefined => {
+  if (!existsSync(path)) {
+    if (isLink(path)) throw new Stop(`${path} is a link that leads nowhere. Mend it or remove it, then run this again.`)
+    return undefined
+  }
+  const bytes = bytesOf(path)
+  const text = bytes.toString('utf8')
+  if (!Buffer.from(text).equals(bytes)) throw new Stop(`${path} is not UTF-8 text.`)
+  return text
+}
+
+const bytesOf = (path: string): Buffer => {
+  try {
+    return readFileSync(path)
+  } catch (error) {
+    throw new Stop(`${path} could not be read: ${(error as Error).message}.`)
+  }
+}
+
+const isLink = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false
+
+/** Throws Stop where the file is marked as read-only. */
+export const refuseReadOnly = (path: string): void => {
+  if (existsSync(path) && (statSync(path).mode & ANYBODY_WRITES) === 0)
+    throw new Stop(`${path} is read-only. Allow writing to it (chmod u+w), then run this again.`)
+}
+
+/** Writes the text. Returns the outermost folder that it had to make. */
+export const writeSettings = (path: string, text: string): string | undefined => {
+  if (existsSync(path)) {
+    const real = realpathSync(path)
+    writeWhole(real, text, statSync(real).mode & 0o777)
+    return undefined
+  }
+  const folder = mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  writeWhole(path, text, OWN)
+  return folder
+}
+
+/** Removes a file that we made, and the folders from `folder` on that were made for it, if they are empty. */
+export const removeSettings = (path: string, folder: string | undefined): void => {
+  rmSync(path, { force: true })
+  if (folder === undefined) return
+  try {
+    for (let each = dirname(path); each.startsWith(folder); each = dirname(each)) rmdirSync(each)
+  } catch {
+    // Something else has been put there: it stays.
+  }
+}

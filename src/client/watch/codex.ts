@@ -1,0 +1,84 @@
+// `watch --codex`: wakes conversations of Codex, which has no hook that could, by `codex queue` when a message comes for them. It runs until
+// none of their sessions is left.
+import { spawn } from 'node:child_process'
+import { connectionsOf } from '../connections.ts'
+import { noteOf } from '../hub-notes.ts'
+import { Stop, type Machine } from '../machine.ts'
+import { readHookInput } from './hook-input.ts'
+import { holdPeek } from './hold.ts'
+import { entriesOf, keepEntry, type Entry } from './sessions.ts'
+import { giveWatchBack, takeWatch } from './turn.ts'
+import type { WatchOptions } from './watch.ts'
+
+const LOOK_EVERY_MS = 2_000
+
+/** With the answer of create_session or join_session on standard input, takes that session down, leaves a process behind that watches, and
+ *  ends. Without, watches. */
+export const watchCodex = async (machine: Machine, options: WatchOptions): Promise<number> => {
+  const { joined, thread, folder } = await readHookInput(machine)
+  if (!joined) return watchThreads(machine, options)
+  if (!thread) throw new Stop('This answer has no wake_command: join_session must be called by Codex, as a tool.')
+  keepEntry(machine.home, { link: options.link, ...joined, ancestors: [], conversation: thread, folder, thread })
+  const words = ['watch', '--codex', '--hub', options.link, '--wake', options.wakeFor]
+  const env = machine.env as NodeJS.ProcessEnv
+  spawn(machine.runtime, [machine.program, ...words], { detached: true, stdio: 'ignore', env, cwd: machine.home }).unref()
+  machine.out.write(`A message in session ${joined.session_id} wakes this conversation from now on.\n`)
+  return 0
+}
+
+const watchThreads = async (machine: Machine, { link, wakeFor }: WatchOptions): Promise<number> => {
+  const { home, pid, err } = machine
+  const over = new AbortController()
+  const token = connectionsOf(home).find((connection) => connection.link === link)?.token
+  const holding = {
+    home,
+    token,
+    addressedOnly: wakeFor === 'addressed',
+    announced: () => noteOf(home, link).announced,
+    signal: over.signal,
+  }
+  const held = new Map<string, Promise<void>>()
+  let failed: unknown
+  const watch = async (entry: Entry) => {
+    try {
+      for (let now: Entry | undefined = entry; now; now = entryNow(home, entry)) {
+        const notice = await holdPeek(now, holding)
+        if (notice === undefined) break
+        await queue(machine, entry.thread!, notice)
+      }
+    } catch (error) {
+      failed = error
+    } finally {
+      giveWatchBack(home, entry)
+      held.delete(entry.team_id)
+    }
+  }
+  const look = () => {
+    for (const entry of entriesOf(home).filter((each) => each.thread !== undefined && each.link === link && !held.has(each.team_id)))
+      if (takeWatch(home, entry, pid)) held.set(entry.team_id, watch(entry))
+  }
+  look()
+  if (held.size === 0) err.write('No session of Codex is left to watch here, or another watch is running.\n')
+  for (; held.size > 0 && !failed; look())
+    await Promise.race([...held.values(), new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))])
+  over.abort()
+  if (failed) throw failed
+  return 0
+}
+
+const entryNow = (home: string, { team_id }: Entry): Entry | undefined => entriesOf(home).find((each) => each.team_id === team_id)
+
+// No shell: the thread is a UUID, and the notice holds counts and handles.
+const queue = (machine: Machine, thread: string, notice: string): Promise<void> =>
+  new Promise((resolve) => {
+    const failed = (why: string) => {
+      machine.err.write(`Parley: codex queue failed (${why}).\n`)
+      resolve()
+    }
+    const child = spawn('codex', ['queue', '--thread', thread, '--message', notice], {
+      stdio: 'ignore',
+      env: machine.env as NodeJS.ProcessEnv,
+    })
+    child.once('error', (error) => failed(error.message))
+    child.once('close', (code) => (code === 0 ? resolve() : failed(`code ${code}`)))
+  })

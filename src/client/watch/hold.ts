@@ -1,0 +1,97 @@
+// Holds the peek of one team until a message may wake its agent.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { baseOfLink } from '../../core/address.ts'
+import { Unreachable } from '../hub.ts'
+import { peekAt, writersOf, type Peek, type PeekAsked, type PeekResult } from './hub-peek.ts'
+import { noticeOf } from './notice.ts'
+import { dropEntry, keepEntry, type Entry } from './sessions.ts'
+
+const HELD_S = 30
+const FIRST_RETRY_MS = 250
+const LAST_RETRY_MS = 60_000
+
+export interface Holding {
+  home: string
+  token: string | undefined
+  addressedOnly: boolean
+  signal: AbortSignal
+  /** Another address that the hub has announced. */
+  announced: () => string | undefined
+}
+
+/** The notice for the agent; undefined once there is nothing more to wait for: the session is concluded, the credential has ended, or the
+ *  signal aborts. What an agent was told is noted before it is told, so that nothing wakes it twice. Throws Stop where that cannot be noted. */
+export const holdPeek = async (entry: Entry, holding: Holding): Promise<string | undefined> => {
+  const { home, signal } = holding
+  for (let failures = 0; !signal.aborted;) {
+    const base = baseFor(entry, holding, failures)
+    const result = await attempt(entry, { ...holding, base })
+    if (signal.aborted) return undefined
+    if (result === 'ended') return void dropEntry(home, entry)
+    if (result === 'beyond the end') keepEntry(home, (entry = { ...entry, told: undefined }))
+    failures = isPeek(result) ? 0 : failures + 1
+    if (!isPeek(result)) {
+      await pause(failures, result, signal)
+      continue
+    }
+    const notice = result.wake ? await noticeFor(entry, result, { ...holding, base }) : undefined
+    if (result.closed) dropEntry(home, entry)
+    else if (notice) keepEntry(home, { ...entry, told: result.last })
+    if (notice || result.closed) return notice
+  }
+  return undefined
+}
+
+type At = Holding & { base: string }
+
+const attempt = async (entry: Entry, at: At): Promise<PeekResult> => {
+  try {
+    const after = await startOf(entry, at)
+    return await peekAt(entry, asked(at, after, HELD_S))
+  } catch (error) {
+    if (error instanceof Unreachable) return { retryAfterS: undefined }
+    throw error
+  }
+}
+
+const asked = ({ base, token, addressedOnly, signal }: At, after: number | undefined, holdS: number): PeekAsked => {
+  return { base, token, after, addressedOnly, holdS, signal }
+}
+
+// Where to count from: what the agent was told of or, where it has read further since, what was delivered to it, which the hub knows. From
+// there the count is lower.
+const startOf = async (entry: Entry, at: At): Promise<number | undefined> => {
+  if (entry.told === undefined) return undefined
+  const [delivered, told] = await Promise.all([undefined, entry.told].map((after) => peekAt(entry, asked(at, after, 0))))
+  if (!isPeek(delivered!) || !isPeek(told!)) return entry.told
+  return told.unread < delivered.unread ? entry.told : undefined
+}
+
+// A wait that the agent holds meanwhile may have brought it the message already: it is not woken then.
+const noticeFor = async (entry: Entry, peek: Peek, at: At): Promise<string | undefined> => {
+  try {
+    const [now, writers] = await Promise.all([
+      peekAt(entry, asked(at, undefined, 0)),
+      writersOf(entry, peek.unread, asked(at, undefined, 0)),
+    ])
+    const left = isPeek(now) ? Math.min(now.unread, peek.unread) : peek.unread
+    return left === 0 ? undefined : noticeOf(entry, { ...peek, unread: left }, writers)
+  } catch (error) {
+    if (!(error instanceof Unreachable)) throw error
+    return noticeOf(entry, peek, new Map())
+  }
+}
+
+const isPeek = (result: PeekResult): result is Peek => typeof result === 'object' && 'wake' in result
+
+// Every other try goes to the address that the hub has announced, if that is another one.
+const baseFor = ({ link }: Entry, { announced }: Holding, failures: number): string => {
+  const other = announced()
+  return baseOfLink(failures % 2 === 1 && other !== undefined ? other : link)
+}
+
+const pause = async (failures: number, result: PeekResult, signal: AbortSignal): Promise<void> => {
+  const wanted = typeof result === 'object' && 'retryAfterS' in result ? (result.retryAfterS ?? 0) * 1000 : 0
+  const ms = Math.min(LAST_RETRY_MS, Math.max(wanted, FIRST_RETRY_MS * 2 ** (failures - 1)))
+  await sleep(ms * (0.75 + Math.random() / 4), undefined, { signal }).catch(() => {})
+}

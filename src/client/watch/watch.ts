@@ -1,0 +1,132 @@
+// `watch`: what a client's hook runs when its agent has ended a turn. It holds a peek for each of the agent's teams at one hub; a message
+// that may wake the agent ends it with code 2 and a line on standard error, which the client hands to the agent.
+import { connectionsOf } from '../connections.ts'
+import { askConfig, noteHook, noteOf } from '../hub-notes.ts'
+import type { WakeFor } from '../clients.ts'
+import type { Machine } from '../machine.ts'
+import { readHookInput } from './hook-input.ts'
+import { holdPeek } from './hold.ts'
+import { ancestorsOf, isRunning } from './processes.ts'
+import { changedAt, entriesFor, entriesOf, type Asker, type Entry } from './sessions.ts'
+import { giveWatchBack, takeWatch } from './turn.ts'
+
+export const WAKES = 2 // the exit code that wakes a client's agent
+const LOOK_EVERY_MS = 2_000
+
+export interface WatchOptions {
+  link: string
+  wakeFor: WakeFor
+}
+
+/** Returns the exit code: WAKES, or 0 where there is nothing to watch any longer. */
+export const watch = async (machine: Machine, options: WatchOptions): Promise<number> => {
+  const { conversation, folder } = await readHookInput(machine)
+  const asker = { ancestors: ancestorsOf(machine.pid), conversation, folder }
+  const watching = new Watch(machine, options, asker)
+  return watching.run()
+}
+
+class Watch {
+  #over = new AbortController()
+  #held = new Map<string, Entry>()
+  #busy = new Set<string>()
+  #seenAt = -1
+  #notice: string | undefined
+  #failed: unknown
+
+  constructor(
+    readonly machine: Machine,
+    readonly options: WatchOptions,
+    readonly asker: Asker,
+  ) {}
+
+  async run(): Promise<number> {
+    const { home, err } = this.machine
+    try {
+      this.#look()
+      if (this.#held.size === 0) return 0
+      void this.#note()
+      await this.#untilOver()
+      if (this.#failed) throw this.#failed
+      if (this.#notice === undefined) return 0
+      err.write(`${this.#notice}\n`)
+      return WAKES
+    } finally {
+      for (const entry of this.#held.values()) giveWatchBack(home, entry)
+    }
+  }
+
+  // A full disk keeps no note.
+  async #note() {
+    const { home } = this.machine
+    const { link } = this.options
+    try {
+      noteHook(home, link, new Date())
+      await askConfig(home, { link, token: this.#token })
+    } catch {}
+  }
+
+  get #token(): string | undefined {
+    return connectionsOf(this.machine.home).find(({ link }) => link === this.options.link)?.token
+  }
+
+  // An agent may join another session while this runs, and its client may end.
+  #untilOver(): Promise<void> {
+    const { signal } = this.#over
+    const timer = setInterval(() => this.#again(), LOOK_EVERY_MS)
+    return new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true })).finally(() =>
+      clearInterval(timer),
+    )
+  }
+
+  #again() {
+    const [client] = this.asker.ancestors
+    if (client && !isRunning(client)) return this.#end()
+    try {
+      this.#look()
+    } catch (error) {
+      this.#end(error)
+    }
+  }
+
+  #look() {
+    const { home, pid, err } = this.machine
+    const at = changedAt(home)
+    if (at === this.#seenAt) return
+    this.#seenAt = at
+    if (this.#held.size > 0 && this.#wasDisconnected()) return this.#end()
+    for (const entry of entriesFor(home, this.options.link, this.asker)) {
+      if (this.#held.has(entry.team_id) || this.#busy.has(entry.team_id)) continue
+      if (takeWatch(home, entry, pid)) void this.#hold(entry)
+      else if (this.#busy.add(entry.team_id))
+        err.write(`Parley: another watch of session ${entry.session_id} is running; this one leaves it.\n`)
+    }
+  }
+
+  // What it watches was taken away.
+  #wasDisconnected(): boolean {
+    const there = new Set(entriesOf(this.machine.home).map(({ team_id }) => team_id))
+    return ![...this.#held.keys()].some((team) => there.has(team))
+  }
+
+  async #hold(entry: Entry) {
+    const { home } = this.machine
+    this.#held.set(entry.team_id, entry)
+    try {
+      const announced = () => noteOf(home, this.options.link).announced
+      const addressedOnly = this.options.wakeFor === 'addressed'
+      const notice = await holdPeek(entry, { home, token: this.#token, addressedOnly, announced, signal: this.#over.signal })
+      giveWatchBack(home, entry)
+      this.#held.delete(entry.team_id)
+      if (notice !== undefined) this.#notice = this.#notice === undefined ? notice : `${this.#notice}\n${notice}`
+      if (notice !== undefined || this.#held.size === 0) this.#end()
+    } catch (error) {
+      this.#end(error)
+    }
+  }
+
+  #end(error?: unknown) {
+    this.#failed ??= error
+    this.#over.abort()
+  }
+}

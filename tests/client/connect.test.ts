@@ -1,0 +1,235 @@
+import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { buildClient, newHome, type Home } from '../support/client.ts'
+
+const HUB = 'http://127.0.0.1:9/mcp' // nothing listens there: settings are written all the same
+const OTHER = 'http://127.0.0.1:19/mcp'
+let home: Home
+
+beforeAll(buildClient, 60_000)
+afterEach(() => home?.drop())
+
+const connected = async (client: string, ...more: string[]) => {
+  const ran = await home.run(['connect', client, '--yes', ...more])
+  expect(ran).toMatchObject({ code: 0 })
+  return ran
+}
+const disconnected = async (client: string, ...more: string[]) =>
+  expect(await home.run(['disconnect', client, '--yes', ...more])).toMatchObject({ code: 0 })
+
+const CLIENTS = {
+  claude: { files: ['.claude.json', '.claude/settings.json'], servers: 'mcpServers' },
+  gemini: { files: ['.gemini/settings.json'], servers: 'mcpServers' },
+  opencode: { files: ['.config/opencode/opencode.json'], servers: 'mcp' },
+  codex: { files: ['.codex/config.toml'], servers: 'mcp_servers' },
+}
+
+const JSON_TEXTS: Record<string, string> = {
+  'an empty file': '',
+  'a file of one line break': '\n',
+  'an empty object': '{}',
+  'an empty object over two lines': '{\n}\n',
+  'one line': '{"theme":"dark","n":[1,2]}',
+  'four spaces, no line break at the end': '{\n    "theme": "dark",\n    "list": [ 1,2 ]\n}',
+  tabs: '{\n\t"theme": "dark"\n}\n',
+  'line ends of Windows': '{\r\n  "theme": "dark"\r\n}\r\n',
+  'a byte order mark': '\uFEFF{\n  "theme": "dark"\n}\n',
+  'comments and commas at the end': '{\n  // what I like\n  "theme": "dark", /* at night */\n  "more": [1, 2,],\n}\n// the end\n',
+  'hooks and servers of its own':
+    '{\n  "hooks": { "Stop": [ { "hooks": [{ "type": "command", "command": "say done" }] } ], "PostToolUse": [] },\n  "mcpServers": { "x": {"url": "http://x/"} },\n  "mcp": {}\n}\n',
+}
+const TOML_TEXTS: Record<string, string> = {
+  'an empty file': '',
+  'no line break at the end': 'model = "o3" # mine',
+  'tables and comments': '# mine\nmodel = "o3"\n\n[mcp_servers.docs]\ncommand = "docs" # local\n\n[[profiles]]\nname = "a"\n',
+  'line ends of Windows': 'model = "o3"\r\n[tools]\r\nweb = true\r\n',
+}
+
+for (const [client, { files, servers }] of Object.entries(CLIENTS))
+  describe(`${client}: disconnect leaves every byte as it was`, () => {
+    for (const [name, text] of Object.entries(client === 'codex' ? TOML_TEXTS : JSON_TEXTS))
+      test(name, async () => {
+        home = newHome(HUB)
+        for (const file of files) home.write(file, text)
+        await connected(client)
+        expect(home.read(files[0]!)).toContain(HUB)
+        expect(home.read(files[0]!)).toContain(servers)
+        const after = files.map(home.read)
+        expect((await connected(client)).out).toContain('nothing to change')
+        expect(files.map(home.read)).toEqual(after)
+        await disconnected(client)
+        expect(files.map(home.read)).toEqual(files.map(() => text))
+        expect(existsSync(home.path('.parley'))).toBe(false)
+      })
+
+    test('where there were no settings, there are none again', async () => {
+      home = newHome(HUB)
+      await connected(client)
+      expect(files.map(home.read).every((text) => text !== undefined)).toBe(true)
+      await disconnected(client)
+      expect(files.map(home.read)).toEqual(files.map(() => undefined))
+      expect(existsSync(home.path(files.at(-1)!.split('/').slice(0, -1).join('/')))).toBe(false)
+    })
+
+    test('through a link, whose target keeps its rights', async () => {
+      home = newHome(HUB)
+      const text = client === 'codex' ? 'model = "o3"\n' : '{ "theme": "dark" }'
+      home.write('dotfiles/settings', text)
+      chmodSync(home.path('dotfiles/settings'), 0o640)
+      mkdirSync(home.path(files[0]!.split('/').slice(0, -1).join('/')), { recursive: true })
+      symlinkSync(home.path('dotfiles/settings'), home.path(files[0]!))
+      await connected(client)
+      expect(home.read('dotfiles/settings')).toContain(HUB)
+      expect(statSync(home.path('dotfiles/settings')).mode & 0o777).toBe(0o640)
+      await disconnected(client)
+      expect(home.read('dotfiles/settings')).toBe(text)
+    })
+
+    test('what was edited in between stays', async () => {
+      home = newHome(HUB)
+      const [before, edit] =
+        client === 'codex'
+          ? ['model = "o3"\n', (text: string) => `# mine\n${text}\n[tools]\nweb = true\n`]
+          : ['{\n  "theme": "dark"\n}\n', editJson]
+      home.write(files[0]!, before)
+      await connected(client)
+      home.write(files[0]!, edit(home.read(files[0]!)!))
+      await disconnected(client)
+      expect(home.read(files[0]!)).toBe(edit(before))
+    })
+
+    test('two hubs, taken out in either order', async () => {
+      const text = client === 'codex' ? 'model = "o3"\n' : '{ "theme": "dark" }'
+      for (const order of [
+        [HUB, OTHER],
+        [OTHER, HUB],
+      ]) {
+        home = newHome(HUB)
+        home.write(files[0]!, text)
+        await connected(client)
+        const first = files.map(home.read)
+        await connected(client, '--hub', OTHER)
+        expect(home.read(files[0]!)).toContain('parley-127-0-0-1-19')
+        await disconnected(client, '--hub', order[0]!)
+        if (order[0] === OTHER) expect(files.map(home.read)).toEqual(first)
+        else expect(home.read(files[0]!)).not.toContain(`${HUB}"`)
+        await disconnected(client, '--hub', order[1]!)
+        expect(home.read(files[0]!)).toBe(text)
+        expect(files.slice(1).map(home.read)).toEqual(files.slice(1).map(() => undefined))
+        home.drop()
+      }
+    })
+
+    test('a server of that name that is another stays, and the person is told what to do', async () => {
+      home = newHome(HUB)
+      const text =
+        client === 'codex'
+          ? '[mcp_servers.parley]\nurl = "http://elsewhere/mcp"\n'
+          : `{"${servers}":{"parley":{"url":"http://elsewhere/mcp"}}}`
+      home.write(files[0]!, text)
+      const { code, err } = await home.run(['connect', client, '--yes'])
+      expect(code).toBe(1)
+      expect(err).toContain('http://elsewhere/mcp')
+      expect(err).toContain('--name')
+      expect(files.map(home.read)).toEqual([text, ...files.slice(1).map(() => undefined)])
+      await connected(client, '--name', 'hub')
+      expect(home.read(files[0]!)).toContain(HUB)
+      await disconnected(client)
+      expect(home.read(files[0]!)).toBe(text)
+    })
+
+    test('settings that are read-only or not understood are left alone, and the lines to paste are shown', async () => {
+      home = newHome(HUB)
+      home.write(files[0]!, client === 'codex' ? 'model = \n' : '{ "theme": ')
+      const broken = await home.run(['connect', client, '--yes'])
+      expect(broken.code).toBe(1)
+      expect(broken.err).toContain(home.path(files[0]!))
+      expect(broken.err).toContain(HUB)
+      const text = client === 'codex' ? 'model = "o3"\n' : '{}'
+      home.write(files[0]!, text)
+      chmodSync(home.path(files[0]!), 0o444)
+      const readOnly = await home.run(['connect', client, '--yes'])
+      expect([readOnly.code, readOnly.err]).toEqual([1, expect.stringContaining('read-only')])
+      expect(files.map(home.read)).toEqual([text, ...files.slice(1).map(() => undefined)])
+    })
+  })
+
+// As a person would: something before ours, something behind, and the comma that it needs.
+const editJson = (text: string) => text.replace('{', '{\n  "before": [1], // mine').replace(/"dark"/, '"dark",\n  "behind": { "x": 1 }')
+
+test('a file that its client wrote anew in between keeps what the client wrote', async () => {
+  home = newHome(HUB)
+  home.write('.claude.json', '{"startups":1,"mcpServers":{}}')
+  await connected('claude')
+  const value = JSON.parse(home.read('.claude.json')!)
+  writeFileSync(home.path('.claude.json'), JSON.stringify({ ...value, startups: 2, projects: { '/x': {} } }, null, 2))
+  await disconnected('claude')
+  expect(JSON.parse(home.read('.claude.json')!)).toEqual({ startups: 2, projects: { '/x': {} }, mcpServers: {} })
+})
+
+test('the change is shown, and what it allows is said, before anything is written', async () => {
+  home = newHome(HUB)
+  const { code, out, err } = await home.run(['connect', 'claude'])
+  expect(code).toBe(1)
+  expect(out).toContain('+')
+  expect(out).toContain('while you are away, with the permissions of its terminal')
+  expect(err).toContain('--yes')
+  expect(existsSync(home.path('.claude.json'))).toBe(false)
+  expect(existsSync(home.path('.parley'))).toBe(false)
+})
+
+test('a client that nothing wakes is said to be so', async () => {
+  home = newHome(HUB)
+  expect((await connected('gemini')).out).toContain('hold a wait')
+})
+
+test('a hub on another machine over plain http is refused, with the reason, unless --insecure', async () => {
+  home = newHome('http://192.0.2.7:7423/mcp')
+  const { code, err } = await home.run(['connect', 'codex', '--yes'])
+  expect([code, err]).toEqual([1, expect.stringContaining('run code on this one')])
+  expect(existsSync(home.path('.codex'))).toBe(false)
+})
+
+test('a server that the person added by hand stays when the hub is disconnected', async () => {
+  home = newHome(HUB)
+  const text = JSON.stringify({ mcpServers: { parley: { type: 'http', url: HUB, timeout: 60 } } })
+  home.write('.claude.json', text)
+  await connected('claude')
+  expect(home.read('.claude.json')).toBe(text)
+  expect(home.read('.claude/settings.json')).toContain('watch')
+  await disconnected('claude')
+  expect([home.read('.claude.json'), home.read('.claude/settings.json')]).toEqual([text, undefined])
+})
+
+test('a newer version takes the place of the older one, and disconnect still leaves nothing', async () => {
+  home = newHome(HUB)
+  home.write('.claude/settings.json', '{"hooks":{"Stop":[]}}')
+  await connected('claude')
+  const newer = home.programOf(HUB, '0.2.0-bnewer')
+  expect((await home.run(['connect', 'claude', '--yes'], {}, newer)).code).toBe(0)
+  const settings = home.read('.claude/settings.json')!
+  expect(settings).toContain('0.2.0-bnewer')
+  expect(settings).not.toContain('0.1.0-btest')
+  await disconnected('claude')
+  expect([home.read('.claude.json'), home.read('.claude/settings.json')]).toEqual([undefined, '{"hooks":{"Stop":[]}}'])
+})
+
+test('the copy that the hook calls works without the package, and so does disconnect from there', async () => {
+  home = newHome(HUB)
+  await connected('claude')
+  const copy = home.path('.parley/0.1.0-btest/parley.mjs')
+  expect(readFileSync(copy)).toEqual(readFileSync(home.program))
+  expect((await home.run(['--version'], {}, copy)).out).toBe('0.1.0-btest\n')
+  expect((await home.run(['disconnect', 'claude', '--yes'], {}, copy)).code).toBe(0)
+  expect(existsSync(home.path('.parley'))).toBe(false)
+})
+
+test('a command or an option that there is not, or a client: a sentence and code 2', async () => {
+  home = newHome(HUB)
+  for (const words of [['knit'], ['connect'], ['connect', 'emacs'], ['connect', 'claude', '--wake', 'never'], ['--nothing'], []]) {
+    const { code, err } = await home.run(words)
+    expect([words, code]).toEqual([words, 2])
+    expect(err.length).toBeGreaterThan(20)
+  }
+  expect((await home.run(['--help'])).out).toContain('disconnect')
+})

@@ -1,0 +1,131 @@
+// The real Claude Code, connected by the client program, is woken by messages.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { readdirSync } from 'node:fs'
+import type { Entry } from '../../src/client/watch/sessions.ts'
+import { buildClient, newHome, type Home } from '../support/client.ts'
+import { startHub, type Hub, type Team } from '../support/hub.ts'
+import { CLAUDE_VERSION, claudeIsThere, realClaude, SKIPPED, type RealClaude } from '../support/real-claude.ts'
+
+if (!claudeIsThere) console.log(SKIPPED)
+
+const LONG_MS = 300_000
+
+describe.skipIf(!claudeIsThere)(`Claude Code ${CLAUDE_VERSION} is woken`, () => {
+  let hub: Hub
+  let home: Home
+  const running: RealClaude[] = []
+
+  beforeAll(async () => {
+    buildClient()
+    hub = await startHub({ WAKES_PER_HOUR: '1000' })
+  }, LONG_MS)
+  afterAll(() => hub.server.remove())
+  beforeEach(async () => {
+    home = newHome(hub.link)
+    expect((await home.run(['connect', 'claude', '--yes'])).code).toBe(0)
+  })
+  afterEach(async () => {
+    for (const claude of running.splice(0)) await claude.stop()
+    home.drop()
+  })
+
+  const started = (options = {}): RealClaude => {
+    const claude = realClaude(home, options)
+    running.push(claude)
+    return claude
+  }
+  const files = (ending: string) => {
+    try {
+      return readdirSync(home.path('.parley/sessions')).filter((name) => name.endsWith(ending))
+    } catch {
+      return []
+    }
+  }
+  /** So many agents have convened and ended their turns; Bea has joined each of their sessions. */
+  const idle = async (count = 1) => {
+    while (files('.watch').length < count) await Bun.sleep(50)
+    const entries = files('.json').map((name) => JSON.parse(home.read(`.parley/sessions/${name}`)!) as Entry)
+    const beas = await Promise.all(entries.map((entry) => hub.join(entry, 'Bea')))
+    await Bun.sleep(1_000)
+    return beas
+  }
+  const pongs = async (bea: Team) => {
+    const { messages } = await hub.call(`/${bea.session_id}/messages?limit=500`, undefined, bea.team_id)
+    return messages.filter(({ content, posted_by_team_id }: any) => content?.text === 'pong' && posted_by_team_id !== bea.handle).length
+  }
+  const answered = async (bea: Team, count: number) => {
+    while ((await pongs(bea)) < count) await Bun.sleep(20)
+  }
+
+  test(
+    'by 20 messages, each seen once',
+    async () => {
+      const claude = started()
+      const [bea] = (await idle()) as [Team]
+      for (let message = 1; message <= 20; message++) {
+        await hub.post(bea, `message ${message}`)
+        await answered(bea, message)
+      }
+      await Bun.sleep(3_000)
+      expect(await pongs(bea)).toBe(20)
+      const told = claude.model.asked.at(-1)!.told
+      for (let message = 1; message <= 20; message++) expect(told.split(`\\"message ${message}\\`).length - 1).toBe(1)
+    },
+    LONG_MS,
+  )
+
+  test(
+    'for nothing else: an idle agent asks its model nothing, also after a wake that it left unread',
+    async () => {
+      const claude = started()
+      const [bea] = (await idle()) as [Team]
+      const before = claude.model.asked.length
+      await Bun.sleep(5_000)
+      expect(claude.model.asked.length).toBe(before)
+      claude.become('deaf')
+      await hub.post(bea, 'one')
+      while (claude.model.asked.length === before) await Bun.sleep(50)
+      await Bun.sleep(2_000)
+      const after = claude.model.asked.length
+      expect(after).toBe(before + 1)
+      await Bun.sleep(40_000) // longer than a peek is held
+      expect(claude.model.asked.length).toBe(after)
+    },
+    LONG_MS,
+  )
+
+  for (const [where, folders] of [
+    ['one folder', ['', '']],
+    ['two folders', ['one', 'two']],
+  ] as const)
+    test(
+      `for its own team alone, where two share a home and ${where}`,
+      async () => {
+        for (const folder of folders) home.write(`${folder}/file`, '')
+        for (const folder of folders) started({ cwd: home.path(folder) })
+        const [first, second] = (await idle(2)) as [Team, Team]
+        await hub.post(first, 'one')
+        await answered(first, 1)
+        await Bun.sleep(2_000)
+        expect([await pongs(first), await pongs(second)]).toEqual([1, 0])
+        await hub.post(second, 'two')
+        await answered(second, 1)
+        expect([await pongs(first), await pongs(second)]).toEqual([1, 1])
+      },
+      LONG_MS,
+    )
+
+  for (const how of ['terminate', 'kill'] as const)
+    test(
+      `by the next message after the hub was ${how === 'kill' ? 'killed' : 'restarted'}`,
+      async () => {
+        started()
+        const [bea] = (await idle()) as [Team]
+        await hub.server[how]()
+        await hub.server.restart()
+        await hub.post(bea, 'back again')
+        await answered(bea, 1)
+      },
+      LONG_MS,
+    )
+})
