@@ -53,12 +53,7 @@ export class Missed {
     const delivered = Math.max(post.delivered, earlier?.delivered ?? 0)
     const latest: Latest = { delivered, sequence: post.sequence, missed: this.#fromMemory({ ...post, delivered }, earlier) }
     this.#latest.set(post.teamId, latest)
-    return latest.missed ?? this.again(post).then((counted) => Object.assign(latest, counted).missed)
-  }
-
-  /** The same for a post of any age, from the database. */
-  again(post: Missing): Promise<{ delivered: number; missed: number }> {
-    return this.#count(post)
+    return latest.missed ?? this.#count(post).then((counted) => Object.assign(latest, counted).missed)
   }
 
   /** Any log may be another than it was. */

@@ -2,6 +2,7 @@
 import { pageWithin } from '../core/budget.ts'
 import { refuse } from '../core/errors.ts'
 import type { Context } from '../operations/context.ts'
+import { noteMissed } from '../stores/idempotency.ts'
 import { isNewsTo, newsAfter } from '../stores/speech.ts'
 import { deliver, deliveredTo } from './team-wait.ts'
 
@@ -26,17 +27,13 @@ export const refuseUnread = async (
   )
 }
 
-interface Posted {
-  sequence: number
-  isNew: boolean // false: written by an earlier call with the same idempotency key
-}
-
 /** `missed` of an answer: how much others said before this post of the caller and after what it was handed. Nothing, when they said nothing,
- *  for a post with `expected_cursor`, for a person, or when the database does not answer: the post is written all the same. */
+ *  for a post with `expected_cursor`, for a person, or when the database does not answer: the post is written all the same. It is kept with
+ *  the answer, so that a retry is told the same. */
 export const missedBefore = async (
-  { services, caller }: Context,
+  { services, caller, idempotency }: Context,
   { session_id, expected_cursor }: { session_id: string; expected_cursor?: number | undefined },
-  { sequence, isNew }: Posted,
+  sequence: number,
 ): Promise<{ missed?: number }> => {
   if (caller.kind !== 'team') return {}
   const { teamId } = caller.member
@@ -44,10 +41,12 @@ export const missedBefore = async (
     services.missed.forget(teamId)
     return {}
   }
-  const post = { sessionId: session_id, teamId, delivered: deliveredTo(services, caller.member), sequence }
   try {
-    const missed = isNew ? await services.missed.before(post) : (await services.missed.again(post)).missed
-    return missed > 0 ? { missed } : {}
+    const post = { sessionId: session_id, teamId, delivered: deliveredTo(services, caller.member), sequence }
+    const missed = await services.missed.before(post)
+    if (missed === 0) return {}
+    if (idempotency) await noteMissed(services.database, { scope: session_id, ...idempotency }, missed)
+    return { missed }
   } catch {
     return {}
   }

@@ -123,7 +123,7 @@ const answered = async (context: Context, input: PostInput, { holder }: Speaker,
       return replayed(context, input, answer)
     case 'appended': {
       const { id: message_id, sequence: cursor, at, to } = answer.event
-      const missed = await missedBefore(context, input, { sequence: cursor, isNew: true })
+      const missed = await missedBefore(context, input, cursor)
       return { message_id, cursor, at, ...missed, ...(await warningsFor(context, sessionId, to as string[] | undefined, at)) }
     }
   }
@@ -152,8 +152,7 @@ const replayed = async (
   context.replayed()
   const posted = earlier.answer as PostAnswer
   const to = (await eventById(context.queries, input.session_id, posted.message_id))?.to as string[] | undefined
-  const missed = await missedBefore(context, input, { sequence: posted.cursor, isNew: false })
-  return { ...posted, ...missed, ...(await warningsFor(context, input.session_id, to, posted.at)) }
+  return { ...posted, ...(await warningsFor(context, input.session_id, to, posted.at)) }
 }
 
 // Refusals have an order: the idempotency key's earlier answer comes first, then a team that has left, then a closed session, and only
