@@ -130,7 +130,7 @@ test('what an answer holds is described as open to more, and an event by its nam
 
 test('what stands on an event is described, save what is a system event’s own', async () => {
   const { id, alex } = await room(viaRest(parley))
-  const { message_id } = await done(alex('post_message', { content: 'x'.repeat(5_000), to: "Bea's Team" }))
+  const { message_id } = await done(alex('post_message', { content: 'x'.repeat(5_000), to: "Bea's Team", expects_reply: true }))
   await done(alex('post_message', { content: 'yes', reply_to: message_id }))
   const cut = (await done(alex('get_history', { max_chars: 1_000, message_id }))).messages
   const { messages } = await done(alex('get_history', { session_id: id }))
@@ -139,7 +139,7 @@ test('what stands on an event is described, save what is a system event’s own'
   const trace = await (await parley.send(`/sessions/${session_id}/feed.jsonl?include_trace=true`)).text()
   const imported = trace.split('\n').flatMap((line) => (line ? [JSON.parse(line)] : []))
   const fields = new Set([...cut, ...messages, ...imported].filter(({ type }) => type !== 'system').flatMap(Object.keys))
-  expect([...fields]).toEqual(expect.arrayContaining(['truncated', 'tool_name', 'model', 'reply_to', 'delivered_to']))
+  expect([...fields]).toEqual(expect.arrayContaining(['truncated', 'tool_name', 'model', 'reply_to', 'expects_reply', 'delivered_to']))
   expect(Object.keys(described.components.schemas.Event.properties)).toEqual(expect.arrayContaining([...fields]))
 })
 

@@ -50,7 +50,7 @@ export class Presence {
   /** Returns the teams that changed, for the caller to write; teams that did not change, do not poll and do not sleep are forgotten. */
   drain(): Seen[] {
     const changed: Seen[] = []
-    for (const [teamId, entry] of this.#entries) {
+    for (const entry of this.#entries.values()) {
       if (entry.dirty) changed.push({ ...entry })
       else if (entry.polls + entry.sleeps === 0) this.#forget(entry)
       entry.dirty = false

@@ -39,10 +39,9 @@ export class LogHeads {
       const { sequence } = answer.event
       const before = this.#bySession.get(sessionId)
       if (before && before.sequence >= sequence) return
-      const [names, others] =
-        before?.sequence === sequence - 1
-          ? [before.names, othersAfter(before, holder)]
-          : [new Map<string, string>(), expectedCursor ?? sequence - 1]
+      const known = before?.sequence === sequence - 1 ? before : undefined
+      const names = known?.names ?? new Map<string, string>()
+      const others = known ? othersAfter(known, holder) : (expectedCursor ?? sequence - 1)
       if (teamId !== undefined) names.set(teamId, String(answer.event.team))
       this.put(sessionId, { sequence, turn: answer.turn, ordinal: answer.ordinal, holder, others, names })
     })

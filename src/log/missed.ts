@@ -1,6 +1,6 @@
 // What a team had not been handed when it posted: how much others said after what waits last delivered to it. Memory answers for nearly
-// every post: nobody spoke, or the team goes on posting without reading. Where others did speak, or this process does not know, one
-// statement counts for all posts of the moment (bench/post-before-after).
+// every post: nobody spoke, or the team goes on posting without reading. Where others did speak, another instance may have delivered more,
+// or this process does not know, one statement counts for all posts of the moment (bench/post-before-after).
 import { LRUCache } from 'lru-cache'
 import type { Database } from '../../db/database.ts'
 import { createBatchLoader } from '../core/batch-loader.ts'
@@ -32,6 +32,7 @@ export class Missed {
   constructor(
     database: Database,
     readonly recent: (session: string, cursor: number, newest: number) => Event[] | undefined,
+    readonly mayHavePeers: () => boolean,
   ) {
     this.#count = createBatchLoader((posts: Missing[]) => missedBy(database, posts))
   }
@@ -73,7 +74,7 @@ export class Missed {
   #fromMemory({ sessionId, teamId, delivered, sequence }: Missing, earlier: Latest | undefined): number | undefined {
     if (sequence <= delivered + 1) return 0
     const since = this.#runs.get(sessionId)?.since ?? Infinity
-    if (earlier?.missed !== undefined && earlier.delivered === delivered && earlier.sequence >= since)
+    if (earlier?.missed !== undefined && earlier.delivered === delivered && earlier.sequence >= since && !this.mayHavePeers())
       return Math.min(earlier.missed + sequence - earlier.sequence - 1, MOST_COUNTED)
     const events = this.recent(sessionId, delivered, sequence)
     return events && !events.some((event) => event.sequence < sequence && isNewsTo(teamId, event)) ? 0 : undefined

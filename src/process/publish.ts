@@ -32,7 +32,7 @@ export const createPublisher = (database: Database, { metrics, loops, notifier, 
   const waiters = new Waiters()
   const feeds = createFeeds(database)
   const memberCache = createMemberCache(database)
-  const missed = new Missed(database, feeds.recent)
+  const missed = new Missed(database, feeds.recent, () => notifier?.mayHavePeers ?? false)
   const indexer = new Indexer(database, { posted: () => posted, ownTools })
   const listeners = new Map<string, TopicListener[]>()
   const docVersions = createDocVersions()

@@ -66,6 +66,17 @@ throughEveryDoor((call, parley, transport) => {
       await refused(alex('post_message', { content: 'crossed', expected_cursor: 3 }), 'unread')
     })
 
+    test('is refused for what was said before a join, also by a team that has spoken since', async () => {
+      const { id, alex, bea } = await room(call)
+      await say(alex, 'one') // 2
+      await done(call('join_session', { session_id: id, team_name: 'Cleo' })) // 3
+      await say(bea, 'mine') // 4
+      expect((await refused(bea('post_message', { content: 'crossed', expected_cursor: 1 }), 'unread')).details).toMatchObject({
+        unread: 1,
+      })
+      await say(bea, 'mine again', { expected_cursor: 2 })
+    })
+
     test('the page of a refusal is as a wait gives it with max_chars 16,000, and counts as delivered', async () => {
       const { alex, bea } = await room(call)
       for (let n = 0; n < 5; n++) await say(alex, `${n} ${'x'.repeat(6_000)}`)

@@ -20,6 +20,8 @@ const LOG_READER = 'src/log/log-reader.ts'
 const WAIT = 'src/rooms/team-wait.ts'
 const PEEK = 'src/rooms/team-peek.ts'
 const WAKES = 'src/stores/wakes.ts'
+const MISSED = 'src/log/missed.ts'
+const SPEECH = 'src/stores/speech.ts'
 const NOTIFIER = 'src/log/notifier.ts'
 const GATE = 'src/operations/perform.ts'
 const WRITES = 'src/operations/transaction.ts'
@@ -95,15 +97,15 @@ const LOG: Mutant[] = [
     name: 'head: who was present before the log grew elsewhere still is',
     breaks: 'a token ends when its team leaves',
     file: HEADS,
-    from: `before?.sequence === sequence - 1 ? before.names : new Map<string, string>()`,
-    to: `before?.names ?? new Map<string, string>()`,
+    from: `const names = known?.names ?? `,
+    to: `const names = before?.names ?? `,
     tests: tests('stores/group-commit'),
   },
   {
     name: 'head: another author opens no turn',
     breaks: 'a turn is the same however a post was written',
     file: HEADS,
-    from: `const opens = draft.type === 'user_input' || draft.holder !== holder`,
+    from: `const opens = draft.type === 'user_input' || holder !== head.holder`,
     to: `const opens = draft.type === 'user_input'`,
     tests: tests('stores/group-commit', 'stores/log'),
   },
@@ -170,16 +172,16 @@ const WAITS: Mutant[] = [
     name: 'wait: closed comes before the last page',
     breaks: 'session_closed comes with the last messages',
     file: WAIT,
-    from: `session_closed: this.#closed && !hasMore`,
-    to: `session_closed: this.#closed`,
+    from: `const session_closed = this.#closed && !hasMore`,
+    to: `const session_closed = this.#closed`,
     tests: tests('conformance/closing', 'conformance/feed'),
   },
   {
     name: 'wait: what a caller that has gone was not given counts as delivered',
     breaks: 'a lost answer loses no message',
     file: WAIT,
-    from: `if (!gone) this.#poll.advance(delivered)`,
-    to: `this.#poll.advance(delivered)`,
+    from: `if (!gone) this.#poll.advance(`,
+    to: `this.#poll.advance(`,
     tests: tests('conformance/feed', 'faults/disconnects'),
   },
   {
@@ -194,7 +196,7 @@ const WAITS: Mutant[] = [
     name: 'wait: another instance does not know what was delivered',
     breaks: 'a wait without a cursor continues where the last one ended',
     file: WAIT,
-    from: `if (options.since === undefined && events.length > 0 && !gone && services.mayHavePeers())`,
+    from: `if (options.since === undefined && events.length > 0 && !gone)`,
     to: `if (false)`,
     tests: tests('stores/delivered-cursor'),
   },
@@ -248,6 +250,105 @@ const WAITS: Mutant[] = [
   },
 ]
 
+const CROSSING: Mutant[] = [
+  {
+    name: 'crossing: expected_cursor is ignored where a post is appended optimistically',
+    breaks: 'nothing of others lies between a post and the cursor that it expects',
+    file: HEADS,
+    from: `if (expectedCursor !== undefined && !isReadUpTo(head, holder, expectedCursor)) return undefined`,
+    to: ``,
+    tests: tests('conformance/crossing'),
+  },
+  {
+    name: 'crossing: a log whose past is unknown counts as silent',
+    breaks: 'nothing of others lies between a post and the cursor that it expects',
+    file: HEADS,
+    from: `(expectedCursor ?? sequence - 1)`,
+    to: `(expectedCursor ?? 0)`,
+    tests: tests('conformance/crossing'),
+  },
+  {
+    name: 'crossing: who spoke before the last one is forgotten',
+    breaks: 'nothing of others lies between a post and the cursor that it expects',
+    file: HEADS,
+    from: `(next === holder ? others : sequence)`,
+    to: `others`,
+    tests: tests('conformance/crossing'),
+  },
+  {
+    name: 'crossing: posts of one batch do not see each other',
+    breaks: 'of several that expect the same, one is written',
+    file: GROUP_COMMIT,
+    from: ` || expectsSilenceOf(taken, pending)`,
+    to: ``,
+    tests: tests('conformance/crossing'),
+  },
+  {
+    name: 'crossing: a team’s own posts count as those of others',
+    breaks: 'nobody is held up by what it said itself',
+    file: SPEECH,
+    from: `is distinct from \${holder})`,
+    to: `is not null)`,
+    tests: tests('conformance/crossing', 'stores/missed'),
+  },
+  {
+    name: 'crossing: another title is no news',
+    breaks: 'a change of title or description is read before a post that expects none',
+    file: SPEECH,
+    from: `or (\${e}.type = 'system' and`,
+    to: `or (false and`,
+    tests: tests('conformance/crossing'),
+  },
+  {
+    name: 'crossing: a refusal is kept under its key',
+    breaks: 'a refused post can be sent again under the same key',
+    file: STATEMENTS,
+    from: `from numbered where outcome = 'appended' and key_hash is not null`,
+    to: `from numbered where outcome in ('appended', 'unread') and key_hash is not null`,
+    tests: tests('conformance/crossing'),
+  },
+  {
+    name: 'crossing: what a refusal handed out is delivered again',
+    breaks: 'the page of a refusal counts as delivered',
+    file: 'src/rooms/crossing.ts',
+    from: `{ seen: cursor, delivered: next_cursor }`,
+    to: `{ seen: cursor, delivered: cursor }`,
+    tests: tests('conformance/crossing'),
+  },
+  {
+    name: 'missed: a team’s own post counts',
+    breaks: 'missed is what others said',
+    file: MISSED,
+    from: `earlier.missed + sequence - earlier.sequence - 1`,
+    to: `earlier.missed + sequence - earlier.sequence`,
+    tests: tests('conformance/crossing', 'stores/missed'),
+  },
+  {
+    name: 'missed: another instance’s deliveries are not asked for',
+    breaks: 'missed is what no instance has delivered',
+    file: MISSED,
+    from: ` && !this.mayHavePeers())`,
+    to: `)`,
+    tests: tests('stores/missed'),
+  },
+  {
+    name: 'others: a wait returns what the team did itself',
+    breaks: 'a wait for others is not ended by the team’s own doing',
+    file: WAIT,
+    from: `return whoseIs(event) === this.member.teamId`,
+    to: `return false && whoseIs(event) === this.member.teamId`,
+    tests: tests('conformance/others'),
+  },
+  {
+    name: 'others: a held wait says the version that the document had when it began',
+    breaks: 'doc_version is no older than any write that was answered before',
+    file: WAIT,
+    from: `services.docVersion(member.session.id, member.session.docVersion)`,
+    to: `member.session.docVersion`,
+    tests: tests('conformance/others'),
+  },
+]
+
 const NOTIFIER_MUTANTS: Mutant[] = [
   {
     name: 'topic: nobody listens to those of a kind',
@@ -296,8 +397,8 @@ const IDEMPOTENCY: Mutant[] = [
     name: 'key: two teams share their keys',
     breaks: 'a key belongs to its caller',
     file: 'src/operations/idempotency.ts',
-    from: `caller: caller.id, text`,
-    to: `caller: '', text`,
+    from: `caller: caller.id,`,
+    to: `caller: '',`,
     tests: tests('conformance/idempotency'),
   },
   {
@@ -466,4 +567,13 @@ const ASLEEP: Mutant[] = [
   },
 ]
 
-export const MUTANTS: Mutant[] = [...LOG, ...WAITS, ...ASLEEP, ...NOTIFIER_MUTANTS, ...IDEMPOTENCY, ...PERMISSIONS, ...REDACTION]
+export const MUTANTS: Mutant[] = [
+  ...LOG,
+  ...WAITS,
+  ...CROSSING,
+  ...ASLEEP,
+  ...NOTIFIER_MUTANTS,
+  ...IDEMPOTENCY,
+  ...PERMISSIONS,
+  ...REDACTION,
+]

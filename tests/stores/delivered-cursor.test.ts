@@ -1,6 +1,6 @@
 // A wait without a cursor continues where the last one ended, whichever instance answers it.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { done, room, say, seat, soon, startParley, viaRest, type Parley, type Seat } from '../support/parley.ts'
+import { done, refused, room, say, seat, soon, startParley, viaRest, type Parley, type Seat } from '../support/parley.ts'
 
 let parley: Parley
 beforeAll(async () => void (parley = await startParley({ engine: 'postgres' })), 60_000)
@@ -36,6 +36,20 @@ test('two instances: what one has delivered the other does not deliver again rig
     expect(sequences(fresh)).toEqual([cursor])
     expect(sequences(await done(second('wait_for_messages', { timeout: 0 })))).toEqual([])
   }
+})
+
+test('two instances: the same of what a refused post was handed', async () => {
+  const other = await parley.beside({})
+  const { id, alex, bea } = await room(viaRest(parley))
+  const there = seat(viaRest(other), { session_id: id, team_id: bea.token })
+  for (let n = 0; n < 4; n++) {
+    const { cursor } = await say(alex, `${n}`)
+    const [first, second] = n % 2 ? [bea, there] : [there, bea]
+    const { details } = await refused(first('post_message', { content: 'crossed', expected_cursor: cursor - 1 }), 'unread')
+    expect(sequences(details)).toEqual([cursor])
+    expect(sequences(await done(second('wait_for_messages', { timeout: 0 })))).toEqual([])
+  }
+  await other.close()
 })
 
 test('two instances: the same of wait_for_any, and of messages that are addressed to the team', async () => {

@@ -61,6 +61,7 @@ export const SCHEMAS = {
       event: { type: 'string' },
       reply_to: { type: 'string' },
       to: { type: 'array', items: { type: 'string' } },
+      expects_reply: { type: 'boolean', description: 'a question to those in to' },
       task_id: { type: 'string' },
       tool_name: { type: 'string' },
       model: { type: 'string' },

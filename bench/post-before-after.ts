@@ -1,0 +1,74 @@
+// What a post costs that asks for nothing new, before a change and after it: two servers of two checkouts on one machine, each on a fresh
+// database of the same Postgres, take turns. `bun bench/post-before-after.ts BEFORE` (a checkout with its node_modules; after: this one)
+import { freshDatabase, startPostgres } from '../tests/support/postgres.ts'
+import { loadFrom, type Plan } from './client.ts'
+import { addressOf, load, median, metricsOf, newRoom, percentile, row, type Room } from './support.ts'
+
+const ROUNDS = 10
+const SECONDS = 2
+const POSTERS = 32
+const SETTLES_WITHIN_MS = 30_000
+const TEXT = 'We split the task: Alex takes the parser, Bea the storage layer. '.repeat(4)
+
+const [before] = process.argv.slice(2)
+if (!before) throw new Error('name the checkout of the commit before: bun bench/post-before-after.ts BEFORE')
+const postgres = await startPostgres()
+
+type Seat = Pick<Room, 'session_id' | 'team_id'>
+
+const joined = async (url: string, session_id: string): Promise<Seat> => {
+  const body = JSON.stringify({ team_name: 'A team' })
+  const answer = (await (await fetch(`${url}/api/sessions/${session_id}/join`, { method: 'POST', body })).json()) as Seat
+  return { ...answer, session_id }
+}
+
+const serve = async (checkout: string) => {
+  const { url: DATABASE_URL } = await freshDatabase(postgres.url)
+  const env = { ...process.env, DATABASE_URL, PORT: '0', NODE_ENV: 'production' }
+  const child = Bun.spawn([process.execPath, 'src/server.ts'], { cwd: checkout, env, stdout: 'pipe', stderr: 'inherit' })
+  const url = await addressOf(child.stdout)
+  const rooms = await Promise.all(Array.from({ length: POSTERS }, () => newRoom(url)))
+  const seats = await Promise.all(rooms.map(() => joined(url, rooms[0]!.session_id)))
+  const requestOf = ({ session_id, team_id }: Seat): Plan['requests'][number] => ({
+    method: 'POST',
+    path: `/api/sessions/${session_id}/messages`,
+    headers: { 'x-team-id': team_id },
+    body: JSON.stringify({ content: { text: TEXT } }),
+  })
+  const post = (seconds: number, to: Plan['requests']) => loadFrom({ url, requests: to, connections: POSTERS, seconds })
+  /** What it still has to index would be the other one's burden. */
+  const settle = async () => {
+    for (const until = performance.now() + SETTLES_WITHIN_MS; performance.now() < until; await Bun.sleep(100))
+      if ((await metricsOf(url)).search_index_lag_seconds === 0) return
+  }
+  return { apart: rooms.map(requestOf), together: seats.map(requestOf), post, settle, end: async () => (child.kill(), child.exited) }
+}
+
+const compare = async (servers: Awaited<ReturnType<typeof serve>>[], variant: string, which: 'apart' | 'together') => {
+  const rates = servers.map((): number[] => [])
+  for (let round = -1; round < ROUNDS; round++) {
+    const turns = round % 2 === 0 ? [0, 1] : [1, 0]
+    for (const turn of turns) {
+      const server = servers[turn]!
+      const { perSecond } = await server.post(round < 0 ? 1 : SECONDS, server[which])
+      if (round >= 0) rates[turn]!.push(perSecond)
+      await server.settle()
+    }
+  }
+  const ratios = rates[1]!.map((after, i) => after / rates[0]![i]!)
+  const spread = [0, 0.25, 0.75, 1].map((part) => percentile(ratios, part).toFixed(2)).join(' ')
+  const [was, is] = rates.map((each) => median(each).toFixed(0))
+  row(variant, `${was} → ${is} posts/s  ratio ${median(ratios).toFixed(3)} (aim ≥ 0.95; least, quartiles, most: ${spread})`)
+}
+
+load()
+const servers = [await serve(before), await serve('.')]
+try {
+  await compare(servers, '32 posters, a room each', 'apart')
+  await compare(servers, '32 posters in one room, who read nothing', 'together')
+} finally {
+  load()
+  for (const server of servers) await server.end()
+  await postgres.stop()
+}
+process.exit(0)
