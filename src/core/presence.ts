@@ -41,7 +41,7 @@ export class Presence {
   /** Returns the teams that changed, for the caller to write; teams that did not change and do not poll are forgotten. */
   drain(): Seen[] {
     const changed: Seen[] = []
-    for (const [teamId, entry] of this.#entries) {
+    for (const entry of this.#entries.values()) {
       if (entry.dirty) changed.push({ ...entry })
       else if (entry.polls === 0) this.#forget(entry)
       entry.dirty = false

@@ -2,7 +2,6 @@
 import { pageWithin } from '../core/budget.ts'
 import { refuse } from '../core/errors.ts'
 import type { Context } from '../operations/context.ts'
-import type { Event } from '../stores/events.ts'
 import { isNewsTo, newsAfter } from '../stores/speech.ts'
 import { deliver, deliveredTo } from './team-wait.ts'
 
