@@ -1,5 +1,7 @@
 // What a post costs that asks for nothing new, before a change and after it: two servers of two checkouts on one machine, each on a fresh
 // database of the same Postgres, take turns. `bun bench/post-before-after.ts BEFORE` (a checkout with its node_modules; after: this one)
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { freshDatabase, startPostgres } from '../tests/support/postgres.ts'
 import { loadFrom, type Plan } from './client.ts'
 import { addressOf, load, median, metricsOf, newRoom, percentile, row, type Room } from './support.ts'
@@ -13,6 +15,12 @@ const TEXT = 'We split the task: Alex takes the parser, Bea the storage layer. '
 const [before] = process.argv.slice(2)
 if (!before) throw new Error('name the checkout of the commit before: bun bench/post-before-after.ts BEFORE')
 const postgres = await startPostgres()
+
+// Of the server alone, in ticks of 10 ms: on a busy machine it says more than the rate.
+const cpuMsOf = (pid: number): number => {
+  const afterName = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
+  return 10 * (Number(afterName[11]) + Number(afterName[12]))
+}
 
 type Seat = Pick<Room, 'session_id' | 'team_id'>
 
@@ -41,28 +49,41 @@ const serve = async (checkout: string) => {
     for (const until = performance.now() + SETTLES_WITHIN_MS; performance.now() < until; await Bun.sleep(100))
       if ((await metricsOf(url)).search_index_lag_seconds === 0) return
   }
-  return { apart: rooms.map(requestOf), together: seats.map(requestOf), post, settle, end: async () => (child.kill(), child.exited) }
+  const cpuMs = () => cpuMsOf(child.pid)
+  return { cpuMs, apart: rooms.map(requestOf), together: seats.map(requestOf), post, settle, end: async () => (child.kill(), child.exited) }
 }
 
-const compare = async (servers: Awaited<ReturnType<typeof serve>>[], variant: string, which: 'apart' | 'together') => {
-  const rates = servers.map((): number[] => [])
-  for (let round = -1; round < ROUNDS; round++) {
-    const turns = round % 2 === 0 ? [0, 1] : [1, 0]
-    for (const turn of turns) {
-      const server = servers[turn]!
-      const { perSecond } = await server.post(round < 0 ? 1 : SECONDS, server[which])
-      if (round >= 0) rates[turn]!.push(perSecond)
-      await server.settle()
+type Server = Awaited<ReturnType<typeof serve>>
+
+/** Of one turn of a server: posts a second, and microseconds of its processor for each. */
+const turnOf = async (server: Server, which: 'apart' | 'together', seconds: number) => {
+  const from = server.cpuMs()
+  const { perSecond, took } = await server.post(seconds, server[which])
+  const cpu = ((server.cpuMs() - from) * 1_000) / took.length
+  await server.settle()
+  return { perSecond, cpu }
+}
+
+const compare = async (servers: Server[], variant: string, which: 'apart' | 'together') => {
+  const turns = servers.map((): Awaited<ReturnType<typeof turnOf>>[] => [])
+  for (let round = -1; round < ROUNDS; round++)
+    for (const place of round % 2 === 0 ? [0, 1] : [1, 0]) {
+      const turn = await turnOf(servers[place]!, which, round < 0 ? 1 : SECONDS)
+      if (round >= 0) turns[place]!.push(turn)
     }
-  }
-  const ratios = rates[1]!.map((after, i) => after / rates[0]![i]!)
+  const [was, is] = turns as [(typeof turns)[0], (typeof turns)[0]]
+  const ratios = is.map(({ perSecond }, i) => perSecond / was[i]!.perSecond)
   const spread = [0, 0.25, 0.75, 1].map((part) => percentile(ratios, part).toFixed(2)).join(' ')
-  const [was, is] = rates.map((each) => median(each).toFixed(0))
-  row(variant, `${was} → ${is} posts/s  ratio ${median(ratios).toFixed(3)} (aim ≥ 0.95; least, quartiles, most: ${spread})`)
+  const rates = [was, is].map((each) => median(each.map(({ perSecond }) => perSecond)).toFixed(0)).join(' → ')
+  const cpu = [was, is].map((each) => median(each.map((turn) => turn.cpu)).toFixed(0)).join(' → ')
+  row(
+    variant,
+    `${rates} posts/s, ratio ${median(ratios).toFixed(3)} (least, quartiles, most: ${spread}); ${cpu} µs of the server's processor`,
+  )
 }
 
 load()
-const servers = [await serve(before), await serve('.')]
+const servers = [await serve(before), await serve(join(import.meta.dir, '..'))]
 try {
   await compare(servers, '32 posters, a room each', 'apart')
   await compare(servers, '32 posters in one room, who read nothing', 'together')

@@ -10,7 +10,7 @@ export interface Head {
   sequence: number
   turn: number
   ordinal: number
-  holder: string // who has the turn: the last to have spoken, at `sequence`, since another process or a system event would have moved the log
+  holder: string // who has the turn, and spoke at `sequence`: a system event forgets the head
   others: number // nobody but the holder spoke after this sequence; they may have been silent for longer
   names: Map<string, string> // by handle: the teams that were seen to post since another process last moved this log
 }
