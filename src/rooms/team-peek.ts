@@ -56,6 +56,7 @@ export class TeamPeek {
         const answer = await this.#ask(signal)
         if (wake && answer.wake) wake.at = reader.wokenAt
         if (over || isOver(answer)) return answer
+        if (!options.addressedOnly && answer.unread > 0) services.wakes.refused(1)
       }
     } finally {
       reader?.close()

@@ -46,7 +46,7 @@ export const unreadOf = async (
   const [row] = await query<{ unread: number; addressed: number }>(
     `select
       (select count(*)::int from (select 1 from events where session_id = $1 and sequence > $3 and ${CONVERSATION}
-        and posted_by_team_id is distinct from $2::uuid limit ${MOST_COUNTED}) unread) as unread,
+        and coalesce(posted_by_team_id, by_team_id) is distinct from $2::uuid limit ${MOST_COUNTED}) unread) as unread,
       (select count(*)::int from (select 1 from events where session_id = $1 and sequence > $4 and ${ADDRESSED('$2::uuid')}
         limit ${MOST_COUNTED}) addressed) as addressed`,
     [sessionId, teamId, delivered, addressed],

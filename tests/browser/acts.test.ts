@@ -446,6 +446,7 @@ test('on a phone everything one can do lies in one menu', () =>
       'Export the feed as JSON Lines',
       'Turns',
       'The document’s history',
+      'Be told when you are needed',
       'Share with people outside',
       'Change title or description',
       'Name the convener',

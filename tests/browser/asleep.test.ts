@@ -76,6 +76,25 @@ test('when the wakes are used up the open page says so, until a person writes', 
   })
 }, 60_000)
 
+test('a session in which nothing happens and whose teams sleep is idle on the home page, with a dot of its own', async () => {
+  const { id, sleep } = await meeting()
+  const { query } = parley.services.database
+  const { letGo } = await sleep()
+  await query(`update sessions set last_event_at = now() - interval '1 hour', created_at = now() - interval '2 hours' where id = $1`, [id])
+  await query(`update participants set last_seen_at = now() - interval '1 hour' where session_id = $1`, [id])
+  await using({}, async (page) => {
+    for (const path of ['/', '/?status=idle']) {
+      await page.goto(path)
+      await page.locator(`#s-${id}`).getByText('Idle, with teams that a message wakes').waitFor({ state: 'attached' })
+    }
+    await page.goto('/?status=live')
+    expect(await page.locator(`#s-${id}`).count()).toBe(0)
+    await page.goto(`/sessions/${id}`)
+    expect(await page.locator('#listening').innerText()).toMatch(/^Quiet for 1h, not concluded · 1 asleep: a message wakes it/)
+  })
+  letGo()
+}, 60_000)
+
 test('or until a person clears it, on a phone too', async () => {
   const { at, useUp } = await meeting()
   await useUp()

@@ -200,6 +200,21 @@ throughEveryDoor((call, parley, transport) => {
       expect([changed.status, (await changed.json()).doc_version]).toEqual([200, 1])
     })
 
+    test('when the server stops it is answered, wakes nobody and takes no wake', async () => {
+      const other = await parley().beside({})
+      const { id, alex, bea } = await room(viaRest(other))
+      await waited(bea)
+      const watching = done(watch(bea))
+      await soon('it is held', () => other.services.peeks.held === 1)
+      other.services.drain()
+      expect(await done(alex('post_message', { content: 'too late' }))).toMatchObject({ cursor: 2 })
+      expect((await watching).wake).toBe(false)
+      expect(allowedIn(await other.services.metrics.text())).toBe(0)
+      await other.close()
+      const back = seat(call, { session_id: id, team_id: bea.token, handle: bea.handle })
+      expect(await done(watch(back))).toMatchObject({ unread: 1, wake: true })
+    })
+
     // Over MCP a client says so by a notification, which the door drops.
     test('ends when its caller hangs up, who takes no wake', async () => {
       const { alex, bea } = await room(call)

@@ -77,7 +77,7 @@ describe('the hooks of the guide', () => {
     await say('for all')
     const told = await run(after, TOOL)
     expect([told.code, told.out]).toEqual([2, ''])
-    expect(told.err).toContain('{"unread":1,"addressed":0,"last_cursor":2}')
+    expect(told.err).toContain('{"unread":1,"addressed":0,"last_cursor":2,"doc_version":0,"wake":true}')
     expect(await run(after, TOOL)).toEqual(QUIET)
     await say('for Bea', ['Bea'])
     expect((await run(after, TOOL)).err).toContain('"unread":2,"addressed":1')
