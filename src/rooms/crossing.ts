@@ -2,10 +2,7 @@
 import { pageWithin } from '../core/budget.ts'
 import { refuse } from '../core/errors.ts'
 import type { Context } from '../operations/context.ts'
-<<<<<<< HEAD
 import { noteMissed } from '../stores/idempotency.ts'
-=======
->>>>>>> part-awake
 import { isNewsTo, newsAfter } from '../stores/speech.ts'
 import { deliver, deliveredTo } from './team-wait.ts'
 
