@@ -52,6 +52,7 @@ const PARTICIPANTS: Record<keyof typeof participants.$inferSelect, Meaning> = {
   lastSeenCursor: NO,
   deliveredCursor: NO,
   addressedCursor: NO,
+  invitationId: NO, // what it passes is asked of the row before the post is looked at, and never changes
 }
 
 const columnOf = (field: string) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
