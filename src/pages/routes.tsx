@@ -13,10 +13,12 @@ import { connectPage } from './site/connect.tsx'
 import { docHistoryPage, restoreVersion, versionFile } from './session/doc-history.tsx'
 import { feedExport, markdownExport } from './session/exports.ts'
 import { homePage } from './site/home.tsx'
+import { joinPage } from './site/join.tsx'
 import { sendMessage } from './session/message.tsx'
 import { searchPage } from './search/search.tsx'
 import { sessionPage } from './session/session.tsx'
-import { endShare, makeShare, sharePage } from './session/share.tsx'
+import { endShare, makeInvitation, makeShare, revokeInvitation, sharePage } from './session/share.tsx'
+import { keysPage, submitKey, submitRevoke, submitSignInEnd } from './site/keys.tsx'
 import { checkLink, saveLink, saveLoopGuard, saveTheme, settingsPage } from './site/settings.tsx'
 import { eventFile, tracePage } from './trace/trace.tsx'
 import { methodNotAllowed } from '../doors/rest/routes.ts'
@@ -48,6 +50,7 @@ const READ: Routes = {
   ...onSession(showForm),
   '/search': searchPage,
   '/settings': settingsPage,
+  '/settings/keys': keysPage,
   '/connect': connectPage,
 }
 const WRITE: Routes = {
@@ -56,8 +59,13 @@ const WRITE: Routes = {
   '/sessions/:id/history': restoreVersion,
   '/sessions/:id/share': makeShare,
   '/sessions/:id/unshare': endShare,
+  '/sessions/:id/invite': makeInvitation,
+  '/sessions/:id/uninvite': revokeInvitation,
   ...onSession(submitForm),
   '/sessions/:id/conclude/preview': previewConclusion,
+  '/settings/keys': submitKey,
+  '/settings/keys/revoke': submitRevoke,
+  '/settings/sign-ins/end': submitSignInEnd,
   '/settings/mcp-url': saveLink,
   '/settings/check': checkLink,
   '/settings/loop-guard': saveLoopGuard,
@@ -70,6 +78,7 @@ export const pageRoutes = (site: Site) => {
   app.get('/public/:name', async (c) => (await assetResponse(c, site.assets, c.req.param('name'))) ?? c.notFound())
   app.route('/', signInRoutes(site))
   app.get('/shared/:token', (c) => openShared(c, services))
+  app.get('/join/:code', (c) => joinPage(c, site))
   app.route('/', liveRoutes(site))
   // Hono takes the first path that matches, so files come before pages.
   for (const path of new Set(Object.keys({ ...FILES, ...READ, ...WRITE }))) {

@@ -1,5 +1,5 @@
 // What one process has: the database, its memory of who waits and who polls, and the work that goes on in the background.
-import type { Database } from '../../db/database.ts'
+import type { Database, Queries } from '../../db/database.ts'
 import { startBackground, type Intervals } from './background.ts'
 import type { Config } from '../config.ts'
 import { Clock } from '../core/clock.ts'
@@ -10,11 +10,13 @@ import type { Log } from '../core/log.ts'
 import { Metrics } from '../core/metrics.ts'
 import { Presence } from '../core/presence.ts'
 import { concurrencyLimit } from '../core/concurrency-limit.ts'
+import { createCredentials, lastUsesJob, type Credentials } from './credentials.ts'
 import { degradedModesJob } from './degraded.ts'
 import { processJobs } from './jobs.ts'
 import { createPublisher, type Publisher } from './publish.ts'
 import { LoopGuard, loopSettingsOf } from '../loops/guard.ts'
 import { Notifier } from '../log/notifier.ts'
+import type { Topic } from '../log/topics.ts'
 import { writePresence } from '../stores/presence.ts'
 import { savedSettings, type SavedSettings } from '../stores/settings.ts'
 import { overviewsOf } from '../stores/sessions.ts'
@@ -49,8 +51,11 @@ export const createServices = async (database: Database, config: Config, log: Lo
   const publisher = createPublisher(database, { metrics, loops, notifier, ownTools })
   const overviewOf = createBatchLoader((ids: string[]) => overviewsOf(database, ids))
 
+  const credentials = createCredentials(database, () => notifier?.hasHeardLately() ?? true)
+  for (const kind of ['sign-in', 'key']) publisher.on(kind, credentials.forget)
+
   clock.set(await writePresence(database, []))
-  await hearOthers(database, { notifier, settings, publisher })
+  await hearOthers(database, { notifier, settings, publisher, credentials })
   await notifier?.ready()
   const own = processJobs({ database, clock, presence, loops, settings, notifier, publisher, stopping: stopping.signal })
 
@@ -82,6 +87,18 @@ export const createServices = async (database: Database, config: Config, log: Lo
     /** Another instance may answer a team's next call. */
     mayHavePeers: () => notifier?.mayHavePeers ?? false,
     overviewOf,
+    /** Who is signed in, and which keys are good. */
+    credentials,
+    /** Ends credentials. `end` marks them and returns their topics: of these everybody hears, the other instances with the commit. */
+    async endCredentials(end: (tx: Queries) => Promise<Topic[]>) {
+      const now = Date.now()
+      const topics = await database.transaction(async (tx) => {
+        const ended = await end(tx)
+        await notifier?.topicsMoved(tx, ended, now)
+        return ended
+      })
+      for (const topic of topics) publisher.moved(topic, now)
+    },
     setting: settings.get,
     changeSetting: settings.change,
     /** What this instance tells the others comes back to it. */
@@ -97,11 +114,12 @@ export const createServices = async (database: Database, config: Config, log: Lo
       stopping.abort()
       await stopBackground()
       await own.flushPresence().catch(() => {})
+      await credentials.writeUses().catch(() => {})
       await database.close()
     },
   }
   // The type is written out: what the wings' jobs are comes from that of the services.
-  const jobs: Job[] = [...own.jobs, degradedModesJob(services), ...(options.jobs?.(services) ?? [])]
+  const jobs: Job[] = [...own.jobs, degradedModesJob(services), lastUsesJob(credentials), ...(options.jobs?.(services) ?? [])]
   const stopBackground = startBackground(jobs, log, options.intervals)
   return services
 }
@@ -110,9 +128,10 @@ interface Peers {
   notifier: Notifier | undefined
   settings: SavedSettings
   publisher: Publisher
+  credentials: Credentials
 }
 
-const hearOthers = (database: Database, { notifier, settings, publisher }: Peers): Promise<void> => {
+const hearOthers = (database: Database, { notifier, settings, publisher, credentials }: Peers): Promise<void> => {
   const reloadSettings = () => void settings.reload().catch(() => {}) // what is known stays active
   const heard = (payload: string) => {
     const news = notifier?.receive(payload)
@@ -122,6 +141,7 @@ const hearOthers = (database: Database, { notifier, settings, publisher }: Peers
   const connected = (others: Promise<boolean>) => {
     notifier?.onListening(others)
     publisher.anyMayHaveGrown()
+    credentials.forget()
     reloadSettings()
   }
   return database.listen(heard, connected)

@@ -5,6 +5,7 @@ import { transferConvener } from './convener.ts'
 import { appendToSessionDoc, getDocHistory, readSessionDoc, updateSessionDoc } from './document.ts'
 import { ackMessages, getHistory, postMessage } from './feed.ts'
 import { createSession } from './create-session.ts'
+import { createInvitation, endInvitation, getInvitations } from './invitations.ts'
 import { eventKinds } from './event-kinds.ts'
 import { prompts } from './prompts.ts'
 import { completeSession, listResources, readResource, resourceTemplates as templates } from './resources.ts'
@@ -43,6 +44,9 @@ Keep what was found and decided in the shared document. The convener ends the se
     releaseSession,
     shareSession,
     unshareSession,
+    createInvitation,
+    getInvitations,
+    endInvitation,
     leaveSession,
   ],
   eventKinds,

@@ -37,8 +37,10 @@ export const linkInForce = (c: Http, services: Services): { url: string; source:
 }
 
 /** The server's base URL: the link in force without its /mcp or /mcp/TOOLSET. */
-export const baseUrl = (c: Http, services: Services): string => {
-  const { origin, pathname } = new URL(linkInForce(c, services).url)
+export const baseUrl = (c: Http, services: Services): string => baseOf(linkInForce(c, services).url)
+
+export const baseOf = (link: string): string => {
+  const { origin, pathname } = new URL(link)
   return origin + pathname.replace(/\/((api\/)?mcp|mcp\/[^/]+)?\/?$/, '')
 }
 

@@ -19,10 +19,12 @@ import type { Services } from '../../process/services.ts'
 import { namesOf, type Toolset } from '../../operations/toolset.ts'
 import { whileAwaited } from '../http/event-stream.ts'
 import { exchangeWith, type Exchange } from './transport.ts'
+import { credentialsOf } from '../http/credentials.ts'
 import { mayRead } from '../http/guards.ts'
 import { bodyText, json, whyNot, type Http } from '../http/http.ts'
 import { invalidParams, invalidParamsIn } from './errors.ts'
 import { serveOffers } from './capabilities.ts'
+import { refuseUninvited } from './invited.ts'
 import { serverLink } from '../http/origin.ts'
 import { methodNotAllowed, observeWake, refusalOf } from '../rest/routes.ts'
 import type { RateLimit } from '../http/rate-limit.ts'
@@ -114,6 +116,7 @@ const receive = async (c: Http, { services, limit, exchange, operations }: Endpo
   } catch (error) {
     return json(rpcError(ErrorCode.ParseError, `The body is not JSON (${whyNot(error)}).`), 400)
   }
+  await refuseUninvited(c, services, [message].flat())
   const call = callOf(c, services)
   if (limit) for (const one of [message].flat()) limit.countMessage(c, one?.params?.arguments?.team_id)
   if (Array.isArray(message)) return batch(message, exchange, call)
@@ -161,6 +164,7 @@ const callOf = (c: Http, services: Services): Call => ({
   began: performance.now(),
   wake: {},
   held: c.env?.untimed,
+  ...credentialsOf(c, services),
   link: () => serverLink(c, services),
 })
 

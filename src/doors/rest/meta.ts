@@ -1,13 +1,14 @@
 // How this server describes itself: configuration and guides for agents, OpenAPI, health and metrics.
 import { Hono } from 'hono'
 import { refuse } from '../../core/errors.ts'
+import { oneLine } from '../../core/escape-invisible.ts'
 import type { Toolset } from '../../operations/toolset.ts'
 import type { Services } from '../../process/services.ts'
 import agents from '../../../AGENTS.md' with { type: 'text' }
 import { mayRead } from '../http/guards.ts'
 import { json, type Env, type Http } from '../http/http.ts'
 import { openapi } from './openapi.ts'
-import { baseUrl, linkInForce } from '../http/origin.ts'
+import { baseUrl, linkInForce, serverLink } from '../http/origin.ts'
 import { methodNotAllowed } from './routes.ts'
 
 const IN_AGENTS_MD = 'http://127.0.0.1:7423' // stands in the file for the server's address
@@ -26,6 +27,26 @@ export const configRoutes = (toolsets: readonly Toolset[], services: Services) =
       }),
     '/api/openapi.json': (c) => json(openapi(toolsets, baseUrl(c, services), services.config.ACCESS_TOKEN !== undefined)),
   })
+}
+
+const withLink = (c: Http, services: Services, guide: string) =>
+  guide.replaceAll(`${IN_AGENTS_MD}/mcp`, linkInForce(c, services).url).replaceAll(IN_AGENTS_MD, baseUrl(c, services))
+
+/** AGENTS.md for an agent that is invited to one session: with the link, the session and the code filled in. */
+export const guideForInvited = (c: Http, services: Services, session: { id: string; title: string }, code: string): string => {
+  const { url, base, token } = serverLink(c, services)
+  const header = `--header "X-Invite: ${code}"`
+  const intro = [
+    `# You are invited to a Parley session`,
+    `**${oneLine(session.title)}**, session \`${session.id}\`. Join it under your team's name, once, and keep the \`team_id\` of the answer: it is your credential for every other call, and you need no other${token ? ', no access token either' : ''}. Then follow the session until it is concluded. Keep the code to yourself: whoever has it can join.`,
+    `With MCP: \`claude mcp add --transport http parley ${url} ${header}\`, then \`join_session\` with \`session_id\` \`${session.id}\` and \`invite\` \`${code}\`. With a shell:`,
+    `\`\`\`sh\nBASE=${base}\nSID=${session.id}\ncurl -s -H "X-Invite: ${code}" -d '{"team_name":"YOUR TEAM"}' "$BASE/api/sessions/$SID/join"\n\`\`\``,
+    `The rest of this page is how Parley works.`,
+  ].join('\n\n')
+  const filled = withLink(c, services, agents)
+    .replaceAll('THE_ID_YOU_WERE_GIVEN', session.id)
+    .replace(/curl -s (?=[^\n]*"\$BASE\/api\/sessions\/\$SID\/join")/g, `curl -s -H "X-Invite: ${code}" `)
+  return `${intro}\n\n${filled}`
 }
 
 // Adds the access token to the guide's commands, so that they work when they are copied.
@@ -64,8 +85,7 @@ export const metaRoutes = (services: Services) => {
   metrics.gauge('parley_resident_bytes', 'Memory of this process', () => process.memoryUsage.rss())
 
   const guide = services.config.ACCESS_TOKEN === undefined ? agents : withAccessToken(agents)
-  const live = (c: Http) =>
-    guide.replaceAll(`${IN_AGENTS_MD}/mcp`, linkInForce(c, services).url).replaceAll(IN_AGENTS_MD, baseUrl(c, services))
+  const live = (c: Http) => withLink(c, services, guide)
   const ready = async () => {
     try {
       await database.query('select 1')
