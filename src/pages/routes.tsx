@@ -3,7 +3,7 @@ import { Hono, type MiddlewareHandler } from 'hono'
 import { ErrorPage } from '../../components/site/error-page.tsx'
 import type { ErrorBody } from '../core/errors.ts'
 import { refuse, STATUS } from '../core/errors.ts'
-import { mayRead, mayReadSession } from '../doors/http/guards.ts'
+import { mayReadPage, mayReadSession } from '../doors/http/guards.ts'
 import { errorAnswer, type Env, type Http } from '../doors/http/http.ts'
 import { liveRoutes } from './live/routes.tsx'
 import { previewConclusion, showForm, submitForm, type FormName } from './forms/session-forms.tsx'
@@ -22,7 +22,7 @@ import { keysPage, submitKey, submitRevoke, submitSignInEnd } from './site/keys.
 import { checkLink, saveLink, saveLoopGuard, saveTheme, settingsPage } from './site/settings.tsx'
 import { eventFile, tracePage } from './trace/trace.tsx'
 import { methodNotAllowed } from '../doors/rest/routes.ts'
-import { isShared, openShared } from '../doors/http/share-link.ts'
+import { openShared } from '../doors/http/share-link.ts'
 import { signInRoutes } from './site/sign-in.tsx'
 
 type PageHandler = (c: Http, site: Site) => Promise<Response>
@@ -84,7 +84,7 @@ export const pageRoutes = (site: Site) => {
   for (const path of new Set(Object.keys({ ...FILES, ...READ, ...WRITE }))) {
     const [file, read, write] = [FILES[path], READ[path], WRITE[path]]
     if (file) app.get(path, async (c) => ((await mayReadSession(c, services, sessionOf(c))) ? file(c, site) : closed()))
-    if (read) app.get(path, async (c) => (mayRead(c, services) || (await isShared(c, services)) ? read(c, site) : toSignIn(c, site)))
+    if (read) app.get(path, async (c) => ((await mayReadPage(c, services)) ? read(c, site) : toSignIn(c, site)))
     if (write) app.post(path, (c) => write(c, site))
     app.all(path, () => methodNotAllowed([...(file || read ? ['GET'] : []), ...(write ? ['POST'] : [])]))
   }

@@ -154,6 +154,10 @@ export const readsForGood = (c: Http, services: Services): boolean => {
   return (ACCESS_TOKEN === undefined && VIEWER_PASSWORD === undefined) || holdsAccessToken(c, services)
 }
 
+/** May it see the page at its path? */
+export const mayReadPage = async (c: Http, services: Services): Promise<boolean> =>
+  mayRead(c, services) || keyOpens(c, 'session') || isShared(c, services) // whose own session a key reads, the guards have looked
+
 /** May it read this session? Its own teams may too, and whoever has its shared link may read what that opens. */
 export const mayReadSession = async (c: Http, services: Services, sessionId: string): Promise<boolean> => {
   if (mayRead(c, services) || keyOpens(c, 'session')) return true // whose own session it is, the guards have looked
