@@ -32,7 +32,7 @@ export const KeysTable = ({ keys }: { keys: KeyView[] }) =>
   keys.length === 0 ? (
     <Empty>There are no keys. Make one above, or on the server’s machine: bun run key full NAME</Empty>
   ) : (
-    <Listed label="Keys" columns={['Key', 'Made', 'Last used']}>
+    <Listed label="All keys" columns={['Key', 'Made', 'Last used']}>
       {keys.map(({ id, name, prefix, scope, sessionId, made, used, revoked }) => (
         <Row key={id}>
           <Cell className="max-sm:basis-full">
@@ -53,7 +53,7 @@ export const KeysTable = ({ keys }: { keys: KeyView[] }) =>
           </Cell>
           <Cell title="Made">{made}</Cell>
           <Cell title="Last used">{used}</Cell>
-          <Cell className="sm:text-right">
+          <Cell className="max-sm:ml-auto sm:text-right">
             {revoked ? (
               <span className="text-muted-foreground">revoked {revoked}</span>
             ) : (
@@ -69,7 +69,7 @@ export const KeysTable = ({ keys }: { keys: KeyView[] }) =>
 
 /** The sign-ins, the one used last first. */
 export const SignInsTable = ({ signIns }: { signIns: SignInView[] }) => (
-  <Listed label="Sign-ins" columns={['Who', 'Signed in', 'Last used']}>
+  <Listed label="All sign-ins" columns={['Who', 'Signed in', 'Last used']}>
     {signIns.map(({ id, name, own, verified, reader, made, used }) => (
       <Row key={id}>
         <Cell className="max-sm:basis-full">
@@ -82,7 +82,7 @@ export const SignInsTable = ({ signIns }: { signIns: SignInView[] }) => (
         </Cell>
         <Cell title="Signed in">{made}</Cell>
         <Cell title="Last used">{used}</Cell>
-        <Cell className="sm:text-right">
+        <Cell className="max-sm:ml-auto sm:text-right">
           <End action="/settings/sign-ins/end" field="sign_in_id" id={id} label={own ? 'Sign out here' : `Sign out ${name}`}>
             Sign out
           </End>

@@ -84,6 +84,9 @@ const useOf = (key: string, scope: string, url: string): MadeKey['use'] => {
   }
 }
 
+const sinceWhen = (at: string, nowMs: number) => (nowMs - Date.parse(at) < MINUTE_MS ? 'just now' : `${ago(at, nowMs)} ago`)
+const MINUTE_MS = 60_000 // the last use is known to the minute
+
 interface Shown {
   made?: MadeKey
   notice?: string
@@ -98,7 +101,7 @@ const render = async (c: Http, site: Site, { made, notice, values = {}, error }:
     listKeys(services.database, LISTED),
     listSignIns(services.database, keysInForce(services), LISTED),
   ])
-  const since = (at: string) => `${ago(at, services.clock.now())} ago`
+  const since = (at: string) => sinceWhen(at, services.clock.now())
   const view = {
     keys: keys.map(({ madeBy, madeAt, lastUsedAt, revokedAt, ...key }) => ({
       ...key,
