@@ -95,8 +95,9 @@ const IMPORTS = /^\/api\/traces\/?$/
 const ONE_SESSION = new RegExp(`^/sessions/(${ID})(?:[./]|$)`, 'i')
 
 const refuseUnopened = (c: Http) => {
-  const [key, row] = [c.get('key'), keyRowOfPath(c.req.path)]
-  if (!key || !row) return
+  const key = c.get('key')
+  const row = key && keyRowOfPath(c.req.path)
+  if (!row) return
   const opened = opens(key.scope, row)
   if (!opened) refuse('forbidden', notOpened(key.scope), { scope: key.scope })
   const [, id] = STREAMED.exec(c.req.path) ?? ONE_SESSION.exec(c.req.path) ?? []

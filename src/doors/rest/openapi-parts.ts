@@ -27,7 +27,7 @@ export const SECURITY_SCHEMES = {
     name: 'X-Invite',
     description: 'The code of an invitation to the session; the argument invite does the same.',
   },
-  accessToken: { type: 'http', scheme: 'bearer', description: "The server's ACCESS_TOKEN, if it has one." },
+  accessToken: { type: 'http', scheme: 'bearer', description: "The server's ACCESS_TOKEN, if it has one, or a key that opens the call." },
 }
 
 const errorIn = (codes: string[]) => ({
