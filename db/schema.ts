@@ -96,6 +96,7 @@ export const participants = pgTable(
     sleptAt: at(), // when a held peek last began or ended: lastSeenAt knows nothing of those
     sleepingUntil: at(), // a held peek is in flight until then
     wokenCursor: bigint({ mode: 'number' }).notNull().default(0), // up to there a message that woke the team has been counted
+    invitationId: uuid(), // what it joined by: such a team needs no ACCESS_TOKEN in this session
   },
   (t) => [primaryKey({ columns: [t.sessionId, t.teamId] }), index('participants_name').on(t.teamName, t.joinedAt)],
 )
@@ -227,6 +228,68 @@ export const shares = pgTable('shares', {
   sharedAt: at().notNull().defaultNow(),
 })
 
+// Invitations of agents to a session (src/rooms/invitations.ts). `joined` is counted up to `joins`. Only a hash of the code's secret is
+// stored.
+export const invitations = pgTable(
+  'invitations',
+  {
+    id: uuid().primaryKey(),
+    sessionId: uuid()
+      .notNull()
+      .references(() => sessions.id, { onDelete: 'cascade' }),
+    codeHash: text().notNull(),
+    madeBy: text().notNull(),
+    madeAt: at().notNull().defaultNow(),
+    expiresAt: at().notNull(),
+    joins: integer().notNull(),
+    joined: integer().notNull().default(0),
+    revokedAt: at(),
+  },
+  (t) => [index('invitations_session').on(t.sessionId, t.madeAt)],
+)
+
+// The browsers in which somebody is signed in: a cookie names a row and proves it by a secret, of which only a hash is stored.
+export const signIns = pgTable(
+  'sign_ins',
+  {
+    id: uuid().primaryKey(),
+    secretHash: text().notNull(),
+    name: text().notNull(),
+    role: text({ enum: ['person', 'reader'] }).notNull(),
+    verified: boolean().notNull(), // came by a link bound to this name
+    under: text().notNull(), // a hash of the keys that signed people in then: with other ones it is over
+    madeAt: at().notNull().defaultNow(),
+    lastUsedAt: at().notNull().defaultNow(), // to the minute
+    endedAt: at(),
+  },
+  (t) => [index('sign_ins_made').on(t.madeAt)],
+)
+
+// The names that are bound to links (`bun run key person`): nobody else may sign in under one. A link signs in once.
+export const people = pgTable('people', {
+  nameKey: text().primaryKey(), // as names are compared
+  name: text().notNull(),
+  linkId: uuid().notNull().unique(),
+  linkHash: text().notNull(),
+  linkMadeAt: at().notNull().defaultNow(),
+  linkExpiresAt: at().notNull(),
+  linkUsedAt: at(),
+})
+
+// Keys of programs: `ca_<scope>_<32 hex>`, of which a hash is stored, and the beginning by which people know it.
+export const keys = pgTable('keys', {
+  id: uuid().primaryKey(),
+  keyHash: text().notNull().unique(),
+  prefix: text().notNull(),
+  scope: text({ enum: ['full', 'agent', 'read', 'sess', 'run'] }).notNull(),
+  name: text().notNull(),
+  sessionId: uuid().references(() => sessions.id, { onDelete: 'cascade' }), // of the scopes that belong to a session
+  madeBy: text().notNull(),
+  madeAt: at().notNull().defaultNow(),
+  lastUsedAt: at(), // to the minute
+  revokedAt: at(),
+})
+
 // How far an imported transcript has been read (src/import/): the next import continues there.
 export const imports = pgTable('imports', {
   sessionId: uuid()
@@ -268,7 +331,9 @@ export const pushSubscriptions = pgTable('push_subscriptions', {
   p256dh: text().notNull(),
   auth: text().notNull(),
   person: text().notNull(), // the name given at sign-in
-  signIn: text().notNull(), // a hash of what the cookie was signed with: with a new operator key nobody is signed in any more
+  signInId: uuid() // a browser is told as long as its sign-in lasts
+    .notNull()
+    .references(() => signIns.id, { onDelete: 'cascade' }),
   titles: boolean().notNull(),
   browser: text().notNull(),
   madeAt: at().notNull().defaultNow(),

@@ -50,7 +50,7 @@ export const VARIABLES = {
   TRUST_PROXY: variable(flag, 'trust X-Forwarded-Proto, -Host and -For', { fallback: 'false' }),
   ACCESS_TOKEN: variable(
     z.string().min(16, 'must have at least 16 characters'),
-    'if set, every call of an agent needs it as Authorization: Bearer, and pages need somebody signed in',
+    'if set, every call of an agent needs it as Authorization: Bearer (or a key, or an invitation), and pages need somebody signed in',
     { secret: true },
   ),
   VIEWER_PASSWORD: variable(

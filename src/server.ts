@@ -2,6 +2,7 @@
 //   bun src/server.ts                serves
 //   bun src/server.ts migrate        brings the database up to date and ends
 //   bun src/server.ts operator-key   makes a new sign-in key and ends
+//   bun src/server.ts key …          makes, lists and revokes keys, and ends
 //   bun src/server.ts import PATH…   imports transcripts and ends
 //   bun src/server.ts reindex        rebuilds the search index and ends
 import { FolderInUse, FolderUnusable } from '../db/lock.ts'

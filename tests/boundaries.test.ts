@@ -22,8 +22,9 @@ const MAY: Record<string, string[]> = {
   import: ['core', 'db', 'transcripts', 'stores', 'process'],
   rooms: ['core', 'db', 'markdown', 'stores', 'loops', 'log', 'notices', 'process', 'operations'],
   history: ['core', 'db', 'markdown', 'stores', 'search', 'operations'],
+  control: ['core', 'log', 'process', 'stores'],
   'toolsets.ts': ['core', 'operations', 'rooms', 'history'],
-  doors: ['core', 'db', 'stores', 'log', 'notices', 'process', 'operations', 'import', 'rooms'],
+  doors: ['core', 'db', 'stores', 'log', 'notices', 'process', 'operations', 'import', 'rooms', 'control'],
   pages: [
     'core',
     'db',
@@ -37,11 +38,12 @@ const MAY: Record<string, string[]> = {
     'operations',
     'rooms',
     'history',
+    'control',
     'doors',
     'config.ts',
   ],
   'app.ts': ['core', 'process', 'operations', 'doors', 'pages', 'toolsets.ts'],
-  cli: ['core', 'client', 'db', 'process', 'operations', 'import', 'toolsets.ts', 'doors', 'config.ts'],
+  cli: ['core', 'client', 'db', 'process', 'operations', 'import', 'toolsets.ts', 'control', 'doors', 'config.ts'],
   'server.ts': ['core', 'client', 'db', 'notices', 'process', 'operations', 'toolsets.ts', 'doors', 'app.ts', 'cli', 'config.ts'],
 }
 const ENTRY = 'src/server.ts'
@@ -56,6 +58,7 @@ const NODE: Record<string, string[]> = {
   'src/pages/respond.tsx': ['node:util', 'node:zlib'],
   'src/pages/assets.ts': ['node:crypto', 'node:util', 'node:zlib'],
   'src/cli/import.ts': ['node:util'],
+  'src/cli/key.ts': ['node:util'],
   'src/import/source.ts': ['node:crypto', 'node:fs', 'node:path'],
   'src/import/writer.ts': ['node:crypto'],
 }

@@ -47,13 +47,17 @@ test.each(routes.map((route) => [route.method, route.path, route] as const))('%s
   else expect(Object.keys(entry.requestBody.content['application/json'].schema.properties).toSorted()).toEqual(fields.toSorted())
 })
 
+const INVITING = ['create_invitation', 'list_invitations', 'revoke_invitation'] // for keys too
+
 test('what only people may do takes a person, and refuses teams', async () => {
   const only = operations.filter(({ peopleOnly }) => peopleOnly)
-  expect(only.map(({ name }) => name).toSorted()).toEqual(['release_session', 'share_session', 'unshare_session'])
+  expect(only.map(({ name }) => name).toSorted()).toEqual([...INVITING, 'release_session', 'share_session', 'unshare_session'].toSorted())
   const { alex, id } = await room(viaRest(parley))
   for (const { route, name } of only) {
-    expect(entryOf({ method: route[0], path: route[1] }).security).toEqual([{ person: [] }])
-    await refused(alex(name, { session_id: id }), 'forbidden')
+    const { security } = entryOf({ method: route[0], path: route[1] })
+    expect(security).toEqual(INVITING.includes(name) ? [{ key: [] }, { person: [] }] : [{ person: [] }])
+    const input = name === 'revoke_invitation' ? { invitation_id: crypto.randomUUID() } : {}
+    await refused(alex(name, { session_id: id, ...input }), 'forbidden')
   }
 })
 
@@ -87,7 +91,7 @@ test('the keys that make a team are described with their length, and a team may 
   const { parameters, security } = described.paths['/api/sessions/{session_id}/join'].post
   const key = parameters.find(({ name }: any) => name === 'Idempotency-Key')
   expect(key.schema).toMatchObject({ minLength: 22, maxLength: 200 })
-  expect(security).toEqual([{}, { team: [] }])
+  expect(security).toEqual([{}, { team: [] }, { invite: [] }])
 })
 
 test('errors have the shape that is described, in history its own', async () => {

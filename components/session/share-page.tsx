@@ -1,4 +1,5 @@
 import { Shell, type Frame } from '../site/shell.tsx'
+import { InviteCard, type InviteView } from './invite-card.tsx'
 import { Snippet } from '../parts/snippet.tsx'
 import { Alert } from '../ui/alert.tsx'
 import { Button, LinkButton } from '../ui/button.tsx'
@@ -15,16 +16,17 @@ export interface ShareView {
   idempotencyKey: string
 }
 
-/** The page on which a session's read-only link is made, replaced and revoked. */
-export const SharePage = ({ frame, session }: { frame: Frame; session: ShareView }) => (
+/** The page on which a session's read-only link is made, replaced and revoked, and agents are invited. */
+export const SharePage = ({ frame, session, invite }: { frame: Frame; session: ShareView; invite: InviteView }) => (
   <Shell
     frame={frame}
     title="Share · Parley"
     crumbs={[{ label: 'Sessions', href: '/' }, { label: session.id.slice(0, 8), href: `/sessions/${session.id}` }, { label: 'Share' }]}
   >
-    <main id="main" className="mx-auto w-full max-w-2xl px-4 py-7 sm:px-6">
+    <main id="main" className="mx-auto grid w-full max-w-2xl grid-cols-[minmax(0,1fr)] gap-6 px-4 py-7 sm:px-6">
       <h1 className="sr-only">Share</h1>
       <ShareCard session={session} />
+      <InviteCard id={session.id} invite={invite} />
     </main>
   </Shell>
 )

@@ -39,6 +39,12 @@ export const SettingsPage = ({ frame, link, groups, loopGuard, wakes, notice, no
             {title}
           </a>
         ))}
+        <a
+          href="/settings/keys"
+          className="shrink-0 rounded-md px-2.5 py-1.5 text-muted-foreground hover:bg-secondary hover:text-foreground"
+        >
+          Keys and sign-ins
+        </a>
       </nav>
       <div className="grid min-w-0 gap-6">
         <div>

@@ -4,13 +4,18 @@ import { serverOn, type Server } from '../../db/lock.ts'
 import { migrate } from '../../db/migrate.ts'
 import { CannotOpen, openDatabase } from '../../db/open.ts'
 import { BadConfig, type Config } from '../config.ts'
+import { carryOut, type KeyAnswer } from '../control/keys/command.ts'
+import { urlAt } from '../core/address.ts'
+import { Refusal } from '../core/errors.ts'
 import { jsonLines } from '../core/json-lines.ts'
 import { describeError, type Log } from '../core/log.ts'
+import { keyArguments } from './key.ts'
 import { progressBar } from './progress.ts'
 import { importAll } from '../client/import/run.ts'
 import { toServer } from '../client/import/upload.ts'
 import { importArguments, intoDatabase, throughLocalServer } from './import.ts'
 import { newOperatorKey } from '../process/operator-key.ts'
+import { baseOfLink } from '../core/address.ts'
 import { createServices, type Services } from '../process/services.ts'
 import { ownTools } from '../toolsets.ts'
 
@@ -19,9 +24,10 @@ import { ownTools } from '../toolsets.ts'
 export const runCommand = async (name: string, words: string[], config: Config, log: Log): Promise<void> => {
   if (name === 'migrate') return bringUpToDate(config, log)
   if (name === 'operator-key') return operatorKey(config, log)
+  if (name === 'key') return key(config, log, words)
   if (name === 'import') return importTranscripts(config, log, words)
   if (name === 'reindex') return reindex(config, log)
-  throw new BadConfig(`There is no command ${name}. Use migrate, operator-key, import or reindex, or none to serve.`)
+  throw new BadConfig(`There is no command ${name}. Use migrate, operator-key, key, import or reindex, or none to serve.`)
 }
 
 const bringUpToDate = (config: Config, log: Log) =>
@@ -34,6 +40,25 @@ const operatorKey = async (config: Config, log: Log) => {
   const response = await command(server, 'operator-key')
   const answer = (await response.json()) as { key: string }
   console.log(`${server.url}/sign-in?key=${answer.key}`)
+}
+
+const key = async (config: Config, log: Log, words: string[]) => {
+  const order = keyArguments(words)
+  const server = await servingHere(config)
+  if (server) return tell((await (await command(server, 'key', order)).json()) as KeyAnswer)
+  return once(config, log, async (services) => {
+    const link = services.setting('mcp_url') ?? config.MCP_URL ?? `${urlAt(config.HOST, config.PORT)}/mcp`
+    tell(await carryOut(services, order, baseOfLink(link)).catch(inWords))
+  })
+}
+
+const tell = ({ out, note }: KeyAnswer) => {
+  console.log(out)
+  if (note) console.error(note)
+}
+
+const inWords = (error: unknown): never => {
+  throw error instanceof Refusal ? new BadConfig(error.message) : error
 }
 
 // Sends to the server of --url, or else to the one that has the embedded database open, or else writes into the database.
@@ -82,9 +107,12 @@ const once = async (config: Config, log: Log, work: (services: Services, migrati
 const servingHere = async ({ DATABASE_URL, DATA_DIR }: Config): Promise<Server | undefined> =>
   DATABASE_URL ? undefined : serverOn(DATA_DIR)
 
-const command = async ({ url, secret }: Server, name: string) => {
-  const response = await fetch(`${url}/api/commands/${name}`, { method: 'POST', headers: { authorization: `Bearer ${secret}` } })
+const command = async ({ url, secret }: Server, name: string, order?: object) => {
+  const headers = { authorization: `Bearer ${secret}` }
+  const body = order && { body: JSON.stringify(order) }
+  const response = await fetch(`${url}/api/commands/${name}`, { method: 'POST', headers, ...body })
   if (response.ok) return response
   const { error } = (await response.json()) as { error: { message: string } }
+  if (order && response.status < 500) throw new BadConfig(error.message)
   throw new CannotOpen(`The server at ${url} refused: ${error.message}`)
 }

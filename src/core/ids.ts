@@ -29,9 +29,10 @@ export const newSecret = () => randomBytes(24).toString('base64url')
 export const derivedSecret = (serverSecret: string, ...parts: string[]) =>
   createHmac('sha256', serverSecret).update(parts.join('\n')).digest().subarray(0, 24).toString('base64url')
 
-export const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+/** A key of a program, with 128 random bits. */
+export const newKey = (scope: string) => `ca_${scope}_${randomBytes(16).toString('hex')}`
 
-export const signature = (key: string, text: string) => createHmac('sha256', key).update(text).digest('base64url')
+export const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
 /** Compares two strings in a time that does not depend on where they differ. */
 export const sameText = (a: string, b: string) => {

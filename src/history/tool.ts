@@ -64,6 +64,7 @@ const enveloped = <I extends z.ZodObject, D extends z.ZodObject>({ name, summary
   name,
   summary,
   callers: [anyone],
+  keyRow: 'everything' as const,
   effect: 'read' as const,
   input,
   output: envelope(name, data),

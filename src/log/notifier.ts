@@ -18,6 +18,7 @@ const ANSWERED_WITHIN_MS = 2_000
 const ECHO_WITHIN_MS = 2_000
 const PROOF_LASTS_MS = 1_000
 const CLOCKS_DIFFER_MS = 50
+const HEARD_LASTS_MS = 2_000 // for this long a silent listener may go unnoticed by those who ask hasHeardLately
 
 const DEAF =
   'Notifications of the database do not come through: what other instances write is noticed seconds later. If DATABASE_URL names a pooler, use a direct connection, or a pooler in session mode.'
@@ -44,6 +45,7 @@ export class Notifier {
   #hasPeers: boolean | undefined // undefined: just listening, and nobody has answered yet
   #proof = NEVER // when the newest of our own notifications that came back was sent
   #helloSent = -Infinity
+  #proofAsked = -Infinity
   #listeningSince = -Infinity // on the connection that listens now
   #ready: Promise<void> = Promise.resolve()
   #hearsItself = true
@@ -120,6 +122,11 @@ export class Notifier {
     await this.#send(queries, SETTINGS)
   }
 
+  /** In the transaction that moves these topics, for news that must not get lost between the two. */
+  async topicsMoved(queries: Queries, topics: Topic[], newest: number) {
+    if (topics.length > 0) await this.#send(queries, HERE, listOf(topics.slice(0, TOPICS_AT_ONCE).map((topic) => [topic, newest])))
+  }
+
   /** Another instance is there, or may be: nobody has said otherwise yet. Without a proof, other than isAlone. */
   get mayHavePeers(): boolean {
     return this.#hasPeers !== false
@@ -136,6 +143,17 @@ export class Notifier {
 
   #isProvenAlone() {
     return this.#hasPeers === false && ageOf(this.#proof) < PROOF_LASTS_MS
+  }
+
+  /** Whether everything that the others notified of until two seconds ago has come through. Asked for again while it is needed: whoever
+   *  gets false asks the database instead. */
+  hasHeardLately(): boolean {
+    const age = ageOf(this.#proof)
+    if (age > HEARD_LASTS_MS / 2 && performance.now() - this.#proofAsked > HEARD_LASTS_MS / 2) {
+      this.#proofAsked = performance.now()
+      void this.#trySend(HERE)
+    }
+    return age < HEARD_LASTS_MS
   }
 
   /** Sends that a topic has moved to `newest`. What moves while one notification is under way goes with the next. */

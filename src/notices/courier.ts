@@ -39,15 +39,15 @@ interface Parts {
   needs: () => Promise<Fact[]>
   pushSender: PushSender
   pushIdentity: () => PushIdentity
-  /** What the sign-ins that hold were made with. */
-  signIn: () => string
+  /** The keys in force, under which sign-ins hold (process/sign-ins.ts). */
+  keys: () => string
   /** Under which people reach this server. */
   base: () => string
 }
 
 /** The background jobs that tell people. `end` gives what is under way three seconds, then lets it go to be tried again. */
 export const createCourier = (parts: Parts) => {
-  const { database, config, log, needs, signIn } = parts
+  const { database, config, log, needs, keys } = parts
   const underWay = new Set<Promise<void>>()
   const ending = new AbortController()
   const outages = createOutages(log)
@@ -68,13 +68,13 @@ export const createCourier = (parts: Parts) => {
     await tellPeople(database, await needs())
     if (!(await isSomethingWaiting(database))) return
     const notifyUrl = config.NOTIFY_URL !== undefined
-    await addressNotices(database, signIn(), notifyUrl)
+    await addressNotices(database, keys(), notifyUrl)
     const free = AT_ONCE - underWay.size
-    if (free > 0) for (const delivery of await takeDeliveries(database, signIn(), notifyUrl, free)) start(delivery)
+    if (free > 0) for (const delivery of await takeDeliveries(database, keys(), notifyUrl, free)) start(delivery)
   }
   const forget = async () => {
     await forgetOldNotices(database)
-    await removeEnded(database, signIn())
+    await removeEnded(database, keys())
   }
   const jobs: Job[] = [
     { name: 'notices', everyMs: EVERY_MS, run: tell },

@@ -1,6 +1,7 @@
 // Notices on their way, as SQL: who is to be told of each, and who sends what now. Every instance does both; each row is decided by the
 // statement that takes it.
 import type { Queries } from '../../db/database.ts'
+import { signInHolds } from '../stores/sign-ins.ts'
 import type { NoticeKindName } from './kinds.ts'
 
 const WAITING = `
@@ -20,11 +21,12 @@ with fresh as (
 )
 insert into notice_deliveries (id, notice_id, subscription_id)
 select gen_random_uuid(), taken.id, told.id
-from taken, (select id from push_subscriptions where sign_in = $1 union all select null::uuid where $2) as told`
+from taken, (select p.id from push_subscriptions p join sign_ins s on s.id = p.sign_in_id where ${signInHolds('s', '$1')}
+  union all select null::uuid where $2) as told`
 
 /** Gives each new notice a delivery to every browser whose sign-in holds, and one to NOTIFY_URL if there is one. */
-export const addressNotices = async ({ query }: Queries, signIn: string, notifyUrl: boolean): Promise<void> =>
-  void (await query(ADDRESS, [signIn, notifyUrl]))
+export const addressNotices = async ({ query }: Queries, keys: string, notifyUrl: boolean): Promise<void> =>
+  void (await query(ADDRESS, [keys, notifyUrl]))
 
 /** A delivery that this process has taken. */
 export interface Delivery {
@@ -45,7 +47,7 @@ const TAKE = `
 with due as (
   select id from notice_deliveries d where due_at <= now()
     and case when subscription_id is null then $2 else exists
-      (select from push_subscriptions s where s.id = d.subscription_id and s.sign_in = $1) end
+      (select from push_subscriptions p join sign_ins s on s.id = p.sign_in_id where p.id = d.subscription_id and ${signInHolds('s', '$1')}) end
   order by due_at limit $3 for update skip locked
 ), taken as (
   update notice_deliveries d set tries = d.tries + 1, due_at = now() + ${HELD_S} * interval '1 second'
@@ -58,8 +60,8 @@ from taken t join notices n on n.id = t.notice_id join sessions e on e.id = n.se
 left join push_subscriptions s on s.id = t.subscription_id`
 
 /** Takes up to `limit` deliveries that are due, to browsers only while their sign-in holds: nobody else gets them while they are under way. */
-export const takeDeliveries = ({ query }: Queries, signIn: string, notifyUrl: boolean, limit: number): Promise<Delivery[]> =>
-  query<Delivery>(TAKE, [signIn, notifyUrl, limit])
+export const takeDeliveries = ({ query }: Queries, keys: string, notifyUrl: boolean, limit: number): Promise<Delivery[]> =>
+  query<Delivery>(TAKE, [keys, notifyUrl, limit])
 
 /** The delivery is over. */
 export const endDelivery = async ({ query }: Queries, id: string): Promise<void> =>

@@ -1,17 +1,18 @@
 // The browsers that people have asked to be told in.
-import { and, asc, eq, ne, sql } from 'drizzle-orm'
+import { and, asc, eq, ne, not, sql } from 'drizzle-orm'
 import { lockText } from '../../db/advisory-locks.ts'
 import type { Database, Queries } from '../../db/database.ts'
 import { pushSubscriptions } from '../../db/schema.ts'
 import { sha256, uuid7 } from '../core/ids.ts'
+import { signInHolds } from '../stores/sign-ins.ts'
 import type { PushTarget } from './push.ts'
 
 export const MOST_PER_PERSON = 10
 
 export interface NewSubscription extends PushTarget {
   person: string
-  /** By what the person is signed in (signInKey of process/operator-key.ts). */
-  signIn: string
+  /** What the person is signed in by. */
+  signInId: string
   titles: boolean
   /** What the browser says it is. */
   browser: string
@@ -20,13 +21,13 @@ export interface NewSubscription extends PushTarget {
 export type Subscription = typeof pushSubscriptions.$inferSelect
 
 /** Keeps a subscription and returns its id; the browser's own earlier one is replaced. Undefined when the person has MOST_PER_PERSON of them
- *  already. What sign-ins that have ended left behind is removed. */
-export const saveSubscription = (database: Database, subscription: NewSubscription): Promise<string | undefined> =>
+ *  already. What sign-ins that have ended left behind is removed. `keys`: those in force (process/sign-ins.ts). */
+export const saveSubscription = (database: Database, keys: string, subscription: NewSubscription): Promise<string | undefined> =>
   database.transaction(async (tx) => {
-    const { person, signIn } = subscription
+    const { person } = subscription
     const endpointHash = sha256(subscription.endpoint)
     await lockText(tx, `push/${person}`)
-    await removeEnded(tx, signIn)
+    await removeEnded(tx, keys)
     const mine = and(eq(pushSubscriptions.person, person), ne(pushSubscriptions.endpointHash, endpointHash))
     if ((await tx.db.$count(pushSubscriptions, mine)) >= MOST_PER_PERSON) return undefined
     const values = { ...subscription, endpointHash, madeAt: sql`clock_timestamp()`, lastError: null }
@@ -39,16 +40,21 @@ export const saveSubscription = (database: Database, subscription: NewSubscripti
   })
 
 /** Those whose sign-in still holds, the oldest first. */
-export const subscriptionsOf = ({ db }: Queries, signIn: string): Promise<Subscription[]> =>
-  db.select().from(pushSubscriptions).where(eq(pushSubscriptions.signIn, signIn)).orderBy(asc(pushSubscriptions.madeAt))
+export const subscriptionsOf = ({ db }: Queries, keys: string): Promise<Subscription[]> =>
+  db.select().from(pushSubscriptions).where(isSignedIn(keys)).orderBy(asc(pushSubscriptions.madeAt))
 
 /** Forgets one, and what was still to be sent to it. */
 export const removeSubscription = async ({ db }: Queries, id: string): Promise<void> =>
   void (await db.delete(pushSubscriptions).where(eq(pushSubscriptions.id, id)))
 
 /** Forgets those whose sign-in no longer holds: nothing is sent to them any more. */
-export const removeEnded = async ({ db }: Queries, signIn: string): Promise<void> =>
-  void (await db.delete(pushSubscriptions).where(ne(pushSubscriptions.signIn, signIn)))
+export const removeEnded = async ({ db }: Queries, keys: string): Promise<void> =>
+  void (await db.delete(pushSubscriptions).where(not(isSignedIn(keys))))
+
+const isSignedIn = (keys: string) => {
+  const [before, after] = signInHolds('s', '?').split('?')
+  return sql`exists (select from sign_ins s where s.id = ${pushSubscriptions.signInId} and ${sql.raw(before!)}${keys}${sql.raw(after!)})`
+}
 
 /** What came of the last notice to it; undefined: it was taken. */
 export const noteError = async ({ db }: Queries, id: string, error: string | undefined): Promise<void> =>

@@ -1,10 +1,19 @@
 // One call as a door hands it on.
 import type { ServerLink } from '../core/server-link.ts'
+import type { Key } from '../stores/keys.ts'
+
+export interface SignedInPerson {
+  id: string // of the sign-in
+  name: string
+  verified: boolean // came by a link bound to this name
+}
 
 /** What the door found in the request, before any of it is believed. */
 export interface Call {
   token?: string | undefined // X-Team-ID; the argument team_id wins over it
-  person?: () => string | undefined // the name in a signed-in person's cookie, which the door has checked
+  person?: () => SignedInPerson | undefined // by the cookie, which the door has checked
+  key?: Key | undefined // a program's key, which the door has checked
+  invite?: string | undefined // the argument invite; it wins over the header X-Invite
   reader?: () => boolean // may read what the pages show
   header?: (name: string) => string | undefined // for kinds of callers that the door knows nothing of
   idempotencyKey?: () => string | undefined // Idempotency-Key; the argument idempotency_key wins over it
@@ -12,6 +21,10 @@ export interface Call {
   link?: () => ServerLink // how the caller reaches this server's MCP
   thread?: string | undefined // the caller's conversation in Codex, which names it with each call of a tool
   signal: () => AbortSignal // aborts when the caller hangs up
+  /** Does held work with a signal that also aborts when a key or sign-in of the call ends; the result is then undefined. */
+  untilEnded?: <T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>) => Promise<T | undefined>
+  /** Refuses the call: it came without the ACCESS_TOKEN that it needs. What an invitation lets pass is not refused. */
+  locked?: (() => never) | undefined
   bodyless?: boolean // a HEAD request, which cannot receive messages: none of them counts as delivered
   began?: number // by performance.now(): when the door got it
   wake?: { at?: number | undefined } // set by a wait that an event ended: when this process learned of it, by performance.now()

@@ -4,14 +4,18 @@ import { z } from 'zod'
 import { parseToken } from '../core/ids.ts'
 import type { Queries } from '../../db/database.ts'
 import type { Services } from '../process/services.ts'
+import { isGoodKey, type Key } from '../stores/keys.ts'
 import { isPresent, type Member } from '../stores/members.ts'
+import { isSignedIn } from '../stores/sign-ins.ts'
 import type { Call } from './call.ts'
 
 /** What is known of a caller, by its kind. */
 export interface Callers {
   anyone: object
   team: { member: Member }
-  person: { name: string }
+  person: { name: string; verified: boolean; signInId: string }
+  key: { key: Key }
+  invite: object
 }
 
 /** `id`: who it is among all callers of all kinds; idempotency keys are kept by it. `ended`: its credential was good and is over, so that
@@ -29,6 +33,7 @@ export interface Credential {
 export interface Attempt {
   operation: { effect: 'read' | 'write' | 'append'; held?: boolean }
   services: Services
+  call: Call
   input: Record<string, any>
 }
 
@@ -78,10 +83,32 @@ export const team: CallerKind<'team'> = {
 export const person: CallerKind<'person'> = {
   kind: 'person',
   credentialIn(call) {
-    const name = call.person?.()
-    return name === undefined ? undefined : { text: name }
+    const person = call.person?.()
+    return person && { text: person.id }
   },
-  resolve: async ({ text }) => ({ kind: 'person', id: `person:${text}`, name: text }), // the door has checked the cookie
+  async resolve(_, { call }) {
+    const { id: signInId, name, verified } = call.person!()! // the door has checked the cookie
+    return { kind: 'person', id: `person:${name}`, name, verified, signInId }
+  },
+  isCurrent: (tx, { signInId }) => isSignedIn(tx, signInId),
+}
+
+/** A program with a key. Which operations its scope opens is decided before (core/key-scopes.ts). */
+export const key: CallerKind<'key'> = {
+  kind: 'key',
+  credentialIn: ({ key }) => key && { text: key.id },
+  resolve: async (_, { call }) => ({ kind: 'key', id: `key:${call.key!.id}`, key: call.key! }), // the door has checked it
+  isCurrent: (tx, { key }) => isGoodKey(tx, key.id),
+}
+
+/** An invitation, which a call that joins may bring. It says nothing about who calls. */
+export const invite: CallerKind<'invite'> = {
+  kind: 'invite',
+  carries: {
+    invite: z.string().max(200).optional().describe('The code of your invitation, if you have one and cannot send the X-Invite header.'),
+  },
+  credentialIn: () => undefined,
+  resolve: async () => undefined,
 }
 
 /** The team of the session whose credential this team_id is, also one that has left: for reads that are no operations. */

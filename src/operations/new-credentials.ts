@@ -14,9 +14,10 @@ export const secretFrom = ({ services, operation }: Request, key: IdempotencyKey
  *  so. */
 export const withoutCredential = (request: Request, key: IdempotencyKey, data: Record<string, unknown>): Record<string, unknown> => {
   const { issues } = request.operation
-  if (issues === 'url') {
+  if (issues === 'url' || issues === 'code') {
+    const { code: _, ...kept } = data
     const url = String(data.url)
-    return { ...data, url: url.slice(0, url.lastIndexOf('.')) }
+    return { ...kept, url: url.slice(0, url.lastIndexOf('.')) }
   }
   if (issues === undefined) return data
   const madeHere = data.team_id === `${data.handle}.${secretFrom(request, key, String(data.handle))}`
@@ -26,9 +27,10 @@ export const withoutCredential = (request: Request, key: IdempotencyKey, data: R
 /** A kept answer with the credential that went with it. 401 when that was the caller's own and the caller does not bring it. */
 export const withCredential = async (tx: Queries, request: Request, key: IdempotencyKey, answer: Record<string, unknown>) => {
   const { issues } = request.operation
-  if (issues === 'url') {
+  if (issues === 'url' || issues === 'code') {
     const url = String(answer.url)
-    return { ...answer, url: `${url}.${secretFrom(request, key, url.slice(-UUID_LENGTH))}` }
+    const code = `${url.slice(-UUID_LENGTH)}.${secretFrom(request, key, url.slice(-UUID_LENGTH))}`
+    return { ...answer, url: url.slice(0, -UUID_LENGTH) + code, ...(issues === 'code' && { code }) }
   }
   if (issues === undefined) return answer
   const handle = String(answer.handle)

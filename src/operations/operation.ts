@@ -1,7 +1,10 @@
 // An operation is one thing that an agent, a program or a person can do: defined once, served through every door.
 import { z } from 'zod'
 import type { ErrorBody, ErrorCode } from '../core/errors.ts'
+import type { KeyRow } from '../core/key-scopes.ts'
 import type { Topic } from '../log/topics.ts'
+import type { Services } from '../process/services.ts'
+import type { Call } from './call.ts'
 import type { AnyCallerKind } from './callers.ts'
 import { sessionSubject, type Subject } from './subject.ts'
 
@@ -26,8 +29,12 @@ export interface Operation<Context, I extends z.ZodObject = z.ZodObject, O exten
   held?: boolean
   /** The topic whose news ends the wait: subscribed to before anything is looked up, so that no news is missed. */
   topic?: (input: z.output<I>) => Topic | undefined
-  /** The answer holds a new credential: this field is it, or ends with it. */
-  issues?: 'team_id' | 'url'
+  /** The answer holds a new credential: this field is it, or ends with it; with `code`, the field `url` ends with it too. */
+  issues?: 'team_id' | 'url' | 'code'
+  /** Whether a call without the ACCESS_TOKEN (Call.locked) may pass that is no team's which joined by an invitation: such a team always may. */
+  letsIn?: (services: Services, call: Call, input: z.output<I>) => Promise<boolean>
+  /** Which keys open it; the row of rooms' reads or writes unless given. */
+  keyRow?: KeyRow
   /** What a new credential is derived from beside the idempotency key, where it is not the operation's id. It never changes: a retry must
    *  get the same credential again. */
   derivedAs?: string
@@ -48,7 +55,7 @@ export interface Served<Context, I extends z.ZodObject = z.ZodObject, O extends 
   aliases?: readonly (readonly [method: 'PUT' | 'PATCH', path: string])[]
   /** Has no tool: for curl and the pages alone. */
   restOnly?: boolean
-  /** Teams get 403: only a signed-in person may. */
+  /** Teams get 403: only a signed-in person may, or a key where that is among its callers. */
   peopleOnly?: boolean
   /** REST gives an ETag, and 304 to a request that brings it while nothing has changed. */
   conditional?: boolean
@@ -115,6 +122,9 @@ const identified = <Op extends Operation<never, any, any>>(toolset: string, oper
 }
 
 const ofSession = ({ session_id }: { session_id: string }) => sessionSubject(session_id)
+
+export const keyRowOf = ({ keyRow, effect }: Pick<Operation<never>, 'keyRow' | 'effect'>): KeyRow =>
+  keyRow ?? (effect === 'read' ? 'room_read' : 'room_write')
 
 /** No credential is asked for. */
 export const isOpen = ({ callers }: Pick<Operation<never>, 'callers'>) => callers.some(({ kind }) => kind === 'anyone')

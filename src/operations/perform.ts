@@ -5,11 +5,13 @@ import type { Call } from './call.ts'
 import type { AnyCallerKind, Caller, Credential } from './callers.ts'
 import { createContext, type AnyOp, type Outcome } from './context.ts'
 import { ALWAYS, Refusal, refuse, unauthorized, type ErrorBody } from '../core/errors.ts'
-import { newSecret } from '../core/ids.ts'
+import { newSecret, parseToken } from '../core/ids.ts'
+import { notOpened, opens } from '../core/key-scopes.ts'
 import { describeError } from '../core/log.ts'
 import { checkTexts, redacted } from '../core/text.ts'
 import { validationMessage } from '../core/validation-messages.ts'
 import { idempotencyKeyOf } from './idempotency.ts'
+import { keyRowOf } from './operation.ts'
 import type { Services } from '../process/services.ts'
 import { isAway, isUndone } from '../../db/errors.ts'
 import { write } from './transaction.ts'
@@ -18,7 +20,7 @@ import { write } from './transaction.ts'
  *  an idempotency key's earlier answer, then state and role (403, 404, 409). `raw` is whatever the caller sent. */
 export const perform = async (operation: AnyOp, services: Services, call: Call, raw: unknown): Promise<Outcome> => {
   const begun = performance.now()
-  const attempted = attempt(operation, services, call, raw)
+  const attempted = admitted(operation, services, call, raw)
   // One limit for all that a call asks of the database, waiting in line included. A held wait has its own.
   const outcome = await (operation.held ? attempted : withinDeadline(attempted)).catch((error): Outcome => {
     if (operation.effect !== 'read' && isAway(error)) services.outcomeUnknown()
@@ -31,17 +33,35 @@ export const perform = async (operation: AnyOp, services: Services, call: Call, 
   return outcome.ok && outcome.replayed ? inSchemaOrder(operation, outcome) : outcome
 }
 
+// A key must open the operation, and what is held ends with the key or sign-in that it came with.
+const admitted = async (operation: AnyOp, services: Services, call: Call, raw: unknown): Promise<Outcome> => {
+  if (call.key && !opens(call.key.scope, keyRowOf(operation)))
+    return { ok: false, error: { code: 'forbidden', message: notOpened(call.key.scope), details: { scope: call.key.scope } } }
+  if (!operation.held || !call.untilEnded) return attempt(operation, services, call, raw)
+  const outcome = await call.untilEnded(call.signal(), (signal) => attempt(operation, services, { ...call, signal: () => signal }, raw))
+  return outcome ?? { ok: false, error: ENDED }
+}
+
+const ENDED: ErrorBody = {
+  code: 'unauthorized',
+  message: 'The key or sign-in that this call came with has ended. Ask whoever made it for a new one.',
+  details: {},
+}
+
 const attempt = async (operation: AnyOp, services: Services, given: Call, raw: unknown): Promise<Outcome> => {
   const fields = (typeof raw === 'object' && raw !== null ? raw : {}) as Record<string, unknown>
+  // Nothing is said of its arguments to a call that brings no pass.
+  if (given.locked && !operation.letsIn && !isToken(fields.team_id ?? given.token)) given.locked()
   const [kind, credential] = credentialOf(operation, given, fields) ?? unauthorized()
   const { input, carried } = withoutCarried(operation, parsed(operation, raw))
   checkTexts(input, credential.secret)
-  const call = typeof carried.team_id === 'string' ? { ...given, token: carried.team_id } : given // the argument wins over the header
+  const call = withCarried(given, carried)
   // Before the first look at what is waited for, which is the look-up of the caller: whatever happens in between wakes the waiter.
   const topic = operation.topic?.(input)
   const waiter = topic === undefined ? undefined : services.waiters.subscribe(topic)
   try {
-    const caller: Caller = (await kind.resolve(credential, { operation, services, input })) ?? unauthorized()
+    const caller: Caller = (await kind.resolve(credential, { operation, services, call, input })) ?? unauthorized()
+    if (call.locked && !isInvited(caller) && !(await operation.letsIn?.(services, call, input))) call.locked()
     const subject = operation.effect === 'read' ? undefined : operation.subject?.(input)
     const key = idempotencyKeyOf(operation, subject, caller, carried.idempotency_key ?? call.idempotencyKey?.(), input)
     // An append decides that under the lock, and with a key it may be a replay.
@@ -81,6 +101,15 @@ const withoutCarried = (operation: AnyOp, given: Record<string, any>) => {
   }
   return { input, carried }
 }
+
+const isToken = (text: unknown) => typeof text === 'string' && parseToken(text) !== undefined
+const isInvited = (caller: Caller) => caller.kind === 'team' && caller.member.invited
+
+// An argument wins over the header.
+const withCarried = (call: Call, { team_id: token, invite }: Record<string, unknown>): Call =>
+  typeof token === 'string' || typeof invite === 'string'
+    ? { ...call, ...(typeof token === 'string' && { token }), ...(typeof invite === 'string' && { invite }) }
+    : call
 
 const parsed = (operation: AnyOp, raw: unknown): Record<string, any> => {
   const result = operation.input.safeParse(withoutNulls(raw ?? {}), { error: validationMessage })

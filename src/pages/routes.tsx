@@ -3,7 +3,7 @@ import { Hono, type MiddlewareHandler } from 'hono'
 import { ErrorPage } from '../../components/site/error-page.tsx'
 import type { ErrorBody } from '../core/errors.ts'
 import { refuse, STATUS } from '../core/errors.ts'
-import { mayRead, mayReadSession } from '../doors/http/guards.ts'
+import { mayReadPage, mayReadSession } from '../doors/http/guards.ts'
 import { errorAnswer, type Env, type Http } from '../doors/http/http.ts'
 import { liveRoutes } from './live/routes.tsx'
 import { previewConclusion, showForm, submitForm, type FormName } from './forms/session-forms.tsx'
@@ -13,15 +13,17 @@ import { connectPage } from './site/connect.tsx'
 import { docHistoryPage, restoreVersion, versionFile } from './session/doc-history.tsx'
 import { feedExport, markdownExport } from './session/exports.ts'
 import { homePage } from './site/home.tsx'
+import { joinPage } from './site/join.tsx'
 import { sendMessage } from './session/message.tsx'
 import { searchPage } from './search/search.tsx'
 import { sessionPage } from './session/session.tsx'
-import { endShare, makeShare, sharePage } from './session/share.tsx'
+import { endShare, makeInvitation, makeShare, revokeInvitation, sharePage } from './session/share.tsx'
+import { keysPage, submitKey, submitRevoke, submitSignInEnd } from './site/keys.tsx'
 import { checkLink, saveLink, saveLoopGuard, saveTheme, saveWakes, settingsPage } from './site/settings.tsx'
 import { sendTestNotice, tellNoMore, tellThisBrowser } from './site/notices.tsx'
 import { eventFile, tracePage } from './trace/trace.tsx'
 import { methodNotAllowed } from '../doors/rest/routes.ts'
-import { isShared, openShared } from '../doors/http/share-link.ts'
+import { openShared } from '../doors/http/share-link.ts'
 import { signInRoutes } from './site/sign-in.tsx'
 
 type PageHandler = (c: Http, site: Site) => Promise<Response>
@@ -49,6 +51,7 @@ const READ: Routes = {
   ...onSession(showForm),
   '/search': searchPage,
   '/settings': settingsPage,
+  '/settings/keys': keysPage,
   '/connect': connectPage,
 }
 const WRITE: Routes = {
@@ -57,8 +60,13 @@ const WRITE: Routes = {
   '/sessions/:id/history': restoreVersion,
   '/sessions/:id/share': makeShare,
   '/sessions/:id/unshare': endShare,
+  '/sessions/:id/invite': makeInvitation,
+  '/sessions/:id/uninvite': revokeInvitation,
   ...onSession(submitForm),
   '/sessions/:id/conclude/preview': previewConclusion,
+  '/settings/keys': submitKey,
+  '/settings/keys/revoke': submitRevoke,
+  '/settings/sign-ins/end': submitSignInEnd,
   '/settings/mcp-url': saveLink,
   '/settings/check': checkLink,
   '/settings/loop-guard': saveLoopGuard,
@@ -78,12 +86,13 @@ export const pageRoutes = (site: Site) => {
   app.get(WORKER_PATH, async (c) => (await assetResponse(c, site.assets, 'sw.js')) ?? c.notFound())
   app.route('/', signInRoutes(site))
   app.get('/shared/:token', (c) => openShared(c, services))
+  app.get('/join/:code', (c) => joinPage(c, site))
   app.route('/', liveRoutes(site))
   // Hono takes the first path that matches, so files come before pages.
   for (const path of new Set(Object.keys({ ...FILES, ...READ, ...WRITE }))) {
     const [file, read, write] = [FILES[path], READ[path], WRITE[path]]
     if (file) app.get(path, async (c) => ((await mayReadSession(c, services, sessionOf(c))) ? file(c, site) : closed()))
-    if (read) app.get(path, async (c) => (mayRead(c, services) || (await isShared(c, services)) ? read(c, site) : toSignIn(c, site)))
+    if (read) app.get(path, async (c) => ((await mayReadPage(c, services)) ? read(c, site) : toSignIn(c, site)))
     if (write) app.post(path, (c) => write(c, site))
     app.all(path, () => methodNotAllowed([...(file || read ? ['GET'] : []), ...(write ? ['POST'] : [])]))
   }

@@ -1,5 +1,5 @@
 // What one process has: the database, its memory of who waits and who polls, and the work that goes on in the background.
-import type { Database } from '../../db/database.ts'
+import type { Database, Queries } from '../../db/database.ts'
 import { startBackground, type Intervals } from './background.ts'
 import type { Config } from '../config.ts'
 import { baseOfLink, urlAt } from '../core/address.ts'
@@ -11,6 +11,7 @@ import type { Log } from '../core/log.ts'
 import { Metrics } from '../core/metrics.ts'
 import { Presence } from '../core/presence.ts'
 import { concurrencyLimit } from '../core/concurrency-limit.ts'
+import { createCredentials, lastUsesJob, type Credentials } from './credentials.ts'
 import { degradedModesJob } from './degraded.ts'
 import { processJobs } from './jobs.ts'
 import { createPublisher, type Publisher } from './publish.ts'
@@ -19,8 +20,9 @@ import { Wakes, wakesPerHourOf } from '../loops/wakes.ts'
 import { needsOfSessions } from '../loops/store.ts'
 import { createCourier } from '../notices/courier.ts'
 import { contactFor, newPushKeys, type PushSender } from '../notices/push.ts'
-import { signInMark } from './sign-in-key.ts'
+import { keysInForce } from './keys-in-force.ts'
 import { Notifier } from '../log/notifier.ts'
+import type { Topic } from '../log/topics.ts'
 import { writePresence } from '../stores/presence.ts'
 import { offerSetting, savedSettings, type SavedSettings } from '../stores/settings.ts'
 import { overviewsOf } from '../stores/sessions.ts'
@@ -63,8 +65,11 @@ export const createServices = async (database: Database, config: Config, log: Lo
   const publisher = createPublisher(database, { metrics, loops, notifier, ownTools })
   const overviewOf = createBatchLoader((ids: string[]) => overviewsOf(database, ids, wakes.perHour()))
 
+  const credentials = createCredentials(database, () => notifier?.hasHeardLately() ?? true)
+  for (const kind of ['sign-in', 'key']) publisher.on(kind, credentials.forget)
+
   clock.set(await writePresence(database, []))
-  await hearOthers(database, { notifier, settings, publisher })
+  await hearOthers(database, { notifier, settings, publisher, credentials })
   await notifier?.ready()
   const own = processJobs({ database, clock, presence, loops, settings, notifier, publisher, stopping: stopping.signal })
 
@@ -73,14 +78,14 @@ export const createServices = async (database: Database, config: Config, log: Lo
     return link ? baseOfLink(link) : ownUrl()
   }
   const pushIdentity = () => ({ keys: settings.get('push_keys')!, contact: contactFor(base()) })
-  const signIn = () => signInMark({ config, setting: settings.get })
+  const keys = () => keysInForce({ config, setting: settings.get })
   const needs = async () =>
     (await needsOfSessions(database, wakes.perHour(), NEWEST_NEEDS)).map(({ sessionId, reason, since }) => ({
       kind: reason,
       sessionId,
       about: since,
     }))
-  const courier = pushSender && createCourier({ database, needs, config, log, metrics, pushSender, pushIdentity, signIn, base })
+  const courier = pushSender && createCourier({ database, needs, config, log, metrics, pushSender, pushIdentity, keys, base })
 
   const services = {
     database,
@@ -113,6 +118,18 @@ export const createServices = async (database: Database, config: Config, log: Lo
     /** Another instance may answer a team's next call. */
     mayHavePeers: () => notifier?.mayHavePeers ?? false,
     overviewOf,
+    /** Who is signed in, and which keys are good. */
+    credentials,
+    /** Ends credentials. `end` marks them and returns their topics: of these everybody hears, the other instances with the commit. */
+    async endCredentials(end: (tx: Queries) => Promise<Topic[]>) {
+      const now = Date.now()
+      const topics = await database.transaction(async (tx) => {
+        const ended = await end(tx)
+        await notifier?.topicsMoved(tx, ended, now)
+        return ended
+      })
+      for (const topic of topics) publisher.moved(topic, now)
+    },
     setting: settings.get,
     changeSetting: settings.change,
     pushSender,
@@ -134,11 +151,18 @@ export const createServices = async (database: Database, config: Config, log: Lo
       await stopBackground()
       await courier?.end()
       await own.flushPresence().catch(() => {})
+      await credentials.writeUses().catch(() => {})
       await database.close()
     },
   }
   // The type is written out: what the wings' jobs are comes from that of the services.
-  const jobs: Job[] = [...own.jobs, ...(courier?.jobs ?? []), degradedModesJob(services), ...(options.jobs?.(services) ?? [])]
+  const jobs: Job[] = [
+    ...own.jobs,
+    ...(courier?.jobs ?? []),
+    degradedModesJob(services),
+    lastUsesJob(credentials),
+    ...(options.jobs?.(services) ?? []),
+  ]
   const stopBackground = startBackground(jobs, log, options.intervals)
   return services
 }
@@ -147,9 +171,10 @@ interface Peers {
   notifier: Notifier | undefined
   settings: SavedSettings
   publisher: Publisher
+  credentials: Credentials
 }
 
-const hearOthers = (database: Database, { notifier, settings, publisher }: Peers): Promise<void> => {
+const hearOthers = (database: Database, { notifier, settings, publisher, credentials }: Peers): Promise<void> => {
   const reloadSettings = () => void settings.reload().catch(() => {}) // what is known stays active
   const heard = (payload: string) => {
     const news = notifier?.receive(payload)
@@ -159,6 +184,7 @@ const hearOthers = (database: Database, { notifier, settings, publisher }: Peers
   const connected = (others: Promise<boolean>) => {
     notifier?.onListening(others)
     publisher.anyMayHaveGrown()
+    credentials.forget()
     reloadSettings()
   }
   return database.listen(heard, connected)

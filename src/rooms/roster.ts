@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
 import { sha256 } from '../core/ids.ts'
 import { nameKey } from '../core/text.ts'
-import { anyone, person, team } from '../operations/callers.ts'
+import { anyone, invite, memberBy, person, team } from '../operations/callers.ts'
 import { teamOf, type Context } from '../operations/context.ts'
 import { sessionSubject } from '../operations/subject.ts'
 import type { Services } from '../process/services.ts'
@@ -11,13 +11,14 @@ import { isMentioned } from '../stores/events.ts'
 import { lockText } from '../../db/advisory-locks.ts'
 import { activeElsewhere, addParticipant, markLeft, memberByToken, roster, type Participant } from '../stores/members.ts'
 import { setConvener, type Session } from '../stores/sessions.ts'
+import { bringsInvitation, joinByInvitation } from './invitations.ts'
 import { refuseBeyondEnd, existingSession } from './preconditions.ts'
 import { cursor, op, participant, sessionId, teamName, time } from './schemas.ts'
 import { wakeCommand, wakeField } from './wake-command.ts'
 import { aroundSince, lastSeenMs, statusOf } from './status.ts'
 
-/** With a valid token of this session the same team is returned; any other token is ignored, and a new team joins. A closed session can be
- *  joined to read it, which writes no event. Of a session that a person opened the first team to join, while it is open, is the convener.
+/** With a valid token of this session the same team is returned; any other token is ignored, and a new team joins. An invitation that comes
+ *  along is counted, and 401 when it is not valid. A closed session can be joined to read it, which writes no event. Of a session that a person opened the first team to join, while it is open, is the convener.
  *  409 with ONE_SESSION_PER_TEAM while a team of that name is present elsewhere, and past 1,000 teams. */
 export const joinSession = op({
   name: 'join_session',
@@ -29,7 +30,9 @@ export const joinSession = op({
   alwaysLoad: true,
   issues: 'team_id',
   derivedAs: 'join_session',
-  alsoCarries: [team],
+  alsoCarries: [team, invite],
+  letsIn: async (services, call, { session_id }) =>
+    (await bringsInvitation(services, call, session_id)) || (await memberBy(services, session_id, call.token))?.invited === true,
   example: { team_name: "Bea's Team" },
   input: z.strictObject({
     session_id: sessionId,
@@ -90,6 +93,8 @@ const addTeam = async (
       `${MOST_TEAMS} teams have joined this session, which is the limit. Continue in a new one: create_session with resume_from.`,
     )
   await assertNotElsewhere(context, session, requested)
+  const invitationId = await joinByInvitation(context, session.id)
+  if (invitationId === undefined) context.call.locked?.()
   const name = unusedName(requested, teams)
   const handle = crypto.randomUUID()
   const closed = session.status === 'closed' // a row for the reader, and no event in a feed that has ended
@@ -106,6 +111,7 @@ const addTeam = async (
     hue: unusedHue(name, teams),
     lastSeenCursor: at,
     deliveredCursor: at,
+    invitationId: invitationId ?? null,
   })
 }
 

@@ -7,6 +7,7 @@ import { appendToSessionDoc, getDocHistory, readSessionDoc, updateSessionDoc } f
 import { ackMessages, getHistory } from './feed.ts'
 import { postMessage } from './post-message.ts'
 import { createSession } from './create-session.ts'
+import { createInvitation, endInvitation, getInvitations } from './invitations.ts'
 import { eventKinds } from './event-kinds.ts'
 import curl from './guides/curl.md' with { type: 'text' }
 import errors from './guides/errors.md' with { type: 'text' }
@@ -49,6 +50,9 @@ Keep what was found and decided in the shared document. The convener ends the se
     releaseSession,
     shareSession,
     unshareSession,
+    createInvitation,
+    getInvitations,
+    endInvitation,
     leaveSession,
   ],
   guides: [

@@ -4,7 +4,7 @@ import { anyone, team } from '../operations/callers.ts'
 import { teamOf, type Context } from '../operations/context.ts'
 import { jsonLength, pagesWithin } from '../core/budget.ts'
 import { Refusal, refuse, unauthorized } from '../core/errors.ts'
-import { isUuid, parseToken } from '../core/ids.ts'
+import { isUuid, parseToken, type Token } from '../core/ids.ts'
 import type { Services } from '../process/services.ts'
 import { PAGE_BYTES, type Page } from '../stores/events.ts'
 import { cursor, event, includeTrace, LEAST_CHARS, maxChars, op, sessionId, version } from './schemas.ts'
@@ -103,6 +103,10 @@ export const waitForAny = op({
   effect: 'read',
   searchHint: 'follow several sessions at once',
   held: true,
+  letsIn: async (services, _, { waits }) =>
+    (await Promise.all(waits.map(({ session_id, team_id }) => memberOf(services, session_id, team_id())))).some(
+      (member) => member?.invited,
+    ),
   example: { waits: [{ session_id: '$SID', team_id: '$TEAM_ID', since_cursor: 0 }] },
   input: z.strictObject({
     waits: z.array(waitEntry).min(1).max(SESSIONS_AT_ONCE),
@@ -113,7 +117,7 @@ export const waitForAny = op({
   refuses: ['unavailable'],
   async run({ services, call }, { waits, timeout, max_chars }) {
     refuseDoubles(waits)
-    const entries = await Promise.all(waits.map((entry) => begin(services, entry, timeout * 1000)))
+    const entries = await Promise.all(waits.map((entry) => begin(services, call, entry, timeout * 1000)))
     try {
       await Promise.all(entries.map((entry) => advance(entry, (wait) => wait.look())))
       if (timeout > 0 && !entries.some(moved)) await holdAll(entries, call)
@@ -155,9 +159,12 @@ interface Entry {
   failure?: unknown
 }
 
+const memberOf = async (services: Services, sessionId: string, token: Token | undefined) => token && services.memberOf(sessionId, token)
+
 // Subscribes before the first read of the session, as `perform` does for a single wait.
 const begin = async (
   services: Services,
+  { locked }: Context['call'],
   { session_id, team_id, since_cursor, only }: z.output<typeof waitEntry>,
   timeoutMs: number,
 ): Promise<Entry> => {
@@ -165,7 +172,7 @@ const begin = async (
   try {
     const token = team_id()
     const member = token && (services.cachedMember(session_id, token, since_cursor ?? 0) ?? (await services.memberOf(session_id, token)))
-    if (!member || member.left) return unauthorized()
+    if (!member || member.left || (locked && !member.invited)) return unauthorized()
     return { session_id, wait: new TeamWait(services, member, { since: since_cursor, timeoutMs, only }, waiter) }
   } catch (failure) {
     waiter?.unsubscribe()

@@ -7,6 +7,7 @@ import type { Session } from '../stores/sessions.ts'
 /** The caller as the author that the log and the document's history name. */
 export const authorOf = ({ caller }: Context): Author => {
   if (caller.kind === 'team') return { teamId: caller.member.teamId, name: caller.member.teamName }
+  if (caller.kind === 'key') return { teamId: undefined, name: caller.key.name }
   return { teamId: undefined, name: caller.kind === 'person' ? caller.name : 'somebody' }
 }
 

@@ -20,6 +20,7 @@ export interface Member {
   tokenHash: string
   teamName: string
   left: boolean
+  invited: boolean // joined by an invitation
   seenCursor: number
   deliveredCursor: number
   addressedCursor: number
@@ -43,6 +44,7 @@ interface MemberRow {
   token_hash: string
   team_name: string
   left: boolean
+  invited: boolean
   last_seen_cursor: number
   delivered_cursor: number
   addressed_cursor: number
@@ -51,7 +53,8 @@ interface MemberRow {
 // Every call of every team goes through this statement: calls at the same time share one (core/batch-loader.ts).
 const MEMBERS = `
 select k.ord, s.id, s.status, s.last_sequence, s.last_conversation_sequence, d.version as doc_version,
-  p.team_id, p.token_hash, p.team_name, p.left_at is not null as left, p.last_seen_cursor, p.delivered_cursor, p.addressed_cursor
+  p.team_id, p.token_hash, p.team_name, p.left_at is not null as left,
+  p.invitation_id is not null as invited, p.last_seen_cursor, p.delivered_cursor, p.addressed_cursor
 from json_to_recordset($1::json) as k(ord int, session_id uuid, team_id uuid)
 join participants p on p.session_id = k.session_id and p.team_id = k.team_id
 join sessions s on s.id = k.session_id
@@ -86,6 +89,7 @@ const memberOf = (row: MemberRow): Member => ({
   tokenHash: row.token_hash,
   teamName: row.team_name,
   left: row.left,
+  invited: row.invited,
   seenCursor: row.last_seen_cursor,
   deliveredCursor: row.delivered_cursor,
   addressedCursor: row.addressed_cursor,

@@ -46,6 +46,7 @@ const PAGES = (): [name: string, path: string, as?: 'stranger'][] => [
   ['an invitation', `/connect?session=${demo.busy}`],
   ['settings', '/settings'],
   ['settings for a stranger', '/settings', 'stranger'],
+  ['keys and sign-ins', '/settings/keys'],
   ['sign-in', '/sign-in', 'stranger'],
 ]
 

@@ -38,6 +38,9 @@ const inputs: Record<string, Record<string, unknown>> = {
   release_session: {},
   share_session: {},
   unshare_session: {},
+  create_invitation: {},
+  list_invitations: {},
+  revoke_invitation: { invitation_id: 'x' },
 }
 const guarded = operations.filter((operation) => !isOpen(operation)).map(({ fullName }) => fullName)
 

@@ -24,6 +24,7 @@ interface Sample {
 }
 
 const BEA = "the handle of Bea's Team"
+const INVITATION = 'an invitation to the session'
 
 const samples: Record<string, Sample> = {
   create_session: {
@@ -42,6 +43,8 @@ const samples: Record<string, Sample> = {
   release_session: { input: {}, person: true },
   share_session: { input: {}, person: true },
   unshare_session: { input: {}, person: true },
+  create_invitation: { input: { joins: 3, days: 1 }, other: { joins: 4 }, person: true },
+  revoke_invitation: { input: { invitation_id: INVITATION }, person: true },
   transfer_convener: { input: { to: BEA }, other: { to: 'nobody' } },
 }
 const writing = operations.filter(({ effect }) => effect !== 'read')
@@ -73,7 +76,13 @@ throughEveryDoor((call, parley, transport) => {
     const { id, alex, bea } = await room(call)
     const { other, closedFirst, person, ...sample } = sampleOf(name)
     const robin = person && (await cookieOf(parley(), { name: 'Robin', role: 'person' }))
-    const input = Object.fromEntries(Object.entries(sample.input).map(([field, value]) => [field, value === BEA ? bea.handle : value]))
+    const filledIn = async (value: unknown) => {
+      if (value === BEA) return bea.handle
+      if (value !== INVITATION) return value
+      return (await done(call('create_invitation', { session_id: id }, { person: robin || undefined }))).invitation_id
+    }
+    const input: Record<string, unknown> = {}
+    for (const [field, value] of Object.entries(sample.input)) input[field] = await filledIn(value)
     if (name === 'post_message')
       await done(seat(call, await done(call('join_session', { session_id: id, team_name: 'Gone' })))('leave_session')) // it warns
     if (closedFirst) await done(alex('conclude_session', { summary_section: 'end' }))

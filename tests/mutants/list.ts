@@ -648,9 +648,68 @@ const NOTICES: Mutant[] = [
     name: 'notices: a browser of an ended sign-in is still sent to',
     breaks: 'a new operator key ends what people are pushed',
     file: 'src/notices/outbox.ts',
-    from: `s.id = d.subscription_id and s.sign_in = $1`,
-    to: `s.id = d.subscription_id and $1::text is not null`,
+    from: "where p.id = d.subscription_id and ${signInHolds('s', '$1')}) end",
+    to: 'where p.id = d.subscription_id and $1::text is not null) end',
     tests: tests('notices/push'),
+  },
+]
+
+const CREDENTIALS: Mutant[] = [
+  {
+    name: 'credential: a key of any scope opens every operation',
+    breaks: 'what a key opens stands in the table',
+    file: GATE,
+    from: `if (call.key && !opens(call.key.scope, keyRowOf(operation)))`,
+    to: `if (call.key && false)`,
+    tests: tests('conformance/keys'),
+  },
+  {
+    name: 'credential: a held call outlives its key',
+    breaks: 'revoking ends held calls',
+    file: 'src/doors/http/credentials.ts',
+    from: `return ended.signal.aborted ? undefined : result`,
+    to: `return result`,
+    tests: tests('conformance/keys'),
+  },
+  {
+    name: 'credential: an instance that is deaf trusts what it remembers',
+    breaks: 'revocation holds at once on every instance',
+    file: 'src/process/credentials.ts',
+    from: `hears() ? known.get(name) : undefined`,
+    to: `known.get(name)`,
+    tests: tests('faults/revocation'),
+  },
+  {
+    name: 'credential: what ended is remembered as good',
+    breaks: 'sign-out ends a sign-in at once',
+    file: 'src/process/services.ts',
+    from: `publisher.on(kind, credentials.forget)`,
+    to: `publisher.on(kind, () => {})`,
+    tests: tests('conformance/sign-ins'),
+  },
+  {
+    name: 'credential: a link signs in again and again',
+    breaks: 'a link signs in once',
+    file: 'src/stores/people.ts',
+    from: `and link_used_at is null and`,
+    to: `and`,
+    tests: tests('conformance/sign-ins'),
+  },
+  {
+    name: 'credential: more join by an invitation than it has places',
+    breaks: 'joins are counted by one conditional update',
+    file: 'src/stores/invitations.ts',
+    from: `revoked_at is null and expires_at > clock_timestamp() and joined < joins`,
+    to: `revoked_at is null and expires_at > clock_timestamp()`,
+    tests: tests('conformance/invitations'),
+  },
+  {
+    name: 'credential: every team passes without the access token',
+    breaks: 'only the team_id that an invitation gave does',
+    file: GATE,
+    from: `caller.kind === 'team' && caller.member.invited`,
+    to: `caller.kind === 'team'`,
+    tests: tests('conformance/invitations'),
   },
 ]
 
@@ -665,4 +724,5 @@ export const MUTANTS: Mutant[] = [
   ...REDACTION,
   ...MCP,
   ...NOTICES,
+  ...CREDENTIALS,
 ]

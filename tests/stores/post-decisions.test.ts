@@ -55,6 +55,7 @@ const PARTICIPANTS: Record<keyof typeof participants.$inferSelect, Meaning> = {
   sleptAt: NO,
   sleepingUntil: NO,
   wokenCursor: NO,
+  invitationId: NO, // what it passes is asked of the row before the post is looked at, and never changes
 }
 
 const columnOf = (field: string) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
@@ -129,6 +130,9 @@ describe('every operation that changes what decides about a post moves the end o
     await asPerson('share_session')
     await asPerson('unshare_session')
     await asPerson('release_session')
+    await asPerson('create_invitation')
+    const { invitations } = await done(call('list_invitations', { session_id: id }, { person: operator }))
+    await asPerson('revoke_invitation', { invitation_id: invitations[0].invitation_id })
     await as(alex, 'leave_session')
     await step('join_session', async () => (alex = await join("Alex's Team")))
     await as(bea, 'conclude_session', { summary_section: 'The end.' })

@@ -273,7 +273,7 @@ const checked = (name: string, ok: boolean, body: any, replayed?: boolean): Answ
     expect([...operation.refuses, ...ALWAYS], `${name} refuses with a code that it declares: ${body.message}`).toContain(body.code)
     expect(body.message).not.toMatch(/\bat .*\.ts\b|\b(select|insert|update) .*\b(from|into|set)\b|node_modules/i)
   }
-  const { team_id: _, url: __, ...rest } = body
+  const { team_id: _, url: __, code: ___, ...rest } = body
   expect(JSON.stringify(operation.issues ? rest : body), `${name} holds no credential`).not.toMatch(TOKEN)
   return { ok, body, ...(replayed !== undefined && { replayed }) }
 }
@@ -351,7 +351,7 @@ export const soon = async (what: string, holds: () => boolean | Promise<boolean>
 
 /** A signed-in person's cookie. */
 export const cookieOf = async ({ services }: Served, person: Person): Promise<string> => {
-  const app = new Hono<Env>().get('/', (c) => (signIn(c, services, person), c.body(null)))
+  const app = new Hono<Env>().get('/', async (c) => (await signIn(c, services, person), c.body(null)))
   const response = await app.request(`${BASE}/`, { headers: { host: '127.0.0.1' } })
   return response.headers.get('set-cookie')!.split(';')[0]!
 }

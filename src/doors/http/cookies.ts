@@ -1,44 +1,54 @@
-// A person's sign-in is a signed cookie; the server stores nothing about it. A new operator key invalidates all such cookies.
+// A person's sign-in is a row, which a cookie names and proves. It ends with sign-out, after 30 days, or with a new operator key.
 import { setCookie } from 'hono/cookie'
 import { parse } from 'hono/utils/cookie'
-import { sameText, sha256, signature } from '../../core/ids.ts'
+import { sameText, sha256, type Token } from '../../core/ids.ts'
 import { nameIsPlain } from '../../core/text.ts'
-import { signInKey } from '../../process/sign-in-key.ts'
 import type { Services } from '../../process/services.ts'
+import { keysInForce } from '../../process/keys-in-force.ts'
+import { endSignIn, LONGEST_NAME, NAMELESS, signInAs } from '../../process/sign-ins.ts'
+import type { SignIn } from '../../stores/sign-ins.ts'
 import type { Http } from './http.ts'
 import { calledScheme } from './origin.ts'
 
 const COOKIE = 'parley_person'
 const LASTS_S = 30 * 24 * 60 * 60
 
-export interface Person {
-  name: string
-  role: 'person' | 'reader' // a reader signed in with the viewer's password, and may change nothing
-}
+/** A reader signed in with the viewer's password, and may change nothing. */
+export type Person = Pick<SignIn, 'name' | 'role'>
 
 export const cookieOf = (c: Http, name: string): string | undefined => parse(c.req.header('cookie') ?? '', name)[name]
 
-/** The person or reader who is signed in; undefined when the cookie is missing, forged or expired. */
-export const personOf = (c: Http, services: Services): Person | undefined => {
-  const [payload, signed] = (cookieOf(c, COOKIE) ?? '').split('.')
-  if (!payload || !signed || !sameText(signature(signInKey(services), payload), signed)) return undefined
-  const { until, ...person } = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Person & { until: number }
-  return until > Date.now() ? person : undefined
+/** The text of the sign-in's cookie, good or not. */
+export const signInCookieOf = (c: Http): string | undefined => (c.req.header('cookie') === undefined ? undefined : cookieOf(c, COOKIE))
+
+/** The person or reader who is signed in (the guards have looked the cookie up); undefined for everybody else. */
+export const personOf = (c: Http, services: Services): SignIn | undefined => {
+  const signIn = c.get('signIn')
+  return signIn && sameText(signIn.under, keysInForce(services)) ? signIn : undefined
+}
+
+/** The person of this request who may change something; undefined for readers and strangers. */
+export const actingPersonOf = (c: Http, services: Services): SignIn | undefined => {
+  const person = personOf(c, services)
+  return person?.role === 'person' ? person : undefined
 }
 
 /** The name under which this request's person acts; undefined for readers and strangers. */
-export const actorOf = (c: Http, services: Services): string | undefined => {
-  const person = personOf(c, services)
-  return person?.role === 'person' ? person.name : undefined
-}
+export const actorOf = (c: Http, services: Services): string | undefined => actingPersonOf(c, services)?.name
 
-/** Sets the cookie on the response, for 30 days. */
-export const signIn = (c: Http, services: Services, person: Person) => {
-  const payload = Buffer.from(JSON.stringify({ ...person, until: Date.now() + LASTS_S * 1000 })).toString('base64url')
-  setCookie(c, COOKIE, `${payload}.${signature(signInKey(services), payload)}`, cookieOptions(c, services, LASTS_S))
-}
+/** Signs in under a typed name, and sets the cookie on the response, for 30 days. 409 for a name that is bound to a link. */
+export const signIn = async (c: Http, services: Services, person: Person): Promise<void> =>
+  setSignIn(c, services, await signInAs(services, person))
 
-export const signOut = (c: Http, services: Services) => setCookie(c, COOKIE, '', cookieOptions(c, services, 0))
+export const setSignIn = (c: Http, services: Services, { handle, secret }: Token): void =>
+  setCookie(c, COOKIE, `${handle}.${secret}`, cookieOptions(c, services, LASTS_S))
+
+/** Ends the sign-in everywhere, and takes the cookie from this browser. */
+export const signOut = async (c: Http, services: Services): Promise<void> => {
+  const signIn = c.get('signIn')
+  if (signIn) await endSignIn(services, signIn.id)
+  setCookie(c, COOKIE, '', cookieOptions(c, services, 0))
+}
 
 /** The role that a key or password signs in to; undefined when it is neither the operator key nor the viewer's password. */
 export const roleOf = ({ config, setting }: Services, key: string): Person['role'] | undefined => {
@@ -49,8 +59,8 @@ export const roleOf = ({ config, setting }: Services, key: string): Person['role
 
 /** The name a person typed, cut to 100 characters; "Operator" when it is empty or has invisible characters. */
 export const personName = (typed: string | undefined): string => {
-  const name = [...(typed ?? '').trim()].slice(0, 100).join('')
-  return nameIsPlain(name) ? name : 'Operator'
+  const name = [...(typed ?? '').trim()].slice(0, LONGEST_NAME).join('')
+  return nameIsPlain(name) ? name : NAMELESS
 }
 
 /** Of a cookie that only this server's own pages send. */

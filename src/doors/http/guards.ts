@@ -3,16 +3,19 @@ import type { MiddlewareHandler } from 'hono'
 import { isLoopback } from '../../core/address.ts'
 import { refuse } from '../../core/errors.ts'
 import { sameText } from '../../core/ids.ts'
+import { notOpened, opens, type KeyRow } from '../../core/key-scopes.ts'
 import { memberBy } from '../../operations/callers.ts'
 import type { Toolset } from '../../operations/toolset.ts'
 import type { Services } from '../../process/services.ts'
 import { personOf, type Person } from './cookies.ts'
+import { bearerOf, identify, refuseKeyInQuery } from './credentials.ts'
 import { isApi, isMcp, type Env, type Http } from './http.ts'
 import { calledHost, isHost, isLoopbackHost } from './origin.ts'
 import type { RateLimit } from './rate-limit.ts'
 import { isShared, sharedTokenOf } from './share-link.ts'
 
-/** The checks before every handler, in this order: Host and Origin, RATE_LIMIT, ACCESS_TOKEN. The first that fails throws a Refusal. */
+/** The checks before every handler, in this order: Host and Origin, RATE_LIMIT, a key in the URL, who sends it, what a key opens,
+ *  ACCESS_TOKEN. The first that fails throws a Refusal. */
 export const guards = (services: Services, toolsets: readonly Toolset[], limit?: RateLimit): MiddlewareHandler<Env> => {
   const { ACCESS_TOKEN } = services.config
   const readOnly = readOnlyPosts(toolsets)
@@ -20,11 +23,17 @@ export const guards = (services: Services, toolsets: readonly Toolset[], limit?:
     const { path } = c.req
     if (!HEALTH.has(path)) refuseOtherSites(c, services)
     if (limit && !UNCOUNTED.has(path) && !isCommand(path)) limit.countRequest(c)
+    if (!isCommand(path) && !ANSWERS_ANYBODY.test(path)) {
+      refuseKeyInQuery(c)
+      await identify(c, services)
+      refuseUnopened(c)
+    }
     if (ACCESS_TOKEN !== undefined) requireAccessToken(c, services, readOnly)
     await next()
   }
 }
 
+const ANSWERS_ANYBODY = /^\/(?:healthz|readyz|public\/)/ // and without the database
 const HEALTH = new Set(['/healthz', '/readyz'])
 const UNCOUNTED = new Set([...HEALTH, '/sign-in']) // sign-in has limits of its own, which no other site's page can use up for the form
 const isCommand = (path: string) => path.startsWith('/api/commands/') // these have a secret of their own
@@ -74,20 +83,55 @@ const originAllowed = (services: Services, origin: string, host: string) => {
   return from === host || loopbackTwin || ours(services).includes(from)
 }
 
-const bearerOf = (c: Http) => /^Bearer\s+(\S+)\s*$/i.exec(c.req.header('authorization') ?? '')?.[1]
+// What is no operation: operations ask the table themselves (operations/perform.ts), MCP's too.
+const keyRowOfPath = (path: string): KeyRow | undefined => {
+  if (OPEN_PATHS.test(path) || isMcp(path)) return undefined
+  if (path.startsWith('/api/')) return STREAMED.test(path) ? 'session' : IMPORTS.test(path) ? 'imports' : undefined
+  return ONE_SESSION.test(path) ? 'session' : 'everything'
+}
+const OPEN_PATHS = /^\/(?:healthz|readyz|AGENTS\.md|llms\.txt|public|join|shared|sign-in|sign-out|theme)(?:\/|$)|^\/parley-/
+const ID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
+const STREAMED = new RegExp(`^/api/sessions/(${ID})/(?:stream|handoff\\.md)/?$`, 'i')
+const IMPORTS = /^\/api\/traces\/?$/
+const ONE_SESSION = new RegExp(`^/sessions/(${ID})(?:[./]|$)`, 'i')
+
+const refuseUnopened = (c: Http) => {
+  const key = c.get('key')
+  const row = key && keyRowOfPath(c.req.path)
+  if (!row) return
+  const opened = opens(key.scope, row)
+  if (!opened) refuse('forbidden', notOpened(key.scope), { scope: key.scope })
+  const [, id] = STREAMED.exec(c.req.path) ?? ONE_SESSION.exec(c.req.path) ?? []
+  if (opened === 'own' && id?.toLowerCase() !== key.sessionId) refuse('not_found', 'There is no such session.')
+}
 
 const holdsAccessToken = (c: Http, { config }: Services) => {
   const bearer = bearerOf(c)
   return config.ACCESS_TOKEN !== undefined && bearer !== undefined && sameText(bearer, config.ACCESS_TOKEN)
 }
 
-// Agents need the access token for everything. REST also opens to cookies: a person's for all of it, a reader's for what changes nothing,
-// a shared link's for the paths that this link opens (the route looks up whether it is still active).
+// Agents need the access token, or a key, for everything. REST also opens to cookies: a person's for all of it, a reader's for what changes
+// nothing, a shared link's for the paths that this link opens (the route looks up whether it is still active).
 const requireAccessToken = (c: Http, services: Services, readOnly: ReadonlySet<string>) => {
-  if (!isApi(c.req.path) || isCommand(c.req.path) || holdsAccessToken(c, services)) return
+  if (!isApi(c.req.path) || isCommand(c.req.path) || holdsAccessToken(c, services) || c.get('key')) return
   if (!isMcp(c.req.path) && (mayCall(c, personOf(c, services), readOnly) || sharedTokenOf(c) !== undefined)) return
-  refuse('unauthorized', 'This server needs its access token: send Authorization: Bearer <token>. Ask the operator for it.')
+  if (!mayBeInvited(c)) refuseLocked()
+  c.set('locked', refuseLocked)
 }
+
+const refuseLocked = (): never =>
+  refuse(
+    'unauthorized',
+    'This server needs its access token: send Authorization: Bearer <token>. Ask the operator for it, or a person for an invitation.',
+  )
+
+// The code of an invitation, or the team_id that came of one, may stand in a body that is not read yet: rooms' operations and MCP look
+// there, and refuse what brings neither (Call.locked).
+const mayBeInvited = ({ req }: Http): boolean =>
+  ((isMcp(req.path) && req.method === 'POST') || (IN_ROOMS.test(req.path) && CALLING.has(req.method))) &&
+  (req.header('x-invite') !== undefined || req.header('x-team-id') !== undefined || req.method !== 'GET')
+const IN_ROOMS = /^\/api\/sessions(?:\/|$)/
+const CALLING = new Set(['GET', 'POST', 'PUT', 'PATCH'])
 
 const mayCall = ({ req: { method, path } }: Http, person: Person | undefined, readOnly: ReadonlySet<string>): boolean => {
   if (person?.role !== 'reader') return person !== undefined
@@ -98,7 +142,13 @@ const readOnlyPosts = (toolsets: readonly Toolset[]): ReadonlySet<string> =>
   new Set(toolsets.flatMap(({ readOnlyPosts, operations }) => (readOnlyPosts ? operations.map(({ route }) => `/api${route[1]}`) : [])))
 
 /** May this request read what the pages show? Everybody may, unless VIEWER_PASSWORD or ACCESS_TOKEN is set. */
-export const mayRead = (c: Http, services: Services): boolean => readsForGood(c, services) || personOf(c, services) !== undefined
+export const mayRead = (c: Http, services: Services): boolean =>
+  readsForGood(c, services) || personOf(c, services) !== undefined || keyOpens(c, 'everything')
+
+const keyOpens = (c: Http, row: KeyRow) => {
+  const key = c.get('key')
+  return key !== undefined && opens(key.scope, row) !== false
+}
 
 /** May it read by a right that stays valid as long as the server runs? Its streams need not be checked again. */
 export const readsForGood = (c: Http, services: Services): boolean => {
@@ -106,9 +156,13 @@ export const readsForGood = (c: Http, services: Services): boolean => {
   return (ACCESS_TOKEN === undefined && VIEWER_PASSWORD === undefined) || holdsAccessToken(c, services)
 }
 
+/** May it see the page at its path? */
+export const mayReadPage = async (c: Http, services: Services): Promise<boolean> =>
+  mayRead(c, services) || keyOpens(c, 'session') || isShared(c, services) // whose own session a key reads, the guards have looked
+
 /** May it read this session? Its own teams may too, and whoever has its shared link may read what that opens. */
 export const mayReadSession = async (c: Http, services: Services, sessionId: string): Promise<boolean> => {
-  if (mayRead(c, services)) return true
+  if (mayRead(c, services) || keyOpens(c, 'session')) return true // whose own session it is, the guards have looked
   const member = await memberBy(services, sessionId, c.req.header('x-team-id'))
-  return member?.left === false || isShared(c, services)
+  return (member?.left === false && (member.invited || !c.get('locked'))) || isShared(c, services)
 }

@@ -2,6 +2,8 @@
 import type { Context as HonoContext } from 'hono'
 import { refuse, STATUS, type ErrorBody } from '../../core/errors.ts'
 import { utf8Bytes } from '../../core/text.ts'
+import type { Key } from '../../stores/keys.ts'
+import type { SignIn } from '../../stores/sign-ins.ts'
 
 /** What the runtime knows of a request (src/server.ts). Other runtimes may know nothing. */
 export interface Runtime {
@@ -11,7 +13,15 @@ export interface Runtime {
   /** Raises that limit to two minutes: for long bodies, whose sender or reader may be slow. */
   patient?: () => void
 }
-export type Env = { Bindings: Runtime }
+
+/** What the guards found out about a request (credentials.ts). */
+export interface Known {
+  signIn?: SignIn | undefined
+  key?: Key | undefined
+  /** Refuses the request: it came without the ACCESS_TOKEN that it needs, and only an invitation can let it pass. */
+  locked?: (() => never) | undefined
+}
+export type Env = { Bindings: Runtime; Variables: Known }
 export type Http = HonoContext<Env>
 
 /** Is this a path for agents and programs? They get errors as JSON, whatever they accept. */

@@ -1,6 +1,8 @@
 // A stream ends when its reader loses the right to read: a link is revoked, a team leaves, a key or password is changed. Rights that can
-// end are checked again while the stream is open.
+// end are checked again while the stream is open; a sign-in or key that it came with is told of at once, and ends it even where reading is
+// open to all.
 import type { Services } from '../../process/services.ts'
+import { bringsCredential, isStillGood, watchCredentials } from './credentials.ts'
 import { mayReadSession, readsForGood } from './guards.ts'
 import type { Http } from './http.ts'
 import { sharedTokenOf } from './share-link.ts'
@@ -8,44 +10,67 @@ import { sharedTokenOf } from './share-link.ts'
 const LINK_CHECK_MS = 1_000
 const CREDENTIAL_CHECK_MS = 5_000
 
-/** The stream of a session, until its reader may no longer read it: a shared link is checked every second, any other credential every
- *  five. Synchronous, because the body is open already: a failure before it is handed on would leave it open. */
+/** The stream of a session, until its reader may no longer read it: a shared link is checked every second, a team every five; a sign-in or
+ *  key ends it at once. Synchronous, because the body is open already: a failure before it is handed on would leave it open. */
 export const whileReadable = (c: Http, services: Services, sessionId: string, stream: Response): Response => {
-  if (!stream.body || readsForGood(c, services)) return stream
+  if (!stream.body) return stream
+  if (bringsCredential(c)) {
+    const allowed = async () => (await isStillGood(c, services)) && mayReadSession(c, services, sessionId)
+    return new Response(
+      whileAllowed(stream.body, allowed, (check) => watchCredentials(c, services, check)),
+      stream,
+    )
+  }
+  if (readsForGood(c, services)) return stream
   const everyMs = sharedTokenOf(c) ? LINK_CHECK_MS : CREDENTIAL_CHECK_MS
-  return new Response(
-    whileAllowed(stream.body, () => mayReadSession(c, services, sessionId), everyMs),
-    stream,
-  )
+  const allowed = () => mayReadSession(c, services, sessionId)
+  return new Response(whileAllowed(stream.body, allowed, every(everyMs)), stream)
 }
 
-/** `body` until `allowed`, called every `everyMs`, resolves to false or rejects. */
-const whileAllowed = (body: ReadableStream<Uint8Array>, allowed: () => Promise<boolean>, everyMs: number) => {
+/** Has something checked again and again, until the returned function is called. */
+type Checking = (check: () => void) => () => void
+
+const every =
+  (ms: number): Checking =>
+  (check) => {
+    const timer = setInterval(check, ms)
+    return () => clearInterval(timer)
+  }
+
+/** `body` until `allowed`, asked whenever `checking` says so, resolves to false or rejects. */
+const whileAllowed = (body: ReadableStream<Uint8Array>, allowed: () => Promise<boolean>, checking: Checking) => {
   const reader = body.getReader()
-  let timer: ReturnType<typeof setTimeout> | undefined
-  let checking: Promise<void> | undefined
+  let stop = () => {}
+  let looking: Promise<void> | undefined
+  let due = false // asked for while it was being looked up
   let over = false
   const end = () => {
     over = true
-    clearTimeout(timer)
+    stop()
   }
   return new ReadableStream<Uint8Array>({
     start(controller) {
-      const checkLater = () => (timer = setTimeout(() => (checking = check()), everyMs))
-      const check = async () => {
-        const still = await allowed().catch(() => false) // the database is away: readers reconnect, and are let in once it is back
-        if (over) return
-        if (still) return void checkLater()
+      const look = async () => {
+        let still = true
+        for (due = true; due && still && !over;) {
+          due = false
+          still = await allowed().catch(() => false) // the database is away: readers reconnect, and are let in once it is back
+        }
+        looking = undefined
+        if (over || still) return
         end()
         controller.close()
         reader.cancel().catch(() => {}) // the body may have failed unread
       }
-      checkLater()
+      stop = checking(() => {
+        due = true
+        if (!over) looking ??= look()
+      })
     },
     async pull(controller) {
       try {
         const { done, value } = await reader.read()
-        await checking // what came meanwhile waits for the result
+        await looking // what came meanwhile waits for the result
         if (over) return
         if (!done) return controller.enqueue(value)
         end()

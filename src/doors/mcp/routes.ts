@@ -15,6 +15,7 @@ import type { Services } from '../../process/services.ts'
 import type { Toolset } from '../../operations/toolset.ts'
 import { whileAwaited } from '../http/event-stream.ts'
 import { exchangeWith, type Exchange } from './transport.ts'
+import { credentialsOf } from '../http/credentials.ts'
 import { mayRead } from '../http/guards.ts'
 import { bodyText, json, whyNot, type Http } from '../http/http.ts'
 import { invalidParamsIn } from './errors.ts'
@@ -30,6 +31,7 @@ import {
   type Discovery,
 } from './revision-2026-07.ts'
 import { serveTools, toolNames } from './tools.ts'
+import { refuseUninvited } from './invited.ts'
 import { serverLink } from '../http/origin.ts'
 import { methodNotAllowed, observeWake } from '../rest/routes.ts'
 import type { RateLimit } from '../http/rate-limit.ts'
@@ -77,6 +79,7 @@ const receive = async (c: Http, parts: EndpointParts): Promise<Response> => {
     return json(rpcError(ErrorCode.ParseError, `The body is not JSON (${whyNot(error)}).`), 400)
   }
   const { services, limit } = parts
+  await refuseUninvited(c, services, [message].flat())
   if (limit) for (const one of [message].flat()) limit.countMessage(c, one?.params?.arguments?.team_id)
   const answer = isPerRequest(message, c.req.header('mcp-protocol-version')) ? perRequest : afterHandshake
   return answer(message, c, parts, callOf(c, services))
@@ -167,6 +170,7 @@ const callOf = (c: Http, services: Services): Call => ({
   began: performance.now(),
   wake: {},
   held: c.env?.untimed,
+  ...credentialsOf(c, services),
   link: () => serverLink(c, services),
 })
 

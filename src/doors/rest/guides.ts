@@ -1,12 +1,13 @@
 // What agents read about this server: /AGENTS.md, and the pages beside it that the toolsets bring.
 import { Hono } from 'hono'
 import { refuse } from '../../core/errors.ts'
+import { oneLine } from '../../core/escape-invisible.ts'
 import { redacted } from '../../core/text.ts'
 import type { Toolset } from '../../operations/toolset.ts'
 import type { Services } from '../../process/services.ts'
 import agents from '../../../AGENTS.md' with { type: 'text' }
 import type { Env, Http } from '../http/http.ts'
-import { baseUrl, linkInForce } from '../http/origin.ts'
+import { baseUrl, linkInForce, serverLink } from '../http/origin.ts'
 import { methodNotAllowed } from './routes.ts'
 
 const IN_GUIDES = 'http://127.0.0.1:7423' // stands in the files for the server's address
@@ -14,10 +15,8 @@ const IN_GUIDES = 'http://127.0.0.1:7423' // stands in the files for the server'
 /** GET /AGENTS.md, /AGENTS/<name>.md and /llms.txt, with this server's address filled in, and the access token where one is needed. */
 export const guideRoutes = (toolsets: readonly Toolset[], services: Services) => {
   const guides = toolsets.flatMap((toolset) => toolset.guides ?? [])
-  const filledIn = (guide: string, c: Http) => {
-    const text = services.config.ACCESS_TOKEN === undefined ? guide : withAccessToken(guide)
-    return text.replaceAll(`${IN_GUIDES}/mcp`, linkInForce(c, services).url).replaceAll(IN_GUIDES, baseUrl(c, services))
-  }
+  const filledIn = (guide: string, c: Http) =>
+    withAddress(c, services, services.config.ACCESS_TOKEN === undefined ? guide : withAccessToken(guide))
   const named = (file: string) =>
     guides.find(({ name }) => `${name}.md` === file) ??
     refuse(
@@ -37,6 +36,23 @@ export const guideRoutes = (toolsets: readonly Toolset[], services: Services) =>
     })
     .on('ALL', ['/AGENTS.md', '/AGENTS/:file', '/llms.txt'], () => methodNotAllowed(['GET']))
 }
+
+/** AGENTS.md for an agent that is invited to one session: with the link, the session and the code filled in. */
+export const guideForInvited = (c: Http, services: Services, session: { id: string; title: string }, code: string): string => {
+  const { url, base, token } = serverLink(c, services)
+  const header = `"X-Invite: ${code}"`
+  const intro = [
+    '# You are invited to a Parley session',
+    `**${oneLine(session.title)}**, session \`${session.id}\`. Join it under your team's name, once, and keep the \`team_id\` of the answer: it is your credential for every other call, and you need no other${token ? ': leave out the `Authorization` that the pages below have' : ''}.`,
+    `With MCP: \`claude mcp add --transport http parley ${url} --header ${header}\`, then \`join_session\` with \`session_id\` \`${session.id}\` and \`invite\` \`${code}\`. With a shell:`,
+    `\`\`\`sh\nBASE=${base}\nSID=${session.id}\ncurl -sS --fail-with-body -H ${header} -d '{"team_name":"YOUR TEAM"}' "$BASE/api/sessions/$SID/join"\n\`\`\``,
+    'The rest of this page is how Parley works.',
+  ]
+  return [...intro, withAddress(c, services, agents)].join('\n\n')
+}
+
+const withAddress = (c: Http, services: Services, guide: string) =>
+  guide.replaceAll(`${IN_GUIDES}/mcp`, linkInForce(c, services).url).replaceAll(IN_GUIDES, baseUrl(c, services))
 
 // Adds the access token to a guide's commands, so that they work when they are copied.
 const withAccessToken = (guide: string) =>

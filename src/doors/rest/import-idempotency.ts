@@ -25,7 +25,8 @@ export const idempotencyKeyOf = (c: Http, services: Services, parent: string | u
   if (text === undefined) return undefined
   const person = actorOf(c, services)
   const team = parent === undefined ? undefined : parseToken(c.req.header('x-team-id') ?? '')?.handle
-  const caller = person === undefined ? (team ?? '') : `person:${person}`
+  const key = c.get('key')
+  const caller = person === undefined ? (key ? `key:${key.id}` : (team ?? '')) : `person:${person}`
   const least = caller === '' ? SHORTEST_SECRET : 1
   if (text.length < least || text.length > LONGEST)
     refuse('invalid_request', `idempotency_key: must have ${least} to ${LONGEST} characters`, { field: 'idempotency_key' })

@@ -1,6 +1,7 @@
 // HTTP for this server's own commands (cli/) while it holds the embedded database. The secret is in the lock file beside that database: who
 // can read the file may call them.
 import { Hono } from 'hono'
+import { carryOut, keyOrder } from '../../control/keys/command.ts'
 import { refuse } from '../../core/errors.ts'
 import { sameText } from '../../core/ids.ts'
 import { fileSource } from '../../import/source.ts'
@@ -9,6 +10,7 @@ import { errorBody } from '../../operations/perform.ts'
 import { newOperatorKey } from '../../process/operator-key.ts'
 import type { Services } from '../../process/services.ts'
 import { bodyText, json, parseJson, type Env } from '../http/http.ts'
+import { baseUrl } from '../http/origin.ts'
 
 export const commandRoutes = (services: Services, secret: string) =>
   new Hono<Env>()
@@ -18,6 +20,11 @@ export const commandRoutes = (services: Services, secret: string) =>
       await next()
     })
     .post('/commands/operator-key', async () => json({ key: await newOperatorKey(services) }))
+    .post('/commands/key', async (c) => {
+      const order = keyOrder.safeParse(parseJson(await bodyText(c.req.raw, PATH_LIMIT)))
+      if (!order.success) return refuse('invalid_request', 'This server does not know this command: it may be older or newer than it.')
+      return json(await carryOut(services, order.data, baseUrl(c, services)))
+    })
     .post('/commands/reindex', (c) => {
       c.env?.untimed?.()
       return lines(services, async (report) => ({ done: await services.indexer.rebuild((done, all) => report({ done, all })) }))

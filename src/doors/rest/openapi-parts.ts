@@ -16,7 +16,18 @@ export const SECURITY_SCHEMES = {
     description: 'The team_id that create_session or join_session answered with. In a JSON body the argument team_id does the same.',
   },
   person: { type: 'apiKey', in: 'cookie', name: 'parley_person', description: 'A person who has signed in on the pages.' },
-  accessToken: { type: 'http', scheme: 'bearer', description: "The server's ACCESS_TOKEN, if it has one." },
+  key: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'A key of a program, made on the settings page (ca_…); its scope says what it opens.',
+  },
+  invite: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Invite',
+    description: 'The code of an invitation to the session; the argument invite does the same.',
+  },
+  accessToken: { type: 'http', scheme: 'bearer', description: "The server's ACCESS_TOKEN, if it has one, or a key that opens the call." },
 }
 
 const errorIn = (codes: string[]) => ({

@@ -38,10 +38,12 @@ export const openapi = (toolsets: readonly Toolset[], server: string, locked: bo
   }
 }
 
-// Adds the access token to every alternative but a person's cookie, which opens REST by itself.
+// Adds the access token to every alternative but those that open REST by themselves.
 const behindToken = ({ security, ...rest }: Described): Described => ({
   ...rest,
-  security: security.map((scheme) => ('person' in scheme ? scheme : { ...scheme, accessToken: [] })),
+  security: security.map((scheme) =>
+    'person' in scheme || 'key' in scheme || 'invite' in scheme ? scheme : { ...scheme, accessToken: [] },
+  ),
 })
 
 const mapped = <Value, Made>(object: Record<string, Value>, make: (value: Value) => Made): Record<string, Made> =>
@@ -106,7 +108,7 @@ const idempotencyKeyOf = ({ idempotency_key: { description, ...schema } = {} }: 
 
 // An operation that issues a team's token accepts one too: the same team then comes back.
 const securityOf = ({ callers, alsoCarries = [], peopleOnly, refusal }: ServedOp): Described['security'] => {
-  if (peopleOnly) return [{ person: [] }]
+  if (peopleOnly) return callers.flatMap(({ kind }) => (kind === 'team' ? [] : [{ [kind]: [] }]))
   const schemes = [...callers, ...alsoCarries].map(({ kind }) => (kind === 'anyone' ? {} : { [kind]: [] }))
   return refusal ? [...schemes, { person: [] }] : schemes
 }

@@ -7,7 +7,8 @@ import type { Call } from '../../operations/call.ts'
 import type { ServedOp, Outcome } from '../../operations/context.ts'
 import { perform } from '../../operations/perform.ts'
 import type { Services } from '../../process/services.ts'
-import { actorOf } from '../http/cookies.ts'
+import { actingPersonOf } from '../http/cookies.ts'
+import { credentialsOf } from '../http/credentials.ts'
 import { whileAwaited } from '../http/event-stream.ts'
 import { mayRead } from '../http/guards.ts'
 import { bodyText, errorAnswer, json, parseJson, type Env, type Http } from '../http/http.ts'
@@ -51,7 +52,7 @@ export const methodNotAllowed = (allowed: string[]) => {
 /** The call as its headers and cookie show it. The signal of a HEAD request is aborted, so that it is not held. */
 export const callOf = (c: Http, services: Services): Call => ({
   token: c.req.header('x-team-id'),
-  person: () => actorOf(c, services),
+  person: () => actingPersonOf(c, services),
   reader: () => mayRead(c, services),
   base: () => baseUrl(c, services),
   header: (name) => c.req.header(name),
@@ -61,6 +62,7 @@ export const callOf = (c: Http, services: Services): Call => ({
   began: performance.now(),
   wake: {},
   held: c.env?.untimed,
+  ...credentialsOf(c, services),
 })
 
 const handlerFor = (operation: ServedOp, services: Services) => {
@@ -72,6 +74,7 @@ const handlerFor = (operation: ServedOp, services: Services) => {
       input = await inputOf(c, operation, typed)
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
+      if (call.token === undefined) call.locked?.() // such a body brings no pass
       return response(operation, { ok: false, error: error.body }, {}, call)
     }
     if (operation.held && asksForStream(c)) return streamed(operation, services, call, input)

@@ -57,12 +57,12 @@ const imported = async (c: Http, services: Services, limit: number, { room: pare
   }
 }
 
-/** The room that `session_id` ties the transcript to. Only a team of that room, or a person, may name it. */
+/** The room that `session_id` ties the transcript to. Only a team of that room, a person or a key may name it. */
 const ownerOf = async (c: Http, services: Services): Promise<Owner> => {
   const given = c.req.query('session_id')
   if (given === undefined) return {}
   const room = idWithin(given)
-  if (actorOf(c, services) !== undefined) {
+  if (actorOf(c, services) !== undefined || c.get('key')) {
     const found = isUuid(room) && (await sessionById(services.database, room))
     return found ? { room } : refuse('not_found', 'There is no session with that session_id.', { field: 'session_id' })
   }

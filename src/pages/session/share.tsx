@@ -1,16 +1,19 @@
-// The page on which a person shares a session with people outside. doors/http/share-link.ts decides what the link opens.
+// The page on which a person shares a session: with people outside, by a link to read (doors/http/share-link.ts decides what it opens), and
+// with agents, by invitations.
 import { SharePage } from '../../../components/session/share-page.tsx'
-import { ago } from '../../../components/parts/time.ts'
+import { ago, moment } from '../../../components/parts/time.ts'
 import { STATUS, type ErrorBody } from '../../core/errors.ts'
 import { escapeInvisible } from '../../core/escape-invisible.ts'
+import { createInvitation, endInvitation } from '../../rooms/invitations.ts'
 import { existingSession } from '../../rooms/preconditions.ts'
 import { shareSession, unshareSession } from '../../rooms/sharing.ts'
+import { listInvitations, type Invitation } from '../../stores/invitations.ts'
 import { shareOf } from '../../stores/shares.ts'
 import { personOf } from '../../doors/http/cookies.ts'
 import type { Http } from '../../doors/http/http.ts'
 import { performAsPerson, assertActor, nextKey, problemOf } from '../forms/perform-as-person.ts'
 import { frameOf, page, seeOther, toSignIn, type Site } from '../respond.tsx'
-import { formOf } from '../form.ts'
+import { formOf, valuesOf } from '../form.ts'
 
 /** GET /sessions/:id/share */
 export const sharePage = async (c: Http, site: Site): Promise<Response> => {
@@ -36,10 +39,36 @@ export const endShare = async (c: Http, site: Site): Promise<Response> => {
   return renderShare(c, site, { error: outcome.error })
 }
 
-const renderShare = async (c: Http, site: Site, { url, error }: { url?: string; error?: ErrorBody }) => {
+/** POST /sessions/:id/invite: `joins`, `days`. Makes an invitation and shows its link, this one time. */
+export const makeInvitation = async (c: Http, site: Site): Promise<Response> => {
+  const { key, joins, days } = valuesOf(await formOf(c))
+  const input = { session_id: c.req.param('id'), joins: Number(joins), days: Number(days) }
+  const outcome = await performAsPerson(c, site, createInvitation, key, input)
+  if (outcome.ok) return renderShare(c, site, { invited: String(outcome.data.url) })
+  assertActor(c, site)
+  return renderShare(c, site, { notInvited: outcome.error })
+}
+
+/** POST /sessions/:id/uninvite: `invitation_id`. */
+export const revokeInvitation = async (c: Http, site: Site): Promise<Response> => {
+  const invitation_id = (await formOf(c)).get('invitation_id') ?? ''
+  const outcome = await performAsPerson(c, site, endInvitation, undefined, { session_id: c.req.param('id'), invitation_id })
+  if (outcome.ok) return seeOther(c, `/sessions/${c.req.param('id')}/share`)
+  assertActor(c, site)
+  return renderShare(c, site, { notInvited: outcome.error })
+}
+
+interface Shown {
+  url?: string
+  error?: ErrorBody
+  invited?: string
+  notInvited?: ErrorBody
+}
+
+const renderShare = async (c: Http, site: Site, { url, error, invited, notInvited }: Shown) => {
   const { database, clock } = site.services
-  const { id, title } = await existingSession(database, c.req.param('id') ?? '')
-  const share = await shareOf(database, id)
+  const { id, title, status } = await existingSession(database, c.req.param('id') ?? '')
+  const [share, invitations] = await Promise.all([shareOf(database, id), listInvitations(database, id)])
   const view = {
     id,
     title: escapeInvisible(title),
@@ -51,5 +80,22 @@ const renderShare = async (c: Http, site: Site, { url, error }: { url?: string; 
     problem: error && problemOf(error).text,
     idempotencyKey: nextKey(undefined),
   }
-  return page(c, <SharePage frame={{ ...frameOf(c, site), path: `/sessions/${id}/share` }} session={view} />, error && STATUS[error.code])
+  const invite = {
+    url: invited,
+    problem: notInvited && problemOf(notInvited).text,
+    open: status === 'active',
+    idempotencyKey: nextKey(undefined),
+    invitations: invitations.filter((one) => isGood(one, clock.now())).map(invitationView),
+  }
+  const frame = { ...frameOf(c, site), path: `/sessions/${id}/share` }
+  const wrong = error ?? notInvited
+  return page(c, <SharePage frame={frame} session={view} invite={invite} />, wrong && STATUS[wrong.code])
 }
+
+const isGood = ({ revokedAt, expiresAt, joined, joins }: Invitation, nowMs: number) =>
+  revokedAt === null && Date.parse(expiresAt) > nowMs && joined < joins
+
+const invitationView = ({ id, madeBy, joined, joins, expiresAt }: Invitation) => ({
+  id,
+  text: `Made by ${escapeInvisible(madeBy)}: ${joined} of ${joins} have joined. Good until ${moment(expiresAt)}.`,
+})

@@ -7,13 +7,13 @@ import { toldBrowser } from '../../doors/http/told-browser.ts'
 import { publicKeyOf } from '../../notices/push.ts'
 import { subscriptionsOf } from '../../notices/subscriptions.ts'
 import type { Services } from '../../process/services.ts'
-import { signInMark } from '../../process/sign-in-key.ts'
+import { keysInForce } from '../../process/keys-in-force.ts'
 
 /** For signed-in people; undefined for others, who learn nothing of who is told. */
 export const noticesView = async (c: Http, services: Services): Promise<NoticesView | undefined> => {
   const person = actorOf(c, services)
   if (person === undefined) return undefined
-  const subscriptions = await subscriptionsOf(services.database, signInMark(services))
+  const subscriptions = await subscriptionsOf(services.database, keysInForce(services))
   const here = toldBrowser(c)
   const now = services.clock.now()
   return {

@@ -13,7 +13,7 @@ import { ANSWER_WITHIN_S, type Outcome } from '../../notices/outcomes.ts'
 import { EndpointRefused, isUsable, pushTo, type PushSender } from '../../notices/push.ts'
 import { MOST_PER_PERSON, noteError, removeSubscription, saveSubscription, subscriptionsOf } from '../../notices/subscriptions.ts'
 import type { Services } from '../../process/services.ts'
-import { signInMark } from '../../process/sign-in-key.ts'
+import { keysInForce } from '../../process/keys-in-force.ts'
 import { assertActor } from '../forms/perform-as-person.ts'
 import { formOf, valuesOf } from '../form.ts'
 import { seeOther, type Site } from '../respond.tsx'
@@ -40,10 +40,11 @@ export const tellThisBrowser = async (c: Http, site: Site): Promise<Response> =>
     return refused('Not turned on: what the browser sent is no push subscription of an https service.')
   const why = await whyNotCalled(services.pushSender, parsed.data.endpoint)
   if (why !== undefined) return refused(`Not turned on: ${why}.`)
-  const id = await saveSubscription(services.database, {
+  const person = personOf(c, services)!
+  const id = await saveSubscription(services.database, keysInForce(services), {
     ...parsed.data,
-    person: personOf(c, services)!.name,
-    signIn: signInMark(services),
+    person: person.name,
+    signInId: person.id,
     titles: form.titles !== undefined,
     browser: browserName(c.req.header('user-agent')),
   })
@@ -95,7 +96,7 @@ const testNotifyUrl = async ({ config, base }: Services): Promise<Result[]> => {
 const testPush = async (c: Http, services: Services): Promise<Result[]> => {
   const { database, pushSender, pushIdentity } = services
   const me = personOf(c, services)!.name
-  const mine = (await subscriptionsOf(database, signInMark(services))).filter(({ person }) => person === me)
+  const mine = (await subscriptionsOf(database, keysInForce(services))).filter(({ person }) => person === me)
   if (!pushSender) return []
   return Promise.all(
     mine.map(async (subscription) => {

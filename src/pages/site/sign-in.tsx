@@ -1,4 +1,5 @@
-// Signing in: by the link that was printed at the first start, or by the form. doors/http/cookies.ts makes the cookie.
+// Signing in: by the link that was printed at the first start, by the form, or by a link that is bound to a name and signs in once.
+// doors/http/cookies.ts makes the cookie.
 //
 // Keys and passwords that a person chose may be guessed ten times a minute from an address. Another site's page can make a visitor's
 // browser send wrong guesses from the visitor's address, and must not use up the visitor's own tries:
@@ -10,10 +11,12 @@
 // 192 random bits need no limit, and behind a proxy, where all visitors share an address, any of them could use up the tries.
 import { Hono } from 'hono'
 import { SignedInPage, SignInPage } from '../../../components/site/sign-in-page.tsx'
-import { refuse } from '../../core/errors.ts'
+import { Refusal, refuse } from '../../core/errors.ts'
+import { parseToken } from '../../core/ids.ts'
 import { isMadeHere } from '../../process/operator-key.ts'
+import { signInByLink } from '../../process/sign-ins.ts'
 import { Allowance } from '../../doors/http/allowance.ts'
-import { personName, personOf, roleOf, signIn, signOut } from '../../doors/http/cookies.ts'
+import { personName, personOf, roleOf, setSignIn, signIn, signOut } from '../../doors/http/cookies.ts'
 import { endTold } from '../../doors/http/told-browser.ts'
 import type { Env, Http } from '../../doors/http/http.ts'
 import { addressOf } from '../../doors/http/origin.ts'
@@ -27,7 +30,7 @@ export const signInRoutes = (site: Site) => {
   const ownTries = new Allowance(TRIES_A_MINUTE) // of the form, and of links that only the person can have opened
   const linkTries = new Allowance(TRIES_A_MINUTE)
 
-  const form = (c: Http, next: string, problem?: { status: 401 | 429; text: string; retryAfter?: number }, name = '') => {
+  const form = (c: Http, next: string, problem?: { status: 401 | 409 | 429; text: string; retryAfter?: number }, name = '') => {
     const { ACCESS_TOKEN, VIEWER_PASSWORD } = services.config
     const reading = VIEWER_PASSWORD !== undefined ? 'password' : ACCESS_TOKEN !== undefined ? 'closed' : 'open'
     const frame = { ...frameOf(c, site), path: '/' }
@@ -35,14 +38,25 @@ export const signInRoutes = (site: Site) => {
     return page(c, <SignInPage {...{ frame, next, name, reading }} problem={problem?.text} />, problem?.status, headers)
   }
 
-  const enter = (c: Http, { key, name, next, byLink }: Attempt, entered: () => Response | Promise<Response>) => {
+  const enter = async (c: Http, { key, name, next, byLink }: Attempt, entered: () => Response | Promise<Response>) => {
+    const link = parseToken(key)
+    const linked = link && c.req.method !== 'HEAD' ? await signInByLink(services, link) : undefined
+    if (linked) {
+      setSignIn(c, services, linked)
+      return entered()
+    }
     const role = roleOf(services, key)
     if (!role || !isMadeHere(key)) {
       const retryAfter = (byLink ? linkTries : ownTries).take(addressOf(c, services))
       if (retryAfter > 0) return form(c, next, { status: 429, text: tooMany(retryAfter, byLink), retryAfter }, name)
-      if (!role) return form(c, next, { status: 401, text: 'That key or password is not valid.' }, name)
+      if (!role) return form(c, next, { status: 401, text: link ? USED_UP : 'That key or password is not valid.' }, name)
     }
-    signIn(c, services, { name: personName(name), role })
+    try {
+      await signIn(c, services, { name: personName(name), role })
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.code !== 'conflict') throw error
+      return form(c, next, { status: 409, text: error.message }, name)
+    }
     return entered()
   }
 
@@ -64,7 +78,7 @@ export const signInRoutes = (site: Site) => {
     })
     .post('/sign-out', async (c) => {
       await endTold(c, services)
-      signOut(c, services)
+      await signOut(c, services)
       return seeOther(c, '/')
     })
 
@@ -84,6 +98,8 @@ interface Attempt {
   next: string
   byLink: boolean
 }
+
+const USED_UP = 'This link has been used, has expired, or was replaced by a newer one. Ask for a new one.'
 
 const tooMany = (seconds: number, byLink: boolean) =>
   byLink

@@ -1,0 +1,117 @@
+import { FormField, type Problem } from '../forms/form-field.tsx'
+import { Snippet } from '../parts/snippet.tsx'
+import { Alert } from '../ui/alert.tsx'
+import { Button } from '../ui/button.tsx'
+import { Card, CardContent, CardDescription, CardHeader, CardTitle } from '../ui/card.tsx'
+import { Label } from '../ui/label.tsx'
+import { Select } from '../ui/select.tsx'
+import { KeysTable, SignInsTable, type KeyView, type SignInView } from './keys-tables.tsx'
+import { Shell, type Frame } from './shell.tsx'
+
+/** A key that was made just now: shown this once. */
+export interface MadeKey {
+  key: string
+  use: { label: string; line: string }
+}
+
+export interface KeysView {
+  keys: KeyView[]
+  signIns: SignInView[]
+  made: MadeKey | undefined
+  notice: string | undefined
+  problem: Problem | undefined
+  /** The form's values, as they were sent. */
+  values: Record<string, string>
+  scopes: { scope: string; about: string }[]
+  /** The id of the next key: the form sent twice makes one. */
+  nextId: string
+}
+
+/** The page on which signed-in people make and revoke keys of programs, and see and end sign-ins. */
+export const KeysPage = ({ frame, view }: { frame: Frame; view: KeysView }) => (
+  <Shell frame={frame} title="Keys · Parley" crumbs={[{ label: 'Settings', href: '/settings' }, { label: 'Keys' }]}>
+    <main id="main" className="mx-auto grid w-full max-w-4xl grid-cols-[minmax(0,1fr)] gap-6 px-4 py-7 sm:px-6">
+      <div>
+        <h1 className="text-xl font-semibold tracking-[-0.02em]">Keys and sign-ins</h1>
+        <p className="mt-0.5 text-[13px] text-muted-foreground">Who and what may use this server. What is ended here ends at once.</p>
+      </div>
+      {view.notice && <Alert variant="ok">{view.notice}</Alert>}
+      {view.made && <NewKey made={view.made} />}
+      <Card id="keys" aria-label="Keys">
+        <CardHeader>
+          <CardTitle>Keys</CardTitle>
+          <CardDescription>For programs. A key is sent with each call, as Authorization: Bearer KEY.</CardDescription>
+        </CardHeader>
+        <MakeKey view={view} />
+        <KeysTable keys={view.keys} />
+      </Card>
+      <Card id="sign-ins" aria-label="Sign-ins">
+        <CardHeader>
+          <CardTitle>Sign-ins</CardTitle>
+          <CardDescription>
+            The browsers in which somebody is signed in. “Named” came by a link of their own (<code>bun run key person NAME</code>); the
+            others typed their name.
+          </CardDescription>
+        </CardHeader>
+        <SignInsTable signIns={view.signIns} />
+      </Card>
+    </main>
+  </Shell>
+)
+
+const NewKey = ({ made: { key, use } }: { made: MadeKey }) => (
+  <Card aria-label="The new key" className="border-brand/40">
+    <CardHeader>
+      <CardTitle>The new key</CardTitle>
+      <CardDescription>Copy it now: it is not shown again. Only its beginning is listed below.</CardDescription>
+    </CardHeader>
+    <CardContent className="grid grid-cols-[minmax(0,1fr)] gap-3">
+      <Snippet label="Key" code={key} text />
+      <Snippet label={use.label} code={use.line} text />
+    </CardContent>
+  </Card>
+)
+
+const MakeKey = ({ view: { problem, values, scopes, nextId } }: { view: KeysView }) => (
+  <form method="post" action="/settings/keys" className="mx-4 mt-4 grid gap-3 rounded-md border p-3">
+    <input type="hidden" name="id" value={nextId} />
+    {problem && problem.field === undefined && <Alert variant="destructive">{problem.text}</Alert>}
+    <div className="grid gap-3 sm:grid-cols-2">
+      <FormField
+        name="name"
+        label="Name"
+        hint="By which you know it later."
+        maxLength={100}
+        required
+        defaultValue={values.name}
+        problem={problem}
+      />
+      <div className="grid content-start gap-1">
+        <Label htmlFor="scope">Scope</Label>
+        <Select id="scope" name="scope" defaultValue={values.scope ?? 'full'}>
+          {scopes.map(({ scope, about }) => (
+            <option key={scope} value={scope}>
+              {scope}: {about}
+            </option>
+          ))}
+        </Select>
+        {problem?.field === 'scope' && (
+          <p role="alert" className="text-[12.5px] text-destructive-foreground">
+            {problem.text}
+          </p>
+        )}
+      </div>
+      <FormField
+        name="session_id"
+        label="Session, for the scope sess alone"
+        hint="Its id, or its link."
+        maxLength={300}
+        defaultValue={values.session_id}
+        problem={problem}
+      />
+    </div>
+    <Button type="submit" className="w-fit max-sm:h-9">
+      Make a key
+    </Button>
+  </form>
+)

@@ -1,0 +1,62 @@
+// `bun run key …` as the process that holds the database carries it out: the command's own, or the server that it is sent to.
+import { z } from 'zod'
+import { listKeys, type KeyRecord } from '../../stores/keys.ts'
+import { listPeople, type NamedPerson } from '../../stores/people.ts'
+import type { Services } from '../../process/services.ts'
+import { linkForPerson } from '../../process/sign-ins.ts'
+import { makeKey, revokeByPrefix } from './keys.ts'
+
+const LISTED = 1_000
+
+/** What the words after `bun run key` ask for. */
+export const keyOrder = z.discriminatedUnion('do', [
+  z.object({ do: z.literal('make'), scope: z.string(), name: z.string(), session: z.string().optional() }),
+  z.object({ do: z.literal('person'), name: z.string() }),
+  z.object({ do: z.literal('list') }),
+  z.object({ do: z.literal('revoke'), prefix: z.string() }),
+])
+export type KeyOrder = z.infer<typeof keyOrder>
+
+/** `out` is for the standard output, where a script takes it from; `note` is for the person at the terminal. */
+export interface KeyAnswer {
+  out: string
+  note?: string
+}
+
+/** Carries out an order. `base`: this server's address, for links. Refuses with the codes of makeKey, revokeByPrefix and linkForPerson. */
+export const carryOut = async (services: Services, order: KeyOrder, base: string): Promise<KeyAnswer> => {
+  switch (order.do) {
+    case 'make': {
+      const { scope, name, session: sessionId } = order
+      const out = await makeKey(services, { scope, name, sessionId, by: 'the command line' })
+      return { out, note: 'It is not shown again. `bun run key list` has its prefix, by which it is revoked.' }
+    }
+    case 'person': {
+      const { token, name, expiresAt } = await linkForPerson(services, order.name)
+      const note = `It signs ${name} in once, until ${expiresAt}. Nobody else can sign in under this name. A new link replaces this one.`
+      return { out: `${base}/sign-in?key=${token.handle}.${token.secret}`, note }
+    }
+    case 'list':
+      return { out: listed(await listKeys(services.database, LISTED), await listPeople(services.database)) }
+    case 'revoke': {
+      const { prefix, name } = await revokeByPrefix(services, order.prefix)
+      return { out: `Revoked ${prefix} (${name}). What was held or followed with it has ended.` }
+    }
+  }
+}
+
+const listed = (keys: KeyRecord[], people: NamedPerson[]): string =>
+  [...keys.map(keyLine), ...people.map(personLine)].join('\n') || 'There are no keys. `bun run key full NAME` makes one.'
+
+const keyLine = ({ prefix, name, sessionId, madeBy, madeAt, lastUsedAt, revokedAt }: KeyRecord): string =>
+  [
+    prefix,
+    JSON.stringify(name),
+    ...(sessionId ? [`session ${sessionId}`] : []),
+    `made ${madeAt} by ${madeBy}`,
+    lastUsedAt ? `used ${lastUsedAt}` : 'never used',
+    ...(revokedAt ? [`REVOKED ${revokedAt}`] : []),
+  ].join('  ')
+
+const personLine = ({ name, linkExpiresAt, linkUsedAt }: NamedPerson): string =>
+  ['person', JSON.stringify(name), linkUsedAt ? `link used ${linkUsedAt}` : `link unused, good until ${linkExpiresAt}`].join('  ')

@@ -1,0 +1,23 @@
+// Agents that came by an invitation have no access token: what they may send all the same.
+import { isCode } from '../../rooms/invitations.ts'
+import type { Services } from '../../process/services.ts'
+import type { Http } from '../http/http.ts'
+
+// They tell nothing of any session.
+const CONNECTING = new Set(['initialize', 'ping', 'tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'])
+const isConnecting = (method: unknown) => typeof method === 'string' && (CONNECTING.has(method) || method.startsWith('notifications/'))
+
+/** Refuses a request without the access token, unless each of its messages may pass. A client connects with an invitation's code, of whatever
+ *  age, in X-Invite; a call of a tool that brings a code or a team_id is judged by `perform`. */
+export const refuseUninvited = async (c: Http, services: Services, messages: any[]): Promise<void> => {
+  const locked = c.get('locked')
+  if (!locked) return
+  const inHeader = c.req.header('x-invite')
+  const known = inHeader !== undefined && (await isCode(services, inHeader))
+  const mayPass = (message: any): boolean => {
+    if (message?.method !== 'tools/call') return known && isConnecting(message?.method)
+    const { name, arguments: given = {} } = message.params ?? {}
+    return known || c.req.header('x-team-id') !== undefined || !!given?.team_id || !!given?.invite || name === 'wait_for_any'
+  }
+  if (messages.length === 0 || !messages.every(mayPass)) locked()
+}

@@ -1,0 +1,130 @@
+// The page of keys and sign-ins: what there is, making a key, and ending one or the other. For signed-in people.
+import { KeysPage, type MadeKey } from '../../../components/site/keys-page.tsx'
+import { ago } from '../../../components/parts/time.ts'
+import { makeKey, revokeKey } from '../../control/keys/keys.ts'
+import { Refusal, refuse, STATUS, type ErrorBody } from '../../core/errors.ts'
+import { isUuid } from '../../core/ids.ts'
+import { MADE_BY_PEOPLE } from '../../core/key-scopes.ts'
+import { redacted } from '../../core/text.ts'
+import { actingPersonOf, personOf } from '../../doors/http/cookies.ts'
+import type { Http } from '../../doors/http/http.ts'
+import { serverLink } from '../../doors/http/origin.ts'
+import { keysInForce } from '../../process/keys-in-force.ts'
+import { endSignIn } from '../../process/sign-ins.ts'
+import { listKeys } from '../../stores/keys.ts'
+import { listSignIns } from '../../stores/sign-ins.ts'
+import { assertActor, problemOf } from '../forms/perform-as-person.ts'
+import { formOf, valuesOf } from '../form.ts'
+import { frameOf, page, seeOther, toSignIn, type Site } from '../respond.tsx'
+
+const LISTED = 200
+const FIELDS = ['name', 'scope', 'session_id']
+const ABOUT: Record<(typeof MADE_BY_PEOPLE)[number], string> = {
+  full: 'all that agents and readers may',
+  read: 'reading everything',
+  sess: 'naming one session',
+  run: 'for a runner of agents',
+}
+
+/** GET /settings/keys; ?done= names what was just ended. */
+export const keysPage = async (c: Http, site: Site): Promise<Response> => {
+  if (!personOf(c, site.services)) return toSignIn(c, site)
+  assertActor(c, site)
+  const notice = NOTICES[c.req.query('done') ?? '']
+  return render(c, site, notice === undefined ? {} : { notice })
+}
+
+const NOTICES: Record<string, string> = {
+  revoked: 'The key is revoked. What was held or followed with it has ended.',
+  ended: 'Signed out there.',
+}
+
+/** POST /settings/keys: `name`, `scope`, for sess `session_id`. Shows the key, this one time. */
+export const submitKey = async (c: Http, site: Site): Promise<Response> => {
+  assertActor(c, site)
+  const values = valuesOf(await formOf(c))
+  const { id, name = '', scope = '', session_id } = values
+  const { name: by } = actingPersonOf(c, site.services)!
+  try {
+    const wanted = { name, scope, sessionId: session_id, by, ...(id && isUuid(id) && { id }) }
+    const key = await makeKey(site.services, wanted)
+    return await render(c, site, { made: { key, use: useOf(key, scope, serverLink(c, site.services).url) } })
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    return render(c, site, { values, error: error.body })
+  }
+}
+
+/** POST /settings/keys/revoke: `key_id`. */
+export const submitRevoke = async (c: Http, site: Site): Promise<Response> => {
+  assertActor(c, site)
+  await revokeKey(site.services, await idIn(c, 'key_id'))
+  return seeOther(c, '/settings/keys?done=revoked')
+}
+
+/** POST /settings/sign-ins/end: `sign_in_id`. Whoever ends their own is signed out. */
+export const submitSignInEnd = async (c: Http, site: Site): Promise<Response> => {
+  assertActor(c, site)
+  const id = await idIn(c, 'sign_in_id')
+  await endSignIn(site.services, id)
+  return seeOther(c, id === actingPersonOf(c, site.services)?.id ? '/' : '/settings/keys?done=ended')
+}
+
+const idIn = async (c: Http, field: string): Promise<string> => {
+  const id = (await formOf(c)).get(field) ?? ''
+  return isUuid(id) ? id : refuse('invalid_request', `${field} must be an id that this page lists.`, { field })
+}
+
+const useOf = (key: string, scope: string, url: string): MadeKey['use'] => {
+  if (scope === 'run') return { label: 'For a runner, in its environment', line: `PARLEY_RUNNER_KEY=${key}` }
+  if (scope === 'sess') return { label: 'With each call', line: `Authorization: Bearer ${key}` }
+  const toolset = scope === 'read' ? '/history' : ''
+  return {
+    label: 'Claude CLI',
+    line: `claude mcp add --transport http parley ${url}${toolset} --header "Authorization: Bearer ${key}"`,
+  }
+}
+
+const sinceWhen = (at: string, nowMs: number) => (nowMs - Date.parse(at) < MINUTE_MS ? 'just now' : `${ago(at, nowMs)} ago`)
+const MINUTE_MS = 60_000 // the last use is known to the minute
+
+interface Shown {
+  made?: MadeKey
+  notice?: string
+  values?: Record<string, string>
+  error?: ErrorBody
+}
+
+const render = async (c: Http, site: Site, { made, notice, values = {}, error }: Shown) => {
+  const { services } = site
+  const own = personOf(c, services)?.id
+  const [keys, signIns] = await Promise.all([
+    listKeys(services.database, LISTED),
+    listSignIns(services.database, keysInForce(services), LISTED),
+  ])
+  const since = (at: string) => sinceWhen(at, services.clock.now())
+  const view = {
+    keys: keys.map(({ madeBy, madeAt, lastUsedAt, revokedAt, ...key }) => ({
+      ...key,
+      made: `${since(madeAt)} by ${madeBy}`,
+      used: lastUsedAt ? since(lastUsedAt) : 'never',
+      revoked: revokedAt ? since(revokedAt) : undefined,
+    })),
+    signIns: signIns.map(({ id, name, verified, role, madeAt, lastUsedAt }) => ({
+      id,
+      name,
+      verified,
+      own: id === own,
+      reader: role === 'reader',
+      made: since(madeAt),
+      used: since(lastUsedAt),
+    })),
+    made,
+    notice,
+    values: Object.fromEntries(Object.entries(values).map(([name, value]) => [name, redacted(value)])),
+    problem: error && problemOf(error, FIELDS),
+    scopes: MADE_BY_PEOPLE.map((scope) => ({ scope, about: ABOUT[scope] })),
+    nextId: crypto.randomUUID(),
+  }
+  return page(c, <KeysPage frame={{ ...frameOf(c, site), path: '/settings/keys' }} view={view} />, error && STATUS[error.code])
+}

@@ -1,0 +1,78 @@
+// Signing people in and out. Whoever holds the operator key types a name; a name that is bound to a link is signed in by that link alone,
+// and only who came so is verified.
+import { lockText } from '../../db/advisory-locks.ts'
+import type { Queries } from '../../db/database.ts'
+import { refuse } from '../core/errors.ts'
+import { newSecret, sha256, type Token } from '../core/ids.ts'
+import { nameIsPlain, nameKey } from '../core/text.ts'
+import { topicOf, type Topic } from '../log/topics.ts'
+import { bindName, boundName, useLink } from '../stores/people.ts'
+import { endSignIns, insertSignIn, unverifiedSignIns, type SignIn } from '../stores/sign-ins.ts'
+import { keysInForce } from './keys-in-force.ts'
+import type { Services } from './services.ts'
+
+const LINK_DAYS = 7
+export const LONGEST_NAME = 100
+/** Who gives no name. */
+export const NAMELESS = 'Operator'
+
+export const signInTopic = (id: string): Topic => topicOf('sign-in', id)
+
+type Who = Pick<SignIn, 'name' | 'role'>
+
+/** Signs somebody in under a name that was typed. Returns the credential for the cookie. 409 for a name that is bound to a link. */
+export const signInAs = (services: Services, who: Who): Promise<Token> =>
+  services.database.transaction(async (tx) => {
+    await lockName(tx, who.name)
+    const bound = await boundName(tx, who.name)
+    if (bound !== undefined)
+      refuse(
+        'conflict',
+        `${bound} signs in by a link of their own. Enter another name; if this is you, have \`bun run key person\` make you a new link.`,
+        { field: 'name' },
+      )
+    return begin(tx, services, { ...who, verified: false })
+  })
+
+/** Signs in the person of a link, which is used up by it; undefined for a link that is unknown, used or expired. */
+export const signInByLink = (services: Services, link: Token): Promise<Token | undefined> =>
+  services.database.transaction(async (tx) => {
+    const name = await useLink(tx, link)
+    return name === undefined ? undefined : begin(tx, services, { name, role: 'person', verified: true })
+  })
+
+const begin = async (tx: Queries, services: Services, who: Who & Pick<SignIn, 'verified'>): Promise<Token> => {
+  const made = { handle: crypto.randomUUID(), secret: newSecret() }
+  await insertSignIn(tx, { id: made.handle, secretHash: sha256(made.secret), under: keysInForce(services), ...who })
+  return made
+}
+
+/** Ends a sign-in at once, everywhere: its cookie, its held calls and its streams. */
+export const endSignIn = (services: Services, id: string): Promise<void> =>
+  services.endCredentials(async (tx) => (await endSignIns(tx, [id])).map(signInTopic))
+
+/** Binds a name to a new link, which signs in once within seven days. Whoever is signed in under that name without a link is signed out.
+ *  400 for a name that cannot be one. */
+export const linkForPerson = async (services: Services, typed: string): Promise<{ token: Token; name: string; expiresAt: string }> => {
+  const name = typed.trim()
+  if (!nameIsPlain(name) || [...name].length > LONGEST_NAME)
+    refuse('invalid_request', `A name has 1 to ${LONGEST_NAME} visible characters.`, { field: 'name' })
+  if (nameKey(name) === nameKey(NAMELESS))
+    refuse('invalid_request', `${NAMELESS} is what those are called who give no name. Choose another one.`, { field: 'name' })
+  const token = { handle: crypto.randomUUID(), secret: newSecret() }
+  let expiresAt = ''
+  await services.endCredentials(async (tx) => {
+    await lockName(tx, name)
+    expiresAt = (await bindName(tx, name, token, LINK_DAYS)).linkExpiresAt
+    const others = (await unverifiedSignIns(tx)).filter((signIn) => nameKey(signIn.name) === nameKey(name))
+    return (
+      await endSignIns(
+        tx,
+        others.map(({ id }) => id),
+      )
+    ).map(signInTopic)
+  })
+  return { token, name, expiresAt }
+}
+
+const lockName = (tx: Queries, name: string) => lockText(tx, `person/${nameKey(name)}`)

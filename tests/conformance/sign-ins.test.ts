@@ -1,0 +1,257 @@
+// Sign-ins are rows: they end at once and everywhere, are listed, and a name that is bound to a link is nobody else's.
+import { describe, expect } from 'bun:test'
+import { newOperatorKey } from '../../src/process/operator-key.ts'
+import { linkForPerson } from '../../src/process/sign-ins.ts'
+import { test } from '../support/foreign.ts'
+import { endsWithin, signInIdOf, verifiedCookie } from '../support/keys.ts'
+import { cookieOf, done, feedOf, onEveryEngine, refused, room, soon, viaRest, type Served } from '../support/parley.ts'
+
+const ENV = { VIEWER_PASSWORD: 'look-but-do-not-touch', OPERATOR_KEY: 'chosen by a person' }
+
+onEveryEngine((parley) => {
+  const page = (served: Served, path: string, cookie: string) => served.send(path, { headers: { cookie, accept: 'text/html' } })
+  const submit = (served: Served, path: string, fields: Record<string, string>, cookie = '') =>
+    served.send(path, {
+      method: 'POST',
+      headers: { cookie, accept: 'text/html', 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams(fields).toString(),
+    })
+  const cookieIn = (response: Response) =>
+    response.headers
+      .getSetCookie()
+      .find((cookie) => cookie.startsWith('parley_person='))
+      ?.split(';')[0] ?? ''
+  const signIn = async (served: Served, name: string, key = ENV.OPERATOR_KEY) => cookieIn(await submit(served, '/sign-in', { key, name }))
+  const isIn = async (served: Served, cookie: string) => (await page(served, '/settings', cookie)).status === 200
+
+  test('a cookie that was copied before sign-out is refused on every instance at once, and its calls and streams end', async () => {
+    const here = await parley().beside(ENV)
+    const there = parley().engine === 'postgres' ? await parley().beside(ENV) : here
+    const { id, alex } = await room(viaRest(parley()))
+    const [cookie, other] = [await signIn(here, 'Robin'), await signIn(here, 'Robin')]
+    for (const served of [here, there]) expect([await isIn(served, cookie), await isIn(served, other)]).toEqual([true, true])
+    const streams = await Promise.all(
+      [`/api/sessions/${id}/stream`, `/sessions/${id}/live?after=0&doc=0`].map((path) => there.send(path, { headers: { cookie } })),
+    )
+    const spared = await there.send(`/api/sessions/${id}/stream`, { headers: { cookie: other } })
+    const wait = there.send(`/api/sessions/${id}/wait?since_cursor=1&timeout=20`, { headers: { cookie, 'x-team-id': alex.token } })
+    const ends = streams.map((stream) => endsWithin(stream, 5_000))
+    await soon('all are open', () => there.services.streams.open === 3 && there.services.waits.held === 1)
+
+    const out = await submit(here, '/sign-out', {}, cookie)
+    expect([out.status, cookieIn(out)]).toEqual([303, 'parley_person='])
+    for (const served of [here, there]) {
+      expect(await isIn(served, cookie)).toBe(false)
+      expect((await served.send(`/api/sessions/${id}/messages`, { body: 'hello', headers: { cookie } })).status).toBe(401)
+      expect(await isIn(served, other)).toBe(true)
+    }
+    expect(await Promise.all(ends)).toEqual([true, true])
+    expect((await wait).status).toBe(401)
+    await soon('the other one’s stream is all that is left', () => there.services.streams.open === 1)
+    await spared.body?.cancel()
+    await here.close()
+    await there.close()
+  })
+
+  test('a stream that came with a sign-in ends with it also where everybody may read', async () => {
+    const { id } = await room(viaRest(parley()))
+    const cookie = await cookieOf(parley(), { name: 'Robin', role: 'person' })
+    const stream = await parley().send(`/api/sessions/${id}/stream`, { headers: { cookie } })
+    const ends = endsWithin(stream, 5_000)
+    await submit(parley(), '/sign-out', {}, cookie)
+    expect(await ends).toBe(true)
+    expect((await page(parley(), '/', cookie)).status).toBe(200) // as a stranger
+  })
+
+  test('a write that waited while its sign-in ended is refused', async () => {
+    if (parley().engine === 'pglite') return // it has one connection: nothing waits beside another
+    const { id, alex } = await room(viaRest(parley()))
+    const cookie = await cookieOf(parley(), { name: 'Robin', role: 'person' })
+    const [locked, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const holding = parley().database.transaction(async ({ query }) => {
+      await query('select 1 from sessions where id = $1 for update', [id])
+      locked.resolve()
+      await ended.promise
+    })
+    await locked.promise
+    const late = viaRest(parley())('append_to_session_doc', { session_id: id, text: 'late' }, { person: cookie })
+    await soon('it waits', async () => {
+      const [row] = await parley().database.query<{ n: number }>(
+        "select count(*)::int as n from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()",
+      )
+      return row!.n > 0
+    })
+    await submit(parley(), '/sign-out', {}, cookie)
+    ended.resolve()
+    await holding
+    await refused(late, 'unauthorized')
+    expect((await done(alex('read_session_doc'))).version).toBe(0)
+  })
+
+  test('cookies of another shape, forged, of another row, and those of earlier versions are a stranger’s', async () => {
+    const served = await parley().beside(ENV)
+    const good = await signIn(served, 'Robin')
+    const other = await signIn(served, 'Kim')
+    const [id, secret] = good.split('=')[1]!.split('.') as [string, string]
+    const old = `${Buffer.from(JSON.stringify({ name: 'Robin', role: 'person', until: Date.now() + 1e9 })).toString('base64url')}.${'A'.repeat(43)}`
+    for (const bad of [
+      '',
+      'x',
+      id,
+      `${id}.`,
+      `${id}.${'A'.repeat(32)}`,
+      `${signInIdOf(other)}.${secret}`,
+      `${crypto.randomUUID()}.${secret}`,
+      old,
+    ])
+      expect([bad, await isIn(served, `parley_person=${bad}`)]).toEqual([bad, false])
+    expect(await isIn(served, good)).toBe(true)
+    await served.close()
+  })
+
+  test('the operator key still ends all of them, and 30 days end each', async () => {
+    const served = await parley().beside({ VIEWER_PASSWORD: ENV.VIEWER_PASSWORD })
+    const key = await newOperatorKey(served.services)
+    const [cookie, named] = [await signIn(served, 'Robin', key), await verifiedCookie(served, `Noa ${parley().engine}`)]
+    expect([await isIn(served, cookie), await isIn(served, named)]).toEqual([true, true])
+    const next = await newOperatorKey(served.services)
+    expect([await isIn(served, cookie), await isIn(served, named)]).toEqual([false, false])
+    const again = await signIn(served, 'Robin', next)
+    await parley().database.query("update sign_ins set made_at = now() - interval '30 days' where id = $1", [signInIdOf(again)])
+    expect(await isIn(served, again)).toBe(false)
+    await served.close()
+  })
+
+  test('no row holds a cookie’s secret, and no log line', async () => {
+    const served = await parley().beside(ENV)
+    const cookie = await signIn(served, 'Robin')
+    const rows = await parley().database.query<{ row: string }>('select sign_ins::text as row from sign_ins')
+    const secret = cookie.split('.')[1]!
+    expect(rows.map(({ row }) => row).join()).not.toContain(secret)
+    expect(served.logged.join()).not.toContain(secret)
+    await served.close()
+  })
+
+  test('costs no query while it is used without pause', async () => {
+    const served = await parley().beside(ENV)
+    const cookie = await signIn(served, 'Robin')
+    const ask = async () => expect((await served.send('/api/config', { headers: { cookie } })).status).toBe(200)
+    await soon('it is remembered', async () => {
+      const before = served.database.statements()
+      await ask()
+      return served.database.statements() === before
+    })
+    const before = served.database.statements()
+    for (let n = 0; n < 200; n++) await ask()
+    expect(served.database.statements() - before).toBeLessThan(40) // background jobs, and a proof now and then
+    await served.close()
+  })
+
+  describe('on /settings/keys', () => {
+    test('each is listed, this one marked, when it was used last to the minute, and can be ended', async () => {
+      const served = await parley().beside(ENV, undefined, { intervals: { 'last-uses': 20 } })
+      const [own, other] = [await signIn(served, 'Robin'), await signIn(served, 'Kim at the office')]
+      const reader = await signIn(served, 'Lee', ENV.VIEWER_PASSWORD)
+      await parley().database.query("update sign_ins set last_used_at = now() - interval '3 hours' where id = $1", [signInIdOf(other)])
+      const listed = await (await page(served, '/settings/keys', own)).text()
+      expect(listed.match(/this one/g)).toHaveLength(1)
+      expect(listed).toContain('Kim at the office')
+      expect(listed).toContain('reads only')
+      expect(listed).toContain('3h ago')
+      await page(served, '/settings', other)
+      await soon('its use is written', async () => {
+        const [row] = await parley().database.query<{ at: string }>('select last_used_at as at from sign_ins where id = $1', [
+          signInIdOf(other),
+        ])
+        return row!.at.endsWith(':00.000Z')
+      })
+      expect((await submit(served, '/settings/sign-ins/end', { sign_in_id: signInIdOf(other) }, own)).headers.get('location')).toBe(
+        '/settings/keys?done=ended',
+      )
+      expect([await isIn(served, other), await isIn(served, own), await isIn(served, reader)]).toEqual([false, true, true])
+      expect(await (await page(served, '/settings/keys', own)).text()).not.toContain('Kim at the office')
+      expect((await submit(served, '/settings/sign-ins/end', { sign_in_id: 'nonsense' }, own)).status).toBe(400)
+      expect((await submit(served, '/settings/sign-ins/end', { sign_in_id: signInIdOf(own) }, own)).headers.get('location')).toBe('/')
+      expect(await isIn(served, own)).toBe(false)
+      await served.close()
+    })
+  })
+
+  describe('a name that is bound to a link', () => {
+    const name = (n: string) => `${n} on ${parley().engine}`
+
+    test('is signed in by the link once, and that person is verified', async () => {
+      const served = await parley().beside(ENV)
+      const { token } = await linkForPerson(served.services, name('Alex'))
+      const path = `/sign-in?key=${token.handle}.${token.secret}&next=/settings`
+      expect((await served.send(path, { method: 'HEAD' })).headers.getSetCookie()).toEqual([]) // a preview of the link uses nothing up
+      const entered = await served.send(path)
+      expect([entered.status, entered.headers.get('location')]).toEqual([303, '/settings'])
+      const { id, alex } = await room(viaRest(parley()))
+      await done(viaRest(served)('post_message', { session_id: id, content: 'It is me.' }, { person: cookieIn(entered) }))
+      expect((await feedOf(alex)).at(-1)).toMatchObject({ author: 'person', team: name('Alex') })
+      const [row] = await parley().database.query('select name, verified, role from sign_ins where id = $1', [
+        signInIdOf(cookieIn(entered)),
+      ])
+      expect(row).toEqual({ name: name('Alex'), verified: true, role: 'person' })
+      expect(await (await page(served, '/settings/keys', cookieIn(entered))).text()).toContain('named')
+      const again = await served.send(path, { headers: { accept: 'text/html' } })
+      expect([again.status, cookieIn(again), (await again.text()).includes('Ask for a new one')]).toEqual([401, '', true])
+      await served.close()
+    })
+
+    test('of 10 who open the link at once one is let in', async () => {
+      const { token } = await linkForPerson(parley().services, name('Bea'))
+      const answers = await Promise.all(Array.from({ length: 10 }, () => parley().send(`/sign-in?key=${token.handle}.${token.secret}`)))
+      expect(answers.filter((answer) => cookieIn(answer) !== '')).toHaveLength(1)
+    })
+
+    test('cannot be typed by whoever has the operator key, however it is written: 409, and nobody is signed in', async () => {
+      const served = await parley().beside(ENV)
+      await linkForPerson(served.services, name('Cléo'))
+      const width = [...name('Cléo')].map((c) => (/[!-~]/.test(c) ? String.fromCodePoint(c.codePointAt(0)! + 0xfee0) : c)).join('')
+      for (const typed of [name('Cléo'), name('cléo').toUpperCase(), name('Cle\u0301o'), ` ${name('Cléo')} `, width]) {
+        for (const response of [
+          await submit(served, '/sign-in', { key: ENV.OPERATOR_KEY, name: typed }),
+          await served.send(`/sign-in?${new URLSearchParams({ key: ENV.OPERATOR_KEY, name: typed })}`, {
+            headers: { accept: 'text/html' },
+          }),
+        ]) {
+          expect([typed, response.status, cookieIn(response)]).toEqual([typed, 409, ''])
+          expect(await response.text()).toContain('signs in by a link of their own')
+        }
+      }
+      const wrong = await submit(served, '/sign-in', { key: 'a wrong key, not it', name: name('Cléo') })
+      expect([wrong.status, (await wrong.text()).includes('link of their own')]).toEqual([401, false]) // told to nobody without the key
+      expect(await signIn(served, name('Cleo'))).not.toBe('')
+      await served.close()
+    })
+
+    test('ends the sign-ins of that name that were typed before, and no other’s', async () => {
+      const served = await parley().beside(ENV)
+      const [typed, other] = [await signIn(served, name('dan')), await signIn(served, name('Daniel'))]
+      await linkForPerson(served.services, name('Dan'))
+      expect([await isIn(served, typed), await isIn(served, other)]).toEqual([false, true])
+      await served.close()
+    })
+
+    test('gets a new link, which replaces the one before and leaves the person signed in', async () => {
+      const served = await parley().beside(ENV)
+      const cookie = await verifiedCookie(served, name('Eve'))
+      const [first, second] = [await linkForPerson(served.services, name('Eve')), await linkForPerson(served.services, name('Eve'))]
+      const open = async ({ token }: typeof first) => cookieIn(await served.send(`/sign-in?key=${token.handle}.${token.secret}`))
+      expect(await open(first)).toBe('')
+      expect(await open(second)).not.toBe('')
+      expect(await isIn(served, cookie)).toBe(true)
+      const { token, expiresAt } = await linkForPerson(served.services, name('Eve'))
+      expect(Date.parse(expiresAt) - Date.now()).toBeWithin(6.9 * 86_400_000, 7.1 * 86_400_000)
+      await parley().database.query('update people set link_expires_at = now() where link_id = $1', [token.handle])
+      expect(await open({ token } as typeof first)).toBe('')
+      await served.close()
+    })
+
+    test.each(['', '   ', 'x'.repeat(101), 'A\u202elex', 'Operator', 'OPERATOR'])('cannot be %j', async (bad) => {
+      await expect(linkForPerson(parley().services, bad)).rejects.toMatchObject({ code: 'invalid_request' })
+    })
+  })
+})
