@@ -1,5 +1,5 @@
 // The settings page: marks the section that is being read in the list of sections.
-const links = [...document.querySelectorAll('#sections a[href^="#"]')]
+const links = [...document.querySelectorAll('#sections a')]
 if (links.length > 0) {
   const mark = () => {
     const atTheEnd = innerHeight + scrollY > document.documentElement.scrollHeight - 2

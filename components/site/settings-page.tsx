@@ -39,18 +39,16 @@ export const SettingsPage = ({ frame, link, groups, loopGuard, wakes, notice, no
             {title}
           </a>
         ))}
-        <a
-          href="/settings/keys"
-          className="shrink-0 rounded-md px-2.5 py-1.5 text-muted-foreground hover:bg-secondary hover:text-foreground"
-        >
-          Keys and sign-ins
-        </a>
       </nav>
       <div className="grid min-w-0 gap-6">
         <div>
           <h1 className="text-xl font-semibold tracking-[-0.02em]">Settings</h1>
           <p className="mt-0.5 text-[13px] text-muted-foreground">
-            Environment variables (also from .env) are read at startup; restart after changing one.
+            Environment variables (also from .env) are read at startup; restart after changing one.{' '}
+            <a href="/settings/keys" className="text-foreground underline underline-offset-2">
+              Keys and sign-ins
+            </a>{' '}
+            have a page of their own.
           </p>
         </div>
         <LinkCard frame={frame} link={link} notice={notice?.at === undefined ? notice : undefined} typed={typed} />

@@ -117,7 +117,7 @@ onEveryEngine((parley) => {
 
     test('is told no more once its person signs out there, and the others are', async () => {
       const [here, elsewhere] = [service.browser(), service.browser()]
-      const cookies = await turnOn(here)
+      const cookies = await turnOn(here, { cookie: await cookieOf(served, { name: 'Robin', role: 'person' }) })
       await turnOn(elsewhere)
       const response = await post('/sign-out', {}, cookies)
       expect(response.headers.getSetCookie().filter((set) => /^parley_(person|push)=;/.test(set))).toHaveLength(2)

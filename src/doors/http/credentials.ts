@@ -11,7 +11,7 @@ import { signInTopic } from '../../process/sign-ins.ts'
 import { personOf, signInCookieOf } from './cookies.ts'
 import type { Http } from './http.ts'
 
-const CHECK_MS = 1_000 // the longest that a revocation takes whose notification got lost
+const CHECK_MS = 5_000 // the longest that a revocation takes whose notification got lost: one query for all that is held, as the sweep's
 
 export const bearerOf = (c: Http) => /^Bearer\s+(\S+)\s*$/i.exec(c.req.header('authorization') ?? '')?.[1]
 
@@ -56,7 +56,7 @@ export const isStillGood = async (c: Http, services: Services): Promise<boolean>
   return !c.get('key') || (await services.credentials.keyBy(bearerOf(c) ?? '')) !== undefined
 }
 
-/** Calls `news` whenever one of the request's credentials may have ended, and every second. Returns the end of it. */
+/** Calls `news` whenever one of the request's credentials may have ended, and every five seconds. Returns the end of it. */
 export const watchCredentials = (c: Http, { waiters }: Services, news: () => void): (() => void) => {
   const open = new Map<Topic, ReturnType<typeof waiters.subscribe>>()
   let over = false
@@ -93,7 +93,7 @@ const untilEnded =
       stop()
     }
   }
-const ignore = () => {} // the database is away: asked again in a second
+const ignore = () => {} // the database is away: asked again
 
 /** What an operation is told of the request's credentials. */
 export const credentialsOf = (c: Http, services: Services): Pick<Call, 'key' | 'untilEnded' | 'locked'> =>
