@@ -52,7 +52,9 @@ const main = async () => {
     await sleep(SETTLE_MS)
     claude.become('idle')
     const awake = await answer(bea, `awake ${round}`)
-    if (round > 0) (times.idle.push(idle), times.awake.push(awake)) // the first round warms up
+    if (round === 0) continue // warms up
+    times.idle.push(idle)
+    times.awake.push(awake)
   }
   await claude.stop()
   await hub.server.remove()

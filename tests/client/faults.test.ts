@@ -1,10 +1,11 @@
 import { afterEach, beforeAll, expect, test } from 'bun:test'
-import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { buildClient, newHome, outcomeOf, RUNTIME, type Home } from '../support/client.ts'
+import { buildClient, newHome, RUNTIME, type Home } from '../support/client.ts'
 import { fakeClient, within, type FakeClient } from '../support/fake-client.ts'
 import { callsTo, startHub, type Hub, type Team } from '../support/hub.ts'
 import { freePort, spawnServer } from '../support/server.ts'
+import { armed, meeting } from '../support/watching.ts'
 
 const LONG_MS = 180_000
 const HANDLE = '92770306-1e20-42c0-98ac-86ee3b4a7216'
@@ -30,17 +31,6 @@ const hubWith = async (env: Record<string, string> = {}): Promise<Hub> => {
   const hub = await startHub(env)
   ending.push(hub.server.remove)
   return hub
-}
-const meeting = async (hub: Pick<Hub, 'create' | 'join' | 'read'>) => {
-  const alex = await hub.create('Alex')
-  const bea = await hub.join(alex, 'Bea')
-  await hub.read(alex)
-  return { alex, bea }
-}
-const armed = async (home: Home) => {
-  const folder = home.path('.parley/sessions')
-  while (!existsSync(folder) || !readdirSync(folder).some((name) => name.endsWith('.watch'))) await Bun.sleep(20)
-  await Bun.sleep(500)
 }
 const idle = async (home: Home, client: FakeClient, team: Team) => {
   expect(await client.joined(team)).toMatchObject({ code: 0, err: '' })
@@ -181,85 +171,6 @@ test(
     expect(code).toBe(2)
     expect(err).not.toMatch(/ignore|rm/)
     expect(err).toContain(HANDLE.replace('9', '8'))
-  },
-  LONG_MS,
-)
-
-test(
-  'doctor says of each thing whether it is in order, and what to do',
-  async () => {
-    const hub = await hubWith()
-    const home = homeOf(hub.link)
-    expect((await home.run(['doctor'])).out).toContain('run connect')
-    await home.run(['connect', 'claude', '--yes'])
-    const fine = await home.run(['doctor'])
-    for (const line of [
-      'The hub is reached on this machine',
-      'clock',
-      'It speaks MCP',
-      'settings are as connect left them',
-      'The hook can be run',
-    ])
-      expect(fine.out).toContain(line)
-    expect(fine.out).toContain('another version of this program')
-    home.write('.claude.json', '{}')
-    const changed = await home.run(['doctor'])
-    expect([changed.code, changed.out]).toEqual([1, expect.stringContaining('Run connect claude again')])
-    await hub.server.kill()
-    const down = await home.run(['doctor'])
-    expect([down.code, down.out]).toEqual([1, expect.stringContaining('The hub is not reached')])
-  },
-  LONG_MS,
-)
-
-test(
-  'import sends transcripts to the hub, and says when it is not there',
-  async () => {
-    const hub = await hubWith()
-    const home = homeOf(hub.link)
-    const line = {
-      type: 'user',
-      sessionId: crypto.randomUUID(),
-      uuid: crypto.randomUUID(),
-      timestamp: '2026-11-01T10:00:00.000Z',
-      message: { role: 'user', content: 'Hello' },
-    }
-    home.write('t/one.jsonl', `${JSON.stringify(line)}\n`)
-    const sent = await home.run(['import', home.path('t')])
-    expect([sent.code, sent.err]).toEqual([0, expect.stringContaining('Imported 1 event from 1 transcript.')])
-    expect(sent.err).toContain('npx -y')
-    expect((await home.run(['import', home.path('t')])).err).not.toContain('npx -y') // said once
-    expect(await home.run(['import', home.path('nothing')])).toMatchObject({ code: 1, err: expect.stringContaining('There is nothing at') })
-    await hub.server.kill()
-    expect(await home.run(['import', home.path('t')])).toMatchObject({ code: 1, err: expect.stringContaining('could not be reached') })
-  },
-  LONG_MS,
-)
-
-test(
-  'watch --codex takes the answer of join_session and calls codex queue for each message, without a shell',
-  async () => {
-    const hub = await hubWith()
-    const home = homeOf(hub.link)
-    const { alex, bea } = await meeting(hub)
-    home.write('bin/codex', `#!/bin/sh\nprintf '%s\\n' "$@" >> ${home.path('calls')}\n`)
-    Bun.spawnSync(['chmod', '+x', home.path('bin/codex')])
-    const env = { PATH: `${home.path('bin')}:${process.env.PATH}` }
-    const thread = crypto.randomUUID()
-    const wake_command = `codex queue --thread ${thread} --message "…"`
-    const { code, out } = await home.run(['watch', '--codex'], { input: JSON.stringify({ ...alex, wake_command }), env })
-    expect([code, out]).toEqual([0, expect.stringContaining('wakes this conversation')])
-    for (let messages = 1; messages <= 2; messages++) {
-      await armed(home)
-      await hub.post(bea, '$(touch /tmp/never)')
-      const calls = () => (home.read('calls') ?? '').split('\n').filter((line) => line === thread).length
-      while (calls() < messages) await Bun.sleep(50)
-    }
-    expect(home.read('calls')).toContain(`--thread\n${thread}\n--message\nParley: `)
-    const second = outcomeOf(home.start(['watch', '--codex'], { env }))
-    expect((await second).err).toContain('another watch is running')
-    await hub.call(`/${alex.session_id}/conclude`, { summary_section: 'Done.' }, bea.team_id)
-    while (readdirSync(home.path('.parley/sessions')).length > 0) await Bun.sleep(50)
   },
   LONG_MS,
 )

@@ -1,5 +1,5 @@
 // A server of its own, called as agents with curl call it.
-import { startServer, type TestServer } from './server.ts'
+import { startServer } from './server.ts'
 
 export interface Team {
   session_id: string
@@ -41,5 +41,3 @@ export const callsTo = (url: string, token?: string) => {
     },
   }
 }
-
-export type { TestServer }

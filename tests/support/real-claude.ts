@@ -33,17 +33,14 @@ export const realClaude = (home: Home, { cwd = home.home } = {}) => {
       return { name: 'ToolSearch', input: { query: `select:${TOOLS.join()}` } }
     if (!own) return parley('create_session', { title: 'Shipping the parser', description: '', creator_team_name: 'Alex' })
     const { session_id, team_id } = own
-    const last = results.at(-1)
-    const isNew = last?.messages?.some(({ type, posted_by_team_id }: any) => type === 'chat' && posted_by_team_id !== own.handle)
-    if (isNew && last !== handledResult)
-      return ((handledResult = last), parley('post_message', { session_id, team_id, content: { text: 'pong' } }))
+    const isNew = results.at(-1)?.messages?.some(({ type, posted_by_team_id }: any) => type === 'chat' && posted_by_team_id !== own.handle)
+    if (isNew) return parley('post_message', { session_id, team_id, content: { text: 'pong' } })
     if (mood === 'awake') return parley('wait_for_messages', { session_id, team_id, timeout: 30 })
     const notices = told.match(/unread in session/g)?.length ?? 0
     if (notices <= handled || mood === 'deaf') return 'Idle.'
     handled = notices
     return parley('wait_for_messages', { session_id, team_id, timeout: 0 })
   }
-  let handledResult: unknown
   const env = {
     PATH: process.env.PATH ?? '',
     HOME: home.home,

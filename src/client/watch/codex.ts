@@ -5,7 +5,7 @@ import { connectionsOf } from '../connections.ts'
 import { noteOf } from '../hub-notes.ts'
 import { Stop, type Machine } from '../machine.ts'
 import { readHookInput } from './hook-input.ts'
-import { holdPeek } from './hold.ts'
+import { holdPeek, type Holding } from './hold.ts'
 import { entriesOf, keepEntry, type Entry } from './sessions.ts'
 import { giveWatchBack, takeWatch } from './turn.ts'
 import type { WatchOptions } from './watch.ts'
@@ -30,40 +30,37 @@ const watchThreads = async (machine: Machine, { link, wakeFor }: WatchOptions): 
   const { home, pid, err } = machine
   const over = new AbortController()
   const token = connectionsOf(home).find((connection) => connection.link === link)?.token
-  const holding = {
-    home,
-    token,
-    addressedOnly: wakeFor === 'addressed',
-    announced: () => noteOf(home, link).announced,
-    signal: over.signal,
-  }
+  const announced = () => noteOf(home, link).announced
+  const holding = { home, token, addressedOnly: wakeFor === 'addressed', announced, signal: over.signal }
   const held = new Map<string, Promise<void>>()
-  let failed: unknown
-  const watch = async (entry: Entry) => {
-    try {
-      for (let now: Entry | undefined = entry; now; now = entryNow(home, entry)) {
-        const notice = await holdPeek(now, holding)
-        if (notice === undefined) break
-        await queue(machine, entry.thread!, notice)
-      }
-    } catch (error) {
-      failed = error
-    } finally {
-      giveWatchBack(home, entry)
-      held.delete(entry.team_id)
-    }
-  }
   const look = () => {
     for (const entry of entriesOf(home).filter((each) => each.thread !== undefined && each.link === link && !held.has(each.team_id)))
-      if (takeWatch(home, entry, pid)) held.set(entry.team_id, watch(entry))
+      if (takeWatch(home, entry, pid))
+        held.set(
+          entry.team_id,
+          watchThread(machine, entry, holding).finally(() => held.delete(entry.team_id)),
+        )
   }
-  look()
-  if (held.size === 0) err.write('No session of Codex is left to watch here, or another watch is running.\n')
-  for (; held.size > 0 && !failed; look())
-    await Promise.race([...held.values(), new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))])
-  over.abort()
-  if (failed) throw failed
-  return 0
+  try {
+    look()
+    if (held.size === 0) err.write('No session of Codex is left to watch here, or another watch is running.\n')
+    for (; held.size > 0; look()) await Promise.race([...held.values(), new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))])
+    return 0
+  } finally {
+    over.abort()
+  }
+}
+
+const watchThread = async (machine: Machine, entry: Entry, holding: Holding): Promise<void> => {
+  try {
+    for (let now: Entry | undefined = entry; now; now = entryNow(machine.home, entry)) {
+      const notice = await holdPeek(now, holding)
+      if (notice === undefined) return
+      await queue(machine, entry.thread!, notice)
+    }
+  } finally {
+    giveWatchBack(machine.home, entry)
+  }
 }
 
 const entryNow = (home: string, { team_id }: Entry): Entry | undefined => entriesOf(home).find((each) => each.team_id === team_id)

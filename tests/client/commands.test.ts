@@ -1,0 +1,100 @@
+import { afterEach, beforeAll, expect, test } from 'bun:test'
+import { buildClient, newHome, outcomeOf, type Home } from '../support/client.ts'
+import { startHub, type Hub } from '../support/hub.ts'
+import { armed, meeting, sessionFiles } from '../support/watching.ts'
+
+const LONG_MS = 180_000
+const ending: (() => unknown)[] = []
+beforeAll(buildClient, 60_000)
+afterEach(async () => {
+  for (const end of ending.splice(0).toReversed()) await end()
+}, LONG_MS)
+
+const homeOf = (link: string): Home => {
+  const home = newHome(link)
+  ending.push(home.drop)
+  return home
+}
+const hubWith = async (env: Record<string, string> = {}): Promise<Hub> => {
+  const hub = await startHub(env)
+  ending.push(hub.server.remove)
+  return hub
+}
+test(
+  'doctor says of each thing whether it is in order, and what to do',
+  async () => {
+    const hub = await hubWith()
+    const home = homeOf(hub.link)
+    expect((await home.run(['doctor'])).out).toContain('run connect')
+    await home.run(['connect', 'claude', '--yes'])
+    const fine = await home.run(['doctor'])
+    for (const line of [
+      'The hub is reached on this machine',
+      'clock',
+      'It speaks MCP',
+      'settings are as connect left them',
+      'The hook can be run',
+    ])
+      expect(fine.out).toContain(line)
+    expect(fine.out).toContain('another version of this program')
+    home.write('.claude.json', '{}')
+    const changed = await home.run(['doctor'])
+    expect([changed.code, changed.out]).toEqual([1, expect.stringContaining('Run connect claude again')])
+    await hub.server.kill()
+    const down = await home.run(['doctor'])
+    expect([down.code, down.out]).toEqual([1, expect.stringContaining('The hub is not reached')])
+  },
+  LONG_MS,
+)
+
+test(
+  'import sends transcripts to the hub, and says when it is not there',
+  async () => {
+    const hub = await hubWith()
+    const home = homeOf(hub.link)
+    const line = {
+      type: 'user',
+      sessionId: crypto.randomUUID(),
+      uuid: crypto.randomUUID(),
+      timestamp: '2026-11-01T10:00:00.000Z',
+      message: { role: 'user', content: 'Hello' },
+    }
+    home.write('t/one.jsonl', `${JSON.stringify(line)}\n`)
+    const sent = await home.run(['import', home.path('t')])
+    expect([sent.code, sent.err]).toEqual([0, expect.stringContaining('Imported 1 event from 1 transcript.')])
+    expect(sent.err).toContain('npx -y')
+    expect((await home.run(['import', home.path('t')])).err).not.toContain('npx -y') // said once
+    expect(await home.run(['import', home.path('nothing')])).toMatchObject({ code: 1, err: expect.stringContaining('There is nothing at') })
+    await hub.server.kill()
+    expect(await home.run(['import', home.path('t')])).toMatchObject({ code: 1, err: expect.stringContaining('could not be reached') })
+  },
+  LONG_MS,
+)
+
+test(
+  'watch --codex takes the answer of join_session and calls codex queue for each message, without a shell',
+  async () => {
+    const hub = await hubWith()
+    const home = homeOf(hub.link)
+    const { alex, bea } = await meeting(hub)
+    home.write('bin/codex', `#!/bin/sh\nprintf '%s\\n' "$@" >> ${home.path('calls')}\n`)
+    Bun.spawnSync(['chmod', '+x', home.path('bin/codex')])
+    const env = { PATH: `${home.path('bin')}:${process.env.PATH}` }
+    const thread = crypto.randomUUID()
+    const wake_command = `codex queue --thread ${thread} --message "…"`
+    const { code, out } = await home.run(['watch', '--codex'], { input: JSON.stringify({ ...alex, wake_command }), env })
+    expect([code, out]).toEqual([0, expect.stringContaining('wakes this conversation')])
+    for (let messages = 1; messages <= 2; messages++) {
+      await armed(home)
+      await hub.post(bea, '$(touch /tmp/never)')
+      const calls = () => (home.read('calls') ?? '').split('\n').filter((line) => line === thread).length
+      while (calls() < messages) await Bun.sleep(50)
+    }
+    expect(home.read('calls')).toContain(`--thread\n${thread}\n--message\nParley: `)
+    const second = outcomeOf(home.start(['watch', '--codex'], { env }))
+    expect((await second).err).toContain('another watch is running')
+    await hub.call(`/${alex.session_id}/conclude`, { summary_section: 'Done.' }, bea.team_id)
+    while (sessionFiles(home).length > 0) await Bun.sleep(50)
+  },
+  LONG_MS,
+)
