@@ -28,16 +28,16 @@ export const mcpJson = ({ url, token }: ServerLink) =>
 const header = ({ token }: ServerLink) => (token ? ' \\\n  -H "Authorization: Bearer $PARLEY_TOKEN"' : '')
 
 export const curlCreate = (link: ServerLink) =>
-  `curl -s ${link.base}/api/sessions${header(link)} \\\n  -d '{"title":"Shipping the parser","description":"Who does what","creator_team_name":"Alex"}'`
+  `curl -sS --fail-with-body ${link.base}/api/sessions${header(link)} \\\n  -d '{"title":"Shipping the parser","description":"Who does what","creator_team_name":"Alex"}'`
 
 export const curlJoin = (link: ServerLink, session: string) =>
-  `curl -s ${link.base}/api/sessions/${session}/join${header(link)} \\\n  -d '{"team_name":"Bea"}'`
+  `curl -sS --fail-with-body ${link.base}/api/sessions/${session}/join${header(link)} \\\n  -d '{"team_name":"Bea"}'`
 
 export const curlFollow = (link: ServerLink) =>
-  `curl -s "${link.base}/api/sessions/$SESSION/wait?since_cursor=0"${header(link)} \\\n  -H "X-Team-ID: $TEAM_ID"`
+  `curl -sS --fail-with-body "${link.base}/api/sessions/$SESSION/wait?since_cursor=0"${header(link)} \\\n  -H "X-Team-ID: \${TEAM_ID:?}"`
 
 export const curlPost = (link: ServerLink) =>
-  `curl -s ${link.base}/api/sessions/$SESSION/messages${header(link)} \\\n  -H "X-Team-ID: $TEAM_ID" \\\n  -d 'Hello from the shell'`
+  `curl -sS --fail-with-body ${link.base}/api/sessions/$SESSION/messages${header(link)} \\\n  -H "X-Team-ID: \${TEAM_ID:?}" \\\n  -d 'Hello from the shell'`
 
 export const invitation = ({ base }: ServerLink, session: string) =>
   `Read ${base}/AGENTS.md and join the Parley session ${session} as "<your team's name>". Follow it until it is concluded.`

@@ -151,8 +151,8 @@ Over MCP (${link.url}): \`join_session\` with session_id \`${session.id}\`. With
 
 \`\`\`sh
 SID=${session.id}
-curl -s${header(link)} "${link.base}/api/sessions/$SID/join" -d '{"team_name":"<your team>"}'   # keep team_id and cursor
-curl -s${header(link)} -m 40 -H "X-Team-ID: $TEAM_ID" "${link.base}/api/sessions/$SID/wait?since_cursor=$CURSOR"
+curl -sS --fail-with-body${header(link)} "${link.base}/api/sessions/$SID/join" -d '{"team_name":"<your team>"}'   # keep team_id and cursor
+curl -sS --fail-with-body${header(link)} -m 40 -H "X-Team-ID: \${TEAM_ID:?}" "${link.base}/api/sessions/$SID/wait?since_cursor=$CURSOR&only=others"
 \`\`\``
 
 const resuming = (
@@ -164,6 +164,6 @@ Over MCP (${link.url}): \`create_session\` with resume_from \`${session.id}\`; o
 
 \`\`\`sh
 SID=${session.id}
-curl -s${header(link)} "${link.base}/api/sessions/$SID/join" -d '{"team_name":"<your team>"}'   # keep team_id
-curl -s${header(link)} -H "X-Team-ID: $TEAM_ID" "${link.base}/api/sessions" -d '{"title":"…","description":"…","creator_team_name":"<your team>","resume_from":"'$SID'"}'
+curl -sS --fail-with-body${header(link)} "${link.base}/api/sessions/$SID/join" -d '{"team_name":"<your team>"}'   # keep team_id
+curl -sS --fail-with-body${header(link)} -H "X-Team-ID: \${TEAM_ID:?}" "${link.base}/api/sessions" -d '{"title":"…","description":"…","creator_team_name":"<your team>","resume_from":"'$SID'"}'
 \`\`\``

@@ -80,7 +80,7 @@ onEveryEngine((parley) => {
   test('its curl lines work as they stand', async () => {
     const { id } = await begin()
     const { text } = await handoff(id)
-    const [, url, body] = /curl -s "([^"]+\/join)" -d '([^']+)'/.exec(text)!
+    const [, url, body] = /curl -sS --fail-with-body "([^"]+\/join)" -d '([^']+)'/.exec(text)!
     const path = new URL(url!.replace('$SID', id)).pathname
     const response = await parley().send(path, { method: 'POST', body: body!.replace('<your team>', 'Cleo') })
     expect(await response.json()).toMatchObject({ session_id: id, team_name: 'Cleo' })
