@@ -53,7 +53,13 @@ const runAll = async (database: TestPostgres, browser: string | undefined): Prom
   const runs: Record<string, string[]> =
     only.length > 0
       ? { 'bun test': only }
-      : { browser: [pathOf('browser')], ...faults(), 'all other tests': otherTests(), conformance: [pathOf('conformance')] }
+      : {
+          browser: [pathOf('browser')],
+          ...faults(),
+          'history, stores, import': ['history', 'stores', 'import'].map(pathOf),
+          'all other tests': otherTests(),
+          conformance: [pathOf('conformance')],
+        }
   const waiting = Object.entries(runs)
   const worker = async () => {
     for (let next = waiting.shift(); next; next = waiting.shift())
@@ -65,7 +71,7 @@ const runAll = async (database: TestPostgres, browser: string | undefined): Prom
 // Twice as many as there are cores: the faults mostly wait, and a browser does a third of the time.
 const AT_ONCE = 2 * availableParallelism()
 
-const APART = ['browser', 'conformance', 'faults']
+const APART = ['browser', 'conformance', 'faults', 'history', 'import', 'stores']
 const pathOf = (folder: string) => `tests/${folder}/`
 
 // These tests mostly wait, for a process or a connection that they killed, froze or cut to come back. In two halves they wait at the same time.

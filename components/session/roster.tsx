@@ -44,7 +44,7 @@ const Chip = ({ team }: { team: RosterTeam }) => {
   return (
     <li
       data-hue={team.hue}
-      title={away ? receiptOf(team) : asleep ? `${team.spoke ? 'spoke' : 'awake'} ${team.seen}; a message wakes it` : undefined}
+      title={titleOf(team)}
       className={cn(
         'relative flex h-8 shrink-0 items-center gap-2 rounded-md border bg-card py-1 pr-2.5 pl-1 text-[12.5px] shadow-xs low:h-6 low:border-0 low:bg-transparent low:px-0 low:shadow-none',
         away && 'border-dashed bg-transparent shadow-none',
@@ -62,6 +62,7 @@ const Chip = ({ team }: { team: RosterTeam }) => {
           <Mark>
             {team.left ? 'left' : team.spoke ? `spoke ${team.seen}` : team.seen}
             {team.spoke && <span className="sr-only">, not listening</span>}
+            {!team.left && <span className="sr-only">, {NOT_WOKEN}</span>}
           </Mark>
         )}
         {!away && team.unread && <Mark>{unread(team.unread)}</Mark>}
@@ -76,6 +77,15 @@ const Chip = ({ team }: { team: RosterTeam }) => {
 }
 
 // A team that is away shows only for how long; pointing at its chip shows the rest.
+const NOT_WOKEN = 'no message wakes it'
+
+const titleOf = (team: RosterTeam): string | undefined => {
+  const { status, spoke, seen, left } = team
+  if (status === 'active') return undefined
+  if (status === 'asleep') return `${spoke ? 'spoke' : 'awake'} ${seen}; a message wakes it`
+  return [status === 'disconnected' && receiptOf(team), !left && NOT_WOKEN].filter(Boolean).join('; ') || undefined
+}
+
 const receiptOf = ({ unread: missed, acknowledged }: RosterTeam): string | undefined =>
   [missed && unread(missed), acknowledged > 0 && `acknowledged up to #${acknowledged}`].filter(Boolean).join(', ') || undefined
 

@@ -51,7 +51,7 @@ for (const how of ['kill', 'terminate'] as const)
       expect(await within(1_000, ended)).toBeUndefined()
       await hub.server.restart()
       await hub.post(bea, 'back again')
-      expect((await ended).err).toContain('1 unread')
+      expect((await ended).err).toMatch(/\b[12] unread/) // a server that is killed forgets what it delivered in its last second: that Bea joined
     },
     LONG_MS,
   )
