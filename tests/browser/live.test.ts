@@ -115,7 +115,7 @@ test('the dots follow who polls', () =>
     try {
       const { path, bea } = await room(1, quick)
       await page.goto(quick.url + path)
-      const dot = page.locator('#roster li', { hasText: "Bea's Team" }).locator('.sr-only')
+      const dot = page.locator('#roster li', { hasText: "Bea's Team" }).locator('.dot .sr-only')
       const shows = (word: string) => until(async () => (await dot.textContent()) === word)
       await shows('Idle')
       await shows('Disconnected')
