@@ -2,8 +2,8 @@
 // work done raw: one INSERT with NOTIFY by postgres-js, received by a postgres-js listener. One at a time, in turn. `bun bench/wake.ts`
 import postgres from 'postgres'
 import { perform } from '../src/operations/perform.ts'
-import { postMessage } from '../src/rooms/post-message.ts'
-import { waitForMessages } from '../src/rooms/waits.ts'
+import { postMessage } from '../src/rooms/feed/post-message.ts'
+import { waitForMessages } from '../src/rooms/feed/waits.ts'
 import { bench, median, newRoom, row, serveHere, spread } from './support.ts'
 
 const ROUNDS = 600

@@ -2,7 +2,7 @@
 import { and, asc, eq, ne, not, sql } from 'drizzle-orm'
 import { lockText } from '../../db/advisory-locks.ts'
 import type { Database, Queries } from '../../db/database.ts'
-import { pushSubscriptions } from '../../db/schema.ts'
+import { pushSubscriptions } from '../../db/people-schema.ts'
 import { sha256, uuid7 } from '../core/ids.ts'
 import { signInHolds } from '../stores/sign-ins.ts'
 import type { PushTarget } from './push.ts'

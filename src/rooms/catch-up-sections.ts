@@ -7,8 +7,8 @@ import { documentBefore, documentVersions, readDocument } from '../stores/docume
 import { eventsBefore, page, type Event } from '../stores/events.ts'
 import { roster, type Member } from '../stores/members.ts'
 import { sessionById } from '../stores/sessions.ts'
-import { fittingOutline, outlineOf } from './outline.ts'
-import { isAskedBy, openQuestions, teamKeys, type OpenQuestion } from './questions.ts'
+import { fittingOutline, outlineOf } from './document/outline.ts'
+import { isAskedBy, openQuestions, teamKeys, type OpenQuestion } from './feed/questions.ts'
 import { participantOf } from './roster.ts'
 
 const ROWS = 30

@@ -8,9 +8,9 @@ import { readDocument } from '../stores/documents.ts'
 import { eventsBefore, eventsById, isMessage, type Event } from '../stores/events.ts'
 import { roster, type Participant } from '../stores/members.ts'
 import type { Session } from '../stores/sessions.ts'
-import { conclusionIn } from './conclusion.ts'
-import { sectionsOf, type Section } from './outline.ts'
-import { openQuestions, teamKeys } from './questions.ts'
+import { conclusionIn } from './document/conclusion.ts'
+import { sectionsOf, type Section } from './document/outline.ts'
+import { openQuestions, teamKeys } from './feed/questions.ts'
 import { participantOf } from './roster.ts'
 
 // Characters of each part: at most about 40,000 in all, some 10,000 tokens; mostly far fewer.

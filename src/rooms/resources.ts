@@ -8,7 +8,7 @@ import type { Services } from '../process/services.ts'
 import { readDocument } from '../stores/documents.ts'
 import { eventsBefore } from '../stores/events.ts'
 import { listSessions, sessionById, type Session } from '../stores/sessions.ts'
-import { conclusionOf } from './conclusion.ts'
+import { conclusionOf } from './document/conclusion.ts'
 import { handoffOf } from './handoff.ts'
 
 const LISTED = 25 // sessions, the newest first; templates lead to all others

@@ -1,7 +1,7 @@
 // Invitations of agents to a session. Of a code only a hash of its secret is stored.
 import { desc, eq } from 'drizzle-orm'
 import type { Queries } from '../../db/database.ts'
-import { invitations } from '../../db/schema.ts'
+import { invitations } from '../../db/people-schema.ts'
 import { sameText, sha256, type Token } from '../core/ids.ts'
 
 export type Invitation = typeof invitations.$inferSelect

@@ -2,7 +2,7 @@
 import { desc, eq, sql } from 'drizzle-orm'
 import { isAmong } from '../../db/arrays.ts'
 import type { Queries } from '../../db/database.ts'
-import { keys } from '../../db/schema.ts'
+import { keys } from '../../db/people-schema.ts'
 import type { KeyScope } from '../core/key-scopes.ts'
 
 /** A key that is good. */

@@ -1,7 +1,7 @@
 // The names that are bound to links, each with its newest link. Of a link only a hash of its secret is stored.
 import { asc, eq, sql } from 'drizzle-orm'
 import type { Queries } from '../../db/database.ts'
-import { people } from '../../db/schema.ts'
+import { people } from '../../db/people-schema.ts'
 import { sameText, sha256, type Token } from '../core/ids.ts'
 import { nameKey } from '../core/text.ts'
 

@@ -2,7 +2,7 @@
 import { and, desc, eq, isNull, sql } from 'drizzle-orm'
 import { isAmong, plainArray } from '../../db/arrays.ts'
 import type { Queries } from '../../db/database.ts'
-import { signIns } from '../../db/schema.ts'
+import { signIns } from '../../db/people-schema.ts'
 
 const LASTS = "interval '30 days'"
 const KEPT = "interval '90 days'" // rows that ended are kept for a while, for whoever asks who was there

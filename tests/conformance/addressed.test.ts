@@ -1,5 +1,5 @@
 import { describe, expect, spyOn } from 'bun:test'
-import { receiptsOf } from '../../src/rooms/receipts.ts'
+import { receiptsOf } from '../../src/rooms/feed/receipts.ts'
 import { test } from '../support/foreign.ts'
 import { cookieOf, done, leaveTrace, refused, room, say, seat, soon, throughEveryDoor, viaRest, type Seat } from '../support/parley.ts'
 

@@ -17,10 +17,10 @@ const HEADS = 'src/log/log-heads.ts'
 const GROUP_COMMIT = 'src/log/group-commit.ts'
 const BATCH_WRITER = 'src/log/batch-writer.ts'
 const LOG_READER = 'src/log/log-reader.ts'
-const WAIT = 'src/rooms/team-wait.ts'
+const WAIT = 'src/rooms/feed/team-wait.ts'
 const MISSED = 'src/log/missed.ts'
 const SPEECH = 'src/stores/speech.ts'
-const PEEK = 'src/rooms/team-peek.ts'
+const PEEK = 'src/rooms/feed/team-peek.ts'
 const WAKES = 'src/stores/wakes.ts'
 const NOTIFIER = 'src/log/notifier.ts'
 const GATE = 'src/operations/perform.ts'
@@ -311,7 +311,7 @@ const CROSSING: Mutant[] = [
   {
     name: 'crossing: what a refusal handed out is delivered again',
     breaks: 'the page of a refusal counts as delivered',
-    file: 'src/rooms/crossing.ts',
+    file: 'src/rooms/feed/crossing.ts',
     from: `{ seen: cursor, delivered: next_cursor }`,
     to: `{ seen: cursor, delivered: cursor }`,
     tests: tests('conformance/crossing'),

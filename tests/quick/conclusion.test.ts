@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { conclusionOf, withConclusion } from '../../src/rooms/conclusion.ts'
+import { conclusionOf, withConclusion } from '../../src/rooms/document/conclusion.ts'
 import { cpuMs } from '../support/cpu.ts'
 
 const lines = (...text: string[]) => `${text.join('\n')}\n`

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { Lexer } from 'marked'
 import { headingsOf } from '../../src/markdown/headings.ts'
-import { fittingOutline, outlineOf, sectionNamed, sectionsOf, textOf, withSection } from '../../src/rooms/outline.ts'
+import { fittingOutline, outlineOf, sectionNamed, sectionsOf, textOf, withSection } from '../../src/rooms/document/outline.ts'
 import { cpuMs } from '../support/cpu.ts'
 
 const names = (doc: string) => sectionsOf(doc).map(({ section }) => section)

@@ -1,7 +1,7 @@
 import type { Queries } from '../../../db/database.ts'
 import type { SharedDocument } from '../../../components/session/session-view.ts'
 import { prepareMarkdown } from '../../markdown/render.ts'
-import { conclusionOf } from '../../rooms/conclusion.ts'
+import { conclusionOf } from '../../rooms/document/conclusion.ts'
 import { readDocument } from '../../stores/documents.ts'
 
 /** A session's document as its page shows it: the text with its conclusion apart, both rendered ahead. */

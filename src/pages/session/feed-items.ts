@@ -6,7 +6,7 @@ import type { FeedItem, MessageItem } from '../../../components/session/feed-row
 import type { Team } from '../../../components/parts/team.tsx'
 import { day } from '../../../components/parts/time.ts'
 import { kindOf, subjectOf, type EventKinds } from '../../core/event-kinds.ts'
-import type { QuestionState } from '../../rooms/questions.ts'
+import type { QuestionState } from '../../rooms/feed/questions.ts'
 import type { Edit } from '../../stores/documents.ts'
 import type { Event } from '../../stores/events.ts'
 import type { MessageHead } from '../../stores/questions.ts'

@@ -7,7 +7,7 @@ import { FeedRow, type FeedItem } from '../../../components/session/feed-row.tsx
 import type { EventKinds } from '../../core/event-kinds.ts'
 import { prepareMarkdown } from '../../markdown/render.ts'
 import { pause } from '../../core/pause.ts'
-import { questionStates } from '../../rooms/questions.ts'
+import { questionStates } from '../../rooms/feed/questions.ts'
 import type { Edit } from '../../stores/documents.ts'
 import { eventsById, type Event } from '../../stores/events.ts'
 import type { Question } from '../../stores/questions.ts'

@@ -1,7 +1,7 @@
 import { Composer, ComposerPage, type ComposerProps } from '../../../components/session/composer.tsx'
 import type { Problem } from '../../../components/forms/form-field.tsx'
 import { STATUS, type ErrorBody } from '../../core/errors.ts'
-import { postMessage } from '../../rooms/post-message.ts'
+import { postMessage } from '../../rooms/feed/post-message.ts'
 import { personOf } from '../../doors/http/cookies.ts'
 import type { Http } from '../../doors/http/http.ts'
 import { performAsPerson, nextKey, problemOf } from '../forms/perform-as-person.ts'

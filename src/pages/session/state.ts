@@ -2,10 +2,10 @@
 // used up its wakes.
 import type { RosterTeam, SessionState } from '../../../components/session/session-view.ts'
 import { ago, agoRoughly } from '../../../components/parts/time.ts'
-import { receiptOf } from '../../rooms/receipts.ts'
+import { receiptOf } from '../../rooms/feed/receipts.ts'
 import { missingTeams, participantOf } from '../../rooms/roster.ts'
 import { isPolling } from '../../rooms/status.ts'
-import { LONGEST_WAIT_S } from '../../rooms/waits.ts'
+import { LONGEST_WAIT_S } from '../../rooms/feed/waits.ts'
 import type { Services } from '../../process/services.ts'
 import type { RosterRow } from '../../stores/members.ts'
 import type { Session } from '../../stores/sessions.ts'

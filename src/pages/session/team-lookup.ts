@@ -1,5 +1,5 @@
 import type { Team } from '../../../components/parts/team.tsx'
-import { teamKeys } from '../../rooms/questions.ts'
+import { teamKeys } from '../../rooms/feed/questions.ts'
 import type { Participant } from '../../stores/members.ts'
 
 export type TeamLookup = ReturnType<typeof teamLookup>

@@ -1,15 +1,15 @@
 // One team's held peek in one session: it waits for a message that may wake the team, consumes nothing and moves no cursor. While it is
 // held, no more than two async functions are: each keeps about half a KiB (bench/connections).
-import { refuse } from '../core/errors.ts'
-import type { Sleep } from '../core/presence.ts'
-import { LogReader } from '../log/log-reader.ts'
-import type { Waiter } from '../log/waiters.ts'
-import type { PeekAnswer } from '../loops/wakes.ts'
-import type { Context } from '../operations/context.ts'
-import type { Services } from '../process/services.ts'
-import { closedBy, type Event } from '../stores/events.ts'
-import type { Member } from '../stores/members.ts'
-import { whoseIs } from '../stores/speech.ts'
+import { refuse } from '../../core/errors.ts'
+import type { Sleep } from '../../core/presence.ts'
+import { LogReader } from '../../log/log-reader.ts'
+import type { Waiter } from '../../log/waiters.ts'
+import type { PeekAnswer } from '../../loops/wakes.ts'
+import type { Context } from '../../operations/context.ts'
+import type { Services } from '../../process/services.ts'
+import { closedBy, type Event } from '../../stores/events.ts'
+import type { Member } from '../../stores/members.ts'
+import { whoseIs } from '../../stores/speech.ts'
 import { deliveredTo } from './team-wait.ts'
 
 const PEEKS_OF_A_TEAM = 32

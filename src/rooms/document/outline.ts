@@ -1,9 +1,9 @@
 // The sections of the doc. Each has a unique name, by which `section` names it when the doc is read or written.
 import type { z } from 'zod'
-import { fitting } from '../core/budget.ts'
-import { headingsOf, withHeadingsDeeper } from '../markdown/headings.ts'
-import { nameKey } from '../core/text.ts'
-import type { outlineRow } from './schemas.ts'
+import { fitting } from '../../core/budget.ts'
+import { headingsOf, withHeadingsDeeper } from '../../markdown/headings.ts'
+import { nameKey } from '../../core/text.ts'
+import type { outlineRow } from '../schemas.ts'
 
 export interface Section {
   section: string // the heading's text; the second of the same name is "Notes (2)"

@@ -1,8 +1,8 @@
 // Questions: whom they wait for, who has answered, and which were withdrawn.
-import type { Queries } from '../../db/database.ts'
-import { nameKey } from '../core/text.ts'
-import type { Participant } from '../stores/members.ts'
-import { newestQuestions, repliesTo, type MessageHead, type Question, type Reply } from '../stores/questions.ts'
+import type { Queries } from '../../../db/database.ts'
+import { nameKey } from '../../core/text.ts'
+import type { Participant } from '../../stores/members.ts'
+import { newestQuestions, repliesTo, type MessageHead, type Question, type Reply } from '../../stores/questions.ts'
 
 /** Tells teams apart by their handles: a team that left and came back has several, and one key. */
 export type TeamKey = (handle: string) => string

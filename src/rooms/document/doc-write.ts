@@ -1,8 +1,8 @@
 // The one way in which an operation writes a session's document: whoever waits in the session is told of the version.
-import { docTopic } from '../log/doc-versions.ts'
-import type { Context } from '../operations/context.ts'
-import { writeDocument } from '../stores/documents.ts'
-import { authorOf } from './who-may.ts'
+import { docTopic } from '../../log/doc-versions.ts'
+import type { Context } from '../../operations/context.ts'
+import { writeDocument } from '../../stores/documents.ts'
+import { authorOf } from '../who-may.ts'
 
 /** Writes a new version. The caller's operation locks the session, and has compared versions. */
 export const writeDoc = async (context: Context, sessionId: string, content: string): Promise<{ version: number; at: string }> => {

@@ -1,14 +1,14 @@
 // A session's one markdown document. Every write adds a version with its author.
 import { z } from 'zod'
-import { person, team } from '../operations/callers.ts'
-import type { Context } from '../operations/context.ts'
-import { cutText, fitting, jsonLength } from '../core/budget.ts'
-import { refuse } from '../core/errors.ts'
-import { utf8Bytes } from '../core/text.ts'
-import { documentVersions, readDocument, readVersion } from '../stores/documents.ts'
+import { person, team } from '../../operations/callers.ts'
+import type { Context } from '../../operations/context.ts'
+import { cutText, fitting, jsonLength } from '../../core/budget.ts'
+import { refuse } from '../../core/errors.ts'
+import { utf8Bytes } from '../../core/text.ts'
+import { documentVersions, readDocument, readVersion } from '../../stores/documents.ts'
 import { writeDoc } from './doc-write.ts'
 import { fittingOutline, outlineOf, sectionNamed, sectionsOf, textOf, withSection, type Section } from './outline.ts'
-import { existingSession, openSession } from './preconditions.ts'
+import { existingSession, openSession } from '../preconditions.ts'
 import {
   DOC_BODY_BYTES,
   DOC_LIMIT_BYTES,
@@ -21,7 +21,7 @@ import {
   sessionId,
   time,
   version,
-} from './schemas.ts'
+} from '../schemas.ts'
 
 const sectionName = z
   .string()

@@ -1,5 +1,5 @@
 // The doc's `## Conclusion` section: from that level-2 heading, outside code fences, to the next heading of level 1 or 2.
-import { headingsOf, withFenceClosed, withHeadingsDeeper, type Heading } from '../markdown/headings.ts'
+import { headingsOf, withFenceClosed, withHeadingsDeeper, type Heading } from '../../markdown/headings.ts'
 import { sectionsOf, type Section } from './outline.ts'
 
 /** The doc with `summary` as its conclusion: in place of the one it has, else at the end. `summary` may begin with the heading; its other

@@ -1,18 +1,18 @@
 // One team's wait in one session: where it begins, what it hands over, and what then counts as delivered. While it is held, no more than
 // two async functions are: each keeps about half a KiB for every wait (bench/connections).
-import { pageWithin } from '../core/budget.ts'
-import { refuse } from '../core/errors.ts'
-import type { Poll } from '../core/presence.ts'
-import { LogReader } from '../log/log-reader.ts'
-import type { Waiter } from '../log/waiters.ts'
-import type { Context } from '../operations/context.ts'
-import type { Services } from '../process/services.ts'
-import { closedBy, type Event, type Page } from '../stores/events.ts'
-import type { Member } from '../stores/members.ts'
-import { whoseIs } from '../stores/speech.ts'
-import { writePresence } from '../stores/presence.ts'
-import { addressedAfter, addressedAmong } from '../stores/unread.ts'
-import { refuseBeyondEnd } from './preconditions.ts'
+import { pageWithin } from '../../core/budget.ts'
+import { refuse } from '../../core/errors.ts'
+import type { Poll } from '../../core/presence.ts'
+import { LogReader } from '../../log/log-reader.ts'
+import type { Waiter } from '../../log/waiters.ts'
+import type { Context } from '../../operations/context.ts'
+import type { Services } from '../../process/services.ts'
+import { closedBy, type Event, type Page } from '../../stores/events.ts'
+import type { Member } from '../../stores/members.ts'
+import { whoseIs } from '../../stores/speech.ts'
+import { writePresence } from '../../stores/presence.ts'
+import { addressedAfter, addressedAmong } from '../../stores/unread.ts'
+import { refuseBeyondEnd } from '../preconditions.ts'
 
 const WAITS_OF_A_TEAM = 32
 

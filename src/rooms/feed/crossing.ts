@@ -1,9 +1,9 @@
 // Posts that cross: what others said that the poster has not read, as a refusal or as a hint in the answer.
-import { pageWithin } from '../core/budget.ts'
-import { refuse } from '../core/errors.ts'
-import type { Context } from '../operations/context.ts'
-import { noteMissed } from '../stores/idempotency.ts'
-import { isNewsTo, newsAfter } from '../stores/speech.ts'
+import { pageWithin } from '../../core/budget.ts'
+import { refuse } from '../../core/errors.ts'
+import type { Context } from '../../operations/context.ts'
+import { noteMissed } from '../../stores/idempotency.ts'
+import { isNewsTo, newsAfter } from '../../stores/speech.ts'
 import { deliver, deliveredTo } from './team-wait.ts'
 
 const UNREAD_CHARS = 16_000

@@ -1,7 +1,7 @@
 // How far teams have read: up to where waits have handed them the feed (delivered), and up to where they said so themselves (acknowledged).
-import type { Services } from '../process/services.ts'
-import type { Event } from '../stores/events.ts'
-import { roster, type RosterRow } from '../stores/members.ts'
+import type { Services } from '../../process/services.ts'
+import type { Event } from '../../stores/events.ts'
+import { roster, type RosterRow } from '../../stores/members.ts'
 
 export interface Receipt {
   teamId: string

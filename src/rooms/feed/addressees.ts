@@ -1,9 +1,9 @@
 // The teams that a message is addressed to, by handle or name, and which of them are no longer there to read it.
 import { z } from 'zod'
-import { refuse } from '../core/errors.ts'
-import { nameKey } from '../core/text.ts'
-import type { Context } from '../operations/context.ts'
-import { roster, type Participant } from '../stores/members.ts'
+import { refuse } from '../../core/errors.ts'
+import { nameKey } from '../../core/text.ts'
+import type { Context } from '../../operations/context.ts'
+import { roster, type Participant } from '../../stores/members.ts'
 
 const addressee = z.string().min(1).max(120)
 export const addressees = z

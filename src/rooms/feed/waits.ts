@@ -1,13 +1,13 @@
 // The calls that block until something happens: how agents stay current.
 import { z } from 'zod'
-import { anyone, team } from '../operations/callers.ts'
-import { teamOf, type Context } from '../operations/context.ts'
-import { jsonLength, pagesWithin } from '../core/budget.ts'
-import { Refusal, refuse, unauthorized } from '../core/errors.ts'
-import { isUuid, parseToken, type Token } from '../core/ids.ts'
-import type { Services } from '../process/services.ts'
-import { PAGE_BYTES, type Page } from '../stores/events.ts'
-import { cursor, event, includeTrace, LEAST_CHARS, maxChars, op, sessionId, version } from './schemas.ts'
+import { anyone, team } from '../../operations/callers.ts'
+import { teamOf, type Context } from '../../operations/context.ts'
+import { jsonLength, pagesWithin } from '../../core/budget.ts'
+import { Refusal, refuse, unauthorized } from '../../core/errors.ts'
+import { isUuid, parseToken, type Token } from '../../core/ids.ts'
+import type { Services } from '../../process/services.ts'
+import { PAGE_BYTES, type Page } from '../../stores/events.ts'
+import { cursor, event, includeTrace, LEAST_CHARS, maxChars, op, sessionId, version } from '../schemas.ts'
 import { TeamWait } from './team-wait.ts'
 
 export const LONGEST_WAIT_S = 30

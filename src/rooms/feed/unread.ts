@@ -1,13 +1,13 @@
 // peek counts the unread messages of a team without consuming them: for hooks and scripts between two steps, and held for a watcher that wakes
 // an agent. To follow the feed, a team waits.
 import { z } from 'zod'
-import { isUuid } from '../core/ids.ts'
-import type { PeekAnswer } from '../loops/wakes.ts'
-import { team } from '../operations/callers.ts'
-import { teamOf, type Context } from '../operations/context.ts'
-import { withinDeadline } from '../../db/database.ts'
-import { refuseBeyondEnd } from './preconditions.ts'
-import { cursor, op, sessionId, version } from './schemas.ts'
+import { isUuid } from '../../core/ids.ts'
+import type { PeekAnswer } from '../../loops/wakes.ts'
+import { team } from '../../operations/callers.ts'
+import { teamOf, type Context } from '../../operations/context.ts'
+import { withinDeadline } from '../../../db/database.ts'
+import { refuseBeyondEnd } from '../preconditions.ts'
+import { cursor, op, sessionId, version } from '../schemas.ts'
 import { questionOf, TeamPeek, type PeekOptions } from './team-peek.ts'
 import { holdSeconds } from './waits.ts'
 
