@@ -1,6 +1,6 @@
 // The tables of people: how they sign in, the keys and invitations that they give out, and what they are told.
 import { sql } from 'drizzle-orm'
-import { boolean, index, integer, pgTable, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { boolean, index, integer, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { at, sessions } from './schema.ts'
 
 // Invitations of agents to a session (src/rooms/invitations.ts). `joined` is counted up to `joins`. Only a hash of the code's secret is
