@@ -49,6 +49,7 @@ const withPostgres = async (run: (database: TestPostgres) => Promise<void>): Pro
 }
 
 const runAll = async (database: TestPostgres, browser: string | undefined): Promise<void> => {
+  await step('styles, scripts, client', ['components/styles.ts'], {}) // once: tests that start servers beside each other read what it writes
   if (only.length === 0) await step('static checks', ['tests/check.ts', '--static'], {})
   const runs: Record<string, string[]> =
     only.length > 0
