@@ -60,7 +60,7 @@ const serve = async (config: Config, log: Log) => {
   }
 }
 
-const PUBLIC = new URL('../public', import.meta.url)
+const PUBLIC = new URL('../public/', import.meta.url)
 
 const asset = async (path: string): Promise<Response | undefined> => {
   const file = Bun.file(new URL(path, PUBLIC))
