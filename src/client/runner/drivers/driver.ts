@@ -1,0 +1,75 @@
+// A driver speaks the protocol of one kind of agent CLI. It starts the CLI for one task, turns what that prints into events of the log,
+// and can interrupt it. Which process it is, what is left of it, and the hub are others' business.
+import type { TraceEvent } from '../../../transcripts/trace-event.ts'
+
+/** One task as a driver needs it. */
+export interface Job {
+  prompt: string
+  /** As the session has it; the driver maps it to what its CLI knows. */
+  permissionMode: string
+  /** The worktree's folder. */
+  folder: string
+  /** The CLI's own id of the conversation that goes on; undefined: a new one. */
+  conversation: string | undefined
+  /** A new conversation that begins as the copy of another one, up to its message `at`. */
+  fork: { conversation: string; at: string | undefined } | undefined
+  /** Files that the prompt's reader is told to look at, relative to `folder`. */
+  contextFiles: readonly string[]
+  /** The environment of the CLI, without our own keys. */
+  env: Readonly<Record<string, string>>
+  /** How the CLI reaches the hub. `key` must not appear in an argument vector, nor in a file that others can read. */
+  hub: { url: string; key: string }
+  /** Further MCP servers by name, as the runner's --mcp-config has them. */
+  mcpServers: Readonly<Record<string, unknown>>
+}
+
+/** What a driver tells while its CLI works. */
+export interface Listener {
+  /** In the order in which the CLI printed it. `key` names the event within the task: the same when the CLI says it again. */
+  event(key: string, event: TraceEvent): void
+  /** The CLI wants leave for a tool. Resolves once a person has answered, or nobody has in time. */
+  ask(question: { tool: string; text: string; input: unknown }): Promise<{ allow: boolean; message: string | undefined }>
+}
+
+export interface Usage {
+  input_tokens: number
+  output_tokens: number
+  cost_usd: number | null
+}
+
+/** How a task ended, as the CLI or its silence tells it. */
+export interface Result {
+  status: 'completed' | 'failed' | 'interrupted'
+  /** The agent's last word to whoever prompted it. */
+  answer?: string
+  error?: { code: 'agent_failed' | 'not_allowed'; message: string }
+  /** The event's key of the call that ended the task: a question to the user, a plan to agree to. */
+  interruptedBy?: string
+  conversation?: string
+  /** The CLI's id of the conversation's last message: where a fork of it begins. */
+  conversationAt?: string
+  usage?: Usage
+}
+
+/** A CLI at work. */
+export interface Running {
+  /** Resolves once the CLI has said how it ended and is gone, or has died; it never rejects. */
+  ended: Promise<Result>
+  /** Asks the CLI to stop, by its protocol. Whoever calls kills what is left after a moment. */
+  interrupt(): void
+}
+
+/** Starts a program. The runner marks its environment, so that whatever the program starts can be found and ended. */
+export type Spawn = (
+  command: readonly string[],
+  options: { folder: string; env: Readonly<Record<string, string>> },
+) => import('node:child_process').ChildProcessWithoutNullStreams
+
+export interface Driver {
+  agenticTool: string
+  /** The program's name in PATH (or the first word of a command line). */
+  program: string
+  /** What a person does to get it. */
+  howToGet: string
+  start(job: Job, listener: Listener, spawn: Spawn): Running
+}
