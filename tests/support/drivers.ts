@@ -1,8 +1,8 @@
 // What a driver of an agent's CLI is given in tests: a task, somebody who listens, and processes that end with the test.
 import { spawn as spawnChild } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import type { Driver, Job, Listener, Result, Running, Spawn } from '../../src/client/runner/drivers/driver.ts'
 import { linesOf } from '../../src/transcripts/lines.ts'
 import type { Format } from '../../src/transcripts/format.ts'
@@ -42,12 +42,8 @@ export interface Task extends Running {
   until(type: TraceEvent['type']): Promise<TraceEvent>
 }
 
-/** `clients`: folders whose programs come first in PATH. */
-export const newStage = (
-  clients: string[] = [],
-  env: Record<string, string> = {},
-  wrap: (command: readonly string[]) => readonly string[] = (command) => command,
-): Stage => {
+/** `clients`: folders whose programs come first in PATH. `user`: who the programs run as, if the tests run as root. */
+export const newStage = (clients: string[] = [], env: Record<string, string> = {}, { user }: { user?: number } = {}): Stage => {
   const home = mkdtempSync(join(tmpdir(), 'driver-'))
   const [folder, bin] = [join(home, 'work tree'), join(home, 'bin')]
   mkdirSync(folder)
@@ -61,11 +57,12 @@ export const newStage = (
       return new Response(null, { status: 404 })
     },
   })
+  if (user !== undefined) for (const owned of [home, folder]) chownSync(owned, user, user)
   const children = new Set<ReturnType<Spawn>>()
   const commands: (readonly string[])[] = []
   const spawn: Spawn = (command, options) => {
     commands.push(command)
-    const [program, ...words] = wrap(command)
+    const [program, ...words] = user === undefined ? command : asUser(user, command)
     const child = spawnChild(program!, words, { cwd: options.folder, env: options.env })
     children.add(child)
     child.once('exit', () => children.delete(child))
@@ -100,6 +97,16 @@ export const newStage = (
       rmSync(home, { recursive: true, force: true })
     },
   }
+}
+
+export const isRoot = process.getuid?.() === 0
+export const NOBODY = 65_534
+
+// A file that the driver made for the program alone becomes that user's.
+const asUser = (user: number, command: readonly string[]) => {
+  const file = command[command.indexOf('--mcp-config') + 1]!
+  if (existsSync(file)) for (const owned of [file, dirname(file)]) chownSync(owned, user, user)
+  return ['setpriv', `--reuid=${user}`, `--regid=${user}`, '--clear-groups', ...command]
 }
 
 const play = (

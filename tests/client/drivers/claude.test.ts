@@ -4,7 +4,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { claude } from '../../../src/client/runner/drivers/claude.ts'
 import { claudeCode } from '../../../src/transcripts/claude-code.ts'
-import { clientBin, HUB_KEY, newStage, workIn, workOf, type Stage, type Task } from '../../support/drivers.ts'
+import { clientBin, HUB_KEY, isRoot, newStage, NOBODY, workIn, workOf, type Stage, type Task } from '../../support/drivers.ts'
 import { startScriptedModel, type Maker, type ScriptedModel } from '../../support/scripted-model.ts'
 
 const VERSIONS = { '2.1.330': 'claude', '2.1.197': 'claude-2.1.197' }
@@ -19,9 +19,9 @@ afterEach(async () => {
 
 const MODEL = { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', ANTHROPIC_API_KEY: 'x' }
 
-const open = (bin: string, moves: Maker[], env: Record<string, string> = {}) => {
+const open = (bin: string, moves: Maker[], env: Record<string, string> = {}, more = {}) => {
   model = startScriptedModel(moves)
-  stage = newStage([bin], { ...MODEL, ANTHROPIC_BASE_URL: model.url, ...env })
+  stage = newStage([bin], { ...MODEL, ANTHROPIC_BASE_URL: model.url, ...env }, more)
 }
 
 const bash =
@@ -193,6 +193,51 @@ for (const [version, folder] of Object.entries(VERSIONS)) {
         const result = await stage.run(claude, stage.job(more)).result
         expect(result).toMatchObject({ status: 'failed', conversationMissing: true, error: { code: 'agent_failed' } })
         expect(model.asked).toEqual([])
+      },
+      LONG_MS,
+    )
+
+    test.each([
+      ['plan', 'plan'],
+      ['default', 'default'],
+      ['ask', 'default'],
+      ['acceptEdits', 'acceptEdits'],
+      ['auto', 'acceptEdits'],
+      ['on-failure', 'acceptEdits'],
+      ['bypassPermissions', 'bypassPermissions'],
+      ['allow-all', 'bypassPermissions'],
+    ])(
+      'the mode %s reaches it as %s',
+      async (permissionMode, wanted) => {
+        open(bin, [say('Done.')], {}, isRoot ? { user: NOBODY } : {}) // as root it refuses to bypass permissions
+        const task = stage.run(claude, stage.job({ permissionMode }))
+        expect(await task.result).toMatchObject({ status: 'completed' })
+        const begun = task.told.find(({ event }) => event.content.event === 'init')!.event.content
+        expect(begun.data).toMatchObject({ permissionMode: wanted })
+      },
+      LONG_MS,
+    )
+
+    test.skipIf(!isRoot)(
+      'as root it refuses to bypass permissions, in its own words',
+      async () => {
+        open(bin, [say('Done.')])
+        const { status, error } = await stage.run(claude, stage.job({ permissionMode: 'allow-all' })).result
+        expect(status).toBe('failed')
+        expect(error!.message).toContain('cannot be used with root')
+      },
+      LONG_MS,
+    )
+
+    test(
+      version === '2.1.197' ? 'a fork in another worktree is told as missing' : 'a fork in another worktree has its conversation',
+      async () => {
+        open(bin, [say('One.'), say('Two.')])
+        const { conversation, conversationAt } = await stage.run(claude, stage.job({ prompt: 'the first prompt' })).result
+        const fork = { conversation: conversation!, at: conversationAt }
+        const { status, conversationMissing } = await stage.run(claude, stage.job({ folder: stage.home, fork })).result
+        expect([status, conversationMissing]).toEqual(version === '2.1.197' ? ['failed', true] : ['completed', undefined])
+        expect(model.asked.at(-1)!.told.includes('the first prompt')).toBe(true)
       },
       LONG_MS,
     )
