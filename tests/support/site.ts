@@ -14,7 +14,8 @@ export const MOBILE = { viewport: { width: 390, height: 844 }, isMobile: true, h
 
 const ROOT = join(import.meta.dir, '../..')
 
-const asset = async (path: string) => {
+/** Reads a file of public/, as the server does. */
+export const asset = async (path: string) => {
   const file = Bun.file(join(ROOT, 'public', path))
   return (await file.exists()) ? new Response(file) : undefined
 }
