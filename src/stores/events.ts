@@ -127,11 +127,12 @@ export const pageOf = (events: Event[]): Page => {
 const sizeOf = ({ content, ...rest }: Event) => Buffer.byteLength(JSON.stringify(content ?? rest))
 
 export const eventOf = (row: EventRow): Event => {
-  const { id, sequence, type, at } = row
+  const { id, sequence, type, at, to_team_ids: to } = row
   if (type === 'system') {
     const event = { id, sequence, type, ...fromBeforeTo(row.content), at }
     return row.by_team_id ? { ...event, [DONE_BY]: row.by_team_id } : event
   }
+  const { content, people } = apartFromPeople(row.content)
   return {
     id,
     sequence,
@@ -139,13 +140,21 @@ export const eventOf = (row: EventRow): Event => {
     author: row.author,
     team: row.author_name,
     posted_by_team_id: row.posted_by_team_id,
-    content: row.content,
+    content,
     at,
     ...(row.reply_to && { reply_to: row.reply_to }),
-    ...(row.to_team_ids && { to: row.to_team_ids }),
+    ...(to && to.length > 0 && { to }),
+    ...(people !== undefined && { to_people: people }),
     ...(row.expects_reply && { expects_reply: true }),
     ...(row.task_id && { task_id: row.task_id }),
     ...(row.tool_name && { tool_name: row.tool_name }),
     ...(row.model && { model: row.model }),
   }
+}
+
+// The people that a message is addressed to are stored in its content, because they have names alone, and shown beside `to`.
+const apartFromPeople = (content: EventRow['content']): { content: EventRow['content']; people?: unknown } => {
+  if (content.to_people === undefined) return { content }
+  const { to_people: people, ...said } = content
+  return { content: said, people }
 }

@@ -180,7 +180,7 @@ const GROUPS: { id: string; title: string; about: string; names: VariableName[] 
     id: 'notifications',
     title: 'Notifications',
     about:
-      'How people are told that they are needed: by teams that repeat themselves or lost their convener, and when a session is concluded.',
+      'How people are told that they are needed: by teams that repeat themselves, lost their convener or ask a question, and when a session is concluded.',
     names: ['NOTIFY_URL'],
   },
 ]
