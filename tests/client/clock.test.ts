@@ -1,9 +1,9 @@
 // A machine whose clock is hours off: its client program does all that it does elsewhere.
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { buildClient, newHome, RUNTIME, type Home } from '../support/client.ts'
-import { fakeClient, within, type FakeClient } from '../support/fake-client.ts'
-import { startHub, type Hub } from '../support/hub.ts'
+import { RUNTIME } from '../support/client.ts'
+import { within } from '../support/fake-client.ts'
+import { withHub } from '../support/hub-and-clients.ts'
 import { armed, meeting, sessionFiles } from '../support/watching.ts'
 
 const LONG_MS = 120_000
@@ -11,20 +11,7 @@ const SHORT_MS = 1_500
 const HOURS_OFF = [5, -5]
 const HOUR_MS = 3_600_000
 
-let hub: Hub
-let home: Home
-const clients: FakeClient[] = []
-
-beforeAll(async () => {
-  buildClient()
-  hub = await startHub()
-}, 180_000)
-afterAll(() => hub.server.remove())
-beforeEach(() => void (home = newHome(hub.link)))
-afterEach(() => {
-  for (const client of clients.splice(0)) client.kill()
-  home.drop()
-})
+const { hub, home, client } = withHub()
 
 const hoursOff = (hours: number): Record<string, string> => ({
   NODE_OPTIONS: `--import=${join(import.meta.dir, '../support/clock-off.mjs')}`,
@@ -39,15 +26,14 @@ for (const hours of HOURS_OFF)
       const untouched = home.read('.claude.json')
       expect(await home.run(['connect', 'claude', '--yes'], { env })).toMatchObject({ code: 0, err: '' })
       const { alex, bea } = await meeting(hub)
-      const client = fakeClient(home, hub.link, { env })
-      clients.push(client)
-      expect(await client.joined(alex)).toMatchObject({ code: 0, err: '' })
+      const agent = client({ env })
+      expect(await agent.joined(alex)).toMatchObject({ code: 0, err: '' })
       expect(sessionFiles(home, '.json')).toEqual([`${alex.handle}.json`])
-      const first = client.ended()
+      const first = agent.ended()
       await armed(home)
       await hub.post(bea, 'one')
       expect(await first).toMatchObject({ code: 2, err: expect.stringContaining('1 unread') })
-      const second = client.ended()
+      const second = agent.ended()
       expect(await within(SHORT_MS, second)).toBeUndefined() // left unread, it wakes nobody again
       await hub.post(bea, 'two')
       expect(await second).toMatchObject({ code: 2, err: expect.stringContaining('unread') })
