@@ -37,7 +37,10 @@ export const QuestionMark = ({ item: { sequence, answers, withdrawn, waitingFor,
     {asksPerson && (
       <span className="concluded:hidden [body:not(:has(#dialog))_&]:hidden">
         <Dot />
-        <a href={`?answer=${sequence}#message`} className="font-medium text-foreground underline underline-offset-2">
+        <a
+          href={`?answer=${sequence}#message`}
+          className="-my-1.5 inline-block py-1.5 font-medium text-foreground underline underline-offset-2"
+        >
           Answer
         </a>
       </span>
