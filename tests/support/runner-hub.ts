@@ -103,6 +103,7 @@ export const startRunnerHub = async (config: Record<string, unknown> = { pages_o
   const answer = async (request: Request): Promise<Response> => {
     const { pathname } = new URL(request.url)
     if (pathname === '/api/config') return Response.json({ mcp_url: `${hub.url}/mcp`, ...config })
+    if (!pathname.startsWith('/api/runner/')) return new Response('Something else')
     const call = pathname.replace('/api/runner/', '')
     const body = await request.json()
     calls.push({ call, body, at: Date.now() })

@@ -38,6 +38,7 @@ const STEPS = {
   sleep: (ms) => Promise.race([new Promise((resolve) => setTimeout(resolve, ms)), interrupt]),
   // Runs on behind, as a dev server does.
   sh: (command) => void spawn('/bin/sh', ['-c', command], { stdio: ['ignore', 'ignore', 'ignore'] }).unref(),
+  hold: () => void spawn('sleep', ['600'], { stdio: ['ignore', 'inherit', 'inherit'], detached: true }).unref(),
   sync: (command) => new Promise((resolve) => spawn('/bin/sh', ['-c', command], { stdio: 'ignore' }).once('exit', resolve)),
   ask: async (text) => {
     tell({ ask: { tool: 'Write', text, input: { file_path: 'a.txt' } } })

@@ -32,6 +32,8 @@ export interface WireTask {
   path: string
   conversation: string | null
   fork: { conversation: string; conversation_at: string | null } | null
+  /** What came before, for an agent that cannot go on with `conversation` or `fork`. */
+  digest?: string | null
   context_files: string[] | null
   mcp_servers: (string | { name: string })[] | null
   mcp_url: string

@@ -108,8 +108,11 @@ const greet = async ({ out, env }: Machine, options: RunnerOptions, { git, repos
     ...agents.found.map(({ driver, version, program }) => `  agent  ${driver.agenticTool}  ${version ?? 'no version'}  ${program}`),
     ...agents.missing.map(({ agenticTool, howToGet }) => `  missing  ${agenticTool}: ${howToGet}`),
   ]
-  out.write(`${lines.map((line) => escapeInvisible(line)).join('\n')}\n`)
+  out.write(`${lines.map(plain).join('\n')}\n`)
 }
+
+// Names of folders, branches and agents are others' words: none of them moves the terminal's cursor or begins a line.
+const plain = (line: string): string => escapeInvisible(line).replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ')
 
 const userName = (env: Machine['env']): string => {
   try {
@@ -128,7 +131,7 @@ interface Means {
 }
 
 const work = async (machine: Machine, options: RunnerOptions, { key, git, repositories, drivers, agents }: Means): Promise<void> => {
-  const say = (line: string) => void machine.out.write(`${escapeInvisible(line)}\n`)
+  const say = (line: string) => void machine.out.write(`${plain(line)}\n`)
   const mark = `parley-${randomBytes(8).toString('hex')}`
   const worktrees = new Map(repositories.map((each) => [each.path, each]))
   const post: Post & { worktrees: Map<string, Repository> } = {
