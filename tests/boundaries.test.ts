@@ -22,8 +22,8 @@ const MAY: Record<string, string[]> = {
   import: ['core', 'db', 'transcripts', 'stores', 'process'],
   rooms: ['core', 'db', 'markdown', 'stores', 'loops', 'log', 'notices', 'process', 'operations'],
   history: ['core', 'db', 'markdown', 'stores', 'search', 'operations'],
-  control: ['core', 'log', 'process', 'stores'],
-  'toolsets.ts': ['core', 'operations', 'rooms', 'history'],
+  control: ['core', 'db', 'transcripts', 'stores', 'log', 'process', 'operations', 'rooms'],
+  'toolsets.ts': ['core', 'operations', 'rooms', 'control', 'history'],
   doors: ['core', 'db', 'stores', 'log', 'notices', 'process', 'operations', 'import', 'rooms', 'control'],
   pages: [
     'core',

@@ -39,8 +39,9 @@ test.each(routes.map((route) => [route.method, route.path, route] as const))('%s
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!)
   expect(named('path')).toEqual(inPath)
   expect(named('query')).not.toContain('team_id')
-  const { issues, peopleOnly } = route.operation
-  expect(named('header').includes('X-Team-ID')).toBe((!isOpen(route.operation) || issues !== undefined) && !peopleOnly)
+  const { callers, alsoCarries = [], peopleOnly } = route.operation
+  const takesTeams = [...callers, ...alsoCarries].some(({ kind }) => kind === 'team')
+  expect(named('header').includes('X-Team-ID')).toBe(takesTeams && !peopleOnly)
   expect(named('header').includes('Idempotency-Key')).toBe(route.operation.effect !== 'read')
   const fields = Object.keys(route.operation.input.shape).filter((name) => !inPath.includes(name) && !(peopleOnly && name === 'team_id'))
   if (method === 'GET') expect(named('query').toSorted()).toEqual(fields.filter((name) => name !== 'team_id').toSorted())

@@ -7,7 +7,7 @@ import type { Guide } from '../operations/toolset.ts'
 
 /** The pages beside AGENTS.md, a line each. */
 export const guideList = (guides: readonly Guide[]): string =>
-  guides.map(({ name, about }) => `- [AGENTS/${name}.md](http://127.0.0.1:7423/AGENTS/${name}.md): ${about}`).join('\n')
+  guides.map(({ name, about }) => `- [${name}.md](http://127.0.0.1:7423/AGENTS/${name}.md): ${about}`).join('\n')
 
 /** The table of system events. */
 export const eventTable = (kinds: readonly EventKind[]): string => {

@@ -18,21 +18,21 @@ const waitingFor = (time: string) => `(select set_config('lock_timeout', ${time}
 //             statement would not see it
 //   opened    a turn opens with the log, with each prompt, and with each chat of another author than the one who holds it
 //   numbered  sequence, turn and ordinal; a system event falls into the open turn
-// $21: LOCK_WAIT or NO_LIMIT.
+// $22: LOCK_WAIT or NO_LIMIT.
 // Arrays, no JSON, and no join between the steps: the planner knows nothing of their sizes and would choose nested loops.
 export const APPEND_BATCH = `
 with posts as (
   select * from unnest($1::int[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::text[], $7::text[], $8::text[], $9::text[],
-    $10::text[], $11::int[], $12::uuid[], $13::text[], $14::bool[], $15::bool[], $16::int8[], $17::text[], $18::text[], $19::text[],
-    $20::text[])
+    $10::text[], $11::int[], $12::uuid[], $13::text[], $14::bool[], $15::uuid[], $16::bool[], $17::int8[], $18::text[], $19::text[],
+    $20::text[], $21::text[])
   as p(ord, id, session_id, team_id, by_team_id, author, author_name, holder, type, content, size, reply_to, to_team_ids, expects_reply,
-    even_closed, expected_cursor, caller, key_hash, operation, body_hash)
+    task_id, even_closed, expected_cursor, caller, key_hash, operation, body_hash)
 ), seen as materialized (
   select id, last_sequence from sessions where id in (select session_id from posts)
 ), heads as materialized (
   select *, greatest(last_event_at, clock_timestamp())::timestamptz(3) as at from (
     select id, status, last_sequence, turn, turn_holder, turn_events, last_event_at
-    from sessions where id in (select session_id from posts) and ${waitingFor('$21::text')} order by id for no key update
+    from sessions where id in (select session_id from posts) and ${waitingFor('$22::text')} order by id for no key update
   ) locked
 ), checked as (
   select p.*, h.last_sequence, h.turn as open_turn, h.turn_holder, h.turn_events, h.at, coalesce(p.author_name, m.team_name) as name,
@@ -66,9 +66,9 @@ with posts as (
   from numbered a where a.newest and a.outcome = 'appended' and s.id = a.session_id
 ), written as (
   insert into events (session_id, sequence, id, turn, ordinal, type, author, author_name, posted_by_team_id, by_team_id, content, size,
-    reply_to, to_team_ids, expects_reply, at)
+    reply_to, to_team_ids, expects_reply, task_id, at)
   select session_id, sequence, id, turn, ordinal, type, author, name, team_id, by_team_id, content::jsonb, size, reply_to, to_team_ids::uuid[],
-    expects_reply, at
+    expects_reply, task_id, at
   from numbered where outcome = 'appended'
 ), remembered as (
   insert into idempotency (scope, caller, key_hash, operation, body_hash, answer)

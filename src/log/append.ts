@@ -10,15 +10,16 @@ import { eventOf, type Event } from '../stores/events.ts'
 export interface Draft {
   sessionId: string
   type: 'chat' | 'user_input' | 'system'
-  author: 'team' | 'person' | 'system'
+  author: 'team' | 'person' | 'key' | 'system'
   authorName?: string | undefined // a team's is on its roster row
   teamId?: string | undefined // must be present in the session when the lock is held
   doneBy?: string | undefined // of a system event: the handle of the team whose doing it is
-  holder?: string | undefined // who takes the turn: the team's handle, or person:<name>
+  holder?: string | undefined // who takes the turn: the team's handle, person:<name>, or key:<name>
   content: Record<string, unknown>
   replyTo?: string | undefined
   to?: string[] | undefined
   expectsReply?: boolean | undefined // a question to those in `to`
+  taskId?: string | undefined // of a prompt: the task that it begins
   evenClosed?: boolean // conclude and reopen write to a session that is closed
   idempotency?: Idempotency | undefined
   /** Written only if nobody else spoke after this sequence. In a batch no draft of another holder comes before it: a statement does not see
@@ -39,6 +40,8 @@ export type Appended =
   | { outcome: 'closed' }
   | { outcome: 'unread' | 'beyond'; lastSequence: number } // of expectedCursor: others spoke after it, or it is past the end
   | { outcome: 'replayed'; operation: string; bodyHash: string; answer: Record<string, unknown> }
+
+export type Posted = Extract<Appended, { outcome: 'appended' }>
 
 interface AppendRow extends Assigned {
   ord: number
@@ -79,6 +82,7 @@ const COLUMNS = [
   'replyTo',
   'to',
   'expectsReply',
+  'taskId',
   'evenClosed',
   'expectedCursor',
   'caller',
@@ -88,7 +92,19 @@ const COLUMNS = [
 ] as const
 
 const postOf = (draft: Draft, ord: number) => {
-  const { sessionId: session, teamId: team, doneBy, author, authorName, holder, type, replyTo, expectsReply, expectedCursor } = draft
+  const {
+    sessionId: session,
+    teamId: team,
+    doneBy,
+    author,
+    authorName,
+    holder,
+    type,
+    replyTo,
+    expectsReply,
+    taskId,
+    expectedCursor,
+  } = draft
   const { evenClosed = false, idempotency } = draft
   const content = JSON.stringify(draft.content)
   const to = draft.to && pgArray(draft.to)
@@ -107,6 +123,7 @@ const postOf = (draft: Draft, ord: number) => {
     replyTo,
     to,
     expectsReply,
+    taskId,
     evenClosed,
     expectedCursor,
     ...NO_KEY,
@@ -136,9 +153,9 @@ interface Assigned {
 export const writtenAt = ({ id, name: author_name, sequence, turn, ordinal, at }: Assigned, draft: Draft): Appended => {
   const content = asStored(draft.content)
   const { type, author, teamId: posted_by_team_id = null, replyTo: reply_to = null, to: to_team_ids = null } = draft
-  const { expectsReply: expects_reply = null, doneBy: by_team_id = null } = draft
+  const { expectsReply: expects_reply = null, doneBy: by_team_id = null, taskId: task_id = null } = draft
   const by = { author, author_name, posted_by_team_id, by_team_id }
-  const event = eventOf({ id, sequence, type, ...by, content, reply_to, to_team_ids, expects_reply, turn, at })
+  const event = eventOf({ id, sequence, type, ...by, content, reply_to, to_team_ids, expects_reply, task_id, turn, at })
   return { outcome: 'appended', event, turn, ordinal }
 }
 

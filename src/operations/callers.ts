@@ -7,6 +7,7 @@ import type { Services } from '../process/services.ts'
 import { isGoodKey, type Key } from '../stores/keys.ts'
 import { isPresent, type Member } from '../stores/members.ts'
 import { isSignedIn } from '../stores/sign-ins.ts'
+import { mayHaveSeats, seatedMember, seatHolderOf } from '../stores/control/seats.ts'
 import type { Call } from './call.ts'
 
 /** What is known of a caller, by its kind. */
@@ -59,17 +60,22 @@ export const anyone: CallerKind<'anyone'> = {
   resolve: async () => ({ kind: 'anyone', id: '' }),
 }
 
-/** A team of the session that `session_id` names, by its team_id: the argument, else the header X-Team-ID. */
+/** A team of the session that `session_id` names, by its team_id: the argument, else the header X-Team-ID. A key that has a seat in that
+ *  session needs none. */
 export const team: CallerKind<'team'> = {
   kind: 'team',
   carries: { team_id: z.string().max(200).optional().describe('The team_id you were given.') },
   credentialIn(call, raw) {
     const given = raw.team_id ?? call.token
-    if (given === undefined) return undefined
+    if (given === undefined) return call.key && mayHaveSeats(call.key) ? { text: BY_SEAT } : undefined
     const text = typeof given === 'string' ? given : '' // the check of the shape refuses it
     return { text, secret: parseToken(text)?.secret }
   },
-  async resolve({ text }, { operation, services, input }) {
+  async resolve({ text }, { operation, services, call, input }) {
+    if (text === BY_SEAT) {
+      const member = await seatedMember(services.database, seatHolderOf(call.key!), input.session_id)
+      return member && { kind: 'team', id: member.teamId, ended: member.left, member }
+    }
     const token = parseToken(text)
     if (!token) return undefined
     const cached = operation.held && services.cachedMember(input.session_id, token, input.since_cursor ?? 0)
@@ -78,6 +84,8 @@ export const team: CallerKind<'team'> = {
   },
   isCurrent: (tx, { member }, { session_id }) => isPresent(tx, session_id, member.teamId),
 }
+
+const BY_SEAT = 'seat'
 
 /** A person who signed in on the page. */
 export const person: CallerKind<'person'> = {

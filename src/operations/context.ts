@@ -7,7 +7,7 @@ import type { Topic } from '../log/topics.ts'
 import type { Waiter } from '../log/waiters.ts'
 import type { Queries } from '../../db/database.ts'
 import type { Services } from '../process/services.ts'
-import type { Idempotency, Draft } from '../log/append.ts'
+import type { Idempotency, Draft, Posted } from '../log/append.ts'
 import type { Event } from '../stores/events.ts'
 import type { Member } from '../stores/members.ts'
 import type { Session } from '../stores/sessions.ts'
@@ -24,6 +24,10 @@ export interface Context {
   /** Writes a system event into a session's log, in this transaction; readers hear of it once it is committed. Into another log than that
    *  of the subject too: two writes that wait for each other so are a collision, and tried again. */
   append(sessionId: string, content: Draft['content'], options?: AppendOptions): Promise<Event>
+  /** Writes a prompt or a message into a session's log, as `append` does a system event. */
+  post(draft: Draft): Promise<Posted>
+  /** Events up to `newest` were written into this session's log by other means than `append` and `post`: `count` of them. */
+  grew(sessionId: string, newest: number, count: number): void
   /** Something else than an event has changed what search says of this session: indexed once it is committed. Of the session that is the
    *  subject this goes without saying. */
   changed(sessionId: string): void
@@ -68,6 +72,8 @@ export const createContext = ({ services, call, caller }: Request, more: Partial
   locked: undefined,
   session: undefined,
   append: outsideWrite,
+  post: outsideWrite,
+  grew: outsideWrite,
   changed: outsideWrite,
   moved: outsideWrite,
   secretFor: outsideWrite,

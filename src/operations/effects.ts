@@ -2,7 +2,7 @@
 import type { Queries } from '../../db/database.ts'
 import type { Caller } from './callers.ts'
 import type { AppendOptions } from './context.ts'
-import { appendEvents, type Draft } from '../log/append.ts'
+import { appendEvents, type Draft, type Posted } from '../log/append.ts'
 import type { Topic } from '../log/topics.ts'
 import type { Services } from '../process/services.ts'
 import type { Event } from '../stores/events.ts'
@@ -14,20 +14,31 @@ export const createEffects = (tx: Queries, caller: Caller) => {
   const appended = new Map<string, Event[]>() // by session
   const changed = new Set<string>()
   const moved = new Map<Topic, number>()
+  const grown = new Map<string, { newest: number; count: number }>() // by session, without those in `appended`
   const own = caller.kind === 'team' ? caller.member.teamId : undefined
 
+  const post = async (draft: Draft): Promise<Posted> => {
+    const [answer] = await appendEvents(tx, [draft])
+    if (answer?.outcome !== 'appended') throw new Error(`an event was ${answer?.outcome} inside its own transaction`)
+    appended.set(draft.sessionId, [...(appended.get(draft.sessionId) ?? []), answer.event])
+    return answer
+  }
+
   return {
-    async append(sessionId: string, content: Draft['content'], { evenClosed = false, doneBy = own }: AppendOptions = {}): Promise<Event> {
-      const [answer] = await appendEvents(tx, [{ sessionId, type: 'system', author: 'system', doneBy, content, evenClosed }])
-      if (answer?.outcome !== 'appended') throw new Error(`an event was ${answer?.outcome} inside its own transaction`)
-      appended.set(sessionId, [...(appended.get(sessionId) ?? []), answer.event])
-      return answer.event
-    },
+    post,
+    append: async (
+      sessionId: string,
+      content: Draft['content'],
+      { evenClosed = false, doneBy = own }: AppendOptions = {},
+    ): Promise<Event> => (await post({ sessionId, type: 'system', author: 'system', doneBy, content, evenClosed })).event,
+    grew: (sessionId: string, newest: number, count: number) =>
+      void grown.set(sessionId, { newest, count: count + (grown.get(sessionId)?.count ?? 0) }),
     changed: (sessionId: string) => void changed.add(sessionId),
     moved: (topic: Topic, newest: number) => void moved.set(topic, newest),
 
     /** Call it when the transaction is committed. */
     publish(services: Services) {
+      for (const [session, { newest, count }] of grown) services.grewHere(session, newest, count)
       for (const [session, events] of appended) services.publish(session, events)
       for (const session of changed) if (!appended.has(session)) services.indexer.moved(session)
       for (const [topic, newest] of moved) services.publishTopic(topic, newest)

@@ -33,6 +33,7 @@ export const withCredential = async (tx: Queries, request: Request, key: Idempot
     return { ...answer, url: url.slice(0, -UUID_LENGTH) + code, ...(issues === 'code' && { code }) }
   }
   if (issues === undefined) return answer
+  if (answer.handle === null) return answer // a person got none
   const handle = String(answer.handle)
   if (answer.team_id === undefined) return { ...answer, team_id: `${handle}.${secretFrom(request, key, handle)}` }
   const own = await memberByToken(tx, String(answer.session_id), request.call.token)

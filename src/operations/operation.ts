@@ -41,7 +41,11 @@ export interface Operation<Context, I extends z.ZodObject = z.ZodObject, O exten
   input: I
   output: O
   refuses: readonly ErrorCode[]
+  /** Its texts are what a program printed: `run` cleans them (transcripts/storable.ts) where those of a caller would be refused. */
+  cleansTexts?: boolean
   run(context: Context, input: z.output<I>): Promise<z.output<O>>
+  /** What a write waits for once it is committed, outside of its transaction; also of one that was done before. With `held`. */
+  afterwards?(context: Context, answer: z.output<O>, input: z.output<I>): Promise<z.output<O>>
 }
 
 /** One that agents and programs can call, and what the doors must know of it. Those without a route are the pages' own. */

@@ -54,7 +54,7 @@ const attempt = async (operation: AnyOp, services: Services, given: Call, raw: u
   if (given.locked && !operation.letsIn && !isToken(fields.team_id ?? given.token)) given.locked()
   const [kind, credential] = credentialOf(operation, given, fields) ?? unauthorized()
   const { input, carried } = withoutCarried(operation, parsed(operation, raw))
-  checkTexts(input, credential.secret)
+  if (!operation.cleansTexts) checkTexts(input, credential.secret)
   const call = withCarried(given, carried)
   // Before the first look at what is waited for, which is the look-up of the caller: whatever happens in between wakes the waiter.
   const topic = operation.topic?.(input)
@@ -67,7 +67,11 @@ const attempt = async (operation: AnyOp, services: Services, given: Call, raw: u
     // An append decides that under the lock, and with a key it may be a replay.
     if (caller.ended && operation.effect !== 'append' && key === undefined) unauthorized()
     const request = { operation, services, call, caller, input }
-    if (operation.effect === 'write') return await write({ ...request, subject, key })
+    if (operation.effect === 'write') {
+      const written = await write({ ...request, subject, key })
+      if (!written.ok || !operation.afterwards) return written
+      return { ...written, data: await operation.afterwards(createContext(request, { waiter }), written.data, input) }
+    }
     let replayed = false
     const context = createContext(request, { waiter, idempotency: key, replayed: () => void (replayed = true) })
     const data = await operation.run(context, input)

@@ -6,11 +6,11 @@ import { escapeInvisible } from '../core/escape-invisible.ts'
 import { anyone, person, team } from '../operations/callers.ts'
 import type { Context } from '../operations/context.ts'
 import { createDocument, readDocument, type Author } from '../stores/documents.ts'
-import { addParticipant, memberByToken } from '../stores/members.ts'
-import { insertSession, sessionById, type Session } from '../stores/sessions.ts'
+import { addParticipant, memberByToken, type Participant } from '../stores/members.ts'
+import { insertSession, sessionById, type NewSessionRow, type Session } from '../stores/sessions.ts'
 import { conclusionOf } from './document/conclusion.ts'
 import { authorOf } from './who-may.ts'
-import { unusedHue } from './roster.ts'
+import { unusedHue, unusedName } from './roster.ts'
 import { description, op, pageOp, sessionId, teamName, title } from './schemas.ts'
 import { wakeCommand, wakeField } from './wake-command.ts'
 
@@ -57,16 +57,8 @@ export const createSession = op({
   async run(context, { title, description, creator_team_name, expected_teams, resume_from }) {
     const handle = crypto.randomUUID()
     const by = { teamId: handle, name: creator_team_name }
-    const id = await startNewSession(context, { title, description, expected_teams, resume_from }, by)
-    await addParticipant(context.queries, {
-      sessionId: id,
-      teamId: handle,
-      tokenHash: sha256(context.secretFor(handle)),
-      teamName: creator_team_name,
-      hue: unusedHue(creator_team_name, []),
-      lastSeenCursor: 0,
-      deliveredCursor: 0,
-    })
+    const id = await openSession(context, { title, description, expected_teams, resume_from }, by)
+    await seatFirst(context, id, by)
     const team_id = `${handle}.${context.secretFor(handle)}`
     const known = { session_id: id, team_id, handle, team_name: creator_team_name, cursor: 0 as const, title, description }
     return { ...known, ...wakeCommand(context.call, id) }
@@ -82,8 +74,20 @@ export const startSession = pageOp({
   input: z.strictObject({ title, description, expected_teams: expectedTeams, resume_from: z.string().max(64).optional() }),
   output: z.object({ session_id: z.uuid() }),
   refuses: ['not_found', 'forbidden'],
-  run: async (context, input) => ({ session_id: await startNewSession(context, input, authorOf(context)) }),
+  run: async (context, input) => ({ session_id: await openSession(context, input, authorOf(context)) }),
 })
+
+/** Puts a team at the beginning of a new session on its roster. It may call with the token that `secretFor` its handle belongs to. */
+export const seatFirst = async (context: Context, sessionId: string, { teamId, name }: Author, others: Participant[] = []) =>
+  addParticipant(context.queries, {
+    sessionId,
+    teamId: teamId!,
+    tokenHash: sha256(context.secretFor(teamId!)),
+    teamName: unusedName(name, others),
+    hue: unusedHue(name, others),
+    lastSeenCursor: 0,
+    deliveredCursor: 0,
+  })
 
 interface NewSession {
   title: string
@@ -92,10 +96,12 @@ interface NewSession {
   resume_from?: string | undefined
 }
 
-const startNewSession = async (
+/** Opens a session with a document, and nobody in it. The team in `by` convenes it. */
+export const openSession = async (
   context: Context,
   { title, description, expected_teams, resume_from }: NewSession,
   by: Author,
+  more: Partial<NewSessionRow> = {},
 ): Promise<string> => {
   const before = resume_from === undefined ? undefined : await sessionToResume(context, resume_from)
   const id = crypto.randomUUID()
@@ -107,6 +113,7 @@ const startNewSession = async (
     createdByTeamId: by.teamId ?? null,
     seriesId: before?.session.seriesId ?? id,
     resumedFromSessionId: before?.session.id ?? null,
+    ...more,
   })
   context.changed(id)
   await createDocument(context.queries, id, before ? openingDocument(title, before) : '', by)

@@ -127,7 +127,7 @@ const assertNotElsewhere = async ({ services, queries }: Context, session: Sessi
 }
 
 /** The name, with a number if a team that is present has it: nobody speaks under another's name. */
-const unusedName = (name: string, teams: Participant[]): string => {
+export const unusedName = (name: string, teams: Participant[]): string => {
   const taken = new Set(teams.filter(({ leftAt }) => !leftAt).map(({ teamName }) => nameKey(teamName)))
   if (!taken.has(nameKey(name))) return name
   for (let n = 2; ; n++) if (!taken.has(nameKey(`${name} (${n})`))) return `${name} (${n})`

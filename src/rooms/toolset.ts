@@ -59,7 +59,7 @@ Keep what was found and decided in the shared document. The convener ends the se
     { name: 'curl', about: 'every tool as a line of curl', text: curl },
     { name: 'errors', about: 'what each error asks of you', text: errors },
     { name: 'events', about: 'the system events and their fields', text: events },
-    { name: 'hooks', about: 'being woken or reminded by a hook of your client', text: hooks },
+    { name: 'hooks', about: 'being woken by a hook of your client', text: hooks },
   ],
   eventKinds,
   jobs: (services) => [convenerWatch(services)],

@@ -132,6 +132,7 @@ export const eventOf = (row: EventRow): Event => {
     const event = { id, sequence, type, ...fromBeforeTo(row.content), at }
     return row.by_team_id ? { ...event, [DONE_BY]: row.by_team_id } : event
   }
+  const { prompted_by, ...content } = row.content
   return {
     id,
     sequence,
@@ -139,12 +140,13 @@ export const eventOf = (row: EventRow): Event => {
     author: row.author,
     team: row.author_name,
     posted_by_team_id: row.posted_by_team_id,
-    content: row.content,
+    content: row.task_id && prompted_by ? content : row.content,
     at,
     ...(row.reply_to && { reply_to: row.reply_to }),
     ...(row.to_team_ids && { to: row.to_team_ids }),
     ...(row.expects_reply && { expects_reply: true }),
     ...(row.task_id && { task_id: row.task_id }),
+    ...(row.task_id && prompted_by !== undefined && { prompted_by }),
     ...(row.tool_name && { tool_name: row.tool_name }),
     ...(row.model && { model: row.model }),
   }

@@ -41,6 +41,7 @@ export const sessionOfEvent = async ({ query }: Queries, id: string): Promise<st
   return row?.session_id
 }
 
+/** An event that another program wrote, with its number. */
 export interface ImportedEvent {
   sequence: number
   id: string
@@ -59,7 +60,8 @@ export interface ImportedEvent {
   toolName: string | undefined
   model: string | undefined
   originatingModel: string | undefined
-  sourceLine: string
+  sourceLine: string | undefined
+  taskId?: string | undefined
   at: string
 }
 
@@ -83,18 +85,19 @@ const FIELDS = [
   'model',
   'originatingModel',
   'sourceLine',
+  'taskId',
   'at',
 ] as const
 
 const INSERT = `
 insert into events (session_id, sequence, id, turn, ordinal, type, author, author_name, posted_by_team_id, content, size, reply_to, to_team_ids,
-  expects_reply, terminal, tool_name, model, originating_model, source_line, at)
+  expects_reply, terminal, tool_name, model, originating_model, source_line, task_id, at)
 select $1, sequence, id, turn, ordinal, type, author, author_name, team_id, content::jsonb, size, reply_to, to_team_ids::uuid[],
-  expects_reply, terminal, tool_name, model, originating_model, source_line, at
+  expects_reply, terminal, tool_name, model, originating_model, source_line, task_id, at
 from unnest($2::int8[], $3::uuid[], $4::int[], $5::int[], $6::text[], $7::text[], $8::text[], $9::uuid[], $10::text[], $11::int[], $12::uuid[],
-  $13::text[], $14::bool[], $15::bool[], $16::text[], $17::text[], $18::text[], $19::text[], $20::timestamptz[])
+  $13::text[], $14::bool[], $15::bool[], $16::text[], $17::text[], $18::text[], $19::text[], $20::uuid[], $21::timestamptz[])
 as e(sequence, id, turn, ordinal, type, author, author_name, team_id, content, size, reply_to, to_team_ids,
-  expects_reply, terminal, tool_name, model, originating_model, source_line, at)`
+  expects_reply, terminal, tool_name, model, originating_model, source_line, task_id, at)`
 
 /** Inserts numbered events. The caller holds their session's lock. */
 export const insertImported = async ({ query }: Queries, sessionId: string, events: ImportedEvent[]): Promise<void> =>

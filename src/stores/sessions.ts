@@ -8,6 +8,7 @@ import { isLive, lastActivity, type LiveThresholds } from './home-queries.ts'
 import { usedUpSince } from './wakes.ts'
 
 export type Session = typeof sessions.$inferSelect
+export type NewSessionRow = typeof sessions.$inferInsert
 
 /** Inserts a session. The team that creates it is its convener. */
 export const insertSession = async ({ db }: Queries, values: typeof sessions.$inferInsert): Promise<Session> => {

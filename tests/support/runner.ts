@@ -59,7 +59,11 @@ export const newSite = (program: string, name = 'app') => {
     app,
     repository,
     /** Starts a runner of this hub; its worktree is `app` unless `words` say otherwise. */
-    async start(hub: RunnerHub, words: string[] = ['--worktree', app], more: Record<string, string> = {}): Promise<Started> {
+    async start(
+      hub: Pick<RunnerHub, 'url' | 'key'>,
+      words: string[] = ['--worktree', app],
+      more: Record<string, string> = {},
+    ): Promise<Started> {
       const given = { PARLEY_RUNNER_KEY: hub.key, ...more }
       const runner = started(spawn(RUNTIME, [program, 'runner', '--url', hub.url, ...words], { cwd: folder, env: env(given) }))
       runners.push(runner)

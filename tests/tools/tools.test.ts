@@ -34,9 +34,9 @@ test('there is no snapshot of a tool that is gone', () => {
   expect(files.toSorted(), `If they are gone for good: ${UPDATE}`).toEqual(tools.map(({ name }) => `${name}.json`).toSorted())
 })
 
-test('Claude Code shows at once the four tools that nobody gets far without, and finds each other one by a few words', () => {
+test('Claude Code shows at once the tools that nobody gets far without, and finds each other one by a few words', () => {
   const loaded = tools.filter(({ _meta }) => _meta && 'anthropic/alwaysLoad' in _meta).map(({ name }) => name)
-  expect(loaded).toEqual(['create_session', 'join_session', 'post_message', 'wait_for_messages'])
+  expect(loaded).toEqual(['create_session', 'join_session', 'post_message', 'wait_for_messages', 'send_prompt', 'get_task'])
   const hints = tools.filter(({ name }) => !loaded.includes(name)).map(({ _meta }) => (_meta as Record<string, string>)['anthropic/searchHint'])
   for (const hint of hints) expect(hint).toMatch(/^\S+( \S+){1,6}$/)
   expect(new Set(hints).size).toBe(hints.length)

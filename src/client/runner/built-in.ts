@@ -1,5 +1,6 @@
 // The agents that the runner knows by itself, and how it drives one that it was told of.
 import { Stop } from '../machine.ts'
+import { claude } from './drivers/claude.ts'
 import type { Driver } from './drivers/driver.ts'
 
 export interface Kinds {
@@ -9,7 +10,7 @@ export interface Kinds {
 }
 
 export const KINDS: Kinds = {
-  builtIn: [],
+  builtIn: [claude],
   added: (name) => {
     throw new Stop(`--agent ${name}: this program drives no agent over ACP yet.`)
   },

@@ -1,0 +1,48 @@
+// How far a caller reaches. A session beyond that is answered as one that does not exist.
+import { refuse } from '../core/errors.ts'
+import { isUuid } from '../core/ids.ts'
+import { redacted } from '../core/text.ts'
+import type { Caller } from '../operations/callers.ts'
+import type { Context } from '../operations/context.ts'
+import { sessionById, type Session } from '../stores/sessions.ts'
+import { isBelow } from '../stores/control/genealogy.ts'
+import { taskById, type Task } from '../stores/control/tasks.ts'
+
+/** Keys and signed-in people are who calls control. */
+export const nameOf = (caller: Caller): string =>
+  caller.kind === 'person' ? caller.name : caller.kind === 'key' ? caller.key.name : 'somebody'
+
+/** The session that the caller's key belongs to, where that is all that the key reaches (with what is below it). */
+export const ownSession = (caller: Caller): string | undefined =>
+  caller.kind === 'key' && caller.key.scope === 'agent' ? caller.key.sessionId! : undefined
+
+export const noSuchSession = (id: string): never => refuse('not_found', 'There is no such session.', { session_id: redacted(id) })
+
+/** `current` is the session of the caller's own key. */
+export const namedSession = (caller: Caller, given: string): string => (given === 'current' ? (ownSession(caller) ?? given) : given)
+
+export const mayReach = async ({ caller, queries }: Context, sessionId: string): Promise<boolean> => {
+  const own = ownSession(caller)
+  return own === undefined || own === sessionId || (await isBelow(queries, own, sessionId))
+}
+
+/** The session of this id, or 404. */
+export const reachedSession = async (context: Context, given: string): Promise<Session> => {
+  const id = namedSession(context.caller, given)
+  const session = isUuid(id) ? await sessionById(context.queries, id) : undefined
+  return session && (await mayReach(context, id)) ? session : noSuchSession(given)
+}
+
+/** The session that a write has locked, or 404. */
+export const reachedLocked = async (context: Context): Promise<Session> => {
+  const session = context.session!
+  return (await mayReach(context, session.id)) ? session : noSuchSession(session.id)
+}
+
+/** The task of this id, or 404. */
+export const reachedTask = async (context: Context, id: string): Promise<Task> => {
+  const task = await taskById(context.queries, id)
+  return task && (await mayReach(context, task.sessionId)) ? task : noSuchTask(id)
+}
+
+export const noSuchTask = (id: string): never => refuse('not_found', 'There is no such task.', { task_id: redacted(id) })

@@ -1,0 +1,33 @@
+// Runners that no longer call: what they ran is lost. Looked for by every instance; the first one to lock a task ends it.
+import type { Job } from '../../core/job.ts'
+import type { Services } from '../../process/services.ts'
+import { perform } from '../../operations/perform.ts'
+import { overdueOrders } from '../../stores/control/agents.ts'
+import { LEASE_S } from '../../stores/control/runners.ts'
+import { overdueTasks } from '../../stores/control/tasks.ts'
+import { failTask } from '../tasks/fail-task.ts'
+import { failWaiting } from '../sessions/fail-waiting.ts'
+import { RUNNER_LOST } from './lost.ts'
+
+const EVERY_MS = 2_000
+
+/** Runners could not call while this server was down: their leases run from its start at the earliest. */
+export const leaseJob = (services: Services): Job => {
+  const startedAt = performance.now()
+  return {
+    name: 'runner-leases',
+    everyMs: EVERY_MS,
+    async run() {
+      if (performance.now() - startedAt < LEASE_S * 1_000) return
+      const { database, config } = services
+      const call = { signal: () => services.stopping }
+      for (const { id, lost } of await overdueTasks(database, config.TASK_TIMEOUT)) {
+        const error = lost ? RUNNER_LOST : timedOut(config.TASK_TIMEOUT)
+        await perform(failTask, services, call, { task_id: id, ...error })
+      }
+      for (const session_id of await overdueOrders(database)) await perform(failWaiting, services, call, { session_id })
+    },
+  }
+}
+
+const timedOut = (seconds: number) => ({ code: 'timed_out', message: `The task ran for longer than ${seconds} seconds and was ended.` })

@@ -1,0 +1,144 @@
+// A runner asks for work.
+import { z } from 'zod'
+import { derivedSecret, sha256 } from '../../core/ids.ts'
+import { prefixOf } from '../../core/key-scopes.ts'
+import type { Context } from '../../operations/context.ts'
+import { holdFor } from '../../operations/hold.ts'
+import { perform } from '../../operations/perform.ts'
+import { insertKey } from '../../stores/keys.ts'
+import { worktreeOrders } from '../../stores/control/agents.ts'
+import { lockRunner, type Runner } from '../../stores/control/runners.ts'
+import {
+  acknowledgeTasks,
+  handedOut,
+  handOut,
+  interruptOrders,
+  runningOn,
+  setTask,
+  waitingSeconds,
+  type Handed,
+} from '../../stores/control/tasks.ts'
+import { op, runnerRoute } from '../schemas.ts'
+import { failTask } from '../tasks/fail-task.ts'
+import { runnerTopic } from '../topics.ts'
+import { refuseReplaced, RUNNER, runnerId, keyIdOf, stillRunner } from './schemas.ts'
+
+const LONGEST_S = 30
+
+const handed = z.object({
+  task_id: z.uuid(),
+  session_id: z.uuid(),
+  prompt: z.string(),
+  agentic_tool: z.string(),
+  permission_mode: z.string(),
+  path: z.string(),
+  conversation: z.string().nullable(),
+  fork: z.object({ conversation: z.string(), conversation_at: z.string().nullable() }).nullable(),
+  context_files: z.array(z.string()),
+  mcp_servers: z.array(z.string()),
+  mcp_url: z.string(),
+  agent_key: z.string(),
+  max_s: z.int(),
+})
+
+const order = z.union([
+  z.object({ task_id: z.uuid(), order: z.literal('interrupt') }),
+  z.object({ session_id: z.uuid(), order: z.literal('worktree'), repo_full_name: z.string(), branch: z.string() }),
+])
+
+type Answer = { tasks: z.infer<typeof handed>[]; orders: z.infer<typeof order>[] }
+
+/** Holds up to 30 s until there is a task or an order. What was handed out comes again until the runner names it in `running` or writes for
+ *  it: an answer that is lost loses no task. Only tasks of its own worktrees, at most `parallel` at once, the oldest prompt first, one of each
+ *  session. */
+export const take = op({
+  ...RUNNER,
+  name: 'take_tasks',
+  summary: 'A runner waits for tasks and orders.',
+  route: runnerRoute('take'),
+  effect: 'read',
+  held: true,
+  input: z.strictObject({
+    runner_id: runnerId,
+    running: z.array(z.string().max(64)).max(200).default([]),
+    timeout: z.number().min(0).max(LONGEST_S).default(LONGEST_S),
+  }),
+  output: z.object({ tasks: z.array(handed), orders: z.array(order), waiting_s: z.int() }),
+  refuses: ['conflict', 'forbidden'],
+  async run(context, { runner_id, running, timeout }) {
+    const { services, call } = context
+    await stillRunner(context, runner_id)
+    await acknowledgeTasks(services.database, runner_id, running)
+    const hold = { topic: runnerTopic(runner_id), timeoutMs: timeout * 1_000, everyMs: LOOKS_EVERY_MS }
+    const found = await holdFor(services, call, hold, () => look(context, runner_id))
+    await stillRunner(context, runner_id)
+    return { ...(found ?? { tasks: [], orders: [] }), waiting_s: await waitingSeconds(services.database, runner_id) }
+  },
+})
+
+const LOOKS_EVERY_MS = 10_000
+
+const look = async (context: Context, id: string): Promise<Answer | undefined> => {
+  const { services } = context
+  const { orders, tasks, forbidden } = await services.database.transaction(async (tx) => {
+    const runner = (await lockRunner(tx, id)) ?? refuseReplaced(id)
+    if (runner.endedAt !== null || runner.keyId !== keyIdOf(context)) refuseReplaced(id)
+    await handOut(tx, id, runner.parallel - (await runningOn(tx, id)))
+    const all = await handedOut(tx, id)
+    const allowed = all.filter((task) => mayRun(runner, task))
+    const interrupts = (await interruptOrders(tx, id)).map(({ task_id }) => ({ task_id, order: 'interrupt' as const }))
+    const worktrees = (await worktreeOrders(tx, id)).map((wanted) => ({ ...wanted, order: 'worktree' as const }))
+    const tasks: Answer['tasks'] = []
+    for (const one of allowed) tasks.push(await withKey(context, tx, one))
+    return { tasks, orders: [...interrupts, ...worktrees], forbidden: all.filter((task) => !mayRun(runner, task)) }
+  })
+  for (const { task } of forbidden)
+    await perform(failTask, services, { signal: context.call.signal }, { task_id: task.id, code: 'not_allowed', message: NOT_ALLOWED })
+  return tasks.length > 0 || orders.length > 0 ? { tasks, orders } : undefined
+}
+
+const NOT_ALLOWED =
+  'This runner was started without --allow-bypass, so no agent works there with its permissions switched off. Choose another permission_mode, or have its owner start it so.'
+const mayRun = ({ allowBypass }: Runner, { permission_mode }: Handed) =>
+  allowBypass || (permission_mode !== 'bypassPermissions' && permission_mode !== 'allow-all')
+
+// The agent's key for this one task: derived, so that the same is told when the answer that told it was lost.
+const withKey = async (
+  context: Context,
+  tx: Parameters<typeof setTask>[0],
+  { task, ...handed }: Handed,
+): Promise<Answer['tasks'][number]> => {
+  const { services, call } = context
+  const secret = derivedSecret(services.setting('server_secret')!, 'agent key', task.id)
+  const key = `ca_agent_${sha256(secret).slice(0, 32)}`
+  if (task.keyId === null) {
+    const id = crypto.randomUUID()
+    const name = task.promptedBy.name
+    await insertKey(tx, {
+      id,
+      keyHash: sha256(key),
+      prefix: prefixOf(key),
+      scope: 'agent',
+      name: handed.agentic_tool,
+      sessionId: task.sessionId,
+      madeBy: name,
+    })
+    await setTask(tx, task.id, { keyId: id })
+  }
+  const { agentic_tool, permission_mode, path, conversation, context_files, mcp_servers } = handed
+  return {
+    task_id: task.id,
+    session_id: task.sessionId,
+    prompt: task.prompt,
+    agentic_tool,
+    permission_mode,
+    path,
+    conversation,
+    fork: null,
+    context_files,
+    mcp_servers,
+    mcp_url: `${call.base?.() ?? services.base()}/mcp?toolsets=rooms,control`,
+    agent_key: key,
+    max_s: services.config.TASK_TIMEOUT,
+  }
+}

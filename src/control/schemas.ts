@@ -1,0 +1,74 @@
+// What the operations of control share: inputs with their limits, and parts of answers.
+import { z } from 'zod'
+import type { Context } from '../operations/context.ts'
+import { operationsOf } from '../operations/operation.ts'
+import { idWithin } from '../core/ids.ts'
+import { isBlank, nameIsPlain, utf8Bytes } from '../core/text.ts'
+import { AGENT_STATUSES } from '../stores/control/agents.ts'
+import { TASK_MODES, TASK_STATUSES } from '../../db/control-schema.ts'
+
+export const { op, pageOp } = operationsOf<Context>('control')
+
+const KIB = 1024
+
+/** The route of a tool: POST with its arguments as JSON. */
+export const toolRoute = (name: string) => ['POST', `/control/${name}`] as const
+/** The route of a runner's call. */
+export const runnerRoute = (call: string) => ['POST', `/runner/${call}`] as const
+
+export const sessionId = z.string().min(1).max(300).overwrite(idWithin).describe('The session.')
+export const taskId = z.string().min(1).max(64)
+export const prompt = z
+  .string()
+  .refine((text) => !isBlank(text), 'must not be blank')
+  .refine((text) => utf8Bytes(text) <= 64 * KIB, 'must have at most 64 KiB. Put what is longer into a file or the document, and name it')
+
+export const PERMISSION_MODES = ['default', 'acceptEdits', 'bypassPermissions', 'plan', 'ask', 'auto', 'on-failure', 'allow-all'] as const
+export type PermissionMode = (typeof PERMISSION_MODES)[number]
+export const permissionMode = z.enum(PERMISSION_MODES)
+
+export const agenticTool = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9-]{0,39}$/, 'must be claude-code, codex, gemini or the name of an agent that a runner has')
+
+export const plainName = (max: number) =>
+  z
+    .string()
+    .refine((name) => [...name.trim()].length <= max && nameIsPlain(name.trim()), `must have 1 to ${max} visible characters`)
+    .transform((name) => name.trim())
+
+export const maxChars = z.int().min(1_000).max(200_000).default(8_000).describe('Longest answer you want, in characters.')
+export const timeoutMs = z.int().min(0).max(300_000)
+export const listLimit = z.int().min(1).max(200).default(20)
+export const listCursor = z.string().max(100).optional().describe("The last answer's next_cursor.")
+
+export const time = z.iso.datetime()
+
+export const error = z.object({ code: z.string(), message: z.string() })
+export const usage = z.object({ input_tokens: z.int().min(0), output_tokens: z.int().min(0), cost_usd: z.number().min(0).nullable() })
+export const changes = z.object({ files: z.int().min(0), added: z.int().min(0), removed: z.int().min(0) })
+export const interruptedBy = z.object({ message_id: z.string(), tool_name: z.string(), input: z.unknown() })
+export const promptedBy = z.object({ kind: z.enum(['person', 'key', 'agent']), name: z.string(), session_id: z.string().nullable() })
+
+export const task = z.object({
+  task_id: z.uuid(),
+  session_id: z.uuid(),
+  status: z.enum(TASK_STATUSES),
+  mode: z.enum(TASK_MODES),
+  prompt: z.string(),
+  prompted_by: promptedBy,
+  message_id: z.uuid(),
+  start_sequence: z.int(),
+  permission_mode: z.string().nullable(),
+  created_at: time,
+  started_at: time.nullable(),
+  ended_at: time.nullable(),
+  answer: z.object({ message_id: z.uuid(), text: z.string(), truncated: z.boolean().optional() }).nullable(),
+  interrupted_by: interruptedBy.nullable(),
+  error: error.nullable(),
+  usage: usage.nullable(),
+  changes: changes.nullable(),
+  truncated: z.boolean().optional(),
+})
+
+export const agentStatus = z.enum(AGENT_STATUSES)

@@ -1,0 +1,153 @@
+// A session that an agent works in, or that teams meet in, opened by a program, a person or another agent.
+import { z } from 'zod'
+import { key, person } from '../../operations/callers.ts'
+import type { Context } from '../../operations/context.ts'
+import { refuse } from '../../core/errors.ts'
+import { openSession, seatFirst } from '../../rooms/create-session.ts'
+import { description, title } from '../../rooms/schemas.ts'
+import { insertAgent, orderOf } from '../../stores/control/agents.ts'
+import { MOST_GENERATIONS, rootOf } from '../../stores/control/genealogy.ts'
+import { addSeat, seatHolderOf } from '../../stores/control/seats.ts'
+import type { Participant } from '../../stores/members.ts'
+import { sessionById, setConvener } from '../../stores/sessions.ts'
+import { nameOf, ownSession } from '../reach.ts'
+import { agentName } from '../runner/events.ts'
+import { agenticTool, agentStatus, op, permissionMode, plainName, prompt, toolRoute } from '../schemas.ts'
+import { queuePrompt } from '../tasks/queue-prompt.ts'
+import { runnerTopic } from '../topics.ts'
+import { planOf, type AgentPlan } from './agent-plan.ts'
+import { sessionAnswer, sessionRow } from './session-answer.ts'
+
+export const agentFields = {
+  agentic_tool: agenticTool
+    .optional()
+    .describe('claude-code, codex, gemini, or another that the runner has; claude-code if there is a worktree.'),
+  worktree_id: z.string().max(64).optional().describe('Where the agent works: one of list_worktrees.'),
+  repo_full_name: z.string().min(1).max(200).optional().describe('Or its repository, owner/name, with'),
+  branch: z.string().min(1).max(400).optional().describe('the branch: a worktree is made for it where there is none.'),
+  permission_mode: permissionMode.optional().describe('What the agent may do without asking.'),
+  context_files: z.array(z.string().max(1_000)).max(20).optional().describe('Files to look at first, relative to the worktree.'),
+  mcp_server_ids: z.array(z.string().min(1).max(100)).max(20).optional().describe("Further MCP servers of the runner's, by name."),
+}
+
+/** Whoever calls convenes the session, with the token in the answer; of a person's session its agent does, else the first team that joins. Made
+ *  with an agent's key it is a child of that agent's session. With `initial_prompt` the work begins at once. 400 for an agent without a
+ *  worktree, 404 for an unknown worktree or repository, 429 past 50 open tasks, 409 past 8 generations. */
+export const createSession = op({
+  name: 'create_session',
+  summary:
+    'Open a session with an agent that works in a worktree of a runner (or, without a worktree, a plain meeting). Give it an initial_prompt to start it at once, or send_prompt later.',
+  route: toolRoute('create_session'),
+  callers: [key, person],
+  keyRow: 'control.create_session',
+  effect: 'write',
+  searchHint: 'start another agent in a session',
+  issues: 'team_id',
+  derivedAs: 'control.create_session',
+  changesResources: true,
+  example: { title: 'Empty files', worktree_id: '$WORKTREE', initial_prompt: 'Add a test for the empty file.' },
+  input: z.strictObject({
+    title,
+    description: description.default(''),
+    team_name: plainName(100).optional().describe('Your own name in it.'),
+    ...agentFields,
+    initial_prompt: prompt.optional(),
+    max_usd: z
+      .number()
+      .positive()
+      .max(1_000_000)
+      .optional()
+      .describe('What the session and all below it may cost; past it prompts wait for a person.'),
+  }),
+  output: z.object({
+    session_id: z.uuid(),
+    status: agentStatus.nullable(),
+    task_id: z.uuid().optional(),
+    team_id: z.string().nullable(),
+    handle: z.uuid().nullable(),
+    team_name: z.string().nullable(),
+    cursor: z.literal(0),
+    session: sessionRow,
+  }),
+  refuses: ['not_found', 'forbidden', 'conflict', 'rate_limited'],
+  async run(context, input) {
+    const { queries, caller } = context
+    const plan = await planOf(context, input)
+    const opened = await openWithAgent(context, { ...input, parent: ownSession(caller) ?? null }, plan)
+    const session = (await sessionById(queries, opened.id))!
+    const task =
+      input.initial_prompt === undefined
+        ? undefined
+        : await queuePrompt(context, session, { prompt: input.initial_prompt, mode: 'continue' })
+    const shown = await sessionAnswer(context, opened.id)
+    const { convener } = opened
+    return {
+      session_id: opened.id,
+      status: shown.status,
+      ...(task && { task_id: task.id }),
+      team_id: convener ? `${convener.teamId}.${context.secretFor(convener.teamId)}` : null,
+      handle: convener?.teamId ?? null,
+      team_name: convener?.teamName ?? null,
+      cursor: 0 as const,
+      session: shown,
+    }
+  },
+})
+
+export interface NewAgentSession {
+  title: string
+  description: string
+  team_name?: string | undefined
+  max_usd?: number | undefined
+  parent: string | null
+}
+
+/** Opens a session with its agent, its convener and their seats. */
+export const openWithAgent = async (context: Context, wanted: NewAgentSession, plan: AgentPlan | undefined) => {
+  const { queries, caller } = context
+  const { title, description, parent, team_name } = wanted
+  const above = parent === null ? undefined : await rootOf(queries, parent)
+  if (above && above.depth + 1 >= MOST_GENERATIONS)
+    refuse('conflict', `A tree of sessions has at most ${MOST_GENERATIONS} generations. Give the work to a session further up.`)
+  const byKey = caller.kind === 'key' ? caller.key : undefined
+  const convenerId = byKey ? crypto.randomUUID() : undefined
+  const by = { teamId: convenerId, name: team_name ?? nameOf(caller) }
+  const id = await openSession(context, { title, description, expected_teams: plan && !byKey ? 1 : 2 }, by, {
+    parentSessionId: parent,
+    ...(plan && {
+      agenticTool: plan.agenticTool,
+      permissionMode: plan.permissionMode,
+      agentStatus: plan.branch === undefined ? 'idle' : 'creating',
+      worktreeId: plan.branch === undefined ? plan.worktree.worktree_id : null,
+    }),
+  })
+  const convener: Participant | undefined = byKey && (await seatFirst(context, id, by))
+  if (byKey && convener) await addSeat(queries, { holder: seatHolderOf(byKey), sessionId: id, teamId: convener.teamId })
+  if (plan) await seatAgent(context, id, plan, { convener, root: above?.root ?? id, maxUsd: wanted.max_usd })
+  return { id, convener }
+}
+
+interface Beside {
+  convener: Participant | undefined
+  root: string
+  maxUsd: number | undefined
+}
+
+const seatAgent = async (context: Context, sessionId: string, plan: AgentPlan, { convener, root, maxUsd }: Beside) => {
+  const { queries } = context
+  const teamId = crypto.randomUUID()
+  const by = { teamId, name: agentName(plan.agenticTool) }
+  await seatFirst(context, sessionId, by, convener ? [convener] : [])
+  if (!convener) await setConvener(queries, sessionId, teamId)
+  await addSeat(queries, { holder: sessionId, sessionId, teamId })
+  await insertAgent(queries, {
+    sessionId,
+    teamId,
+    rootSessionId: root,
+    contextFiles: plan.contextFiles,
+    mcpServers: plan.mcpServers,
+    maxUsd: maxUsd ?? null,
+    ...(plan.branch !== undefined && orderOf(plan.worktree.runner_id, plan.worktree.repo_full_name, plan.branch)),
+  })
+  if (plan.branch !== undefined) context.moved(runnerTopic(plan.worktree.runner_id), Date.now())
+}

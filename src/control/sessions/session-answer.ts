@@ -1,0 +1,54 @@
+// A session as control's lists show it.
+import { z } from 'zod'
+import type { Context } from '../../operations/context.ts'
+import { controlRows, relativesOf, type ControlRow, type Relatives } from '../../stores/control/sessions.ts'
+import { agentStatus, promptedBy, time } from '../schemas.ts'
+
+export const genealogy = z.object({
+  parent_session_id: z.uuid().nullable(),
+  forked_from_session_id: z.uuid().nullable(),
+  children: z.array(z.uuid()),
+  forks: z.array(z.uuid()),
+})
+
+export const sessionRow = z.object({
+  session_id: z.uuid(),
+  title: z.string(),
+  repo_full_name: z.string().nullable(),
+  branch: z.string().nullable(),
+  status: agentStatus.nullable(),
+  current_branch: z.string().nullable(),
+  created_at: time,
+  updated_at: time,
+  is_agent_running: z.boolean(),
+  agentic_tool: z.string().nullable(),
+  genealogy,
+  prompted_by: promptedBy.nullable(),
+})
+export type SessionRow = z.infer<typeof sessionRow>
+
+export const sessionOf = (row: ControlRow, { children, forks }: Relatives): SessionRow => ({
+  session_id: row.session_id,
+  title: row.title,
+  repo_full_name: row.repo_full_name,
+  branch: row.branch,
+  status: row.agent_status,
+  current_branch: row.current_branch,
+  created_at: row.created_at,
+  updated_at: row.updated_at,
+  is_agent_running: row.is_agent_running,
+  agentic_tool: row.agentic_tool,
+  genealogy: {
+    parent_session_id: row.parent_session_id,
+    forked_from_session_id: row.forked_from_session_id,
+    children,
+    forks,
+  },
+  prompted_by: row.prompted_by,
+})
+
+/** The session of this id, which exists. */
+export const sessionAnswer = async ({ queries }: Pick<Context, 'queries'>, id: string): Promise<SessionRow> => {
+  const [[row], relatives] = await Promise.all([controlRows(queries, [id]), relativesOf(queries, [id])])
+  return sessionOf(row!, relatives.get(id)!)
+}

@@ -1,0 +1,114 @@
+// A task ends: once, whoever ends it. Its session's agent is free for the next one, its key ends, and whoever waits hears of it.
+import type { Context } from '../../operations/context.ts'
+import { shortened } from '../../core/event-text.ts'
+import { keyTopic } from '../keys/keys.ts'
+import { revokeKeys } from '../../stores/keys.ts'
+import { agentOf, setAgent, setAgentState, type Agent } from '../../stores/control/agents.ts'
+import { isFinal, openTasks, setTask, type FinalStatus, type Task } from '../../stores/control/tasks.ts'
+import { findMembers } from '../../stores/members.ts'
+import { sessionById, type Session } from '../../stores/sessions.ts'
+import { setGitState } from '../../stores/control/worktrees.ts'
+import { runnerTopic, taskTopic } from '../topics.ts'
+import { appendToTask, newEventId, type TaskEvent } from './task-log.ts'
+
+export interface Ending {
+  status: FinalStatus
+  /** What the agent says to whoever prompted it. */
+  answer?: string | undefined
+  error?: { code: string; message: string } | undefined
+  interruptedBy?: Task['interruptedBy'] | undefined
+  conversation?: string | undefined
+  conversationAt?: string | undefined
+  branch?: string | null | undefined
+  head?: string | null | undefined
+  usage?: Task['usage'] | undefined
+  changes?: Task['changes'] | undefined
+  /** A hash of the runner's call. */
+  finish?: string | undefined
+}
+
+/** Ends a task that is queued or running. The caller has locked the session and then the task. Returns the task as it is then. */
+export const endTask = async (context: Context, session: Session, task: Task, ending: Ending): Promise<Task> => {
+  if (isFinal(task.status)) throw new Error(`the task ${task.id} has ended before`)
+  const { queries } = context
+  const agent = await agentOf(queries, session.id)
+  const answerMessageId = ending.answer === undefined ? null : newEventId()
+  const closing = await closingEvents(context, task, agent, ending, answerMessageId)
+  const endSequence = await appendToTask(context, session, task, closing)
+  const { conversation = null, conversationAt = null, branch = null, head = null, usage = null, changes = null } = ending
+  const { status, answer = null, error = null, interruptedBy = null, finish = null } = ending
+  const endedAt = context.services.clock.nowText()
+  const ended = { status, endedAt, answer, answerMessageId, error, interruptedBy, endSequence, usage, changes, finish }
+  await setTask(queries, task.id, { ...ended, conversation, conversationAt, branch, head })
+  if (task.keyId) {
+    await revokeKeys(queries, [task.keyId])
+    context.moved(keyTopic(task.keyId), Date.now())
+  }
+  if (agent) await freeAgent(context, session, agent, task, ending)
+  context.moved(taskTopic(task.id), Date.now())
+  const now = { ...task, ...ended, conversation, conversationAt, branch, head }
+  await tellParent(context, session, now)
+  return now
+}
+
+// The answer to whoever prompted, or why there is none: it ends the turn.
+const closingEvents = async (
+  { queries }: Context,
+  task: Task,
+  agent: Agent | undefined,
+  { status, answer, error }: Ending,
+  id: string | null,
+): Promise<TaskEvent[]> => {
+  const told: TaskEvent[] = []
+  if (agent && id !== null) {
+    const [member] = await findMembers(queries, [{ sessionId: task.sessionId, teamId: agent.teamId }])
+    const by = { author: 'team' as const, authorName: member!.teamName, teamId: agent.teamId }
+    told.push({ id, type: 'chat', ...by, content: { text: answer }, replyTo: task.messageId, terminal: true })
+  }
+  if (agent && status !== 'completed') {
+    const text = error?.message ?? 'The task was interrupted.'
+    const content = { event: `task_${status}`, text, ...(error && { code: error.code }) }
+    told.push({ id: newEventId(), type: 'runtime', author: 'system', content, terminal: id === null })
+  }
+  return told
+}
+
+const freeAgent = async (context: Context, session: Session, agent: Agent, task: Task, ending: Ending) => {
+  const { queries } = context
+  const open = (await openTasks(queries, session.id)).filter(({ id }) => id !== task.id)
+  const { conversation, conversationAt, error, branch, head } = ending
+  await setAgent(queries, session.id, {
+    error: ending.status === 'failed' ? (error ?? null) : null,
+    ...(conversation !== undefined && { conversation, conversationAt: conversationAt ?? null }),
+  })
+  const agentStatus = open.length > 0 ? 'running' : ending.status === 'failed' ? 'failed' : 'idle'
+  await setAgentState(queries, session.id, { agentStatus })
+  session.agentStatus = agentStatus
+  if (session.worktreeId) {
+    const state = { ...(branch !== undefined && { branch }), ...(head !== undefined && { head }) }
+    await setGitState(queries, session.worktreeId, state)
+  }
+  if (task.runnerId) context.moved(runnerTopic(task.runnerId), Date.now())
+}
+
+const TOLD_CHARACTERS = 2_000
+
+// A parent waits for its children with the one call that it uses anyway: on its own log.
+const tellParent = async (context: Context, session: Session, task: Task) => {
+  if (session.parentSessionId === null) return
+  const parent = await sessionById(context.queries, session.parentSessionId)
+  if (!parent || parent.status === 'closed') return
+  await context.append(
+    parent.id,
+    {
+      event: 'subsession_finished',
+      session_id: session.id,
+      title: shortened(session.title).text,
+      task_id: task.id,
+      status: task.status,
+      message_id: task.answerMessageId,
+      text: [...(task.answer ?? task.error?.message ?? '')].slice(0, TOLD_CHARACTERS).join(''),
+    },
+    { evenClosed: true },
+  )
+}

@@ -1,0 +1,53 @@
+// One task: what became of a prompt, at once or once it has.
+import { z } from 'zod'
+import { key, person } from '../../operations/callers.ts'
+import type { Context } from '../../operations/context.ts'
+import { holdFor } from '../../operations/hold.ts'
+import { isFinal, taskById, type Task } from '../../stores/control/tasks.ts'
+import { messagesAfter } from '../messages/readable.ts'
+import { reachedTask } from '../reach.ts'
+import { maxChars, op, task, taskId, timeoutMs, toolRoute } from '../schemas.ts'
+import { taskTopic } from '../topics.ts'
+import { taskAnswer } from './task-answer.ts'
+import { readableMessage } from '../messages/shape.ts'
+
+/** The task once it has ended, or as it is when the time is up or the caller has gone. */
+export const taskAtItsEnd = async ({ services, call }: Context, task: Task, timeout: number): Promise<Task> => {
+  if (isFinal(task.status) || timeout === 0) return task
+  const look = async () => {
+    const now = await taskById(services.database, task.id)
+    return now && isFinal(now.status) ? now : undefined
+  }
+  const ended = await holdFor(services, call, { topic: taskTopic(task.id), timeoutMs: timeout }, look)
+  return ended ?? (await taskById(services.database, task.id)) ?? task
+}
+
+/** Waits at most `timeout_ms` for the task's end. `messages` is what was said and done for it, as a person would see it. 404 for a task that
+ *  the key does not reach. */
+export const getTask = op({
+  name: 'get_task',
+  summary: 'See what became of a prompt: its status, the answer, what was done. With timeout_ms it waits for the end.',
+  route: toolRoute('get_task'),
+  callers: [key, person],
+  keyRow: 'control.get_task',
+  effect: 'read',
+  held: true,
+  alwaysLoad: true,
+  example: { task_id: '$TASK', timeout_ms: 60_000 },
+  input: z.strictObject({
+    task_id: taskId,
+    timeout_ms: timeoutMs.default(0).describe('Milliseconds to wait for its end.'),
+    max_chars: maxChars,
+  }),
+  output: z.object({ task, messages: z.array(readableMessage), has_more: z.boolean() }),
+  refuses: ['not_found', 'forbidden'],
+  async run(context, { task_id, timeout_ms, max_chars }) {
+    const found = await taskAtItsEnd(context, await reachedTask(context, task_id), timeout_ms)
+    const said = await messagesAfter(context.services.database, found.sessionId, {
+      after: found.startSequence,
+      taskId: found.id,
+      maxChars: max_chars,
+    })
+    return { task: taskAnswer(found), messages: said.messages, has_more: said.hasMore }
+  },
+})

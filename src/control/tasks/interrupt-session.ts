@@ -1,0 +1,35 @@
+// Stopping what a session's agent does.
+import { z } from 'zod'
+import { key, person } from '../../operations/callers.ts'
+import type { Context } from '../../operations/context.ts'
+import { runningTask, setTask } from '../../stores/control/tasks.ts'
+import { reachedLocked } from '../reach.ts'
+import { op, sessionId, toolRoute } from '../schemas.ts'
+import { runnerTopic } from '../topics.ts'
+
+/** Asks the runner of the running task to stop it; the task ends as `interrupted` within seconds. False when nothing runs. */
+export const interruptRunning = async (context: Context, session: string): Promise<boolean> => {
+  const task = await runningTask(context.queries, session)
+  if (!task) return false
+  if (task.interruptAskedAt === null) await setTask(context.queries, task.id, { interruptAskedAt: context.services.clock.nowText() })
+  context.moved(runnerTopic(task.runnerId!), Date.now())
+  return true
+}
+
+/** `interrupted` is false when nothing runs. What is queued stays queued. */
+export const interruptSession = op({
+  name: 'interrupt_session',
+  summary: "Stop what a session's agent is doing now. What is queued behind it begins then.",
+  route: toolRoute('interrupt_session'),
+  callers: [key, person],
+  keyRow: 'control.interrupt_session',
+  effect: 'write',
+  searchHint: 'stop a running agent',
+  input: z.strictObject({ session_id: sessionId }),
+  output: z.object({ interrupted: z.boolean() }),
+  refuses: ['not_found', 'forbidden'],
+  async run(context) {
+    const session = await reachedLocked(context)
+    return { interrupted: await interruptRunning(context, session.id) }
+  },
+})

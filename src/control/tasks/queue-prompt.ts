@@ -1,0 +1,107 @@
+// A prompt: it stands in the log at once, and a task is queued for the session's agent.
+import type { Context } from '../../operations/context.ts'
+import { refuse } from '../../core/errors.ts'
+import { isUuid } from '../../core/ids.ts'
+import { redacted } from '../../core/text.ts'
+import { agentOf, setAgentState, type Agent } from '../../stores/control/agents.ts'
+import { insertTask, openTasksBelow, type Task } from '../../stores/control/tasks.ts'
+import { worktreeById } from '../../stores/control/worktrees.ts'
+import { roster } from '../../stores/members.ts'
+import type { Session } from '../../stores/sessions.ts'
+import { nameKey } from '../../core/text.ts'
+import { nameOf, ownSession } from '../reach.ts'
+import { runnerTopic, taskTopic } from '../topics.ts'
+
+export const MOST_OPEN_TASKS = 50 // below one root, queued or running
+
+export interface Prompt {
+  prompt: string
+  mode: Task['mode']
+  /** A team's handle or name, in a session without an agent. */
+  to?: string | undefined
+  /** Goes before the prompt where its agent gets it, and into no log. */
+  before?: string | undefined
+}
+
+/** Writes the prompt and queues its task. The caller has locked the session. 403 when the session is closed or archived, 400 for a wrong
+ *  `to`, 429 past 50 open tasks below one root. */
+export const queuePrompt = async (context: Context, session: Session, { prompt, mode, to, before }: Prompt): Promise<Task> => {
+  const { caller, queries } = context
+  refuseOver(session)
+  const agent = await agentOf(queries, session.id)
+  const addressed = await addressedBy(context, session, agent, to)
+  if (agent) await refuseTooMany(context, agent)
+  const id = crypto.randomUUID()
+  const own = ownSession(caller)
+  const kind = caller.kind === 'person' ? 'person' : own === undefined ? 'key' : 'agent'
+  const promptedBy = { kind, name: nameOf(caller), session_id: own ?? null } as const
+  const author = caller.kind === 'person' ? 'person' : 'key'
+  const { event, turn } = await context.post({
+    sessionId: session.id,
+    type: 'user_input',
+    author,
+    authorName: promptedBy.name,
+    holder: `${author}:${promptedBy.name}`,
+    content: { text: prompt, prompted_by: promptedBy },
+    taskId: id,
+    ...(addressed && { to: [addressed], expectsReply: true }),
+  })
+  const task = await insertTask(queries, {
+    id,
+    sessionId: session.id,
+    status: agent ? 'queued' : 'running',
+    mode,
+    prompt: before === undefined ? prompt : `${before}\n\n${prompt}`,
+    promptedBy,
+    messageId: event.id,
+    startSequence: event.sequence,
+    turn,
+  })
+  if (agent) await setToWork(context, session)
+  context.moved(taskTopic(id), Date.now())
+  return task
+}
+
+const refuseOver = ({ status, archivedAt }: Session) => {
+  if (archivedAt !== null)
+    refuse('session_closed', 'This session is archived and takes no prompts. manage_session with action: start brings it back.')
+  if (status === 'closed') refuse('session_closed', 'This session is concluded and takes no prompts. Reopen it, or create another one.')
+}
+
+const setToWork = async (context: Context, session: Session) => {
+  const worktree = session.worktreeId === null ? undefined : await worktreeById(context.queries, session.worktreeId)
+  if (session.agentStatus !== 'creating') await setAgentState(context.queries, session.id, { agentStatus: 'running' })
+  if (worktree) context.moved(runnerTopic(worktree.runner_id), Date.now())
+}
+
+const refuseTooMany = async ({ queries }: Context, { rootSessionId }: Agent) => {
+  if ((await openTasksBelow(queries, rootSessionId)) >= MOST_OPEN_TASKS)
+    refuse(
+      'rate_limited',
+      `${MOST_OPEN_TASKS} tasks of this tree of sessions are queued or running, which is the limit. Wait for some of them to end.`,
+      {
+        retry_after: 30,
+      },
+    )
+}
+
+// Without an agent, the one who is asked is a team: an agent that somebody has open.
+const addressedBy = async ({ queries }: Context, session: Session, agent: Agent | undefined, to: string | undefined) => {
+  if (to === undefined) return undefined
+  if (agent)
+    refuse('invalid_request', 'This session has an agent, which gets the prompt. Leave out `to`, or post_message to the team.', {
+      field: 'to',
+    })
+  const teams = (await roster(queries, session.id)).filter(({ leftAt }) => leftAt === null)
+  const found = teams.find(({ teamId, teamName }) => (isUuid(to) ? teamId === to : nameKey(teamName) === nameKey(to)))
+  return (
+    found?.teamId ??
+    refuse(
+      'invalid_request',
+      `No team that is present here is called ${redacted(to)}. Teams here: ${teams.map(({ teamName }) => teamName).join(', ') || 'none'}.`,
+      {
+        field: 'to',
+      },
+    )
+  )
+}

@@ -1,0 +1,84 @@
+// Prompts for the agents of sessions.
+import { z } from 'zod'
+import { key, person } from '../../operations/callers.ts'
+import type { Context } from '../../operations/context.ts'
+import { refuse } from '../../core/errors.ts'
+import { isFinal, taskById } from '../../stores/control/tasks.ts'
+import { messagesAfter } from '../messages/readable.ts'
+import { readableMessage } from '../messages/shape.ts'
+import { reachedLocked } from '../reach.ts'
+import { error, interruptedBy, maxChars, op, prompt, sessionId, timeoutMs, toolRoute } from '../schemas.ts'
+import { TASK_STATUSES } from '../../../db/control-schema.ts'
+import { taskAtItsEnd } from './get-task.ts'
+import { queuePrompt } from './queue-prompt.ts'
+
+const DEFAULT_WAIT_MS = 30_000
+
+/** The prompt stands in the log at once; its task waits for those before it in the same session. With `wait_for_completion` the answer comes
+ *  once the task has ended, or after `timeout_ms`: the task goes on then. 403 for a session that is closed or archived, 404 beyond the key's
+ *  reach, 429 past 50 open tasks below one root. */
+export const sendPrompt = op({
+  name: 'send_prompt',
+  summary:
+    "Give a session's agent something to do. It answers in the session's feed. With wait_for_completion you get the answer here; without it, ask get_task, or follow the session.",
+  route: toolRoute('send_prompt'),
+  callers: [key, person],
+  keyRow: 'control.send_prompt',
+  effect: 'write',
+  held: true,
+  alwaysLoad: true,
+  example: { session_id: '$SID', prompt: 'Add a test for the empty file.', wait_for_completion: true },
+  input: z.strictObject({
+    session_id: sessionId,
+    prompt,
+    to: z.string().min(1).max(100).optional().describe('In a session without an agent: the handle or name of the team you ask.'),
+    wait_for_completion: z.boolean().default(false),
+    timeout_ms: timeoutMs.default(DEFAULT_WAIT_MS).describe('How long to wait.'),
+    max_chars: maxChars,
+  }),
+  output: z.object({
+    started: z.literal(true),
+    session_id: z.uuid(),
+    task_id: z.uuid(),
+    message_id: z.uuid(),
+    start_sequence: z.int(),
+    completed: z.boolean().optional(),
+    status: z.enum(TASK_STATUSES).optional(),
+    answer: z.object({ message_id: z.uuid(), text: z.string() }).nullable().optional(),
+    messages: z.array(readableMessage).optional(),
+    has_more: z.boolean().optional(),
+    interrupted_by: interruptedBy.nullable().optional(),
+    error: error.nullable().optional(),
+  }),
+  refuses: ['session_closed', 'forbidden', 'not_found', 'rate_limited'],
+  async run(context, { prompt, to }) {
+    const session = await reachedLocked(context)
+    const task = await queuePrompt(context, session, { prompt, mode: 'continue', to })
+    return {
+      started: true as const,
+      session_id: session.id,
+      task_id: task.id,
+      message_id: task.messageId,
+      start_sequence: task.startSequence,
+    }
+  },
+  async afterwards(context, started, { wait_for_completion, timeout_ms, max_chars }) {
+    return wait_for_completion ? { ...started, ...(await outcomeOf(context, started, timeout_ms, max_chars)) } : started
+  },
+})
+
+const outcomeOf = async (context: Context, { task_id }: { task_id: string }, timeoutMs: number, maxChars: number) => {
+  const { database } = context.services
+  const begun = (await taskById(database, task_id)) ?? refuse('not_found', 'The session of this task was removed meanwhile.')
+  const task = await taskAtItsEnd(context, begun, timeoutMs)
+  const said = await messagesAfter(database, task.sessionId, { after: task.startSequence, taskId: task.id, maxChars })
+  return {
+    completed: isFinal(task.status),
+    status: task.status,
+    answer: task.answerMessageId === null ? null : { message_id: task.answerMessageId, text: task.answer ?? '' },
+    messages: said.messages,
+    has_more: said.hasMore,
+    interrupted_by: task.interruptedBy,
+    error: task.error,
+  }
+}

@@ -1,0 +1,48 @@
+// A task as answers show it.
+import type { z } from 'zod'
+import type { task as shape } from '../schemas.ts'
+import type { Task } from '../../stores/control/tasks.ts'
+
+type Shown = z.infer<typeof shape>
+
+/** The whole task. */
+export const taskAnswer = (task: Task): Shown => ({
+  task_id: task.id,
+  session_id: task.sessionId,
+  status: task.status,
+  mode: task.mode,
+  prompt: task.prompt,
+  prompted_by: task.promptedBy,
+  message_id: task.messageId,
+  start_sequence: task.startSequence,
+  permission_mode: task.permissionMode,
+  created_at: task.createdAt,
+  started_at: task.startedAt,
+  ended_at: task.endedAt,
+  answer: task.answerMessageId === null ? null : { message_id: task.answerMessageId, text: task.answer ?? '' },
+  interrupted_by: task.interruptedBy,
+  error: task.error,
+  usage: task.usage,
+  changes: task.changes,
+})
+
+const LISTED_CHARACTERS = 200
+
+/** The task for a list: of its texts the beginning. */
+export const taskInList = (task: Task): Shown => {
+  const shown = taskAnswer(task)
+  const [prompt, answer] = [beginning(shown.prompt), shown.answer && beginning(shown.answer.text)]
+  return {
+    ...shown,
+    prompt: prompt.text,
+    answer: shown.answer && { ...shown.answer, ...answer },
+    ...(prompt.truncated && { truncated: true }),
+  }
+}
+
+const beginning = (text: string): { text: string; truncated?: true } => {
+  const characters = Array.from(text.slice(0, 4 * LISTED_CHARACTERS))
+  return characters.length <= LISTED_CHARACTERS && text.length <= 4 * LISTED_CHARACTERS
+    ? { text }
+    : { text: characters.slice(0, LISTED_CHARACTERS).join(''), truncated: true }
+}

@@ -1,0 +1,110 @@
+// What a task leaves in its session's log. All of it belongs to the task's turn, whatever else is said meanwhile (contract 1), so it is
+// numbered here and not as posts are.
+import type { Context } from '../../operations/context.ts'
+import { sha256, uuid7 } from '../../core/ids.ts'
+import { utf8Bytes } from '../../core/text.ts'
+import { storable, storableText } from '../../transcripts/storable.ts'
+import { insertImported, knownEvents, type ImportedEvent } from '../../stores/imports.ts'
+import { eventOrdinalsEnd } from '../../stores/control/turns.ts'
+import { setTask, type Task } from '../../stores/control/tasks.ts'
+import { isConversation } from '../../stores/events.ts'
+import { advanceSession, type Session } from '../../stores/sessions.ts'
+
+/** An event of a task that has no number yet. */
+export interface TaskEvent {
+  /** The same event has the same id however often it is told. */
+  id: string
+  type: ImportedEvent['type']
+  author: 'agent' | 'system' | 'team'
+  authorName?: string | undefined
+  teamId?: string | undefined
+  content: Record<string, unknown>
+  replyTo?: string | undefined
+  toolName?: string | undefined
+  model?: string | undefined
+  /** Ends the turn. */
+  terminal?: boolean
+}
+
+export const newEventId = uuid7
+
+/** The id of the event that a runner names so within a task. */
+export const eventIdIn = (taskId: string, key: string): string => {
+  const hex = sha256(`task\n${taskId}\n${key}`)
+  const variant = ((Number.parseInt(hex[16]!, 16) & 0x3) | 0x8).toString(16)
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}
+
+/** Writes events of a task behind the log's end; those that are there already add nothing. The caller has locked the session and then the
+ *  task. Returns the log's end. */
+export const appendToTask = async (context: Context, session: Session, task: Task, told: readonly TaskEvent[]): Promise<number> => {
+  const known = await knownEvents(
+    context.queries,
+    told.map(({ id }) => id),
+  )
+  const fresh = told.filter(({ id }) => !known.has(id) && known.add(id))
+  if (fresh.length === 0) return session.lastSequence
+  const before = await eventsInTurn(context, session, task)
+  const at = laterOf(context.services.clock.nowText(), session.lastEventAt)
+  const events = fresh.map((event, i) => numbered(event, { task, sequence: session.lastSequence + 1 + i, ordinal: before + 1 + i, at }))
+  await insertImported(context.queries, session.id, events)
+  const last = events.at(-1)!
+  const isOpen = session.turn === task.turn
+  const moved = {
+    lastSequence: last.sequence,
+    lastConversationSequence: events.findLast(({ type }) => isConversation(type))?.sequence ?? session.lastConversationSequence,
+    turn: session.turn,
+    turnEvents: isOpen ? last.ordinal : session.turnEvents,
+    lastEventAt: at,
+  }
+  await advanceSession(context.queries, session.id, moved)
+  if (!isOpen) await setTask(context.queries, task.id, { turnEvents: last.ordinal })
+  Object.assign(session, moved) // what else this transaction writes goes on from here
+  if (!isOpen) task.turnEvents = last.ordinal
+  context.grew(session.id, last.sequence, events.length)
+  return last.sequence
+}
+
+// Its turn goes on after the log has opened another one. Until then the session's row counts the turn's events; from then on the task's does,
+// and the events that fell into the turn in between are counted once.
+const eventsInTurn = async ({ queries }: Context, session: Session, task: Task): Promise<number> => {
+  if (session.turn === task.turn) return session.turnEvents
+  return task.turnEvents ?? (await eventOrdinalsEnd(queries, session.id, task.turn, task.startSequence))
+}
+
+interface Place {
+  task: Task
+  sequence: number
+  ordinal: number
+  at: string
+}
+
+const numbered = (event: TaskEvent, { task, sequence, ordinal, at }: Place): ImportedEvent => {
+  const content = JSON.stringify(storable(event.content))
+  return {
+    sequence,
+    id: event.id,
+    turn: task.turn,
+    ordinal,
+    type: event.type,
+    author: event.author,
+    authorName: event.authorName,
+    teamId: event.teamId,
+    content,
+    size: utf8Bytes(content),
+    replyTo: event.replyTo,
+    to: undefined,
+    expectsReply: undefined,
+    terminal: event.terminal || undefined,
+    toolName: event.toolName && storableText(event.toolName.slice(0, LONGEST_NAME)),
+    model: event.model && storableText(event.model.slice(0, LONGEST_NAME)),
+    originatingModel: event.model && storableText(event.model.slice(0, LONGEST_NAME)),
+    sourceLine: undefined,
+    taskId: task.id,
+    at,
+  }
+}
+
+const LONGEST_NAME = 200
+
+const laterOf = (now: string, before: string | null): string => (before !== null && before > now ? before : now)

@@ -1,0 +1,42 @@
+// Holding a call until what it asks for is there, for calls that wait for other things than a session's log.
+import type { Topic } from '../log/topics.ts'
+import type { Services } from '../process/services.ts'
+import type { Call } from './call.ts'
+
+const LOOKS_AGAIN_MS = 10_000 // a notification that another instance sent can get lost
+
+export interface Hold {
+  topic: Topic
+  timeoutMs: number
+  /** At least so often it is looked again, where something else than news may change the answer. */
+  everyMs?: number
+}
+
+/** Looks, and looks again whenever the topic moves, until there is something: what `look` found; undefined when the time is up, the caller
+ *  has gone or the server stops. Subscribed before each look, so that nothing is missed in between. */
+export const holdFor = async <Found>(
+  { waiters, stopping }: Services,
+  { signal, held }: Pick<Call, 'signal' | 'held'>,
+  { topic, timeoutMs, everyMs = LOOKS_AGAIN_MS }: Hold,
+  look: () => Promise<Found | undefined>,
+): Promise<Found | undefined> => {
+  const over = AbortSignal.any([signal(), stopping])
+  const until = performance.now() + timeoutMs
+  for (let first = true; ; first = false) {
+    const waiter = waiters.subscribe(topic)
+    const end = () => waiter.wake()
+    over.addEventListener('abort', end, { once: true })
+    try {
+      const found = await look()
+      const left = until - performance.now()
+      if (found !== undefined || left <= 0 || over.aborted) return found
+      if (first) held?.()
+      const timer = setTimeout(end, Math.min(left, everyMs))
+      await waiter.woken()
+      clearTimeout(timer)
+    } finally {
+      over.removeEventListener('abort', end)
+      waiter.unsubscribe()
+    }
+  }
+}

@@ -1,0 +1,61 @@
+// Runners: which are there, and whether each has called lately. Who holds a runner's row locked decides what it takes.
+import { and, eq, isNull, ne, sql } from 'drizzle-orm'
+import type { Queries } from '../../../db/database.ts'
+import { runners } from '../../../db/control-schema.ts'
+import { isUuid } from '../../core/ids.ts'
+
+export type Runner = typeof runners.$inferSelect
+
+/** A runner that has not called for so long is offline, and what it ran is lost (contract 7.5). */
+export const LEASE_S = 60 as const
+
+/** A condition on a row of runners `r`: it is online. */
+export const isOnline = (r: string): string => `(${r}.ended_at is null and ${r}.seen_at > clock_timestamp() - interval '${LEASE_S} s')`
+
+export const lockRunner = async ({ db }: Queries, id: string): Promise<Runner | undefined> => {
+  if (!isUuid(id)) return undefined
+  const [row] = await db.select().from(runners).where(eq(runners.id, id)).for('update')
+  return row
+}
+
+/** The runner of this name that no other has replaced, locked. */
+export const lockRunnerNamed = async ({ db }: Queries, nameKey: string): Promise<(Runner & { online: boolean }) | undefined> => {
+  const named = and(eq(runners.nameKey, nameKey), isNull(runners.endedAt))
+  const [row] = await db.select().from(runners).where(named).for('update')
+  if (!row) return undefined
+  const online = sql<boolean>`${runners.seenAt} > clock_timestamp() - make_interval(secs => ${LEASE_S})`
+  const [seen] = await db.select({ online }).from(runners).where(eq(runners.id, row.id))
+  return { ...row, online: seen!.online }
+}
+
+/** The name that this key has registered under, if that is another one. */
+export const otherNameOf = async ({ db }: Queries, keyId: string, nameKey: string): Promise<string | undefined> => {
+  const [row] = await db
+    .select({ name: runners.name })
+    .from(runners)
+    .where(and(eq(runners.keyId, keyId), ne(runners.nameKey, nameKey)))
+    .limit(1)
+  return row?.name
+}
+
+export const insertRunner = async ({ db }: Queries, values: typeof runners.$inferInsert): Promise<void> =>
+  void (await db.insert(runners).values(values))
+
+export const endRunner = async ({ db }: Queries, id: string): Promise<void> =>
+  void (await db
+    .update(runners)
+    .set({ endedAt: sql`clock_timestamp()` })
+    .where(eq(runners.id, id)))
+
+const SEEN_EVERY_S = 5 // a runner that sends events calls many times a second
+
+/** Renews the lease of a runner that has called; false when there is no such runner, or another one took its place. */
+export const seeRunner = async ({ query }: Queries, id: string, keyId: string): Promise<boolean> => {
+  if (!isUuid(id)) return false
+  const rows = await query<{ due: boolean }>(
+    `select seen_at < clock_timestamp() - interval '${SEEN_EVERY_S} s' as due from runners where id = $1 and key_id = $2 and ended_at is null`,
+    [id, keyId],
+  )
+  if (rows[0]?.due) await query('update runners set seen_at = clock_timestamp() where id = $1 and ended_at is null', [id])
+  return rows.length > 0
+}

@@ -1,0 +1,90 @@
+// Sessions as control shows them: with their agent, its worktree, and where they come from.
+import type { Queries } from '../../../db/database.ts'
+import { pgArray } from '../../../db/arrays.ts'
+import { isOnline } from './runners.ts'
+import type { AgentStatus } from './agents.ts'
+import type { Task } from './tasks.ts'
+
+export interface ControlRow {
+  session_id: string
+  title: string
+  repo_full_name: string | null
+  branch: string | null
+  agent_status: AgentStatus | null
+  current_branch: string | null
+  created_at: string
+  updated_at: string
+  is_agent_running: boolean
+  agentic_tool: string | null
+  permission_mode: string | null
+  archived_at: string | null
+  worktree_id: string | null
+  runner_online: boolean | null
+  parent_session_id: string | null
+  forked_from_session_id: string | null
+  prompted_by: Task['promptedBy'] | null
+}
+
+// `branch` is the one that the session was made for, `current_branch` the one that its worktree has checked out now.
+const ROW = `
+s.id as session_id, s.title, coalesce(w.repo_full_name, a.ordered_repo) as repo_full_name, coalesce(a.ordered_branch, w.branch) as branch,
+s.agent_status, w.branch as current_branch, s.created_at, coalesce(greatest(s.last_event_at, s.updated_at), s.updated_at) as updated_at,
+s.agentic_tool, s.permission_mode, s.archived_at, s.worktree_id, s.parent_session_id, s.forked_from_session_id,
+case when r.id is null then null else ${isOnline('r')} end as runner_online,
+exists (select from tasks t where t.session_id = s.id and t.status = 'running' and t.runner_id is not null) as is_agent_running,
+(select t.prompted_by from tasks t where t.session_id = s.id order by t.start_sequence limit 1) as prompted_by`
+
+const FROM = `
+sessions s left join agents a on a.session_id = s.id left join worktrees w on w.id = s.worktree_id left join runners r on r.id = w.runner_id`
+
+/** These sessions, in no order. */
+export const controlRows = ({ query }: Queries, ids: string[]): Promise<ControlRow[]> =>
+  ids.length === 0 ? Promise.resolve([]) : query(`select ${ROW} from ${FROM} where s.id = any($1::uuid[])`, [pgArray(ids)])
+
+export interface ControlFilter {
+  status?: AgentStatus | undefined
+  archived: boolean
+  /** Only this session and what is below it. */
+  below?: string | undefined
+  /** Where the page before ended: created then, or at the same time with a smaller id. */
+  after?: { at: string; id: string } | undefined
+  limit: number
+}
+
+const BELOW = `with recursive below as (
+  select $3::uuid as id, 0 as depth
+  union
+  select s.id, b.depth + 1 from below b join sessions s on s.parent_session_id = b.id or s.forked_from_session_id = b.id where b.depth < 16
+)`
+
+/** Rooms of this server, those with agents and those without, the newest first; one more than `limit` where there is more. */
+export const listControlRows = ({ query }: Queries, { status, archived, below, after, limit }: ControlFilter): Promise<ControlRow[]> =>
+  query(
+    `${BELOW} select ${ROW} from ${FROM}
+     where s.source = 'room' and ($1::text is null or s.agent_status = $1) and ($2::bool or s.archived_at is null)
+       and ($3::uuid is null or s.id in (select id from below))
+       and ($4::timestamptz is null or (s.created_at, s.id) < ($4, $5::uuid))
+     order by s.created_at desc, s.id desc limit ${limit + 1}`,
+    [status ?? null, archived, below ?? null, after?.at ?? null, after?.id ?? null],
+  )
+
+export interface Relatives {
+  children: string[]
+  forks: string[]
+}
+
+/** The children and forks of these sessions, oldest first. */
+export const relativesOf = async ({ query }: Queries, ids: string[]): Promise<Map<string, Relatives>> => {
+  const found = new Map<string, Relatives>(ids.map((id) => [id, { children: [], forks: [] }]))
+  if (ids.length === 0) return found
+  const rows = await query<{ id: string; parent: string | null; origin: string | null }>(
+    `select id, parent_session_id as parent, forked_from_session_id as origin from sessions
+     where parent_session_id = any($1::uuid[]) or forked_from_session_id = any($1::uuid[]) order by created_at, id`,
+    [pgArray(ids)],
+  )
+  for (const { id, parent, origin } of rows) {
+    if (parent !== null) found.get(parent)?.children.push(id)
+    if (origin !== null) found.get(origin)?.forks.push(id)
+  }
+  return found
+}

@@ -1,0 +1,109 @@
+// The folders that runners have registered, each with its repository.
+import { and, eq, isNull } from 'drizzle-orm'
+import type { Queries } from '../../../db/database.ts'
+import { worktrees } from '../../../db/control-schema.ts'
+import { pgArray } from '../../../db/arrays.ts'
+import { isUuid } from '../../core/ids.ts'
+import { isOnline } from './runners.ts'
+
+export type Worktree = typeof worktrees.$inferSelect
+
+/** A worktree with the runner that has it. */
+export interface WorktreeRow {
+  worktree_id: string
+  path: string
+  repo_full_name: string
+  branch: string | null
+  head: string | null
+  dirty: boolean
+  changed_files: number | null
+  runner_id: string
+  runner_name: string
+  online: boolean
+  seen_at: string
+  agents: { agentic_tool: string; version: string | null }[]
+  mcp_servers: string[]
+  allow_bypass: boolean
+  across: boolean
+}
+
+const ROWS = `
+select w.id as worktree_id, w.path, w.repo_full_name, w.branch, w.head, w.dirty, w.changed_files, r.id as runner_id, r.name as runner_name,
+  ${isOnline('r')} as online, r.seen_at, r.agents, r.mcp_servers, r.allow_bypass, r.across
+from worktrees w join runners r on r.id = w.runner_id and r.ended_at is null
+where w.gone_at is null`
+
+/** The worktree of this id, while its runner names it. */
+export const worktreeById = async ({ query }: Queries, id: string): Promise<WorktreeRow | undefined> =>
+  isUuid(id) ? (await query<WorktreeRow>(`${ROWS} and w.id = $1`, [id]))[0] : undefined
+
+/** The worktrees of a repository, of online runners first, then the newest. */
+export const worktreesOf = ({ query }: Queries, repoFullName: string): Promise<WorktreeRow[]> =>
+  query(`${ROWS} and w.repo_full_name = $1 order by online desc, w.registered_at desc, w.id`, [repoFullName])
+
+export interface WorktreeFilter {
+  repo?: string | undefined
+  online?: boolean | undefined
+  /** Registered before that, or of the same time and with a smaller id: where the page before ended. */
+  after?: { at: string; id: string } | undefined
+  limit: number
+}
+
+/** The newest worktrees first; one more than `limit` where there is more. */
+export const listWorktreeRows = (
+  { query }: Queries,
+  { repo, online, after, limit }: WorktreeFilter,
+): Promise<(WorktreeRow & { registered_at: string })[]> =>
+  query(
+    `${ROWS.replace('r.across', 'r.across, w.registered_at')} and ($1::text is null or w.repo_full_name = $1)
+     and ($2::bool is null or ${isOnline('r')} = $2) and ($3::timestamptz is null or (w.registered_at, w.id) < ($3, $4::uuid))
+     order by w.registered_at desc, w.id desc limit ${limit + 1}`,
+    [repo ?? null, online ?? null, after?.at ?? null, after?.id ?? null],
+  )
+
+export interface Named {
+  path: string
+  repo_full_name: string
+  branch: string | null
+  head: string | null
+  dirty: boolean
+  changed_files: number | null
+}
+
+/** Makes these the worktrees of a runner. Those that `former` had keep their ids; those that it had and this one does not name are gone. */
+export const registerWorktrees = async (
+  queries: Queries,
+  runnerId: string,
+  former: string | undefined,
+  named: readonly Named[],
+): Promise<{ worktree_id: string; path: string }[]> => {
+  if (former !== undefined) await queries.db.update(worktrees).set({ runnerId }).where(eq(worktrees.runnerId, former))
+  await queries.query(
+    'update worktrees set gone_at = clock_timestamp() where runner_id = $1 and gone_at is null and not path = any($2::text[])',
+    [runnerId, pgArray(named.map(({ path }) => path))],
+  )
+  const kept: { worktree_id: string; path: string }[] = []
+  for (const worktree of named) kept.push({ worktree_id: await saveWorktree(queries, runnerId, worktree), path: worktree.path })
+  return kept
+}
+
+/** Saves what a runner says of one of its worktrees; returns its id. */
+export const saveWorktree = async ({ db }: Queries, runnerId: string, named: Named, madeForSessionId?: string): Promise<string> => {
+  const { path, repo_full_name: repoFullName, branch, head, dirty, changed_files: changedFiles } = named
+  const now = { repoFullName, branch, head, dirty, changedFiles, goneAt: null }
+  const [row] = await db
+    .insert(worktrees)
+    .values({ id: crypto.randomUUID(), runnerId, path, madeForSessionId: madeForSessionId ?? null, ...now })
+    .onConflictDoUpdate({ target: [worktrees.runnerId, worktrees.path], set: now })
+    .returning({ id: worktrees.id })
+  return row!.id
+}
+
+/** What a task left in its worktree. */
+export const setGitState = async ({ db }: Queries, id: string, state: { branch?: string | null; head?: string | null }): Promise<void> => {
+  if (Object.keys(state).length > 0)
+    await db
+      .update(worktrees)
+      .set(state)
+      .where(and(eq(worktrees.id, id), isNull(worktrees.goneAt)))
+}
