@@ -130,3 +130,30 @@ test(
   },
   LONG_MS,
 )
+
+test(
+  'prune removes the worktrees of archived sessions, and keeps what is in no commit unless it is told to',
+  async () => {
+    const { hub, site } = await scene()
+    const runner = await site.start(hub)
+    const sessions = ['clean', 'dirty', 'alive'].map((branch) => ({ branch, session_id: crypto.randomUUID(), repo_full_name: 'app' }))
+    for (const order of sessions) hub.wantWorktree(order)
+    await until(() => hub.made.length === 3)
+    runner.child.kill('SIGTERM')
+    await runner.ended
+    const at = (branch: string) => hub.made.find((made) => made.branch === branch).path
+    writeFileSync(join(at('dirty'), 'new.txt'), 'not committed')
+    for (const { branch, session_id } of sessions) if (branch !== 'alive') hub.archived.add(session_id)
+    const pruned = async (...words: string[]) => {
+      const { code, out } = await site.run(['runner', 'prune', '--url', hub.url, ...words], { PARLEY_RUNNER_KEY: hub.key })
+      return { code, out, there: sessions.map(({ branch }) => branch).filter((branch) => existsSync(at(branch))) }
+    }
+    expect(await pruned()).toEqual({ code: 0, out: expect.stringContaining('1 changed file(s)'), there: ['dirty', 'alive'] })
+    expect(await pruned('--yes')).toEqual({ code: 0, out: expect.stringContaining('Removed 1 of the 2'), there: ['alive'] })
+    expect(git(site.app, 'branch', '--format', '%(refname:short)').split('\n')).toEqual(['alive', 'clean', 'dirty', 'main'])
+    hub.revoke()
+    const { code, err } = await site.run(['runner', 'prune', '--url', hub.url], { PARLEY_RUNNER_KEY: hub.key })
+    expect([code, err]).toEqual([1, expect.stringContaining('Nothing was removed')])
+  },
+  LONG_MS,
+)

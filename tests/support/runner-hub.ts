@@ -24,6 +24,7 @@ export const startRunnerHub = async (config: Record<string, unknown> = { pages_o
   const made: any[] = []
   const interrupts = new Set<string>()
   const lost = new Set<string>()
+  const archived = new Set<string>()
   const decisions: { allow: boolean; message?: string }[] = []
   let registered: any
   let runnerId = ''
@@ -92,6 +93,7 @@ export const startRunnerHub = async (config: Record<string, unknown> = { pages_o
       wanted.splice(0, wanted.length, ...wanted.filter(({ session_id }) => session_id !== body.session_id))
       return { body: { worktree_id: crypto.randomUUID() } }
     },
+    archived: ({ session_ids }) => ({ body: { archived: session_ids.filter((id: string) => archived.has(id)) } }),
     async ask(body) {
       const task = taskOf(body)
       if (!task) return refuse(409, 'conflict', 'This task is not yours any more.')
@@ -130,6 +132,8 @@ export const startRunnerHub = async (config: Record<string, unknown> = { pages_o
     tasks,
     made,
     decisions,
+    /** Session ids. */
+    archived,
     get registered() {
       return registered
     },

@@ -97,7 +97,7 @@ export interface Started {
   ended: Promise<number | null>
 }
 
-const started = (child: ChildProcess): Started => {
+export const started = (child: ChildProcess): Started => {
   let output = ''
   for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (chunk) => (output += chunk))
   return { child, output: () => output, ended: new Promise((resolve) => child.once('close', resolve)) }

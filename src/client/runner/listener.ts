@@ -1,6 +1,7 @@
 // What a CLI tells and asks while it works, as the hub is told and asked.
 import { randomUUID } from 'node:crypto'
 import { pause } from '../../core/pause.ts'
+import { shortId } from '../../transcripts/json.ts'
 import type { TraceEvent } from '../../transcripts/trace-event.ts'
 import type { Listener } from './drivers/driver.ts'
 import { Refused, type HubCalls } from './hub-calls.ts'
@@ -45,11 +46,14 @@ export const listenerFor = ({ hub, of, outbox, redact, refused, signal }: Tellin
   },
 })
 
+const LONGEST_TIME = 40 // characters, as the hub takes it
+const LONGEST_NAME = 1_000
+
 const wireEvent = (key: string, { type, content, at, toolName, model }: TraceEvent): WireEvent => ({
-  key,
+  key: shortId(key),
   type,
   content,
-  ...(typeof at === 'string' && { at }),
-  ...(toolName !== undefined && { tool_name: toolName }),
-  ...(model !== undefined && { model }),
+  ...(typeof at === 'string' && at.length <= LONGEST_TIME && { at }),
+  ...(toolName !== undefined && { tool_name: toolName.slice(0, LONGEST_NAME) }),
+  ...(model !== undefined && { model: model.slice(0, LONGEST_NAME) }),
 })

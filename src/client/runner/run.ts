@@ -16,6 +16,7 @@ import { runnerKey } from './key.ts'
 import { runnerOptions, USAGE, type RunnerOptions } from './options.ts'
 import { Store } from './outbox.ts'
 import { endMarked } from './processes.ts'
+import { prune } from './prune.ts'
 import { cliEnvironment, secretsIn } from './secrets.ts'
 import { serve } from './serve.ts'
 import type { Post } from './task.ts'
@@ -42,6 +43,15 @@ export const runRunner = async ([word, ...words]: string[], machine: Machine, ki
   }
   const key = runnerKey(options, machine)
   const git = gitIn(machine.env)
+  if (options.prune) {
+    await prune(
+      machine,
+      git,
+      hubCalls(options.base, key, (line) => machine.err.write(`${line}\n`)),
+      options,
+    )
+    return 0
+  }
   const repositories = await offered(git, options, machine)
   const config = await configOf(options, machine)
   checkOpen(options, config)

@@ -1,4 +1,5 @@
 // How a task ended, as the hub is told.
+import { shortId } from '../../transcripts/json.ts'
 import type { Changes } from './changes.ts'
 import type { Result } from './drivers/driver.ts'
 import type { State } from './git.ts'
@@ -22,7 +23,7 @@ export const wireResult = ({ status, answer, error, interruptedBy, conversation,
   status,
   answer,
   error,
-  interrupted_by: interruptedBy,
+  interrupted_by: interruptedBy && shortId(interruptedBy),
   conversation,
   conversation_at: conversationAt,
   usage,
