@@ -1,4 +1,6 @@
 import { afterEach, beforeAll, expect, test } from 'bun:test'
+import { spawn } from 'node:child_process'
+import { endMarked, marked, taskMark } from '../../src/client/runner/processes.ts'
 import { buildRunner, newSite, processesWith, until, type Site, type Started } from '../support/runner.ts'
 import { startRunnerHub, type HubTask, type RunnerHub } from '../support/runner-hub.ts'
 
@@ -185,3 +187,26 @@ for (const [what, list, status] of [
     },
     LONG_MS,
   )
+
+test('a mark ends its own processes alone: those of another task stay, those of a runner within a task go with either', async () => {
+  const [outer, inner] = [`outer-${crypto.randomUUID()}`, `inner-${crypto.randomUUID()}`]
+  const env = { PATH: process.env.PATH! }
+  const start = (with_: Record<string, string>) => {
+    const child = spawn('sleep', ['60'], { env: with_, stdio: 'ignore' })
+    ending.push(() => child.kill('SIGKILL'))
+    return { child, lives: () => child.exitCode === null && child.signalCode === null }
+  }
+  const one = start(marked(env, taskMark(outer, '1')))
+  const ten = start(marked(env, taskMark(outer, '10')))
+  const nested = start(marked(marked(env, taskMark(outer, '1')), taskMark(inner, '7')))
+  const lives = () => [one, ten, nested].map((each) => each.lives())
+  const KILLING = { graceMs: 100, withinMs: 3_000 }
+  expect(await endMarked(taskMark(inner, '7'), KILLING)).toBe(0)
+  await until(() => !nested.lives())
+  expect(lives()).toEqual([true, true, false])
+  expect(await endMarked(taskMark(outer, '1'), KILLING)).toBe(0)
+  await until(() => !one.lives())
+  expect(lives()).toEqual([false, true, false])
+  expect(await endMarked(outer, KILLING)).toBe(0)
+  await until(() => !ten.lives())
+})

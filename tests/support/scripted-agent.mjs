@@ -45,6 +45,12 @@ const STEPS = {
     STEPS.say(JSON.stringify(await new Promise((resolve) => answers.push(resolve))))
   },
   deaf: () => new Promise(() => setInterval(() => {}, 1_000)),
+  // Knows no conversation from before.
+  fresh: (_, start) => {
+    if (!start.conversation) return
+    tell({ result: { status: 'failed', conversationMissing: true, error: { code: 'agent_failed', message: 'No such conversation.' } } })
+    return hungUp.then(() => process.exit(1))
+  },
   exit: (code) => process.exit(code),
   closeOut: () => process.stdout.destroy(),
 }

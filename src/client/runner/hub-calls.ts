@@ -74,6 +74,8 @@ export const hubCalls = (base: string, key: string, say: (line: string) => void)
     const signals = [AbortSignal.timeout(withinMs), ...(signal ? [signal] : [])]
     const sending: RequestInit = { method: 'POST', headers, body, redirect: 'manual', signal: AbortSignal.any(signals) }
     const response = await fetch(`${base}/api/runner/${call}`, sending).catch((error) => notReached(error))
+    if (response.status >= 300 && response.status < 400)
+      throw new Refused(response.status, `it redirects to ${response.headers.get('location')}. Give that address with --url.`)
     const answer: any = await response.json().catch((error) => notReached(error))
     if (response.ok) return answer
     const message = String(answer?.error?.message ?? `HTTP ${response.status}`)
