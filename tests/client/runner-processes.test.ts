@@ -30,7 +30,8 @@ const STUBBORN: Record<string, (tag: string) => string> = {
   'one that ignores SIGHUP and SIGTERM': (tag) => `trap "" HUP TERM; while :; do sleep 600.${tag}; done`,
   'one in a session of its own, with children': (tag) =>
     `setsid sh -c 'trap "" HUP TERM INT; sleep 600.${tag} & sleep 601.${tag} & while :; do sleep 602.${tag}; done' & exit`,
-  'one whose parent is gone and that cleared its environment': (tag) => `trap "" TERM; env -i sleep 600.${tag} & while :; do sleep 1; done`,
+  'one that cleared its environment and outlives its parent': (tag) =>
+    `env -i /bin/sh -c 'trap "" TERM; while :; do /bin/sleep 600.${tag}; done' & wait`,
   'one that starts itself anew when it is told to end': (tag) =>
     `again() { sh -c 'exec sleep 600.${tag}' & wait; }; trap again TERM; again; again`,
 }

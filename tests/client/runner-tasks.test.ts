@@ -121,6 +121,23 @@ test(
 )
 
 test(
+  'a task that is handed out once more, while it runs or after its end, is not run again',
+  async () => {
+    const { hub, site } = await scene()
+    await site.start(hub)
+    const task = hub.prompt(site.app, steps({ say: 'once' }, { sleep: 500 }))
+    await until(() => task.events.length > 0)
+    await hub.again(task)
+    await until(() => task.finished)
+    await hub.again(task)
+    const next = hub.prompt(site.app, 'Next')
+    await until(() => next.finished)
+    expect([task.handedOut >= 3, site.starts()]).toEqual([true, 2])
+  },
+  LONG_MS,
+)
+
+test(
   'two tasks run at the same time, an idle runner asks twice a minute, and the parallel of the call is told',
   async () => {
     const { hub, site } = await scene()
