@@ -9,6 +9,7 @@ import type { RunnerHub } from './runner-hub.ts'
 /** Builds the program once, with the scripted agent in it. Returns its file. */
 export const buildRunner = async (): Promise<string> => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-runner-'))
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
   const built = await Bun.build({
     entrypoints: [join(import.meta.dir, 'runner-program.ts')],
     target: 'node',
