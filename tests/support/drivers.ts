@@ -1,6 +1,6 @@
 // What a driver of an agent's CLI is given in tests: a task, somebody who listens, and processes that end with the test.
 import { spawn as spawnChild } from 'node:child_process'
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import type { Driver, Job, Listener, Result, Running, Spawn } from '../../src/client/runner/drivers/driver.ts'
@@ -167,3 +167,25 @@ export const clientBin = (name: string): string | undefined => {
   const bin = join(process.env.PARLEY_CLIENTS ?? 'PARLEY_CLIENTS is not set', name, 'node_modules/.bin')
   return existsSync(bin) ? bin : undefined
 }
+
+/** Resolves once a `tail` with the mark among its words runs, or none does. */
+export const runningWith = async (mark: string, wanted: boolean) => {
+  for (let left = 40; left > 0; left--) {
+    if (isRunningWith(mark) === wanted) return
+    await Bun.sleep(50)
+  }
+  throw new Error(`After two seconds a process with ${mark} ${wanted ? 'does not run yet' : 'still runs'}.`)
+}
+
+const isRunningWith = (mark: string) =>
+  readdirSync('/proc').some((pid) => {
+    try {
+      return (
+        /^\d+$/.test(pid) &&
+        readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('tail') &&
+        readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(mark)
+      )
+    } catch {
+      return false
+    }
+  })
