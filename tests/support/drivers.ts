@@ -169,12 +169,12 @@ export const clientBin = (name: string): string | undefined => {
 }
 
 /** Resolves once a `tail` with the mark among its words runs, or none does. */
-export const runningWith = async (mark: string, wanted: boolean) => {
-  for (let left = 40; left > 0; left--) {
+export const runningWith = async (mark: string, wanted: boolean, withinMs = 2_000) => {
+  for (const end = performance.now() + withinMs; performance.now() < end;) {
     if (isRunningWith(mark) === wanted) return
     await Bun.sleep(50)
   }
-  throw new Error(`After two seconds a process with ${mark} ${wanted ? 'does not run yet' : 'still runs'}.`)
+  throw new Error(`After ${withinMs} ms a process with ${mark} ${wanted ? 'does not run yet' : 'still runs'}.`)
 }
 
 const isRunningWith = (mark: string) =>
@@ -189,3 +189,10 @@ const isRunningWith = (mark: string) =>
       return false
     }
   })
+
+/** The files below a folder that hold the text. */
+export const filesWith = (folder: string, text: string) =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => readFileSync(file, 'latin1').includes(text))

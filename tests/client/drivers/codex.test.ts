@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path'
 import { codex } from '../../../src/client/runner/drivers/codex.ts'
 import { codex as format } from '../../../src/transcripts/codex.ts'
-import { clientBin, HUB_KEY, newStage, runningWith, workIn, workOf, type Stage, type Task } from '../../support/drivers.ts'
+import { clientBin, filesWith, HUB_KEY, newStage, runningWith, workIn, workOf, type Stage, type Task } from '../../support/drivers.ts'
 import { CODEX_VERSION } from '../../support/real-codex.ts'
 import { call, message, startScriptedResponses, thought, type ScriptedResponses } from '../../support/scripted-responses.ts'
 
@@ -216,9 +216,3 @@ describe.skipIf(bin === undefined)(`Codex ${CODEX_VERSION}`, () => {
     LONG_MS,
   )
 })
-
-const filesWith = (folder: string, text: string) =>
-  readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter((file) => readFileSync(file, 'latin1').includes(text))

@@ -9,6 +9,8 @@ export interface AcpAgent {
   howToGet: string
   /** What it finds in its environment, beside the runner's. */
   env(permissionMode: string): Record<string, string>
+  /** It must not load a conversation in the minute in which that was opened. */
+  loadsInLaterMinutes?: true
 }
 
 // opencode asks for nothing unless it is told to; what it then asks is answered as the mode has it.
@@ -20,7 +22,10 @@ export const builtInAgents: readonly AcpAgent[] = [
     name: 'Gemini CLI',
     command: ['gemini', '--acp'],
     howToGet: 'npm install -g @google/gemini-cli, then run gemini once and sign in',
-    env: () => ({}),
+    // Its file of a conversation is named by the minute: 0.61.0 empties the one that it is to load if that is of the same minute.
+    loadsInLaterMinutes: true,
+    // In a folder that its user has not marked as trusted it connects no MCP server and knows two modes. Who registers a worktree trusts it.
+    env: () => ({ GEMINI_CLI_TRUST_WORKSPACE: 'true' }),
   },
   {
     agenticTool: 'opencode',

@@ -83,8 +83,11 @@ export const newUpdates = (agent: string, tell: Tell) => {
       tellCall(id, call)
       return { key: `call/${id}`, toolName: call.toolName, input: call.input }
     },
+    /** What was heard so far was of the past. */
     begin(name: unknown) {
       model = nameOr(name)
+      calls.clear()
+      open = answer = undefined
     },
     /** Tells what is not told yet. */
     end() {

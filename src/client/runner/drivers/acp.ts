@@ -2,6 +2,7 @@
 import { objectOr, textOr, wordOf, type Json } from '../../../transcripts/json.ts'
 import { runtime } from '../../../transcripts/trace-event.ts'
 import type { AcpAgent } from './acp-agents.ts'
+import { nextMinute, noteOpened, openedThisMinute, toldAll } from './acp-history.ts'
 import { answerLeave, CANCELLED } from './acp-leave.ts'
 import { openSession, type Session } from './acp-session.ts'
 import { newUpdates, type Updates } from './acp-updates.ts'
@@ -13,6 +14,7 @@ import { promptOf } from './prompt.ts'
 import { printed, tell } from './trace.ts'
 
 const QUIET_MS = 3_000 // some adapters stay once their input has ended
+const INTERRUPTED_MS = 300 // Gemini CLI stays after an interrupt
 
 export const acpDriver = (agent: AcpAgent): Driver => ({
   agenticTool: agent.agenticTool,
@@ -24,6 +26,7 @@ export const acpDriver = (agent: AcpAgent): Driver => ({
 // What is known of the task so far.
 interface State {
   session?: Session
+  heardAt: number // when it told something last, by performance.now()
   prompted: boolean // until then it tells what a conversation had before
   interrupted: boolean // the caller asked for it
   asked?: string // the key of the call that ended the task
@@ -32,7 +35,7 @@ interface State {
 }
 
 const run = (agent: AcpAgent, job: Job, listener: Listener, spawn: Spawn): Running => {
-  const state: State = { prompted: false, interrupted: false }
+  const state: State = { heardAt: 0, prompted: false, interrupted: false }
   const usage = newAcpUsage(job)
   const updates = newUpdates(agent.name, (key, event) => state.prompted && tell(listener, key, [event]))
   let texts = 0
@@ -56,6 +59,7 @@ const run = (agent: AcpAgent, job: Job, listener: Listener, spawn: Spawn): Runni
     },
     notified(method, params) {
       if (method !== 'session/update') return
+      state.heardAt = performance.now()
       if (state.session !== undefined && params.sessionId !== state.session.id) return // another agent's, beside it
       const update = objectOr(params.update)
       usage.hear(update, state.prompted)
@@ -64,7 +68,7 @@ const run = (agent: AcpAgent, job: Job, listener: Listener, spawn: Spawn): Runni
     text: (line) => tell(listener, `output-${++texts}`, [printed(line)]),
   })
   return {
-    ended: converse(agent, job, listener, peer, state, updates, stop).then((result) => ({ ...result, ...usage.told(state.ended) })),
+    ended: converse(agent, job, listener, peer, state, updates).then((result) => ({ ...result, ...usage.told(state.ended) })),
     interrupt() {
       state.interrupted = true
       stop()
@@ -72,32 +76,34 @@ const run = (agent: AcpAgent, job: Job, listener: Listener, spawn: Spawn): Runni
   }
 }
 
-const converse = async (
-  { name }: AcpAgent,
-  job: Job,
-  listener: Listener,
-  peer: Peer,
-  state: State,
-  updates: Updates,
-  stop: () => void,
-): Promise<Result> => {
+const converse = async (agent: AcpAgent, job: Job, listener: Listener, peer: Peer, state: State, updates: Updates): Promise<Result> => {
   try {
+    await rest(agent, job, listener, peer, state)
     const session = await openSession(peer, job, updates.lastMessage)
-    updates.end()
+    noteOpened(session.id)
+    if (job.conversation ?? job.fork) await toldAll(() => state.heardAt)
     updates.begin(session.model)
     ;[state.session, state.prompted] = [session, true]
-    tell(listener, 'mode', [
-      runtime('mode', { mode: session.mode ?? job.permissionMode, by: session.mode === undefined ? 'runner' : 'agent' }),
-    ])
-    const answer = peer.call('session/prompt', { sessionId: session.id, prompt: [{ type: 'text', text: promptOf(job) }] })
-    if (state.interrupted) stop()
-    state.ended = await answer
+    const mode = { mode: session.mode ?? job.permissionMode, by: session.mode === undefined ? 'runner' : 'agent' }
+    tell(listener, 'mode', [runtime('mode', mode)])
+    if (!state.interrupted) {
+      const answer = peer.call('session/prompt', { sessionId: session.id, prompt: [{ type: 'text', text: promptOf(job) }] })
+      state.ended = await answer
+    }
   } catch (error) {
     if (error instanceof RpcError && error.code !== undefined) state.refusal = error
   }
-  peer.finish(QUIET_MS)
+  peer.finish(state.interrupted ? INTERRUPTED_MS : QUIET_MS)
   const gone = await peer.gone
-  return conclude(name, job, state, updates.end(), gone)
+  return conclude(agent.name, job, state, updates.end(), gone)
+}
+
+const rest = async (agent: AcpAgent, { conversation }: Job, listener: Listener, peer: Peer, state: State) => {
+  if (!agent.loadsInLaterMinutes || conversation === undefined || !openedThisMinute(conversation)) return
+  tell(listener, 'rest', [runtime('waiting', { text: `${agent.name} can load this conversation in the next minute.` })])
+  let gone = false
+  void peer.gone.then(() => (gone = true))
+  await nextMinute(() => gone || state.interrupted)
 }
 
 const conclude = (name: string, job: Job, state: State, { answer, lastMessage }: ReturnType<Updates['end']>, gone: Gone): Result => {
