@@ -19,4 +19,18 @@ export const eventKinds: readonly EventKind[] = [
     words: ({ title, status }) => `${String(title)} ${ENDS[String(status)] ?? String(status)}`,
     link: ({ session_id }) => (typeof session_id === 'string' ? `/sessions/${session_id}` : undefined),
   },
+  {
+    name: 'session_archived',
+    fields: { by: 'the name of the person or key' },
+    summary: 'the session takes nothing more until it is restored',
+    icon: 'flag',
+    words: () => 'archived the session',
+  },
+  {
+    name: 'session_restored',
+    fields: { by: 'the name of the person or key' },
+    summary: 'an archived session goes on',
+    icon: 'reopen',
+    words: () => 'brought the session back',
+  },
 ]

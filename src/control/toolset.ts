@@ -2,6 +2,8 @@
 import type { Toolset } from '../operations/toolset.ts'
 import { eventKinds } from './event-kinds.ts'
 import guide from './guides/control.md' with { type: 'text' }
+import { getMessage } from './messages/get-message.ts'
+import { getMessages } from './messages/get-messages.ts'
 import { takeEvents } from './runner/events.ts'
 import { finish } from './runner/finish.ts'
 import { leaseJob } from './runner/lease.ts'
@@ -11,6 +13,9 @@ import { take } from './runner/take.ts'
 import { createSession } from './sessions/create-session.ts'
 import { getSession } from './sessions/get-session.ts'
 import { listSessions } from './sessions/list-sessions.ts'
+import { manageSession } from './sessions/manage-session.ts'
+import { setSessionName } from './sessions/set-session-name.ts'
+import { updateSession } from './sessions/update-session.ts'
 import { getTask } from './tasks/get-task.ts'
 import { interruptSession } from './tasks/interrupt-session.ts'
 import { listTasks } from './tasks/list-tasks.ts'
@@ -25,10 +30,15 @@ export const control: Toolset = {
     createSession,
     sendPrompt,
     getTask,
+    getMessages,
+    getMessage,
     listSessions,
     getSession,
     listTasks,
+    updateSession,
     interruptSession,
+    manageSession,
+    setSessionName,
     register,
     take,
     takeEvents,
