@@ -13,7 +13,7 @@ import { isPresent } from '../../stores/members.ts'
 import { addressees, addresseesNamed, namesLeftBefore, type Addressees } from './addressees.ts'
 import { missedBefore, refuseUnread } from './crossing.ts'
 import { refuseRepetition } from '../loops.ts'
-import { existingMessage, existingSession, refuseBeyondEnd, refuseClosed } from '../preconditions.ts'
+import { existingMessage, existingSession, refuseBeyondEnd, refuseClosed, stillOpen } from '../preconditions.ts'
 import { cursor, messageContent, op, sessionId, time } from '../schemas.ts'
 
 /** Posts a message of 1 character to 32 KiB; over REST the body may be the text itself. 403 for a closed session, 404 for an unknown
@@ -122,7 +122,7 @@ const answered = async (context: Context, input: PostInput, { holder }: Speaker,
     case 'unauthorized':
       return unauthorized()
     case 'closed':
-      return refuseClosed()
+      return refuseClosed(await existingSession(context.queries, sessionId))
     case 'beyond':
       return refuseBeyondEnd('expected_cursor', answer.lastSequence)
     case 'unread':
@@ -176,6 +176,6 @@ const earlierAnswer = async ({ queries, idempotency }: Context, sessionId: strin
   const earlier = idempotency && (await findAnswer(queries, { scope: sessionId, ...idempotency }))
   if (earlier) return earlier
   if (team && !(await isPresent(queries, sessionId, team))) return unauthorized()
-  const { status } = await existingSession(queries, sessionId)
-  return status === 'closed' ? refuseClosed() : undefined
+  stillOpen(await existingSession(queries, sessionId))
+  return undefined
 }
