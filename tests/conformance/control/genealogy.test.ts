@@ -125,7 +125,7 @@ onEveryEngine((parley) => {
     let parent = session_id
     for (let generation = 2; generation <= 8; generation++)
       parent = (await done(call('send_prompt', { session_id: parent, prompt: 'Deeper.', mode: 'subsession' }))).session_id
-    await refused(call('send_prompt', { session_id: parent, prompt: 'Too deep.', mode: 'subsession' }), 'conflict')
+    await refused(call('send_prompt', { session_id: parent, prompt: 'Too deep.', mode: 'subsession' }), 'rate_limited')
     const many = await scene()
     for (let n = 0; n < 50; n++) await many.start(`Task ${n}.`)
     await refused(many.call('send_prompt', { session_id: many.session_id, prompt: 'One more.' }), 'rate_limited')
