@@ -16,7 +16,7 @@ export const fillAsleep = async ({ url, post, services }: Site, cookie: string) 
   const body = new URLSearchParams({ text: 'Please keep it below one page.', key: crypto.randomUUID() })
   await fetch(`${url}${at}/messages`, { method: 'POST', body, headers: { cookie, origin: url }, redirect: 'manual' })
   await say(0, 'May the notes name the customers who asked for the new parser?', { to: ['Robin'], expects_reply: true })
-  await say(1, 'Both drafts are in the document. Otto’s team, do the examples still run?', { to: [TEAMS[2]], expects_reply: true })
+  await say(1, 'Both drafts are done. Otto’s team, do the examples still run?', { to: [TEAMS[2]], expects_reply: true })
   const { database } = services
   await database.query(`update participants set last_seen_at = now() - interval '4 minutes' where session_id = $1`, [first.session_id])
   await database.query('insert into wakes (session_id, taken) values ($1, 30)', [first.session_id])
