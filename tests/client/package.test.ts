@@ -7,7 +7,7 @@ import { startParley, type Parley, type Sending } from '../support/parley.ts'
 import { BUILT, buildClient, newHome } from '../support/client.ts'
 import { startHub, type Hub } from '../support/hub.ts'
 
-const MOST_BYTES = 120 * 1024
+const MOST_BYTES = 300 * 1024 // issue 20: 120 KiB without the runner, 300 with it
 
 let parley: Parley
 let program: ReturnType<typeof clientProgram>
