@@ -2,6 +2,7 @@ import type { ServerLink } from '../../src/core/server-link.ts'
 import { escapeInvisible } from '../../src/core/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
 import { Conclusion, DocumentPane } from '../document/document-pane.tsx'
+import type { ComposerProps } from './composer.tsx'
 import { FeedPane } from './feed-pane.tsx'
 import { Teams } from './roster.tsx'
 import { SessionActions } from './session-actions.tsx'
@@ -13,11 +14,11 @@ interface Props {
   frame: Frame
   session: SessionView
   link: ServerLink
-  /** Of the reader's next message. */
-  idempotencyKey: string
+  /** The reader's next message. */
+  composer: Pick<ComposerProps, 'idempotencyKey' | 'answers'>
 }
 
-export const SessionPage = ({ frame, session, link, idempotencyKey }: Props) => (
+export const SessionPage = ({ frame, session, link, composer }: Props) => (
   <Shell
     frame={frame}
     title={`${session.title} · Parley`}
@@ -31,7 +32,7 @@ export const SessionPage = ({ frame, session, link, idempotencyKey }: Props) => 
       <Conclusion document={session.document} />
       <Tabs version={session.document.version} />
       <div className="panes flex min-h-0 flex-1 max-lg:min-h-72">
-        <FeedPane session={session} link={link} composer={{ sessionId: session.id, person: frame.person, idempotencyKey }} />
+        <FeedPane session={session} link={link} composer={{ ...composer, sessionId: session.id, person: frame.person }} />
         <DocumentPane
           document={session.document}
           written={session.written}

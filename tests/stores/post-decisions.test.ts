@@ -20,7 +20,7 @@ const SESSIONS: Record<keyof typeof sessions.$inferSelect, Meaning> = {
   createdAt: NO,
   updatedAt: NO,
   closedAt: NO,
-  archivedAt: NO, // as long as nothing refuses posts to an archived session
+  archivedAt: DECIDES,
   expectedTeams: NO,
   lastSequence: NO, // it is the log's end
   lastConversationSequence: NO,
@@ -81,13 +81,13 @@ test.each([
 })
 
 /** Notes the deciding facts of every session that takes posts, and tells of those that are others than before at the same end of its log.
- *  A closed session takes none: teams join and leave it without an event, and the event of its reopening moves the end. */
+ *  One that is closed or archived takes none: teams join and leave it without an event, and the event that opens it again moves the end. */
 const witness = () => {
   const facts = new Map<string, string>()
   return async (): Promise<string[]> => {
     const { query } = parley.database
     const open = await query<{ id: string; last_sequence: number }>(
-      `select last_sequence, ${deciding(SESSIONS)} from sessions where status = 'active'`,
+      `select last_sequence, ${deciding(SESSIONS)} from sessions where status = 'active' and archived_at is null`,
     )
     const teams = await query<{ session_id: string }>(`select ${deciding(PARTICIPANTS)} from participants order by team_id`)
     return open.flatMap((session) => {

@@ -1,6 +1,6 @@
 // What a driver of an agent's CLI is given in tests: a task, somebody who listens, and processes that end with the test.
 import { spawn as spawnChild } from 'node:child_process'
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import type { Driver, Job, Listener, Result, Running, Spawn } from '../../src/client/runner/drivers/driver.ts'
@@ -167,3 +167,32 @@ export const clientBin = (name: string): string | undefined => {
   const bin = join(process.env.PARLEY_CLIENTS ?? 'PARLEY_CLIENTS is not set', name, 'node_modules/.bin')
   return existsSync(bin) ? bin : undefined
 }
+
+/** Resolves once a `tail` with the mark among its words runs, or none does. */
+export const runningWith = async (mark: string, wanted: boolean, withinMs = 2_000) => {
+  for (const end = performance.now() + withinMs; performance.now() < end;) {
+    if (isRunningWith(mark) === wanted) return
+    await Bun.sleep(50)
+  }
+  throw new Error(`After ${withinMs} ms a process with ${mark} ${wanted ? 'does not run yet' : 'still runs'}.`)
+}
+
+const isRunningWith = (mark: string) =>
+  readdirSync('/proc').some((pid) => {
+    try {
+      return (
+        /^\d+$/.test(pid) &&
+        readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('tail') &&
+        readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(mark)
+      )
+    } catch {
+      return false
+    }
+  })
+
+/** The files below a folder that hold the text. */
+export const filesWith = (folder: string, text: string) =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => readFileSync(file, 'latin1').includes(text))

@@ -12,7 +12,7 @@ import type { Participant } from '../../stores/members.ts'
 import { sessionById, setConvener } from '../../stores/sessions.ts'
 import { nameOf, ownSession } from '../reach.ts'
 import { agentName } from '../runner/events.ts'
-import { agenticTool, agentStatus, op, permissionMode, plainName, prompt, toolRoute } from '../schemas.ts'
+import { agenticTool, agentStatus, maxUsd, op, permissionMode, plainName, prompt, toolRoute } from '../schemas.ts'
 import { queuePrompt } from '../tasks/queue-prompt.ts'
 import { runnerTopic } from '../topics.ts'
 import { refuseRaise } from '../permissions/raise.ts'
@@ -53,12 +53,7 @@ export const createSession = op({
     team_name: plainName(100).optional().describe('Your own name in it.'),
     ...agentFields,
     initial_prompt: prompt.optional(),
-    max_usd: z
-      .number()
-      .positive()
-      .max(1_000_000)
-      .optional()
-      .describe('What the session and all below it may cost; past it prompts wait for a person.'),
+    max_usd: maxUsd.optional().describe('What the session and all below it may cost; past it prompts wait for a person.'),
   }),
   output: z.object({
     session_id: z.uuid(),
