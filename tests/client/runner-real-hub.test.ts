@@ -10,8 +10,9 @@ const LONG_MS = 180_000
 let hub: Controlled
 let site: Site
 beforeAll(async () => {
-  hub = await startControlled()
+  hub = await startControlled({ PERMISSION_WAIT: '2' })
   site = newSite(await buildRunner())
+  await site.start(hub)
 }, LONG_MS)
 afterAll(async () => {
   await site?.drop()
@@ -23,7 +24,6 @@ const agent = { agentic_tool: 'scripted', repo_full_name: 'app', permission_mode
 test(
   'a session with a branch of its own gets a worktree, its prompts run there, an interrupt ends one, and the server may be killed meanwhile',
   async () => {
-    await site.start(hub)
     const { session_id } = await hub.control('create_session', { title: 'A branch', ...agent, branch: 'feature/one' })
     const send = (prompt: string, more: object = { wait_for_completion: true, timeout_ms: 30_000 }) =>
       hub.control('send_prompt', { session_id, prompt, ...more })
@@ -47,6 +47,23 @@ test(
     await until(async () => (await hub.feed(session_id)).some(({ content }) => content.text === 'On and on.'))
     expect(await hub.control('interrupt_session', { session_id })).toEqual({ interrupted: true })
     await until(async () => (await hub.control('get_task', { task_id: endless.task_id })).task.status === 'interrupted', 10_000)
+  },
+  LONG_MS,
+)
+
+test(
+  'what an agent asks is a question in the log, and denied where no person answers',
+  async () => {
+    const { session_id } = await hub.control('create_session', { title: 'Asked', ...agent, branch: 'main' })
+    const prompt = steps({ say: 'May I?' }, { ask: 'Write a.txt?' })
+    const done = await hub.control('send_prompt', { session_id, prompt, wait_for_completion: true, timeout_ms: 30_000 })
+    expect(done).toMatchObject({ completed: true, status: 'completed' })
+    const log = await hub.feed(session_id)
+    expect(log.find(({ event }) => event === 'permission_asked')).toMatchObject({ tool_name: 'Write', text: 'Write a.txt?' })
+    expect(log.filter(({ type }) => type === 'assistant_response').map(({ content }) => content.text)).toEqual([
+      'May I?',
+      expect.stringContaining('"allow":false,"message":"No person answered in time.'),
+    ])
   },
   LONG_MS,
 )

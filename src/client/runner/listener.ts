@@ -12,6 +12,7 @@ const HELD_S = 30
 const HELD_WITHIN_MS = 45_000
 const BETWEEN_MS = 100
 const LARGEST_QUESTION = 4 * 1024 // bytes of a question's input, contract 7.4
+const LONGEST_TEXT = 10_000 // characters of a question; its card shows 2,000
 // What a runner may write (contract 7.5). The rest of what readers of transcripts make, the prompt among it, is in the log already.
 const TOLD = ['assistant_response', 'reasoning', 'tool_call', 'tool_response', 'compaction', 'runtime', 'unknown']
 
@@ -30,7 +31,8 @@ export const listenerFor = ({ hub, of, outbox, redact, refused, signal }: Tellin
     if (TOLD.includes(event.type)) outbox.add(redact(wireEvent(key, event)))
   },
   async ask({ tool, text, input }) {
-    const question = redact({ request_id: randomUUID(), tool_name: tool, text, input: small(input ?? {}, LARGEST_QUESTION) })
+    const named = { tool_name: tool.slice(0, LONGEST_NAME) || 'a tool', text: text.slice(0, LONGEST_TEXT) }
+    const question = redact({ request_id: randomUUID(), ...named, input: small(input ?? {}, LARGEST_QUESTION) })
     try {
       await outbox.drained() // what led to the question stands before it
       for (;;) {
