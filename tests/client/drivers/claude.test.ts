@@ -87,6 +87,17 @@ for (const [version, folder] of Object.entries(VERSIONS)) {
     )
 
     test(
+      'the tools of its own room need no leave',
+      async () => {
+        open(bin, [() => ({ name: 'mcp__parley__post_message', input: { text: 'hi' } }), say('Posted.')])
+        const task = stage.run(claude, stage.job())
+        expect(await task.result).toMatchObject({ status: 'completed', answer: 'Posted.' })
+        expect([stage.hub.calls, task.asked]).toEqual([['post_message'], []])
+      },
+      LONG_MS,
+    )
+
+    test(
       'denied: nothing happens, and the agent is told',
       async () => {
         open(bin, [() => ({ name: 'Write', input: { file_path: join(stage.folder, 'a.txt'), content: 'hello\n' } }), say('Then not.')])

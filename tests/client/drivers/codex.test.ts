@@ -74,6 +74,21 @@ describe.skipIf(bin === undefined)(`Codex ${CODEX_VERSION}`, () => {
     LONG_MS,
   )
 
+  test.each(['default', 'auto', 'allow-all'])(
+    'the tools of its own room need no leave: %s',
+    async (permissionMode) => {
+      const post = ({ tools }: { tools: any[] }) => {
+        const namespace = tools.find(({ type, name }) => type === 'namespace' && /parley/.test(name))?.name
+        return [{ ...call(namespace ? 'post_message' : 'mcp__parley__post_message', { text: 'hi' }), ...(namespace && { namespace }) }]
+      }
+      open(post, () => [message('Posted.')])
+      const task = stage.run(codex, stage.job({ permissionMode }))
+      expect(await task.result).toMatchObject({ status: 'completed', answer: 'Posted.' })
+      expect([stage.hub.calls, task.asked]).toEqual([['post_message'], []])
+    },
+    LONG_MS,
+  )
+
   test(
     'denied: nothing happens, and the agent is told',
     async () => {

@@ -67,6 +67,20 @@ describe.skipIf(bin === undefined)(`Gemini CLI ${VERSION}`, () => {
   )
 
   test(
+    'the tools of its own room need no leave',
+    async () => {
+      open(
+        () => [{ functionCall: { name: model.asked[0]!.tools.find((name) => name.endsWith('post_message'))!, args: { text: 'hi' } } }],
+        () => [{ text: 'Posted.' }],
+      )
+      const task = stage.run(gemini, stage.job())
+      expect(await task.result).toMatchObject({ status: 'completed', answer: 'Posted.' })
+      expect([stage.hub.calls, task.asked]).toEqual([['post_message'], []])
+    },
+    LONG_MS,
+  )
+
+  test(
     'denied: nothing happens',
     async () => {
       open(

@@ -86,6 +86,17 @@ describe.skipIf(bin === undefined)(`opencode ${VERSION}`, () => {
   )
 
   test(
+    'the tools of its own room need no leave',
+    async () => {
+      open(() => ({ name: 'parley_post_message', input: { text: 'hi' } }), say('Posted.'))
+      const task = stage.run(opencode, stage.job())
+      expect(await task.result).toMatchObject({ status: 'completed', answer: 'Posted.' })
+      expect([stage.hub.calls, task.asked]).toEqual([['post_message'], []])
+    },
+    LONG_MS,
+  )
+
+  test(
     'interrupted: its command is gone, and the task says so',
     async () => {
       const mark = `interrupt-${crypto.randomUUID()}`

@@ -27,11 +27,16 @@ const ask = (peer: Peer, { conversation, fork }: Job, settings: object): Promise
 // Without this it may ask its user nothing outside of a mode for plans: still behind a feature in 0.169.0.
 const QUESTIONS = { default_mode_request_user_input: true }
 
+// With approvals off it refuses each tool that does not say it only reads, rather than allow it.
+const UNASKED = { default_tools_approval_mode: 'approve' }
+
 // Over standard input, so that the key stands in no argument vector, no file and no environment.
 const settingsOf = ({ folder, permissionMode, hub, mcpServers }: Job) => {
   const { sandbox, approvalPolicy } = codexMode(permissionMode)
-  const parley = { url: hub.url, http_headers: { Authorization: `Bearer ${hub.key}` } }
-  const servers = Object.entries(mcpServers).flatMap(([name, server]) => (isObject(server) ? [[name, serverOf(server)]] : []))
+  const parley = { url: hub.url, http_headers: { Authorization: `Bearer ${hub.key}` }, ...UNASKED }
+  const servers = Object.entries(mcpServers).flatMap(([name, server]) =>
+    isObject(server) ? [[name, { ...serverOf(server), ...(approvalPolicy === 'never' && UNASKED) }]] : [],
+  )
   return { cwd: folder, sandbox, approvalPolicy, config: { features: QUESTIONS, mcp_servers: { ...Object.fromEntries(servers), parley } } }
 }
 

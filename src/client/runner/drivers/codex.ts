@@ -30,7 +30,8 @@ interface State {
 
 const run = (job: Job, listener: Listener, spawn: Spawn): Running => {
   const state: State = { interrupted: false }
-  const over = Promise.withResolvers<void>()
+  let finish = () => {}
+  const over = new Promise<void>((resolve) => (finish = resolve))
   const approvals = newApprovals(listener, (call) => {
     state.asked = call
     void stop(peer, state)
@@ -41,13 +42,13 @@ const run = (job: Job, listener: Listener, spawn: Spawn): Running => {
     notified(method, params) {
       approvals.heard(method, params)
       hear(state, method, params)
-      if (state.ended) over.resolve()
+      if (state.ended) finish()
     },
     text: (line) => tell(listener, `output-${++texts}`, [printed(line)]),
   })
-  void peer.gone.then(() => over.resolve())
+  void peer.gone.then(() => finish())
   return {
-    ended: converse(job, listener, peer, state, over.promise),
+    ended: converse(job, listener, peer, state, over),
     interrupt() {
       state.interrupted = true
       void stop(peer, state)
