@@ -17,7 +17,7 @@ import { newSecret } from './core/ids.ts'
 import { createLog, describeError, type Log } from './core/log.ts'
 import { errorAnswer } from './doors/http/http.ts'
 import { createPushSender } from './notices/push-sender.ts'
-import { clientProgram, programPath, type ClientProgram } from './doors/rest/client-package.ts'
+import { programPath, readClientProgram, type ClientProgram } from './doors/rest/client-package.ts'
 import { Stop as ClientStop } from './client/machine.ts'
 import { firstOperatorKey } from './process/operator-key.ts'
 import { jobsOf } from './operations/toolset.ts'
@@ -45,7 +45,7 @@ const serve = async (config: Config, log: Log) => {
     const options = { jobs: jobsOf(toolsets), ownTools, pushSender: createPushSender(), ownUrl: () => url }
     const services = await createServices(opened.database, config, log, options)
     const commandSecret = opened.lock ? newSecret() : undefined
-    const program = await builtProgram()
+    const program = await readClientProgram(asset)
     const app = await createApp(services, { asset, program, ...(commandSecret && { commandSecret }) })
     const server = listen(config, app.fetch, log)
     url = urlAt(config.HOST, server.port)
@@ -65,11 +65,6 @@ const PUBLIC = new URL('../public/', import.meta.url)
 const asset = async (path: string): Promise<Response | undefined> => {
   const file = Bun.file(new URL(path, PUBLIC))
   return (await file.exists()) ? new Response(file) : undefined
-}
-
-const builtProgram = async (): Promise<ClientProgram | undefined> => {
-  const built = await asset('client.mjs')
-  return built && clientProgram(new Uint8Array(await built.arrayBuffer()))
 }
 
 type App = Awaited<ReturnType<typeof createApp>>

@@ -45,7 +45,7 @@ interface HomeView {
 }
 
 export const HomePage = ({ frame, overview }: { frame: Frame; overview: HomeView }) => (
-  <Shell frame={frame} title="Sessions · Parley" icons="home">
+  <Shell frame={frame} title="Sessions · Parley" kind="home">
     <main id="main" className="mx-auto w-full max-w-5xl px-4 py-7 sm:px-6">
       <div className="flex flex-wrap items-end gap-3">
         <div className="min-w-0 flex-1 max-sm:basis-full">

@@ -23,7 +23,7 @@ interface Props {
 }
 
 export const SettingsPage = ({ frame, link, groups, loopGuard, wakes, notice, notices, typed }: Props) => (
-  <Shell frame={frame} title="Settings · Parley" crumbs={[{ label: 'Settings' }]}>
+  <Shell frame={frame} title="Settings · Parley" kind="settings" crumbs={[{ label: 'Settings' }]}>
     <main id="main" className="mx-auto grid w-full max-w-5xl gap-x-8 gap-y-5 px-4 py-7 sm:px-6 md:grid-cols-[10rem_minmax(0,1fr)]">
       <nav
         id="sections"

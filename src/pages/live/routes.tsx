@@ -17,7 +17,8 @@ import type { Env, Http } from '../../doors/http/http.ts'
 import { partial } from './frames.tsx'
 import { createHubs, type Hubs } from './hubs.ts'
 import { Viewer } from './viewer.ts'
-import { gzipped, htmlResponse, isGuest, sendHtml, takesGzip, type Gzipped, type Site } from '../respond.tsx'
+import { pack, takes, type Packed } from '../compress.ts'
+import { htmlResponse, isGuest, sendHtml, type Site } from '../respond.tsx'
 import { documentOf } from '../session/document.ts'
 import { rowsOf, type Feed } from '../session/feed.tsx'
 import { editsOf, stretchAfter, stretchBefore } from '../session/stretches.ts'
@@ -103,7 +104,7 @@ const gapRows = async (c: Http, feed: Feed, guest: boolean) => {
 interface RenderedDocument {
   version: number
   html: string
-  packed: Gzipped
+  packed: Packed
 }
 /** The document of one session as it was rendered last. */
 interface CachedDocument {
@@ -126,7 +127,7 @@ const documentText = async (c: Http, { services: { database } }: Site, cache: Do
   try {
     const { version: actual, html, packed } = await cached.rendered
     cached.version = actual
-    return sendHtml(c, takesGzip(c) ? packed : html)
+    return sendHtml(c, takes(c, packed.encoding) ? packed : html)
   } catch (error) {
     cache.delete(id)
     throw error
@@ -138,5 +139,5 @@ const renderDocument = async (queries: Queries, id: string): Promise<RenderedDoc
   const html =
     partial('#doc', 'outerMorph', renderToStaticMarkup(<DocumentText document={document} />)) +
     partial('#conclusion', 'outerMorph', renderToStaticMarkup(<Conclusion document={document} />))
-  return { version: document.version, html, packed: await gzipped(html) }
+  return { version: document.version, html, packed: await pack(html, 'gzip') }
 }
