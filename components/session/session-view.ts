@@ -1,3 +1,5 @@
+import type { AgentView, FamilyMember } from '../agents/agent-view.ts'
+import type { PromptBoxProps } from '../agents/prompt-box.tsx'
 import type { Lane } from './lanes.tsx'
 import type { Status } from '../parts/status-dot.tsx'
 import type { Team } from '../parts/team.tsx'
@@ -61,6 +63,16 @@ export interface SessionView extends SessionState {
   /** The sequence of the newest event: an open page follows from there. */
   cursor: number
   feed: FeedWindow
+  /** The session's agent, if it has one. */
+  agent: SessionAgent | undefined
+}
+
+export interface SessionAgent {
+  view: AgentView
+  family: FamilyMember | undefined
+  prompt: PromptBoxProps
+  /** What starts a runner for it. */
+  runnerCommand: string
 }
 
 /** The part of the feed that a page begins with. */

@@ -8,6 +8,7 @@ import { errorAnswer, type Env, type Http } from '../doors/http/http.ts'
 import { liveRoutes } from './live/routes.tsx'
 import { previewConclusion, showForm, submitForm, type FormName } from './forms/session-forms.tsx'
 import { frameOf, page, seeOther, toSignIn, wantsPage, type Site } from './respond.tsx'
+import { submitInterrupt, submitPermission, submitPrompt } from './agents/acts.tsx'
 import { assetResponse } from './assets.ts'
 import { connectPage } from './site/connect.tsx'
 import { docHistoryPage, restoreVersion, versionFile } from './session/doc-history.tsx'
@@ -57,6 +58,9 @@ const READ: Routes = {
 const WRITE: Routes = {
   '/sessions/new': submitForm('new'),
   '/sessions/:id/messages': sendMessage,
+  '/sessions/:id/prompt': submitPrompt,
+  '/sessions/:id/interrupt': submitInterrupt,
+  '/sessions/:id/permission': submitPermission,
   '/sessions/:id/history': restoreVersion,
   '/sessions/:id/share': makeShare,
   '/sessions/:id/unshare': endShare,

@@ -70,7 +70,7 @@ export const isQuiet = (
   seats: Seat[],
 ): boolean => {
   const { eventSince, seenSince } = liveSince(services)
-  const isThere = ({ status, last_seen_at }: Seat) => status !== 'disconnected' && (status !== 'asleep' || last_seen_at >= seenSince)
+  const isThere = ({ status, last_seen_at }: Seat) => status === 'active' || (status !== 'disconnected' && last_seen_at >= seenSince)
   return (lastEventAt ?? createdAt) < eventSince && !seats.some(isThere)
 }
 
