@@ -22,7 +22,7 @@ const MAY: Record<string, string[]> = {
   import: ['core', 'db', 'transcripts', 'stores', 'process'],
   rooms: ['core', 'db', 'markdown', 'stores', 'loops', 'log', 'notices', 'process', 'operations'],
   history: ['core', 'db', 'markdown', 'stores', 'search', 'operations'],
-  control: ['core', 'db', 'transcripts', 'stores', 'log', 'process', 'operations', 'rooms'],
+  control: ['core', 'db', 'transcripts', 'stores', 'log', 'notices', 'process', 'operations', 'rooms'],
   'toolsets.ts': ['core', 'operations', 'rooms', 'control', 'history'],
   doors: ['core', 'db', 'stores', 'log', 'notices', 'process', 'operations', 'import', 'rooms', 'control'],
   pages: [

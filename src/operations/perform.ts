@@ -68,6 +68,7 @@ const attempt = async (operation: AnyOp, services: Services, given: Call, raw: u
     if (caller.ended && operation.effect !== 'append' && key === undefined) unauthorized()
     const request = { operation, services, call, caller, input }
     if (operation.effect === 'write') {
+      await operation.beforehand?.(createContext(request, {}), input)
       const written = await write({ ...request, subject, key })
       if (!written.ok || !operation.afterwards) return written
       return { ...written, data: await operation.afterwards(createContext(request, { waiter }), written.data, input) }

@@ -125,7 +125,7 @@ const withKey = async (
     })
     await setTask(tx, task.id, { keyId: id })
   }
-  const { agentic_tool, permission_mode, path, conversation, context_files, mcp_servers } = handed
+  const { agentic_tool, permission_mode, path, conversation, fork_conversation, fork_conversation_at, context_files, mcp_servers } = handed
   return {
     task_id: task.id,
     session_id: task.sessionId,
@@ -134,7 +134,10 @@ const withKey = async (
     permission_mode,
     path,
     conversation,
-    fork: null,
+    fork:
+      conversation === null && fork_conversation !== null
+        ? { conversation: fork_conversation, conversation_at: fork_conversation_at }
+        : null,
     context_files,
     mcp_servers,
     mcp_url: `${call.base?.() ?? services.base()}/mcp?toolsets=rooms,control`,

@@ -49,3 +49,13 @@ export const eventRow = async ({ query }: Queries, id: string): Promise<(EventRo
   )
   return row
 }
+
+const DIGEST_ROWS = 200
+
+/** What was said and done up to a sequence, the newest first. */
+export const rowsBefore = ({ query }: Queries, sessionId: string, upTo: number): Promise<EventRow[]> =>
+  query(
+    `select ${COLUMNS} from events e where session_id = $1 and sequence <= $2 and ${SHOWN} and not ${REPEATED}
+     order by sequence desc limit ${DIGEST_ROWS}`,
+    [sessionId, upTo],
+  )
