@@ -4,6 +4,7 @@
 import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, BrowserContext } from 'playwright'
+import { fillAgents, type AgentsDemo } from './support/demo-agents.ts'
 import { fillDemo, type Demo } from './support/demo.ts'
 import { demoTranscript } from './support/demo-transcript.ts'
 import { KEY, MOBILE, serveSite, startBrowser, usingPage, type Site } from './support/site.ts'
@@ -25,6 +26,7 @@ const main = async () => {
   const demo = await fillDemo(parley.post)
   await age(parley)
   const trace = await imported(parley)
+  const agents = await fillAgents(parley)
   const leave = follow(parley, demo)
   try {
     const robin = await signedIn(browser, parley)
@@ -43,7 +45,7 @@ const main = async () => {
       for (const [look, options] of Object.entries(LOOKS)) {
         const file = (name: string) => join(argument, `${name}-${look}.png`)
         await shoot(nothing, '/', file('home-empty'), options, [])
-        for (const [name, path] of pagesOf(demo, trace)) await shoot(parley, path, file(name), options)
+        for (const [name, path] of pagesOf(demo, trace, agents)) await shoot(parley, path, file(name), options)
         await shoot(parley, '/sign-in', file('sign-in'), options, [])
         await shoot(parley, '/nothing', file('not-found'), options, [])
       }
@@ -57,7 +59,7 @@ const main = async () => {
   }
 }
 
-const pagesOf = ({ busy, concluded, empty }: Demo, trace: string): [name: string, path: string][] => [
+const pagesOf = ({ busy, concluded, empty }: Demo, trace: string, { session, child }: AgentsDemo): [name: string, path: string][] => [
   ['home', '/'],
   ['home-search', '/?q=recovery'],
   ['search', '/search?q=parser+recovery'],
@@ -77,6 +79,8 @@ const pagesOf = ({ busy, concluded, empty }: Demo, trace: string): [name: string
   ['connect', '/connect'],
   ['invite', `/connect?session=${busy}`],
   ['settings', '/settings'],
+  ['agent', `/sessions/${session}`],
+  ['agent-child', `/sessions/${child}`],
 ]
 
 // The demo was said and written within a second. As it would have been: over an hour or so, the older the session the longer ago.

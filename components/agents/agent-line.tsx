@@ -46,7 +46,7 @@ export const AgentLine = ({ agent }: { agent: AgentView }) => (
 const UNLIMITED = 'border-destructive/30 bg-destructive/8 text-destructive-foreground'
 
 const Part = ({ children }: { children: ReactNode }) => (
-  <span className="min-w-0 before:mr-2 before:opacity-60 before:content-['·']">{children}</span>
+  <span className="min-w-0 before:mr-2 before:opacity-60 before:content-['·'] max-sm:before:hidden">{children}</span>
 )
 
 /** How to start the runner that the agent lacks. Shows while the line above says that there is none. */

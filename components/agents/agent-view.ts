@@ -61,9 +61,9 @@ export interface PermissionView {
   input: string | undefined
   /** It asks for more permissions from now on: up to this mode. */
   raise: string | undefined
-  /** Seconds left for an answer, without end for a raise; undefined when there is nothing to answer any more. */
+  /** Seconds left for an answer; undefined when there is nothing to answer any more. */
   left: number | undefined
-  decided: { by: string; allow: boolean; message: string | undefined } | undefined
+  decided: { by: string | undefined; allow: boolean; message: string | undefined } | undefined
 }
 
 /** The card of a request as a row of the feed. */

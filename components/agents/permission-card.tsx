@@ -64,30 +64,28 @@ export const PermissionCard = ({ card }: { card: PermissionView }) => {
           </pre>
         </details>
       )}
-      {card.decided ? (
-        <Decided {...card.decided} />
-      ) : open ? (
-        <Answer card={card} />
-      ) : (
-        <p className={OUTCOME}>Not answered in time, so it was denied.</p>
-      )}
+      {card.decided ? <Decided {...card.decided} /> : open ? <Answer card={card} /> : <p className={OUTCOME}>{TOO_LATE}</p>}
     </section>
   )
 }
 
+const TOO_LATE = 'Nobody answered in time, so it was denied.'
 const OUTCOME = 'mt-2 text-[12.5px] text-muted-foreground wrap-anywhere'
 
-const Decided = ({ by, allow, message }: NonNullable<PermissionView['decided']>) => (
-  <p className={OUTCOME}>
-    <b className={cn('font-medium', allow ? 'text-ok-foreground' : 'text-destructive-foreground')}>{allow ? 'Allowed' : 'Denied'}</b> by{' '}
-    <bdi className="text-foreground">{escapeInvisible(by)}</bdi>
-    {message && (
-      <>
-        : <q dir="auto">{escapeInvisible(message)}</q>
-      </>
-    )}
-  </p>
-)
+const Decided = ({ by, allow, message }: NonNullable<PermissionView['decided']>) =>
+  by === undefined ? (
+    <p className={OUTCOME}>{TOO_LATE}</p>
+  ) : (
+    <p className={OUTCOME}>
+      <b className={cn('font-medium', allow ? 'text-ok-foreground' : 'text-destructive-foreground')}>{allow ? 'Allowed' : 'Denied'}</b> by{' '}
+      <bdi className="text-foreground">{escapeInvisible(by)}</bdi>
+      {message && (
+        <>
+          : <q dir="auto">{escapeInvisible(message)}</q>
+        </>
+      )}
+    </p>
+  )
 
 const ACT = 'h-9 max-sm:h-11 max-sm:flex-1'
 
@@ -116,9 +114,7 @@ const Answer = ({ card }: { card: PermissionView }) => {
 
 /** Counts down on an open page. */
 export const SecondsLeft = ({ card: { anchor, left = 0 } }: { card: PermissionView }) => (
-  <span id={`${anchor}-left`}>
-    {left === Number.POSITIVE_INFINITY ? 'It waits for your answer.' : `${timeOf(left)} left. If nobody answers, it is denied.`}
-  </span>
+  <span id={`${anchor}-left`}>{timeOf(left)} left. If nobody answers, it is denied.</span>
 )
 
 const timeOf = (seconds: number) =>

@@ -105,15 +105,22 @@ const How = ({ agents, bypass, unable, values = {} }: PromptBoxProps) => (
       <span className="hidden group-has-[[value=fork]:checked]/prompt:inline">In a fork</span>
       <span className="hidden group-has-[[value=subsession]:checked]/prompt:inline">In a subsession</span>
     </summary>
-    <div className="thin-scroll mt-2 grid max-h-[40dvh] gap-3 overflow-y-auto">
+    <div className="thin-scroll mt-2 grid max-h-[28dvh] gap-3 overflow-y-auto">
       <fieldset className="grid gap-1.5 sm:grid-cols-3">
         <legend className="sr-only">How it goes on</legend>
         {Object.entries(MODES).map(([mode, { label, about }]) => (
           <ModeChoice key={mode} mode={mode as Mode} label={label} about={about} unable={unable[mode as Mode]} chosen={values.mode} />
         ))}
       </fieldset>
-      <div className="grid gap-2 group-has-[[value=continue]:checked]/prompt:hidden sm:grid-cols-3">
-        <FormField name="title" label="Title" maxLength={200} defaultValue={values.title} placeholder="From the prompt" />
+      <div className="grid gap-2 group-has-[[value=continue]:checked]/prompt:hidden sm:grid-cols-2">
+        <FormField name="title" label="Title" maxLength={200} defaultValue={values.title} placeholder="As here" />
+        <FormField
+          name="branch"
+          label="Branch, for a worktree of its own"
+          maxLength={400}
+          defaultValue={values.branch}
+          placeholder="The same worktree"
+        />
         <AgentSelect agents={agents} chosen={values.agentic_tool} unsaid="As here" />
         <PermissionSelect chosen={values.permission_mode ?? ''} {...(bypass !== undefined && { bypass })} unsaid="As here" />
       </div>

@@ -48,7 +48,7 @@ export const FeedPane = ({ session, link, composer }: Props & { composer: Compos
     <Listening {...session} />
     {session.agent && composer.person?.role === 'person' ? (
       <PromptOrMessage
-        alone={session.teams.filter(({ left }) => !left).length <= 1}
+        alone={!session.teams.some(({ agent, polling, status }) => !agent && (polling || status === 'asleep'))}
         prompt={<PromptBox {...session.agent.prompt} />}
         message={<Composer {...composer} />}
       />

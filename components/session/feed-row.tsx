@@ -78,14 +78,10 @@ const MessageRow = ({ item }: { item: MessageItem }) => (
 const MessageHead = ({ item: { team, prompt, promptedBy, to, sequence, at } }: { item: MessageItem }) => (
   <div className="mb-0.5 flex items-baseline gap-2 sm:-mr-6">
     <span className={cn('truncate text-[13px] [&>b]:font-semibold', to.length > 0 ? 'max-w-1/2 shrink-0' : 'min-w-0')}>
-      {promptedBy ? <b className="text-foreground">Prompt</b> : <TeamName team={team} />}
+      {promptedBy ? <Prompter by={promptedBy} /> : <TeamName team={team} />}
     </span>
-    {promptedBy ? (
-      <Prompter by={promptedBy} />
-    ) : (
-      (team.hue === undefined || prompt) && (
-        <span className="shrink-0 text-[11.5px] text-muted-foreground">{prompt ? 'prompt' : 'person'}</span>
-      )
+    {!promptedBy && (team.hue === undefined || prompt) && (
+      <span className="shrink-0 text-[11.5px] text-muted-foreground">{prompt ? 'prompt' : 'person'}</span>
     )}
     {to.length > 0 && (
       <span title={escapeInvisible(to.join(', '))} className="min-w-0 truncate text-[11.5px] text-muted-foreground">
@@ -112,16 +108,16 @@ const MessageHead = ({ item: { team, prompt, promptedBy, to, sequence, at } }: {
 )
 
 const Prompter = ({ by: { kind, name, session } }: { by: PromptedBy }) => (
-  <span className="min-w-0 truncate text-[11.5px] text-muted-foreground">
-    prompted by {kind === 'key' && 'the key '}
+  <>
+    <span className="text-[12.5px] text-muted-foreground">Prompted by {kind === 'key' && 'the key '}</span>
     {session === undefined ? (
-      <bdi className="font-medium text-foreground">{escapeInvisible(name)}</bdi>
+      <bdi className="font-semibold text-foreground">{escapeInvisible(name)}</bdi>
     ) : (
-      <a href={`/sessions/${session}`} className="font-medium text-foreground underline underline-offset-2">
+      <a href={`/sessions/${session}`} className="font-semibold text-foreground underline underline-offset-2">
         <bdi>{escapeInvisible(name)}</bdi> in its session
       </a>
     )}
-  </span>
+  </>
 )
 
 const QuietTime = ({ item: { sequence, at } }: { item: MessageItem }) => (

@@ -66,7 +66,8 @@ const Chip = ({ team, woken }: { team: RosterTeam; woken: string }) => {
         <bdi className="max-w-52 truncate font-medium">{escapeInvisible(team.name)}</bdi>
         {team.convener && <span className="text-[11px] text-muted-foreground">convener</span>}
         {asleep && <Mark>asleep</Mark>}
-        {!asleep && team.status !== 'active' && (
+        {team.agent && <Mark>{AGENT[team.status]}</Mark>}
+        {!asleep && !team.agent && team.status !== 'active' && (
           <Mark>
             {team.left ? 'left' : team.spoke ? `spoke ${team.seen}` : team.seen}
             {team.spoke && <span className="sr-only">, not listening</span>}
@@ -84,11 +85,13 @@ const Chip = ({ team, woken }: { team: RosterTeam; woken: string }) => {
   )
 }
 
+const AGENT = { active: 'working', asleep: 'idle', idle: 'idle', disconnected: 'no runner' }
 const NOT_WOKEN = 'no message wakes it'
 
 // A team that is away shows only for how long; pointing at its chip shows the rest.
 const titleOf = (team: RosterTeam, woken: string): string | undefined => {
-  const { status, spoke, seen, left } = team
+  const { status, spoke, seen, left, agent } = team
+  if (agent) return 'a prompt sets it to work'
   if (status === 'active') return undefined
   if (status === 'asleep') return `${spoke ? 'spoke' : 'awake'} ${seen}; ${woken}`
   return [status === 'disconnected' && receiptOf(team), !left && NOT_WOKEN].filter(Boolean).join('; ') || undefined
@@ -146,6 +149,7 @@ const deafness = (teams: RosterTeam[]): string => {
 
 const silence = (concluded: boolean, quietFor: string | undefined, effect: string) => {
   if (concluded) return 'Session concluded'
+  if (working) return `${escapeInvisible(working.name)} is working`
   const silent = quietFor ? `Quiet for ${quietFor}, not concluded` : 'No team is listening right now'
   return effect ? `${silent} · ${effect}` : silent
 }

@@ -32,6 +32,8 @@ export interface RosterTeam extends Team {
   spoke: boolean
   convener: boolean
   left: boolean
+  /** The session's agent, which a prompt sets to work; it polls nothing. */
+  agent: boolean
   /** How many messages the team was not handed, or that many and `more`; undefined while it listens, and when it need not. */
   unread: { count: number; more: boolean } | undefined
   /** The sequence of the last message that the team has acknowledged; 0 before the first. */

@@ -1,6 +1,6 @@
 // What a signed-in person does to an agent: prompts it, interrupts it, and answers what it asks leave for.
 import { PromptBox, PromptPage } from '../../../components/agents/prompt-box.tsx'
-import { control } from '../../control/toolset.ts'
+import { answerPermission } from '../../control/permissions/answer.ts'
 import { interruptSession } from '../../control/tasks/interrupt-session.ts'
 import { sendPrompt } from '../../control/tasks/send-prompt.ts'
 import { refuse, STATUS, type ErrorBody } from '../../core/errors.ts'
@@ -11,11 +11,11 @@ import { watchedAgents } from '../../stores/control/watched.ts'
 import { assertActor, nextKey, performAsPerson, problemOf } from '../forms/perform-as-person.ts'
 import { formOf, LARGE_FORM, valuesOf } from '../form.ts'
 import { fragment, frameOf, page, seeOther, type Site } from '../respond.tsx'
-import { isAble, promptBoxOf } from './prompt-box.ts'
+import { promptBoxOf } from './prompt-box.ts'
 
 type Values = Record<string, string>
 
-/** POST /sessions/:id/prompt: `prompt`, `mode`, and for a fork or subsession `title`, `agentic_tool`, `permission_mode`. htmx gets a new, empty
+/** POST /sessions/:id/prompt: `prompt`, `mode`, and for a fork or subsession `title`, `branch`, `agentic_tool`, `permission_mode`. htmx gets a new, empty
  *  form, or the same form with the problem; a new session is gone to. */
 export const submitPrompt = async (c: Http, site: Site): Promise<Response> => {
   assertActor(c, site)
@@ -34,9 +34,8 @@ export const submitPrompt = async (c: Http, site: Site): Promise<Response> => {
   return page(c, <PromptPage frame={frame} box={await boxAfter(site, sessionId, values, error)} />, STATUS[outcome.error.code])
 }
 
-const promptInput = (session_id: string, { prompt = '', mode = 'continue', title, agentic_tool, permission_mode }: Values) => {
+const promptInput = (session_id: string, { prompt = '', mode = 'continue', title, branch, agentic_tool, permission_mode }: Values) => {
   if (mode === 'continue') return { session_id, prompt }
-  if (!isAble(mode)) refuse('invalid_request', 'This server cannot do that yet. Choose to continue.', { field: 'mode' })
   return {
     session_id,
     prompt,
@@ -62,11 +61,8 @@ export const submitPermission = async (c: Http, site: Site): Promise<Response> =
   assertActor(c, site)
   const { request_id, allow, message } = valuesOf(await formOf(c))
   const input = { session_id: c.req.param('id'), request_id, allow: allow === 'true', ...(message && { message }) }
-  return act(c, site, operationNamed('answer_permission'), input)
+  return act(c, site, answerPermission, input)
 }
-
-const operationNamed = (name: string): AnyOp =>
-  control.operations.find((one) => one.name === name) ?? refuse('unavailable', 'This server cannot pass an answer on yet.')
 
 // What comes of it is seen on the page, which follows the session.
 const act = async (c: Http, site: Site, operation: AnyOp, input: object): Promise<Response> => {

@@ -1,5 +1,6 @@
 // What agents ask leave for, as the cards show it.
 import type { PermissionView } from '../../../components/agents/agent-view.ts'
+import { NOBODY } from '../../control/permissions/decide.ts'
 import { sha256 } from '../../core/ids.ts'
 import type { WatchedRequest } from '../../stores/control/watched.ts'
 
@@ -9,7 +10,7 @@ export const cardAnchor = (requestId: string): string => `p${sha256(requestId).s
 /** `waitS`: PERMISSION_WAIT. */
 export const permissionView = (request: WatchedRequest, waitS: number): PermissionView => {
   const { session_id, request_id, tool_name, text, input, raise, seconds, decided, waits } = request
-  const left = raise ? Number.POSITIVE_INFINITY : Math.max(0, Math.ceil(waitS - seconds))
+  const left = Math.max(0, Math.ceil(waitS - seconds))
   return {
     session: session_id,
     request: request_id,
@@ -20,7 +21,11 @@ export const permissionView = (request: WatchedRequest, waitS: number): Permissi
     raise: raise?.to,
     left: decided || !waits || left === 0 ? undefined : left,
     decided: decided
-      ? { by: request.decided_by ?? 'nobody', allow: request.allow === true, message: request.message || undefined }
+      ? {
+          by: request.decided_by === NOBODY ? undefined : (request.decided_by ?? undefined),
+          allow: request.allow === true,
+          message: request.message || undefined,
+        }
       : undefined,
   }
 }

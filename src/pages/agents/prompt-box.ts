@@ -5,23 +5,21 @@ import { agentName } from '../../control/runner/events.ts'
 import type { Runner } from '../../stores/control/runners.ts'
 import type { WatchedAgent } from '../../stores/control/watched.ts'
 
-/** Why a prompt cannot go on so. A mode that send_prompt takes has no entry. */
-const UNABLE: Partial<Record<Mode, string>> = {
-  fork: 'This server cannot fork a session yet.',
-  subsession: 'This server cannot start a subsession yet.',
-}
+const NO_PLACE = 'Its worktree is still being made.'
 
-export const isAble = (mode: string): boolean => !(mode in UNABLE)
+/** Why a prompt cannot go on so now. */
+const unableOf = (agentStatus: string): Partial<Record<Mode, string>> =>
+  agentStatus === 'creating' ? { fork: NO_PLACE, subsession: NO_PLACE } : {}
 
 export const promptBoxOf = (
-  agent: Pick<WatchedAgent, 'session_id' | 'agentic_tool' | 'runner_agents' | 'allow_bypass'>,
+  agent: Pick<WatchedAgent, 'session_id' | 'agentic_tool' | 'agent_status' | 'runner_agents' | 'allow_bypass'>,
   idempotencyKey: string,
 ): PromptBoxProps => ({
   sessionId: agent.session_id,
   agent: agentName(agent.agentic_tool),
   agents: agentChoices(agent.runner_agents ?? [], agent.agentic_tool),
   bypass: agent.allow_bypass ?? undefined,
-  unable: UNABLE,
+  unable: unableOf(agent.agent_status),
   idempotencyKey,
 })
 
