@@ -127,7 +127,7 @@ export const Listening = ({ teams, concluded, quietFor, wakes }: Pick<SessionSta
         </>
       ) : (
         <span className={cn('shrink-0', quietFor && 'font-medium text-warn-foreground')}>
-          {silence(concluded, quietFor, asleep || deafness(teams))}
+          {(!concluded && atWork(teams)) || silence(concluded, quietFor, asleep || deafness(teams))}
         </span>
       )}
       {!concluded && <span className="ml-auto min-w-0 truncate">{duty(teams)}</span>}
@@ -142,14 +142,20 @@ const sleepersOf = (teams: RosterTeam[], wakeable: boolean): string => {
 
 // Whoever writes now is heard by nobody until an agent comes back by itself. An active team is at work, and will look.
 const deafness = (teams: RosterTeam[]): string => {
+  const agent = teams.find((team) => team.agent && team.status === 'idle')
+  if (agent) return `a prompt sets ${escapeInvisible(agent.name)} to work`
   const there = teams.filter(({ left }) => !left)
   const deaf = there.length > 0 && there.every(({ status }) => status === 'idle' || status === 'disconnected')
   return deaf ? 'a message wakes none' : ''
 }
 
+const atWork = (teams: RosterTeam[]): string | undefined => {
+  const agent = teams.find((team) => team.agent && team.status === 'active')
+  return agent && `${escapeInvisible(agent.name)} is working`
+}
+
 const silence = (concluded: boolean, quietFor: string | undefined, effect: string) => {
   if (concluded) return 'Session concluded'
-  if (working) return `${escapeInvisible(working.name)} is working`
   const silent = quietFor ? `Quiet for ${quietFor}, not concluded` : 'No team is listening right now'
   return effect ? `${silent} · ${effect}` : silent
 }

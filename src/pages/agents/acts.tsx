@@ -36,14 +36,8 @@ export const submitPrompt = async (c: Http, site: Site): Promise<Response> => {
 
 const promptInput = (session_id: string, { prompt = '', mode = 'continue', title, branch, agentic_tool, permission_mode }: Values) => {
   if (mode === 'continue') return { session_id, prompt }
-  return {
-    session_id,
-    prompt,
-    mode,
-    ...(title && { title }),
-    ...(agentic_tool && { agentic_tool }),
-    ...(permission_mode && { permission_mode }),
-  }
+  const said = Object.entries({ title, branch, agentic_tool, permission_mode }).filter(([, value]) => value) // an empty field says: as here
+  return { session_id, prompt, mode, ...Object.fromEntries(said) }
 }
 
 const boxAfter = async ({ services }: Site, sessionId: string, values: Values, error: ErrorBody | undefined) => {

@@ -8,5 +8,5 @@ import type { Site } from '../respond.tsx'
 export const runnerCommand = (c: Http, { services, program }: Site, key = '…'): string => {
   const base = baseUrl(c, services)
   const start = program ? `npx -y ${base}${programPath(program)} runner` : 'bun run runner'
-  return `PARLEY_RUNNER_KEY=${key} ${start} --url ${base} --worktree .`
+  return `PARLEY_RUNNER_KEY=${key} ${start} --url ${base}`
 }
