@@ -39,6 +39,11 @@ export const AgentLine = ({ agent }: { agent: AgentView }) => (
       )}
     </Part>
     {agent.used && <Part>{agent.used}</Part>}
+    {agent.asking && (
+      <a href={`#${agent.asking}`} className="font-medium text-warn-foreground underline underline-offset-2">
+        asks for leave
+      </a>
+    )}
     {agent.stopped && <p className="basis-full text-warn-foreground wrap-anywhere">{escapeInvisible(agent.stopped)}</p>}
   </div>
 )

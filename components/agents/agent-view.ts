@@ -18,6 +18,8 @@ export interface AgentView {
   runner: { name: string; online: boolean } | undefined
   /** What its tree has used, and may: `1.2M tokens, $0.84 of $5`. */
   used: string | undefined
+  /** The card of what it asks leave for first. */
+  asking: string | undefined
   /** Why nothing goes on, in a sentence. */
   stopped: string | undefined
 }

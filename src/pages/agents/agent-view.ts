@@ -6,18 +6,19 @@ import { dollars, usageWords } from './usage.ts'
 
 const UNLIMITED = new Set(['bypassPermissions', 'allow-all'])
 
-/** `asks`: it waits for somebody's leave. */
-export const agentView = (agent: WatchedAgent, asks: boolean): AgentView => {
+/** `asking`: the card's id of what waits for somebody's leave. */
+export const agentView = (agent: WatchedAgent, asking: string | undefined): AgentView => {
   const { agentic_tool, permission_mode: mode, runner_name, runner_online, runner_agents } = agent
   return {
     name: agentName(agentic_tool),
     version: runner_agents?.find((one) => one.agentic_tool === agentic_tool)?.version ?? undefined,
     mode,
     unlimited: UNLIMITED.has(mode),
-    state: stateOf(agent.agent_status, asks),
+    state: stateOf(agent.agent_status, asking !== undefined),
     place: placeOf(agent),
     runner: runner_name === null ? undefined : { name: runner_name, online: runner_online === true },
     used: usedOf(agent),
+    asking,
     stopped: stoppedOf(agent),
   }
 }

@@ -24,10 +24,7 @@ export const shownOf = ({ clock, config }: Pick<Services, 'clock' | 'config'>, r
   if (!rows.agent) return undefined
   const requests = rows.requests.map((request) => permissionView(request, config.PERMISSION_WAIT))
   return {
-    agent: agentView(
-      rows.agent,
-      requests.some(({ left }) => left !== undefined),
-    ),
+    agent: agentView(rows.agent, requests.findLast(({ left }) => left !== undefined)?.anchor),
     family: rows.family,
     tasks: rows.tasks.map((task) => taskItem(task, clock.now())),
     requests,

@@ -58,7 +58,7 @@ export interface WatchedTask extends Pick<Task, 'id' | 'status' | 'turn' | 'erro
   by_agent: boolean
   /** Its place among the queued ones of its session, from 1. */
   place: number
-  /** The events of its turn so far; null where only reading the log would tell. */
+  /** The events of its turn so far, while it runs; null before its own first one. */
   events: number | null
   /** The tool that it called last, while it runs. */
   tool_name: string | null
@@ -71,13 +71,17 @@ select t.id, t.session_id, t.status, t.turn, t.start_sequence as sequence, t.err
   t.interrupt_asked_at is not null as interrupt_asked, t.interrupted_by, a.session_id is not null as by_agent,
   case when t.status = 'queued' then 1 + (select count(*)::int from tasks o
     where o.session_id = t.session_id and o.status = 'queued' and o.start_sequence < t.start_sequence) else 0 end as place,
-  case when s.turn = t.turn then s.turn_events else t.turn_events end as events, call.tool_name, call.arguments
-from tasks t join sessions s on s.id = t.session_id left join agents a on a.session_id = t.session_id
+  newest.ordinal as events, call.tool_name, call.arguments
+from tasks t left join agents a on a.session_id = t.session_id
 left join lateral (
   select e.tool_name, case when e.size <= ${LONGEST_CALL} then e.content->'arguments' end as arguments from events e
   where e.session_id = t.session_id and e.sequence > t.start_sequence and e.task_id = t.id and e.type = 'tool_call'
   order by e.sequence desc limit 1
 ) call on t.status = 'running'
+left join lateral (
+  select e.ordinal from events e where e.session_id = t.session_id and e.sequence > t.start_sequence and e.task_id = t.id
+  order by e.sequence desc limit 1
+) newest on t.status = 'running'
 where t.session_id = any($1::uuid[])`
 
 /** Tasks of a session by their ids. */
