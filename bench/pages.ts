@@ -52,6 +52,7 @@ async function rendering() {
   const session = await existingSession(services.database, room.session_id)
   const teams = await roster(services.database, room.session_id)
   const feed = {
+    services,
     queries: services.database,
     sessionId: room.session_id,
     teams: teamLookup(teams),

@@ -4,6 +4,7 @@
 import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, BrowserContext } from 'playwright'
+import { fillAgents, type AgentsDemo } from './support/demo-agents.ts'
 import { fillDemo, type Demo } from './support/demo.ts'
 import { fillAsleep } from './support/demo-asleep.ts'
 import { demoTranscript } from './support/demo-transcript.ts'
@@ -28,6 +29,7 @@ const main = async () => {
   const trace = await imported(parley)
   const robin = await signedIn(browser, parley)
   const sleeping = await fillAsleep(parley, robin!.map(({ name, value }) => `${name}=${value}`).join('; '))
+  const agents = await fillAgents(parley)
   const leave = follow(parley, demo)
   try {
     const shoot = (site: Site, path: string, file: string, look: Parameters<Browser['newContext']>[0], cookies = robin) =>
@@ -45,7 +47,7 @@ const main = async () => {
       for (const [look, options] of Object.entries(LOOKS)) {
         const file = (name: string) => join(argument, `${name}-${look}.png`)
         await shoot(nothing, '/', file('home-empty'), options, [])
-        for (const [name, path] of pagesOf(demo, trace, sleeping.id)) await shoot(parley, path, file(name), options)
+        for (const [name, path] of pagesOf(demo, trace, sleeping.id, agents)) await shoot(parley, path, file(name), options)
         await shoot(parley, '/sign-in', file('sign-in'), options, [])
         await shoot(parley, '/nothing', file('not-found'), options, [])
       }
@@ -60,7 +62,12 @@ const main = async () => {
   }
 }
 
-const pagesOf = ({ busy, concluded, empty }: Demo, trace: string, asleep: string): [name: string, path: string][] => [
+const pagesOf = (
+  { busy, concluded, empty }: Demo,
+  trace: string,
+  asleep: string,
+  { session, child }: AgentsDemo,
+): [name: string, path: string][] => [
   ['home', '/'],
   ['home-search', '/?q=recovery'],
   ['search', '/search?q=parser+recovery'],
@@ -83,6 +90,8 @@ const pagesOf = ({ busy, concluded, empty }: Demo, trace: string, asleep: string
   ['settings', '/settings'],
   ['notifications', '/settings#notifications'],
   ['keys', '/settings/keys'],
+  ['agent', `/sessions/${session}`],
+  ['agent-child', `/sessions/${child}`],
 ]
 
 // The demo was said and written within a second. As it would have been: over an hour or so, the older the session the longer ago.

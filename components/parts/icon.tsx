@@ -63,6 +63,7 @@ const symbolsWithout = (names: string[]): string =>
 const SYMBOLS: Partial<Record<string, string>> = {
   home: symbolsWithout(ONLY.trace),
   trace: symbolsWithout(ONLY.home),
+  agents: symbolsWithout([]),
 }
 const OTHERS = symbolsWithout([...ONLY.home, ...ONLY.trace])
 

@@ -66,7 +66,8 @@ const Chip = ({ team, woken }: { team: RosterTeam; woken: string }) => {
         <bdi className="max-w-52 truncate font-medium">{escapeInvisible(team.name)}</bdi>
         {team.convener && <span className="text-[11px] text-muted-foreground">convener</span>}
         {asleep && <Mark>asleep</Mark>}
-        {!asleep && team.status !== 'active' && (
+        {team.agent && <Mark>{AGENT[team.status]}</Mark>}
+        {!asleep && !team.agent && team.status !== 'active' && (
           <Mark>
             {team.left ? 'left' : team.spoke ? `spoke ${team.seen}` : team.seen}
             {team.spoke && <span className="sr-only">, not listening</span>}
@@ -84,11 +85,13 @@ const Chip = ({ team, woken }: { team: RosterTeam; woken: string }) => {
   )
 }
 
+const AGENT = { active: 'working', asleep: 'idle', idle: 'idle', disconnected: 'no runner' }
 const NOT_WOKEN = 'no message wakes it'
 
 // A team that is away shows only for how long; pointing at its chip shows the rest.
 const titleOf = (team: RosterTeam, woken: string): string | undefined => {
-  const { status, spoke, seen, left } = team
+  const { status, spoke, seen, left, agent } = team
+  if (agent) return 'a prompt sets it to work'
   if (status === 'active') return undefined
   if (status === 'asleep') return `${spoke ? 'spoke' : 'awake'} ${seen}; ${woken}`
   return [status === 'disconnected' && receiptOf(team), !left && NOT_WOKEN].filter(Boolean).join('; ') || undefined
@@ -124,7 +127,7 @@ export const Listening = ({ teams, concluded, quietFor, wakes }: Pick<SessionSta
         </>
       ) : (
         <span className={cn('shrink-0', quietFor && 'font-medium text-warn-foreground')}>
-          {silence(concluded, quietFor, asleep || deafness(teams))}
+          {(!concluded && atWork(teams)) || silence(concluded, quietFor, asleep || deafness(teams))}
         </span>
       )}
       {!concluded && <span className="ml-auto min-w-0 truncate">{duty(teams)}</span>}
@@ -139,9 +142,16 @@ const sleepersOf = (teams: RosterTeam[], wakeable: boolean): string => {
 
 // Whoever writes now is heard by nobody until an agent comes back by itself. An active team is at work, and will look.
 const deafness = (teams: RosterTeam[]): string => {
+  const agent = teams.find((team) => team.agent && team.status === 'idle')
+  if (agent) return `a prompt sets ${escapeInvisible(agent.name)} to work`
   const there = teams.filter(({ left }) => !left)
   const deaf = there.length > 0 && there.every(({ status }) => status === 'idle' || status === 'disconnected')
   return deaf ? 'a message wakes none' : ''
+}
+
+const atWork = (teams: RosterTeam[]): string | undefined => {
+  const agent = teams.find((team) => team.agent && team.status === 'active')
+  return agent && `${escapeInvisible(agent.name)} is working`
 }
 
 const silence = (concluded: boolean, quietFor: string | undefined, effect: string) => {

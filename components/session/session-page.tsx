@@ -1,5 +1,7 @@
 import type { ServerLink } from '../../src/core/server-link.ts'
 import { escapeInvisible } from '../../src/core/escape-invisible.ts'
+import { AgentLine, StartRunner } from '../agents/agent-line.tsx'
+import { Family } from '../agents/family.tsx'
 import { cn } from '../parts/cn.ts'
 import { Conclusion, DocumentPane } from '../document/document-pane.tsx'
 import type { ComposerProps } from './composer.tsx'
@@ -26,6 +28,7 @@ export const SessionPage = ({ frame, session, link, composer }: Props) => (
     full="everywhere"
     skips={frame.person?.role === 'person' ? [...SKIPS, TO_COMPOSER] : SKIPS}
     paintsWith={session.feed.streamed ? undefined : 'live'}
+    kind={session.agent && 'agents'}
   >
     <main id="main" className="flex min-h-0 flex-1 flex-col">
       <Head session={session} person={frame.person} />
@@ -84,6 +87,13 @@ const Head = ({ session, person }: { session: SessionView; person: Frame['person
       <SessionHead session={session} />
       <SessionActions sessionId={session.id} person={person} />
     </div>
+    {session.agent && (
+      <>
+        <AgentLine agent={session.agent.view} />
+        <StartRunner command={session.agent.runnerCommand} />
+        <Family family={session.agent.family} here={session.id} />
+      </>
+    )}
     <Teams {...session} />
   </section>
 )

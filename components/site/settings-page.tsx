@@ -50,7 +50,11 @@ export const SettingsPage = ({ frame, link, program, groups, loopGuard, wakes, n
             <a href="/settings/keys" className="text-foreground underline underline-offset-2">
               Keys and sign-ins
             </a>{' '}
-            have a page of their own.
+            and{' '}
+            <a href="/worktrees" className="text-foreground underline underline-offset-2">
+              worktrees of agents
+            </a>{' '}
+            have pages of their own.
           </p>
         </div>
         <LinkCard frame={frame} link={link} program={program} notice={notice?.at === undefined ? notice : undefined} typed={typed} />

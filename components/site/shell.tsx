@@ -37,23 +37,23 @@ interface Props {
   /** The id of the element that must have arrived before anything is painted: otherwise the growing feed would be seen to jump. */
   paintsWith?: string | undefined
   /** The kind of page, if it has icons or scripts of its own. */
-  kind?: keyof typeof SCRIPTS
+  kind?: keyof typeof SCRIPTS | undefined
   children: ReactNode
 }
 
 // Only the plain attribute names (data-hx-… works by default), only the extension for streams, no change of history or styles. Morphing
-// leaves htmx's own marks alone, and tabindex, which public/live/keys.js sets.
+// leaves htmx's own marks alone, tabindex, which public/live/keys.js sets, and what the reader has unfolded.
 const HTMX = JSON.stringify({
   prefix: '',
   extensions: 'sse',
   history: false,
   includeIndicatorCSS: false,
-  morphIgnore: ['data-htmx-powered', 'tabindex'],
+  morphIgnore: ['data-htmx-powered', 'tabindex', 'open'],
 })
 
 // Scripts that one kind of page uses alone run after those of all pages, and are sent as they are. The first visit to another page is 1.4 KiB
 // smaller.
-const SCRIPTS = { home: ['home.js'], settings: ['settings.js', 'push.js'], trace: ['trace.js'] }
+const SCRIPTS = { home: ['home.js'], settings: ['settings.js', 'push.js'], trace: ['trace.js'], agents: ['agents.js'] }
 const scriptsOf = (kind: Props['kind']): string[] => ['app.js', ...(kind ? SCRIPTS[kind] : [])]
 
 export const TO_CONTENT: Skip = { label: 'Skip to content', href: '#main' }

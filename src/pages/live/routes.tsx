@@ -1,6 +1,7 @@
 // What an open session page asks for: its stream, rows that it lacks, and the document in a version.
 //   GET /sessions/:id/live?after=SEQ&doc=VERSION   server-sent events of markup; Last-Event-ID `<cursor>.<version>` wins
 //   GET /sessions/:id/rows?before=SEQ              older rows; ?after=SEQ&until=SEQ: those of a gap
+//   GET /sessions/:id/tasks/SEQ                    what a task did, by the sequence of its prompt
 //   GET /sessions/:id/document?version=N           the document, of that version or newer
 import { Hono, type MiddlewareHandler } from 'hono'
 import { LRUCache } from 'lru-cache'
@@ -14,8 +15,9 @@ import { roster } from '../../stores/members.ts'
 import { refuseTooManyStreams, SSE_HEADERS } from '../../doors/http/event-stream.ts'
 import { mayReadSession } from '../../doors/http/guards.ts'
 import type { Env, Http } from '../../doors/http/http.ts'
-import { partial } from './frames.tsx'
+import { partial } from './partial.ts'
 import { createHubs, type Hubs } from './hubs.ts'
+import { taskTrace } from '../agents/task-trace.tsx'
 import { Viewer } from './viewer.ts'
 import { pack, takes, type Packed } from '../compress.ts'
 import { htmlResponse, isGuest, sendHtml, type Site } from '../respond.tsx'
@@ -33,6 +35,7 @@ export const liveRoutes = (site: Site) => {
   const handlers: Record<string, (c: Http, session: string) => Promise<Response>> = {
     live: (c, id) => stream(c, site, hubs, id),
     rows: (c, id) => rows(c, site, id),
+    'tasks/:task{\\d{1,15}}': (c, id) => taskTrace(c, site, id),
     document: (c, id) => documentText(c, site, documents, id),
   }
   const app = new Hono<Env>()
@@ -80,7 +83,13 @@ const resumedAt = (id: string): [cursor: number, version: number] => {
 const rows = async (c: Http, site: Site, id: string): Promise<Response> => {
   const { database } = site.services
   const session = await existingSession(database, id)
-  const feed = { queries: database, sessionId: id, teams: teamLookup(await roster(database, id)), kinds: site.eventKinds }
+  const feed = {
+    services: site.services,
+    queries: database,
+    sessionId: id,
+    teams: teamLookup(await roster(database, id)),
+    kinds: site.eventKinds,
+  }
   const guest = isGuest(c, site)
   if (c.req.query('before') === undefined) return htmlResponse(c, await gapRows(c, feed, guest))
   const stretch = await stretchBefore(database, id, numberOf(c, 'before'))

@@ -23,6 +23,15 @@ export const taskById = async ({ db }: Queries, id: string): Promise<Task | unde
   return row
 }
 
+/** The task whose prompt has this sequence in its session. */
+export const taskAt = async ({ db }: Queries, sessionId: string, startSequence: number): Promise<Task | undefined> => {
+  const [row] = await db
+    .select()
+    .from(tasks)
+    .where(and(eq(tasks.sessionId, sessionId), eq(tasks.startSequence, startSequence)))
+  return row
+}
+
 /** Locks a task's row. The caller holds its session's lock, so that the two are always taken in this order. */
 export const lockTask = async ({ db }: Queries, id: string): Promise<Task | undefined> => {
   const [row] = await db.select().from(tasks).where(eq(tasks.id, id)).for('update')
