@@ -6,6 +6,7 @@ import { answerPermission } from './permissions/answer.ts'
 import { ask } from './runner/ask.ts'
 import { getMessage } from './messages/get-message.ts'
 import { getMessages } from './messages/get-messages.ts'
+import { archivedSessions } from './runner/archived.ts'
 import { takeEvents } from './runner/events.ts'
 import { finish } from './runner/finish.ts'
 import { leaseJob } from './runner/lease.ts'
@@ -48,6 +49,7 @@ export const control: Toolset = {
     finish,
     madeWorktree,
     ask,
+    archivedSessions,
     answerPermission,
   ],
   guides: [{ name: 'control', about: 'giving work to other agents', text: guide }],
