@@ -154,6 +154,18 @@ for (const { version, bin } of claudeVersions()) {
       LONG_MS,
     )
 
+    test.each([0, 200, 400])(
+      'interrupted %d ms after its start, before there is anything to interrupt: no turn goes on',
+      async (ms) => {
+        open(bin, [() => Bun.sleep(20_000).then(() => 'late')])
+        const task = stage.run(claude, stage.job())
+        await Bun.sleep(ms)
+        task.interrupt()
+        expect((await task.result).status).toBe('interrupted')
+      },
+      15_000,
+    )
+
     test(
       'it goes on with a conversation, and a fork has what came before its point and nothing after; the origin is unchanged',
       async () => {
