@@ -65,7 +65,12 @@ async function rendering() {
     const html = await rowsOf(feed, newest)
     const link = { url, base: url, token: false }
     renderToStaticMarkup(
-      createElement(SessionPage, { frame: FRAME, session: { ...view, feed: { ...view.feed, html } }, link, idempotencyKey: '' }),
+      createElement(SessionPage, {
+        frame: FRAME,
+        session: { ...view, feed: { ...view.feed, html } },
+        link,
+        composer: { idempotencyKey: '' },
+      }),
     )
   }
   row(`the page with ${MESSAGES} messages: rendered, ms`, `${spread(await timed(render))}  (aim: p50 5)`)

@@ -24,14 +24,13 @@ export const CONVERSATION_TYPES = ['chat', 'system', 'user_input'] as const
 export const TRACE_TYPES = ['assistant_response', 'reasoning', 'tool_call', 'tool_response', 'compaction', 'runtime', 'unknown'] as const
 const listed = (words: readonly string[]) => sql.raw(words.map((word) => `'${word}'`).join(', '))
 
-// What decides about a post here is status, and for a post with expected_cursor that title and description did not change; turn, turnHolder
+// What decides about a post here is status and archivedAt, and for a post with expected_cursor that title and description did not change; turn, turnHolder
 // and turnEvents decide its number. These change only in a transaction that also moves lastSequence: a process appends without asking, as
 // long as the log ends where it last saw it (src/log/log-heads.ts). A column that is to decide about posts must do the same, by writing an
 // event; tests/stores/post-decisions.test.ts lists the meaning of each.
 //
 // Every post updates its session's row. Half-filled pages (fillfactor = 50, set by hand in the first migration) and no index on a counter
-// keep these updates in place (HOT). Nothing uses archivedAt, forkedAtSequence, agenticTool, agentStatus, permissionMode, worktreeId and an
-// event's taskId yet.
+// keep these updates in place (HOT).
 export const sessions = pgTable(
   'sessions',
   {
@@ -118,8 +117,8 @@ export const events = pgTable(
     content: jsonb().$type<Record<string, unknown>>().notNull(),
     size: integer().notNull(), // UTF-8 bytes of the content: a page ends when their sum is too large
     replyTo: uuid(),
-    toTeamIds: uuid().array(),
-    expectsReply: boolean(), // a question to those in toTeamIds; null: none
+    toTeamIds: uuid().array(), // empty where a message is addressed to people alone, whose names stand in its content (to_people)
+    expectsReply: boolean(), // a question to those; null: none
     taskId: uuid(),
     terminal: boolean(), // of traces; a conversation's is derived
     toolName: text(),

@@ -3,8 +3,11 @@
 //   bun src/server.ts migrate        brings the database up to date and ends
 //   bun src/server.ts operator-key   makes a new sign-in key and ends
 //   bun src/server.ts key …          makes, lists and revokes keys, and ends
+//   bun src/server.ts runner …       lets agents work in worktrees of this machine, until it is stopped
 //   bun src/server.ts import PATH…   imports transcripts and ends
 //   bun src/server.ts reindex        rebuilds the search index and ends
+import { homedir } from 'node:os'
+import { fileURLToPath } from 'node:url'
 import { FolderInUse, FolderUnusable } from '../db/lock.ts'
 import { assertNotTooOld, migrate } from '../db/migrate.ts'
 import { CannotOpen, openDatabase, type OpenedDatabase } from '../db/open.ts'
@@ -18,7 +21,7 @@ import { createLog, describeError, type Log } from './core/log.ts'
 import { errorAnswer } from './doors/http/http.ts'
 import { createPushSender } from './notices/push-sender.ts'
 import { programPath, readClientProgram, type ClientProgram } from './doors/rest/client-package.ts'
-import { Stop as ClientStop } from './client/machine.ts'
+import { Stop as ClientStop, type Machine } from './client/machine.ts'
 import { firstOperatorKey } from './process/operator-key.ts'
 import { jobsOf } from './operations/toolset.ts'
 import { createServices, type Services } from './process/services.ts'
@@ -34,8 +37,20 @@ const LARGEST_BODY = 64 * 1024 * 1024 // above every door's own limit, which ans
 const main = async ([command, ...words]: string[]) => {
   const config = readConfig(process.env)
   const log = createLog(config.LOG_LEVEL, (line) => process.stdout.write(`${line}\n`), process.stdout.isTTY)
-  return command === undefined ? serve(config, log) : runCommand(command, words, config, log)
+  return command === undefined ? serve(config, log) : runCommand(command, words, config, log, machine())
 }
+
+const machine = (): Machine => ({
+  env: process.env,
+  home: process.env.HOME || homedir(),
+  folder: process.cwd(),
+  program: fileURLToPath(new URL('client/main.ts', import.meta.url)),
+  runtime: process.execPath,
+  pid: process.pid,
+  input: process.stdin,
+  out: process.stdout,
+  err: process.stderr,
+})
 
 const serve = async (config: Config, log: Log) => {
   const opened = await openDatabase(config, (line) => log('warn', line))

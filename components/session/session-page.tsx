@@ -4,6 +4,7 @@ import { AgentLine, StartRunner } from '../agents/agent-line.tsx'
 import { Family } from '../agents/family.tsx'
 import { cn } from '../parts/cn.ts'
 import { Conclusion, DocumentPane } from '../document/document-pane.tsx'
+import type { ComposerProps } from './composer.tsx'
 import { FeedPane } from './feed-pane.tsx'
 import { Teams } from './roster.tsx'
 import { SessionActions } from './session-actions.tsx'
@@ -15,11 +16,11 @@ interface Props {
   frame: Frame
   session: SessionView
   link: ServerLink
-  /** Of the reader's next message. */
-  idempotencyKey: string
+  /** The reader's next message. */
+  composer: Pick<ComposerProps, 'idempotencyKey' | 'answers'>
 }
 
-export const SessionPage = ({ frame, session, link, idempotencyKey }: Props) => (
+export const SessionPage = ({ frame, session, link, composer }: Props) => (
   <Shell
     frame={frame}
     title={`${session.title} · Parley`}
@@ -34,7 +35,7 @@ export const SessionPage = ({ frame, session, link, idempotencyKey }: Props) => 
       <Conclusion document={session.document} />
       <Tabs version={session.document.version} />
       <div className="panes flex min-h-0 flex-1 max-lg:min-h-72">
-        <FeedPane session={session} link={link} composer={{ sessionId: session.id, person: frame.person, idempotencyKey }} />
+        <FeedPane session={session} link={link} composer={{ ...composer, sessionId: session.id, person: frame.person }} />
         <DocumentPane
           document={session.document}
           written={session.written}

@@ -61,6 +61,20 @@ export const eventKinds: readonly EventKind[] = [
     icon: 'dot',
     words: ({ allow }) => (allow === true ? 'allowed it' : 'denied it'),
   },
+  {
+    name: 'session_archived',
+    fields: { by: 'the name of the person or key' },
+    summary: 'the session takes nothing more until it is restored',
+    icon: 'flag',
+    words: () => 'archived the session',
+  },
+  {
+    name: 'session_restored',
+    fields: { by: 'the name of the person or key' },
+    summary: 'an archived session goes on',
+    icon: 'reopen',
+    words: () => 'brought the session back',
+  },
 ]
 
 const linkTo = (id: unknown): string | undefined => (typeof id === 'string' ? `/sessions/${id}` : undefined)

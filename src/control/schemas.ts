@@ -42,6 +42,8 @@ export const timeoutMs = z.int().min(0).max(300_000)
 export const listLimit = z.int().min(1).max(200).default(20)
 export const listCursor = z.string().max(100).optional().describe("The last answer's next_cursor.")
 
+export const maxUsd = z.number().positive().max(1_000_000)
+
 export const time = z.iso.datetime()
 
 export const error = z.object({ code: z.string(), message: z.string() })

@@ -13,7 +13,7 @@ const waitingFor = (time: string) => `(select set_config('lock_timeout', ${time}
 // Posts of any sessions, each checked by the database. The steps, top down:
 //   seen      where the logs ended when the statement began, which is the state that all other steps see
 //   heads     locks the sessions in id order (no deadlock between batches); counters and clock are read once the lock is held
-//   checked   the outcome of each post: a replay first, then the team's presence, then a closed session, then what the poster has not read.
+//   checked   the outcome of each post: a replay first, then the team's presence, then a session that is closed or archived, then what the poster has not read.
 //             Posts to a log that grew while its lock was waited for are 'moved', and not decided: a team may have left in between, and this
 //             statement would not see it
 //   opened    a turn opens with the log, with each prompt, and with each chat of another author than the one who holds it
@@ -31,7 +31,7 @@ with posts as (
   select id, last_sequence from sessions where id in (select session_id from posts)
 ), heads as materialized (
   select *, greatest(last_event_at, clock_timestamp())::timestamptz(3) as at from (
-    select id, status, last_sequence, turn, turn_holder, turn_events, last_event_at
+    select id, status, archived_at, last_sequence, turn, turn_holder, turn_events, last_event_at
     from sessions where id in (select session_id from posts) and ${waitingFor('$22::text')} order by id for no key update
   ) locked
 ), checked as (
@@ -41,7 +41,7 @@ with posts as (
       when h.last_sequence <> s.last_sequence then 'moved'
       when i.key_hash is not null then 'replayed'
       when p.team_id is not null and (m.team_id is null or m.left_at is not null) then 'unauthorized'
-      when h.status = 'closed' and not p.even_closed then 'closed'
+      when (h.status = 'closed' or h.archived_at is not null) and not p.even_closed then 'closed'
       when p.expected_cursor > h.last_sequence then 'beyond'
       when p.expected_cursor < h.last_sequence and exists (select from events e where e.session_id = p.session_id
         and e.sequence > p.expected_cursor and ${isOfOthers('e', 'p.holder')}) then 'unread'
@@ -95,7 +95,7 @@ with locked as materialized (
   update sessions s set last_sequence = ($3::int8[])[place], last_conversation_sequence = ($3::int8[])[place],
     turn = ($4::int[])[place], turn_events = ($5::int[])[place], turn_holder = ($6::text[])[place],
     last_event_at = greatest(last_event_at, clock_timestamp())::timestamptz(3)
-  from locked where s.id = locked.id and last_sequence = ($2::int8[])[place] and status = 'active'
+  from locked where s.id = locked.id and last_sequence = ($2::int8[])[place] and status = 'active' and archived_at is null
   returning s.id, place, last_event_at as at
 ), open as materialized (
   select array_agg(id) as ids, array_agg(place) as places, array_agg(at) as ats from advanced

@@ -4,7 +4,7 @@ import { isUuid } from '../core/ids.ts'
 import { redacted } from '../core/text.ts'
 import type { Context } from '../operations/context.ts'
 import { eventById, type Event } from '../stores/events.ts'
-import { sessionById, type Session } from '../stores/sessions.ts'
+import { sessionById, takesWrites, type Session } from '../stores/sessions.ts'
 
 /** The session with this id. Refuses with `not_found`, also for a text that is no id. */
 export const existingSession = async (queries: Context['queries'], id: string): Promise<Session> =>
@@ -13,13 +13,26 @@ export const existingSession = async (queries: Context['queries'], id: string): 
 /** Refuses with the text that was sent as the id, redacted: it may be a credential. */
 export const refuseUnknownSession = (id: string): never => refuse('not_found', 'There is no such session.', { session_id: redacted(id) })
 
-/** The session of a write. Refuses when it is closed. */
-export const openSession = ({ session }: Context): Session => {
-  if (session!.status === 'closed') refuseClosed()
-  return session!
+/** The session of a write. Refuses when it is closed or archived. */
+export const openSession = ({ session }: Context): Session => stillOpen(session!)
+
+export const stillOpen = (session: Session): Session => (takesWrites(session) ? session : refuseClosed(session))
+
+/** Refuses what a session takes, concluded or not, until it is archived. */
+export const refuseArchived = ({ archivedAt }: Pick<Session, 'archivedAt'>): void => {
+  if (archivedAt !== null)
+    refuse(
+      'session_closed',
+      'This session is archived and accepts no changes. Whoever steers it can bring it back: manage_session with action: start.',
+    )
 }
 
-export const refuseClosed = (): never =>
+export const refuseClosed = (session: Pick<Session, 'archivedAt'>): never => {
+  refuseArchived(session)
+  return refuseConcluded()
+}
+
+const refuseConcluded = (): never =>
   refuse(
     'session_closed',
     'This session is concluded and accepts no more changes. You can still read it; to continue, call create_session with resume_from.',

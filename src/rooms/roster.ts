@@ -10,7 +10,7 @@ import type { Services } from '../process/services.ts'
 import { isMentioned } from '../stores/events.ts'
 import { lockText } from '../../db/advisory-locks.ts'
 import { activeElsewhere, addParticipant, markLeft, memberByToken, roster, type Participant, type RosterRow } from '../stores/members.ts'
-import { setConvener, type Session } from '../stores/sessions.ts'
+import { setConvener, takesWrites, type Session } from '../stores/sessions.ts'
 import { bringsInvitation, joinByInvitation } from './invitations.ts'
 import { refuseBeyondEnd, existingSession } from './preconditions.ts'
 import { cursor, op, participant, sessionId, teamName, time } from './schemas.ts'
@@ -97,7 +97,7 @@ const addTeam = async (
   if (invitationId === undefined) context.call.locked?.()
   const name = unusedName(requested, teams)
   const handle = crypto.randomUUID()
-  const closed = session.status === 'closed' // a row for the reader, and no event in a feed that has ended
+  const closed = !takesWrites(session) // a row for the reader, and no event in a feed that has ended
   const end = closed
     ? session.lastSequence
     : (await context.append(session.id, { event: 'team_joined', team: name, team_id: handle }, { doneBy: handle })).sequence
@@ -158,8 +158,8 @@ export const leaveSession = op({
   async run(context, { session_id }) {
     const { teamId, teamName } = teamOf(context)
     const leftAt = await markLeft(context.queries, session_id, teamId)
-    const { status, createdByTeamId } = context.session!
-    if (status === 'active' && (teamId === createdByTeamId || (await isMentioned(context.queries, session_id, teamId))))
+    const session = context.session!
+    if (takesWrites(session) && (teamId === session.createdByTeamId || (await isMentioned(context.queries, session_id, teamId))))
       await context.append(session_id, { event: 'team_left', team: teamName, team_id: teamId })
     return { left_at: leftAt! }
   },

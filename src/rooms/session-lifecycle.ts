@@ -12,7 +12,7 @@ import { writeDoc } from './document/doc-write.ts'
 import { tellParent } from './tell-parent.ts'
 import { authorOf, convenerOnly, isConvener } from './who-may.ts'
 import { tellPeople } from '../notices/tell.ts'
-import { existingSession, refuseUnknownSession, openSession } from './preconditions.ts'
+import { existingSession, refuseArchived, refuseUnknownSession, openSession } from './preconditions.ts'
 import { description, DOC_BODY_BYTES, op, reason, section, sessionId, time, title, version } from './schemas.ts'
 
 /** The session's data without its feed and document. Calls at the same time share one read. */
@@ -94,20 +94,33 @@ export const updateSessionMetadata = op({
   async run(context, input) {
     const session = openSession(context)
     convenerOnly(context, session, 'metadata')
-    const next = { title: changed(input.title, session.title), description: changed(input.description, session.description) }
-    const changes = Object.fromEntries(
-      (['title', 'description'] as const)
-        .filter((field) => next[field] !== session[field])
-        .map((field) => [field, { from: session[field], to: next[field] }]),
-    )
-    if (Object.keys(changes).length === 0)
-      refuse('invalid_request', 'Nothing would change: send a new title or description.', { field: 'title' })
-    assertMinimumInterval(context, session)
-    const updated_at = await setMetadata(context.queries, session.id, next)
-    await context.append(input.session_id, { event: 'session_metadata_updated', by: authorOf(context).name, changes, reason: input.reason })
-    return { ...next, updated_at }
+    const { changed, ...now } = await changeMetadata(context, session, input)
+    if (!changed) refuse('invalid_request', 'Nothing would change: send a new title or description.', { field: 'title' })
+    return now
   },
 })
+
+export interface NewMetadata {
+  title?: string | undefined
+  description?: string | undefined
+  reason: string
+}
+
+/** Renames a session that the caller has locked, or describes it anew, and tells everybody; where nothing changes, nobody. 429 by
+ *  METADATA_MIN_INTERVAL. */
+export const changeMetadata = async (context: Context, session: Session, input: NewMetadata) => {
+  const next = { title: changed(input.title, session.title), description: changed(input.description, session.description) }
+  const changes = Object.fromEntries(
+    (['title', 'description'] as const)
+      .filter((field) => next[field] !== session[field])
+      .map((field) => [field, { from: session[field], to: next[field] }]),
+  )
+  if (Object.keys(changes).length === 0) return { ...next, updated_at: session.updatedAt, changed: false }
+  assertMinimumInterval(context, session)
+  const updated_at = await setMetadata(context.queries, session.id, next)
+  await context.append(session.id, { event: 'session_metadata_updated', by: authorOf(context).name, changes, reason: input.reason })
+  return { ...next, updated_at, changed: true }
+}
 
 // A form sends every line break as CRLF: that alone is no change.
 const changed = (requested: string | undefined, current: string) =>
@@ -141,8 +154,9 @@ export const concludeSession = op({
       .describe('Markdown: what was achieved and decided, what is open, where to continue.'),
   }),
   output: z.object({ session_id: z.uuid(), status: z.literal('closed'), closed_at: time, doc_version: version }),
-  refuses: ['forbidden'],
+  refuses: ['forbidden', 'session_closed'],
   async run(context, { session_id, summary_section }) {
+    refuseArchived(context.session!)
     convenerOnly(context, context.session!, 'conclude')
     const { content } = await readDocument(context.queries, session_id)
     const doc = await writeDoc(context, session_id, withConclusion(content, summary_section))
@@ -171,9 +185,10 @@ export const reopenSession = op({
   example: { reason: 'A bug came back.' },
   input: z.strictObject({ session_id: sessionId, reason: reason.describe('Why it must continue here.') }),
   output: z.object({ status: z.literal('active'), at: time }),
-  refuses: ['forbidden', 'conflict'],
+  refuses: ['forbidden', 'conflict', 'session_closed'],
   async run(context, input) {
     const session = context.session!
+    refuseArchived(session)
     if (context.caller.kind === 'team' && !isConvener(context, session))
       refuse(
         'forbidden',

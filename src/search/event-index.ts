@@ -8,6 +8,7 @@ import { pause } from '../core/pause.ts'
 import { indexed, LEVELS, termsOf } from './tokenizer.ts'
 import { plainArray } from '../../db/arrays.ts'
 import { isMessage } from '../stores/events.ts'
+import { repeatedBy } from '../stores/control/repeated.ts'
 import { UPDATED } from '../stores/history.ts'
 
 /** The advisory lock of whoever writes the index. */
@@ -58,6 +59,7 @@ interface LoggedEvent {
   content: Content
   tool_name: string | null
   at: string
+  repeats: number | null // the sequence of the response that this answer repeats
 }
 
 /** Indexes a batch of these sessions' events. Returns `busy` while another instance is at it. */
@@ -122,7 +124,9 @@ const read = ({ query }: Queries, ranges: UnindexedRange[], bytes: number) =>
        from json_to_recordset($1::json) as r(n int, session_id uuid, "from" bigint, "to" bigint)
        join events e on e.session_id = r.session_id and e.sequence > r."from" and e.sequence <= r."to"
      )
-     select session_id, sequence, id, turn, type, author, content, tool_name, at from sized join events using (session_id, sequence)
+     select session_id, sequence, id, turn, type, author, content, tool_name, at,
+       case when type = 'chat' and task_id is not null then ${repeatedBy('e')} end as repeats
+     from sized join events e using (session_id, sequence)
      where before < $2::int8 order by n, sequence`,
     [JSON.stringify(ranges), bytes],
   )
@@ -152,14 +156,22 @@ interface Indexing {
   giveWay: () => Promise<void>
 }
 
-// What these events add to each table.
+// What these events add to each table. An answer that repeats the end of its trace takes that response's place: found once, and as what was
+// said.
 const indexRows = async (logged: LoggedEvent[], { kinds, ownTools, giveWay }: Indexing) => {
   const terms = new Map<string, TermCount>()
   const sessions = new Map<string, { sequence: number; messages: number }>()
   const events: object[] = []
+  const moves: object[] = []
   let [length, tokenized] = [0, 0]
-  for (const { session_id, sequence, id, turn, type: logType, author, content, tool_name, at } of logged) {
+  for (const { session_id, sequence, id, turn, type: logType, author, content, tool_name, at, repeats } of logged) {
     const type = eventTypeOf(logType, author)
+    sessions.set(session_id, { sequence, messages: (sessions.get(session_id)?.messages ?? 0) + Number(isMessage(logType)) })
+    kinds.set(session_id, sessionKindAfter(kinds.get(session_id)!, type, tool_name, ownTools))
+    if (repeats !== null) {
+      moves.push({ session_id, turn, repeats, sequence, id, at })
+      continue
+    }
     const text = textOf(type, content, tool_name)
     if ((tokenized += text.length) > TOKENIZED_AT_ONCE) {
       await giveWay()
@@ -169,12 +181,11 @@ const indexRows = async (logged: LoggedEvent[], { kinds, ownTools, giveWay }: In
     const { levels, ...columns } = indexed(counts)
     for (const term of counts.keys()) count(terms, term, levels.get(term))
     length += columns.length
-    sessions.set(session_id, { sequence, messages: (sessions.get(session_id)?.messages ?? 0) + Number(isMessage(logType)) })
-    kinds.set(session_id, sessionKindAfter(kinds.get(session_id)!, type, tool_name, ownTools))
     events.push({ session_id, turn, sequence, id, kind: eventTypeNumber(type), at, ...columns })
   }
   return {
     events,
+    moves,
     terms: [...terms.values()].sort(byTerm),
     sessions: [...sessions].map(([session_id, upTo]) => ({ session_id, ...upTo, mode: kinds.get(session_id) })),
     length,
@@ -187,7 +198,7 @@ function* inPieces<Item>(items: Item[], most: number): Generator<Item[]> {
 
 const write = async (
   tx: Queries,
-  { events, terms, sessions, length }: Awaited<ReturnType<typeof indexRows>>,
+  { events, moves, terms, sessions, length }: Awaited<ReturnType<typeof indexRows>>,
   termsAtOnce: number,
   giveWay: () => Promise<void>,
 ) => {
@@ -200,6 +211,13 @@ const write = async (
       [JSON.stringify(some)],
     )
   }
+  if (moves.length > 0)
+    await tx.query(
+      `update event_search e set sequence = r.sequence, id = r.id, at = r.at
+       from json_to_recordset($1::json) as r(session_id uuid, turn int, repeats bigint, sequence bigint, id uuid, at timestamptz)
+       where e.session_id = r.session_id and e.turn = r.turn and e.sequence = r.repeats`,
+      [JSON.stringify(moves)],
+    )
   for (const some of inPieces(terms, termsAtOnce)) {
     await giveWay()
     await tx.query(

@@ -46,6 +46,10 @@ export const listKeys = async ({ db }: Queries, limit: number): Promise<KeyRecor
 export const keysWithPrefix = async ({ db }: Queries, prefix: string): Promise<KeyRecord[]> =>
   db.select().from(keys).where(eq(keys.prefix, prefix))
 
+/** The keys of this session that are good. */
+export const keysOfSession = async ({ query }: Queries, sessionId: string): Promise<string[]> =>
+  (await query<{ id: string }>('select id from keys where session_id = $1 and revoked_at is null', [sessionId])).map(({ id }) => id)
+
 /** Revokes these keys. One that was revoked before keeps its time. */
 export const revokeKeys = async ({ db }: Queries, ids: string[]): Promise<void> =>
   void (await db

@@ -72,6 +72,17 @@ export const titlesOf = async ({ db }: Queries, ids: string[]): Promise<Map<stri
   return new Map(rows.map(({ id, title }) => [id, title]))
 }
 
+/** Neither concluded nor archived. */
+export const takesWrites = ({ status, archivedAt }: Pick<Session, 'status' | 'archivedAt'>): boolean =>
+  status === 'active' && archivedAt === null
+
+/** Archives a session, or brings it back. The caller writes the event: what decides about posts changes only with one. */
+export const setArchived = async ({ db }: Queries, id: string, archived: boolean): Promise<void> =>
+  void (await db
+    .update(sessions)
+    .set({ archivedAt: archived ? sql`clock_timestamp()` : null })
+    .where(eq(sessions.id, id)))
+
 /** Locks the session's row until the transaction ends. Every write to a session begins with this, so that they come one by one. */
 export const lockSession = async ({ db }: Queries, id: string): Promise<Session | undefined> => {
   const [row] = await db.select().from(sessions).where(eq(sessions.id, id)).for('no key update')

@@ -9,7 +9,7 @@ import { startHub, type Hub } from '../support/hub.ts'
 import { asset } from '../support/site.ts'
 
 const ROOT = join(import.meta.dir, '../..')
-const MOST_BYTES = 120 * 1024
+const MOST_BYTES = 300 * 1024 // issue 20: 120 KiB without the runner, 300 with it
 
 let parley: Parley
 let program: ClientProgram

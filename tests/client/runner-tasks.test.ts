@@ -121,6 +121,23 @@ test(
 )
 
 test(
+  'a task that is handed out once more, while it runs or after its end, is not run again',
+  async () => {
+    const { hub, site } = await scene()
+    await site.start(hub)
+    const task = hub.prompt(site.app, steps({ say: 'once' }, { sleep: 500 }))
+    await until(() => task.events.length > 0)
+    await hub.again(task)
+    await until(() => task.finished)
+    await hub.again(task)
+    const next = hub.prompt(site.app, 'Next')
+    await until(() => next.finished)
+    expect([task.handedOut >= 3, site.starts()]).toEqual([true, 2])
+  },
+  LONG_MS,
+)
+
+test(
   'two tasks run at the same time, an idle runner asks twice a minute, and the parallel of the call is told',
   async () => {
     const { hub, site } = await scene()
@@ -157,6 +174,26 @@ test(
 )
 
 test(
+  'where the CLI cannot go on with its conversation, a digest stands before the prompt and the log says so; without one the task fails',
+  async () => {
+    const { hub, site } = await scene()
+    await site.start(hub)
+    const prompt = steps({ fresh: 1 }, { say: 'Not with this.' })
+    const told = hub.prompt(site.app, prompt, { conversation: 'c-0', digest: 'What was before.' })
+    const untold = hub.prompt(site.app, prompt, { conversation: 'c-0' })
+    await until(() => told.finished && untold.finished)
+    expect(told.events.map(({ type, content }) => [type, content.event ?? content.text])).toEqual([
+      ['runtime', 'digest_used'],
+      ['assistant_response', `What was before.\n\n${prompt}`],
+    ])
+    expect(told.finished.status).toBe('completed')
+    expect(untold.finished).toMatchObject({ status: 'failed', error: { message: 'No such conversation.' } })
+    expect(untold.events).toEqual([])
+  },
+  LONG_MS,
+)
+
+test(
   'a lost lease ends the CLI and tells nothing more; the runner goes on',
   async () => {
     const { hub, site } = await scene()
@@ -164,7 +201,7 @@ test(
     const task = hub.prompt(site.app, steps({ say: 'mine' }, { sleep: 400 }, { say: 'not mine' }, { deaf: 1 }))
     await until(() => task.events.length === 1)
     hub.lose(task)
-    await until(() => runner.output().includes('lost'))
+    await until(() => runner.output().includes('no longer ours'))
     expect(texts(task)).toEqual(['mine'])
     expect(hub.calls.some(({ call, body }) => call === 'finish' && body.task_id === task.task_id)).toBe(false)
     const next = hub.prompt(site.app, 'Still here?')

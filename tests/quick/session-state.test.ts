@@ -58,6 +58,7 @@ const team = (teamId: string, seenMinutesAgo: number) =>
     hue: 1,
     joinedAt: minutesAgo(90),
     leftAt: null,
+    agent: null,
     lastSeenAt: minutesAgo(seenMinutesAgo),
     pollingUntil: null,
     lastSeenCursor: 0,

@@ -1,6 +1,6 @@
 // What a driver of an agent's CLI is given in tests: a task, somebody who listens, and processes that end with the test.
 import { spawn as spawnChild } from 'node:child_process'
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import type { Driver, Job, Listener, Result, Running, Spawn } from '../../src/client/runner/drivers/driver.ts'
@@ -25,8 +25,8 @@ export interface Stage {
   folder: string
   /** Every command that was started. */
   commands: (readonly string[])[]
-  /** What the hub was asked with. */
-  hub: { url: string; keys: Set<string | null> }
+  /** The hub, of which one tool is left: the keys it was asked with, and the tools that were called. */
+  hub: { url: string; keys: Set<string | null>; calls: string[] }
   /** Puts a program in PATH, written for Node. */
   program(name: string, source: string): void
   job(more?: Partial<Job>): Job
@@ -49,15 +49,20 @@ export const newStage = (clients: string[] = [], env: Record<string, string> = {
   mkdirSync(folder)
   mkdirSync(bin)
   const keys = new Set<string | null>()
+  const hubCalls: string[] = []
   const hub = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
-    fetch(request) {
+    async fetch(request) {
       keys.add(request.headers.get('authorization'))
-      return new Response(null, { status: 404 })
+      if (request.method !== 'POST') return new Response(null, { status: 405 })
+      const { id, method, params } = (await request.json()) as any
+      if (id === undefined) return new Response(null, { status: 202 })
+      if (method === 'tools/call') hubCalls.push(params.name)
+      const result = MCP[method]?.(params)
+      return Response.json({ jsonrpc: '2.0', id, ...(result ? { result } : { error: { code: -32601, message: 'unknown' } }) })
     },
   })
-  if (user !== undefined) for (const owned of [home, folder]) chownSync(owned, user, user)
   const children = new Set<ReturnType<Spawn>>()
   const commands: (readonly string[])[] = []
   const spawn: Spawn = (command, options) => {
@@ -73,7 +78,7 @@ export const newStage = (clients: string[] = [], env: Record<string, string> = {
     home,
     folder,
     commands,
-    hub: { url, keys },
+    hub: { url, keys, calls: hubCalls },
     program(name, source) {
       writeFileSync(join(bin, name), `#!/usr/bin/env node\n${source}`)
       chmodSync(join(bin, name), 0o755)
@@ -97,6 +102,21 @@ export const newStage = (clients: string[] = [], env: Record<string, string> = {
       rmSync(home, { recursive: true, force: true })
     },
   }
+}
+
+const MCP: Record<string, (params: any) => object> = {
+  initialize: ({ protocolVersion }) => ({ protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'parley', version: '1' } }),
+  'tools/list': () => ({
+    tools: [
+      {
+        name: 'post_message',
+        description: 'Posts.',
+        inputSchema: { type: 'object', properties: { text: { type: 'string' } } },
+        _meta: { 'anthropic/alwaysLoad': true },
+      },
+    ],
+  }),
+  'tools/call': () => ({ content: [{ type: 'text', text: 'posted' }] }),
 }
 
 export const isRoot = process.getuid?.() === 0
@@ -167,3 +187,32 @@ export const clientBin = (name: string): string | undefined => {
   const bin = join(process.env.PARLEY_CLIENTS ?? 'PARLEY_CLIENTS is not set', name, 'node_modules/.bin')
   return existsSync(bin) ? bin : undefined
 }
+
+/** Resolves once a `tail` with the mark among its words runs, or none does. */
+export const runningWith = async (mark: string, wanted: boolean, withinMs = 2_000) => {
+  for (const end = performance.now() + withinMs; performance.now() < end;) {
+    if (isRunningWith(mark) === wanted) return
+    await Bun.sleep(50)
+  }
+  throw new Error(`After ${withinMs} ms a process with ${mark} ${wanted ? 'does not run yet' : 'still runs'}.`)
+}
+
+const isRunningWith = (mark: string) =>
+  readdirSync('/proc').some((pid) => {
+    try {
+      return (
+        /^\d+$/.test(pid) &&
+        readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('tail') &&
+        readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(mark)
+      )
+    } catch {
+      return false
+    }
+  })
+
+/** The files below a folder that hold the text. */
+export const filesWith = (folder: string, text: string) =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => readFileSync(file, 'latin1').includes(text))

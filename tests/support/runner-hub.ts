@@ -24,6 +24,9 @@ export const startRunnerHub = async (config: Record<string, unknown> = { pages_o
   const made: any[] = []
   const interrupts = new Set<string>()
   const lost = new Set<string>()
+  const twice = new Set<string>()
+  const given = new Map<string, any>()
+  const archived = new Set<string>()
   const decisions: { allow: boolean; message?: string }[] = []
   let registered: any
   let runnerId = ''
@@ -64,9 +67,14 @@ export const startRunnerHub = async (config: Record<string, unknown> = { pages_o
         ]
         if (revoked) return undefined
         if (runner_id !== runnerId) return answers.take!({ runner_id, running, timeout: 0 })
-        if (queue.length > 0 || orders.length > 0 || Date.now() >= ends) {
-          for (const task of queue) tasks.get(task.task_id)!.handedOut++
-          return { body: { tasks: [...queue], orders, waiting_s: 0 } }
+        const again = [...twice].map((id) => given.get(id))
+        twice.clear()
+        if (queue.length > 0 || again.length > 0 || orders.length > 0 || Date.now() >= ends) {
+          for (const task of [...queue, ...again]) {
+            tasks.get(task.task_id)!.handedOut++
+            given.set(task.task_id, task)
+          }
+          return { body: { tasks: [...queue, ...again], orders, waiting_s: 0 } }
         }
         await Promise.race([new Promise<void>((resolve) => (wake = resolve)), Bun.sleep(ends - Date.now())])
       }
@@ -92,6 +100,7 @@ export const startRunnerHub = async (config: Record<string, unknown> = { pages_o
       wanted.splice(0, wanted.length, ...wanted.filter(({ session_id }) => session_id !== body.session_id))
       return { body: { worktree_id: crypto.randomUUID() } }
     },
+    archived: ({ session_ids }) => ({ body: { archived: session_ids.filter((id: string) => archived.has(id)) } }),
     async ask(body) {
       const task = taskOf(body)
       if (!task) return refuse(409, 'conflict', 'This task is not yours any more.')
@@ -103,6 +112,7 @@ export const startRunnerHub = async (config: Record<string, unknown> = { pages_o
   const answer = async (request: Request): Promise<Response> => {
     const { pathname } = new URL(request.url)
     if (pathname === '/api/config') return Response.json({ mcp_url: `${hub.url}/mcp`, ...config })
+    if (!pathname.startsWith('/api/runner/')) return new Response('Something else')
     const call = pathname.replace('/api/runner/', '')
     const body = await request.json()
     calls.push({ call, body, at: Date.now() })
@@ -129,6 +139,8 @@ export const startRunnerHub = async (config: Record<string, unknown> = { pages_o
     tasks,
     made,
     decisions,
+    /** Session ids. */
+    archived,
     get registered() {
       return registered
     },
@@ -152,6 +164,12 @@ export const startRunnerHub = async (config: Record<string, unknown> = { pages_o
       })
       news()
       return task
+    },
+    /** Hands a task out once more, whatever the runner has said of it. */
+    async again({ task_id }: HubTask) {
+      twice.add(task_id)
+      news()
+      while (twice.has(task_id)) await Bun.sleep(10)
     },
     interrupt({ task_id }: HubTask) {
       interrupts.add(task_id)

@@ -3,12 +3,13 @@ import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { RUNTIME } from './client.ts'
+import { outcomeOf, RUNTIME, type Ran } from './client.ts'
 import type { RunnerHub } from './runner-hub.ts'
 
 /** Builds the program once, with the scripted agent in it. Returns its file. */
 export const buildRunner = async (): Promise<string> => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-runner-'))
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
   const built = await Bun.build({
     entrypoints: [join(import.meta.dir, 'runner-program.ts')],
     target: 'node',
@@ -71,8 +72,8 @@ export const newSite = (program: string, name = 'app') => {
       return runner
     },
     /** Runs it to its end. */
-    run: (words: string[], more: Record<string, string> = {}, cwd = folder) =>
-      spawnSync(RUNTIME, [program, ...words], { cwd, env: env(more), encoding: 'utf8', timeout: 30_000 }),
+    run: (words: string[], more: Record<string, string> = {}, cwd = folder): Promise<Ran> =>
+      outcomeOf(spawn(RUNTIME, [program, ...words], { cwd, env: env(more), timeout: 30_000 })),
     /** How often the scripted agent was started. */
     starts: () => readOr(path('starts')).split('\n').filter(Boolean).length,
     async drop() {
@@ -97,7 +98,7 @@ export interface Started {
   ended: Promise<number | null>
 }
 
-const started = (child: ChildProcess): Started => {
+export const started = (child: ChildProcess): Started => {
   let output = ''
   for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (chunk) => (output += chunk))
   return { child, output: () => output, ended: new Promise((resolve) => child.once('close', resolve)) }

@@ -38,12 +38,19 @@ const STEPS = {
   sleep: (ms) => Promise.race([new Promise((resolve) => setTimeout(resolve, ms)), interrupt]),
   // Runs on behind, as a dev server does.
   sh: (command) => void spawn('/bin/sh', ['-c', command], { stdio: ['ignore', 'ignore', 'ignore'] }).unref(),
+  hold: () => void spawn('sleep', ['600'], { stdio: ['ignore', 'inherit', 'inherit'], detached: true }).unref(),
   sync: (command) => new Promise((resolve) => spawn('/bin/sh', ['-c', command], { stdio: 'ignore' }).once('exit', resolve)),
   ask: async (text) => {
     tell({ ask: { tool: 'Write', text, input: { file_path: 'a.txt' } } })
     STEPS.say(JSON.stringify(await new Promise((resolve) => answers.push(resolve))))
   },
   deaf: () => new Promise(() => setInterval(() => {}, 1_000)),
+  // Knows no conversation from before.
+  fresh: (_, start) => {
+    if (!start.conversation) return
+    tell({ result: { status: 'failed', conversationMissing: true, error: { code: 'agent_failed', message: 'No such conversation.' } } })
+    return hungUp.then(() => process.exit(1))
+  },
   exit: (code) => process.exit(code),
   closeOut: () => process.stdout.destroy(),
 }

@@ -1,7 +1,6 @@
 // The agents that the runner knows by itself, and how it drives one that it was told of.
-import { Stop } from '../machine.ts'
-import { claude } from './drivers/claude.ts'
 import type { Driver } from './drivers/driver.ts'
+import { addedDriver, builtInDrivers } from './drivers/drivers.ts'
 
 export interface Kinds {
   builtIn: readonly Driver[]
@@ -9,9 +8,4 @@ export interface Kinds {
   added(name: string, command: readonly string[]): Driver
 }
 
-export const KINDS: Kinds = {
-  builtIn: [claude],
-  added: (name) => {
-    throw new Stop(`--agent ${name}: this program drives no agent over ACP yet.`)
-  },
-}
+export const KINDS: Kinds = { builtIn: builtInDrivers, added: addedDriver }

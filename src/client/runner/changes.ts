@@ -1,7 +1,7 @@
 // What a task has changed in its worktree: commits, and what is not committed. What was changed before it began does not count.
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { GitFailed, headOf, type Git } from './git.ts'
+import { headOf, type Git } from './git.ts'
 
 export interface Changes {
   files: number
@@ -24,8 +24,8 @@ export const beforeTask = async (git: Git, path: string): Promise<Before | undef
     // Without a commit everything is compared with the tree that has nothing in it.
     const head = (await headOf(git, path)) ?? (await git(path, 'hash-object', '-t', 'tree', '/dev/null'))
     return { head, files: await filesSince(git, path, head) }
-  } catch (error) {
-    return ignoreGit(error)
+  } catch {
+    return undefined // a repository that is broken or gone must not keep a task from its end
   }
 }
 
@@ -43,16 +43,12 @@ export const changesSince = async (git: Git, path: string, before: Before | unde
       sums.removed += Math.max(0, is.removed - was.removed)
     }
     return sums
-  } catch (error) {
-    return ignoreGit(error)
+  } catch {
+    return undefined
   }
 }
 
 const NONE: Lines = { added: 0, removed: 0 }
-
-const ignoreGit = (error: unknown): undefined => {
-  if (!(error instanceof GitFailed)) throw error
-}
 
 const filesSince = async (git: Git, path: string, head: string): Promise<Map<string, Lines>> => {
   const [known, fresh] = await Promise.all([

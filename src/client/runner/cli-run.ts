@@ -5,9 +5,8 @@ import { pause } from '../../core/pause.ts'
 import type { Driver, Job, Listener, Result, Running, Spawn } from './drivers/driver.ts'
 import { endMarked, marked } from './processes.ts'
 
-// After an interrupt all is gone within 2 s: 0.8 s in which the CLI may say how it ended, 0.4 s to exit, 0.3 s between SIGTERM and SIGKILL.
+// After an interrupt all is gone within 2 s: 0.8 s in which the CLI may say how it ended and exit, then 0.3 s between SIGTERM and SIGKILL.
 const TO_SAY_MS = 800
-const TO_EXIT_ASKED_MS = 400
 const TO_EXIT_MS = 600 // Claude Code writes its transcript after its result: killed at once, the turn was missing in some runs
 const GRACE_MS = 300
 const KILLING_MS = 3_000
@@ -34,7 +33,7 @@ export const runCli = (driver: Driver, job: Job, listener: Listener, mark: strin
     if (stopped) running.interrupt()
     if (stopped) result ??= await within(TO_SAY_MS, running.ended)
     for (const child of children) child.stdin.end()
-    await within(stopped ? TO_EXIT_ASKED_MS : TO_EXIT_MS, Promise.all(children.map(exited)))
+    if (!stopped) await within(TO_EXIT_MS, Promise.all(children.map(exited)))
     const left = await endMarked(mark, { graceMs: GRACE_MS, withinMs: KILLING_MS })
     if (left > 0) warn(`${left} process(es) that ${driver.agenticTool} has started could not be ended.`)
     return result ?? (await within(LAST_WORD_MS, running.ended)) ?? failed(`${driver.agenticTool} ended without a result.`)

@@ -2,6 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import type { Machine } from '../machine.ts'
 import { endMarked } from './processes.ts'
+import { cliEnvironment } from './secrets.ts'
 
 /** The word with which this program is started as a guardian; no command for people. */
 export const GUARDIAN = 'runner-guardian'
@@ -17,7 +18,11 @@ export const guarded = ({ runtime, program, env }: Machine, runnerMark: string):
   let over = false
   const start = () => {
     // A session of its own: what is sent to the runner's group, from a terminal or by kill, does not reach it.
-    guardian = spawn(runtime, [program, GUARDIAN, runnerMark], { env, detached: true, stdio: ['pipe', 'ignore', 'ignore'] })
+    guardian = spawn(runtime, [program, GUARDIAN, runnerMark], {
+      env: cliEnvironment(env),
+      detached: true,
+      stdio: ['pipe', 'ignore', 'ignore'],
+    })
     guardian.on('error', () => {})
     guardian.stdin!.on('error', () => {})
     guardian.once('close', () => {

@@ -32,6 +32,8 @@ export interface WireTask {
   path: string
   conversation: string | null
   fork: { conversation: string; conversation_at: string | null } | null
+  /** What came before, for an agent that cannot go on with `conversation` or `fork`. */
+  digest?: string | null
   context_files: string[] | null
   mcp_servers: (string | { name: string })[] | null
   mcp_url: string
@@ -72,6 +74,8 @@ export const hubCalls = (base: string, key: string, say: (line: string) => void)
     const signals = [AbortSignal.timeout(withinMs), ...(signal ? [signal] : [])]
     const sending: RequestInit = { method: 'POST', headers, body, redirect: 'manual', signal: AbortSignal.any(signals) }
     const response = await fetch(`${base}/api/runner/${call}`, sending).catch((error) => notReached(error))
+    if (response.status >= 300 && response.status < 400)
+      throw new Refused(response.status, `it redirects to ${response.headers.get('location')}. Give that address with --url.`)
     const answer: any = await response.json().catch((error) => notReached(error))
     if (response.ok) return answer
     const message = String(answer?.error?.message ?? `HTTP ${response.status}`)

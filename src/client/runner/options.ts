@@ -26,6 +26,7 @@ export const USAGE = `parley runner: lets the people of a hub have agents work i
       --open                 also where everybody who reaches the hub can read what agents print
       --insecure             also over plain http to another machine
   parley runner prune        removes the worktrees that it made for sessions which are archived
+      --yes                  also what is in no commit there
 
   A person makes the key: \`bun run key run NAME\` where the hub runs, or its page /settings/keys.`
 
@@ -92,6 +93,15 @@ export const runnerOptions = (words: string[], machine: Machine, builtIn: readon
     prune: positionals[0] === 'prune',
     yes: values.yes ?? false,
   }
+}
+
+/** What a runner that is called with these words is named. Throws BadCall. */
+export const runnerNameIn = (words: string[]): string => nameFor(parsed(words).values.name)
+
+/** Whether they say which hub, or with which key. */
+export const namesHub = (words: string[]): { url: boolean; key: boolean } => {
+  const { url, key, 'key-file': file } = parsed(words).values
+  return { url: url !== undefined, key: key !== undefined || file !== undefined }
 }
 
 type Values = ReturnType<typeof parsed>['values']

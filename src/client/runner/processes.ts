@@ -48,9 +48,6 @@ export const endMarked = async (mark: string, { graceMs, withinMs }: { graceMs: 
   }
 }
 
-/** Is something alive that bears the mark? */
-export const isMarkedAlive = (mark: string): boolean => family(mark, new Map()).length > 0
-
 const signal = (pid: number, name: NodeJS.Signals) => {
   try {
     process.kill(pid, name)

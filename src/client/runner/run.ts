@@ -16,6 +16,7 @@ import { runnerKey } from './key.ts'
 import { runnerOptions, USAGE, type RunnerOptions } from './options.ts'
 import { Store } from './outbox.ts'
 import { endMarked } from './processes.ts'
+import { prune } from './prune.ts'
 import { cliEnvironment, secretsIn } from './secrets.ts'
 import { serve } from './serve.ts'
 import type { Post } from './task.ts'
@@ -42,6 +43,15 @@ export const runRunner = async ([word, ...words]: string[], machine: Machine, ki
   }
   const key = runnerKey(options, machine)
   const git = gitIn(machine.env)
+  if (options.prune) {
+    await prune(
+      machine,
+      git,
+      hubCalls(options.base, key, (line) => machine.err.write(`${line}\n`)),
+      options,
+    )
+    return 0
+  }
   const repositories = await offered(git, options, machine)
   const config = await configOf(options, machine)
   checkOpen(options, config)
@@ -108,8 +118,11 @@ const greet = async ({ out, env }: Machine, options: RunnerOptions, { git, repos
     ...agents.found.map(({ driver, version, program }) => `  agent  ${driver.agenticTool}  ${version ?? 'no version'}  ${program}`),
     ...agents.missing.map(({ agenticTool, howToGet }) => `  missing  ${agenticTool}: ${howToGet}`),
   ]
-  out.write(`${lines.map((line) => escapeInvisible(line)).join('\n')}\n`)
+  out.write(`${lines.map(plain).join('\n')}\n`)
 }
+
+// Names of folders, branches and agents are others' words: none of them moves the terminal's cursor or begins a line.
+const plain = (line: string): string => escapeInvisible(line).replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ')
 
 const userName = (env: Machine['env']): string => {
   try {
@@ -128,7 +141,7 @@ interface Means {
 }
 
 const work = async (machine: Machine, options: RunnerOptions, { key, git, repositories, drivers, agents }: Means): Promise<void> => {
-  const say = (line: string) => void machine.out.write(`${escapeInvisible(line)}\n`)
+  const say = (line: string) => void machine.out.write(`${plain(line)}\n`)
   const mark = `parley-${randomBytes(8).toString('hex')}`
   const worktrees = new Map(repositories.map((each) => [each.path, each]))
   const post: Post & { worktrees: Map<string, Repository> } = {

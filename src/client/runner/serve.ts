@@ -1,7 +1,7 @@
 // The runner at work: takes tasks and orders from the hub until it is told to stop.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Stop } from '../machine.ts'
-import { GitFailed, stateOf, type Repository } from './git.ts'
+import { stateOf, type Repository } from './git.ts'
 import { Refused, type Order, type Registering, type Taken } from './hub-calls.ts'
 import { isShutOut, startTask, type Post, type Task } from './task.ts'
 import { keepMade, madeOnes, makeWorktree } from './worktrees.ts'
@@ -133,7 +133,7 @@ const worktreeFor = async ({ post, home }: Serving, order: Order & { order: 'wor
   } catch (error) {
     if (error instanceof Refused && isShutOut(error)) return post.shutOut(error)
     if (error instanceof Refused || signal.aborted) return
-    const message = error instanceof GitFailed || error instanceof Error ? error.message : String(error)
+    const { message } = error as Error
     say(`worktree  not made: ${message}`)
     await hub.ask('worktree', () => ({ ...of, error: { code: 'agent_failed', message } }), { signal })
   }

@@ -1,17 +1,16 @@
 // One task, from the hub's handing it out to what the hub is told of its end.
-import { randomUUID } from 'node:crypto'
-import { pause } from '../../core/pause.ts'
-import type { TraceEvent } from '../../transcripts/trace-event.ts'
 import type { Agent } from './agents.ts'
 import { beforeTask, changesSince } from './changes.ts'
 import { runCli, type CliRun } from './cli-run.ts'
-import type { Job, Listener, Result } from './drivers/driver.ts'
+import type { Job } from './drivers/driver.ts'
 import { stateOf, type Git, type Repository } from './git.ts'
 import { Refused, type HubCalls, type WireTask } from './hub-calls.ts'
-import { newOutbox, small, type Outbox, type Store, type WireEvent } from './outbox.ts'
+import { listenerFor } from './listener.ts'
+import { newOutbox, type Outbox, type Store } from './outbox.ts'
 import { taskMark } from './processes.ts'
 import { redactorOf, type Redact, type Secrets } from './secrets.ts'
 import { checkedTask, NotStarted, type Checked } from './task-input.ts'
+import { ended, smallerResults, wireResult, type Told, type Why, type WireResult } from './task-result.ts'
 
 /** What all tasks of a runner have in common. */
 export interface Post {
@@ -41,113 +40,126 @@ export interface Task {
   done: Promise<void>
 }
 
-type Why = 'interrupted' | 'timed_out' | 'lost'
-type WireResult = Omit<Result, 'error'> & { error?: { code: string; message: string } }
+// A task while this runner has it.
+interface Life {
+  task: WireTask
+  of: { runner_id: string; task_id: string }
+  post: Post
+  redact: Redact
+  outbox: Outbox
+  /** Aborts when it is no longer ours: nothing more is told of it. */
+  lost: AbortController
+  /** Aborts when its CLI is to end. */
+  stopping: AbortController
+  why: Why | undefined
+  cli: CliRun | undefined
+}
 
-const LONGEST_S = 2_000_000 // more milliseconds than 2^31 - 1 no timer takes
-const HELD_S = 30
-const HELD_WITHIN_MS = 45_000
-const BETWEEN_MS = 100
-const LARGEST_QUESTION = 4 * 1024 // bytes of a question's input, contract 7.4
-// What a runner may write (contract 7.5). The rest of what readers of transcripts make, the prompt among it, is in the log already.
-const TOLD = ['assistant_response', 'reasoning', 'tool_call', 'tool_response', 'compaction', 'runtime', 'unknown']
-
+/** Begins a task that the hub has handed out to this registration of the runner. */
 export const startTask = (task: WireTask, runnerId: string, post: Post): Task => {
   const of = { runner_id: runnerId, task_id: task.task_id }
   const redact = redactorOf(new Map([...post.secrets, [task.agent_key, 'the key of this task']]))
   const lost = new AbortController()
-  let why: Why | undefined
-  let cli: CliRun | undefined
-  const stop = (reason: Why) => {
-    if (reason === 'lost') lost.abort(new Error('The task is no longer this runner’s.'))
-    if (why === undefined || reason === 'lost') why = reason
-    stopping.abort()
-    cli?.stop()
-  }
-  const stopping = new AbortController()
-  const refused = (error: unknown) => {
-    if (error instanceof Refused && isShutOut(error)) post.shutOut(error)
-    stop('lost')
-  }
-  const outbox = newOutbox(post.hub, post.store, of, lost.signal, refused)
+  const outbox = newOutbox(post.hub, post.store, of, lost.signal, (error) => refused(life, error))
+  const life: Life = { task, of, post, redact, outbox, lost, stopping: new AbortController(), why: undefined, cli: undefined }
+  const done = run(life)
+    .catch((error: Error) => {
+      if (!lost.signal.aborted) post.say(`${nameOf(life)}  the hub takes no more of this task: ${error.message}`)
+      refused(life, error)
+    })
+    .finally(outbox.close)
+  return { interrupt: () => stop(life, 'interrupted'), lose: () => stop(life, 'lost'), done }
+}
 
-  const work = async (): Promise<WireResult & { folder?: string; before?: ReturnType<typeof beforeTask> }> => {
-    const agent = await post.agentFor(task.agentic_tool)
-    if (typeof agent === 'string') throw new NotStarted('agent_failed', agent)
-    const checked = checkedTask(task, { ...post, worktrees: post.worktrees.values() })
-    checked.leftOut.forEach((text, i) =>
-      outbox.add({ key: `runner-${i}`, type: 'runtime', content: { event: 'left_out', text: redact(text) } }),
-    )
-    if (why !== undefined) return ended({ status: 'interrupted' }, why, task)
-    // Beside the start of the CLI, which takes longer before it can change a file.
-    const before = beforeTask(post.git, checked.folder)
-    const listener = listenerFor({ hub: post.hub, of, outbox, redact, refused, signal: AbortSignal.any([lost.signal, stopping.signal]) })
-    cli = runCli(agent.driver, jobOf(task, checked, post.env), listener, taskMark(post.mark, task.task_id), post.say)
-    const timer = setTimeout(() => stop('timed_out'), Math.min(task.max_s > 0 ? task.max_s : 3_600, LONGEST_S) * 1_000)
-    const result = await cli.ended
-    clearTimeout(timer)
-    return { ...ended(result, why, task), folder: checked.folder, before }
+const nameOf = ({ task }: Life): string => task.task_id.slice(0, 8)
+
+const stop = (life: Life, why: Why) => {
+  if (life.why === undefined || why === 'lost') life.why = why
+  if (why === 'lost') life.lost.abort(new Error('The task is no longer this runner’s.'))
+  life.stopping.abort()
+  life.cli?.stop()
+}
+
+const refused = (life: Life, error: unknown) => {
+  if (error instanceof Refused && isShutOut(error)) life.post.shutOut(error)
+  stop(life, 'lost')
+}
+
+/** Whether no call of this runner will be taken any more. */
+export const isShutOut = ({ status }: Refused): boolean => status === 401
+
+interface Ended {
+  result: WireResult
+  /** Undefined where nothing was started. */
+  folder?: string
+  before?: ReturnType<typeof beforeTask>
+}
+
+const run = async (life: Life): Promise<void> => {
+  const { post, redact, outbox } = life
+  const began = Date.now()
+  const { result, folder, before } = await work(life).catch((error: Error): Ended => ({ result: notStarted(error) }))
+  post.say(lineOf(life, result, folder, Date.now() - began))
+  if (life.why === 'lost') return
+  const state = folder === undefined ? undefined : await stateOf(post.git, folder)
+  const changes = folder === undefined ? undefined : await changesSince(post.git, folder, await before)
+  await outbox.drained()
+  await tell(life, { ...redact(result), ...(state && { head: state.head, branch: state.branch }), ...(changes && { changes }) })
+}
+
+const lineOf = (life: Life, { status, error }: WireResult, folder: string | undefined, ms: number): string => {
+  const how = life.why === 'lost' ? 'no longer ours, ended' : status
+  const words = [nameOf(life), life.redact(String(life.task.agentic_tool)), ...(folder === undefined ? [] : [folder])]
+  return `${words.join('  ')}  ${how} after ${Math.round(ms / 1_000)} s${error ? `: ${life.redact(error.message)}` : ''}`
+}
+
+const LONGEST_S = 2_000_000 // more milliseconds than 2^31 - 1 no timer takes
+const DEFAULT_S = 3_600
+
+const work = async (life: Life): Promise<Ended> => {
+  const { task, of, post, redact, outbox, lost, stopping } = life
+  const agent = await post.agentFor(task.agentic_tool)
+  if (typeof agent === 'string') throw new NotStarted('agent_failed', agent)
+  const checked = checkedTask(task, { ...post, worktrees: post.worktrees.values() })
+  checked.leftOut.forEach((text, i) => tellItself(life, `left-out-${i}`, 'left_out', text))
+  if (life.why !== undefined) return { result: ended({ status: 'interrupted' }, life.why, task.max_s) }
+  // Beside the start of the CLI, which takes longer before it can change a file.
+  const before = beforeTask(post.git, checked.folder)
+  const signal = AbortSignal.any([lost.signal, stopping.signal])
+  const listener = listenerFor({ hub: post.hub, of, outbox, redact, refused: (error) => refused(life, error), signal })
+  const timer = setTimeout(() => stop(life, 'timed_out'), Math.min(task.max_s > 0 ? task.max_s : DEFAULT_S, LONGEST_S) * 1_000)
+  const once = (job: Job) => (life.cli = runCli(agent.driver, job, listener, taskMark(post.mark, task.task_id), post.say)).ended
+  const job = jobOf(task, checked, post.env)
+  let result = await once(job)
+  if (result.conversationMissing && typeof task.digest === 'string' && life.why === undefined) {
+    tellItself(life, 'digest', 'digest_used', DIGEST_USED)
+    result = await once({ ...job, prompt: `${task.digest}\n\n${task.prompt}`, conversation: undefined, fork: undefined })
   }
-  const run = async () => {
-    const began = Date.now()
-    const { folder, before, ...result } = await work().catch((error: Error) => notStarted(error))
-    const status = why === 'lost' ? 'lost: its result counts for nothing' : result.status
-    const seconds = Math.round((Date.now() - began) / 1_000)
-    post.say(
-      `${task.task_id.slice(0, 8)}  ${redact(task.agentic_tool)}  ${folder ?? ''}  ${status} after ${seconds} s${result.error ? `: ${redact(result.error.message)}` : ''}`,
-    )
-    if (why === 'lost') return outbox.close()
-    const state = folder === undefined ? undefined : await stateOf(post.git, folder)
-    const changes = folder === undefined ? undefined : await changesSince(post.git, folder, await before)
-    await outbox.drained()
-    await tell({ ...redact(result), ...(state && { head: state.head, branch: state.branch }), ...(changes && { changes }) })
-  }
-  const tell = async ({ interruptedBy, conversationAt, ...result }: WireResult & object) => {
-    const told = {
-      ...result,
-      ...(interruptedBy && { interrupted_by: interruptedBy }),
-      ...(conversationAt && { conversation_at: conversationAt }),
+  clearTimeout(timer)
+  return { result: ended(result, life.why, task.max_s), folder: checked.folder, before }
+}
+
+const DIGEST_USED = 'The agent could not go on with its own conversation: a digest of the log stands before the prompt.'
+
+const tellItself = ({ outbox, redact }: Life, key: string, event: string, text: string) =>
+  outbox.add({ key: `runner-${key}`, type: 'runtime', content: { event, text: redact(text) } })
+
+const tell = async (life: Life, result: Told): Promise<void> => {
+  const told = wireResult(result)
+  for (const body of [told, ...smallerResults(told)]) {
+    try {
+      return void (await life.post.hub.ask('finish', () => ({ ...life.of, ...body }), { signal: life.lost.signal }))
+    } catch (error) {
+      if (!(error instanceof Refused) || (error.status !== 400 && error.status !== 413)) throw error
+      life.post.say(`${nameOf(life)}  the hub did not take the result: ${error.message}`)
     }
-    for (const body of [told, ...smallerResults(told)]) {
-      try {
-        return await post.hub.ask('finish', () => ({ ...of, ...body }), { signal: lost.signal })
-      } catch (error) {
-        if (!(error instanceof Refused) || (error.status !== 400 && error.status !== 413)) throw error
-        post.say(`${task.task_id.slice(0, 8)}  the hub did not take the result: ${error.message}`)
-      }
-    }
   }
-  const done = run().catch((error) => {
-    if (error instanceof Refused && isShutOut(error)) post.shutOut(error)
-    else if (!lost.signal.aborted) post.say(`${task.task_id.slice(0, 8)}  the hub takes no more of this task: ${(error as Error).message}`)
-    outbox.close()
-  })
-  return { interrupt: () => stop('interrupted'), lose: () => stop('lost'), done }
 }
 
-export const isShutOut = ({ status }: Refused): boolean => status === 401 || status === 403
-
-const notStarted = (error: Error): WireResult & { folder?: undefined; before?: undefined } => {
-  const code = error instanceof NotStarted ? error.code : 'agent_failed'
-  return { status: 'failed', error: { code, message: error.message } }
-}
-
-const ended = (result: Result, why: Why | undefined, { max_s: maxS }: WireTask): WireResult => {
-  if (why === undefined || result.status === 'completed') return result
-  const { error: _, ...rest } = result
-  if (why !== 'timed_out') return { ...rest, status: 'interrupted' }
-  return { ...rest, status: 'failed', error: { code: 'timed_out', message: `The agent still worked after ${maxS} s and was ended.` } }
-}
-
-const SHORT_ANSWER = 32_000 // characters
-
-// What is told where the hub refuses a result: first with a shorter answer, then without any.
-const smallerResults = (result: { answer?: string; status: string }): object[] => {
-  const { answer, ...rest } = result
-  if (answer === undefined) return []
-  const short = `${answer.slice(0, SHORT_ANSWER).toWellFormed()}\n[… cut by the runner]`
-  return [...(answer.length > SHORT_ANSWER ? [{ ...result, answer: short }] : []), rest]
-}
+const notStarted = (error: Error): WireResult => ({
+  status: 'failed',
+  error: { code: error instanceof NotStarted ? error.code : 'agent_failed', message: error.message },
+})
 
 const jobOf = (task: WireTask, { folder, contextFiles, mcpServers, hub }: Checked, env: Readonly<Record<string, string>>): Job => ({
   prompt: task.prompt,
@@ -159,43 +171,4 @@ const jobOf = (task: WireTask, { folder, contextFiles, mcpServers, hub }: Checke
   env,
   hub,
   mcpServers,
-})
-
-interface Telling {
-  hub: HubCalls
-  of: { runner_id: string; task_id: string }
-  outbox: Outbox
-  redact: Redact
-  refused(error: unknown): void
-  signal: AbortSignal
-}
-
-const listenerFor = ({ hub, of, outbox, redact, refused, signal }: Telling): Listener => ({
-  event(key, event) {
-    if (TOLD.includes(event.type)) outbox.add(redact(wireEvent(key, event)))
-  },
-  async ask({ tool, text, input }) {
-    const question = redact({ request_id: randomUUID(), tool_name: tool, text, input: small(input ?? {}, LARGEST_QUESTION) })
-    try {
-      await outbox.drained() // what led to the question stands before it
-      for (;;) {
-        const asking = { signal, withinMs: HELD_WITHIN_MS }
-        const answer: any = await hub.ask('ask', () => ({ ...of, ...question, timeout: HELD_S }), asking)
-        if (typeof answer?.allow === 'boolean') return { allow: answer.allow, message: answer.message ?? undefined }
-        await pause(BETWEEN_MS)
-      }
-    } catch (error) {
-      if (error instanceof Refused && error.status !== 400) refused(error)
-      return { allow: false, message: signal.aborted ? 'The task was ended.' : `Nobody could be asked: ${(error as Error).message}` }
-    }
-  },
-})
-
-const wireEvent = (key: string, { type, content, at, toolName, model }: TraceEvent): WireEvent => ({
-  key,
-  type,
-  content,
-  ...(typeof at === 'string' && { at }),
-  ...(toolName !== undefined && { tool_name: toolName }),
-  ...(model !== undefined && { model }),
 })

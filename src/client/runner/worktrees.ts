@@ -1,6 +1,6 @@
 // The worktrees that a runner offers: those it was given, and those it has made for sessions.
 import { existsSync, lstatSync, mkdirSync, realpathSync } from 'node:fs'
-import { basename, dirname, join, sep } from 'node:path'
+import { basename, dirname, isAbsolute, join, sep } from 'node:path'
 import { parleyFolder, readOwn, writeOwn } from '../folder.ts'
 import { Stop } from '../machine.ts'
 import { checkBranch, GitFailed, hasBranch, headOf, repositoryAt, stateOf, type Git, type Repository } from './git.ts'
@@ -53,6 +53,7 @@ export const wireWorktree = async (git: Git, { path, name }: Repository): Promis
 
 /** The folder, links resolved, if it is one of these worktrees or lies below one; undefined otherwise, or if it is not there. */
 export const folderWithin = (worktrees: Iterable<Repository>, given: string): string | undefined => {
+  if (!isAbsolute(given)) return undefined
   try {
     const folder = realpathSync(given)
     for (const { path } of worktrees) if (isWithin(path, folder)) return folder

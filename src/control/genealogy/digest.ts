@@ -10,7 +10,7 @@ const MESSAGE_CHARACTERS = 1_500
 export const digestOf = async (queries: Queries, sessionId: string, upTo: number): Promise<string> => {
   const lines: string[] = []
   let left = DIGEST_CHARACTERS - INTRODUCTION.length
-  for (const row of await rowsBefore(queries, sessionId, upTo)) {
+  for (const row of await rowsBefore(queries, sessionId, upTo, 2 * MESSAGE_CHARACTERS)) {
     const { from, text, type } = readable(row)
     const line =
       type === 'tool_call'

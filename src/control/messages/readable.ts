@@ -2,29 +2,35 @@
 import type { Queries } from '../../../db/database.ts'
 import { shortened } from '../../core/event-text.ts'
 import type { EventRow } from '../../stores/events.ts'
-import { rowsAfter, type RowFilter } from '../../stores/control/messages.ts'
+import { rowsAfter, TELLING, type RowFilter } from '../../stores/control/messages.ts'
 import type { ReadableMessage } from './shape.ts'
 
 const LINE_CHARACTERS = 200
 
-/** The argument of a call that tells a person most. */
-const TELLING = ['command', 'cmd', 'file_path', 'path', 'pattern', 'query', 'url', 'description', 'title', 'prompt', 'name']
-
 /** A tool call in one line: `Bash: npm test`. */
 export const callLine = (toolName: string | null | undefined, given: unknown): string => {
   const named = typeof given === 'object' && given !== null && !Array.isArray(given) ? (given as Record<string, unknown>) : {}
-  const told = TELLING.map((name) => named[name]).find((value) => typeof value === 'string' || isWords(value))
-  const line = Array.isArray(told) ? told.join(' ') : told === undefined ? '' : String(told)
+  const told = TELLING.map((name) => named[name]).find((value) => (typeof value === 'string' && value.trim() !== '') || isWords(value))
+  const line = Array.isArray(told) ? told.join(' ') : String(told ?? '')
   const tool = toolName ?? 'tool'
   return [...shortened(line === '' ? tool : `${tool}: ${line}`).text].slice(0, LINE_CHARACTERS).join('')
 }
 
-const isWords = (value: unknown): value is string[] => Array.isArray(value) && value.every((word) => typeof word === 'string')
+const isWords = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === 'string')
 
-const textOf = ({ type, content, tool_name }: EventRow): string => {
+/** What is shown of an event. */
+export const shownText = ({ type, content, tool_name }: Pick<EventRow, 'type' | 'content' | 'tool_name'>): string => {
   if (type === 'tool_call') return callLine(tool_name, content.arguments)
-  return typeof content.text === 'string' ? content.text : String(content.event ?? '')
+  if (type === 'system') return systemLine(content)
+  return typeof content.text === 'string' ? content.text : String(content.event ?? '').replaceAll('_', ' ')
 }
+
+const systemLine = ({ event, by, team, title, status, text }: EventRow['content']): string =>
+  [
+    [String(event ?? '').replaceAll('_', ' '), ...[by ?? team, title, status].filter((word) => typeof word === 'string')].join(', '),
+    ...(typeof text === 'string' && text !== '' ? [text] : []),
+  ].join('\n')
 
 const fromOf = ({ author, author_name, type }: EventRow): string => author_name ?? (type === 'system' ? 'system' : author)
 
@@ -34,7 +40,7 @@ export const readable = (row: EventRow): ReadableMessage => ({
   type: row.type,
   at: row.at,
   from: fromOf(row),
-  text: textOf(row),
+  text: shownText(row),
 })
 
 export interface Readable {
@@ -43,20 +49,38 @@ export interface Readable {
 }
 
 /** What follows a sequence, within so many characters; the first message always, cut to them. */
-export const messagesAfter = async (queries: Queries, sessionId: string, filter: RowFilter & { maxChars: number }): Promise<Readable> => {
-  const { rows, hasMore } = await rowsAfter(queries, sessionId, filter)
-  return within(rows.map(readable), filter.maxChars, hasMore)
+export const messagesAfter = async (
+  queries: Queries,
+  sessionId: string,
+  { maxChars, ...filter }: RowFilter & { maxChars: number },
+): Promise<Readable> => {
+  const { rows, hasMore } = await rowsAfter(queries, sessionId, filter, maxChars)
+  return within(rows.map(readable), maxChars, hasMore)
 }
 
+/** The first of these messages that have at most so many characters as JSON; the first one always, cut to them. */
 export const within = (messages: ReadableMessage[], maxChars: number, hasMore: boolean): Readable => {
   const kept: ReadableMessage[] = []
   let left = maxChars
   for (const message of messages) {
-    if (kept.length > 0 && message.text.length > left) return { messages: kept, hasMore: true }
-    kept.push(message.text.length > left ? { ...message, text: cutTo(message.text, left) } : message)
-    left -= message.text.length
+    const size = sizeOf(message)
+    if (kept.length > 0 && size > left) return { messages: kept, hasMore: true }
+    kept.push(size > left ? cutTo(message, left) : message)
+    left -= size
   }
   return { messages: kept, hasMore }
 }
 
-const cutTo = (text: string, characters: number) => `${text.slice(0, characters).toWellFormed()}\n[… cut: get_message has it whole]`
+const sizeOf = (message: ReadableMessage) => JSON.stringify(message).length + 1
+
+const CUT = '\n[… cut: get_message has it whole]'
+
+const cutTo = (message: ReadableMessage, characters: number): ReadableMessage => {
+  const { text } = message
+  const around = sizeOf({ ...message, text: CUT })
+  const asJson = sizeOf({ ...message, text }) - sizeOf({ ...message, text: '' })
+  const share = (characters - around) / asJson // some characters take several as JSON
+  let kept = Math.max(0, Math.floor(text.length * share))
+  while (kept > 0 && sizeOf({ ...message, text: text.slice(0, kept) + CUT }) > characters) kept = Math.floor(kept * 0.9)
+  return { ...message, text: text.slice(0, kept).toWellFormed() + CUT }
+}

@@ -5,7 +5,7 @@ import { Refusal, refuse } from '../../core/errors.ts'
 import { agentOf } from '../../stores/control/agents.ts'
 import { sessionById } from '../../stores/sessions.ts'
 import { worktreeById } from '../../stores/control/worktrees.ts'
-import { ownSession } from '../reach.ts'
+import { mayReach, ownSession } from '../reach.ts'
 import type { PermissionMode } from '../schemas.ts'
 import { askRaise } from './ask-raise.ts'
 import { isBypass, levelOf } from './levels.ts'
@@ -15,6 +15,7 @@ import { isBypass, levelOf } from './levels.ts'
 export const refuseRaise = async (context: Context, target: string | undefined, mode: PermissionMode | undefined): Promise<void> => {
   const own = ownSession(context.caller)
   if (own === undefined || mode === undefined) return
+  if (target !== undefined && !(await mayReach(context, target))) return // answered as one that does not exist
   const { queries, services, call } = context
   const [session, agent] = await Promise.all([sessionById(queries, own), agentOf(queries, own)])
   if (!session || !agent) return

@@ -12,7 +12,7 @@ import type { Participant } from '../../stores/members.ts'
 import { sessionById, setConvener } from '../../stores/sessions.ts'
 import { nameOf, ownSession } from '../reach.ts'
 import { agentName } from '../runner/events.ts'
-import { agenticTool, agentStatus, op, permissionMode, plainName, prompt, toolRoute } from '../schemas.ts'
+import { agenticTool, agentStatus, maxUsd, op, permissionMode, plainName, prompt, toolRoute } from '../schemas.ts'
 import { queuePrompt } from '../tasks/queue-prompt.ts'
 import { runnerTopic } from '../topics.ts'
 import { refuseRaise } from '../permissions/raise.ts'
@@ -33,7 +33,7 @@ export const agentFields = {
 
 /** Whoever calls convenes the session, with the token in the answer; of a person's session its agent does, else the first team that joins. Made
  *  with an agent's key it is a child of that agent's session. With `initial_prompt` the work begins at once. 400 for an agent without a
- *  worktree, 404 for an unknown worktree or repository, 429 past 50 open tasks, 409 past 8 generations. */
+ *  worktree, 404 for an unknown worktree or repository, 429 past 50 open tasks and 8 generations. */
 export const createSession = op({
   name: 'create_session',
   summary:
@@ -53,12 +53,7 @@ export const createSession = op({
     team_name: plainName(100).optional().describe('Your own name in it.'),
     ...agentFields,
     initial_prompt: prompt.optional(),
-    max_usd: z
-      .number()
-      .positive()
-      .max(1_000_000)
-      .optional()
-      .describe('What the session and all below it may cost; past it prompts wait for a person.'),
+    max_usd: maxUsd.optional().describe('What the session and all below it may cost; past it prompts wait for a person.'),
   }),
   output: z.object({
     session_id: z.uuid(),
@@ -113,7 +108,7 @@ export const openWithAgent = async (context: Context, wanted: NewAgentSession, p
   const origin = parent ?? forkedFrom?.id
   const above = origin === undefined ? undefined : await rootOf(queries, origin)
   if (above && above.depth + 1 >= MOST_GENERATIONS)
-    refuse('conflict', `A tree of sessions has at most ${MOST_GENERATIONS} generations. Give the work to a session further up.`)
+    refuse('rate_limited', `A tree of sessions has at most ${MOST_GENERATIONS} generations. Give the work to a session further up.`)
   const byKey = caller.kind === 'key' ? caller.key : undefined
   const convenerId = byKey ? crypto.randomUUID() : undefined
   const by = { teamId: convenerId, name: team_name ?? nameOf(caller) }

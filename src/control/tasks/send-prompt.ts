@@ -76,7 +76,7 @@ export const sendPrompt = op({
     interrupted_by: interruptedBy.nullable().optional(),
     error: error.nullable().optional(),
   }),
-  refuses: ['session_closed', 'forbidden', 'not_found', 'rate_limited'],
+  refuses: ['session_closed', 'forbidden', 'not_found', 'conflict', 'rate_limited'],
   beforehand: (context, { mode, permission_mode }) => (mode === 'continue' ? nothing() : refuseRaise(context, undefined, permission_mode)),
   async run(context, { mode, ...input }) {
     const session = await reachedLocked(context)

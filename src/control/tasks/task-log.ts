@@ -73,13 +73,15 @@ const eventsInTurn = async ({ queries }: Context, session: Session, task: Task):
 }
 
 interface Place {
-  task: Task
+  /** Its turn, and the task itself where the event is one's. */
+  task: Pick<Task, 'turn'> & { id?: string }
   sequence: number
   ordinal: number
   at: string
 }
 
-const numbered = (event: TaskEvent, { task, sequence, ordinal, at }: Place): ImportedEvent => {
+/** An event at its place in the log. */
+export const numbered = (event: TaskEvent, { task, sequence, ordinal, at }: Place): ImportedEvent => {
   const content = JSON.stringify(storable(event.content))
   return {
     sequence,
@@ -107,4 +109,5 @@ const numbered = (event: TaskEvent, { task, sequence, ordinal, at }: Place): Imp
 
 const LONGEST_NAME = 200
 
-const laterOf = (now: string, before: string | null): string => (before !== null && before > now ? before : now)
+/** No event is older than the one before it. */
+export const laterOf = (now: string, before: string | null): string => (before !== null && before > now ? before : now)

@@ -55,7 +55,7 @@ const messageItem = (event: Event, previous: Event | undefined, { teams, answere
   const original = event.reply_to ? answered.get(event.reply_to as string) : undefined
   const withdraws = original !== undefined && questions.get(original.id)?.withdrawn?.id === event.id
   const state = event.expects_reply ? questions.get(event.id) : undefined
-  const to = namesOf((event.to as string[] | undefined) ?? [], teams)
+  const to = namesOf(event.to as string[] | undefined, event.to_people as string[] | undefined, teams)
   return {
     kind: 'message',
     sequence: event.sequence,
@@ -72,14 +72,22 @@ const messageItem = (event: Event, previous: Event | undefined, { teams, answere
   }
 }
 
-const namesOf = (handles: string[], teams: TeamLookup) => handles.map((id) => teams.team(id)?.name ?? 'somebody')
+const namesOf = (handles: string[] = [], people: string[] = [], teams: TeamLookup): string[] => [
+  ...handles.map((id) => teams.team(id)?.name ?? 'somebody'),
+  ...people,
+]
 
 /** The mark of a question's row, by what came of it. */
-export const questionItem = (sequence: number, { answers, withdrawn, waitingFor }: QuestionState, teams: TeamLookup): QuestionItem => ({
+export const questionItem = (
+  sequence: number,
+  { answers, withdrawn, waitingFor, waitingForPeople }: QuestionState,
+  teams: TeamLookup,
+): QuestionItem => ({
   sequence,
   answers: answers.map((answer) => ({ sequence: answer.sequence, name: authorOf(answer, teams).name })),
   withdrawn: withdrawn?.sequence,
-  waitingFor: namesOf(waitingFor, teams),
+  waitingFor: namesOf(waitingFor, waitingForPeople, teams),
+  asksPerson: waitingForPeople.length > 0,
 })
 
 const authorOf = (event: Event | MessageHead, teams: TeamLookup): Team =>

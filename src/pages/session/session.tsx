@@ -11,6 +11,7 @@ import type { Http } from '../../doors/http/http.ts'
 import { serverLink } from '../../doors/http/origin.ts'
 import { numberIn } from '../../doors/http/query.ts'
 import { frameOf, isGuest, page, streamedPage, type Site } from '../respond.tsx'
+import { answeredQuestion } from './answered-question.ts'
 import { sessionAgentOf } from '../agents/session-agent.ts'
 import { documentOf } from './document.ts'
 import { activityLanes, messageCount } from './lanes.ts'
@@ -19,7 +20,8 @@ import { teamLookup } from './team-lookup.ts'
 import { WHOLE_FEED, wholeFeed, windowOf } from './window.tsx'
 import { tracePage } from '../trace/trace.tsx'
 
-/** GET /sessions/:id: the newest of the feed; with ?around=SEQ the feed around that event, with ?all=1 the whole feed. */
+/** GET /sessions/:id: the newest of the feed; with ?around=SEQ the feed around that event, with ?all=1 the whole feed. With
+ *  ?answer=SEQ what its person writes next answers that question. */
 export const sessionPage = async (c: Http, site: Site): Promise<Response> => {
   const { services, eventKinds: kinds } = site
   const { database } = services
@@ -32,7 +34,9 @@ export const sessionPage = async (c: Http, site: Site): Promise<Response> => {
   const guest = isGuest(c, site)
   const agent = await sessionAgentOf(c, site, row.session)
   const view = await viewOf(services, row, teams, all ? WHOLE_FEED : windowOf(feed, row, { around: numberIn(c, 'around'), guest }), agent)
-  const shown = <SessionPage frame={frameOf(c, site)} session={view} link={serverLink(c, services)} idempotencyKey={crypto.randomUUID()} />
+  const answers = await answeredQuestion(database, id, { sequence: numberIn(c, 'answer') })
+  const composer = { idempotencyKey: crypto.randomUUID(), answers }
+  const shown = <SessionPage frame={frameOf(c, site)} session={view} link={serverLink(c, services)} composer={composer} />
   return all ? streamedPage(c, wholeFeed(feed, row, guest, `<!doctype html>${renderToStaticMarkup(shown)}`)) : page(c, shown)
 }
 

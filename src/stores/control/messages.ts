@@ -1,6 +1,8 @@
 // Reading a log as control shows it: without what nobody would look at.
 import type { Queries } from '../../../db/database.ts'
+import { pgArray } from '../../../db/arrays.ts'
 import type { EventRow } from '../events.ts'
+import { repeatedBy } from './repeated.ts'
 
 export interface RowFilter {
   after: number
@@ -8,36 +10,83 @@ export interface RowFilter {
   taskId?: string
   /** Also how a CLI began, compacted and ran its hooks. */
   system?: boolean
+  /** Of calls and system events alone, after the first row. */
+  callsAfterFirst?: boolean
 }
 
+export type MessageRow = EventRow & { task_id: string | null }
+
 const MOST_ROWS = 500
-const TEXT_CUT = 20_000 // characters that are read of one text
+const CALL_BYTES = 200 // that count for a call, of which a line is shown
 
-// Of a call only the beginnings of its arguments are read: a line is all that is shown.
-const COLUMNS = `id, sequence, type, author, author_name, posted_by_team_id, reply_to, to_team_ids, task_id, turn, tool_name, model, at,
-  case when type = 'tool_call' then jsonb_build_object('arguments', case when size <= 16000 then content->'arguments' else '{}'::jsonb end)
-    else jsonb_build_object('text', left(content->>'text', ${TEXT_CUT}), 'event', content->>'event') end as content`
+/** The argument of a call that tells a person most. */
+export const TELLING = ['command', 'cmd', 'file_path', 'path', 'pattern', 'query', 'url', 'description', 'title', 'prompt', 'name']
 
-// An answer that was posted as chat repeats the agent's last response: that one is left out.
-const SHOWN = `(type in ('chat', 'user_input', 'assistant_response', 'tool_call') or (type = 'system' and content->>'event' in
-  ('subsession_finished', 'permission_asked', 'permission_decided', 'session_concluded')))`
-const SYSTEM = `(${SHOWN} or type in ('compaction', 'runtime', 'system'))`
+// Of a large call only the beginnings of what a line of it is made from.
+const ARGUMENTS = `case when size <= 16000 then content->'arguments' else (
+  select jsonb_object_agg(name, left(content->'arguments'->>name, 400)) from unnest(array['${TELLING.join("', '")}']) name
+  where jsonb_typeof(content->'arguments') = 'object' and content->'arguments' ? name) end`
+const columns = (
+  characters: string,
+) => `session_id, id, sequence, type, author, author_name, posted_by_team_id, reply_to, to_team_ids, task_id,
+  turn, tool_name, model, at, size,
+  case when type = 'tool_call' then jsonb_build_object('arguments', ${ARGUMENTS})
+    else jsonb_build_object('text', left(content->>'text', ${characters}), 'event', content->>'event', 'title', content->>'title',
+      'status', content->>'status', 'by', content->>'by', 'team', content->>'team') end as content`
 
-const REPEATED = `(type = 'assistant_response' and exists (select from tasks t join events a on a.session_id = e.session_id and a.id = t.answer_message_id
-  where t.id = e.task_id and a.content->>'text' = e.content->>'text'))`
+const TOLD = ['subsession_finished', 'permission_asked', 'permission_decided', 'session_concluded', 'session_archived', 'session_restored']
+const SHOWN = `(type in ('chat', 'user_input', 'assistant_response', 'tool_call')
+  or (type = 'system' and content->>'event' in ('${TOLD.join("', '")}')))`
+const WITH_SYSTEM = `(type in ('chat', 'user_input', 'assistant_response', 'tool_call', 'system', 'compaction', 'runtime'))`
 
-/** A page of what follows, ascending. */
+/** A page of what follows, ascending: at most 500 rows, of texts at most `characters`, and together hardly more than that. What an answer
+ *  repeats is left out; and so is the answer for whoever goes on from what it repeats. */
 export const rowsAfter = async (
-  { query }: Queries,
+  queries: Queries,
   sessionId: string,
-  { after, taskId, system = false }: RowFilter,
-): Promise<{ rows: EventRow[]; hasMore: boolean }> => {
-  const rows = await query<EventRow>(
-    `select ${COLUMNS} from events e where session_id = $1 and sequence > $2 and ($3::uuid is null or task_id = $3)
-     and ${system ? SYSTEM : SHOWN} and not ${REPEATED} order by sequence limit ${MOST_ROWS + 1}`,
-    [sessionId, after, taskId ?? null],
+  { after, taskId, system = false, callsAfterFirst = false }: RowFilter,
+  characters: number,
+): Promise<{ rows: MessageRow[]; hasMore: boolean }> => {
+  const shown = system ? WITH_SYSTEM : SHOWN
+  const kinds = callsAfterFirst ? `and (sequence = $2::int8 + 1 or type in ('tool_call', 'system', 'compaction', 'runtime'))` : ''
+  const rows = await queries.query<MessageRow & { found: number }>(
+    `select ${columns('$4::int')}, found from (
+       select *, sum(cost) over (order by sequence) - cost as before, count(*) over ()::int as found from (
+         select *, case when type = 'tool_call' then ${CALL_BYTES} else least(size, 4 * $4::int) end as cost from events
+         where session_id = $1 and sequence > $2 and ($3::uuid is null or task_id = $3) and ${shown} ${kinds}
+         order by sequence limit ${MOST_ROWS + 1}) next) summed
+     where before < 4 * $4::int order by sequence limit ${MOST_ROWS}`,
+    [sessionId, after, taskId ?? null, characters],
   )
-  return { rows: rows.slice(0, MOST_ROWS), hasMore: rows.length > MOST_ROWS }
+  const hasMore = rows.length < (rows[0]?.found ?? 0)
+  return { rows: await withoutRepeats(queries, rows, callsAfterFirst ? undefined : after), hasMore }
+}
+
+// Of an answer and the response that it repeats, the answer is shown: unless the reader goes on from that response.
+const withoutRepeats = async ({ query }: Queries, rows: MessageRow[], read: number | undefined): Promise<MessageRow[]> => {
+  const ids = new Set(
+    rows.flatMap(({ type, task_id }) => (task_id !== null && (type === 'chat' || type === 'assistant_response') ? task_id : [])),
+  )
+  if (ids.size === 0) return rows
+  const answers = await query<{ sequence: number; repeats: number | null }>(
+    `select a.sequence, ${repeatedBy('a')} as repeats from tasks t join events a on a.id = t.answer_message_id
+     where t.id = any($1::uuid[]) and a.task_id = t.id`,
+    [pgArray([...ids])],
+  )
+  const out = new Set(answers.flatMap(({ sequence, repeats }) => (repeats === null ? [] : repeats === read ? sequence : repeats)))
+  return rows.filter(({ sequence }) => !out.has(sequence))
+}
+
+/** Where the latest answer stands: the agent's last response or post; in a session without an agent, the last post of a team. */
+export const latestAnswer = async ({ query }: Queries, sessionId: string): Promise<number | undefined> => {
+  const [row] = await query<{ sequence: number }>(
+    `select e.sequence from events e left join agents a on a.session_id = e.session_id
+     where e.session_id = $1 and (e.type = 'assistant_response'
+       or (e.type = 'chat' and e.author = 'team' and e.posted_by_team_id = coalesce(a.team_id, e.posted_by_team_id)))
+     order by e.sequence desc limit 1`,
+    [sessionId],
+  )
+  return row?.sequence
 }
 
 /** One event, whole, with its session. */
@@ -52,10 +101,12 @@ export const eventRow = async ({ query }: Queries, id: string): Promise<(EventRo
 
 const DIGEST_ROWS = 200
 
-/** What was said and done up to a sequence, the newest first. */
-export const rowsBefore = ({ query }: Queries, sessionId: string, upTo: number): Promise<EventRow[]> =>
-  query(
-    `select ${COLUMNS} from events e where session_id = $1 and sequence <= $2 and ${SHOWN} and not ${REPEATED}
+/** What was said and done up to a sequence, the newest first, each text cut to so many characters. */
+export const rowsBefore = async (queries: Queries, sessionId: string, upTo: number, characters: number): Promise<MessageRow[]> => {
+  const rows = await queries.query<MessageRow>(
+    `select ${columns('$3::int')} from events where session_id = $1 and sequence <= $2 and ${SHOWN}
      order by sequence desc limit ${DIGEST_ROWS}`,
-    [sessionId, upTo],
+    [sessionId, upTo, characters],
   )
+  return withoutRepeats(queries, rows, undefined)
+}

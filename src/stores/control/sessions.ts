@@ -2,6 +2,7 @@
 import type { Queries } from '../../../db/database.ts'
 import { pgArray } from '../../../db/arrays.ts'
 import { isOnline } from './runners.ts'
+import { MESSAGE } from '../events.ts'
 import type { AgentStatus } from './agents.ts'
 import type { Task } from './tasks.ts'
 
@@ -87,4 +88,34 @@ export const relativesOf = async ({ query }: Queries, ids: string[]): Promise<Ma
     if (origin !== null) found.get(origin)?.forks.push(id)
   }
   return found
+}
+
+export interface SessionDetails {
+  message_count: number
+  spawn_task_id: string | null
+  fork_sequence: number | null
+  fork_task_id: string | null
+}
+
+// Messages are counted where the search index has counted them before, and in the log behind it. The task that a fork began behind is the one
+// that ended there; a child was started by what its parent's agent was doing then.
+const DETAILS = `
+select s.forked_at_sequence as fork_sequence,
+  (i.messages + (select count(*) from events e where e.session_id = s.id and e.sequence > i.indexed_sequence and ${MESSAGE}))::int as message_count,
+  (select t.id from tasks t where t.session_id = s.forked_from_session_id and t.end_sequence = s.forked_at_sequence
+    order by t.start_sequence desc limit 1) as fork_task_id,
+  (select t.id from tasks t where t.session_id = s.parent_session_id and t.runner_id is not null
+    and t.started_at <= s.created_at and (t.ended_at is null or t.ended_at >= s.created_at)
+    order by t.start_sequence desc limit 1) as spawn_task_id
+from sessions s join session_index i on i.session_id = s.id where s.id = $1`
+
+/** What `get_session` says beside the row. The session exists. */
+export const sessionDetails = async ({ query }: Queries, id: string): Promise<SessionDetails> =>
+  (await query<SessionDetails>(DETAILS, [id]))[0]!
+
+/** Of these sessions, those that are archived or no longer there. */
+export const archivedAmong = async ({ query }: Queries, ids: string[]): Promise<string[]> => {
+  const rows = await query<{ id: string }>('select id from sessions where id = any($1::uuid[]) and archived_at is null', [pgArray(ids)])
+  const kept = new Set(rows.map(({ id }) => id))
+  return ids.filter((id) => !kept.has(id))
 }

@@ -103,9 +103,10 @@ order by t.created_at, t.id limit $2::int for update of t skip locked`
 export const handOut = async ({ query }: Queries, runnerId: string, limit: number): Promise<string[]> => {
   if (limit <= 0) return []
   const rows = await query<{ id: string }>(
-    `update tasks set status = 'running', runner_id = $1, started_at = clock_timestamp(), acknowledged = false,
+    `with next as materialized (${NEXT})
+     update tasks set status = 'running', runner_id = $1, started_at = clock_timestamp(), acknowledged = false,
        permission_mode = (select permission_mode from sessions where id = session_id)
-     where id in (${NEXT}) and status = 'queued' returning id`,
+     where id in (select id from next) returning id`,
     [runnerId, limit],
   )
   return rows.map(({ id }) => id)

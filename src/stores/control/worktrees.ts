@@ -6,8 +6,6 @@ import { pgArray } from '../../../db/arrays.ts'
 import { isUuid } from '../../core/ids.ts'
 import { isOnline } from './runners.ts'
 
-export type Worktree = typeof worktrees.$inferSelect
-
 /** A worktree with the runner that has it. */
 export interface WorktreeRow {
   worktree_id: string
@@ -44,6 +42,9 @@ export const worktreesOf = ({ query }: Queries, repoFullName: string): Promise<W
 export interface WorktreeFilter {
   repo?: string | undefined
   online?: boolean | undefined
+  /** Only this runner's, and with `beside` of this repository: what an agent may use. */
+  runner?: string | undefined
+  beside?: string | undefined
   /** Registered before that, or of the same time and with a smaller id: where the page before ended. */
   after?: { at: string; id: string } | undefined
   limit: number
@@ -52,13 +53,14 @@ export interface WorktreeFilter {
 /** The newest worktrees first; one more than `limit` where there is more. */
 export const listWorktreeRows = (
   { query }: Queries,
-  { repo, online, after, limit }: WorktreeFilter,
+  { repo, online, runner, beside, after, limit }: WorktreeFilter,
 ): Promise<(WorktreeRow & { registered_at: string })[]> =>
   query(
     `${ROWS.replace('r.across', 'r.across, w.registered_at')} and ($1::text is null or w.repo_full_name = $1)
      and ($2::bool is null or ${isOnline('r')} = $2) and ($3::timestamptz is null or (w.registered_at, w.id) < ($3, $4::uuid))
+     and ($5::uuid is null or r.id = $5) and ($6::text is null or w.repo_full_name = $6)
      order by w.registered_at desc, w.id desc limit ${limit + 1}`,
-    [repo ?? null, online ?? null, after?.at ?? null, after?.id ?? null],
+    [repo ?? null, online ?? null, after?.at ?? null, after?.id ?? null, runner ?? null, beside ?? null],
   )
 
 export interface Named {

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { claude } from '../../../src/client/runner/drivers/claude.ts'
 import { claudeCode } from '../../../src/transcripts/claude-code.ts'
-import { clientBin, HUB_KEY, isRoot, newStage, NOBODY, workIn, workOf, type Stage, type Task } from '../../support/drivers.ts'
+import { clientBin, HUB_KEY, isRoot, newStage, NOBODY, runningWith, workIn, workOf, type Stage, type Task } from '../../support/drivers.ts'
 import { startScriptedModel, type Maker, type ScriptedModel } from '../../support/scripted-model.ts'
 
 const VERSIONS = { '2.1.330': 'claude', '2.1.197': 'claude-2.1.197' }
@@ -82,6 +82,17 @@ for (const [version, folder] of Object.entries(VERSIONS)) {
         expect(JSON.stringify(stage.commands)).not.toContain('Do it.')
         const file = stage.commands[0]![stage.commands[0]!.indexOf('--mcp-config') + 1]!
         expect(existsSync(file)).toBe(false)
+      },
+      LONG_MS,
+    )
+
+    test(
+      'the tools of its own room need no leave',
+      async () => {
+        open(bin, [() => ({ name: 'mcp__parley__post_message', input: { text: 'hi' } }), say('Posted.')])
+        const task = stage.run(claude, stage.job())
+        expect(await task.result).toMatchObject({ status: 'completed', answer: 'Posted.' })
+        expect([stage.hub.calls, task.asked]).toEqual([['post_message'], []])
       },
       LONG_MS,
     )
@@ -270,24 +281,3 @@ for (const [version, folder] of Object.entries(VERSIONS)) {
     )
   })
 }
-
-const runningWith = async (mark: string, wanted: boolean) => {
-  for (let left = 40; left > 0; left--) {
-    if (isRunningWith(mark) === wanted) return
-    await Bun.sleep(50)
-  }
-  throw new Error(`After two seconds a process with ${mark} ${wanted ? 'does not run yet' : 'still runs'}.`)
-}
-
-const isRunningWith = (mark: string) =>
-  readdirSync('/proc').some((pid) => {
-    try {
-      return (
-        /^\d+$/.test(pid) &&
-        readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('tail') &&
-        readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(mark)
-      )
-    } catch {
-      return false
-    }
-  })

@@ -15,8 +15,8 @@ export interface Gone {
 export interface Cli {
   /** Tells it one message, as a line of JSON. */
   send(message: object): void
-  /** It has nothing more to do: standard input ends, and it must be gone soon. */
-  finish(): void
+  /** It has nothing more to do: standard input ends, and it must be gone once it has printed nothing for so long. */
+  finish(quietMs?: number): void
   /** Nothing that it prints is told after this. Never rejects. */
   gone: Promise<Gone>
 }
@@ -38,7 +38,7 @@ export const startCli = (spawn: Spawn, command: readonly string[], { folder, env
 
 const attend = (child: ReturnType<Spawn>, sink: Sink): Cli => {
   let over = false
-  let finishing = false
+  let quiet: number | undefined // once it is to finish
   let timer: NodeJS.Timeout | undefined
   const endIn = (ms: number) => {
     clearTimeout(timer)
@@ -48,7 +48,7 @@ const attend = (child: ReturnType<Spawn>, sink: Sink): Cli => {
     }, ms)
   }
   const guarded = (tell: () => void) => {
-    if (finishing && !over) endIn(QUIET_MS)
+    if (quiet !== undefined && !over) endIn(quiet)
     if (!over) tell()
   }
   const read = readLines(child.stdout, {
@@ -66,11 +66,11 @@ const attend = (child: ReturnType<Spawn>, sink: Sink): Cli => {
   })
   return {
     send: (message) => void (child.stdin.writable && child.stdin.write(`${JSON.stringify(message)}\n`)),
-    finish() {
-      if (finishing) return
-      finishing = true
+    finish(quietMs = QUIET_MS) {
+      if (quiet !== undefined) return
+      quiet = quietMs
       child.stdin.end()
-      if (!over) endIn(QUIET_MS)
+      if (!over) endIn(quiet)
     },
     gone,
   }

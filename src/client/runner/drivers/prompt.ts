@@ -7,7 +7,7 @@ export const promptOf = ({ prompt, contextFiles }: Pick<Job, 'prompt' | 'context
   contextFiles.length === 0 ? prompt : [prompt, '', 'Look at these files first:', ...contextFiles.map((file) => `- ${file}`)].join('\n')
 
 const LONGEST = 200 // characters
-const TELLING = ['command', 'file_path', 'path', 'url', 'query', 'pattern', 'description']
+const TELLING = ['command', 'cmd', 'file_path', 'filePath', 'path', 'url', 'query', 'pattern', 'description']
 
 /** A tool call that needs leave, on one line: `Bash: npm test`. */
 export const callLine = (tool: string, input: Json): string => {

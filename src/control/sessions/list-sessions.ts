@@ -1,0 +1,38 @@
+// The sessions of this server, those with agents and those without.
+import { z } from 'zod'
+import { key, person } from '../../operations/callers.ts'
+import { listControlRows, relativesOf } from '../../stores/control/sessions.ts'
+import { pageFields, pageOf, readCursor } from '../list-cursor.ts'
+import { ownSession } from '../reach.ts'
+import { agentStatus, listCursor, listLimit, op, toolRoute } from '../schemas.ts'
+import { sessionOf, sessionRow } from './session-answer.ts'
+
+/** The newest first. An agent's key sees its own session and what is below it. 400 for a cursor that is none. */
+export const listSessions = op({
+  name: 'list_sessions',
+  summary: 'List the sessions, newest first, each with what its agent is doing.',
+  route: toolRoute('list_sessions'),
+  callers: [key, person],
+  keyRow: 'control.list_sessions',
+  effect: 'read',
+  searchHint: 'list sessions and their agents',
+  example: { status: 'running' },
+  input: z.strictObject({
+    status: agentStatus.optional().describe("Their agents'."),
+    include_archived: z.boolean().default(false),
+    limit: listLimit,
+    cursor: listCursor,
+  }),
+  output: z.object({ sessions: z.array(sessionRow), ...pageFields }),
+  refuses: ['forbidden'],
+  async run({ queries, caller }, { status, include_archived, limit, cursor }) {
+    const filter = { status, archived: include_archived, below: ownSession(caller), after: readCursor(cursor), limit }
+    const rows = await listControlRows(queries, filter)
+    const { shown, ...page } = pageOf(rows, limit, ({ created_at: at, session_id: id }) => ({ at, id }))
+    const relatives = await relativesOf(
+      queries,
+      shown.map(({ session_id }) => session_id),
+    )
+    return { sessions: shown.map((row) => sessionOf(row, relatives.get(row.session_id)!)), ...page }
+  },
+})

@@ -1,0 +1,84 @@
+// Holding a session's agent back, letting it go on, and putting a session away.
+import { z } from 'zod'
+import { key, person } from '../../operations/callers.ts'
+import type { Context } from '../../operations/context.ts'
+import { refuse } from '../../core/errors.ts'
+import { agentOf, noOrder, setAgent, setAgentState } from '../../stores/control/agents.ts'
+import { openTasks } from '../../stores/control/tasks.ts'
+import { worktreeById } from '../../stores/control/worktrees.ts'
+import { keysOfSession, revokeKeys } from '../../stores/keys.ts'
+import { setArchived, type Session } from '../../stores/sessions.ts'
+import { keyTopic } from '../keys/keys.ts'
+import { nameOf, ownSession, reachedLocked } from '../reach.ts'
+import { op, sessionId, toolRoute } from '../schemas.ts'
+import { endTask } from '../tasks/end-task.ts'
+import { interruptRunning } from '../tasks/interrupt-session.ts'
+import { runnerTopic } from '../topics.ts'
+import { sessionAnswer, sessionRow } from './session-answer.ts'
+
+/** `stop` interrupts and holds what is queued until `start`. `delete` archives: what runs is interrupted, what is queued ends so, the
+ *  session's keys are revoked, and it takes no writes until `start` brings it back; nothing is lost. Each of them again changes nothing. An
+ *  agent may manage those below it, and not itself (403). 409 for `stop` where there is no agent. */
+export const manageSession = op({
+  name: 'manage_session',
+  summary:
+    'stop interrupts an agent and holds its queue, start lets it go on, delete archives the session (start brings it back; nothing is lost).',
+  route: toolRoute('manage_session'),
+  callers: [key, person],
+  keyRow: 'control.manage_session',
+  effect: 'write',
+  searchHint: 'stop, start or archive a session',
+  destructive: true,
+  changesResources: true,
+  example: { session_id: '$SID', action: 'stop' },
+  input: z.strictObject({ session_id: sessionId, action: z.enum(['start', 'stop', 'delete']) }),
+  output: z.object({ success: z.literal(true), session: sessionRow }),
+  refuses: ['not_found', 'forbidden', 'conflict'],
+  async run(context, { action }) {
+    const session = await reachedLocked(context)
+    if (ownSession(context.caller) === session.id)
+      refuse('forbidden', 'An agent stops, starts or archives sessions below its own. To end your own work, answer and end your turn.')
+    await ACTIONS[action](context, session)
+    return { success: true as const, session: await sessionAnswer(context, session.id) }
+  },
+})
+
+const stop = async (context: Context, { id }: Session) => {
+  if (!(await agentOf(context.queries, id))) refuse('conflict', 'This session has no agent that could be stopped.')
+  await setAgent(context.queries, id, { held: true })
+  await interruptRunning(context, id)
+}
+
+const start = async (context: Context, session: Session) => {
+  const { queries, caller } = context
+  if (session.archivedAt !== null) {
+    await setArchived(queries, session.id, false)
+    await context.append(session.id, { event: 'session_restored', by: nameOf(caller) }, { evenClosed: true })
+  }
+  await setAgent(queries, session.id, { held: false })
+  const place = session.worktreeId === null ? undefined : await worktreeById(queries, session.worktreeId)
+  if (place) context.moved(runnerTopic(place.runner_id), Date.now())
+}
+
+const archive = async (context: Context, session: Session) => {
+  const { queries, caller } = context
+  if (session.archivedAt !== null) return
+  const wasCreating = session.agentStatus === 'creating' // the end of a task says that it is idle
+  await interruptRunning(context, session.id)
+  for (const task of await openTasks(queries, session.id))
+    if (task.status === 'queued' || task.runnerId === null) await endTask(context, session, task, { status: 'interrupted' })
+  if (wasCreating) await giveUpWorktree(context, session)
+  const keys = await keysOfSession(queries, session.id)
+  await revokeKeys(queries, keys)
+  for (const id of keys) context.moved(keyTopic(id), Date.now())
+  await context.append(session.id, { event: 'session_archived', by: nameOf(caller) }, { evenClosed: true })
+  await setArchived(queries, session.id, true)
+}
+
+const giveUpWorktree = async ({ queries }: Context, { id }: Session) => {
+  const error = { code: 'agent_failed', message: 'The session was archived before its worktree was made.' }
+  await setAgent(queries, id, { ...noOrder, error })
+  await setAgentState(queries, id, { agentStatus: 'failed' })
+}
+
+const ACTIONS = { start, stop, delete: archive }

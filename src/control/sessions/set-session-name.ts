@@ -1,0 +1,36 @@
+// A program names the one session that its key is for.
+import { z } from 'zod'
+import { key } from '../../operations/callers.ts'
+import { refuse } from '../../core/errors.ts'
+import { stillOpen } from '../../rooms/preconditions.ts'
+import { title } from '../../rooms/schemas.ts'
+import { changeMetadata } from '../../rooms/session-lifecycle.ts'
+import { lockSession } from '../../stores/sessions.ts'
+import { nameOf } from '../reach.ts'
+import { op, toolRoute } from '../schemas.ts'
+import { refuseRenaming } from './may-rename.ts'
+
+/** The session is the one that the key belongs to. Everybody there is told, as of every change of a title. 403 in a concluded session. */
+export const setSessionName = op({
+  name: 'set_session_name',
+  summary: 'Name the session that your key (scope sess) is for.',
+  route: toolRoute('set_session_name'),
+  callers: [key],
+  keyRow: 'control.set_session_name',
+  effect: 'write',
+  searchHint: 'name your own session',
+  changesResources: true,
+  example: { name: 'Empty files' },
+  input: z.strictObject({ name: title }),
+  output: z.object({ session_id: z.uuid(), title: z.string() }),
+  refuses: ['forbidden', 'session_closed', 'rate_limited', 'not_found'],
+  async run(context, { name }) {
+    const { caller, queries } = context
+    const id = caller.kind === 'key' ? caller.key.sessionId : null
+    const session = id === null ? undefined : await lockSession(queries, id)
+    if (!session) return refuse('not_found', 'The session of this key is gone.')
+    await refuseRenaming(context, stillOpen(session))
+    const now = await changeMetadata(context, session, { title: name, reason: `set by ${nameOf(caller)}` })
+    return { session_id: session.id, title: now.title }
+  },
+})

@@ -1,0 +1,119 @@
+// Changing what a session is called, how its agent is said to be, and what that may do.
+import { z } from 'zod'
+import { key, person } from '../../operations/callers.ts'
+import type { Context } from '../../operations/context.ts'
+import { refuse } from '../../core/errors.ts'
+import { refuseArchived, stillOpen } from '../../rooms/preconditions.ts'
+import { description, reason, title } from '../../rooms/schemas.ts'
+import { changeMetadata } from '../../rooms/session-lifecycle.ts'
+import { agentOf, setAgent, setAgentState } from '../../stores/control/agents.ts'
+import { openTasks } from '../../stores/control/tasks.ts'
+import { worktreeById } from '../../stores/control/worktrees.ts'
+import { sessionById, type Session } from '../../stores/sessions.ts'
+import { refuseRaise } from '../permissions/raise.ts'
+import { nameOf, namedSession, reachedLocked } from '../reach.ts'
+import { maxUsd, op, permissionMode, sessionId, toolRoute, type PermissionMode } from '../schemas.ts'
+import { runnerTopic } from '../topics.ts'
+import { wholeAnswer, wholeSession } from './get-session.ts'
+import { refuseRenaming } from './may-rename.ts'
+import { noteInLog } from './session-log.ts'
+
+const FIELDS = ['title', 'description', 'status', 'permission_mode', 'max_usd'] as const
+const status = z.enum(['idle', 'running', 'completed', 'failed'])
+
+/** At least one field must be given (400). A title and description leave the event that a team's change leaves, the others a runtime event
+ *  `session_updated`; what is as it was leaves none. 409 for `running` without a task and a session without an agent; 403 for max_usd with a
+ *  key, for a raise of permission with an agent's key, and in an archived session; titles of a concluded one do not change either. */
+export const updateSession = op({
+  name: 'update_session',
+  summary: "Change a session's title or description, its agent's status, or what the agent may do from its next task on.",
+  route: toolRoute('update_session'),
+  callers: [key, person],
+  keyRow: 'control.update_session',
+  effect: 'write',
+  searchHint: 'rename, set permission mode',
+  destructive: true,
+  changesResources: true,
+  example: { session_id: '$SID', permission_mode: 'plan' },
+  input: z.strictObject({
+    session_id: sessionId,
+    title: title.optional(),
+    description: description.optional(),
+    reason: reason.optional().describe('Why title or description change.'),
+    status: status.optional(),
+    permission_mode: permissionMode.optional(),
+    max_usd: maxUsd.optional().describe('For signed-in people.'),
+  }),
+  output: z.object({ session: wholeSession }),
+  refuses: ['not_found', 'forbidden', 'conflict', 'session_closed', 'rate_limited'],
+  beforehand: (context, { session_id, permission_mode }) => refuseRaise(context, namedSession(context.caller, session_id), permission_mode),
+  async run(context, input) {
+    const session = await reachedLocked(context)
+    if (FIELDS.every((field) => input[field] === undefined))
+      refuse('invalid_request', `At least one field must be provided: ${FIELDS.join(', ')}.`, { field: 'title' })
+    refuseArchived(session)
+    if (input.title !== undefined || input.description !== undefined) await rename(context, session, input)
+    const changes = {
+      ...(input.status !== undefined && (await toStatus(context, session, input.status))),
+      ...(input.permission_mode !== undefined && (await toMode(context, session, input.permission_mode))),
+      ...(input.max_usd !== undefined && (await toMaxUsd(context, session, input.max_usd))),
+    }
+    const changed = Object.entries(changes).filter(([, { from, to }]) => from !== to)
+    if (changed.length > 0)
+      await noteInLog(context, (await sessionById(context.queries, session.id))!, noteOf(nameOf(context.caller), changed))
+    return { session: await wholeAnswer(context, (await sessionById(context.queries, session.id))!) }
+  },
+})
+
+interface Change {
+  from: unknown
+  to: unknown
+}
+
+const noteOf = (by: string, changed: [string, Change][]) => ({
+  event: 'session_updated',
+  text: `${by} changed ${changed.map(([field, { from, to }]) => `${field} from ${String(from ?? 'none')} to ${String(to)}`).join(', ')}.`,
+  by,
+  ...Object.fromEntries(changed),
+})
+
+interface Named {
+  title?: string | undefined
+  description?: string | undefined
+  reason?: string | undefined
+}
+
+const rename = async (context: Context, session: Session, { title, description, reason }: Named) => {
+  await refuseRenaming(context, stillOpen(session))
+  await changeMetadata(context, session, { title, description, reason: reason ?? `set by ${nameOf(context.caller)}` })
+}
+
+const refuseWithoutAgent = ({ agentStatus }: Session) => {
+  if (agentStatus === null) refuse('conflict', 'This session has no agent: it has a title and a description alone.')
+  if (agentStatus === 'creating') refuse('conflict', "The agent's worktree is being made. Wait until get_session no longer says creating.")
+}
+
+const toStatus = async ({ queries }: Context, session: Session, to: z.infer<typeof status>) => {
+  refuseWithoutAgent(session)
+  if (to === 'running' && (await openTasks(queries, session.id)).length === 0)
+    refuse('conflict', 'Nothing is queued for this agent, so it cannot be running. send_prompt gives it something to do.')
+  await setAgentState(queries, session.id, { agentStatus: to })
+  return { status: { from: session.agentStatus, to } }
+}
+
+const toMode = async (context: Context, session: Session, to: PermissionMode) => {
+  if (session.agenticTool === null) refuse('conflict', 'This session has no agent, and so no permission mode.')
+  await setAgentState(context.queries, session.id, { permissionMode: to })
+  return { permission_mode: { from: session.permissionMode, to } }
+}
+
+const toMaxUsd = async (context: Context, session: Session, to: number) => {
+  const { queries, caller } = context
+  if (caller.kind !== 'person') refuse('forbidden', 'Only a signed-in person changes what a session may cost, on its page.')
+  const agent = await agentOf(queries, session.id)
+  if (!agent) return refuse('conflict', 'This session has no agent, and so no costs.')
+  await setAgent(queries, session.id, { maxUsd: to })
+  const place = session.worktreeId === null ? undefined : await worktreeById(queries, session.worktreeId)
+  if (place) context.moved(runnerTopic(place.runner_id), Date.now()) // what waited for it may begin
+  return { max_usd: { from: agent.maxUsd, to } }
+}

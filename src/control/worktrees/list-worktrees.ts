@@ -1,0 +1,46 @@
+// Where agents can work: the folders that runners have registered.
+import { z } from 'zod'
+import { key, person } from '../../operations/callers.ts'
+import type { Context } from '../../operations/context.ts'
+import { sessionById } from '../../stores/sessions.ts'
+import { listWorktreeRows, worktreeById, type WorktreeFilter } from '../../stores/control/worktrees.ts'
+import { pageFields, pageOf, readCursor } from '../list-cursor.ts'
+import { ownSession } from '../reach.ts'
+import { listCursor, listLimit, op, toolRoute } from '../schemas.ts'
+import { worktree, worktreeAnswer } from './worktree-answer.ts'
+
+/** The newest first. An agent's key sees those that it may start others in: its runner's, of its own repository unless the runner says
+ *  otherwise. 400 for a cursor that is none. */
+export const listWorktrees = op({
+  name: 'list_worktrees',
+  summary: 'List the worktrees in which agents can work, with the agents and MCP servers of each.',
+  route: toolRoute('list_worktrees'),
+  callers: [key, person],
+  keyRow: 'control.list_worktrees',
+  effect: 'read',
+  searchHint: 'repositories, branches, runners for agents',
+  example: { online: true },
+  input: z.strictObject({
+    repo_full_name: z.string().min(1).max(200).optional(),
+    online: z.boolean().optional().describe('Whether its runner is.'),
+    limit: listLimit,
+    cursor: listCursor,
+  }),
+  output: z.object({ worktrees: z.array(worktree), ...pageFields }),
+  refuses: ['forbidden'],
+  async run(context, { repo_full_name: repo, online, limit, cursor }) {
+    const asked = { repo, online, after: readCursor(cursor), limit }
+    const own = ownSession(context.caller)
+    const within = own === undefined ? {} : await placeOf(context, own)
+    const rows = within ? await listWorktreeRows(context.queries, { ...asked, ...within }) : []
+    const { shown, ...page } = pageOf(rows, limit, ({ registered_at: at, worktree_id: id }) => ({ at, id }))
+    return { worktrees: shown.map(worktreeAnswer), ...page }
+  },
+})
+
+// Where the agent of this session works, as a filter; undefined when it works nowhere any more.
+const placeOf = async ({ queries }: Context, sessionId: string): Promise<Pick<WorktreeFilter, 'runner' | 'beside'> | undefined> => {
+  const session = await sessionById(queries, sessionId)
+  const mine = session?.worktreeId ? await worktreeById(queries, session.worktreeId) : undefined
+  return mine && { runner: mine.runner_id, ...(!mine.across && { beside: mine.repo_full_name }) }
+}

@@ -1,0 +1,56 @@
+// The tasks of one session, for lists and sums.
+import { and, desc, eq, sql } from 'drizzle-orm'
+import type { Queries } from '../../../db/database.ts'
+import { tasks } from '../../../db/control-schema.ts'
+import type { Task, TaskStatus } from './tasks.ts'
+
+export interface TaskFilter {
+  status?: TaskStatus | undefined
+  /** Where the page before ended. */
+  after?: { id: string } | undefined
+  limit: number
+}
+
+/** The newest first: in the order of the log, backwards. */
+export const listTasksOf = ({ db }: Queries, sessionId: string, { status, after, limit }: TaskFilter): Promise<Task[]> =>
+  db
+    .select()
+    .from(tasks)
+    .where(
+      and(
+        eq(tasks.sessionId, sessionId),
+        status && eq(tasks.status, status),
+        after && sql`${tasks.startSequence} < (select start_sequence from tasks where id = ${after.id})`,
+      ),
+    )
+    .orderBy(desc(tasks.startSequence))
+    .limit(limit)
+
+export interface Usage {
+  input_tokens: number
+  output_tokens: number
+  cost_usd: number | null
+}
+
+/** What the tasks of a session have used, and those of all below it with them; null where nothing is known. */
+export const usageOf = async ({ query }: Queries, sessionId: string): Promise<{ own: Usage | null; tree: Usage | null }> => {
+  const [row] = await query<{ own: Usage | null; tree: Usage | null }>(
+    `with recursive below as (
+       select $1::uuid as id, 0 as depth
+       union
+       select s.id, b.depth + 1 from below b
+       join sessions s on s.parent_session_id = b.id or s.forked_from_session_id = b.id where b.depth < 16
+     ), used as (
+       select t.session_id = $1 as own, (usage->>'input_tokens')::int8 as input, (usage->>'output_tokens')::int8 as output,
+         (usage->>'cost_usd')::float8 as cost
+       from tasks t where t.session_id in (select id from below) and t.usage is not null
+     )
+     select ${sumOf('own')} as own, ${sumOf('true')} as tree from used`,
+    [sessionId],
+  )
+  return row!
+}
+
+const sumOf = (which: string) => `case when count(*) filter (where ${which}) > 0 then jsonb_build_object(
+  'input_tokens', sum(input) filter (where ${which}), 'output_tokens', sum(output) filter (where ${which}),
+  'cost_usd', sum(cost) filter (where ${which})) end`
