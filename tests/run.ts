@@ -55,7 +55,7 @@ const runAll = async (database: TestPostgres, browser: string | undefined): Prom
   if (whole) await step('static checks', ['tests/check.ts', '--static'], {})
   const empty = whole ? mkdtempSync(join(tmpdir(), 'parley-test-')) : undefined
   try {
-    if (empty) await step('empty databases', ['tests/support/make-empty.ts', empty], {})
+    if (empty) await step('empty databases', ['tests/make-empty.ts', empty], {})
     await step('tests', ['test', ...PARALLEL, '--timeout', HANGS_MS, ...only], testEnv(database, browser, empty))
   } finally {
     if (empty) rmSync(empty, { recursive: true, force: true })
