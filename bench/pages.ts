@@ -22,7 +22,7 @@ const EVENTS_A_SECOND = 50
 const SECONDS = 30
 const MESSAGES = 100
 const ROUNDS = 300
-const FRAME = { theme: 'system', person: undefined, path: '/', styles: '/app.css', script: '/app.js' } as const
+const FRAME = { theme: 'system', person: undefined, path: '/', hrefOf: (name: string) => `/${name}` } as const
 const TEXT = 'The relay stays as a **shadow** for seven days: it records with `processed_events`, and delivers nothing. '
 
 // React is another one in production, and chosen when it is first imported.
@@ -52,6 +52,7 @@ async function rendering() {
   const session = await existingSession(services.database, room.session_id)
   const teams = await roster(services.database, room.session_id)
   const feed = {
+    services,
     queries: services.database,
     sessionId: room.session_id,
     teams: teamLookup(teams),
@@ -64,7 +65,12 @@ async function rendering() {
     const html = await rowsOf(feed, newest)
     const link = { url, base: url, token: false }
     renderToStaticMarkup(
-      createElement(SessionPage, { frame: FRAME, session: { ...view, feed: { ...view.feed, html } }, link, idempotencyKey: '' }),
+      createElement(SessionPage, {
+        frame: FRAME,
+        session: { ...view, feed: { ...view.feed, html } },
+        link,
+        composer: { idempotencyKey: '' },
+      }),
     )
   }
   row(`the page with ${MESSAGES} messages: rendered, ms`, `${spread(await timed(render))}  (aim: p50 5)`)

@@ -65,6 +65,9 @@ export const agents = pgTable(
     mcpServers: jsonb().$type<string[]>().notNull(),
     conversation: text(), // the CLI's own id of it
     conversationAt: text(), // of its last message
+    fromTaskId: uuid(), // the task at which it was forked or spawned
+    forkConversation: text(), // the conversation that its own begins as a copy of
+    forkConversationAt: text(), // up to this message
     held: boolean().notNull().default(false), // stopped: what is queued waits until it is started
     permissionLimit: text(), // what a person has allowed it to raise itself to
     maxUsd: doublePrecision(),

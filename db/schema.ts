@@ -117,8 +117,8 @@ export const events = pgTable(
     content: jsonb().$type<Record<string, unknown>>().notNull(),
     size: integer().notNull(), // UTF-8 bytes of the content: a page ends when their sum is too large
     replyTo: uuid(),
-    toTeamIds: uuid().array(),
-    expectsReply: boolean(), // a question to those in toTeamIds; null: none
+    toTeamIds: uuid().array(), // empty where a message is addressed to people alone, whose names stand in its content (to_people)
+    expectsReply: boolean(), // a question to those; null: none
     taskId: uuid(),
     terminal: boolean(), // of traces; a conversation's is derived
     toolName: text(),

@@ -3,8 +3,11 @@
 //   bun src/server.ts migrate        brings the database up to date and ends
 //   bun src/server.ts operator-key   makes a new sign-in key and ends
 //   bun src/server.ts key …          makes, lists and revokes keys, and ends
+//   bun src/server.ts runner …       lets agents work in worktrees of this machine, until it is stopped
 //   bun src/server.ts import PATH…   imports transcripts and ends
 //   bun src/server.ts reindex        rebuilds the search index and ends
+import { homedir } from 'node:os'
+import { fileURLToPath } from 'node:url'
 import { FolderInUse, FolderUnusable } from '../db/lock.ts'
 import { assertNotTooOld, migrate } from '../db/migrate.ts'
 import { CannotOpen, openDatabase, type OpenedDatabase } from '../db/open.ts'
@@ -17,8 +20,8 @@ import { newSecret } from './core/ids.ts'
 import { createLog, describeError, type Log } from './core/log.ts'
 import { errorAnswer } from './doors/http/http.ts'
 import { createPushSender } from './notices/push-sender.ts'
-import { clientProgram, programPath, type ClientProgram } from './doors/rest/client-package.ts'
-import { Stop as ClientStop } from './client/machine.ts'
+import { programPath, readClientProgram, type ClientProgram } from './doors/rest/client-package.ts'
+import { Stop as ClientStop, type Machine } from './client/machine.ts'
 import { firstOperatorKey } from './process/operator-key.ts'
 import { jobsOf } from './operations/toolset.ts'
 import { createServices, type Services } from './process/services.ts'
@@ -34,8 +37,20 @@ const LARGEST_BODY = 64 * 1024 * 1024 // above every door's own limit, which ans
 const main = async ([command, ...words]: string[]) => {
   const config = readConfig(process.env)
   const log = createLog(config.LOG_LEVEL, (line) => process.stdout.write(`${line}\n`), process.stdout.isTTY)
-  return command === undefined ? serve(config, log) : runCommand(command, words, config, log)
+  return command === undefined ? serve(config, log) : runCommand(command, words, config, log, machine())
 }
+
+const machine = (): Machine => ({
+  env: process.env,
+  home: process.env.HOME || homedir(),
+  folder: process.cwd(),
+  program: fileURLToPath(new URL('client/main.ts', import.meta.url)),
+  runtime: process.execPath,
+  pid: process.pid,
+  input: process.stdin,
+  out: process.stdout,
+  err: process.stderr,
+})
 
 const serve = async (config: Config, log: Log) => {
   const opened = await openDatabase(config, (line) => log('warn', line))
@@ -45,7 +60,7 @@ const serve = async (config: Config, log: Log) => {
     const options = { jobs: jobsOf(toolsets), ownTools, pushSender: createPushSender(), ownUrl: () => url }
     const services = await createServices(opened.database, config, log, options)
     const commandSecret = opened.lock ? newSecret() : undefined
-    const program = await builtProgram()
+    const program = await readClientProgram(asset)
     const app = await createApp(services, { asset, program, ...(commandSecret && { commandSecret }) })
     const server = listen(config, app.fetch, log)
     url = urlAt(config.HOST, server.port)
@@ -65,11 +80,6 @@ const PUBLIC = new URL('../public/', import.meta.url)
 const asset = async (path: string): Promise<Response | undefined> => {
   const file = Bun.file(new URL(path, PUBLIC))
   return (await file.exists()) ? new Response(file) : undefined
-}
-
-const builtProgram = async (): Promise<ClientProgram | undefined> => {
-  const built = await asset('client.mjs')
-  return built && clientProgram(new Uint8Array(await built.arrayBuffer()))
 }
 
 type App = Awaited<ReturnType<typeof createApp>>

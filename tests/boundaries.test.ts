@@ -22,7 +22,7 @@ const MAY: Record<string, string[]> = {
   import: ['core', 'db', 'transcripts', 'stores', 'process'],
   rooms: ['core', 'db', 'markdown', 'stores', 'loops', 'log', 'notices', 'process', 'operations'],
   history: ['core', 'db', 'markdown', 'stores', 'search', 'operations'],
-  control: ['core', 'db', 'transcripts', 'stores', 'log', 'process', 'operations', 'rooms'],
+  control: ['core', 'db', 'transcripts', 'stores', 'log', 'notices', 'process', 'operations', 'rooms'],
   'toolsets.ts': ['core', 'operations', 'rooms', 'control', 'history'],
   doors: ['core', 'db', 'stores', 'log', 'notices', 'process', 'operations', 'import', 'rooms', 'control'],
   pages: [
@@ -55,10 +55,11 @@ const NODE: Record<string, string[]> = {
   'src/core/ids.ts': ['node:crypto'],
   'src/notices/push-sender.ts': ['node:dns/promises', 'node:https'],
   'src/doors/rest/client-package.ts': ['node:crypto', 'node:zlib'],
-  'src/pages/respond.tsx': ['node:util', 'node:zlib'],
-  'src/pages/assets.ts': ['node:crypto', 'node:util', 'node:zlib'],
+  'src/pages/assets.ts': ['node:crypto'],
+  'src/pages/compress.ts': ['node:util', 'node:zlib'],
   'src/cli/import.ts': ['node:util'],
   'src/cli/key.ts': ['node:util'],
+  'src/cli/runner.ts': ['node:path'],
   'src/import/source.ts': ['node:crypto', 'node:fs', 'node:path'],
   'src/import/writer.ts': ['node:crypto'],
 }

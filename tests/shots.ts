@@ -4,7 +4,9 @@
 import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, BrowserContext } from 'playwright'
+import { fillAgents, type AgentsDemo } from './support/demo-agents.ts'
 import { fillDemo, type Demo } from './support/demo.ts'
+import { fillAsleep } from './support/demo-asleep.ts'
 import { demoTranscript } from './support/demo-transcript.ts'
 import { KEY, MOBILE, serveSite, startBrowser, usingPage, type Site } from './support/site.ts'
 
@@ -25,9 +27,11 @@ const main = async () => {
   const demo = await fillDemo(parley.post)
   await age(parley)
   const trace = await imported(parley)
+  const robin = await signedIn(browser, parley)
+  const sleeping = await fillAsleep(parley, robin!.map(({ name, value }) => `${name}=${value}`).join('; '))
+  const agents = await fillAgents(parley)
   const leave = follow(parley, demo)
   try {
-    const robin = await signedIn(browser, parley)
     const shoot = (site: Site, path: string, file: string, look: Parameters<Browser['newContext']>[0], cookies = robin) =>
       usingPage(browser, site.url, { reducedMotion: 'reduce', ...look }, async (page, _, context) => {
         await context.addCookies(cookies)
@@ -43,13 +47,14 @@ const main = async () => {
       for (const [look, options] of Object.entries(LOOKS)) {
         const file = (name: string) => join(argument, `${name}-${look}.png`)
         await shoot(nothing, '/', file('home-empty'), options, [])
-        for (const [name, path] of pagesOf(demo, trace)) await shoot(parley, path, file(name), options)
+        for (const [name, path] of pagesOf(demo, trace, sleeping.id, agents)) await shoot(parley, path, file(name), options)
         await shoot(parley, '/sign-in', file('sign-in'), options, [])
         await shoot(parley, '/nothing', file('not-found'), options, [])
       }
       console.log(`Pictures are in ${argument}`)
     }
   } finally {
+    sleeping.letGo()
     await leave()
     await browser.close()
     await parley.stop()
@@ -57,13 +62,19 @@ const main = async () => {
   }
 }
 
-const pagesOf = ({ busy, concluded, empty }: Demo, trace: string): [name: string, path: string][] => [
+const pagesOf = (
+  { busy, concluded, empty }: Demo,
+  trace: string,
+  asleep: string,
+  { session, child }: AgentsDemo,
+): [name: string, path: string][] => [
   ['home', '/'],
   ['home-search', '/?q=recovery'],
   ['search', '/search?q=parser+recovery'],
   ['session', `/sessions/${busy}`],
   ['session-concluded', `/sessions/${concluded}`],
   ['session-empty', `/sessions/${empty}`],
+  ['session-asleep', `/sessions/${asleep}`],
   ['history', `/sessions/${busy}/history`],
   ['difference', `/sessions/${busy}/history?from=1&to=3&view=split`],
   ['trace', `/sessions/${trace}`],
@@ -77,6 +88,10 @@ const pagesOf = ({ busy, concluded, empty }: Demo, trace: string): [name: string
   ['connect', '/connect'],
   ['invite', `/connect?session=${busy}`],
   ['settings', '/settings'],
+  ['notifications', '/settings#notifications'],
+  ['keys', '/settings/keys'],
+  ['agent', `/sessions/${session}`],
+  ['agent-child', `/sessions/${child}`],
 ]
 
 // The demo was said and written within a second. As it would have been: over an hour or so, the older the session the longer ago.

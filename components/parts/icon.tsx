@@ -54,22 +54,22 @@ const ONLY = {
   home: ['plus', 'fork'],
   trace: ['spark', 'thought', 'tool', 'result', 'fold'],
 } satisfies Record<string, IconName[]>
-export type IconPage = keyof typeof ONLY
 
 const symbolsWithout = (names: string[]): string =>
   Object.entries(SHAPES)
     .map(([name, shape]) => (names.includes(name) ? '' : symbol(name, shape)))
     .join('')
 
-const SYMBOLS = {
+const SYMBOLS: Partial<Record<string, string>> = {
   home: symbolsWithout(ONLY.trace),
   trace: symbolsWithout(ONLY.home),
-  other: symbolsWithout([...ONLY.home, ...ONLY.trace]),
+  agents: symbolsWithout([]),
 }
+const OTHERS = symbolsWithout([...ONLY.home, ...ONLY.trace])
 
-/** The symbols that a page's icons refer to, hidden. */
-export const Icons = ({ page }: { page: IconPage | undefined }) => (
-  <svg className="hidden" aria-hidden="true" dangerouslySetInnerHTML={{ __html: SYMBOLS[page ?? 'other'] }} />
+/** The symbols that the icons of a kind of page refer to, hidden. */
+export const Icons = ({ kind = '' }: { kind: string | undefined }) => (
+  <svg className="hidden" aria-hidden="true" dangerouslySetInnerHTML={{ __html: SYMBOLS[kind] ?? OTHERS }} />
 )
 
 export const Icon = ({ name, className = 'size-4', ...props }: { name: IconName } & ComponentProps<'svg'>) => (

@@ -11,7 +11,7 @@ interface Props {
 /** Something to copy: a command, whose lines stay whole, or a `text`, whose lines break. The button appears where the small script runs; without it the text can still be selected. */
 export const Snippet = ({ label, code, text = false, className }: Props) => (
   <figure className={cn('min-w-0 overflow-hidden rounded-lg border text-left', className)}>
-    <figcaption className="flex h-8 items-center border-b bg-muted/60 pr-1 pl-3 text-[12px] font-medium text-foreground">
+    <figcaption className="flex min-h-8 items-center gap-2 border-b bg-muted/60 py-1 pr-1 pl-3 text-[12px] font-medium text-foreground">
       {label}
       <button
         type="button"
@@ -19,7 +19,7 @@ export const Snippet = ({ label, code, text = false, className }: Props) => (
         hidden
         aria-label={`Copy: ${label}`}
         title="Copy"
-        className="ml-auto size-6 cursor-pointer grid place-items-center rounded-md text-muted-foreground hover:bg-accent hover:text-foreground"
+        className="ml-auto size-6 shrink-0 cursor-pointer grid place-items-center rounded-md text-muted-foreground hover:bg-accent hover:text-foreground"
       >
         <Icon name="copy" className="size-3.5" />
       </button>

@@ -6,6 +6,8 @@ const json = (value: unknown) => JSON.stringify(value, null, 2)
 export const claude = ({ url, token }: ServerLink) =>
   `claude mcp add --transport http parley ${url}${token ? ' \\\n  --header "Authorization: Bearer $PARLEY_TOKEN"' : ''}`
 
+/** For which clients it is: any of these in place of the one that it names. */
+export const CONNECTS = 'Claude Code, Codex, Gemini CLI, opencode'
 export const connectCommand = (program: string) => `npx -y ${program} connect claude`
 
 export const codex = ({ url, token }: ServerLink) =>

@@ -6,11 +6,20 @@ import { Shell, type Frame } from '../site/shell.tsx'
 import { Button, LinkButton } from '../ui/button.tsx'
 import { Textarea } from '../ui/textarea.tsx'
 
+export interface AnsweredQuestion {
+  id: string
+  sequence: number
+  /** Who asks. */
+  name: string
+}
+
 export interface ComposerProps {
   sessionId: string
   person: Frame['person']
   /** Sent twice with the same key, the message is posted once. */
   idempotencyKey: string
+  /** The question that the message answers. */
+  answers?: AnsweredQuestion | undefined
   text?: string | undefined
   problem?: Problem | undefined
   /** The form takes the place of one that was just sent. */
@@ -22,7 +31,7 @@ export interface ComposerProps {
  *  cut pasted text silently: the server refuses a text that is too long, and says so. */
 export const Composer = (props: ComposerProps) => (props.person?.role === 'person' ? <Form {...props} /> : <Stranger {...props} />)
 
-const Form = ({ sessionId, person, idempotencyKey, text = '', problem, again = false }: ComposerProps) => {
+const Form = ({ sessionId, person, idempotencyKey, answers, text = '', problem, again = false }: ComposerProps) => {
   const action = `/sessions/${sessionId}/messages`
   return (
     <form
@@ -40,6 +49,7 @@ const Form = ({ sessionId, person, idempotencyKey, text = '', problem, again = f
         The session was concluded. Your text was not sent.
       </p>
       <input type="hidden" name="key" value={idempotencyKey} />
+      {answers && <Answers sessionId={sessionId} {...answers} />}
       <div className="relative min-w-0">
         <Textarea
           id="message"
@@ -47,7 +57,7 @@ const Form = ({ sessionId, person, idempotencyKey, text = '', problem, again = f
           rows={1}
           required
           defaultValue={text}
-          autoFocus={again}
+          autoFocus={again || answers !== undefined}
           aria-label={`Message to all teams, as ${escapeInvisible(person!.name)}`}
           aria-invalid={problem !== undefined || undefined}
           placeholder={`Message all teams as ${escapeInvisible(person!.name)}…`}
@@ -67,6 +77,22 @@ const Form = ({ sessionId, person, idempotencyKey, text = '', problem, again = f
     </form>
   )
 }
+
+const Answers = ({ sessionId, id, sequence, name }: AnsweredQuestion & { sessionId: string }) => (
+  <p className="flex items-baseline gap-2 px-1 text-[12.5px] text-muted-foreground">
+    <input type="hidden" name="reply_to" value={id} />
+    <a href={`#m${sequence}`} className="min-w-0 truncate hover:text-foreground">
+      Answers <bdi>{escapeInvisible(name)}</bdi>, #{sequence}
+    </a>
+    <a
+      href={`/sessions/${sessionId}`}
+      title="Write to all teams instead"
+      className="shrink-0 underline underline-offset-2 hover:text-foreground"
+    >
+      Cancel
+    </a>
+  </p>
+)
 
 const Stranger = ({ sessionId, person }: ComposerProps) =>
   person ? (

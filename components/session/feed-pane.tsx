@@ -1,4 +1,5 @@
 import type { ServerLink } from '../../src/core/server-link.ts'
+import { PromptBox, PromptOrMessage } from '../agents/prompt-box.tsx'
 import { Composer, type ComposerProps } from './composer.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Lanes } from './lanes.tsx'
@@ -45,7 +46,15 @@ export const FeedPane = ({ session, link, composer }: Props & { composer: Compos
       <Floating />
     </div>
     <Listening {...session} />
-    <Composer {...composer} />
+    {session.agent && composer.person?.role === 'person' ? (
+      <PromptOrMessage
+        alone={!session.teams.some(({ agent, polling, status }) => !agent && (polling || status === 'asleep'))}
+        prompt={<PromptBox {...session.agent.prompt} />}
+        message={<Composer {...composer} />}
+      />
+    ) : (
+      <Composer {...composer} />
+    )}
   </section>
 )
 

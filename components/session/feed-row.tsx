@@ -2,6 +2,9 @@ import { Fragment } from 'react'
 import { renderMarkdown } from '../../src/markdown/render.ts'
 import { escapeInvisible } from '../../src/core/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
+import type { PermissionItem, PromptedBy, TaskItem } from '../agents/agent-view.ts'
+import { PermissionRow } from '../agents/permission-card.tsx'
+import { TaskFold } from '../agents/task-line.tsx'
 import { EditRow, type EditItem } from './edit-row.tsx'
 import { EventRow, type EventItem } from './event-row.tsx'
 import { QuestionMark, type QuestionItem } from './question-mark.tsx'
@@ -18,6 +21,9 @@ export interface MessageItem {
   continues: boolean
   /** The message is a prompt for the session's agent. */
   prompt: boolean
+  /** Who gave it, and what became of it. */
+  promptedBy: PromptedBy | undefined
+  task: TaskItem | undefined
   answers: RepliedTo | undefined
   to: string[]
   /** The message is a question to those in `to`. */
@@ -31,7 +37,7 @@ interface RepliedTo {
   withdraws: boolean
 }
 
-export type FeedItem = (MessageItem | EventItem | EditItem) & {
+export type FeedItem = (MessageItem | EventItem | EditItem | PermissionItem) & {
   /** The day that begins with this row. */
   newDay: string | undefined
 }
@@ -43,6 +49,7 @@ export const FeedRow = ({ item }: { item: FeedItem }) => (
     {item.kind === 'message' && <MessageRow item={item} />}
     {item.kind === 'event' && <EventRow item={item} />}
     {item.kind === 'edit' && <EditRow item={item} />}
+    {item.kind === 'permission' && <PermissionRow item={item} />}
   </>
 )
 
@@ -63,16 +70,17 @@ const MessageRow = ({ item }: { item: MessageItem }) => (
       {item.answers && <Answers {...item.answers} />}
       <div className="prose prose-sm md-feed" dangerouslySetInnerHTML={{ __html: renderMarkdown(item.text) }} />
       {item.question && <QuestionMark item={item.question} />}
+      {item.task && <TaskFold task={item.task} />}
     </div>
   </li>
 )
 
-const MessageHead = ({ item: { team, prompt, to, sequence, at } }: { item: MessageItem }) => (
+const MessageHead = ({ item: { team, prompt, promptedBy, to, sequence, at } }: { item: MessageItem }) => (
   <div className="mb-0.5 flex items-baseline gap-2 sm:-mr-6">
     <span className={cn('truncate text-[13px] [&>b]:font-semibold', to.length > 0 ? 'max-w-1/2 shrink-0' : 'min-w-0')}>
-      <TeamName team={team} />
+      {promptedBy ? <Prompter by={promptedBy} /> : <TeamName team={team} />}
     </span>
-    {(team.hue === undefined || prompt) && (
+    {!promptedBy && (team.hue === undefined || prompt) && (
       <span className="shrink-0 text-[11.5px] text-muted-foreground">{prompt ? 'prompt' : 'person'}</span>
     )}
     {to.length > 0 && (
@@ -97,6 +105,19 @@ const MessageHead = ({ item: { team, prompt, to, sequence, at } }: { item: Messa
       </time>
     </a>
   </div>
+)
+
+const Prompter = ({ by: { kind, name, session } }: { by: PromptedBy }) => (
+  <>
+    <span className="text-[12.5px] text-muted-foreground">Prompted by {kind === 'key' && 'the key '}</span>
+    {session === undefined ? (
+      <bdi className="font-semibold text-foreground">{escapeInvisible(name)}</bdi>
+    ) : (
+      <a href={`/sessions/${session}`} className="font-semibold text-foreground underline underline-offset-2">
+        <bdi>{escapeInvisible(name)}</bdi> in its session
+      </a>
+    )}
+  </>
 )
 
 const QuietTime = ({ item: { sequence, at } }: { item: MessageItem }) => (

@@ -37,17 +37,8 @@ export const InviteCard = ({ id, invite: { url, problem, open, idempotencyKey, i
       {open ? (
         <form method="post" action={`/sessions/${id}/invite`} className="flex flex-wrap items-end gap-3">
           <input type="hidden" name="key" value={idempotencyKey} />
-          <FormField
-            name="joins"
-            label="Teams that may join"
-            type="number"
-            min={1}
-            max={1000}
-            required
-            defaultValue={10}
-            className="w-28"
-          />
-          <FormField name="days" label="Days that it is good" type="number" min={1} max={365} required defaultValue={7} className="w-28" />
+          <FormField name="joins" label="Teams it lets in" type="number" min={1} max={1000} required defaultValue={10} className="w-28" />
+          <FormField name="days" label="Days it is valid" type="number" min={1} max={365} required defaultValue={7} className="w-28" />
           <Button type="submit" className="max-sm:h-9">
             Make an invitation
           </Button>

@@ -8,12 +8,15 @@ export interface QuestionItem {
   answers: { sequence: number; name: string }[]
   /** The sequence of the message that withdrew it. */
   withdrawn: number | undefined
-  /** The names of those who owe an answer. */
+  /** The names of those who owe an answer, people among them. */
   waitingFor: string[]
+  /** It waits for a person. */
+  asksPerson: boolean
 }
 
-/** Below a question: who has answered it, with links to the answers, and for whom it waits. An open page puts a new one in its place. */
-export const QuestionMark = ({ item: { sequence, answers, withdrawn, waitingFor } }: { item: QuestionItem }) => (
+/** Below a question: who has answered it, with links to the answers, and for whom it waits. An open page puts a new one in its place. The
+ *  mark is the same for all viewers: the link to answer it shows on pages with a dialog, which are those of people who may write. */
+export const QuestionMark = ({ item: { sequence, answers, withdrawn, waitingFor, asksPerson } }: { item: QuestionItem }) => (
   <p id={`q${sequence}`} className="mt-0.5 mb-1 text-[11.5px] wrap-anywhere text-muted-foreground">
     Question
     {answers.map((answer) => (
@@ -30,6 +33,17 @@ export const QuestionMark = ({ item: { sequence, answers, withdrawn, waitingFor 
           <span className="live:hidden">not answered by</span> <Names names={waitingFor} />
         </span>
       </>
+    )}
+    {asksPerson && (
+      <span className="concluded:hidden [body:not(:has(#dialog))_&]:hidden">
+        <Dot />
+        <a
+          href={`?answer=${sequence}#message`}
+          className="-my-1.5 inline-block py-1.5 font-medium text-foreground underline underline-offset-2"
+        >
+          Answer
+        </a>
+      </span>
     )}
   </p>
 )

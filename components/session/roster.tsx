@@ -19,10 +19,10 @@ export const Teams = (props: Parameters<typeof Roster>[0]) => (
   </div>
 )
 
-export const Roster = ({ id, teams, waitingFor }: Pick<SessionState, 'id' | 'teams' | 'waitingFor'>) => (
+export const Roster = ({ id, teams, waitingFor, wakes }: Pick<SessionState, 'id' | 'teams' | 'waitingFor' | 'wakes'>) => (
   <ul id="roster" aria-label="Teams" tabIndex={0} className="no-bar relative flex min-w-0 items-center gap-1.5 overflow-x-auto py-0.5">
     {teams.map((team) => (
-      <Chip key={team.id} team={team} />
+      <Chip key={team.id} team={team} woken={wakes ? WOKEN_BY_FEW : WOKEN_BY_ALL} />
     ))}
     {waitingFor > 0 && (
       <li className="flex shrink-0 in-data-guest:hidden">
@@ -38,13 +38,17 @@ export const Roster = ({ id, teams, waitingFor }: Pick<SessionState, 'id' | 'tea
   </ul>
 )
 
-const Chip = ({ team }: { team: RosterTeam }) => {
+// What wakes a team that sleeps: while the session's wakes are used up, not every message.
+const WOKEN_BY_ALL = 'a message wakes it'
+const WOKEN_BY_FEW = 'only a message to it or from a person wakes it'
+
+const Chip = ({ team, woken }: { team: RosterTeam; woken: string }) => {
   const away = team.status === 'disconnected'
   const asleep = team.status === 'asleep'
   return (
     <li
       data-hue={team.hue}
-      title={titleOf(team)}
+      title={titleOf(team, woken)}
       className={cn(
         'relative flex h-8 shrink-0 items-center gap-2 rounded-md border bg-card py-1 pr-2.5 pl-1 text-[12.5px] shadow-xs low:h-6 low:border-0 low:bg-transparent low:px-0 low:shadow-none',
         away && 'border-dashed bg-transparent shadow-none',
@@ -52,13 +56,18 @@ const Chip = ({ team }: { team: RosterTeam }) => {
     >
       <span className="relative">
         <TeamMark team={team} size="small" faded={away} />
-        <StatusDot status={team.status} className="absolute -right-0.5 -bottom-0.5 size-2 ring-2 ring-card" />
+        <StatusDot
+          status={team.status}
+          word={asleep ? `Asleep, ${woken}` : undefined}
+          className="absolute -right-0.5 -bottom-0.5 size-2 ring-2 ring-card"
+        />
       </span>
       <span className="flex items-center gap-2 low:sr-only">
         <bdi className="max-w-52 truncate font-medium">{escapeInvisible(team.name)}</bdi>
         {team.convener && <span className="text-[11px] text-muted-foreground">convener</span>}
         {asleep && <Mark>asleep</Mark>}
-        {!asleep && team.status !== 'active' && (
+        {team.agent && <Mark>{AGENT[team.status]}</Mark>}
+        {!asleep && !team.agent && team.status !== 'active' && (
           <Mark>
             {team.left ? 'left' : team.spoke ? `spoke ${team.seen}` : team.seen}
             {team.spoke && <span className="sr-only">, not listening</span>}
@@ -76,13 +85,15 @@ const Chip = ({ team }: { team: RosterTeam }) => {
   )
 }
 
-// A team that is away shows only for how long; pointing at its chip shows the rest.
+const AGENT = { active: 'working', asleep: 'idle', idle: 'idle', disconnected: 'no runner' }
 const NOT_WOKEN = 'no message wakes it'
 
-const titleOf = (team: RosterTeam): string | undefined => {
-  const { status, spoke, seen, left } = team
+// A team that is away shows only for how long; pointing at its chip shows the rest.
+const titleOf = (team: RosterTeam, woken: string): string | undefined => {
+  const { status, spoke, seen, left, agent } = team
+  if (agent) return 'a prompt sets it to work'
   if (status === 'active') return undefined
-  if (status === 'asleep') return `${spoke ? 'spoke' : 'awake'} ${seen}; a message wakes it`
+  if (status === 'asleep') return `${spoke ? 'spoke' : 'awake'} ${seen}; ${woken}`
   return [status === 'disconnected' && receiptOf(team), !left && NOT_WOKEN].filter(Boolean).join('; ') || undefined
 }
 
@@ -115,7 +126,9 @@ export const Listening = ({ teams, concluded, quietFor, wakes }: Pick<SessionSta
           </span>
         </>
       ) : (
-        <span className={cn('shrink-0', quietFor && 'font-medium text-warn-foreground')}>{silence(concluded, quietFor, asleep)}</span>
+        <span className={cn('shrink-0', quietFor && 'font-medium text-warn-foreground')}>
+          {(!concluded && atWork(teams)) || silence(concluded, quietFor, asleep || deafness(teams))}
+        </span>
       )}
       {!concluded && <span className="ml-auto min-w-0 truncate">{duty(teams)}</span>}
     </p>
@@ -127,10 +140,24 @@ const sleepersOf = (teams: RosterTeam[], wakeable: boolean): string => {
   return count === 0 ? '' : `${count} asleep${wakeable ? `: a message wakes ${count === 1 ? 'it' : 'them'}` : ''}`
 }
 
-const silence = (concluded: boolean, quietFor: string | undefined, asleep: string) => {
+// Whoever writes now is heard by nobody until an agent comes back by itself. An active team is at work, and will look.
+const deafness = (teams: RosterTeam[]): string => {
+  const agent = teams.find((team) => team.agent && team.status === 'idle')
+  if (agent) return `a prompt sets ${escapeInvisible(agent.name)} to work`
+  const there = teams.filter(({ left }) => !left)
+  const deaf = there.length > 0 && there.every(({ status }) => status === 'idle' || status === 'disconnected')
+  return deaf ? 'a message wakes none' : ''
+}
+
+const atWork = (teams: RosterTeam[]): string | undefined => {
+  const agent = teams.find((team) => team.agent && team.status === 'active')
+  return agent && `${escapeInvisible(agent.name)} is working`
+}
+
+const silence = (concluded: boolean, quietFor: string | undefined, effect: string) => {
   if (concluded) return 'Session concluded'
   const silent = quietFor ? `Quiet for ${quietFor}, not concluded` : 'No team is listening right now'
-  return asleep ? `${silent} · ${asleep}` : silent
+  return effect ? `${silent} · ${effect}` : silent
 }
 
 const duty = (teams: RosterTeam[]) => {

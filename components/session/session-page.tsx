@@ -1,7 +1,10 @@
 import type { ServerLink } from '../../src/core/server-link.ts'
 import { escapeInvisible } from '../../src/core/escape-invisible.ts'
+import { AgentLine, StartRunner } from '../agents/agent-line.tsx'
+import { Family } from '../agents/family.tsx'
 import { cn } from '../parts/cn.ts'
 import { Conclusion, DocumentPane } from '../document/document-pane.tsx'
+import type { ComposerProps } from './composer.tsx'
 import { FeedPane } from './feed-pane.tsx'
 import { Teams } from './roster.tsx'
 import { SessionActions } from './session-actions.tsx'
@@ -13,11 +16,11 @@ interface Props {
   frame: Frame
   session: SessionView
   link: ServerLink
-  /** Of the reader's next message. */
-  idempotencyKey: string
+  /** The reader's next message. */
+  composer: Pick<ComposerProps, 'idempotencyKey' | 'answers'>
 }
 
-export const SessionPage = ({ frame, session, link, idempotencyKey }: Props) => (
+export const SessionPage = ({ frame, session, link, composer }: Props) => (
   <Shell
     frame={frame}
     title={`${session.title} · Parley`}
@@ -25,13 +28,14 @@ export const SessionPage = ({ frame, session, link, idempotencyKey }: Props) => 
     full="everywhere"
     skips={frame.person?.role === 'person' ? [...SKIPS, TO_COMPOSER] : SKIPS}
     paintsWith={session.feed.streamed ? undefined : 'live'}
+    kind={session.agent && 'agents'}
   >
     <main id="main" className="flex min-h-0 flex-1 flex-col">
       <Head session={session} person={frame.person} />
       <Conclusion document={session.document} />
       <Tabs version={session.document.version} />
       <div className="panes flex min-h-0 flex-1 max-lg:min-h-72">
-        <FeedPane session={session} link={link} composer={{ sessionId: session.id, person: frame.person, idempotencyKey }} />
+        <FeedPane session={session} link={link} composer={{ ...composer, sessionId: session.id, person: frame.person }} />
         <DocumentPane
           document={session.document}
           written={session.written}
@@ -83,6 +87,13 @@ const Head = ({ session, person }: { session: SessionView; person: Frame['person
       <SessionHead session={session} />
       <SessionActions sessionId={session.id} person={person} />
     </div>
+    {session.agent && (
+      <>
+        <AgentLine agent={session.agent.view} />
+        <StartRunner command={session.agent.runnerCommand} />
+        <Family family={session.agent.family} here={session.id} />
+      </>
+    )}
     <Teams {...session} />
   </section>
 )

@@ -1,3 +1,5 @@
+import type { AgentView, FamilyMember } from '../agents/agent-view.ts'
+import type { PromptBoxProps } from '../agents/prompt-box.tsx'
 import type { Lane } from './lanes.tsx'
 import type { Status } from '../parts/status-dot.tsx'
 import type { Team } from '../parts/team.tsx'
@@ -30,6 +32,8 @@ export interface RosterTeam extends Team {
   spoke: boolean
   convener: boolean
   left: boolean
+  /** The session's agent, which a prompt sets to work; it polls nothing. */
+  agent: boolean
   /** How many messages the team was not handed, or that many and `more`; undefined while it listens, and when it need not. */
   unread: { count: number; more: boolean } | undefined
   /** The sequence of the last message that the team has acknowledged; 0 before the first. */
@@ -61,6 +65,16 @@ export interface SessionView extends SessionState {
   /** The sequence of the newest event: an open page follows from there. */
   cursor: number
   feed: FeedWindow
+  /** The session's agent, if it has one. */
+  agent: SessionAgent | undefined
+}
+
+export interface SessionAgent {
+  view: AgentView
+  family: FamilyMember | undefined
+  prompt: PromptBoxProps
+  /** What starts a runner for it. */
+  runnerCommand: string
 }
 
 /** The part of the feed that a page begins with. */

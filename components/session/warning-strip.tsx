@@ -7,7 +7,7 @@ import { inDialog } from './session-actions.tsx'
 import type { SessionState } from './session-view.ts'
 
 // The strips are sent to all viewers alike. Their actions show only on pages with a dialog, which are those of people who may act.
-const FOR_ACTORS = '[body:not(:has(#dialog))_&]:hidden'
+export const FOR_ACTORS = '[body:not(:has(#dialog))_&]:hidden'
 
 /** Says that teams are in a loop, and what a person can do about it. */
 export const LoopStrip = ({ id, loop }: Pick<SessionState, 'id' | 'loop'>) => (

@@ -6,6 +6,7 @@ import { Shell, type Frame } from './shell.tsx'
 import { Snippet } from '../parts/snippet.tsx'
 import {
   claude,
+  CONNECTS,
   connectCommand,
   codex,
   codexConfig,
@@ -124,15 +125,12 @@ const Clients = ({ link, program }: Pick<Props, 'link' | 'program'>) => (
 
 const Connecting = ({ program }: { program: string }) => (
   <>
-    <Snippet
-      label="Claude Code, Codex, Gemini CLI, opencode: adds the link, and wakes the agent where the client can"
-      code={connectCommand(program)}
-      className={WIDE}
-    />
+    <Snippet label={CONNECTS} code={connectCommand(program)} className={WIDE} />
     <p className="text-[13px] text-muted-foreground lg:col-span-2">
-      A message then starts an idle agent in Claude Code; in Codex, <code className="font-mono text-[12.5px]">watch --codex</code> does.
-      Gemini CLI and opencode cannot be woken: their agents hold a wait. The command shows what it changes first, and{' '}
-      <code className="font-mono text-[12.5px]">disconnect</code> takes it out again. Or by hand:
+      It adds the link, and has messages wake the agent where the client can. In Claude Code a message starts an idle agent; in Codex,{' '}
+      <code className="font-mono text-[12.5px]">watch --codex</code> does. Gemini CLI and opencode cannot be woken: their agents hold a
+      wait. The command shows what it changes first, and <code className="font-mono text-[12.5px]">disconnect</code> takes it out again. Or
+      by hand:
     </p>
   </>
 )

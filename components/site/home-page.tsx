@@ -45,19 +45,23 @@ interface HomeView {
 }
 
 export const HomePage = ({ frame, overview }: { frame: Frame; overview: HomeView }) => (
-  <Shell frame={frame} title="Sessions · Parley" icons="home">
+  <Shell frame={frame} title="Sessions · Parley" kind="home">
     <main id="main" className="mx-auto w-full max-w-5xl px-4 py-7 sm:px-6">
       <div className="flex flex-wrap items-end gap-3">
         <div className="min-w-0 flex-1 max-sm:basis-full">
           <h1 className="text-xl font-semibold tracking-[-0.02em]">Sessions</h1>
           <p className="mt-0.5 text-[13px] text-muted-foreground">Where agent teams meet, talk and leave a written record.</p>
         </div>
-        <LinkButton href="/connect" variant="outline">
+        <LinkButton href="/worktrees" variant="outline" className={PLAIN}>
+          <Icon name="fork" />
+          Worktrees
+        </LinkButton>
+        <LinkButton href="/connect" variant="outline" className={PLAIN}>
           <Icon name="plug" />
           Connect agent
         </LinkButton>
         {frame.person?.role !== 'reader' && (
-          <LinkButton href="/sessions/new">
+          <LinkButton href="/sessions/new" className={PLAIN}>
             <Icon name="plus" />
             New session
           </LinkButton>
@@ -68,6 +72,8 @@ export const HomePage = ({ frame, overview }: { frame: Frame; overview: HomeView
     </main>
   </Shell>
 )
+
+const PLAIN = 'max-sm:[&_svg]:hidden' // three fit beside each other on a phone
 
 /** The figures, refreshed while the page is open (public/home.js). */
 export const Figures = ({ counts }: Pick<HomeView, 'counts'>) => (

@@ -40,7 +40,9 @@ export const KeysPage = ({ frame, view }: { frame: Frame; view: KeysView }) => (
       <Card id="keys" aria-label="Keys">
         <CardHeader>
           <CardTitle>Keys</CardTitle>
-          <CardDescription>For programs. A key is sent with each call, as Authorization: Bearer KEY.</CardDescription>
+          <CardDescription>
+            For programs. A key is sent with each call, as <code className="font-mono">Authorization: Bearer KEY</code>.
+          </CardDescription>
         </CardHeader>
         <MakeKey view={view} />
         <KeysTable keys={view.keys} />

@@ -30,7 +30,9 @@ export interface SignInView {
 /** The keys, newest first; revoked ones are struck through. */
 export const KeysTable = ({ keys }: { keys: KeyView[] }) =>
   keys.length === 0 ? (
-    <Empty>There are no keys. Make one above, or on the server’s machine: bun run key full NAME</Empty>
+    <Empty>
+      There are no keys. Make one above, or on the server’s machine: <code className="font-mono">bun run key full NAME</code>
+    </Empty>
   ) : (
     <Listed label="All keys" columns={['Key', 'Made', 'Last used']}>
       {keys.map(({ id, name, prefix, scope, sessionId, made, used, revoked }) => (
@@ -138,4 +140,4 @@ const End = ({ action, field, id, label, children }: EndProps) => (
   </form>
 )
 
-const Empty = ({ children }: { children: string }) => <p className="px-4 py-4 text-[13px] text-muted-foreground">{children}</p>
+const Empty = ({ children }: { children: ReactNode }) => <p className="px-4 py-4 text-[13px] text-muted-foreground">{children}</p>

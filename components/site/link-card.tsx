@@ -1,7 +1,7 @@
 import type { ServerLink } from '../../src/core/server-link.ts'
 import type { Frame } from './shell.tsx'
 import { Snippet } from '../parts/snippet.tsx'
-import { claude, codexConfig, curlCreate } from '../parts/snippets.ts'
+import { claude, codexConfig, connectCommand, CONNECTS, curlCreate } from '../parts/snippets.ts'
 import { Alert } from '../ui/alert.tsx'
 import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
@@ -27,6 +27,8 @@ export interface Notice {
 interface Props {
   frame: Frame
   link: McpLink
+  /** The URL of the client program, if this server hands one out. */
+  program: string | undefined
   notice: Notice | undefined
   /** The text that was rejected. */
   typed: string | undefined
@@ -35,7 +37,7 @@ interface Props {
 const SOURCES = { saved: 'saved on this page', environment: 'from MCP_URL', request: 'from the URL you called' }
 
 /** The link in force, its source, and the forms that change and check it. */
-export const LinkCard = ({ frame, link, notice, typed }: Props) => (
+export const LinkCard = ({ frame, link, program, notice, typed }: Props) => (
   <Card id="link" aria-label="MCP link">
     <CardHeader>
       <CardTitle>MCP link</CardTitle>
@@ -48,6 +50,7 @@ export const LinkCard = ({ frame, link, notice, typed }: Props) => (
       </p>
       {notice && <Alert variant={notice.variant} className="wrap-anywhere" children={notice.text} />}
       <ChangeLink frame={frame} link={link} typed={typed} />
+      {program && <Snippet label={CONNECTS} code={connectCommand(program)} />}
       <Snippet label="Claude CLI" code={claude(link)} />
       <Snippet label="Codex (config.toml)" code={codexConfig(link)} />
       <Snippet label="curl" code={curlCreate(link)} />
@@ -55,7 +58,7 @@ export const LinkCard = ({ frame, link, notice, typed }: Props) => (
   </Card>
 )
 
-const ChangeLink = ({ frame, link, typed }: Omit<Props, 'notice'>) => {
+const ChangeLink = ({ frame, link, typed }: Omit<Props, 'notice' | 'program'>) => {
   if (frame.person?.role === 'reader')
     return <p className="text-[13px] text-muted-foreground">You signed in with the viewer's password, which only allows reading.</p>
   if (!frame.person) {

@@ -1,5 +1,5 @@
 import { FormField } from '../forms/form-field.tsx'
-import { Button } from '../ui/button.tsx'
+import { SavedFields, SavedForm } from './saved-form.tsx'
 
 export interface LoopGuardChoice {
   modes: readonly string[]
@@ -16,7 +16,7 @@ const LABELS: Record<string, string> = { off: 'Do nothing', warn: 'Mark the sess
 
 /** The form for what is done about teams in a loop, and from when on. */
 export const LoopGuardForm = ({ modes, mode, posts, likeness, saved, otherwise }: LoopGuardChoice) => (
-  <form method="post" action="/settings/loop-guard" className="mx-4 mt-4 grid gap-3 rounded-md border p-3">
+  <SavedForm action="/settings/loop-guard" saved={saved} otherwise={otherwiseOf(otherwise)}>
     <fieldset className="flex flex-wrap gap-x-4 gap-y-1.5 text-[13px]">
       <legend className="mb-1.5 font-medium">When teams go round in circles</legend>
       {modes.map((name) => (
@@ -26,7 +26,7 @@ export const LoopGuardForm = ({ modes, mode, posts, likeness, saved, otherwise }
         </label>
       ))}
     </fieldset>
-    <div className="flex flex-wrap items-end gap-3">
+    <SavedFields>
       <FormField
         name="posts"
         label="Repeated posts needed"
@@ -48,18 +48,11 @@ export const LoopGuardForm = ({ modes, mode, posts, likeness, saved, otherwise }
         defaultValue={likeness}
         className="w-28"
       />
-      <Button type="submit" className="max-sm:h-9">
-        Save
-      </Button>
-    </div>
-    {saved && (
-      <div className="flex flex-wrap items-center gap-2 text-[12.5px] text-muted-foreground">
-        <Button type="submit" variant="outline" size="sm" name="reset" value="1" formNoValidate>
-          Forget what is set here
-        </Button>
-        Then it is “{LABELS[otherwise.mode] ?? otherwise.mode}” with {otherwise.posts} posts and a threshold of {otherwise.likeness},{' '}
-        {otherwise.configured ? 'as LOOP_GUARD says' : 'the default'}.
-      </div>
-    )}
-  </form>
+    </SavedFields>
+  </SavedForm>
 )
+
+const otherwiseOf = ({ mode, posts, likeness, configured }: LoopGuardChoice['otherwise']) => ({
+  words: `“${LABELS[mode] ?? mode}” with ${posts} posts and a threshold of ${likeness}`,
+  variable: configured ? 'LOOP_GUARD' : undefined,
+})

@@ -1,3 +1,5 @@
+import type { FamilyMember } from '../agents/agent-view.ts'
+import { countOf, Descendants } from '../agents/family.tsx'
 import { escapeInvisible } from '../../src/core/escape-invisible.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Marked } from '../parts/marked.tsx'
@@ -23,7 +25,9 @@ export interface SessionSummary {
   /** Messages in equal slots of the session's time. */
   pulses: number[]
   /** The session that it continues. */
-  from: { how: 'resumed' | 'forked'; title: string } | undefined
+  from: { how: 'resumed' | 'forked' | 'started'; title: string } | undefined
+  /** The sessions below it, if there are any. */
+  family: FamilyMember | undefined
 }
 
 const NEEDS = {
@@ -40,7 +44,10 @@ const DOTS = {
 
 /** A session in the list; the whole row is a link to it. `terms` are marked. */
 export const SessionRow = ({ session, terms = [] }: { session: SessionSummary; terms?: string[] | undefined }) => (
-  <li id={`s-${session.id}`} className="relative flex items-center gap-4 px-4 py-3 hover:bg-accent/50 has-focus-visible:bg-accent/60">
+  <li
+    id={`s-${session.id}`}
+    className="relative flex flex-wrap items-center gap-x-4 px-4 py-3 hover:bg-accent/50 has-focus-visible:bg-accent/60"
+  >
     <StatusDot {...DOTS[session.state]} className="size-2.25" />
     <div className="min-w-0 flex-1">
       <div className="flex items-center gap-2">
@@ -85,7 +92,20 @@ export const SessionRow = ({ session, terms = [] }: { session: SessionSummary; t
       <span className="block text-foreground">{session.age}</span>
       <span className="block text-[11px]">{session.messages.toLocaleString('en')} msg</span>
     </span>
+    {session.family && <Below family={session.family} />}
   </li>
+)
+
+// Above the link that covers the row.
+const Below = ({ family }: { family: FamilyMember }) => (
+  <details className="relative basis-full pt-1.5 pl-6 text-[12.5px] text-muted-foreground">
+    <summary className="w-fit cursor-pointer hover:text-foreground max-sm:py-1.5">
+      {countOf(family) === 1 ? '1 session' : `${countOf(family)} sessions`} below
+    </summary>
+    <div className="pt-1">
+      <Descendants family={family} />
+    </div>
+  </details>
 )
 
 const Marks = ({ teams }: { teams: Team[] }) => (

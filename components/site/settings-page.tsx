@@ -12,6 +12,8 @@ import { WakesForm, type WakesChoice } from './wakes-form.tsx'
 interface Props {
   frame: Frame
   link: McpLink
+  /** The URL of the client program, if this server hands one out. */
+  program: string | undefined
   groups: VariableGroup[]
   loopGuard: LoopGuardChoice
   wakes: WakesChoice
@@ -22,8 +24,8 @@ interface Props {
   typed: string | undefined
 }
 
-export const SettingsPage = ({ frame, link, groups, loopGuard, wakes, notice, notices, typed }: Props) => (
-  <Shell frame={frame} title="Settings · Parley" crumbs={[{ label: 'Settings' }]}>
+export const SettingsPage = ({ frame, link, program, groups, loopGuard, wakes, notice, notices, typed }: Props) => (
+  <Shell frame={frame} title="Settings · Parley" kind="settings" crumbs={[{ label: 'Settings' }]}>
     <main id="main" className="mx-auto grid w-full max-w-5xl gap-x-8 gap-y-5 px-4 py-7 sm:px-6 md:grid-cols-[10rem_minmax(0,1fr)]">
       <nav
         id="sections"
@@ -48,10 +50,14 @@ export const SettingsPage = ({ frame, link, groups, loopGuard, wakes, notice, no
             <a href="/settings/keys" className="text-foreground underline underline-offset-2">
               Keys and sign-ins
             </a>{' '}
-            have a page of their own.
+            and{' '}
+            <a href="/worktrees" className="text-foreground underline underline-offset-2">
+              worktrees of agents
+            </a>{' '}
+            have pages of their own.
           </p>
         </div>
-        <LinkCard frame={frame} link={link} notice={notice?.at === undefined ? notice : undefined} typed={typed} />
+        <LinkCard frame={frame} link={link} program={program} notice={notice?.at === undefined ? notice : undefined} typed={typed} />
         {groups.map((group) => (
           <Card key={group.id} id={group.id} aria-label={group.title}>
             <CardHeader>

@@ -27,13 +27,7 @@ export const TracePage = ({ frame, session, list, turn }: Props) => {
     ...(session.source ? [{ label: short }] : [{ label: short, href: at }, { label: 'Turns' }]),
   ]
   return (
-    <Shell
-      frame={frame}
-      title={`${turn.item ? `Turn ${turn.ordinal} · ` : ''}${session.title} · Parley`}
-      crumbs={crumbs}
-      full
-      icons="trace"
-    >
+    <Shell frame={frame} title={`${turn.item ? `Turn ${turn.ordinal} · ` : ''}${session.title} · Parley`} crumbs={crumbs} full kind="trace">
       <main id="main" className="flex min-h-0 flex-1 flex-col">
         <Head session={session} person={frame.person} />
         <div className="flex min-h-0 flex-1 max-lg:flex-col">

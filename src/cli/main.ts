@@ -9,11 +9,13 @@ import { urlAt } from '../core/address.ts'
 import { Refusal } from '../core/errors.ts'
 import { jsonLines } from '../core/json-lines.ts'
 import { describeError, type Log } from '../core/log.ts'
+import type { Machine } from '../client/machine.ts'
 import { keyArguments } from './key.ts'
 import { progressBar } from './progress.ts'
 import { importAll } from '../client/import/run.ts'
 import { toServer } from '../client/import/upload.ts'
 import { importArguments, intoDatabase, throughLocalServer } from './import.ts'
+import { runRunnerHere } from './runner.ts'
 import { newOperatorKey } from '../process/operator-key.ts'
 import { baseOfLink } from '../core/address.ts'
 import { createServices, type Services } from '../process/services.ts'
@@ -21,13 +23,14 @@ import { ownTools } from '../toolsets.ts'
 
 /** Runs a command with the words that follow it. Throws BadConfig, CannotOpen, ImportFailed or NoSuchPath, with a sentence for the person at
  *  the terminal. */
-export const runCommand = async (name: string, words: string[], config: Config, log: Log): Promise<void> => {
+export const runCommand = async (name: string, words: string[], config: Config, log: Log, machine: Machine): Promise<void> => {
   if (name === 'migrate') return bringUpToDate(config, log)
   if (name === 'operator-key') return operatorKey(config, log)
   if (name === 'key') return key(config, log, words)
+  if (name === 'runner') return runner(config, machine, words)
   if (name === 'import') return importTranscripts(config, log, words)
   if (name === 'reindex') return reindex(config, log)
-  throw new BadConfig(`There is no command ${name}. Use migrate, operator-key, key, import or reindex, or none to serve.`)
+  throw new BadConfig(`There is no command ${name}. Use migrate, operator-key, key, runner, import or reindex, or none to serve.`)
 }
 
 const bringUpToDate = (config: Config, log: Log) =>
@@ -50,6 +53,15 @@ const key = async (config: Config, log: Log, words: string[]) => {
     const link = services.setting('mcp_url') ?? config.MCP_URL ?? `${urlAt(config.HOST, config.PORT)}/mcp`
     tell(await carryOut(services, order, baseOfLink(link)).catch(inWords))
   })
+}
+
+const runner = async (config: Config, machine: Machine, words: string[]) => {
+  const server = await servingHere(config)
+  const makeKey = async (name: string) => {
+    const response = await command(server!, 'key', { do: 'make', scope: 'run', name })
+    return ((await response.json()) as KeyAnswer).out
+  }
+  process.exit(await runRunnerHere(machine, words, config.DATA_DIR, server && { url: server.url, makeKey }))
 }
 
 const tell = ({ out, note }: KeyAnswer) => {

@@ -11,6 +11,8 @@ import { askConfig, updateLine } from './hub-notes.ts'
 import { linkOf } from './hub.ts'
 import { BadCall, Stop, type Machine } from './machine.ts'
 import { packageOf } from './package.ts'
+import { KINDS } from './runner/built-in.ts'
+import { isRunnerCall, runRunner } from './runner/run.ts'
 import { watchCodex } from './watch/codex.ts'
 import { learn } from './watch/learn.ts'
 import { watch } from './watch/watch.ts'
@@ -25,6 +27,7 @@ const HELP = `parley: brings agents into a Parley hub, and wakes them when someb
   parley watch                                  what a client's hook runs; --learn takes down the session of a join
   parley watch --codex                          wakes Codex: hand it the answer of join_session on standard input
   parley import PATH…                           send transcripts to the hub
+  parley runner                                 lets the hub's people have agents work here; parley runner --help
   parley doctor                                 see whether everything is in order, and what to do if not
   parley --version, parley --help
 
@@ -56,6 +59,7 @@ export const runClient = async (words: string[], machine: Machine): Promise<numb
 }
 
 const run = async (words: string[], machine: Machine): Promise<number> => {
+  if (isRunnerCall(words)) return runRunner(words, machine, KINDS)
   const { values, positionals } = parsed(words)
   const [command, ...rest] = positionals
   if (values.version) return said(machine, packageOf(machine.program).version)

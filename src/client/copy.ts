@@ -6,6 +6,7 @@ import { Stop, type Machine } from './machine.ts'
 import { packageOf } from './package.ts'
 
 const PROGRAM = 'parley.mjs'
+const LICENCES = 'LICENSES.txt' // beside it in the package, of the libraries in it
 
 export const copyOf = ({ home, program }: Machine): string => join(parleyFolder(home), packageOf(program).version, PROGRAM)
 
@@ -18,6 +19,8 @@ export const makeCopy = (machine: Machine): void => {
     copyFileSync(machine.program, `${copy}.new`)
     chmodSync(`${copy}.new`, 0o700)
     writeOwn(join(dirname(copy), 'package.json'), { name: 'parley', version: packageOf(machine.program).version, type: 'module' })
+    const licences = join(dirname(machine.program), LICENCES)
+    if (existsSync(licences)) copyFileSync(licences, join(dirname(copy), LICENCES))
     renameSync(`${copy}.new`, copy)
   } catch (error) {
     if (error instanceof Stop) throw error

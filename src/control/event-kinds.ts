@@ -1,7 +1,12 @@
 // The system events that control writes into feeds.
 import type { EventKind } from '../core/event-kinds.ts'
 
-const ENDS: Record<string, string> = { completed: 'finished its work', failed: 'failed', interrupted: 'was interrupted' }
+const ENDS: Record<string, string> = {
+  concluded: 'is concluded',
+  completed: 'finished its work',
+  failed: 'failed',
+  interrupted: 'was interrupted',
+}
 
 export const eventKinds: readonly EventKind[] = [
   {
@@ -10,14 +15,51 @@ export const eventKinds: readonly EventKind[] = [
       session_id: "the child's id",
       title: "the child's title",
       task_id: 'the task that ended; null for its conclusion',
-      status: '`completed`, `failed` or `interrupted`',
+      status: '`completed`, `failed` or `interrupted`; `concluded`',
       message_id: 'the answer there',
       text: 'its first 2,000 characters',
     },
     summary: 'a task of a child session ended',
     icon: 'flag',
     words: ({ title, status }) => `${String(title)} ${ENDS[String(status)] ?? String(status)}`,
-    link: ({ session_id }) => (typeof session_id === 'string' ? `/sessions/${session_id}` : undefined),
+    link: ({ session_id }) => linkTo(session_id),
+  },
+  {
+    name: 'session_forked',
+    fields: {
+      from: 'the session that it was forked from',
+      fork_sequence: 'where: what that log has up to there came before',
+      task_id: 'the task that ended there',
+    },
+    summary: 'the first event of a fork',
+    icon: 'resume',
+    words: ({ fork_sequence }) => `begins as a copy, forked at ${String(fork_sequence)}`,
+    link: ({ from, fork_sequence }) => {
+      const origin = linkTo(from)
+      return origin && `${origin}?around=${String(fork_sequence)}`
+    },
+  },
+  {
+    name: 'permission_asked',
+    fields: {
+      request_id: 'by which a person answers',
+      task_id: 'the task that waits for it',
+      tool_name: 'the tool that the agent wants to use',
+      text: 'what for',
+      input: "the tool's input, its first 4 KiB",
+      raise: 'of a session that may have more permissions: `session_id`, `from`, `to`',
+    },
+    summary: 'an agent asks a person for leave',
+    icon: 'key',
+    highlighted: true,
+    words: ({ tool_name, text }) => `asks leave: ${String(text || tool_name)}`,
+  },
+  {
+    name: 'permission_decided',
+    fields: { by: 'the person; `nobody` when none answered in time', request_id: 'which request', allow: 'true or false' },
+    summary: 'a person has answered',
+    icon: 'dot',
+    words: ({ allow }) => (allow === true ? 'allowed it' : 'denied it'),
   },
   {
     name: 'session_archived',
@@ -34,3 +76,5 @@ export const eventKinds: readonly EventKind[] = [
     words: () => 'brought the session back',
   },
 ]
+
+const linkTo = (id: unknown): string | undefined => (typeof id === 'string' ? `/sessions/${id}` : undefined)

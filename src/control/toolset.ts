@@ -2,8 +2,11 @@
 import type { Toolset } from '../operations/toolset.ts'
 import { eventKinds } from './event-kinds.ts'
 import guide from './guides/control.md' with { type: 'text' }
+import { answerPermission } from './permissions/answer.ts'
+import { ask } from './runner/ask.ts'
 import { getMessage } from './messages/get-message.ts'
 import { getMessages } from './messages/get-messages.ts'
+import { archivedSessions } from './runner/archived.ts'
 import { takeEvents } from './runner/events.ts'
 import { finish } from './runner/finish.ts'
 import { leaseJob } from './runner/lease.ts'
@@ -11,6 +14,7 @@ import { madeWorktree } from './runner/made-worktree.ts'
 import { register } from './runner/register.ts'
 import { take } from './runner/take.ts'
 import { createSession } from './sessions/create-session.ts'
+import { answersJob } from './tasks/answers.ts'
 import { getSession } from './sessions/get-session.ts'
 import { listSessions } from './sessions/list-sessions.ts'
 import { manageSession } from './sessions/manage-session.ts'
@@ -44,8 +48,11 @@ export const control: Toolset = {
     takeEvents,
     finish,
     madeWorktree,
+    ask,
+    archivedSessions,
+    answerPermission,
   ],
   guides: [{ name: 'control', about: 'giving work to other agents', text: guide }],
   eventKinds,
-  jobs: (services) => [leaseJob(services)],
+  jobs: (services) => [leaseJob(services), answersJob(services)],
 }

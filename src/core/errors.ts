@@ -62,8 +62,14 @@ export const refuse = (code: ErrorCode, message: string, details?: Record<string
 
 // The same answer for a missing, unknown or foreign credential, a team that has left, and a session that does not exist: none of them can be
 // told apart by trying.
-export const unauthorized = (): never =>
+export const unauthorized = (): never => refuse('unauthorized', TEAM_WANTED)
+
+/** The same for a call that no team may make. */
+export const keyWanted = (): never =>
   refuse(
     'unauthorized',
-    'Send the team_id that create_session or join_session gave you for this very session, in the X-Team-ID header or as the argument team_id, and check the session_id. If you have left it, join again.',
+    'Send a key as Authorization: Bearer KEY. Whoever runs this server makes one: bun run key full NAME, or the page /settings/keys.',
   )
+
+const TEAM_WANTED =
+  'Send the team_id that create_session or join_session gave you for this very session, in the X-Team-ID header or as the argument team_id, and check the session_id. If you have left it, join again.'

@@ -49,6 +49,7 @@ export const OPENS = {
   'control.update_session': ACTORS,
   'control.interrupt_session': ACTORS,
   'control.manage_session': ACTORS,
+  'control.answer_permission': NOBODY, // people alone
   'control.set_session_name': { ...NOBODY, sess: 'own' },
   runner: { ...NOBODY, run: true },
 } as const satisfies Record<string, Row>

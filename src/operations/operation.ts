@@ -43,6 +43,8 @@ export interface Operation<Context, I extends z.ZodObject = z.ZodObject, O exten
   refuses: readonly ErrorCode[]
   /** Its texts are what a program printed: `run` cleans them (transcripts/storable.ts) where those of a caller would be refused. */
   cleansTexts?: boolean
+  /** Looks at a write before its transaction begins, and may refuse it; what it does itself then stays done. */
+  beforehand?(context: Context, input: z.output<I>): Promise<void>
   run(context: Context, input: z.output<I>): Promise<z.output<O>>
   /** What a write waits for once it is committed, outside of its transaction; also of one that was done before. With `held`. */
   afterwards?(context: Context, answer: z.output<O>, input: z.output<I>): Promise<z.output<O>>

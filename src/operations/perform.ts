@@ -4,7 +4,7 @@ import { withinDeadline } from '../../db/database.ts'
 import type { Call } from './call.ts'
 import type { AnyCallerKind, Caller, Credential } from './callers.ts'
 import { createContext, type AnyOp, type Outcome } from './context.ts'
-import { ALWAYS, Refusal, refuse, unauthorized, type ErrorBody } from '../core/errors.ts'
+import { ALWAYS, keyWanted, Refusal, refuse, unauthorized, type ErrorBody } from '../core/errors.ts'
 import { newSecret, parseToken } from '../core/ids.ts'
 import { notOpened, opens } from '../core/key-scopes.ts'
 import { describeError } from '../core/log.ts'
@@ -52,7 +52,7 @@ const attempt = async (operation: AnyOp, services: Services, given: Call, raw: u
   const fields = (typeof raw === 'object' && raw !== null ? raw : {}) as Record<string, unknown>
   // Nothing is said of its arguments to a call that brings no pass.
   if (given.locked && !operation.letsIn && !isToken(fields.team_id ?? given.token)) given.locked()
-  const [kind, credential] = credentialOf(operation, given, fields) ?? unauthorized()
+  const [kind, credential] = credentialOf(operation, given, fields) ?? withoutCredential(operation)
   const { input, carried } = withoutCarried(operation, parsed(operation, raw))
   if (!operation.cleansTexts) checkTexts(input, credential.secret)
   const call = withCarried(given, carried)
@@ -68,6 +68,7 @@ const attempt = async (operation: AnyOp, services: Services, given: Call, raw: u
     if (caller.ended && operation.effect !== 'append' && key === undefined) unauthorized()
     const request = { operation, services, call, caller, input }
     if (operation.effect === 'write') {
+      await operation.beforehand?.(createContext(request, {}), input)
       const written = await write({ ...request, subject, key })
       if (!written.ok || !operation.afterwards) return written
       return { ...written, data: await operation.afterwards(createContext(request, { waiter }), written.data, input) }
@@ -105,6 +106,10 @@ const withoutCarried = (operation: AnyOp, given: Record<string, any>) => {
   }
   return { input, carried }
 }
+
+// Where a key opens what no team may call, that is what is missing.
+const withoutCredential = ({ callers }: AnyOp): never =>
+  callers.some(({ kind }) => kind === 'team') || !callers.some(({ kind }) => kind === 'key') ? unauthorized() : keyWanted()
 
 const isToken = (text: unknown) => typeof text === 'string' && parseToken(text) !== undefined
 const isInvited = (caller: Caller) => caller.kind === 'team' && caller.member.invited

@@ -1,8 +1,7 @@
 // The files of public/: read once, compressed once, with their hash in the URL so that browsers keep them for good.
 import { createHash } from 'node:crypto'
-import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { Http } from '../doors/http/http.ts'
+import { encodingFor, pack, type Encoding, type Packed } from './compress.ts'
 
 /** Reads a file of public/, by the runtime's means (src/server.ts); undefined when there is none. */
 export type ReadAsset = (path: string) => Promise<Response | undefined>
@@ -12,7 +11,7 @@ interface Asset {
   type: string
   bytes: Uint8Array<ArrayBuffer>
   /** At the highest compression, which takes 0.2 s: the start does not wait for it. Undefined for fonts, which are compressed already. */
-  compressed: Promise<{ br: Uint8Array<ArrayBuffer>; gzip: Uint8Array<ArrayBuffer> }> | undefined
+  compressed: Record<Encoding, Promise<Packed>> | undefined
 }
 
 export type Assets = ReadonlyMap<string, Asset>
@@ -20,6 +19,11 @@ export type Assets = ReadonlyMap<string, Asset>
 const TYPES = {
   'app.css': 'text/css; charset=utf-8',
   'app.js': 'text/javascript; charset=utf-8',
+  'home.js': 'text/javascript; charset=utf-8',
+  'settings.js': 'text/javascript; charset=utf-8',
+  'push.js': 'text/javascript; charset=utf-8',
+  'trace.js': 'text/javascript; charset=utf-8',
+  'agents.js': 'text/javascript; charset=utf-8',
   'sw.js': 'text/javascript; charset=utf-8',
   'icon.svg': 'image/svg+xml',
   'geist.woff2': 'font/woff2',
@@ -40,14 +44,8 @@ const assetOf = (bytes: Asset['bytes'], type: string): Asset => ({
   hash: createHash('sha256').update(bytes).digest('hex').slice(0, 12),
   type,
   bytes,
-  compressed: type.startsWith('font/') ? undefined : compress(bytes),
+  compressed: type.startsWith('font/') ? undefined : { br: pack(bytes, 'br', 'once'), gzip: pack(bytes, 'gzip', 'once') },
 })
-
-const compress = async (bytes: Asset['bytes']) => {
-  const [br, gzip] = await Promise.all([brotli(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }), gzipped(bytes)])
-  return { br: new Uint8Array(br), gzip: new Uint8Array(gzip) }
-}
-const [brotli, gzipped] = [promisify(brotliCompress), promisify(gzip)]
 
 /** The URL of an asset, which changes with its bytes. */
 export const hrefOf = (assets: Assets, name: string): string => {
@@ -68,8 +66,7 @@ export const assetResponse = async (c: Http, assets: Assets, name: string): Prom
     vary: 'accept-encoding',
   }
   if (c.req.header('if-none-match') === etag) return new Response(null, { status: 304, headers })
-  const accepted = c.req.header('accept-encoding') ?? ''
-  const encoding = asset.compressed && (['br', 'gzip'] as const).find((name) => new RegExp(`\\b${name}\\b`).test(accepted))
+  const encoding = asset.compressed && encodingFor(c)
   if (!encoding) return new Response(asset.bytes, { headers })
-  return new Response((await asset.compressed!)[encoding], { headers: { ...headers, 'content-encoding': encoding } })
+  return new Response((await asset.compressed![encoding]).bytes, { headers: { ...headers, 'content-encoding': encoding } })
 }

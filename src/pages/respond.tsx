@@ -1,8 +1,6 @@
-// Pages as responses: rendered, compressed for browsers that accept gzip, with headers that let only this server's own content into them.
+// Pages as responses: rendered, compressed for browsers, with headers that let only this server's own content into them.
 import { getCookie } from 'hono/cookie'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
-import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
 import type { ReactElement } from 'react'
 import { renderToStaticMarkup } from 'react-dom/server'
 import type { Frame } from '../../components/site/shell.tsx'
@@ -17,6 +15,7 @@ import { bodyFrom, GUARDED, isApi, type Http } from '../doors/http/http.ts'
 import { calledScheme } from '../doors/http/origin.ts'
 import { moveOldCookies, sharedTokenOf } from '../doors/http/share-link.ts'
 import { hrefOf, type Assets } from './assets.ts'
+import { encodingFor, pack, takes, type Packed } from './compress.ts'
 
 export const THEME_COOKIE = 'parley_theme'
 
@@ -45,8 +44,6 @@ const PAGE_HEADERS = {
 }
 const SMALL = 1_400 // fits into one packet uncompressed
 
-const gzipAsync = promisify(gzip)
-
 /** Renders a page. `headers` are added to those that every page has. */
 export const page = (c: Http, element: ReactElement, status?: ContentfulStatusCode, headers?: Record<string, string>): Promise<Response> =>
   htmlResponse(c, `<!doctype html>${renderToStaticMarkup(element)}`, status, headers)
@@ -55,23 +52,21 @@ export const page = (c: Http, element: ReactElement, status?: ContentfulStatusCo
 export const fragment = (c: Http, element: ReactElement, status?: ContentfulStatusCode): Promise<Response> =>
   htmlResponse(c, renderToStaticMarkup(element), status)
 
-/** Markup as a response, compressed unless it is small or the browser does not accept gzip. */
+/** Markup as a response, compressed unless it is small or the browser takes neither encoding. */
 export const htmlResponse = async (c: Http, html: string, status: ContentfulStatusCode = 200, headers: Record<string, string> = {}) => {
-  const small = html.length < SMALL || !takesGzip(c)
-  return sendHtml(c, small ? html : await gzipped(html), status, headers)
+  const encoding = html.length < SMALL ? undefined : encodingFor(c)
+  return sendHtml(c, encoding ? await pack(html, encoding) : html, status, headers)
 }
 
-export type Gzipped = Uint8Array<ArrayBuffer>
-export const gzipped = async (html: string): Promise<Gzipped> => new Uint8Array(await gzipAsync(html, { level: 5 }))
-export const takesGzip = (c: Http): boolean => /\bgzip\b/.test(c.req.header('accept-encoding') ?? '')
-
 /** A response of markup as it is: text, or bytes that were compressed before. */
-export const sendHtml = (c: Http, body: string | Gzipped, status: ContentfulStatusCode = 200, headers: Record<string, string> = {}) =>
-  c.body(body, status, { ...PAGE_HEADERS, ...(typeof body !== 'string' && { 'content-encoding': 'gzip' }), ...headers })
+export const sendHtml = (c: Http, body: string | Packed, status: ContentfulStatusCode = 200, headers: Record<string, string> = {}) =>
+  typeof body === 'string'
+    ? c.body(body, status, { ...PAGE_HEADERS, ...headers })
+    : c.body(body.bytes, status, { ...PAGE_HEADERS, 'content-encoding': body.encoding, ...headers })
 
 /** A page whose parts are rendered while it is sent. */
 export const streamedPage = (c: Http, parts: AsyncIterator<string>): Response => {
-  const packs = takesGzip(c)
+  const packs = takes(c, 'gzip') // CompressionStream has no brotli everywhere
   const body = bodyFrom(parts)
   return c.body(packs ? body.pipeThrough(new CompressionStream('gzip')) : body, 200, {
     ...PAGE_HEADERS,
@@ -97,8 +92,7 @@ export const frameOf = (c: Http, { services, assets }: Site): Frame => {
     theme: THEMES.find((name) => name === theme) ?? 'system',
     person: isGuest(c, { services }) ? { name: 'Guest', role: 'guest' } : personOf(c, services),
     path: c.req.method === 'GET' ? localPath(redacted(pathname + search)) : '/',
-    styles: hrefOf(assets, 'app.css'),
-    script: hrefOf(assets, 'app.js'),
+    hrefOf: (asset) => hrefOf(assets, asset),
   }
 }
 

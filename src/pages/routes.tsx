@@ -8,6 +8,8 @@ import { errorAnswer, type Env, type Http } from '../doors/http/http.ts'
 import { liveRoutes } from './live/routes.tsx'
 import { previewConclusion, showForm, submitForm, type FormName } from './forms/session-forms.tsx'
 import { frameOf, page, seeOther, toSignIn, wantsPage, type Site } from './respond.tsx'
+import { submitInterrupt, submitPermission, submitPrompt } from './agents/acts.tsx'
+import { newAgentSession, openAgentSession, worktreesPage } from './agents/worktrees.tsx'
 import { assetResponse } from './assets.ts'
 import { connectPage } from './site/connect.tsx'
 import { docHistoryPage, restoreVersion, versionFile } from './session/doc-history.tsx'
@@ -53,10 +55,15 @@ const READ: Routes = {
   '/settings': settingsPage,
   '/settings/keys': keysPage,
   '/connect': connectPage,
+  '/worktrees': worktreesPage,
+  '/worktrees/:worktree/new': newAgentSession,
 }
 const WRITE: Routes = {
   '/sessions/new': submitForm('new'),
   '/sessions/:id/messages': sendMessage,
+  '/sessions/:id/prompt': submitPrompt,
+  '/sessions/:id/interrupt': submitInterrupt,
+  '/sessions/:id/permission': submitPermission,
   '/sessions/:id/history': restoreVersion,
   '/sessions/:id/share': makeShare,
   '/sessions/:id/unshare': endShare,
@@ -64,6 +71,7 @@ const WRITE: Routes = {
   '/sessions/:id/uninvite': revokeInvitation,
   ...onSession(submitForm),
   '/sessions/:id/conclude/preview': previewConclusion,
+  '/worktrees/:worktree/new': openAgentSession,
   '/settings/keys': submitKey,
   '/settings/keys/revoke': submitRevoke,
   '/settings/sign-ins/end': submitSignInEnd,

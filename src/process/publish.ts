@@ -23,6 +23,7 @@ interface Subscribers {
   ownTools: ReadonlySet<string> | undefined
 }
 
+type EventListener = (session: string, events: readonly Event[]) => void
 type TopicListener = (id: string, newest: number) => void
 
 /** All that depends on how far the logs have grown, and the functions that say that one has. */
@@ -35,6 +36,7 @@ export const createPublisher = (database: Database, { metrics, loops, notifier, 
   const missed = new Missed(database, feeds.recent, () => notifier?.mayHavePeers ?? false)
   const indexer = new Indexer(database, { posted: () => posted, ownTools })
   const listeners = new Map<string, TopicListener[]>()
+  const eventListeners: EventListener[] = []
   const docVersions = createDocVersions()
   const groupCommit = new GroupCommit(database, (answered) => {
     for (const [session, events] of eventsBySession(answered)) publish(session, events)
@@ -47,6 +49,7 @@ export const createPublisher = (database: Database, { metrics, loops, notifier, 
     missed.extend(session, events)
     grewHere(session, events.at(-1)!.sequence, events.length)
     loops.posted(session, events)
+    for (const listener of eventListeners) listener(session, events)
   }
   /** `events`: how many were committed here, the last of them `newest`. Readers get them from the database. */
   const grewHere = (session: string, newest: number, events: number) => {
@@ -90,6 +93,9 @@ export const createPublisher = (database: Database, { metrics, loops, notifier, 
   }
   on(DOC_TOPIC, docVersions.moved)
   return {
+    /** `listener` is called with the events that this instance commits, for a session at a time. It must not throw, and what depends on it
+     *  alone is lost with the process. */
+    onEvents: (listener: EventListener) => void eventListeners.push(listener),
     groupCommit,
     waiters,
     feeds,

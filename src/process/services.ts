@@ -105,6 +105,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
     publish: publisher.publish,
     publishTopic: publisher.publishTopic,
     onTopic: publisher.on,
+    onEvents: publisher.onEvents,
     grewHere: publisher.grewHere,
     outcomeUnknown: own.recheck,
     eventsAfter: publisher.feeds.after,

@@ -56,20 +56,26 @@ export const participantsSection = async ({ services, queries }: Context, { sess
   )
 }
 
-/** The questions that wait for the team's answer, and those that the team asked and that wait for others (`unanswered_by`). */
+/** The questions that wait for the team's answer, and those that the team asked and that wait for other teams (`unanswered_by`) or
+ *  for people (`unanswered_by_people`). */
 export const questionSections = async ({ queries }: Context, { session: { id }, teamId }: Member): Promise<CatchUpSection[]> => {
   const key = teamKeys(await roster(queries, id))
   const open = await openQuestions(queries, id, key)
   const toTeam = open.filter(({ waitingFor }) => waitingFor.some((handle) => key(handle) === key(teamId)))
   const byTeam = open.filter((question) => isAskedBy(question, teamId, key))
   const [unanswered, asked] = await Promise.all([textsOf(queries, id, toTeam), textsOf(queries, id, byTeam)])
-  const waitingFor = new Map(byTeam.map((question) => [question.id, question.waitingFor]))
-  const askedRows = asked.map((event) => ({ ...rowOf(event), unanswered_by: waitingFor.get(event.id) }))
+  const byId = new Map(byTeam.map((question) => [question.id, question]))
+  const askedRows = asked.map((event) => ({ ...rowOf(event), ...owed(byId.get(event.id)!) }))
   return [
     listSection('unanswered', 0.35, unanswered.map(rowOf), { total: toTeam.length, arrange: oldestFirst }),
     listSection('asked', 0.25, askedRows, { total: byTeam.length, arrange: oldestFirst }),
   ]
 }
+
+const owed = ({ waitingFor, waitingForPeople }: OpenQuestion) => ({
+  unanswered_by: waitingFor,
+  ...(waitingForPeople.length > 0 && { unanswered_by_people: waitingForPeople }),
+})
 
 const textsOf = async (queries: Context['queries'], sessionId: string, questions: OpenQuestion[]): Promise<Event[]> => {
   const ids = questions.slice(0, ROWS).map(({ id }) => id)

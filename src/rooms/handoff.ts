@@ -108,12 +108,18 @@ const documentParts = (doc: string): string[] => {
   ]
 }
 
-// The newest questions that somebody owes an answer, each with the handles of those who do.
+// The newest questions that somebody owes an answer, each with the handles and names of those who do.
 const unanswered = async (queries: Queries, sessionId: string, teams: Participant[]): Promise<Event[]> => {
   const open = (await openQuestions(queries, sessionId, teamKeys(teams))).slice(0, UNANSWERED)
-  const waitingFor = new Map(open.map((question) => [question.id, question.waitingFor]))
-  const events = await eventsById(queries, sessionId, [...waitingFor.keys()])
-  return events.toSorted((a, b) => a.sequence - b.sequence).map((event) => ({ ...event, unanswered_by: waitingFor.get(event.id) }))
+  const byId = new Map(open.map((question) => [question.id, question]))
+  const events = await eventsById(queries, sessionId, [...byId.keys()])
+  return events
+    .toSorted((a, b) => a.sequence - b.sequence)
+    .map((event) => ({
+      ...event,
+      unanswered_by: byId.get(event.id)!.waitingFor,
+      unanswered_by_people: byId.get(event.id)!.waitingForPeople,
+    }))
 }
 
 const messages = (events: Event[], teams: Participant[]): string => {
@@ -122,21 +128,25 @@ const messages = (events: Event[], teams: Participant[]): string => {
     .map((event) => {
       const { by, to, text } = messageOf(event, names)
       const shown = quoted(text, MESSAGE, `get_history with message_id ${event.id} has all of it`)
-      const { unanswered_by, expects_reply } = event
+      const { unanswered_by, unanswered_by_people, expects_reply } = event
       const asked = to ? ` ${expects_reply ? 'asked' : 'to'} ${cutText(to, NAMES)}` : ''
-      const owed = unanswered_by ? `, not answered by ${cutText(namesOf(unanswered_by as string[], names), NAMES)}` : ''
+      const owed = unanswered_by ? `, not answered by ${cutText(namesOf(unanswered_by, unanswered_by_people, names), NAMES)}` : ''
       return `${by}${asked}, #${event.sequence}, ${event.at}${owed}\n\n${shown}`
     })
     .join('\n\n')
 }
 
-const namesOf = (handles: string[], names: Map<string, string>) => handles.map((id) => names.get(id) ?? 'somebody').join(', ')
+// Of teams and of people: after a person's name stands what it is, as in messageOf.
+const namesOf = (handles: unknown, people: unknown, names: Map<string, string>): string => {
+  const teams = ((handles ?? []) as string[]).map((id) => names.get(id) ?? 'somebody')
+  return [...teams, ...((people ?? []) as string[]).map((name) => `${oneLine(name)} (a person)`)].join(', ')
+}
 
 /** A message's author, addressees and text as Markdown. `names`: the teams' names by handle. Only the author's name is bold, so that a team
  *  called "Robin (a person)" cannot pass for a person: `(a person)` after a person's name is not bold. */
-export const messageOf = ({ posted_by_team_id, team, author, to, content }: Event, names: Map<string, string>) => ({
+export const messageOf = ({ posted_by_team_id, team, author, to, to_people, content }: Event, names: Map<string, string>) => ({
   by: `**${names.get(String(posted_by_team_id)) ?? oneLine(String(team ?? 'Somebody'))}**${author === 'person' ? ' (a person)' : ''}`,
-  to: to === undefined ? undefined : namesOf(to as string[], names),
+  to: namesOf(to, to_people, names) || undefined,
   text: String((content as { text?: string } | undefined)?.text ?? ''),
 })
 

@@ -9,7 +9,7 @@ import { sessionSubject } from '../operations/subject.ts'
 import type { Services } from '../process/services.ts'
 import { isMentioned } from '../stores/events.ts'
 import { lockText } from '../../db/advisory-locks.ts'
-import { activeElsewhere, addParticipant, markLeft, memberByToken, roster, type Participant } from '../stores/members.ts'
+import { activeElsewhere, addParticipant, markLeft, memberByToken, roster, type Participant, type RosterRow } from '../stores/members.ts'
 import { setConvener, takesWrites, type Session } from '../stores/sessions.ts'
 import { bringsInvitation, joinByInvitation } from './invitations.ts'
 import { refuseBeyondEnd, existingSession } from './preconditions.ts'
@@ -195,7 +195,7 @@ export const missingTeams = (session: Session, teams: Participant[]) =>
  *  move `last_seen_at`. */
 export const participantOf = (
   services: Services,
-  row: Participant,
+  row: Participant & Partial<Pick<RosterRow, 'agent'>>,
   session: Pick<Session, 'convenerTeamId'>,
   self?: string,
 ): z.infer<typeof participant> => ({

@@ -9,6 +9,7 @@ import { readDocument } from '../stores/documents.ts'
 import { setClosed, setMetadata, type Session } from '../stores/sessions.ts'
 import { withConclusion } from './document/conclusion.ts'
 import { writeDoc } from './document/doc-write.ts'
+import { tellParent } from './tell-parent.ts'
 import { authorOf, convenerOnly, isConvener } from './who-may.ts'
 import { tellPeople } from '../notices/tell.ts'
 import { existingSession, refuseArchived, refuseUnknownSession, openSession } from './preconditions.ts'
@@ -162,8 +163,10 @@ export const concludeSession = op({
     await setClosed(context.queries, session_id, true)
     const event = { event: 'session_concluded', by: authorOf(context).name, doc_version: doc.version }
     const { id } = await context.append(session_id, event, { evenClosed: true })
-    if (context.session!.status === 'active')
+    if (context.session!.status === 'active') {
       await tellPeople(context.queries, [{ kind: 'session_concluded', sessionId: session_id, about: id }])
+      await tellParent(context, context.session!, { task_id: null, status: 'concluded', message_id: id, text: summary_section })
+    }
     const { closedAt } = await existingSession(context.queries, session_id)
     return { session_id, status: 'closed' as const, closed_at: closedAt!, doc_version: doc.version }
   },

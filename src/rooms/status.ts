@@ -1,17 +1,21 @@
 // A team's status, from its row and from what this process has seen since presence was last written. A wait is a team's heartbeat; a held
 // peek says that its agent has ended its turn and that a message wakes it, and nothing else: `last_seen_at` is the time of the last poll.
 import type { Services } from '../process/services.ts'
-import type { AroundThresholds, Participant } from '../stores/members.ts'
+import type { AgentPresence, AroundThresholds, Participant } from '../stores/members.ts'
 
 export const STATUSES = ['active', 'asleep', 'idle', 'disconnected'] as const
 export type Status = (typeof STATUSES)[number]
 
 type Known = Pick<Services, 'presence' | 'clock' | 'config'>
 
+const OF_AGENTS = { working: 'active', ready: 'idle', away: 'disconnected' } as const
+
 /** The first of these that is true: active (it polls, or did within IDLE_AFTER), asleep (the same of held peeks), idle (it polled within
- *  DISCONNECTED_AFTER). Otherwise, and once it has left, it is disconnected. */
-export const statusOf = (services: Known, row: Participant): Status => {
+ *  DISCONNECTED_AFTER). Otherwise, and once it has left, it is disconnected. A team that is the session's agent polls nothing: it is active
+ *  while a task runs, else idle while its runner is online. */
+export const statusOf = (services: Known, row: Participant & { agent?: AgentPresence | null }): Status => {
   if (row.leftAt) return 'disconnected'
+  if (row.agent) return OF_AGENTS[row.agent]
   const { clock, config } = services
   const silentSeconds = (clock.now() - lastSeenMs(services, row)) / 1000
   if (isPolling(services, row) || silentSeconds <= config.IDLE_AFTER) return 'active'

@@ -168,3 +168,14 @@ export const versionTexts = async (
   )
   return new Map([[0, ''], ...rows.map(({ version, content }) => [version, content] as const)])
 }
+
+/** The document as it was when the event of this sequence was written. */
+export const documentAt = async ({ query }: Queries, sessionId: string, sequence: number): Promise<string> => {
+  const [row] = await query<{ content: string }>(
+    `select content from session_doc_history where session_id = $1
+       and written_at <= coalesce((select at from events where session_id = $1 and sequence <= $2 order by sequence desc limit 1), '-infinity')
+     order by version desc limit 1`,
+    [sessionId, sequence],
+  )
+  return row?.content ?? ''
+}

@@ -127,12 +127,12 @@ export const pageOf = (events: Event[]): Page => {
 const sizeOf = ({ content, ...rest }: Event) => Buffer.byteLength(JSON.stringify(content ?? rest))
 
 export const eventOf = (row: EventRow): Event => {
-  const { id, sequence, type, at } = row
+  const { id, sequence, type, at, to_team_ids: to } = row
   if (type === 'system') {
     const event = { id, sequence, type, ...fromBeforeTo(row.content), at }
     return row.by_team_id ? { ...event, [DONE_BY]: row.by_team_id } : event
   }
-  const { prompted_by, ...content } = row.content
+  const { content, beside } = apart(row)
   return {
     id,
     sequence,
@@ -140,14 +140,21 @@ export const eventOf = (row: EventRow): Event => {
     author: row.author,
     team: row.author_name,
     posted_by_team_id: row.posted_by_team_id,
-    content: row.task_id && prompted_by ? content : row.content,
+    content,
     at,
     ...(row.reply_to && { reply_to: row.reply_to }),
-    ...(row.to_team_ids && { to: row.to_team_ids }),
+    ...(to && to.length > 0 && { to }),
+    ...beside,
     ...(row.expects_reply && { expects_reply: true }),
     ...(row.task_id && { task_id: row.task_id }),
-    ...(row.task_id && prompted_by !== undefined && { prompted_by }),
     ...(row.tool_name && { tool_name: row.tool_name }),
     ...(row.model && { model: row.model }),
   }
+}
+
+// What of a message is stored in its content and shown beside it: the people that it is addressed to, who have names alone, and who prompted.
+const apart = ({ type, content }: EventRow): { content: EventRow['content']; beside?: object } => {
+  if (!isMessage(type) || (content.to_people === undefined && content.prompted_by === undefined)) return { content }
+  const { to_people, prompted_by, ...said } = content
+  return { content: said, beside: { ...(to_people !== undefined && { to_people }), ...(prompted_by !== undefined && { prompted_by }) } }
 }

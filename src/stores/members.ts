@@ -3,6 +3,8 @@ import { and, asc, eq, getTableColumns, gt, isNull, ne, or, sql } from 'drizzle-
 import { prepared, type Queries } from '../../db/database.ts'
 import { acks, participants, sessions } from '../../db/schema.ts'
 import { parseToken, sameText, sha256, type Token } from '../core/ids.ts'
+import { agents } from '../../db/control-schema.ts'
+import { isOnline } from './control/runners.ts'
 import { plainArray } from '../../db/arrays.ts'
 
 /** What a wait or a read needs to know of a session before it begins. */
@@ -95,16 +97,27 @@ const memberOf = (row: MemberRow): Member => ({
   addressedCursor: row.addressed_cursor,
 })
 
-/** A team on the roster, with the cursor up to which it has acknowledged the feed. */
-export type RosterRow = Participant & { acknowledgedCursor: number }
+/** How it is with a team that is the session's agent: a task runs, or its runner is online, or is not. */
+export type AgentPresence = 'working' | 'ready' | 'away'
+
+/** A team on the roster, with the cursor up to which it has acknowledged the feed. `agent`: null for a team that is no session's agent. */
+export type RosterRow = Participant & { acknowledgedCursor: number; agent: AgentPresence | null }
+
+// A session without an agent costs one look into an index for each team.
+const PRESENCE = sql<AgentPresence | null>`case when ${agents.sessionId} is null then null
+  when exists (select from tasks t where t.session_id = ${agents.sessionId} and t.status = 'running' and t.runner_id is not null) then 'working'
+  when exists (select from sessions s join worktrees w on w.id = s.worktree_id and w.gone_at is null join runners r on r.id = w.runner_id
+    where s.id = ${agents.sessionId} and ${sql.raw(isOnline('r'))}) then 'ready'
+  else 'away' end`
 
 export const roster = (queries: Queries, sessionId: string): Promise<RosterRow[]> => rostersOf(queries, [sessionId])
 
 const ROSTERS = prepared((db) =>
   db
-    .select({ ...getTableColumns(participants), acknowledgedCursor: sql<number>`coalesce(${acks.cursor}, 0)` })
+    .select({ ...getTableColumns(participants), acknowledgedCursor: sql<number>`coalesce(${acks.cursor}, 0)`, agent: PRESENCE })
     .from(participants)
     .leftJoin(acks, and(eq(acks.sessionId, participants.sessionId), eq(acks.teamId, participants.teamId)))
+    .leftJoin(agents, and(eq(agents.sessionId, participants.sessionId), eq(agents.teamId, participants.teamId)))
     .where(sql`${participants.sessionId} = any(${sql.placeholder('ids')}::uuid[])`)
     .orderBy(asc(participants.joinedAt), asc(participants.teamId))
     .prepare('rosters'),

@@ -1,4 +1,4 @@
-// Questions (posts with expects_reply) and what was replied to them, read without their texts.
+// Questions (posts with expects_reply) and what was replied to them, read without their texts; and which people can be asked.
 import type { Queries } from '../../db/database.ts'
 import { plainArray } from '../../db/arrays.ts'
 
@@ -12,7 +12,10 @@ export interface MessageHead {
 }
 
 export interface Question extends MessageHead {
-  to: string[]
+  /** The handles of the teams that are asked; undefined where people alone are. */
+  to?: string[]
+  /** The names of the people. */
+  to_people?: string[] | null
 }
 
 export interface Reply extends MessageHead {
@@ -26,7 +29,7 @@ const MOST_QUESTIONS = 1_000
 /** The newest 1,000 questions of a session, the newest first. */
 export const newestQuestions = ({ query }: Queries, sessionId: string): Promise<Question[]> =>
   query(
-    `select ${HEAD}, to_team_ids as "to" from events
+    `select ${HEAD}, to_team_ids as "to", content->'to_people' as to_people from events
      where session_id = $1 and to_team_ids is not null and expects_reply order by sequence desc limit ${MOST_QUESTIONS}`,
     [sessionId],
   )
@@ -39,3 +42,13 @@ export const repliesTo = async ({ query }: Queries, sessionId: string, ids: stri
         sessionId,
         plainArray(ids),
       ])
+
+/** The names of the people who have written in a session, in its feed or its document. The first line reads the index events_of_people. */
+export const peopleHere = async ({ query }: Queries, sessionId: string): Promise<string[]> => {
+  const rows = await query<{ name: string }>(
+    `select author_name as name from events where session_id = $1 and author = 'person' and source_line is null and author_name is not null
+     union select written_by from session_doc_history where session_id = $1 and written_by_team_id is null`,
+    [sessionId],
+  )
+  return rows.map(({ name }) => name)
+}

@@ -57,6 +57,30 @@ export const eventsFrom = (
     from,
   ])
 
+/** The last events of a task, ascending, their contents cut: without the prompt, and without a response that its answer repeats. `upTo`: the log's end when
+ *  the task ended. */
+export const taskEvents = async (
+  { query }: Queries,
+  { sessionId, taskId, after, upTo, answer, limit }: TaskStretch,
+): Promise<TraceRow[]> => {
+  const rows = await query<TraceRow>(
+    `select ${columns(CUT)} from events e
+     where e.session_id = $1 and e.sequence > $2 and e.sequence <= $3 and e.task_id = $4 and e.type not in ('chat', 'user_input')
+       and not (e.type = 'assistant_response' and e.content->>'text' = $5) order by e.sequence desc limit ${limit}`,
+    [sessionId, after, upTo ?? Number.MAX_SAFE_INTEGER, taskId, answer ?? ''],
+  )
+  return rows.reverse()
+}
+
+export interface TaskStretch {
+  sessionId: string
+  taskId: string
+  after: number
+  upTo: number | null
+  answer: string | null
+  limit: number
+}
+
 /** One event with its whole content. */
 export const eventAt = async ({ query }: Queries, sessionId: string, sequence: number): Promise<TraceRow | undefined> => {
   const [row] = await query<TraceRow>(`select ${columns('e.content')} from events e where e.session_id = $1 and e.sequence = $2`, [

@@ -33,12 +33,14 @@ const ofEvent = (event: Json, memory: Memory): TraceEvent => {
     content,
     reply_to,
     to,
+    to_people,
     expects_reply,
     task_id: __,
     tool_name,
     model,
     ...fields
   } = event
+  const people = to_people === undefined ? undefined : listOr(to_people).map(wordOf)
   const common = { key: `/${String(id)}`, type: type as TraceEvent['type'], at }
   if (type === 'system') {
     const { changes } = objectOr(fields)
@@ -53,9 +55,9 @@ const ofEvent = (event: Json, memory: Memory): TraceEvent => {
     authorName: textOr(team),
     teamId: typeof posted_by_team_id === 'string' && isUuid(posted_by_team_id) ? posted_by_team_id : undefined,
     replyTo: textOr(reply_to) && `/${String(reply_to)}`,
-    to: to === undefined ? undefined : listOr(to).map(wordOf).filter(isUuid),
+    to: to === undefined && people === undefined ? undefined : listOr(to).map(wordOf).filter(isUuid),
     expectsReply: expects_reply === true || undefined,
-    content: isObject(content) ? content : { text: wordOf(content ?? '') },
+    content: { ...(isObject(content) ? content : { text: wordOf(content ?? '') }), ...(people && { to_people: people }) },
     toolName: textOr(tool_name),
     model: textOr(model),
   }

@@ -57,6 +57,10 @@ test('when the wakes are used up the open page says so, until a person writes', 
       /^Since \d\d:\d\d UTC messages have woken sleeping teams 2 times, without a word from a person\./,
     )
     await page.getByRole('link', { name: 'Needs a person' }).waitFor()
+    const chip = page.locator('#roster li', { hasText: "Bea's Team" })
+    await chip.getByText('asleep', { exact: true }).waitFor()
+    expect(await chip.getAttribute('title')).toMatch(/; only a message to it or from a person wakes it$/)
+    expect(await chip.getByText('Asleep, only a message to it or from a person wakes it').count()).toBe(1)
     expect(await violations(page)).toEqual([])
     await say('This wakes nobody.')
     await using({}, async (home) => {

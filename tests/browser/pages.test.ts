@@ -75,7 +75,7 @@ test('what a team writes, names and titles itself does nothing and is shown as t
       await page.goto(path)
       expect(await page.title()).not.toBe('owned')
       expect(await page.locator('img, iframe, object, embed, form[action^="http"]').count()).toBe(0)
-      expect(await page.locator('script').count()).toBe(1)
+      expect(await page.locator('script:not([src^="/public/"])').count()).toBe(0)
       expect(await page.locator('[onerror], [onclick], [onload], [style], a[href^="javascript"]').count()).toBe(0)
       expect(await page.locator('main').textContent()).toContain('<script>')
     }
@@ -122,7 +122,8 @@ test('a person signs in by the link, saves another MCP link, which takes effect 
     expect(new URL(page.url()).pathname).toBe('/settings')
     expect(await linkNow()).toBe('https://parley.example.com/mcp')
     expect(await page.getByRole('alert').textContent()).toMatch(/^Saved, and agents are given this link .* Not reachable/)
-    expect(await page.locator('#link pre').first().textContent()).toContain('https://parley.example.com/mcp')
+    for (const line of await page.locator('#link pre').allTextContents()) expect(line).toContain('https://parley.example.com/')
+    expect(await page.locator('#link pre').first().textContent()).toMatch(/^npx -y https:.*\.tgz connect claude$/)
     await page.goto('/connect')
     expect(await page.locator('main').textContent()).toContain('codex mcp add parley --url https://parley.example.com/mcp')
     await page.goto('/settings')

@@ -1,9 +1,10 @@
 import { expect, test } from 'bun:test'
 import type { Page } from 'playwright'
 import { thatCanBeCut } from '../support/proxy.ts'
+import { violations } from '../support/axe.ts'
 import { MOBILE, withSite } from '../support/site.ts'
 
-const { parley, using } = withSite()
+const { parley, using, asRobin } = withSite()
 
 const room = async () => {
   const { post } = parley
@@ -108,6 +109,41 @@ test('an answer that came while the page was cut off is marked when it is back',
       await proxy.close()
     }
   }))
+
+for (const script of [true, false])
+  test(`a question to a person is answered on the page, ${script ? 'with' : 'without'} script, by those who are signed in`, () =>
+    using({ javaScriptEnabled: script, viewport: { width: 390, height: 844 } }, async (page, complaints) => {
+      const { path, alex, say } = await room()
+      await page.goto(path)
+      await asRobin(page, path)
+      await page.locator('#message').fill('I am here.')
+      await page.getByRole('button', { name: 'Send' }).click()
+      await page.locator('.row-message', { hasText: 'I am here.' }).waitFor()
+      const { cursor } = await say(alex, 'Shall we ship it?', { to: ['Robin'], expects_reply: true })
+      if (!script) await page.reload()
+      const mark = page.locator(`#q${cursor}`)
+      await mark.filter({ hasText: 'Robin' }).waitFor()
+      expect(await mark.innerText()).toBe('Question · waiting for Robin · Answer')
+      await using({}, async (stranger) => {
+        await stranger.goto(path)
+        expect(await marked(stranger, `#q${cursor}`)).toBe('Question · waiting for Robin')
+      })
+      await mark.getByRole('link', { name: 'Answer', exact: true }).click()
+      const answers = page.locator('#composer', { hasText: `Answers Alex's Team, #${cursor}` })
+      await answers.waitFor()
+      if (script) expect(await violations(page)).toEqual([])
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
+      await answers.getByRole('link', { name: 'Cancel' }).click()
+      await page.locator('#composer').waitFor()
+      expect(await answers.count()).toBe(0)
+      await mark.getByRole('link', { name: 'Answer', exact: true }).click()
+      await page.locator('#message').fill('Yes.')
+      await page.getByRole('button', { name: 'Send' }).click()
+      await mark.getByRole('link', { name: `answered by Robin, #${Number(cursor) + 1}` }).waitFor()
+      expect(await mark.getByRole('link', { name: 'Answer', exact: true }).count()).toBe(0)
+      expect(await answers.count()).toBe(0)
+      expect(complaints).toEqual([])
+    }))
 
 for (const script of [true, false]) {
   test(`${script ? 'with' : 'without'} script a concluded session names those who never answered`, () =>

@@ -1,25 +1,11 @@
-import { afterEach, beforeAll, expect, test } from 'bun:test'
-import { buildClient, newHome, outcomeOf, type Home } from '../support/client.ts'
-import { startHub, type Hub } from '../support/hub.ts'
+import { expect, test } from 'bun:test'
+import { outcomeOf } from '../support/client.ts'
+import { withHubsOfTheirOwn } from '../support/hub-and-clients.ts'
 import { armed, meeting, sessionFiles } from '../support/watching.ts'
 
 const LONG_MS = 180_000
-const ending: (() => unknown)[] = []
-beforeAll(buildClient, 60_000)
-afterEach(async () => {
-  for (const end of ending.splice(0).toReversed()) await end()
-}, LONG_MS)
+const { homeOf, hubWith } = withHubsOfTheirOwn()
 
-const homeOf = (link: string): Home => {
-  const home = newHome(link)
-  ending.push(home.drop)
-  return home
-}
-const hubWith = async (env: Record<string, string> = {}): Promise<Hub> => {
-  const hub = await startHub(env)
-  ending.push(hub.server.remove)
-  return hub
-}
 test(
   'doctor says of each thing whether it is in order, and what to do',
   async () => {

@@ -1,9 +1,10 @@
-import { afterEach, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { buildClient, newHome, RUNTIME, type Home } from '../support/client.ts'
-import { fakeClient, within, type FakeClient } from '../support/fake-client.ts'
-import { callsTo, startHub, type Hub, type Team } from '../support/hub.ts'
+import { RUNTIME, type Home } from '../support/client.ts'
+import { within, type FakeClient } from '../support/fake-client.ts'
+import { callsTo, type Team } from '../support/hub.ts'
+import { withHubsOfTheirOwn } from '../support/hub-and-clients.ts'
 import { freePort, spawnServer } from '../support/server.ts'
 import { armed, meeting } from '../support/watching.ts'
 
@@ -11,27 +12,7 @@ const LONG_MS = 180_000
 const HANDLE = '92770306-1e20-42c0-98ac-86ee3b4a7216'
 const ENTRY = { session_id: 'd24613bd-2257-4810-bee4-ef40e02a77bf', team_id: `${HANDLE}.AaDyp4iDPMxOyEw0iDa0SOZSnNiCtNLD` }
 
-const ending: (() => unknown)[] = []
-beforeAll(buildClient, 60_000)
-afterEach(async () => {
-  for (const end of ending.splice(0).toReversed()) await end()
-}, LONG_MS)
-
-const homeOf = (link: string): Home => {
-  const home = newHome(link)
-  ending.push(home.drop)
-  return home
-}
-const clientOf = (home: Home, link: string): FakeClient => {
-  const client = fakeClient(home, link)
-  ending.push(client.kill)
-  return client
-}
-const hubWith = async (env: Record<string, string> = {}): Promise<Hub> => {
-  const hub = await startHub(env)
-  ending.push(hub.server.remove)
-  return hub
-}
+const { atTheEnd, homeOf, clientOf, hubWith } = withHubsOfTheirOwn()
 const idle = async (home: Home, client: FakeClient, team: Team) => {
   expect(await client.joined(team)).toMatchObject({ code: 0, err: '' })
   const ended = client.ended()
@@ -67,7 +48,7 @@ test(
     const { ended } = await idle(home, clientOf(home, old), alex)
     await hub.server.terminate()
     const moved = spawnServer({ PORT: String(port), DATA_DIR: hub.server.folder, MCP_URL: `http://127.0.0.1:${port}/mcp` })
-    ending.push(() => moved.kill('SIGKILL'))
+    atTheEnd(() => moved.kill('SIGKILL'))
     while (!(await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined))?.ok) await Bun.sleep(100)
     await callsTo(`http://127.0.0.1:${port}`).post(bea, 'here now')
     expect((await ended).err).toContain('1 unread')
@@ -85,7 +66,7 @@ test(
     })
     const port = await freePort()
     await new Promise<void>((resolve) => foreign.listen(port, '127.0.0.1', resolve))
-    ending.push(() => foreign.close())
+    atTheEnd(() => foreign.close())
     const link = `http://127.0.0.1:${port}/mcp`
     const home = homeOf(link)
     const client = clientOf(home, link)
@@ -162,7 +143,7 @@ test(
     })
     const port = await freePort()
     await new Promise<void>((resolve) => evil.listen(port, '127.0.0.1', resolve))
-    ending.push(() => evil.close())
+    atTheEnd(() => evil.close())
     const link = `http://127.0.0.1:${port}/mcp`
     const home = homeOf(link)
     const client = clientOf(home, link)

@@ -1,21 +1,23 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { clientProgram, programPath } from '../../src/doors/rest/client-package.ts'
+import { dirname, join } from 'node:path'
+import { programPath, readClientProgram, type ClientProgram } from '../../src/doors/rest/client-package.ts'
 import { startParley, type Parley, type Sending } from '../support/parley.ts'
-import { BUILT, buildClient, newHome } from '../support/client.ts'
+import { buildClient, newHome } from '../support/client.ts'
 import { startHub, type Hub } from '../support/hub.ts'
+import { asset } from '../support/site.ts'
 
-const MOST_BYTES = 120 * 1024
+const ROOT = join(import.meta.dir, '../..')
+const MOST_BYTES = 300 * 1024 // issue 20: 120 KiB without the runner, 300 with it
 
 let parley: Parley
-let program: ReturnType<typeof clientProgram>
+let program: ClientProgram
 let path: string
 
 beforeAll(async () => {
   buildClient()
-  program = clientProgram(new Uint8Array(readFileSync(BUILT)))
+  program = (await readClientProgram(asset))!
   path = programPath(program)
   parley = await startParley()
 }, 120_000)
@@ -33,19 +35,47 @@ const unpacked = async (response: Response) => {
   expect(tar.exitCode).toBe(0)
   const about = JSON.parse(readFileSync(join(folder, 'package/package.json'), 'utf8'))
   const bytes = readFileSync(join(folder, 'package/parley.mjs'))
+  const licences = readFileSync(join(folder, 'package/LICENSES.txt'), 'utf8')
   rmSync(folder, { recursive: true })
-  return { files: tar.stdout.toString().trim().split('\n'), about, bytes }
+  return { files: tar.stdout.toString().trim().split('\n'), about, bytes, licences }
 }
 
 test('the package has the program and nothing to install or to run on installing, and stays small', async () => {
-  const { files, about, bytes } = await unpacked(await (await serving())(path))
-  expect(files).toEqual(['package/package.json', 'package/parley.mjs'])
+  const { files, about, bytes, licences } = await unpacked(await (await serving())(path))
+  expect(files).toEqual(['package/package.json', 'package/parley.mjs', 'package/LICENSES.txt'])
   expect(about).toMatchObject({ name: 'parley', version: program.version, bin: { parley: 'parley.mjs' } })
   expect(Object.keys(about).filter((key) => /dependencies|scripts/i.test(key))).toEqual([])
   expect(bytes.equals(program.bytes)).toBe(true)
-  expect(bytes.length + JSON.stringify(about).length).toBeLessThan(MOST_BYTES)
+  expect(bytes.length + licences.length + JSON.stringify(about).length).toBeLessThan(MOST_BYTES)
   expect(bytes.toString().startsWith('#!/usr/bin/env node\n')).toBe(true)
 })
+
+test('every library that is bundled into the program has its licence there', async () => {
+  const { licences } = await unpacked(await (await serving())(path))
+  const bundled = await librariesOf('src/client/main.ts')
+  expect(bundled.length).toBeGreaterThanOrEqual(3)
+  for (const name of bundled) {
+    const folder = join(ROOT, 'node_modules', name)
+    const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+    const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each))!
+    expect(licences).toContain(`${name} ${version} (`)
+    expect(licences).toContain(readFileSync(join(folder, file), 'utf8').trim())
+  }
+})
+
+// Followed from import to import, not asked of the bundler, whose word the package is built on.
+const librariesOf = async (entry: string): Promise<string[]> => {
+  const [seen, libraries] = [new Set([join(ROOT, entry)]), new Set<string>()]
+  for (const file of seen) {
+    const text = (await Bun.file(file).text()).replace(/^#!.*/, '')
+    const imports = new Bun.Transpiler({ loader: 'ts' }).scanImports(text) // without those of types alone
+    for (const { path: target } of imports) {
+      if (target.startsWith('.')) seen.add(join(dirname(file), target))
+      else if (!target.startsWith('node:')) libraries.add(/^(@[^/]+\/)?[^/]+/.exec(target)![0])
+    }
+  }
+  return [...libraries].toSorted()
+}
 
 test('it names the hub that it was fetched from: the link in force', async () => {
   const send = await serving()
@@ -108,6 +138,8 @@ describe('as a new user', () => {
       const npx = Bun.spawnSync(['npx', '-y', url!, 'connect', 'claude', '--yes'], { cwd: home.home, env })
       expect([npx.exitCode, npx.stdout.toString()]).toEqual([0, expect.stringContaining('connected')])
       expect(JSON.parse(home.read('.claude.json')!).mcpServers.parley.url).toBe(hub.link)
+      const [, version] = /parley-(.+)\.tgz/.exec(url!)!
+      expect(home.read(`.parley/${version}/LICENSES.txt`)).toContain('jsonc-parser')
       const [, command] = /"command": "([^"]+watch --hub [^"]+)"/.exec(home.read('.claude/settings.json')!)!
       expect(Bun.spawnSync(['/bin/sh', '-c', command!], { env, stdin: null }).exitCode).toBe(0)
       home.drop()

@@ -1,35 +1,15 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { buildClient, newHome, type Home } from '../support/client.ts'
-import { fakeClient, within, type FakeClient } from '../support/fake-client.ts'
-import { startHub, type Hub } from '../support/hub.ts'
+import { within } from '../support/fake-client.ts'
+import { withHub } from '../support/hub-and-clients.ts'
 import { armed, idleAt, meeting, sessionFiles } from '../support/watching.ts'
 
 const LONG_MS = 120_000
 const SHORT_MS = 1_500
 const LONGER_THAN_HELD_MS = 33_000
 
-let hub: Hub
-let home: Home
-const clients: FakeClient[] = []
-
-beforeAll(async () => {
-  buildClient()
-  hub = await startHub()
-}, 180_000)
-afterAll(() => hub.server.remove())
-beforeEach(() => void (home = newHome(hub.link)))
-afterEach(() => {
-  for (const client of clients.splice(0)) client.kill()
-  home.drop()
-})
-
-const client = (options = {}) => {
-  const made = fakeClient(home, hub.link, options)
-  clients.push(made)
-  return made
-}
+const { hub, home, client } = withHub()
 
 test(
   'a message wakes the agent: code 2, and a line with counts and handles, without a name or a text',

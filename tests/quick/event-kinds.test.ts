@@ -29,6 +29,8 @@ const rowOf = (fields: Record<string, unknown>) => {
     answered: new Map(),
     questions: new Map(),
     linesOf: () => undefined,
+    tasks: new Map(),
+    requests: new Map(),
   }
   const [item] = feedItems([{ event }], { event: undefined, edits: [] }, context)
   return item?.kind === 'event' ? renderToStaticMarkup(createElement(EventRow, { item })) : ''

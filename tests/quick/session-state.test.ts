@@ -4,7 +4,7 @@ import { renderToStaticMarkup } from 'react-dom/server'
 import { Lanes } from '../../components/session/lanes.tsx'
 import { Listening, Roster } from '../../components/session/roster.tsx'
 import { WakesStrip } from '../../components/session/warning-strip.tsx'
-import type { RosterTeam } from '../../components/session/session-view.ts'
+import type { RosterTeam, SessionState } from '../../components/session/session-view.ts'
 import { readConfig } from '../../src/config.ts'
 import { Clock } from '../../src/core/clock.ts'
 import { Presence } from '../../src/core/presence.ts'
@@ -58,6 +58,7 @@ const team = (teamId: string, seenMinutesAgo: number) =>
     hue: 1,
     joinedAt: minutesAgo(90),
     leftAt: null,
+    agent: null,
     lastSeenAt: minutesAgo(seenMinutesAgo),
     pollingUntil: null,
     lastSeenCursor: 0,
@@ -235,6 +236,14 @@ test('a team that is asleep is shown so, with its dot and its unread; it does no
   expect(bar({ wakes: { perHour: 30, since: minutesAgo(5) } })).toContain('· 1 asleep<')
   expect(bar({ quietFor })).toContain('Quiet for 6m, not concluded · 1 asleep: a message wakes it')
   expect(bar({ concluded: true })).not.toContain('asleep')
+  const withStatus = (status: RosterTeam['status'], left = false) => ({ ...teams[0]!, status, left })
+  const deaf = 'No team is listening right now · a message wakes none<'
+  expect(bar({ teams: [withStatus('idle'), withStatus('disconnected')] })).toContain(deaf)
+  expect(bar({ teams: [withStatus('active'), withStatus('idle')] })).not.toContain('wakes none')
+  expect(bar({ teams: [withStatus('idle', true)] })).not.toContain('wakes none')
+  const few = shownOf(teams, { perHour: 30, since: minutesAgo(5) })
+  for (const part of ['Asleep, only a message to it or from a person wakes it', '; only a message to it or from a person wakes it"'])
+    expect(few).toContain(part)
   services.presence.poll('s', 'b', 30_000)
   const both = stateOf(services, watched({}, said), [team('a', 40), team('b', 40)]).teams
   expect(bar({ teams: both })).toMatch(/1 team is.*listening.*1 asleep: a message wakes it/)
@@ -259,7 +268,8 @@ test('a session says that messages wake nobody: used up it needs a person, and w
   expect(strip({ WAKES_PER_HOUR: '0' }, null, false)).toContain('hidden=""')
 })
 
-const shownOf = (teams: RosterTeam[]) => renderToStaticMarkup(createElement(Roster, { id: '', teams, waitingFor: 0 }))
+const shownOf = (teams: RosterTeam[], wakes?: SessionState['wakes']) =>
+  renderToStaticMarkup(createElement(Roster, { id: '', teams, waitingFor: 0, wakes }))
 
 test('those who repeat themselves are those of as many posts as make a loop here', () => {
   const said = [...newestFirst(10, 'b').map(([n, ...rest]): RecentEvent => [n + 10, ...rest]), ...newestFirst(10, 'a')]

@@ -1,6 +1,9 @@
 // The optimistic append (src/log/log-heads.ts) decides about a post by what this process knew when the log ended where it still ends. So
 // every fact that decides about a post may change only together with the log's end, while the session takes posts at all.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { controlScene, controlWith } from '../support/control-scene.ts'
+import { keyOf } from '../support/keys.ts'
+import { said } from '../support/played-runner.ts'
 import { participants, sessions } from '../../db/schema.ts'
 import { cookieOf, done, operations, room, say, seat, startParley, viaRest, type Parley, type Seat } from '../support/parley.ts'
 
@@ -144,6 +147,41 @@ describe('every operation that changes what decides about a post moves the end o
     await as(late, 'leave_session')
     await as(bea, 'conclude_session', { summary_section: 'The very end.' })
   }, 60_000)
+
+  test('through the life of one that an agent works in', async () => {
+    const violations = witness()
+    const { runner, call, session_id } = await controlScene(parley)
+    const person = { person: await cookieOf(parley, { name: 'Robin', role: 'person' }) }
+    const step = async (name: string, run: () => Promise<unknown>) => {
+      await run()
+      used.add(name)
+      expect(await violations(), name).toEqual([])
+    }
+    const steered = (name: string, input: object = {}) => step(name, () => done(call(name, { session_id, ...input })))
+    const told = (name: string, input: object = {}) => step(name, () => done(runner.call(name, { runner_id: runner.id, ...input })))
+    await steered('send_prompt', { prompt: 'Go.' })
+    const { task_id } = await runner.takeOne()
+    await told('add_task_events', { task_id, events: [{ key: '1', ...said('Looking.') }] })
+    await told('ask_permission', { task_id, request_id: 'r', tool_name: 'Bash', text: 'npm test', timeout: 0 })
+    await step('answer_permission', () =>
+      done(viaRest(parley)('control.answer_permission', { session_id, request_id: 'r', allow: true }, person)),
+    )
+    await steered('interrupt_session')
+    await told('finish_task', { task_id, status: 'interrupted', answer: 'So far.' })
+    await steered('update_session', { title: 'Another', permission_mode: 'plan' })
+    const naming = controlWith(parley, await keyOf(parley, 'sess', session_id))
+    await step('set_session_name', () => done(naming('set_session_name', { name: 'A third' })))
+    await step('add_worktree', async () => {
+      const wanted = { title: 'Branch', repo_full_name: runner.repo, branch: 'feature/x' }
+      const made = await done(call('create_session', wanted))
+      await done(
+        runner.call('add_worktree', { runner_id: runner.id, session_id: made.session_id, path: '/code/x', branch: 'x', head: null }),
+      )
+    })
+    await steered('manage_session', { action: 'delete' })
+    await steered('manage_session', { action: 'start' })
+    await step('register_runner', () => done(runner.call('register_runner', { name: runner.name, agents: [], worktrees: [] })))
+  })
 
   test('and none is left out', () => {
     const changing = operations.filter(({ effect }) => effect !== 'read').map(({ name }) => name)

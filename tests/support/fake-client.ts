@@ -12,11 +12,19 @@ interface Joined {
   team_id: string
 }
 
-/** A client of this home, connected to a hub already. `conversation`: its own id of it. */
-export const fakeClient = (home: Home, link: string, { cwd = home.home, conversation = crypto.randomUUID() as string } = {}) => {
+interface Options {
+  cwd?: string
+  /** The client's own id of it. */
+  conversation?: string
+  /** Variables of its environment, which its hooks inherit. */
+  env?: Record<string, string>
+}
+
+/** A client of this home, connected to a hub already. */
+export const fakeClient = (home: Home, link: string, { cwd = home.home, conversation = crypto.randomUUID(), env = {} }: Options = {}) => {
   const process_ = spawn(RUNTIME, [join(import.meta.dir, 'fake-client.mjs')], {
     cwd,
-    env: { PATH: process.env.PATH ?? '', HOME: home.home },
+    env: { PATH: process.env.PATH ?? '', HOME: home.home, ...env },
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const waiting = new Map<string, (ran: Ran) => void>()

@@ -7,7 +7,9 @@ import type { Home } from './client.ts'
 import { startScriptedModel, type Move } from './scripted-model.ts'
 
 export const CLAUDE_VERSION = '2.1.330'
-const CLAUDE = join(process.env.PARLEY_CLIENTS ?? 'PARLEY_CLIENTS is not set', 'claude/node_modules/.bin/claude')
+/** Has the program. */
+export const CLAUDE_FOLDER = join(process.env.PARLEY_CLIENTS ?? 'PARLEY_CLIENTS is not set', 'claude/node_modules/.bin')
+const CLAUDE = join(CLAUDE_FOLDER, 'claude')
 export const claudeIsThere = existsSync(CLAUDE)
 
 export const SKIPPED = `Skipped: Claude Code ${CLAUDE_VERSION} is not in the folder claude of PARLEY_CLIENTS (npm i @anthropic-ai/claude-code@${CLAUDE_VERSION}).`

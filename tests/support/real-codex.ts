@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Home } from './client.ts'
+import { answered } from './scripted-responses.ts'
 
 export const CODEX_VERSION = '0.169.0'
 const CODEX = join(process.env.PARLEY_CLIENTS ?? 'PARLEY_CLIENTS is not set', 'codex/node_modules/.bin/codex')
@@ -81,15 +82,4 @@ const itemFor = (input: any[], joined: any, namespace: string | undefined) => {
   const isWoken = last.type === 'message' && /unread in session/.test(JSON.stringify(last.content))
   if (isWoken) return tool('post_message', { session_id, team_id, content: { text: 'pong' } })
   return { type: 'message', id: `m_${input.length}`, role: 'assistant', content: [{ type: 'output_text', text: 'Idle.' }] }
-}
-
-const answered = (item: object): Response => {
-  const usage = { input_tokens: 1, input_tokens_details: null, output_tokens: 1, output_tokens_details: null, total_tokens: 2 }
-  const events = [
-    { type: 'response.created', response: { id: 'r' } },
-    { type: 'response.output_item.done', output_index: 0, item },
-    { type: 'response.completed', response: { id: 'r', object: 'response', status: 'completed', output: [item], usage } },
-  ]
-  const body = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('')
-  return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
 }

@@ -1,7 +1,7 @@
 // A stand-in for the model behind Claude Code: Anthropic's Messages API, as far as the program uses it, with a script in place of thoughts.
 
-/** A tool that the model calls next; text where it ends its turn. */
-export type Move = { name: string; input: object } | string
+/** A tool that the model calls next; text where it ends its turn, behind a thought if it has one. */
+export type Move = { name: string; input: object } | { thought: string; text: string } | string
 
 /** One request to it: the tools that it is shown, and the results that it has had so far. */
 export interface Asked {
@@ -68,37 +68,63 @@ const parsed = (text: string): unknown => {
 const USAGE = { input_tokens: 1, output_tokens: 1, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 }
 
 const answer = ({ model, stream }: Body, move: Move, n: number): Response => {
-  const block = typeof move === 'string' ? { type: 'text', text: move } : { type: 'tool_use', id: `toolu_${n}`, ...move }
-  const stop_reason = typeof move === 'string' ? 'end_turn' : 'tool_use'
+  const stop_reason = typeof move === 'object' && 'name' in move ? 'tool_use' : 'end_turn'
+  const blocks = blocksOf(move, n)
   const message = {
     id: `msg_${n}`,
     type: 'message',
     role: 'assistant',
     model,
-    content: [block],
+    content: blocks.map(({ whole }) => whole),
     stop_reason,
     stop_sequence: null,
     usage: USAGE,
   }
   if (!stream) return Response.json(message)
-  const [begun, delta] =
-    typeof move === 'string'
-      ? [
-          { type: 'text', text: '' },
-          { type: 'text_delta', text: move },
-        ]
-      : [
-          { ...block, input: {} },
-          { type: 'input_json_delta', partial_json: JSON.stringify(move.input) },
-        ]
   const events = [
     { type: 'message_start', message: { ...message, content: [], stop_reason: null } },
-    { type: 'content_block_start', index: 0, content_block: begun },
-    { type: 'content_block_delta', index: 0, delta },
-    { type: 'content_block_stop', index: 0 },
+    ...blocks.flatMap(({ begun, deltas }, index) => [
+      { type: 'content_block_start', index, content_block: begun },
+      ...deltas.map((delta) => ({ type: 'content_block_delta', index, delta })),
+      { type: 'content_block_stop', index },
+    ]),
     { type: 'message_delta', delta: { stop_reason, stop_sequence: null }, usage: { output_tokens: 1 } },
     { type: 'message_stop' },
   ]
   const body = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('')
   return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
 }
+
+interface Streamed {
+  whole: object
+  begun: object
+  deltas: object[]
+}
+
+const blocksOf = (move: Move, n: number): Streamed[] => {
+  if (typeof move === 'string') return [textBlock(move)]
+  if ('thought' in move) return [thoughtBlock(move.thought), textBlock(move.text)]
+  const call = { type: 'tool_use', id: `toolu_${n}`, ...move }
+  return [
+    {
+      whole: call,
+      begun: { ...call, input: {} },
+      deltas: [{ type: 'input_json_delta', partial_json: JSON.stringify(move.input) }],
+    },
+  ]
+}
+
+const textBlock = (text: string): Streamed => ({
+  whole: { type: 'text', text },
+  begun: { type: 'text', text: '' },
+  deltas: [{ type: 'text_delta', text }],
+})
+
+const thoughtBlock = (thinking: string): Streamed => ({
+  whole: { type: 'thinking', thinking, signature: 'c2lnbmVk' },
+  begun: { type: 'thinking', thinking: '', signature: '' },
+  deltas: [
+    { type: 'thinking_delta', thinking },
+    { type: 'signature_delta', signature: 'c2lnbmVk' },
+  ],
+})

@@ -5,6 +5,7 @@ import { chromium, type Browser, type BrowserContext, type Page } from 'playwrig
 import { createApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/core/log.ts'
+import { readClientProgram } from '../../src/doors/rest/client-package.ts'
 import { createServices, type Options } from '../../src/process/services.ts'
 import { findChromium, launchArgs } from './browser.ts'
 import { embeddedDatabase } from './pglite.ts'
@@ -14,7 +15,8 @@ export const MOBILE = { viewport: { width: 390, height: 844 }, isMobile: true, h
 
 const ROOT = join(import.meta.dir, '../..')
 
-const asset = async (path: string) => {
+/** Reads a file of public/, as the server does. */
+export const asset = async (path: string) => {
   const file = Bun.file(join(ROOT, 'public', path))
   return (await file.exists()) ? new Response(file) : undefined
 }
@@ -29,7 +31,7 @@ export const serveSite = async (environment: Record<string, string> = {}, option
     createLog('silent', () => {}, false),
     options,
   )
-  const app = await createApp(services, { asset })
+  const app = await createApp(services, { asset, program: await readClientProgram(asset) })
   const server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',

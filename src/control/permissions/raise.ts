@@ -1,12 +1,38 @@
-// Raises of permission that agents ask for.
-import { refuse } from '../../core/errors.ts'
+// An agent that asks for more than it has: for itself, or for one that it starts. A person decides.
 import type { Context } from '../../operations/context.ts'
-import type { Session } from '../../stores/sessions.ts'
+import { perform } from '../../operations/perform.ts'
+import { Refusal, refuse } from '../../core/errors.ts'
+import { agentOf } from '../../stores/control/agents.ts'
+import { sessionById } from '../../stores/sessions.ts'
+import { worktreeById } from '../../stores/control/worktrees.ts'
+import { mayReach, ownSession } from '../reach.ts'
 import type { PermissionMode } from '../schemas.ts'
+import { askRaise } from './ask-raise.ts'
+import { isBypass, levelOf } from './levels.ts'
 
-/** An agent wants a session, its own or one below it, to be allowed more than itself. */
-export const refuseRaise = async (_context: Context, session: Session, mode: PermissionMode): Promise<void> =>
-  refuse('forbidden', `An agent gives no more permission than it has itself, and ${mode} is more. Ask a person to change the mode.`, {
-    session_id: session.id,
-    permission_mode: mode,
-  })
+/** Refuses a mode above the caller's own limit, where the caller is an agent: a person has been asked then, and once that allows it the agent
+ *  calls again. `target`: whose mode it would be; the caller's own session for a new one. Call it before the write's transaction. */
+export const refuseRaise = async (context: Context, target: string | undefined, mode: PermissionMode | undefined): Promise<void> => {
+  const own = ownSession(context.caller)
+  if (own === undefined || mode === undefined) return
+  if (target !== undefined && !(await mayReach(context, target))) return // answered as one that does not exist
+  const { queries, services, call } = context
+  const [session, agent] = await Promise.all([sessionById(queries, own), agentOf(queries, own)])
+  if (!session || !agent) return
+  const worktree = session.worktreeId === null ? undefined : await worktreeById(queries, session.worktreeId)
+  if (isBypass(mode) && worktree?.allow_bypass === false)
+    refuse(
+      'forbidden',
+      'The runner was started without --allow-bypass: nobody works there with permissions switched off. Choose a lower mode.',
+    )
+  if (services.config.SELF_RAISE === 'allow') return
+  if (levelOf(mode) <= Math.max(levelOf(session.permissionMode), levelOf(agent.permissionLimit))) return
+  const input = { session_id: own, raised_session_id: target ?? own, from: session.permissionMode ?? 'default', to: mode }
+  const asked = await perform(askRaise, services, { signal: call.signal }, input)
+  if (!asked.ok) throw new Refusal(asked.error.code, asked.error.message, asked.error.details)
+  refuse(
+    'forbidden',
+    `${mode} is more than this session may have. A person has been asked. If they allow it, call again; go on with ${session.permissionMode} meanwhile.`,
+    { request_id: asked.data.request_id },
+  )
+}

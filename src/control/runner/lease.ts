@@ -4,7 +4,9 @@ import type { Services } from '../../process/services.ts'
 import { perform } from '../../operations/perform.ts'
 import { overdueOrders } from '../../stores/control/agents.ts'
 import { LEASE_S } from '../../stores/control/runners.ts'
-import { overdueTasks } from '../../stores/control/tasks.ts'
+import { overdueTasks, queuedInClosed } from '../../stores/control/tasks.ts'
+import { overdueRequests } from '../../stores/control/permission-requests.ts'
+import { decide, NOBODY } from '../permissions/decide.ts'
 import { failTask } from '../tasks/fail-task.ts'
 import { failWaiting } from '../sessions/fail-waiting.ts'
 import { RUNNER_LOST } from './lost.ts'
@@ -18,6 +20,8 @@ export const leaseJob = (services: Services): Job => {
     name: 'runner-leases',
     everyMs: EVERY_MS,
     async run() {
+      for (const request of await overdueRequests(services.database, services.config.PERMISSION_WAIT))
+        await perform(decide, services, { signal: () => services.stopping }, { ...request, allow: false, by: NOBODY })
       if (performance.now() - startedAt < LEASE_S * 1_000) return
       const { database, config } = services
       const call = { signal: () => services.stopping }
@@ -25,9 +29,13 @@ export const leaseJob = (services: Services): Job => {
         const error = lost ? RUNNER_LOST : timedOut(config.TASK_TIMEOUT)
         await perform(failTask, services, call, { task_id: id, ...error })
       }
+      for (const task_id of await queuedInClosed(database))
+        await perform(failTask, services, call, { task_id, status: 'interrupted', ...CLOSED })
       for (const session_id of await overdueOrders(database)) await perform(failWaiting, services, call, { session_id })
     },
   }
 }
+
+const CLOSED = { code: 'session_closed', message: 'The session was concluded before this prompt was reached.' }
 
 const timedOut = (seconds: number) => ({ code: 'timed_out', message: `The task ran for longer than ${seconds} seconds and was ended.` })

@@ -28,15 +28,18 @@ export const keyIdOf = ({ caller }: Context): string => {
   return caller.key.id
 }
 
-/** Renews the caller's lease. 409 for a runner that is unknown, or whose place another one took: it must end what it runs, and register. */
+/** Renews the caller's lease. 404 for a runner that is unknown, which registers again; 409 for one whose place another one took, which ends. */
 export const stillRunner = async (context: Context, id: string): Promise<void> => {
-  if (!(await seeRunner(context.queries, id, keyIdOf(context)))) refuseReplaced(id)
+  const found = await seeRunner(context.queries, id, keyIdOf(context))
+  if (found === undefined)
+    refuse('not_found', 'No runner is registered under this runner_id with this key. Register again.', { runner_id: id })
+  if (found === 'replaced') refuseReplaced(id)
 }
 
 export const refuseReplaced = (id: string): never =>
   refuse(
     'conflict',
-    'This runner is not registered, or another one of its name has taken its place. End what you run, and register again.',
+    'Another runner of this name has taken the place of this one. End what you run, and end: two of one name displace each other.',
     {
       runner_id: id,
     },

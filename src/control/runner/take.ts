@@ -17,7 +17,11 @@ import {
   setTask,
   waitingSeconds,
   type Handed,
+  type Task,
 } from '../../stores/control/tasks.ts'
+import type { Queries } from '../../../db/database.ts'
+import { sessionById } from '../../stores/sessions.ts'
+import { digestOf } from '../genealogy/digest.ts'
 import { op, runnerRoute } from '../schemas.ts'
 import { failTask } from '../tasks/fail-task.ts'
 import { runnerTopic } from '../topics.ts'
@@ -34,6 +38,8 @@ const handed = z.object({
   path: z.string(),
   conversation: z.string().nullable(),
   fork: z.object({ conversation: z.string(), conversation_at: z.string().nullable() }).nullable(),
+  /** Goes before the prompt where the agent cannot take up that conversation. */
+  digest: z.string().nullable(),
   context_files: z.array(z.string()),
   mcp_servers: z.array(z.string()),
   mcp_url: z.string(),
@@ -103,11 +109,7 @@ const mayRun = ({ allowBypass }: Runner, { permission_mode }: Handed) =>
   allowBypass || (permission_mode !== 'bypassPermissions' && permission_mode !== 'allow-all')
 
 // The agent's key for this one task: derived, so that the same is told when the answer that told it was lost.
-const withKey = async (
-  context: Context,
-  tx: Parameters<typeof setTask>[0],
-  { task, ...handed }: Handed,
-): Promise<Answer['tasks'][number]> => {
+const withKey = async (context: Context, tx: Queries, { task, ...handed }: Handed): Promise<Answer['tasks'][number]> => {
   const { services, call } = context
   const secret = derivedSecret(services.setting('server_secret')!, 'agent key', task.id)
   const key = `ca_agent_${sha256(secret).slice(0, 32)}`
@@ -125,7 +127,7 @@ const withKey = async (
     })
     await setTask(tx, task.id, { keyId: id })
   }
-  const { agentic_tool, permission_mode, path, conversation, context_files, mcp_servers } = handed
+  const { agentic_tool, permission_mode, path, conversation, fork_conversation, fork_conversation_at, context_files, mcp_servers } = handed
   return {
     task_id: task.id,
     session_id: task.sessionId,
@@ -134,11 +136,22 @@ const withKey = async (
     permission_mode,
     path,
     conversation,
-    fork: null,
+    fork:
+      conversation === null && fork_conversation !== null
+        ? { conversation: fork_conversation, conversation_at: fork_conversation_at }
+        : null,
+    digest: await digestFor(tx, task, conversation, fork_conversation),
     context_files,
     mcp_servers,
     mcp_url: `${call.base?.() ?? services.base()}/mcp?toolsets=rooms,control`,
     agent_key: key,
     max_s: services.config.TASK_TIMEOUT,
   }
+}
+
+// Of the session's own log, or while that has nothing of the agent's yet, of the one that it was forked from.
+const digestFor = async (tx: Queries, { sessionId, startSequence }: Task, conversation: string | null, forked: string | null) => {
+  if (conversation !== null) return digestOf(tx, sessionId, startSequence - 1)
+  const session = forked === null ? undefined : await sessionById(tx, sessionId)
+  return session?.forkedFromSessionId ? digestOf(tx, session.forkedFromSessionId, session.forkedAtSequence ?? 0) : null
 }

@@ -15,6 +15,7 @@ import { agentName } from '../runner/events.ts'
 import { agenticTool, agentStatus, maxUsd, op, permissionMode, plainName, prompt, toolRoute } from '../schemas.ts'
 import { queuePrompt } from '../tasks/queue-prompt.ts'
 import { runnerTopic } from '../topics.ts'
+import { refuseRaise } from '../permissions/raise.ts'
 import { planOf, type AgentPlan } from './agent-plan.ts'
 import { sessionAnswer, sessionRow } from './session-answer.ts'
 
@@ -32,7 +33,7 @@ export const agentFields = {
 
 /** Whoever calls convenes the session, with the token in the answer; of a person's session its agent does, else the first team that joins. Made
  *  with an agent's key it is a child of that agent's session. With `initial_prompt` the work begins at once. 400 for an agent without a
- *  worktree, 404 for an unknown worktree or repository, 429 past 50 open tasks, 409 past 8 generations. */
+ *  worktree, 404 for an unknown worktree or repository, 429 past 50 open tasks and 8 generations. */
 export const createSession = op({
   name: 'create_session',
   summary:
@@ -65,6 +66,7 @@ export const createSession = op({
     session: sessionRow,
   }),
   refuses: ['not_found', 'forbidden', 'conflict', 'rate_limited'],
+  beforehand: (context, { permission_mode }) => refuseRaise(context, undefined, permission_mode),
   async run(context, input) {
     const { queries, caller } = context
     const plan = await planOf(context, input)
@@ -95,20 +97,25 @@ export interface NewAgentSession {
   team_name?: string | undefined
   max_usd?: number | undefined
   parent: string | null
+  /** The session that it goes on from, and up to where. */
+  forkedFrom?: { id: string; at: number } | undefined
 }
 
 /** Opens a session with its agent, its convener and their seats. */
 export const openWithAgent = async (context: Context, wanted: NewAgentSession, plan: AgentPlan | undefined) => {
   const { queries, caller } = context
-  const { title, description, parent, team_name } = wanted
-  const above = parent === null ? undefined : await rootOf(queries, parent)
+  const { title, description, parent, forkedFrom, team_name } = wanted
+  const origin = parent ?? forkedFrom?.id
+  const above = origin === undefined ? undefined : await rootOf(queries, origin)
   if (above && above.depth + 1 >= MOST_GENERATIONS)
-    refuse('conflict', `A tree of sessions has at most ${MOST_GENERATIONS} generations. Give the work to a session further up.`)
+    refuse('rate_limited', `A tree of sessions has at most ${MOST_GENERATIONS} generations. Give the work to a session further up.`)
   const byKey = caller.kind === 'key' ? caller.key : undefined
   const convenerId = byKey ? crypto.randomUUID() : undefined
   const by = { teamId: convenerId, name: team_name ?? nameOf(caller) }
   const id = await openSession(context, { title, description, expected_teams: plan && !byKey ? 1 : 2 }, by, {
     parentSessionId: parent,
+    forkedFromSessionId: forkedFrom?.id ?? null,
+    forkedAtSequence: forkedFrom?.at ?? null,
     ...(plan && {
       agenticTool: plan.agenticTool,
       permissionMode: plan.permissionMode,

@@ -10,9 +10,8 @@ import { agentOf, setAgent, setAgentState } from '../../stores/control/agents.ts
 import { openTasks } from '../../stores/control/tasks.ts'
 import { worktreeById } from '../../stores/control/worktrees.ts'
 import { sessionById, type Session } from '../../stores/sessions.ts'
-import { rankOf } from '../permissions/modes.ts'
 import { refuseRaise } from '../permissions/raise.ts'
-import { nameOf, ownSession, reachedLocked } from '../reach.ts'
+import { nameOf, namedSession, reachedLocked } from '../reach.ts'
 import { maxUsd, op, permissionMode, sessionId, toolRoute, type PermissionMode } from '../schemas.ts'
 import { runnerTopic } from '../topics.ts'
 import { wholeAnswer, wholeSession } from './get-session.ts'
@@ -47,6 +46,7 @@ export const updateSession = op({
   }),
   output: z.object({ session: wholeSession }),
   refuses: ['not_found', 'forbidden', 'conflict', 'session_closed', 'rate_limited'],
+  beforehand: (context, { session_id, permission_mode }) => refuseRaise(context, namedSession(context.caller, session_id), permission_mode),
   async run(context, input) {
     const session = await reachedLocked(context)
     if (FIELDS.every((field) => input[field] === undefined))
@@ -103,17 +103,8 @@ const toStatus = async ({ queries }: Context, session: Session, to: z.infer<type
 
 const toMode = async (context: Context, session: Session, to: PermissionMode) => {
   if (session.agenticTool === null) refuse('conflict', 'This session has no agent, and so no permission mode.')
-  if (rankOf(to) > (await mostOf(context))) await refuseRaise(context, session, to)
   await setAgentState(context.queries, session.id, { permissionMode: to })
   return { permission_mode: { from: session.permissionMode, to } }
-}
-
-// How much the caller may give: an agent what it has itself, or a person has allowed it.
-const mostOf = async ({ queries, caller }: Context): Promise<number> => {
-  const own = ownSession(caller)
-  if (own === undefined) return Infinity
-  const [session, agent] = [await sessionById(queries, own), await agentOf(queries, own)]
-  return Math.max(rankOf(session?.permissionMode), rankOf(agent?.permissionLimit))
 }
 
 const toMaxUsd = async (context: Context, session: Session, to: number) => {

@@ -1,12 +1,12 @@
 // A task ends: once, whoever ends it. Its session's agent is free for the next one, its key ends, and whoever waits hears of it.
 import type { Context } from '../../operations/context.ts'
-import { shortened } from '../../core/event-text.ts'
 import { keyTopic } from '../keys/keys.ts'
 import { revokeKeys } from '../../stores/keys.ts'
 import { agentOf, setAgent, setAgentState, type Agent } from '../../stores/control/agents.ts'
 import { isFinal, openTasks, setTask, type FinalStatus, type Task } from '../../stores/control/tasks.ts'
 import { findMembers } from '../../stores/members.ts'
-import { sessionById, type Session } from '../../stores/sessions.ts'
+import { tellParent } from '../../rooms/tell-parent.ts'
+import type { Session } from '../../stores/sessions.ts'
 import { setGitState } from '../../stores/control/worktrees.ts'
 import { runnerTopic, taskTopic } from '../topics.ts'
 import { appendToTask, newEventId, type TaskEvent } from './task-log.ts'
@@ -47,7 +47,12 @@ export const endTask = async (context: Context, session: Session, task: Task, en
   if (agent) await freeAgent(context, session, agent, task, ending)
   context.moved(taskTopic(task.id), Date.now())
   const now = { ...task, ...ended, conversation, conversationAt, branch, head }
-  await tellParent(context, session, now)
+  await tellParent(context, session, {
+    task_id: task.id,
+    status,
+    message_id: answerMessageId,
+    text: answer ?? error?.message ?? '',
+  })
   return now
 }
 
@@ -89,26 +94,4 @@ const freeAgent = async (context: Context, session: Session, agent: Agent, task:
     await setGitState(queries, session.worktreeId, state)
   }
   if (task.runnerId) context.moved(runnerTopic(task.runnerId), Date.now())
-}
-
-const TOLD_CHARACTERS = 2_000
-
-// A parent waits for its children with the one call that it uses anyway: on its own log.
-const tellParent = async (context: Context, session: Session, task: Task) => {
-  if (session.parentSessionId === null) return
-  const parent = await sessionById(context.queries, session.parentSessionId)
-  if (!parent || parent.status === 'closed') return
-  await context.append(
-    parent.id,
-    {
-      event: 'subsession_finished',
-      session_id: session.id,
-      title: shortened(session.title).text,
-      task_id: task.id,
-      status: task.status,
-      message_id: task.answerMessageId,
-      text: [...(task.answer ?? task.error?.message ?? '')].slice(0, TOLD_CHARACTERS).join(''),
-    },
-    { evenClosed: true },
-  )
 }

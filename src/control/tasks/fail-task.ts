@@ -5,20 +5,25 @@ import { pageOp, taskId } from '../schemas.ts'
 import { endTask } from './end-task.ts'
 import { taskSubject, type LockedTask } from './task-subject.ts'
 
-/** Fails a task that nobody works on any more; one that has ended stays as it is. For this server itself: no door leads here. */
+/** Ends a task that nobody works on (any more); one that has ended stays as it is. For this server itself: no door leads here. */
 export const failTask = pageOp({
   name: 'fail_task',
   summary: 'Fails a task.',
   callers: [anyone],
   effect: 'write',
   subject: ({ task_id }) => taskSubject(task_id),
-  input: z.strictObject({ task_id: taskId, code: z.string(), message: z.string() }),
+  input: z.strictObject({
+    task_id: taskId,
+    status: z.enum(['failed', 'interrupted']).default('failed'),
+    code: z.string(),
+    message: z.string(),
+  }),
   output: z.object({ failed: z.boolean() }),
   refuses: [],
-  async run(context, { code, message }) {
+  async run(context, { status, code, message }) {
     const { session, task } = context.locked as LockedTask
     if (isFinal(task.status)) return { failed: false }
-    await endTask(context, session, task, { status: 'failed', error: { code, message } })
+    await endTask(context, session, task, { status, error: { code, message } })
     return { failed: true }
   },
 })

@@ -62,7 +62,8 @@ export const queuePrompt = async (context: Context, session: Session, { prompt, 
   return task
 }
 
-const refuseOver = ({ status, archivedAt }: Session) => {
+/** 403 for a session that takes no prompts any more. */
+export const refuseOver = ({ status, archivedAt }: Session) => {
   if (archivedAt !== null)
     refuse('session_closed', 'This session is archived and takes no prompts. manage_session with action: start brings it back.')
   if (status === 'closed') refuse('session_closed', 'This session is concluded and takes no prompts. Reopen it, or create another one.')

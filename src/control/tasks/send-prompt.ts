@@ -7,10 +7,26 @@ import { isFinal, taskById } from '../../stores/control/tasks.ts'
 import { messagesAfter } from '../messages/readable.ts'
 import { readableMessage } from '../messages/shape.ts'
 import { reachedLocked } from '../reach.ts'
-import { error, interruptedBy, maxChars, op, prompt, sessionId, timeoutMs, toolRoute } from '../schemas.ts'
-import { TASK_STATUSES } from '../../../db/control-schema.ts'
+import {
+  agenticTool,
+  error,
+  interruptedBy,
+  maxChars,
+  op,
+  permissionMode,
+  prompt,
+  sessionId,
+  taskId,
+  timeoutMs,
+  toolRoute,
+} from '../schemas.ts'
+import { TASK_MODES, TASK_STATUSES } from '../../../db/control-schema.ts'
 import { taskAtItsEnd } from './get-task.ts'
-import { queuePrompt } from './queue-prompt.ts'
+import { promptRelative, type RelativeWanted } from '../genealogy/relative.ts'
+import { refuseRaise } from '../permissions/raise.ts'
+import { title } from '../../rooms/schemas.ts'
+import type { Session } from '../../stores/sessions.ts'
+import { queuePrompt, refuseOver } from './queue-prompt.ts'
 
 const DEFAULT_WAIT_MS = 30_000
 
@@ -31,6 +47,16 @@ export const sendPrompt = op({
   input: z.strictObject({
     session_id: sessionId,
     prompt,
+    mode: z
+      .enum(TASK_MODES)
+      .default('continue')
+      .describe('fork: in a copy from task_id (or the last ended task) on; subsession: in a child, which tells this session when it ends.'),
+    task_id: taskId.optional().describe('Where the fork or child begins.'),
+    title: title.optional(),
+    agentic_tool: agenticTool.optional(),
+    permission_mode: permissionMode.optional(),
+    worktree_id: z.string().max(64).optional(),
+    branch: z.string().min(1).max(400).optional().describe('Of fork and subsession: a worktree of its own for this branch.'),
     to: z.string().min(1).max(100).optional().describe('In a session without an agent: the handle or name of the team you ask.'),
     wait_for_completion: z.boolean().default(false),
     timeout_ms: timeoutMs.default(DEFAULT_WAIT_MS).describe('How long to wait.'),
@@ -50,13 +76,14 @@ export const sendPrompt = op({
     interrupted_by: interruptedBy.nullable().optional(),
     error: error.nullable().optional(),
   }),
-  refuses: ['session_closed', 'forbidden', 'not_found', 'rate_limited'],
-  async run(context, { prompt, to }) {
+  refuses: ['session_closed', 'forbidden', 'not_found', 'conflict', 'rate_limited'],
+  beforehand: (context, { mode, permission_mode }) => (mode === 'continue' ? nothing() : refuseRaise(context, undefined, permission_mode)),
+  async run(context, { mode, ...input }) {
     const session = await reachedLocked(context)
-    const task = await queuePrompt(context, session, { prompt, mode: 'continue', to })
+    const task = mode === 'continue' ? await continued(context, session, input) : await related(context, session, { ...input, mode })
     return {
       started: true as const,
-      session_id: session.id,
+      session_id: task.sessionId,
       task_id: task.id,
       message_id: task.messageId,
       start_sequence: task.startSequence,
@@ -66,6 +93,30 @@ export const sendPrompt = op({
     return wait_for_completion ? { ...started, ...(await outcomeOf(context, started, timeout_ms, max_chars)) } : started
   },
 })
+
+const nothing = async () => {}
+
+const ONLY_FOR_RELATIVES = ['task_id', 'title', 'agentic_tool', 'permission_mode', 'worktree_id', 'branch'] as const
+
+interface Continuing extends Partial<Record<(typeof ONLY_FOR_RELATIVES)[number], string | undefined>> {
+  prompt: string
+  to?: string | undefined
+}
+
+const continued = (context: Context, session: Session, { prompt, to, ...more }: Continuing) => {
+  const field = ONLY_FOR_RELATIVES.find((name) => more[name] !== undefined)
+  if (field)
+    refuse('invalid_request', `${field} belongs to mode fork or subsession: a prompt that continues a session takes its agent as it is.`, {
+      field,
+    })
+  return queuePrompt(context, session, { prompt, mode: 'continue', to })
+}
+
+const related = (context: Context, session: Session, { to, ...wanted }: RelativeWanted & { to?: string | undefined }) => {
+  if (to !== undefined) refuse('invalid_request', 'to belongs to mode continue, in a session without an agent.', { field: 'to' })
+  refuseOver(session)
+  return promptRelative(context, session, wanted)
+}
 
 const outcomeOf = async (context: Context, { task_id }: { task_id: string }, timeoutMs: number, maxChars: number) => {
   const { database } = context.services

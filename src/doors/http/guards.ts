@@ -152,9 +152,12 @@ const keyOpens = (c: Http, row: KeyRow) => {
 
 /** May it read by a right that stays valid as long as the server runs? Its streams need not be checked again. */
 export const readsForGood = (c: Http, services: Services): boolean => {
-  const { ACCESS_TOKEN, VIEWER_PASSWORD } = services.config
-  return (ACCESS_TOKEN === undefined && VIEWER_PASSWORD === undefined) || holdsAccessToken(c, services)
+  return arePagesOpen(services) || holdsAccessToken(c, services)
 }
+
+/** May everybody who reaches this server read what it shows? */
+export const arePagesOpen = ({ config }: Pick<Services, 'config'>): boolean =>
+  config.ACCESS_TOKEN === undefined && config.VIEWER_PASSWORD === undefined
 
 /** May it see the page at its path? */
 export const mayReadPage = async (c: Http, services: Services): Promise<boolean> =>

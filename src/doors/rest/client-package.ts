@@ -12,17 +12,22 @@ import { GUARDED, type Env } from '../http/http.ts'
 import { linkInForce } from '../http/origin.ts'
 import { methodNotAllowed } from './routes.ts'
 
-/** The built program (components/styles.ts). */
+/** The built program and the licences of the libraries in it (components/styles.ts). */
 export interface ClientProgram {
   bytes: Uint8Array
+  licences: Uint8Array
   version: string
 }
 
 const LINKS_KEPT = 100 // callers choose the Host, and with it the link
 
-export const clientProgram = (bytes: Uint8Array): ClientProgram => {
-  const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 8)
-  return { bytes, version: `${manifest.version}-b${hash}` }
+/** The program that was built, if it was; `read` reads a file of public/. */
+export const readClientProgram = async (read: (path: string) => Promise<Response | undefined>): Promise<ClientProgram | undefined> => {
+  const [program, texts] = await Promise.all([read('client.mjs'), read('client.LICENSES.txt')])
+  if (!program || !texts) return undefined
+  const [bytes, licences] = [await program.bytes(), await texts.bytes()]
+  const hash = createHash('sha256').update(bytes).update(licences).digest('hex').slice(0, 8)
+  return { bytes, licences, version: `${manifest.version}-b${hash}` }
 }
 
 /** Where the program is served, below the base URL. */
@@ -47,7 +52,7 @@ export const clientRoute = (services: Services, program: ClientProgram | undefin
   })
 }
 
-const packageFor = (link: string, { bytes, version }: ClientProgram): Uint8Array<ArrayBuffer> => {
+const packageFor = (link: string, { bytes, licences, version }: ClientProgram): Uint8Array<ArrayBuffer> => {
   const about = {
     name: 'parley',
     version,
@@ -60,6 +65,7 @@ const packageFor = (link: string, { bytes, version }: ClientProgram): Uint8Array
   const archive = tarOf([
     { path: 'package/package.json', bytes: new TextEncoder().encode(`${JSON.stringify(about, null, 2)}\n`) },
     { path: 'package/parley.mjs', bytes, executable: true },
+    { path: 'package/LICENSES.txt', bytes: licences },
   ])
   const packed = gzipSync(archive, { level: 9 })
   packed[OS_AT] = OS_UNKNOWN

@@ -3,7 +3,7 @@ import { Hono } from 'hono'
 import { refuse } from '../../core/errors.ts'
 import type { Toolset } from '../../operations/toolset.ts'
 import type { Services } from '../../process/services.ts'
-import { mayRead } from '../http/guards.ts'
+import { arePagesOpen, mayRead } from '../http/guards.ts'
 import { json, type Env, type Http } from '../http/http.ts'
 import { programPath, type ClientProgram } from './client-package.ts'
 import { openapi } from './openapi.ts'
@@ -20,6 +20,7 @@ export const configRoutes = (toolsets: readonly Toolset[], services: Services, p
         idle_limit: IDLE_LIMIT,
         idle_after: IDLE_AFTER,
         disconnected_after: DISCONNECTED_AFTER,
+        pages_open: arePagesOpen(services),
         agents_md: `${baseUrl(c, services)}/AGENTS.md`,
         ...(program && { client: baseUrl(c, services) + programPath(program) }),
       }),

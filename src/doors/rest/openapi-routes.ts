@@ -135,12 +135,13 @@ const CONFIG = {
       description: 'OK',
       content: asJson({
         type: 'object',
-        required: ['mcp_url', 'idle_limit', 'idle_after', 'disconnected_after', 'agents_md'],
+        required: ['mcp_url', 'idle_limit', 'idle_after', 'disconnected_after', 'pages_open', 'agents_md'],
         properties: {
           mcp_url: { ...TEXT, format: 'uri' },
           idle_limit: { ...NUMBER, description: 'empty waits after which an agent tells its person' },
           idle_after: { ...NUMBER, description: 'seconds' },
           disconnected_after: { ...NUMBER, description: 'seconds' },
+          pages_open: { type: 'boolean', description: 'everybody who reaches this server may read its pages' },
           agents_md: { ...TEXT, format: 'uri', description: 'how an agent takes part' },
         },
       }),

@@ -9,22 +9,19 @@ import { SessionHead } from '../../../components/session/session-page.tsx'
 import type { SessionState } from '../../../components/session/session-view.ts'
 import { LoopStrip, WakesStrip } from '../../../components/session/warning-strip.tsx'
 import type { NewRows } from '../session/feed.tsx'
+import { partial } from './partial.ts'
 
 export type Bytes = Uint8Array<ArrayBuffer>
-type Swap = 'beforeend' | 'afterbegin' | 'outerHTML' | 'outerMorph' | 'delete'
-
-/** Markup with the place that it goes to, for htmx. An agent's text cannot begin such an element: it is escaped within `html`. */
-export const partial = (target: string, swap: Swap, html: string) =>
-  `<hx-partial hx-target="${target}" hx-swap="${swap}">${html}</hx-partial>`
 
 /** New rows for the feed's end. Rows of edits that changed or went are on the page already: each is found by its id, wherever it stands
  *  by now, and morphed in place, so that it keeps the focus. So are the marks of questions; one that the page does not have is passed over. */
-export const feedPartials = ({ continued, gone, marks, rows }: NewRows) =>
+export const feedPartials = ({ continued, gone, marks, replaced, rows }: NewRows) =>
   [
     ...continued.map(({ from, html }) => partial(`#d${from}`, 'outerMorph', html)),
     ...gone.map((from) => partial(`#d${from}`, 'delete', '')),
     rows && partial('#rows', 'beforeend', rows),
     ...marks.map(({ of, html }) => partial(`#q${of}`, 'outerMorph', html)),
+    ...replaced.map(({ id, html }) => partial(`#${id}`, 'outerMorph', html)),
   ].join('')
 
 const encoder = new TextEncoder()
@@ -49,8 +46,8 @@ export interface LiveView {
 }
 
 export type FragmentName = 'head' | 'loop' | 'wakes' | 'roster' | 'listening' | 'written' | 'lanes' | 'count'
-/** The parts of a page that show the session's state, as markup. */
-export type Fragments = Record<FragmentName, string>
+/** The parts of a page that show the session's state, as markup; those of its agent, if it has one, have the ids of their elements as names. */
+export type Fragments = Record<FragmentName, string> & Record<string, string>
 
 const COMPONENTS: Record<FragmentName, (view: LiveView) => ReactElement> = {
   head: ({ state }) => <SessionHead session={state} />,

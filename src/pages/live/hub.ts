@@ -8,6 +8,7 @@ import type { Services } from '../../process/services.ts'
 import { editsIn, type Edit } from '../../stores/documents.ts'
 import type { Event } from '../../stores/events.ts'
 import type { RosterRow } from '../../stores/members.ts'
+import type { AgentRows } from '../agents/rows.ts'
 import type { FeedEnd } from '../session/edits.ts'
 import { rowsAfter, type Feed } from '../session/feed.tsx'
 import type { SessionWithDoc } from '../session/state.ts'
@@ -99,6 +100,11 @@ export class Hub {
     this.onEmpty()
   }
 
+  /** What was read last of the session's agent. */
+  get agent() {
+    return this.#state.agent
+  }
+
   /** The document's newest version known here; its rows may not have been sent yet. */
   get known() {
     return this.#state.version
@@ -135,8 +141,8 @@ export class Hub {
   }
 
   /** Takes over what a sweep has read of the session, and sends what differs. */
-  update(row: SessionWithDoc, teams: RosterRow[]) {
-    if (!this.#state.update(row, teams)) return
+  update(row: SessionWithDoc, teams: RosterRow[], agent: AgentRows) {
+    if (!this.#state.update(row, teams, agent)) return
     if (this.#hasEdits) return void this.#inTurn(() => this.#sendEdits()).catch((error) => this.#warn(error))
     const changes = this.#state.changes()
     if (changes !== '') this.#send(changes)
@@ -147,6 +153,7 @@ export class Hub {
   #id = () => `${this.cursor}.${this.version}`
 
   #feed = (): Feed => ({
+    services: this.services,
     queries: this.services.database,
     sessionId: this.sessionId,
     teams: teamLookup(this.#state.teams),

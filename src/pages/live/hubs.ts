@@ -5,6 +5,7 @@ import { pause } from '../../core/pause.ts'
 import type { Services } from '../../process/services.ts'
 import { rostersOf } from '../../stores/members.ts'
 import { sessionsWithDocs } from '../../stores/live-state.ts'
+import { readAgents } from '../agents/rows.ts'
 import { Hub } from './hub.ts'
 
 const SWEEP_EVERY_MS = 1_000
@@ -32,7 +33,7 @@ export const createHubs = (services: Services, kinds: EventKinds) => {
     return made
   }
 
-  // Two statements, however many sessions are watched.
+  // Two statements, however many sessions are watched, and a few more while one of them has an agent.
   const sweep = async () => {
     sweeping = true
     while (opening.size > 0 && !services.stopping.aborted) {
@@ -42,7 +43,12 @@ export const createHubs = (services: Services, kinds: EventKinds) => {
         const { database, wakes } = services
         const [rows, rosters] = await Promise.all([sessionsWithDocs(database, ids, wakes.perHour()), rostersOf(database, ids)])
         const teams = Map.groupBy(rosters, ({ sessionId }) => sessionId)
-        for (const row of rows) open.get(row.session.id)?.update(row, teams.get(row.session.id) ?? [])
+        const agents = await readAgents(
+          database,
+          rows.map(({ session }) => session),
+          (id) => open.get(id)?.agent,
+        )
+        for (const row of rows) open.get(row.session.id)?.update(row, teams.get(row.session.id) ?? [], agents(row.session.id))
       } catch (error) {
         services.log('warn', 'reading watched sessions failed; retrying', describeError(error))
       }

@@ -1,6 +1,7 @@
 // What an open session page asks for: its stream, rows that it lacks, and the document in a version.
 //   GET /sessions/:id/live?after=SEQ&doc=VERSION   server-sent events of markup; Last-Event-ID `<cursor>.<version>` wins
 //   GET /sessions/:id/rows?before=SEQ              older rows; ?after=SEQ&until=SEQ: those of a gap
+//   GET /sessions/:id/tasks/SEQ                    what a task did, by the sequence of its prompt
 //   GET /sessions/:id/document?version=N           the document, of that version or newer
 import { Hono, type MiddlewareHandler } from 'hono'
 import { LRUCache } from 'lru-cache'
@@ -14,10 +15,12 @@ import { roster } from '../../stores/members.ts'
 import { refuseTooManyStreams, SSE_HEADERS } from '../../doors/http/event-stream.ts'
 import { mayReadSession } from '../../doors/http/guards.ts'
 import type { Env, Http } from '../../doors/http/http.ts'
-import { partial } from './frames.tsx'
+import { partial } from './partial.ts'
 import { createHubs, type Hubs } from './hubs.ts'
+import { taskTrace } from '../agents/task-trace.tsx'
 import { Viewer } from './viewer.ts'
-import { gzipped, htmlResponse, isGuest, sendHtml, takesGzip, type Gzipped, type Site } from '../respond.tsx'
+import { pack, takes, type Packed } from '../compress.ts'
+import { htmlResponse, isGuest, sendHtml, type Site } from '../respond.tsx'
 import { documentOf } from '../session/document.ts'
 import { rowsOf, type Feed } from '../session/feed.tsx'
 import { editsOf, stretchAfter, stretchBefore } from '../session/stretches.ts'
@@ -32,6 +35,7 @@ export const liveRoutes = (site: Site) => {
   const handlers: Record<string, (c: Http, session: string) => Promise<Response>> = {
     live: (c, id) => stream(c, site, hubs, id),
     rows: (c, id) => rows(c, site, id),
+    'tasks/:task{\\d{1,15}}': (c, id) => taskTrace(c, site, id),
     document: (c, id) => documentText(c, site, documents, id),
   }
   const app = new Hono<Env>()
@@ -79,7 +83,13 @@ const resumedAt = (id: string): [cursor: number, version: number] => {
 const rows = async (c: Http, site: Site, id: string): Promise<Response> => {
   const { database } = site.services
   const session = await existingSession(database, id)
-  const feed = { queries: database, sessionId: id, teams: teamLookup(await roster(database, id)), kinds: site.eventKinds }
+  const feed = {
+    services: site.services,
+    queries: database,
+    sessionId: id,
+    teams: teamLookup(await roster(database, id)),
+    kinds: site.eventKinds,
+  }
   const guest = isGuest(c, site)
   if (c.req.query('before') === undefined) return htmlResponse(c, await gapRows(c, feed, guest))
   const stretch = await stretchBefore(database, id, numberOf(c, 'before'))
@@ -103,7 +113,7 @@ const gapRows = async (c: Http, feed: Feed, guest: boolean) => {
 interface RenderedDocument {
   version: number
   html: string
-  packed: Gzipped
+  packed: Packed
 }
 /** The document of one session as it was rendered last. */
 interface CachedDocument {
@@ -126,7 +136,7 @@ const documentText = async (c: Http, { services: { database } }: Site, cache: Do
   try {
     const { version: actual, html, packed } = await cached.rendered
     cached.version = actual
-    return sendHtml(c, takesGzip(c) ? packed : html)
+    return sendHtml(c, takes(c, packed.encoding) ? packed : html)
   } catch (error) {
     cache.delete(id)
     throw error
@@ -138,5 +148,5 @@ const renderDocument = async (queries: Queries, id: string): Promise<RenderedDoc
   const html =
     partial('#doc', 'outerMorph', renderToStaticMarkup(<DocumentText document={document} />)) +
     partial('#conclusion', 'outerMorph', renderToStaticMarkup(<Conclusion document={document} />))
-  return { version: document.version, html, packed: await gzipped(html) }
+  return { version: document.version, html, packed: await pack(html, 'gzip') }
 }

@@ -1,16 +1,19 @@
 // The state of one session as its open pages show it beside the feed: read from the database, rendered, and compared with what was sent.
+import { agentFragments } from '../agents/live.tsx'
+import { noAgents, readAgent, type AgentRows } from '../agents/rows.ts'
 import { stateOf, type SessionWithDoc } from '../session/state.ts'
 import type { Services } from '../../process/services.ts'
 import type { Event } from '../../stores/events.ts'
 import { sessionsWithDocs } from '../../stores/live-state.ts'
 import { roster, type RosterRow } from '../../stores/members.ts'
 import { ActivityLanes } from './activity-lanes.ts'
-import { fragmentsOf, renamedHead, type FragmentName, type Fragments } from './frames.tsx'
+import { fragmentsOf, renamedHead, type Fragments } from './frames.tsx'
 
 export class LiveState {
   teams: RosterRow[] = []
   #row!: SessionWithDoc
   #lanes: ActivityLanes
+  #agent: AgentRows = noAgents
   #sent!: Fragments
   #sentTitle = ''
 
@@ -37,13 +40,15 @@ export class LiveState {
     const [[row], teams] = await Promise.all([found, roster(database, this.sessionId)])
     this.#row = row!
     this.teams = teams
+    this.#agent = await readAgent(database, row!.session, this.#agent)
   }
 
   /** Takes over what was read for all sessions at once. False if it is older than what is known here. */
-  update(row: SessionWithDoc, teams: RosterRow[]): boolean {
+  update(row: SessionWithDoc, teams: RosterRow[], agent: AgentRows): boolean {
     if (row.session.lastSequence < this.session.lastSequence || row.version < this.version) return false
     this.#row = row
     this.teams = teams
+    this.#agent = agent
     if (this.#lanes.due) void this.#lanes.read(teams).catch(() => {}) // the next update tries again
     return true
   }
@@ -54,6 +59,10 @@ export class LiveState {
 
   get session() {
     return this.#row.session
+  }
+
+  get agent() {
+    return this.#agent
   }
 
   /** The document's newest version. */
@@ -73,11 +82,14 @@ export class LiveState {
     const { title } = this.session
     const renamed = title !== this.#sentTitle
     this.#sentTitle = title
-    const changed = (Object.keys(now) as FragmentName[]).filter((name) => now[name] !== before[name])
-    return changed.map((name) => (name === 'head' && renamed ? renamedHead(this.#state()) : now[name])).join('')
+    const changed = Object.keys(now).filter((name) => now[name] !== before[name])
+    return changed.map((name) => (name === 'head' && renamed ? renamedHead(this.#state()) : now[name]!)).join('')
   }
 
   #state = () => stateOf(this.services, this.#row, this.teams)
 
-  #render = (): Fragments => fragmentsOf({ state: this.#state(), lanes: this.#lanes.lanes, messages: this.#lanes.messages })
+  #render = (): Fragments => ({
+    ...fragmentsOf({ state: this.#state(), lanes: this.#lanes.lanes, messages: this.#lanes.messages }),
+    ...agentFragments(this.services, this.#agent),
+  })
 }

@@ -2,6 +2,7 @@
 import type { EditItem } from '../../../components/session/edit-row.tsx'
 import type { EventItem } from '../../../components/session/event-row.tsx'
 import type { QuestionItem } from '../../../components/session/question-mark.tsx'
+import type { PermissionItem, PermissionView, TaskItem } from '../../../components/agents/agent-view.ts'
 import type { FeedItem, MessageItem } from '../../../components/session/feed-row.tsx'
 import type { Team } from '../../../components/parts/team.tsx'
 import { day } from '../../../components/parts/time.ts'
@@ -13,6 +14,7 @@ import type { MessageHead } from '../../stores/questions.ts'
 import { SAME_BREATH_MS, type FeedEnd, type FeedEntry } from './edits.ts'
 import type { LineCounts } from './line-counts.ts'
 import type { TeamLookup } from './team-lookup.ts'
+import { promptedBy } from '../agents/task-items.ts'
 
 /** What the rows of one session's feed are made with, apart from events and edits. */
 export interface ItemContext {
@@ -26,6 +28,9 @@ export interface ItemContext {
   /** What came of the questions among the messages and among those that were replied to, by id. */
   questions: Map<string, QuestionState>
   linesOf: (edit: Edit) => LineCounts | undefined
+  /** What became of the prompts, by the ids of their tasks, and what agents asked leave for, by the ids of the requests. */
+  tasks: Map<string, TaskItem>
+  requests: Map<string, PermissionView>
 }
 
 /** The items of rows that follow a feed's end, each with whether it continues the row before and begins a day. */
@@ -40,17 +45,17 @@ export const feedItems = (entries: FeedEntry[], end: FeedEnd, context: ItemConte
     const item = edit
       ? editItem(edit, context)
       : event.type === 'system'
-        ? eventItem(event, context)
+        ? (permissionItem(event, context) ?? eventItem(event, context))
         : messageItem(event, above.event, context)
     return { ...item, newDay }
   })
 }
 
-const messageItem = (event: Event, previous: Event | undefined, { teams, answered, questions }: ItemContext): MessageItem => {
+const messageItem = (event: Event, previous: Event | undefined, { teams, answered, questions, tasks }: ItemContext): MessageItem => {
   const original = event.reply_to ? answered.get(event.reply_to as string) : undefined
   const withdraws = original !== undefined && questions.get(original.id)?.withdrawn?.id === event.id
   const state = event.expects_reply ? questions.get(event.id) : undefined
-  const to = namesOf((event.to as string[] | undefined) ?? [], teams)
+  const to = namesOf(event.to as string[] | undefined, event.to_people as string[] | undefined, teams)
   return {
     kind: 'message',
     sequence: event.sequence,
@@ -59,20 +64,30 @@ const messageItem = (event: Event, previous: Event | undefined, { teams, answere
     text: (event.content as { text?: string }).text ?? '',
     continues: to.length === 0 && isSameBreath(event, previous),
     prompt: event.type === 'user_input',
+    promptedBy: promptedBy(event.prompted_by),
+    task: event.type === 'user_input' ? tasks.get(String(event.task_id)) : undefined,
     answers: original && { sequence: original.sequence, name: authorOf(original, teams).name, withdraws },
     to,
     question: state && questionItem(event.sequence, state, teams),
   }
 }
 
-const namesOf = (handles: string[], teams: TeamLookup) => handles.map((id) => teams.team(id)?.name ?? 'somebody')
+const namesOf = (handles: string[] = [], people: string[] = [], teams: TeamLookup): string[] => [
+  ...handles.map((id) => teams.team(id)?.name ?? 'somebody'),
+  ...people,
+]
 
 /** The mark of a question's row, by what came of it. */
-export const questionItem = (sequence: number, { answers, withdrawn, waitingFor }: QuestionState, teams: TeamLookup): QuestionItem => ({
+export const questionItem = (
+  sequence: number,
+  { answers, withdrawn, waitingFor, waitingForPeople }: QuestionState,
+  teams: TeamLookup,
+): QuestionItem => ({
   sequence,
   answers: answers.map((answer) => ({ sequence: answer.sequence, name: authorOf(answer, teams).name })),
   withdrawn: withdrawn?.sequence,
-  waitingFor: namesOf(waitingFor, teams),
+  waitingFor: namesOf(waitingFor, waitingForPeople, teams),
+  asksPerson: waitingForPeople.length > 0,
 })
 
 const authorOf = (event: Event | MessageHead, teams: TeamLookup): Team =>
@@ -81,10 +96,16 @@ const authorOf = (event: Event | MessageHead, teams: TeamLookup): Team =>
 const isSameBreath = (event: Event, previous: Event | undefined): boolean =>
   previous !== undefined &&
   previous.type === event.type &&
+  event.prompted_by === undefined &&
   previous.posted_by_team_id === event.posted_by_team_id &&
   previous.team === event.team &&
   day(previous.at) === day(event.at) &&
   Date.parse(event.at) - Date.parse(previous.at) < SAME_BREATH_MS
+
+const permissionItem = (event: Event, { teams, requests }: ItemContext): PermissionItem | undefined => {
+  const card = event.event === 'permission_asked' ? requests.get(String(event.request_id)) : undefined
+  return card && { kind: 'permission', sequence: event.sequence, at: event.at, team: teams.agent, card }
+}
 
 const eventItem = (event: Event, { sessionId, teams, kinds }: ItemContext): EventItem => {
   const kind = kindOf(kinds, event)

@@ -4,9 +4,11 @@ import type { Queries } from '../../../db/database.ts'
 import { EditRow, type EditItem } from '../../../components/session/edit-row.tsx'
 import { QuestionMark, type QuestionItem } from '../../../components/session/question-mark.tsx'
 import { FeedRow, type FeedItem } from '../../../components/session/feed-row.tsx'
+import type { Services } from '../../process/services.ts'
 import type { EventKinds } from '../../core/event-kinds.ts'
 import { prepareMarkdown } from '../../markdown/render.ts'
 import { pause } from '../../core/pause.ts'
+import { agentPartsOf, type Replaced } from '../agents/feed-parts.tsx'
 import { questionStates } from '../../rooms/feed/questions.ts'
 import type { Edit } from '../../stores/documents.ts'
 import { eventsById, type Event } from '../../stores/events.ts'
@@ -22,6 +24,7 @@ const SLICE_MS = 5 // after as long, other requests get their turn
 
 /** One session's feed, with all that its rows are rendered from. */
 export interface Feed {
+  services: Pick<Services, 'clock' | 'config'>
   queries: Queries
   sessionId: string
   teams: TeamLookup
@@ -52,13 +55,15 @@ export interface NewRows {
   gone: number[]
   /** Marks of questions that these rows reply to, as markup, by the question's sequence: it may be on the page. */
   marks: { of: number; html: string }[]
+  /** Lines of tasks and cards of requests that these rows answer, as markup: each may be on the page. */
+  replaced: Replaced[]
   /** New rows, as markup. */
   rows: string
 }
 
 /** The rows of events and edits that come after a feed's end, and how the feed ends with them. */
 export const rowsAfter = async (
-  { queries, sessionId, teams, kinds }: Feed,
+  { services, queries, sessionId, teams, kinds }: Feed,
   before: FeedEnd,
   events: Event[],
   edits: Edit[],
@@ -67,16 +72,18 @@ export const rowsAfter = async (
   const { continued, gone, entries, end } = arrange(before, events, edits)
   const shownEdits = [...continued, ...entries.flatMap(({ edit }) => edit ?? [])]
   const [answered] = await Promise.all([answeredBy(queries, sessionId, events), countEdits(queries, sessionId, shownEdits, budget)])
+  const agents = await agentPartsOf({ services, queries, sessionId }, events, [...answered.values()])
   const linesOf = ({ from, to }: Edit) => knownLines(sessionId, from - 1, to)
   const asked = [...answered.values()].filter(isQuestion)
   const questions = await questionStates(queries, sessionId, [...asked, ...events.filter(isQuestion)], teams.key)
-  const context = { sessionId, teams, kinds, guest, answered, questions, linesOf }
+  const context = { sessionId, teams, kinds, guest, answered, questions, linesOf, ...agents.shown }
   const items = feedItems(entries, before, context)
   if (first && items[0]?.kind === 'message') items[0].continues = false
   return {
     continued: continued.map((edit) => ({ from: edit.from, html: editOf(editItem(edit, context)) })),
     gone: gone.map(({ from }) => from),
     marks: asked.map(({ id, sequence: of }) => ({ of, html: markOf(questionItem(of, questions.get(id)!, teams)) })),
+    replaced: agents.replaced,
     rows: await renderRows(items),
     end,
   }

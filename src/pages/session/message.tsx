@@ -7,18 +7,24 @@ import type { Http } from '../../doors/http/http.ts'
 import { performAsPerson, nextKey, problemOf } from '../forms/perform-as-person.ts'
 import { fragment, frameOf, page, seeOther, type Site } from '../respond.tsx'
 import { formOf, LARGE_FORM, valuesOf } from '../form.ts'
+import { answeredQuestion } from './answered-question.ts'
 
-/** POST /sessions/:id/messages: a person's message to all teams. htmx gets a new, empty form, or the same form with the problem. */
+/** POST /sessions/:id/messages: a person's message to all teams, with `reply_to` the answer to a question. htmx gets a new, empty form, or the same form with the problem. */
 export const sendMessage = async (c: Http, site: Site): Promise<Response> => {
   const sessionId = c.req.param('id')!
-  const { text = '', key } = valuesOf(await formOf(c, LARGE_FORM))
-  const outcome = await performAsPerson(c, site, postMessage, key, { session_id: sessionId, content: { text } })
+  const { text = '', key, reply_to } = valuesOf(await formOf(c, LARGE_FORM))
+  const outcome = await performAsPerson(c, site, postMessage, key, {
+    session_id: sessionId,
+    content: { text },
+    ...(reply_to && { reply_to }),
+  })
   const error = outcome.ok ? undefined : outcome.error
   const composer: ComposerProps = {
     sessionId,
     // Somebody who was signed out meanwhile keeps the form, and the text in it.
     person: { name: personOf(c, site.services)?.name ?? 'yourself', role: 'person' },
     idempotencyKey: nextKey(key, error),
+    answers: error && reply_to ? await answeredQuestion(site.services.database, sessionId, { id: reply_to }) : undefined,
     text: error && text,
     problem: error && messageProblem(error),
     again: true,

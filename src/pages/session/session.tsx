@@ -2,7 +2,7 @@
 import { renderToStaticMarkup } from 'react-dom/server'
 import { SLOTS } from '../../../components/session/lanes.tsx'
 import { SessionPage } from '../../../components/session/session-page.tsx'
-import type { FeedWindow, SessionView } from '../../../components/session/session-view.ts'
+import type { FeedWindow, SessionAgent, SessionView } from '../../../components/session/session-view.ts'
 import { existingSession } from '../../rooms/preconditions.ts'
 import type { Services } from '../../process/services.ts'
 import { roster, type RosterRow } from '../../stores/members.ts'
@@ -11,6 +11,8 @@ import type { Http } from '../../doors/http/http.ts'
 import { serverLink } from '../../doors/http/origin.ts'
 import { numberIn } from '../../doors/http/query.ts'
 import { frameOf, isGuest, page, streamedPage, type Site } from '../respond.tsx'
+import { answeredQuestion } from './answered-question.ts'
+import { sessionAgentOf } from '../agents/session-agent.ts'
 import { documentOf } from './document.ts'
 import { activityLanes, messageCount } from './lanes.ts'
 import { stateOf, type SessionWithDoc } from './state.ts'
@@ -18,7 +20,8 @@ import { teamLookup } from './team-lookup.ts'
 import { WHOLE_FEED, wholeFeed, windowOf } from './window.tsx'
 import { tracePage } from '../trace/trace.tsx'
 
-/** GET /sessions/:id: the newest of the feed; with ?around=SEQ the feed around that event, with ?all=1 the whole feed. */
+/** GET /sessions/:id: the newest of the feed; with ?around=SEQ the feed around that event, with ?all=1 the whole feed. With
+ *  ?answer=SEQ what its person writes next answers that question. */
 export const sessionPage = async (c: Http, site: Site): Promise<Response> => {
   const { services, eventKinds: kinds } = site
   const { database } = services
@@ -26,11 +29,14 @@ export const sessionPage = async (c: Http, site: Site): Promise<Response> => {
   if (source !== 'room') return tracePage(c, site)
   const [[found], teams] = await Promise.all([sessionsWithDocs(database, [id], services.wakes.perHour()), roster(database, id)])
   const row = found!
-  const feed = { queries: database, sessionId: id, teams: teamLookup(teams), kinds }
+  const feed = { services, queries: database, sessionId: id, teams: teamLookup(teams), kinds }
   const all = c.req.query('all') !== undefined
   const guest = isGuest(c, site)
-  const view = await viewOf(services, row, teams, all ? WHOLE_FEED : windowOf(feed, row, { around: numberIn(c, 'around'), guest }))
-  const shown = <SessionPage frame={frameOf(c, site)} session={view} link={serverLink(c, services)} idempotencyKey={crypto.randomUUID()} />
+  const agent = await sessionAgentOf(c, site, row.session)
+  const view = await viewOf(services, row, teams, all ? WHOLE_FEED : windowOf(feed, row, { around: numberIn(c, 'around'), guest }), agent)
+  const answers = await answeredQuestion(database, id, { sequence: numberIn(c, 'answer') })
+  const composer = { idempotencyKey: crypto.randomUUID(), answers }
+  const shown = <SessionPage frame={frameOf(c, site)} session={view} link={serverLink(c, services)} composer={composer} />
   return all ? streamedPage(c, wholeFeed(feed, row, guest, `<!doctype html>${renderToStaticMarkup(shown)}`)) : page(c, shown)
 }
 
@@ -40,6 +46,7 @@ export const viewOf = async (
   row: SessionWithDoc,
   teams: RosterRow[],
   window: FeedWindow | Promise<FeedWindow>,
+  agent?: SessionAgent,
 ): Promise<SessionView> => {
   const { database } = services
   const { session } = row
@@ -52,5 +59,6 @@ export const viewOf = async (
     document,
     cursor: session.lastConversationSequence,
     feed,
+    agent,
   }
 }

@@ -11,6 +11,10 @@ export const connectPage = async (c: Http, site: Site): Promise<Response> => {
   const id = c.req.query('session')
   const session = id === undefined ? undefined : await existingSession(services.database, id)
   const invited = session && { id: session.id, title: session.title, concluded: session.status === 'closed' }
-  const program = site.program && baseUrl(c, services) + programPath(site.program)
-  return page(c, <ConnectPage frame={frameOf(c, site)} link={serverLink(c, services)} program={program} session={invited} />)
+  const frame = frameOf(c, site)
+  return page(c, <ConnectPage frame={frame} link={serverLink(c, services)} program={programUrl(c, site)} session={invited} />)
 }
+
+/** Where the client program is, for the line that connects; undefined where this server has none. */
+export const programUrl = (c: Http, { services, program }: Site): string | undefined =>
+  program && baseUrl(c, services) + programPath(program)

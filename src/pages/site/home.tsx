@@ -18,10 +18,11 @@ import { conclusionsOf } from '../../stores/documents.ts'
 import { needsOfSessions, type Need } from '../../loops/store.ts'
 import { listSessions, titlesOf, type SessionFilter, type Session } from '../../stores/sessions.ts'
 import type { Http } from '../../doors/http/http.ts'
-import { partial } from '../live/frames.tsx'
+import { partial } from '../live/partial.ts'
 import { serverLink } from '../../doors/http/origin.ts'
 import { htmlResponse, frameOf, page, type Site } from '../respond.tsx'
 import { searchForPage, problemText } from '../search/search.tsx'
+import { familiesOf } from '../agents/family.ts'
 import { isQuiet, liveSince } from '../session/state.ts'
 import { rostersOf } from '../../stores/members.ts'
 import {
@@ -112,7 +113,8 @@ const summaries = async ({ services, eventKinds }: Site, sessions: Session[], ne
   const { database, clock } = services
   const ids = sessions.map(({ id }) => id)
   const concluded = sessions.filter(({ status, source }) => status === 'closed' && source === 'room').map(({ id }) => id)
-  const [rosters, lasts, counts, pulses, conclusions, titles] = await Promise.all([
+  const hasAgents = sessions.some(({ agenticTool }) => agenticTool !== null)
+  const [rosters, lasts, counts, pulses, conclusions, titles, families] = await Promise.all([
     rostersOf(database, ids),
     lastEventsOf(database, ids),
     messageCounts(database, ids),
@@ -122,6 +124,7 @@ const summaries = async ({ services, eventKinds }: Site, sessions: Session[], ne
       database,
       sessions.flatMap((session) => originOf(session) ?? []),
     ),
+    familiesOf(database, hasAgents ? ids : []),
   ])
   const teamsOf = Map.groupBy(rosters, ({ sessionId }) => sessionId)
   const lastOf = new Map(lasts.map((last) => [last.sessionId, last]))
@@ -145,17 +148,21 @@ const summaries = async ({ services, eventKinds }: Site, sessions: Session[], ne
       messages: counts.get(session.id) ?? 0,
       pulses: pulses.get(session.id) ?? Array<number>(PULSE_PARTS).fill(0),
       from: fromOf(session, titles),
+      family: families.get(session.id),
     }
   })
 }
 
 const isAsleep = ({ status }: { status: Status }) => status === 'asleep'
 
-const originOf = ({ resumedFromSessionId, forkedFromSessionId }: Session) => resumedFromSessionId ?? forkedFromSessionId ?? undefined
+const originOf = ({ resumedFromSessionId, forkedFromSessionId, parentSessionId }: Session) =>
+  resumedFromSessionId ?? forkedFromSessionId ?? parentSessionId ?? undefined
 
 const fromOf = (session: Session, titles: Map<string, string>): SessionSummary['from'] => {
   const title = titles.get(originOf(session) ?? '')
-  return title === undefined ? undefined : { how: session.resumedFromSessionId ? 'resumed' : 'forked', title }
+  return title === undefined
+    ? undefined
+    : { how: session.resumedFromSessionId ? 'resumed' : session.forkedFromSessionId ? 'forked' : 'started', title }
 }
 
 const LINE = 240 // characters

@@ -13,6 +13,7 @@ import { keysInForce } from '../../process/keys-in-force.ts'
 import { endSignIn } from '../../process/sign-ins.ts'
 import { listKeys } from '../../stores/keys.ts'
 import { listSignIns } from '../../stores/sign-ins.ts'
+import { runnerCommand } from '../agents/runner-command.ts'
 import { assertActor, problemOf } from '../forms/perform-as-person.ts'
 import { formOf, valuesOf } from '../form.ts'
 import { frameOf, page, seeOther, toSignIn, type Site } from '../respond.tsx'
@@ -48,7 +49,7 @@ export const submitKey = async (c: Http, site: Site): Promise<Response> => {
   try {
     const wanted = { name, scope, sessionId: session_id, by, ...(id && isUuid(id) && { id }) }
     const key = await makeKey(site.services, wanted)
-    return await render(c, site, { made: { key, use: useOf(key, scope, serverLink(c, site.services).url) } })
+    return await render(c, site, { made: { key, use: useOf(c, site, key, scope) } })
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     return render(c, site, { values, error: error.body })
@@ -75,8 +76,9 @@ const idIn = async (c: Http, field: string): Promise<string> => {
   return isUuid(id) ? id : refuse('invalid_request', `${field} must be an id that this page lists.`, { field })
 }
 
-const useOf = (key: string, scope: string, url: string): MadeKey['use'] => {
-  if (scope === 'run') return { label: 'For a runner, in its environment', line: `PARLEY_RUNNER_KEY=${key}` }
+const useOf = (c: Http, site: Site, key: string, scope: string): MadeKey['use'] => {
+  const { url } = serverLink(c, site.services)
+  if (scope === 'run') return { label: 'In a checkout of the repository', line: runnerCommand(c, site, key) }
   if (scope === 'sess') return { label: 'With each call', line: `Authorization: Bearer ${key}` }
   const toolset = scope === 'read' ? '/history' : ''
   return {

@@ -18,6 +18,7 @@ import { reach, type LinkCheck } from '../../doors/http/link-check.ts'
 import { assertActor } from '../forms/perform-as-person.ts'
 import { frameOf, localPath, page, seeOther, THEME_COOKIE, type Site } from '../respond.tsx'
 import { formOf, valuesOf } from '../form.ts'
+import { programUrl } from './connect.tsx'
 import { noticesView } from './notices-view.ts'
 
 /** GET /settings; ?done= names the form that was just handled. */
@@ -149,8 +150,13 @@ export const renderSettings = async (c: Http, site: Site, notice: Notice | undef
     saved: services.setting('wakes_per_hour') !== undefined,
     otherwise: { perHour: services.config.WAKES_PER_HOUR, configured: services.config.given.has('WAKES_PER_HOUR') },
   }
+  const program = programUrl(c, site)
   const notices = await noticesView(c, services)
-  return page(c, <SettingsPage {...{ frame, link, notice, typed, loopGuard, wakes, notices }} groups={groupsOf(services)} />, status)
+  return page(
+    c,
+    <SettingsPage {...{ frame, link, program, notice, typed, loopGuard, wakes, notices }} groups={groupsOf(services)} />,
+    status,
+  )
 }
 
 const GROUPS: { id: string; title: string; about: string; names: VariableName[] }[] = [
@@ -180,7 +186,7 @@ const GROUPS: { id: string; title: string; about: string; names: VariableName[] 
     id: 'notifications',
     title: 'Notifications',
     about:
-      'How people are told that they are needed: by teams that repeat themselves or lost their convener, and when a session is concluded.',
+      'How people are told that they are needed: by teams that repeat themselves, lost their convener or ask a question, and when a session is concluded.',
     names: ['NOTIFY_URL'],
   },
 ]

@@ -4,6 +4,7 @@ import { shortened } from '../../core/event-text.ts'
 import { eventLine, fromBeforeTo, type EventKinds } from '../../core/event-kinds.ts'
 import { eventTypeOf } from '../../core/event-types.ts'
 import { SHOWN, type TraceRow } from '../../stores/trace.ts'
+import { prepareMarkdown } from '../../markdown/render.ts'
 import type { TeamLookup } from '../session/team-lookup.ts'
 
 interface TraceContext {
@@ -169,3 +170,11 @@ const groupNotes = (events: TraceEvent[]): TraceItem[] => {
   }
   return items
 }
+
+/** Renders the texts of these items ahead. */
+export const prepareTexts = async (items: TraceItem[]): Promise<void> => {
+  for (const text of items.flatMap(textsOf)) await prepareMarkdown(text)
+}
+
+const textsOf = (item: TraceItem): string[] =>
+  'notes' in item ? [] : [item.event, item.event.response].flatMap((event) => (event && event.kind !== 'tool_response' ? [event.text] : []))

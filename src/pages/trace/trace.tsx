@@ -15,7 +15,6 @@ import {
   TRACE_PARTS,
   TURNS_LISTED,
   type TracePart,
-  type TraceItem,
   type TracedSession,
 } from '../../../components/trace/trace-view.ts'
 import { refuse } from '../../core/errors.ts'
@@ -31,7 +30,7 @@ import { numberIn } from '../../doors/http/query.ts'
 import { htmlResponse, fragment, frameOf, page, seeOther, wantsPage, type Site } from '../respond.tsx'
 import type { Queries } from '../../../db/database.ts'
 import { teamLookup } from '../session/team-lookup.ts'
-import { eventAsText, traceEvent, traceItems } from './events.ts'
+import { eventAsText, prepareTexts, traceEvent, traceItems } from './events.ts'
 import { pageOfTurns, turnItems, type ListedTurn } from './turns.ts'
 
 /** GET /sessions/:id/turns and /sessions/:id/turns/:turn; of an imported session also GET /sessions/:id. */
@@ -173,7 +172,7 @@ const eventRows = async (
   const parts = first && from > 1 ? [renderToStaticMarkup(<EarlierEvents session={session.id} turn={ordinal} />)] : []
   for (let i = 0; i < items.length; i += SLICE) {
     const slice = items.slice(i, i + SLICE)
-    for (const text of slice.flatMap(textsOf)) await prepareMarkdown(text)
+    await prepareTexts(slice)
     if (i > 0) await pause()
     parts.push(renderToStaticMarkup(<TraceRows session={session.id} items={slice} />))
   }
@@ -181,6 +180,3 @@ const eventRows = async (
   if (next !== undefined) parts.push(renderToStaticMarkup(<LaterEvents session={session.id} turn={ordinal} from={next} />))
   return parts.join('')
 }
-
-const textsOf = (item: TraceItem): string[] =>
-  'notes' in item ? [] : [item.event, item.event.response].flatMap((event) => (event && event.kind !== 'tool_response' ? [event.text] : []))

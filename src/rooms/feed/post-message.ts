@@ -5,11 +5,12 @@ import { secondsSince } from '../../core/metrics.ts'
 import type { Appended, Draft } from '../../log/append.ts'
 import { person, team } from '../../operations/callers.ts'
 import type { Context } from '../../operations/context.ts'
+import { tellPeople } from '../../notices/tell.ts'
 import { assertSameUse } from '../../operations/idempotency.ts'
-import { eventById } from '../../stores/events.ts'
+import { eventById, type Event } from '../../stores/events.ts'
 import { findAnswer } from '../../stores/idempotency.ts'
 import { isPresent } from '../../stores/members.ts'
-import { addressees, handlesNamed, namesLeftBefore } from './addressees.ts'
+import { addressees, addresseesNamed, namesLeftBefore, type Addressees } from './addressees.ts'
 import { missedBefore, refuseUnread } from './crossing.ts'
 import { refuseRepetition } from '../loops.ts'
 import { existingMessage, existingSession, refuseBeyondEnd, refuseClosed, stillOpen } from '../preconditions.ts'
@@ -33,7 +34,7 @@ export const postMessage = op({
     content: messageContent,
     type: z.literal('chat', { error: 'must be "chat"; all other types are the server\'s' }).default('chat'),
     reply_to: z.string().max(64).optional().describe('The id of the message you answer.'),
-    to: addressees.optional().describe('Handles or names of the teams you address; all teams see it.'),
+    to: addressees.optional().describe('Handles or names of the teams or people you address; all teams see it.'),
     expects_reply: z.boolean().optional().describe('A question to those in `to`.'),
     expected_cursor: cursor
       .optional()
@@ -51,7 +52,7 @@ export const postMessage = op({
     const { services } = context
     const speaker = speakerOf(context)
     if (!speaker.teamId) await existingSession(context.queries, input.session_id)
-    let addressed: string[] | undefined
+    let addressed: Addressees | undefined
     try {
       addressed = await checkedAddressees(context, input)
     } catch (refusal) {
@@ -88,19 +89,26 @@ const speakerOf = ({ caller }: Context): Speaker => {
   return { author: 'person', authorName: name, holder: `person:${name}` }
 }
 
-/** The handles of those addressed. Refuses what the log does not judge: repetitions, and arguments that name nothing. */
+/** Those addressed. Refuses what the log does not judge: repetitions, and arguments that name nothing. */
 const checkedAddressees = async (context: Context, { session_id, content, reply_to, to, expects_reply }: PostInput) => {
   await refuseRepetition(context, session_id, content.text)
   if (reply_to !== undefined) await existingMessage(context, session_id, reply_to, 'reply_to')
   if (expects_reply && !to) refuse('invalid_request', 'expects_reply: name those whom you ask in `to`.', { field: 'expects_reply' })
-  return to && (await handlesNamed(context.queries, session_id, to))
+  return to && (await addresseesNamed(context.queries, session_id, to))
 }
 
-const draftOf = ({ idempotency }: Context, speaker: Speaker, input: PostInput, to: string[] | undefined): Draft => ({
+// People have no handles: their names stand in the content. A message to people alone has a list of teams all the same, which is empty: by
+// it questions are found (the index events_addressed).
+const draftOf = (
+  { idempotency }: Context,
+  speaker: Speaker,
+  input: PostInput,
+  { teams: to, people = [] }: Partial<Addressees> = {},
+): Draft => ({
   ...speaker,
   sessionId: input.session_id,
   type: 'chat',
-  content: input.content,
+  content: people.length > 0 ? { ...input.content, to_people: people } : input.content,
   replyTo: input.reply_to,
   to,
   expectsReply: input.expects_reply || undefined,
@@ -123,6 +131,7 @@ const answered = async (context: Context, input: PostInput, { holder }: Speaker,
       return replayed(context, input, answer)
     case 'appended': {
       const { id: message_id, sequence: cursor, at, to } = answer.event
+      await tellOfQuestion(context, answer.event, sessionId)
       const missed = await missedBefore(context, input, cursor)
       return { message_id, cursor, at, ...missed, ...(await warningsFor(context, sessionId, to as string[] | undefined, at)) }
     }
@@ -143,6 +152,11 @@ const warningsFor = async ({ queries }: Context, sessionId: string, to: string[]
   return gone.length > 0 ? { warnings: gone.map((name) => `${name} has left this session and will not read the message.`) } : {}
 }
 
+// Not in the statement that posts: a process that dies in between tells nobody, unless the post is sent again.
+const tellOfQuestion = async ({ queries }: Context, { id: about, to_people, expects_reply }: Event, sessionId: string) => {
+  if (to_people && expects_reply) await tellPeople(queries, [{ kind: 'question', sessionId, about }])
+}
+
 const replayed = async (
   context: Context,
   input: PostInput,
@@ -151,8 +165,9 @@ const replayed = async (
   assertSameUse(context.idempotency!, earlier)
   context.replayed()
   const posted = earlier.answer as PostAnswer
-  const to = (await eventById(context.queries, input.session_id, posted.message_id))?.to as string[] | undefined
-  return { ...posted, ...(await warningsFor(context, input.session_id, to, posted.at)) }
+  const event = await eventById(context.queries, input.session_id, posted.message_id)
+  if (event) await tellOfQuestion(context, event, input.session_id)
+  return { ...posted, ...(await warningsFor(context, input.session_id, event?.to as string[] | undefined, posted.at)) }
 }
 
 // Refusals have an order: the idempotency key's earlier answer comes first, then a team that has left, then a closed session, and only

@@ -8,12 +8,14 @@ import { newestQuestions, repliesTo, type MessageHead, type Question, type Reply
 export type TeamKey = (handle: string) => string
 
 export interface QuestionState {
-  /** The first reply of each team that was asked. */
+  /** The first reply of each team or person that was asked. */
   answers: Reply[]
   /** The asker's reply that withdrew the question while some had not answered. */
   withdrawn: Reply | undefined
-  /** The handles of those who owe an answer. */
+  /** The handles of the teams that owe an answer. */
   waitingFor: string[]
+  /** The names of the people who do. */
+  waitingForPeople: string[]
 }
 
 export const teamKeys = (teams: Pick<Participant, 'teamId' | 'teamName'>[]): TeamKey => {
@@ -21,27 +23,45 @@ export const teamKeys = (teams: Pick<Participant, 'teamId' | 'teamName'>[]): Tea
   return (handle) => keys.get(handle) ?? handle
 }
 
-/** A reply by a team that was asked answers a question for that team; one by the asker that expects no reply withdraws it for all who have
+/** A reply by a team or a person that was asked answers a question for that one; one by the asker that expects no reply withdraws it for all who have
  *  not answered. `replies`: those to this question, in their order. */
 export const questionState = (question: Question, replies: readonly Reply[], key: TeamKey): QuestionState => {
   const asker = authorKey(question, key)
-  let open = question.to.filter((handle) => ofTeam(key(handle)) !== asker)
+  const asked: Asked[] = [
+    ...(question.to ?? []).map((handle) => ({ handle, key: ofTeam(key(handle)) })),
+    ...(question.to_people ?? []).map((name) => ({ name, key: ofPerson(name) })),
+  ]
+  let open = asked.filter((one) => one.key !== asker)
   const answers: Reply[] = []
   let withdrawn: Reply | undefined
   for (const reply of replies) {
     const by = authorKey(reply, key)
-    const left = open.filter((handle) => ofTeam(key(handle)) !== by)
+    const left = open.filter((one) => one.key !== by)
     if (left.length < open.length) answers.push(reply)
     else if (by === asker && !reply.expects_reply && open.length > 0) withdrawn ??= reply
     open = left
   }
-  return { answers, withdrawn, waitingFor: withdrawn ? [] : open }
+  const owing = withdrawn ? [] : open
+  return {
+    answers,
+    withdrawn,
+    waitingFor: owing.flatMap(({ handle }) => handle ?? []),
+    waitingForPeople: owing.flatMap(({ name }) => name ?? []),
+  }
+}
+
+interface Asked {
+  handle?: string
+  name?: string
+  /** As authorKey has it of whoever may answer. */
+  key: string
 }
 
 const ofTeam = (key: string) => `team:${key}`
+const ofPerson = (name: string) => `person:${nameKey(name)}`
 
 const authorKey = ({ author, team, posted_by_team_id }: MessageHead, key: TeamKey) =>
-  posted_by_team_id === null ? `${author}:${team}` : ofTeam(key(posted_by_team_id))
+  posted_by_team_id !== null ? ofTeam(key(posted_by_team_id)) : author === 'person' ? ofPerson(team ?? '') : `${author}:${team}`
 
 /** The states of these questions of one session, by id. */
 export const questionStates = async (
@@ -59,18 +79,16 @@ export const questionStates = async (
   return new Map(questions.map((question) => [question.id, questionState(question, byQuestion.get(question.id) ?? [], key)]))
 }
 
-export interface OpenQuestion extends Question {
-  waitingFor: string[]
-}
+export type OpenQuestion = Question & Pick<QuestionState, 'waitingFor' | 'waitingForPeople'>
 
 /** The questions of a session that somebody still owes an answer, the newest first; of more than 1,000 questions the newest count. */
 export const openQuestions = async (queries: Queries, sessionId: string, key: TeamKey): Promise<OpenQuestion[]> => {
   const questions = await newestQuestions(queries, sessionId)
   const states = await questionStates(queries, sessionId, questions, key)
-  return questions.map((question) => ({ ...question, waitingFor: states.get(question.id)!.waitingFor })).filter(isOpen)
+  return questions.map((question) => ({ ...question, ...states.get(question.id)! })).filter(isOpen)
 }
 
-const isOpen = ({ waitingFor }: OpenQuestion) => waitingFor.length > 0
+const isOpen = ({ waitingFor, waitingForPeople }: OpenQuestion) => waitingFor.length > 0 || waitingForPeople.length > 0
 
 /** Whether the team asked this. */
 export const isAskedBy = ({ posted_by_team_id }: MessageHead, team: string, key: TeamKey) =>

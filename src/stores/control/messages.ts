@@ -129,3 +129,15 @@ export const eventRow = async ({ query }: Queries, id: string): Promise<(EventRo
   )
   return row
 }
+
+const DIGEST_ROWS = 200
+
+/** What was said and done up to a sequence, the newest first, each text cut to so many characters. */
+export const rowsBefore = async (queries: Queries, sessionId: string, upTo: number, characters: number): Promise<MessageRow[]> => {
+  const rows = await queries.query<MessageRow>(
+    `select ${columns('$3::int')} from events where session_id = $1 and sequence <= $2 and ${SHOWN}
+     order by sequence desc limit ${DIGEST_ROWS}`,
+    [sessionId, upTo, characters],
+  )
+  return withoutRepeats(queries, rows, undefined)
+}

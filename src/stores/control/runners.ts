@@ -49,13 +49,16 @@ export const endRunner = async ({ db }: Queries, id: string): Promise<void> =>
 
 const SEEN_EVERY_S = 5 // a runner that sends events calls many times a second
 
-/** Renews the lease of a runner that has called; false when there is no such runner, or another one took its place. */
-export const seeRunner = async ({ query }: Queries, id: string, keyId: string): Promise<boolean> => {
-  if (!isUuid(id)) return false
-  const rows = await query<{ due: boolean }>(
-    `select seen_at < clock_timestamp() - interval '${SEEN_EVERY_S} s' as due from runners where id = $1 and key_id = $2 and ended_at is null`,
+/** Renews the lease of a runner that has called; undefined when this key has no such runner, `replaced` when another one took its place. */
+export const seeRunner = async ({ query }: Queries, id: string, keyId: string): Promise<'seen' | 'replaced' | undefined> => {
+  if (!isUuid(id)) return undefined
+  const [runner] = await query<{ ended: boolean; due: boolean }>(
+    `select ended_at is not null as ended, seen_at < clock_timestamp() - interval '${SEEN_EVERY_S} s' as due
+     from runners where id = $1 and key_id = $2`,
     [id, keyId],
   )
-  if (rows[0]?.due) await query('update runners set seen_at = clock_timestamp() where id = $1 and ended_at is null', [id])
-  return rows.length > 0
+  if (!runner) return undefined
+  if (runner.ended) return 'replaced'
+  if (runner.due) await query('update runners set seen_at = clock_timestamp() where id = $1 and ended_at is null', [id])
+  return 'seen'
 }

@@ -112,3 +112,10 @@ from sessions s join session_index i on i.session_id = s.id where s.id = $1`
 /** What `get_session` says beside the row. The session exists. */
 export const sessionDetails = async ({ query }: Queries, id: string): Promise<SessionDetails> =>
   (await query<SessionDetails>(DETAILS, [id]))[0]!
+
+/** Of these sessions, those that are archived or no longer there. */
+export const archivedAmong = async ({ query }: Queries, ids: string[]): Promise<string[]> => {
+  const rows = await query<{ id: string }>('select id from sessions where id = any($1::uuid[]) and archived_at is null', [pgArray(ids)])
+  const kept = new Set(rows.map(({ id }) => id))
+  return ids.filter((id) => !kept.has(id))
+}

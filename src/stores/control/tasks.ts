@@ -23,6 +23,15 @@ export const taskById = async ({ db }: Queries, id: string): Promise<Task | unde
   return row
 }
 
+/** The task whose prompt has this sequence in its session. */
+export const taskAt = async ({ db }: Queries, sessionId: string, startSequence: number): Promise<Task | undefined> => {
+  const [row] = await db
+    .select()
+    .from(tasks)
+    .where(and(eq(tasks.sessionId, sessionId), eq(tasks.startSequence, startSequence)))
+  return row
+}
+
 /** Locks a task's row. The caller holds its session's lock, so that the two are always taken in this order. */
 export const lockTask = async ({ db }: Queries, id: string): Promise<Task | undefined> => {
   const [row] = await db.select().from(tasks).where(eq(tasks.id, id)).for('update')
@@ -63,6 +72,8 @@ export interface Handed {
   permission_mode: string
   path: string
   conversation: string | null
+  fork_conversation: string | null
+  fork_conversation_at: string | null
   context_files: string[]
   mcp_servers: string[]
 }
@@ -71,6 +82,11 @@ interface HandedRow extends Omit<Handed, 'task'> {
   id: string
 }
 
+// A limit holds for the session that has it and for all below it.
+const IS_SPENT = `exists (select from agents l where l.session_id in (a.root_session_id, a.session_id) and l.max_usd is not null and l.max_usd <= (
+  select coalesce(sum((u.usage->>'cost_usd')::float8), 0) from tasks u join agents b on b.session_id = u.session_id
+  where b.root_session_id = l.session_id or b.session_id = l.session_id))`
+
 // Those of sessions that work in the runner's worktrees and run nothing now, the oldest prompt of each, the oldest first. One that is held
 // or archived waits; one whose tree has spent what it may, too.
 const NEXT = `
@@ -78,7 +94,7 @@ select t.id from tasks t
 join sessions s on s.id = t.session_id and s.archived_at is null
 join agents a on a.session_id = t.session_id and not a.held
 join worktrees w on w.id = s.worktree_id and w.runner_id = $1 and w.gone_at is null
-where t.status = 'queued'
+where t.status = 'queued' and s.status = 'active' and not ${IS_SPENT}
   and not exists (select from tasks o where o.session_id = t.session_id
     and ((o.status = 'running' and o.runner_id is not null) or (o.status = 'queued' and o.start_sequence < t.start_sequence)))
 order by t.created_at, t.id limit $2::int for update of t skip locked`
@@ -87,9 +103,10 @@ order by t.created_at, t.id limit $2::int for update of t skip locked`
 export const handOut = async ({ query }: Queries, runnerId: string, limit: number): Promise<string[]> => {
   if (limit <= 0) return []
   const rows = await query<{ id: string }>(
-    `update tasks set status = 'running', runner_id = $1, started_at = clock_timestamp(), acknowledged = false,
+    `with next as materialized (${NEXT})
+     update tasks set status = 'running', runner_id = $1, started_at = clock_timestamp(), acknowledged = false,
        permission_mode = (select permission_mode from sessions where id = session_id)
-     where id in (${NEXT}) and status = 'queued' returning id`,
+     where id in (select id from next) returning id`,
     [runnerId, limit],
   )
   return rows.map(({ id }) => id)
@@ -98,7 +115,8 @@ export const handOut = async ({ query }: Queries, runnerId: string, limit: numbe
 /** The tasks that a runner has and has not named yet. */
 export const handedOut = async ({ query, db }: Queries, runnerId: string): Promise<Handed[]> => {
   const rows = await query<HandedRow>(
-    `select t.id, s.agentic_tool, t.permission_mode, w.path, a.conversation,
+    `select t.id, s.agentic_tool, t.permission_mode, w.path, a.conversation, a.fork_conversation,
+       a.fork_conversation_at,
        a.context_files, a.mcp_servers
      from tasks t join sessions s on s.id = t.session_id join agents a on a.session_id = s.id join worktrees w on w.id = s.worktree_id
      where t.runner_id = $1 and t.status = 'running' and not t.acknowledged order by t.created_at, t.id`,
@@ -174,3 +192,45 @@ export const overdueTasks = ({ query }: Queries, timeoutS: number): Promise<{ id
      limit 100`,
     [timeoutS],
   )
+
+/** The session's task that ended last. */
+export const lastEndedTask = async ({ db }: Queries, sessionId: string): Promise<Task | undefined> => {
+  const [row] = await db
+    .select()
+    .from(tasks)
+    .where(
+      and(
+        eq(tasks.sessionId, sessionId),
+        inArray(tasks.status, ['completed', 'failed', 'interrupted']),
+        sql`${tasks.endSequence} is not null`,
+      ),
+    )
+    .orderBy(sql`${tasks.endSequence} desc`)
+    .limit(1)
+  return row
+}
+
+/** The task that this message began. */
+export const taskOfPrompt = async ({ db }: Queries, messageId: string): Promise<Task | undefined> => {
+  if (!isUuid(messageId)) return undefined
+  const [row] = await db.select().from(tasks).where(eq(tasks.messageId, messageId))
+  return row
+}
+
+/** Prompts in sessions without an agent that somebody has answered, each with its first answer. */
+export const answeredPrompts = ({ query }: Queries): Promise<{ task_id: string; message_id: string }[]> =>
+  query(
+    `select t.id as task_id, (select e.id from events e where e.session_id = t.session_id and e.sequence > t.start_sequence
+         and e.reply_to = t.message_id and e.type = 'chat' order by e.sequence limit 1) as message_id
+     from tasks t join sessions s on s.id = t.session_id
+     where t.status = 'running' and t.runner_id is null and exists (select from events e where e.session_id = t.session_id
+       and e.sequence > t.start_sequence and e.reply_to = t.message_id and e.type = 'chat') limit 100`,
+  )
+
+/** Queued tasks that are never reached: their session was concluded. */
+export const queuedInClosed = async ({ query }: Queries): Promise<string[]> => {
+  const rows = await query<{ id: string }>(
+    `select t.id from tasks t join sessions s on s.id = t.session_id where t.status = 'queued' and s.status = 'closed' limit 100`,
+  )
+  return rows.map(({ id }) => id)
+}

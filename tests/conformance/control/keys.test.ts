@@ -10,7 +10,7 @@ import { runnerAt, said, type TestRunner } from '../../support/played-runner.ts'
 
 const CLOSED = { ACCESS_TOKEN: 'an-access-token-of-some-length', VIEWER_PASSWORD: 'look-but-do-not-touch' }
 
-type Row = Extract<KeyRow, `control.${string}`>
+type Row = Exclude<Extract<KeyRow, `control.${string}`>, 'control.answer_permission'> // that one is no tool
 type Input = Record<string, unknown>
 
 /** A session, what was said in it, and what was asked of it. */
@@ -37,7 +37,7 @@ const ABOUT: Record<Row, (place: Place) => Input> = {
   'control.manage_session': ({ session_id }) => ({ session_id, action: 'start' }),
   'control.set_session_name': () => ({ name: `N ${crypto.randomUUID()}` }),
 }
-const ROWS = (Object.keys(OPENS) as KeyRow[]).filter((row): row is Row => row.startsWith('control.'))
+const ROWS = (Object.keys(OPENS) as KeyRow[]).filter((row): row is Row => row in ABOUT)
 const NAMES_NOTHING = new Set<Row>([
   'control.list_sessions',
   'control.list_worktrees',
@@ -100,6 +100,14 @@ onEveryEngine((parley) => {
         if (opened === 'own') expect(await counts()).toEqual(still)
       }
       await served.close()
+    })
+
+    test.each(KEY_SCOPES)('%s does not answer what an agent asks leave for', async (scope) => {
+      const { own } = await places(parley())
+      const input = { session_id: own.session_id, request_id: 'x', allow: true }
+      const as = bearer(await keyOf(parley(), scope, own.session_id))
+      expect((await overRest(parley(), 'answer_permission', input, as)).status).toBe(403)
+      expect((await overRest(parley(), 'answer_permission', input, {})).status).toBe(401)
     })
 
     test.each(KEY_SCOPES)('%s for the calls of a runner', async (scope) => {
@@ -184,7 +192,8 @@ onEveryEngine((parley) => {
       expect(await counts()).toEqual(before)
     })
 
-    test('listing the tools needs none', async () => {
+    test('listing the tools needs none, and each has its row', async () => {
+      expect(ROWS).toHaveLength(operations.filter(({ toolset, restOnly }) => toolset === 'control' && !restOnly).length)
       expect((await (await parley().client('/mcp/control')).listTools()).tools.length).toBe(ROWS.length)
     })
 

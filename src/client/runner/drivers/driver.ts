@@ -49,6 +49,9 @@ export interface Result {
   /** The CLI's id of the conversation's last message: where a fork of it begins. */
   conversationAt?: string
   usage?: Usage
+  /** The CLI could not go on with the conversation that was named, or fork it, and was asked nothing: the caller may start the task again
+   *  without one, its prompt behind a digest. */
+  conversationMissing?: true
 }
 
 /** A CLI at work. */

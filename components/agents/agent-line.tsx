@@ -1,0 +1,62 @@
+import type { ReactNode } from 'react'
+import { escapeInvisible } from '../../src/core/escape-invisible.ts'
+import { cn } from '../parts/cn.ts'
+import { Snippet } from '../parts/snippet.tsx'
+import { Badge } from '../ui/badge.tsx'
+import { AgentDot } from './agent-dot.tsx'
+import type { AgentView } from './agent-view.ts'
+
+/** The session's agent in one line below the title: what it is, what it may, where it works, and on whose machine. */
+export const AgentLine = ({ agent }: { agent: AgentView }) => (
+  <div
+    id="agent"
+    data-away={agent.runner?.online ? undefined : ''}
+    className="mt-1.5 flex flex-wrap items-center gap-x-2 gap-y-1 text-[12.5px] text-muted-foreground low:hidden"
+  >
+    <AgentDot state={agent.state} />
+    <span className="font-medium text-foreground">
+      {escapeInvisible(agent.name)}
+      {agent.version && <span className="font-normal text-muted-foreground"> {escapeInvisible(agent.version)}</span>}
+    </span>
+    <Badge variant="outline" title="What the agent may do without asking" className={cn('font-mono', agent.unlimited && UNLIMITED)}>
+      {agent.mode}
+      {agent.unlimited && <span className="font-sans">may do anything</span>}
+    </Badge>
+    {agent.place.length > 0 && (
+      <Part>
+        <bdi className="wrap-anywhere">{escapeInvisible(agent.place.join(' · '))}</bdi>
+      </Part>
+    )}
+    <Part>
+      {agent.runner?.online ? (
+        <>
+          runner <bdi className="text-foreground">{escapeInvisible(agent.runner.name)}</bdi>
+        </>
+      ) : (
+        <a href="/worktrees" className="font-medium text-warn-foreground underline underline-offset-2">
+          no runner
+        </a>
+      )}
+    </Part>
+    {agent.used && <Part>{agent.used}</Part>}
+    {agent.asking && (
+      <a href={`#${agent.asking}`} className="font-medium text-warn-foreground underline underline-offset-2">
+        asks for leave
+      </a>
+    )}
+    {agent.stopped && <p className="basis-full text-warn-foreground wrap-anywhere">{escapeInvisible(agent.stopped)}</p>}
+  </div>
+)
+
+const UNLIMITED = 'border-destructive/30 bg-destructive/8 text-destructive-foreground'
+
+const Part = ({ children }: { children: ReactNode }) => (
+  <span className="min-w-0 before:mr-2 before:opacity-60 before:content-['·'] max-sm:before:hidden">{children}</span>
+)
+
+/** How to start the runner that the agent lacks. Shows while the line above says that there is none. */
+export const StartRunner = ({ command }: { command: string }) => (
+  <div className="mt-2 hidden max-w-3xl low:hidden [#agent[data-away]~&]:block concluded:hidden!">
+    <Snippet label="Prompts wait for a runner. In a checkout of the repository:" code={command} text />
+  </div>
+)

@@ -1,0 +1,90 @@
+import type { Team } from '../parts/team.tsx'
+
+/** How it is with an agent, for its dot. */
+export type AgentState = 'idle' | 'running' | 'asks' | 'failed'
+
+/** The agent of a session, the same for every viewer. */
+export interface AgentView {
+  name: string
+  /** The version of its program on the runner that has it. */
+  version: string | undefined
+  mode: string
+  /** The mode lets the agent do anything without asking. */
+  unlimited: boolean
+  state: AgentState
+  /** `owner/name · branch · 3 files changed` */
+  place: string[]
+  /** The runner, or why there is none. */
+  runner: { name: string; online: boolean } | undefined
+  /** What its tree has used, and may: `1.2M tokens, $0.84 of $5`. */
+  used: string | undefined
+  /** The card of what it asks leave for first. */
+  asking: string | undefined
+  /** Why nothing goes on, in a sentence. */
+  stopped: string | undefined
+}
+
+/** What became of a prompt, for the line below it. */
+export interface TaskItem {
+  /** The sequence of the prompt, which names the line. */
+  sequence: number
+  session: string
+  turn: number
+  status: 'queued' | 'running' | 'completed' | 'failed' | 'interrupted'
+  /** In a word or two, and what follows. */
+  said: string
+  details: string[]
+  /** Its runner works on it, and can be told to stop. */
+  interruptible: boolean
+  /** Why it failed, in a sentence. */
+  problem: string | undefined
+  /** What the agent asked its user; the next prompt is the answer. */
+  asks: string | undefined
+  /** There is a trace to open. */
+  traced: boolean
+}
+
+/** Who gave a prompt: a person, a key by its name, or the agent of another session. */
+export interface PromptedBy {
+  kind: 'person' | 'key' | 'agent'
+  name: string
+  session: string | undefined
+}
+
+/** What an agent asks leave for. */
+export interface PermissionView {
+  session: string
+  request: string
+  /** The id of its card's element. */
+  anchor: string
+  tool: string
+  /** What it wants, in full. */
+  text: string
+  input: string | undefined
+  /** It asks for more permissions from now on: up to this mode. */
+  raise: string | undefined
+  /** Seconds left for an answer; undefined when there is nothing to answer any more. */
+  left: number | undefined
+  decided: { by: string | undefined; allow: boolean; message: string | undefined } | undefined
+}
+
+/** The card of a request as a row of the feed. */
+export interface PermissionItem {
+  kind: 'permission'
+  sequence: number
+  at: string
+  team: Team | undefined
+  card: PermissionView
+}
+
+/** A session in a tree of sessions, with those below it. */
+export interface FamilyMember {
+  id: string
+  title: string
+  forked: boolean
+  concluded: boolean
+  state: AgentState | undefined
+  mode: string | undefined
+  promptedBy: string | undefined
+  below: FamilyMember[]
+}

@@ -1,0 +1,57 @@
+// `bun run runner …` in a checkout: the client program's command. Where it is told neither hub nor key, it works for the server that has the
+// embedded database open, with a key that is made for it once and kept beside that database.
+import { join } from 'node:path'
+import { readOwn, writeOwn } from '../client/folder.ts'
+import type { Machine } from '../client/machine.ts'
+import { KINDS } from '../client/runner/built-in.ts'
+import { namesHub, runnerNameIn } from '../client/runner/options.ts'
+import { runRunner } from '../client/runner/run.ts'
+import { BadConfig, VARIABLES } from '../config.ts'
+
+export interface ServerHere {
+  url: string
+  /** Makes a key of the scope run. */
+  makeKey(name: string): Promise<string>
+}
+
+/** Returns the exit code. Throws BadConfig, or what the command itself throws. */
+export const runRunnerHere = async (
+  machine: Machine,
+  words: string[],
+  dataFolder: string,
+  server: ServerHere | undefined,
+): Promise<number> => {
+  const own = { ...machine, env: withoutServerSecrets(machine.env) }
+  const named = namesHub(words)
+  const isTold = named.url || named.key || own.env.PARLEY_RUNNER_KEY || words.includes('--help')
+  if (isTold) return runRunner(['runner', ...words], own, KINDS)
+  if (!server)
+    throw new BadConfig(
+      `No server has ${dataFolder} open. Start it (bun run start), or name a hub: --url URL, with its key in PARLEY_RUNNER_KEY.`,
+    )
+  const key = await keptKey(join(dataFolder, 'runner-keys.json'), runnerNameIn(words), server)
+  return runRunner(['runner', ...words, '--url', server.url], { ...own, env: { ...own.env, PARLEY_RUNNER_KEY: key } }, KINDS)
+}
+
+// What is in a checkout's .env is the server's: an agent needs none of it. Its model's key may be there too.
+const withoutServerSecrets = (env: Machine['env']): Machine['env'] =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => !SERVER_SECRETS.has(name) || name.startsWith('ANTHROPIC_')))
+
+const SERVER_SECRETS = new Set(Object.entries(VARIABLES).flatMap(([name, variable]) => ('secret' in variable ? [name] : [])))
+
+// A key belongs to the first runner name that registers with it, so each name has its own. The next start uses it again: to the hub a runner
+// with another key would be a stranger who wants the name of one that may still be online.
+const keptKey = async (file: string, name: string, server: ServerHere): Promise<string> => {
+  const kept = readOwn<Record<string, string>>(file) ?? {}
+  if (kept[name] !== undefined && (await isGood(kept[name], server))) return kept[name]
+  const key = await server.makeKey(`runner ${name}`)
+  writeOwn(file, { ...kept, [name]: key })
+  return key
+}
+
+const isGood = async (key: string, { url }: ServerHere): Promise<boolean> => {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const body = JSON.stringify({ runner_id: crypto.randomUUID(), timeout: 0 }) // of nobody: a good key gets another refusal
+  const { status } = await fetch(`${url}/api/runner/take`, { method: 'POST', headers, body })
+  return status !== 401
+}

@@ -1,0 +1,46 @@
+// The agents that speak the Agent Client Protocol: what sets them apart is data.
+import { leaveOf } from './modes.ts'
+
+export interface AcpAgent {
+  agenticTool: string
+  /** As people call it. */
+  name: string
+  command: readonly string[]
+  howToGet: string
+  /** What it finds in its environment, beside the runner's. */
+  env(permissionMode: string): Record<string, string>
+  /** It must not load a conversation in the minute in which that was opened. */
+  loadsInLaterMinutes?: true
+}
+
+// opencode asks for nothing unless it is told to; what it then asks is answered as the mode has it.
+const ASKS = JSON.stringify({ edit: 'ask', bash: 'ask', webfetch: 'ask' })
+
+export const builtInAgents: readonly AcpAgent[] = [
+  {
+    agenticTool: 'gemini',
+    name: 'Gemini CLI',
+    command: ['gemini', '--acp'],
+    howToGet: 'npm install -g @google/gemini-cli, then run gemini once and sign in',
+    // Its file of a conversation is named by the minute: 0.61.0 empties the one that it is to load if that is of the same minute.
+    loadsInLaterMinutes: true,
+    // In a folder that its user has not marked as trusted it connects no MCP server and knows two modes. Who registers a worktree trusts it.
+    env: () => ({ GEMINI_CLI_TRUST_WORKSPACE: 'true' }),
+  },
+  {
+    agenticTool: 'opencode',
+    name: 'opencode',
+    command: ['opencode', 'acp'],
+    howToGet: 'npm install -g opencode-ai, then run opencode auth login',
+    env: (mode) => (leaveOf(mode) === 'all' ? {} : { OPENCODE_PERMISSION: ASKS }),
+  },
+]
+
+/** An agent that somebody added by a name and a command. */
+export const addedAgent = (name: string, command: readonly string[]): AcpAgent => ({
+  agenticTool: name,
+  name,
+  command,
+  howToGet: `install ${command[0]}`,
+  env: () => ({}),
+})

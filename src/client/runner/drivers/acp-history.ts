@@ -1,0 +1,31 @@
+// An ACP agent that loads a conversation tells all of it again, some of it after it has said that it is done.
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const QUIET_MS = 250
+const LONGEST_MS = 10_000
+const LOOK_EVERY_MS = 50
+
+/** Waits until the agent has told nothing for a moment. `heardAt`: when it told something last, by performance.now(). */
+export const toldAll = async (heardAt: () => number): Promise<void> => {
+  const begun = performance.now()
+  while (performance.now() - heardAt() < QUIET_MS && performance.now() - begun < LONGEST_MS) await sleep(LOOK_EVERY_MS)
+}
+
+const KEPT = 1000
+const openedIn = new Map<string, number>() // the minute in which a conversation was last opened by this process, by its id
+const minute = () => Math.floor(Date.now() / 60_000)
+
+/** Notes that a conversation was opened. */
+export const noteOpened = (id: string): void => {
+  openedIn.delete(id)
+  openedIn.set(id, minute())
+  for (const oldest of openedIn.keys()) if (openedIn.size > KEPT) openedIn.delete(oldest)
+}
+
+/** Whether it was opened in this very minute. */
+export const openedThisMinute = (id: string): boolean => openedIn.get(id) === minute()
+
+/** Waits for the next minute, unless it is over before. */
+export const nextMinute = async (isOver: () => boolean): Promise<void> => {
+  for (const now = minute(); minute() === now && !isOver();) await sleep(LOOK_EVERY_MS)
+}

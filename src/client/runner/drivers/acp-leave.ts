@@ -1,0 +1,54 @@
+// What an ACP agent asks leave for, answered as the session's permission mode has it.
+import { listOr, objectOr, textOr, wordOf, type Json } from '../../../transcripts/json.ts'
+import type { Listener } from './driver.ts'
+import type { Updates } from './acp-updates.ts'
+import { leaveOf } from './modes.ts'
+import { callLine } from './prompt.ts'
+
+const READING = new Set(['read', 'search', 'think', 'fetch'])
+const EDITING = new Set(['edit', 'delete', 'move'])
+
+interface Asking {
+  listener: Listener
+  updates: Updates
+  permissionMode: string
+  /** The key of a call that only a person could answer: a plan to agree to. */
+  onQuestion(key: string): void
+}
+
+/** Answers session/request_permission. */
+export const answerLeave = async (
+  { toolCall, options }: Json,
+  { listener, updates, permissionMode, onQuestion }: Asking,
+): Promise<object> => {
+  const call = objectOr(toolCall)
+  const { key, toolName, input } = updates.asked(call)
+  if (call.kind === 'switch_mode') {
+    onQuestion(key)
+    return CANCELLED
+  }
+  const ask = () =>
+    listener.ask({ tool: toolName, text: callLine(toolName, input), input }).then(
+      ({ allow }) => allow,
+      () => false,
+    )
+  return choice(listOr(options).map(objectOr), isOwnRoom(call) || (await isAllowed(leaveOf(permissionMode), wordOf(call.kind), ask)))
+}
+
+const isAllowed = (leave: ReturnType<typeof leaveOf>, kind: string, ask: () => Promise<boolean>): boolean | Promise<boolean> => {
+  if (leave === 'all') return true
+  if (leave === 'deny') return READING.has(kind)
+  return leave === 'edits' && EDITING.has(kind) ? true : ask()
+}
+
+// The tools of its own room: what it may do there is the hub's to decide.
+const isOwnRoom = ({ title, kind }: Json) =>
+  (kind === undefined || kind === 'other') && /^parley[_.:]|\(parley MCP Server\)/.test(textOr(title) ?? '')
+
+export const CANCELLED = { outcome: { outcome: 'cancelled' } }
+
+const choice = (options: Json[], allow: boolean): object => {
+  const kinds = allow ? ['allow_once', 'allow_always'] : ['reject_once', 'reject_always']
+  const chosen = kinds.map((kind) => options.find((option) => option.kind === kind)).find((option) => option !== undefined)
+  return chosen ? { outcome: { outcome: 'selected', optionId: chosen.optionId } } : CANCELLED
+}

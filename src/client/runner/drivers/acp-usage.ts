@@ -1,0 +1,30 @@
+// What a task of an ACP agent cost, as far as the agent says.
+import { isObject, objectOr, type Json } from '../../../transcripts/json.ts'
+import type { Job, Usage } from './driver.ts'
+
+/** Hears of costs while the agent works; they are the whole conversation's. */
+export const newAcpUsage = ({ conversation, fork }: Job) => {
+  let before = conversation === undefined && fork === undefined ? 0 : undefined
+  let cost: number | undefined
+  return {
+    hear({ sessionUpdate, cost: told }: Json, prompted: boolean) {
+      const { amount, currency } = objectOr(told)
+      if (sessionUpdate !== 'usage_update' || typeof amount !== 'number' || currency !== 'USD') return
+      if (prompted) cost = amount
+      else before = amount
+    },
+    /** From the answer to the prompt: the protocol's own field, or Gemini CLI's. */
+    told(ended: Json | undefined): { usage?: Usage } {
+      const own = objectOr(ended?.usage)
+      const { input_tokens, output_tokens } = objectOr(objectOr(objectOr(ended?._meta).quota).token_count)
+      const input = number(own.inputTokens) ?? number(input_tokens)
+      const output = number(own.outputTokens) ?? number(output_tokens)
+      if (!isObject(ended) || (input === undefined && output === undefined)) return {}
+      const cached = (number(own.cachedReadTokens) ?? 0) + (number(own.cachedWriteTokens) ?? 0)
+      const cost_usd = cost === undefined || before === undefined ? null : cost - before
+      return { usage: { input_tokens: (input ?? 0) + cached, output_tokens: output ?? 0, cost_usd } }
+    },
+  }
+}
+
+const number = (value: unknown) => (typeof value === 'number' ? value : undefined)

@@ -1,0 +1,132 @@
+// Every agent that speaks the Agent Client Protocol, over JSON-RPC on its standard input and output.
+import { objectOr, textOr, wordOf, type Json } from '../../../transcripts/json.ts'
+import { runtime } from '../../../transcripts/trace-event.ts'
+import type { AcpAgent } from './acp-agents.ts'
+import { nextMinute, noteOpened, openedThisMinute, toldAll } from './acp-history.ts'
+import { answerLeave, CANCELLED } from './acp-leave.ts'
+import { openSession, type Session } from './acp-session.ts'
+import { newUpdates, type Updates } from './acp-updates.ts'
+import { newAcpUsage } from './acp-usage.ts'
+import { untold, type Gone } from './cli.ts'
+import type { Driver, Job, Listener, Result, Running, Spawn } from './driver.ts'
+import { METHOD_NOT_FOUND, RpcError, startPeer, type Peer } from './json-rpc.ts'
+import { promptOf } from './prompt.ts'
+import { printed, tell } from './trace.ts'
+
+const QUIET_MS = 3_000 // some adapters stay once their input has ended
+const INTERRUPTED_MS = 300 // Gemini CLI stays after an interrupt
+
+export const acpDriver = (agent: AcpAgent): Driver => ({
+  agenticTool: agent.agenticTool,
+  program: agent.command[0]!,
+  howToGet: agent.howToGet,
+  start: (job, listener, spawn) => run(agent, { ...job, env: { ...job.env, ...agent.env(job.permissionMode) } }, listener, spawn),
+})
+
+// What is known of the task so far.
+interface State {
+  session?: Session
+  heardAt: number // when it told something last, by performance.now()
+  prompted: boolean // until then it tells what a conversation had before
+  interrupted: boolean // the caller asked for it
+  asked?: string // the key of the call that ended the task
+  refusal?: RpcError // it answered a call with an error
+  ended?: Json // the answer to the prompt
+}
+
+const run = (agent: AcpAgent, job: Job, listener: Listener, spawn: Spawn): Running => {
+  const state: State = { heardAt: 0, prompted: false, interrupted: false }
+  const usage = newAcpUsage(job)
+  const updates = newUpdates(agent.name, (key, event) => state.prompted && tell(listener, key, [event]))
+  let texts = 0
+  const stop = () => {
+    if (state.prompted && state.session) peer.notify('session/cancel', { sessionId: state.session.id })
+  }
+  const asking = {
+    listener,
+    updates,
+    permissionMode: job.permissionMode,
+    onQuestion(key: string) {
+      state.asked = key
+      stop()
+    },
+  }
+  const peer = startPeer(spawn, agent.command, job, {
+    async called(method, params) {
+      if (method !== 'session/request_permission') throw new RpcError(`${method} is not offered.`, METHOD_NOT_FOUND)
+      const answer = await answerLeave(params, asking)
+      return state.interrupted ? CANCELLED : answer
+    },
+    notified(method, params) {
+      if (method !== 'session/update') return
+      state.heardAt = performance.now()
+      if (state.session !== undefined && params.sessionId !== state.session.id) return // another agent's, beside it
+      const update = objectOr(params.update)
+      usage.hear(update, state.prompted)
+      updates.hear(update)
+    },
+    text: (line) => tell(listener, `output-${++texts}`, [printed(line)]),
+  })
+  return {
+    ended: converse(agent, job, listener, peer, state, updates).then((result) => ({ ...result, ...usage.told(state.ended) })),
+    interrupt() {
+      state.interrupted = true
+      stop()
+    },
+  }
+}
+
+const converse = async (agent: AcpAgent, job: Job, listener: Listener, peer: Peer, state: State, updates: Updates): Promise<Result> => {
+  try {
+    await rest(agent, job, listener, peer, state)
+    const session = await openSession(peer, job, updates.lastMessage)
+    noteOpened(session.id)
+    if (job.conversation ?? job.fork) await toldAll(() => state.heardAt)
+    updates.begin(session.model)
+    ;[state.session, state.prompted] = [session, true]
+    const mode = { mode: session.mode ?? job.permissionMode, by: session.mode === undefined ? 'runner' : 'agent' }
+    tell(listener, 'mode', [runtime('mode', mode)])
+    if (!state.interrupted) {
+      const answer = peer.call('session/prompt', { sessionId: session.id, prompt: [{ type: 'text', text: promptOf(job) }] })
+      state.ended = await answer
+    }
+  } catch (error) {
+    if (error instanceof RpcError && error.code !== undefined) state.refusal = error
+  }
+  peer.finish(state.interrupted ? INTERRUPTED_MS : QUIET_MS)
+  const gone = await peer.gone
+  return conclude(agent.name, job, state, updates.end(), gone)
+}
+
+const rest = async (agent: AcpAgent, { conversation }: Job, listener: Listener, peer: Peer, state: State) => {
+  if (!agent.loadsInLaterMinutes || conversation === undefined || !openedThisMinute(conversation)) return
+  tell(listener, 'rest', [runtime('waiting', { text: `${agent.name} can load this conversation in the next minute.` })])
+  let gone = false
+  void peer.gone.then(() => (gone = true))
+  await nextMinute(() => gone || state.interrupted)
+}
+
+const conclude = (name: string, job: Job, state: State, { answer, lastMessage }: ReturnType<Updates['end']>, gone: Gone): Result => {
+  const { session, ended, refusal, asked, interrupted } = state
+  const known = {
+    ...(session && { conversation: session.id }),
+    ...(session && lastMessage !== undefined && { conversationAt: lastMessage }),
+  }
+  const named = job.conversation ?? job.fork?.conversation
+  if (refusal && session === undefined && named !== undefined)
+    return { ...failed(`${name} cannot go on with its conversation ${named}: ${refusal.message}`), conversationMissing: true }
+  const reason = textOr(ended?.stopReason)
+  if (asked !== undefined) return { ...known, status: 'interrupted', interruptedBy: asked }
+  if (reason === 'end_turn') return { ...known, status: 'completed', ...(answer !== undefined && { answer }) }
+  if (interrupted || reason === 'cancelled') return { ...known, status: 'interrupted' }
+  if (refusal) return { ...known, ...failed(`${name}: ${refusal.message}`) }
+  return { ...known, ...failed(ended ? (STOPS[wordOf(reason)] ?? `${name} stopped: ${wordOf(reason)}.`) : untold(name, gone)) }
+}
+
+const STOPS: Record<string, string> = {
+  refusal: 'The model refused to go on.',
+  max_tokens: 'The model came to the end of the tokens that it may use.',
+  max_turn_requests: 'The agent asked its model as often as it may in one turn.',
+}
+
+const failed = (message: string): Result => ({ status: 'failed', error: { code: 'agent_failed', message } })

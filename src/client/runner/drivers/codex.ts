@@ -1,0 +1,149 @@
+// Codex, over its app-server's JSON-RPC: `codex exec` can neither ask nor be asked.
+import { isObject, objectOr, textOr, wordOf, type Json } from '../../../transcripts/json.ts'
+import { followTurn, lengthOf, type Followed } from './codex-rollout.ts'
+import { openThread, type Thread } from './codex-thread.ts'
+import { newApprovals } from './codex-approvals.ts'
+import { untold, type Gone } from './cli.ts'
+import type { Driver, Job, Listener, Result, Running, Spawn, Usage } from './driver.ts'
+import { RpcError, startPeer, type Peer } from './json-rpc.ts'
+import { promptOf } from './prompt.ts'
+import { printed, tell } from './trace.ts'
+
+export const codex: Driver = {
+  agenticTool: 'codex',
+  program: 'codex',
+  howToGet: 'npm install -g @openai/codex, then run codex once and sign in',
+  start: (job, listener, spawn) => run(job, listener, spawn),
+}
+
+// What is known of the task so far.
+interface State {
+  interrupted: boolean // the caller asked for it
+  thread?: Thread
+  turn?: string
+  ended?: Json // the turn, as the app-server tells its end
+  asked?: string // the id of the call that asked the user
+  answer?: string
+  before?: Usage // of the conversation, before this turn
+  usage?: Usage
+}
+
+const run = (job: Job, listener: Listener, spawn: Spawn): Running => {
+  const state: State = { interrupted: false }
+  let finish = () => {}
+  const over = new Promise<void>((resolve) => (finish = resolve))
+  const approvals = newApprovals(listener, (call) => {
+    state.asked = call
+    void stop(peer, state)
+  })
+  let texts = 0
+  const peer = startPeer(spawn, ['codex', 'app-server'], job, {
+    called: (method, params) => approvals.answer(method, params),
+    notified(method, params) {
+      approvals.heard(method, params)
+      hear(state, method, params)
+      if (state.ended) finish()
+    },
+    text: (line) => tell(listener, `output-${++texts}`, [printed(line)]),
+  })
+  void peer.gone.then(() => finish())
+  return {
+    ended: converse(job, listener, peer, state, over),
+    interrupt() {
+      state.interrupted = true
+      void stop(peer, state)
+    },
+  }
+}
+
+const converse = async (job: Job, listener: Listener, peer: Peer, state: State, over: Promise<void>): Promise<Result> => {
+  let followed: Followed | undefined
+  let unasked: RpcError | undefined
+  try {
+    const thread = await begin(job, peer, state)
+    const from = thread.path === undefined ? 0 : await lengthOf(thread.path)
+    const { turn } = await peer.call('turn/start', { threadId: thread.id, input: [{ type: 'text', text: promptOf(job) }] })
+    state.turn = wordOf(objectOr(turn).id)
+    if (thread.path !== undefined) followed = followTurn(thread.path, from, state.turn, (key, events) => tell(listener, key, events))
+    if (state.interrupted) void stop(peer, state)
+    await over
+    // Its commands outlive an interrupt, and a turn that left one in the background.
+    await peer.call('thread/backgroundTerminals/clean', { threadId: thread.id }).catch(() => {})
+  } catch (error) {
+    unasked = error instanceof RpcError ? error : undefined
+  }
+  peer.finish()
+  const gone = await peer.gone
+  await followed?.stop()
+  return unasked?.code === undefined ? conclude(state, followed, gone) : refused(job, state, unasked)
+}
+
+// It answered a call with an error. Without a thread, the conversation that was named is none of its own.
+const refused = ({ conversation, fork }: Job, { thread }: State, { message }: RpcError): Result => {
+  const missing = thread === undefined && (conversation ?? fork) !== undefined
+  const words = missing ? `Codex cannot go on with its conversation ${conversation ?? fork?.conversation}: ${message}` : `Codex: ${message}`
+  return { status: 'failed', error: { code: 'agent_failed', message: words }, ...(missing && { conversationMissing: true }) }
+}
+
+const begin = async (job: Job, peer: Peer, state: State): Promise<Thread> => {
+  const clientInfo = { name: 'parley', title: 'Parley', version: '1' }
+  await peer.call('initialize', { clientInfo, capabilities: { experimentalApi: true } })
+  peer.notify('initialized')
+  return (state.thread = await openThread(peer, job))
+}
+
+const stop = async (peer: Peer, { thread, turn }: State) => {
+  if (thread === undefined || turn === undefined) return
+  await peer.call('turn/interrupt', { threadId: thread.id, turnId: turn }).catch(() => {})
+  await peer.call('thread/backgroundTerminals/clean', { threadId: thread.id }).catch(() => {})
+}
+
+const hear = (state: State, method: string, params: Json) => {
+  if (state.thread !== undefined && params.threadId !== state.thread.id) return // an agent of its own beside it
+  if (method === 'turn/completed') state.ended = objectOr(params.turn)
+  const said = method === 'item/completed' ? answerIn(params.item) : undefined
+  if (said !== undefined) state.answer = said
+  if (method === 'thread/tokenUsage/updated') count(state, params)
+}
+
+const answerIn = (item: unknown) => (isObject(item) && item.type === 'agentMessage' ? textOr(item.text) : undefined)
+
+// The totals are the conversation's: what it had cost before this turn is known once the turn's first answer of the model was counted.
+const count = (state: State, { turnId, tokenUsage }: Json) => {
+  if (state.turn === undefined || turnId !== state.turn) return
+  const { total, last } = objectOr(tokenUsage)
+  const all = tokensIn(total)
+  state.before ??= minus(all, tokensIn(last))
+  state.usage = minus(all, state.before)
+}
+
+const tokensIn = (counts: unknown): Usage => {
+  const { inputTokens, outputTokens } = objectOr(counts)
+  const [input_tokens, output_tokens] = [inputTokens, outputTokens].map((tokens) => (typeof tokens === 'number' ? tokens : 0))
+  return { input_tokens: input_tokens!, output_tokens: output_tokens!, cost_usd: null }
+}
+
+const minus = (all: Usage, part: Usage): Usage => ({
+  input_tokens: all.input_tokens - part.input_tokens,
+  output_tokens: all.output_tokens - part.output_tokens,
+  cost_usd: null,
+})
+
+const conclude = (
+  { interrupted, ended, thread, turn, asked, answer, usage }: State,
+  followed: Followed | undefined,
+  gone: Gone,
+): Result => {
+  const known = { ...(thread && { conversation: thread.id }), ...(turn !== undefined && { conversationAt: turn }), ...(usage && { usage }) }
+  const call = asked === undefined ? undefined : followed?.keyOfCall(asked)
+  const stopped: Result = { ...known, status: 'interrupted', ...(call !== undefined && { interruptedBy: call }) }
+  if (ended?.status === 'completed') return { ...known, status: 'completed', ...(answer !== undefined && { answer }) }
+  if (interrupted || asked !== undefined || ended?.status === 'interrupted') return stopped
+  const message = ended === undefined ? untold('Codex', gone) : messageIn(ended)
+  return { ...known, status: 'failed', error: { code: 'agent_failed', message } }
+}
+
+const messageIn = ({ error }: Json) => {
+  const { message, additionalDetails } = objectOr(error)
+  return [message, additionalDetails].filter((text) => textOr(text)).join('\n') || 'Codex ended its turn without saying why.'
+}

@@ -1,0 +1,52 @@
+// What a session's permission mode is to each agent: the names come from several agents, and any of them is taken for any agent.
+
+/** Codex asks for its mode in two parts, and has no `on-failure` any more. */
+export interface CodexMode {
+  sandbox: 'read-only' | 'workspace-write'
+  approvalPolicy: 'untrusted' | 'on-request' | 'never'
+}
+
+/** What a request for leave is answered with where an agent does not know the mode itself. */
+export type Leave = 'deny' | 'ask' | 'edits' | 'all'
+
+interface Row {
+  claude: string
+  /** As an ACP agent may call it, the closest name first. */
+  acp: readonly string[]
+  codex: CodexMode
+  leave: Leave
+}
+
+const READ_ONLY: CodexMode = { sandbox: 'read-only', approvalPolicy: 'untrusted' }
+const ON_REQUEST: CodexMode = { sandbox: 'workspace-write', approvalPolicy: 'on-request' }
+const NEVER: CodexMode = { sandbox: 'workspace-write', approvalPolicy: 'never' }
+
+const ASK: Row = { claude: 'default', acp: ['default'], codex: READ_ONLY, leave: 'ask' }
+const EDITS: Row = { claude: 'acceptEdits', acp: ['acceptEdits', 'autoEdit', 'auto_edit'], codex: ON_REQUEST, leave: 'edits' }
+const ALL: Row = { claude: 'bypassPermissions', acp: ['bypassPermissions', 'yolo'], codex: NEVER, leave: 'all' }
+
+const MODES: Record<string, Row> = {
+  plan: { claude: 'plan', acp: ['plan'], codex: READ_ONLY, leave: 'deny' },
+  default: ASK,
+  ask: ASK,
+  acceptEdits: EDITS,
+  auto: EDITS,
+  'on-failure': EDITS,
+  bypassPermissions: ALL,
+  'allow-all': ALL,
+}
+
+const rowOf = (mode: string): Row | undefined => (Object.hasOwn(MODES, mode) ? MODES[mode] : undefined)
+
+/** Claude Code's name of a mode. One that is not ours passes through: the CLI says whether it knows it. */
+export const claudeMode = (mode: string): string => rowOf(mode)?.claude ?? mode
+
+/** Codex' sandbox and approvals. A mode that is not ours asks for everything. */
+export const codexMode = (mode: string): CodexMode => rowOf(mode)?.codex ?? READ_ONLY
+
+/** The id, among those that an ACP agent announces, that means the mode; undefined: it has none, and its requests are answered by `leaveOf`. */
+export const announcedMode = (mode: string, announced: readonly string[]): string | undefined =>
+  [mode, ...(rowOf(mode)?.acp ?? [])].find((id) => announced.includes(id))
+
+/** How requests for leave are answered where the agent cannot be told the mode. */
+export const leaveOf = (mode: string): Leave => rowOf(mode)?.leave ?? 'ask'

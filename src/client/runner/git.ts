@@ -1,0 +1,119 @@
+// What the runner asks git. No shell: arguments go to git as they are, and what comes from elsewhere stands after `--` or within a ref's name.
+import { execFile } from 'node:child_process'
+import { lstatSync, realpathSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
+
+const MOST_OUTPUT = 64 * 1024 * 1024
+const WITHIN_MS = 120_000
+const LONGEST_BRANCH = 200 // contract 7.3
+
+/** git said no; the message is its own last words. */
+export class GitFailed extends Error {}
+
+/** Runs git in a folder. Returns what it prints, without the line end that closes it; throws GitFailed. */
+export type Git = (folder: string, ...words: string[]) => Promise<string>
+
+/** `env`: the runner's. A hook or an alias of git that started the runner has set variables that would name another repository. */
+export const gitIn = (env: Readonly<Record<string, string | undefined>>): Git => {
+  const plain = Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('GIT_')))
+  const own = { ...plain, LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0' }
+  return (folder, ...words) =>
+    new Promise((resolve, reject) => {
+      execFile('git', words, { cwd: folder, env: own, maxBuffer: MOST_OUTPUT, timeout: WITHIN_MS }, (error, out, err) => {
+        if (error === null) return resolve(out.replace(/\n$/, ''))
+        reject(new GitFailed(whyNot(error, err)))
+      })
+    })
+}
+
+const whyNot = (error: Error & { code?: unknown }, err: string): string => {
+  if (error.code === 'ENOENT') return 'git is not installed, or the folder is not there'
+  return (
+    err
+      .trim()
+      .split('\n')
+      .at(-1)
+      ?.replace(/^(fatal|error): /, '') || error.message
+  )
+}
+
+const orNothing = (asked: Promise<string>): Promise<string | undefined> =>
+  asked.catch((error) => {
+    if (error instanceof GitFailed) return undefined
+    throw error
+  })
+
+export interface Repository {
+  /** The worktree's top folder, links resolved. */
+  path: string
+  /** The folder of the repository that it belongs to: the same, unless it is a worktree of another one. */
+  home: string
+  /** `owner/name` of its origin, else its folder's name. */
+  name: string
+}
+
+/** The worktree that a folder belongs to. Throws GitFailed where it belongs to none. */
+export const repositoryAt = async (git: Git, folder: string): Promise<Repository> => {
+  const path = realpathSync(await git(folder, 'rev-parse', '--show-toplevel'))
+  const common = realpathSync(await git(folder, 'rev-parse', '--path-format=absolute', '--git-common-dir'))
+  const isPlain = basename(common) === '.git' && lstatSync(common).isDirectory()
+  // A submodule's lies in its superproject's .git/modules, a bare repository has no folder around it.
+  const home = isPlain ? dirname(common) : path
+  const origin = await orNothing(git(path, 'config', '--get', 'remote.origin.url'))
+  return { path, home, name: (origin && ownerAndName(origin)) || basename(home) }
+}
+
+/** `owner/name` in the address of a repository on another machine; undefined for a folder on this one. */
+export const ownerAndName = (origin: string): string | undefined => {
+  const path = URL.canParse(origin) && new URL(origin).host !== '' ? new URL(origin).pathname : /^[^/:\s]+:(?!\/\/)(.+)$/.exec(origin)?.[1]
+  const name = path?.replace(/^\/+|\/+$/g, '').replace(/\.git$/, '')
+  return name !== undefined && name.includes('/') ? name : undefined
+}
+
+export interface State {
+  /** null: no branch is checked out. */
+  branch: string | null
+  /** null: there is no commit. */
+  head: string | null
+  changed: number
+}
+
+/** Where a worktree stands now. */
+export const stateOf = async (git: Git, path: string): Promise<State> => {
+  const [branch, head, status] = await Promise.all([
+    orNothing(git(path, 'symbolic-ref', '--quiet', '--short', 'HEAD')),
+    headOf(git, path),
+    orNothing(git(path, 'status', '--porcelain=v1', '-z')),
+  ])
+  return { branch: branch ?? null, head: head ?? null, changed: entriesIn(status ?? '') }
+}
+
+export const headOf = (git: Git, path: string): Promise<string | undefined> =>
+  orNothing(git(path, 'rev-parse', '--verify', '--quiet', 'HEAD^{commit}'))
+
+// A renamed file has a second entry, its name before.
+const entriesIn = (status: string): number => {
+  const parts = status.split('\0').filter(Boolean)
+  let entries = 0
+  for (let i = 0; i < parts.length; i++) {
+    entries++
+    if (/^(R|C|.R|.C)/.test(parts[i]!)) i++
+  }
+  return entries
+}
+
+/** Throws GitFailed, with a sentence, unless git takes this as the name of a new branch. */
+export const checkBranch = async (git: Git, folder: string, branch: string): Promise<void> => {
+  const no = (why: string): never => {
+    throw new GitFailed(`${JSON.stringify(branch.slice(0, LONGEST_BRANCH))} cannot be the name of a branch: ${why}.`)
+  }
+  if (typeof branch !== 'string' || branch === '') return no('it is empty')
+  if (branch.length > LONGEST_BRANCH) return no(`it has more than ${LONGEST_BRANCH} characters`)
+  if (branch.startsWith('-')) return no('it begins with -')
+  if (branch === 'HEAD' || branch === '@') return no('git means the current commit by it')
+  if (/[\0-\x1f\x7f]/.test(branch)) return no('it holds a control character')
+  if ((await orNothing(git(folder, 'check-ref-format', `refs/heads/${branch}`))) === undefined) return no('git does not allow it')
+}
+
+export const hasBranch = async (git: Git, folder: string, branch: string): Promise<boolean> =>
+  (await orNothing(git(folder, 'show-ref', '--verify', '--quiet', `refs/heads/${branch}`))) !== undefined

@@ -1,0 +1,115 @@
+// The calls of a runner (POST /api/runner/<call>), and what it does while the hub is away.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Unreachable } from '../hub.ts'
+
+export interface WireWorktree {
+  path: string
+  repo_full_name: string
+  /** null: no branch is checked out. */
+  branch: string | null
+  /** null: the repository has no commit. */
+  head: string | null
+  dirty: boolean
+  changed_files: number
+}
+
+export interface Registering {
+  name: string
+  agents: { agentic_tool: string; version: string | null }[]
+  worktrees: WireWorktree[]
+  mcp_servers: string[]
+  allow_bypass: boolean
+  across: boolean
+  parallel: number
+}
+
+export interface WireTask {
+  task_id: string
+  session_id: string
+  prompt: string
+  agentic_tool: string
+  permission_mode: string
+  path: string
+  conversation: string | null
+  fork: { conversation: string; conversation_at: string | null } | null
+  /** What came before, for an agent that cannot go on with `conversation` or `fork`. */
+  digest?: string | null
+  context_files: string[] | null
+  mcp_servers: (string | { name: string })[] | null
+  mcp_url: string
+  agent_key: string
+  max_s: number
+}
+
+export type Order =
+  | { task_id: string; order: 'interrupt' }
+  | { session_id: string; order: 'worktree'; repo_full_name: string; branch: string }
+
+export interface Taken {
+  tasks: WireTask[]
+  orders: Order[]
+}
+
+/** The hub does not do it, and will not when it is asked again. */
+export class Refused extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
+    super(message)
+  }
+}
+
+const WITHIN_MS = 30_000
+const FIRST_PAUSE_MS = 250
+const LONGEST_PAUSE_MS = 4_000
+
+export type HubCalls = ReturnType<typeof hubCalls>
+
+/** `say`: told once when the hub is away, and once when it is back. */
+export const hubCalls = (base: string, key: string, say: (line: string) => void) => {
+  let away = false
+  const once = async (call: string, body: string, { signal, withinMs = WITHIN_MS }: Asking): Promise<any> => {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    const signals = [AbortSignal.timeout(withinMs), ...(signal ? [signal] : [])]
+    const sending: RequestInit = { method: 'POST', headers, body, redirect: 'manual', signal: AbortSignal.any(signals) }
+    const response = await fetch(`${base}/api/runner/${call}`, sending).catch((error) => notReached(error))
+    if (response.status >= 300 && response.status < 400)
+      throw new Refused(response.status, `it redirects to ${response.headers.get('location')}. Give that address with --url.`)
+    const answer: any = await response.json().catch((error) => notReached(error))
+    if (response.ok) return answer
+    const message = String(answer?.error?.message ?? `HTTP ${response.status}`)
+    if (response.status >= 500 || WAIT.includes(response.status)) throw new Unreachable(message)
+    throw new Refused(response.status, message)
+  }
+  /** Calls until the hub answers. `body` is made anew for each try. Throws Refused, and whatever `signal` aborts with. */
+  const ask = async <Answer>(call: string, body: () => object | string, asking: Asking = {}): Promise<Answer> => {
+    for (let wait = FIRST_PAUSE_MS; ; wait = Math.min(wait * 2, LONGEST_PAUSE_MS)) {
+      asking.signal?.throwIfAborted()
+      try {
+        const made = body()
+        const answer = await once(call, typeof made === 'string' ? made : JSON.stringify(made), asking)
+        if (away) say(`${base} answers again.`)
+        away = false
+        return answer
+      } catch (error) {
+        if (!(error instanceof Unreachable) || asking.signal?.aborted) throw error
+        if (!away) say(`${base} does not answer (${error.message}). Trying again until it does.`)
+        away = true
+      }
+      await sleep(wait, undefined, { ...(asking.signal && { signal: asking.signal }) })
+    }
+  }
+  return { ask }
+}
+
+interface Asking {
+  signal?: AbortSignal
+  withinMs?: number
+}
+
+const WAIT = [408, 425, 429] // asked again later, these may succeed
+
+const notReached = (error: Error & { cause?: { code?: string }; code?: string }): never => {
+  throw new Unreachable(error.cause?.code ?? error.code ?? (error.name === 'TimeoutError' ? 'no answer in time' : error.message))
+}

@@ -1,0 +1,125 @@
+// The processes of a task. Whatever a CLI starts inherits its environment, also what leaves its process group, its session and its parent:
+// a variable there marks all of them, and by it they are found and ended.
+import { readdirSync, readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { pause } from '../../core/pause.ts'
+
+// Not of the PARLEY_ kind, which no CLI sees.
+const VARIABLE = 'AGENT_TASK_MARK'
+const BETWEEN = ' '
+const LOOK_EVERY_MS = 30
+
+/** The environment with one more mark. A runner that is itself started by an agent keeps the mark of that one's task. */
+export const marked = (env: Readonly<Record<string, string>>, mark: string): Record<string, string> => ({
+  ...env,
+  [VARIABLE]: [env[VARIABLE], mark].filter(Boolean).join(BETWEEN),
+})
+
+/** The mark of one task of a runner. `runnerMark` alone stands for all its tasks. */
+export const taskMark = (runnerMark: string, taskId: string): string => `${runnerMark}.${taskId}`
+
+interface Found {
+  pid: number
+  parent: number
+  /** When it started, as the system writes it. */
+  start: string
+  marks: string[]
+}
+
+/** Ends everything that bears the mark, and what that has started: SIGTERM, after `graceMs` SIGKILL, until nothing is left or `withinMs`
+ *  are over. Returns how many processes are left. */
+export const endMarked = async (mark: string, { graceMs, withinMs }: { graceMs: number; withinMs: number }): Promise<number> => {
+  const began = Date.now()
+  const known = new Map<number, string>()
+  const told = new Set<number>()
+  for (let emptyBefore = false; ;) {
+    const left = family(mark, known)
+    // A process that is just becoming another program has no environment for a moment: one look is not enough.
+    if (left.length === 0 && emptyBefore) return 0
+    emptyBefore = left.length === 0
+    const passed = Date.now() - began
+    if (passed > withinMs) return left.length
+    for (const { pid } of left) {
+      if (passed >= graceMs) signal(pid, 'SIGKILL')
+      else if (!told.has(pid)) signal(pid, 'SIGTERM')
+      told.add(pid)
+    }
+    await pause(LOOK_EVERY_MS)
+  }
+}
+
+const signal = (pid: number, name: NodeJS.Signals) => {
+  try {
+    process.kill(pid, name)
+  } catch {} // it has ended meanwhile
+}
+
+// Those with the mark, those below them, and those that were among them at an earlier look: a program may clear its environment, and its
+// parent may have ended since. `known`: pid → start, which is added to.
+const family = (mark: string, known: Map<number, string>): Found[] => {
+  const all = process.platform === 'linux' ? inProc() : byPs()
+  const within = new Set<number>()
+  for (const { pid, start, marks } of all) if (marks.some((each) => isOf(mark, each)) || known.get(pid) === start) within.add(pid)
+  for (let more = true; more;) {
+    more = false
+    for (const { pid, parent } of all)
+      if (within.has(parent) && !within.has(pid)) {
+        within.add(pid)
+        more = true
+      }
+  }
+  within.delete(process.pid)
+  const found = all.filter(({ pid }) => within.has(pid))
+  for (const { pid, start } of found) known.set(pid, start)
+  return found
+}
+
+const isOf = (mark: string, each: string) => each === mark || each.startsWith(`${mark}.`)
+
+const STATE_AT = 0 // fields of /proc/PID/stat after the name
+const PARENT_AT = 1
+const START_AT = 19
+
+const inProc = (): Found[] =>
+  readdirSync('/proc').flatMap((name) => {
+    const pid = Number(name)
+    if (!Number.isInteger(pid)) return []
+    try {
+      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+      if ('ZX'.includes(fields[STATE_AT]!)) return [] // it has ended, and its parent has not looked yet
+      return [{ pid, parent: Number(fields[PARENT_AT]), start: fields[START_AT]!, marks: marksIn(environmentOf(pid)) }]
+    } catch {
+      return []
+    }
+  })
+
+const environmentOf = (pid: number): string[] => {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0')
+  } catch {
+    return [] // another user's
+  }
+}
+
+const marksIn = (environment: string[]): string[] =>
+  environment
+    .find((entry) => entry.startsWith(`${VARIABLE}=`))
+    ?.slice(VARIABLE.length + 1)
+    .split(BETWEEN) ?? []
+
+const LARGEST_LIST = 64 * 1024 * 1024
+
+// On a Mac `ps -E` shows environments, after the command and with blanks between all of it.
+const byPs = (): Found[] => {
+  const { stdout } = spawnSync('ps', ['-axww', '-E', '-o', 'pid=,ppid=,stat=,lstart=,command='], {
+    encoding: 'utf8',
+    maxBuffer: LARGEST_LIST,
+  })
+  return (stdout ?? '').split('\n').flatMap((line) => {
+    const [, pid, parent, state, start, rest] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(\w+\s+\w+\s+\d+\s+[\d:]+\s+\d+)\s+(.*)$/.exec(line) ?? []
+    if (rest === undefined || state!.startsWith('Z')) return []
+    const value = new RegExp(` ${VARIABLE}=(.*)`).exec(rest)?.[1] ?? ''
+    return [{ pid: Number(pid), parent: Number(parent), start: start!, marks: value.split(BETWEEN) }]
+  })
+}

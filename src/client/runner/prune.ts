@@ -1,0 +1,63 @@
+// `runner prune`: removes the worktrees that the runner has made for sessions which are archived. Their branches stay.
+import { existsSync } from 'node:fs'
+import { confirmed } from '../ask.ts'
+import { Stop, type Machine } from '../machine.ts'
+import { GitFailed, stateOf, type Git } from './git.ts'
+import { Refused, type HubCalls } from './hub-calls.ts'
+import { keepMade, madeOnes, type Made } from './worktrees.ts'
+
+const MOST = 200 // sessions of one request
+
+/** `hub`: with the runner's key. Throws Stop where the hub does not tell. */
+export const prune = async (machine: Machine, git: Git, hub: HubCalls, { base, yes }: { base: string; yes: boolean }): Promise<void> => {
+  const own = madeOnes(machine.home).filter((made) => made.hub === base)
+  const archived = await archivedOf(hub, [...new Set(own.map(({ session_id: id }) => id))])
+  const say = (line: string) => machine.out.write(`${line}\n`)
+  let removed = 0
+  for (const made of own.filter(({ session_id: id }) => archived.has(id))) {
+    if (!(await isRemoved(machine, git, made, yes, say))) continue
+    removed++
+    keepMade(
+      machine.home,
+      madeOnes(machine.home).filter(({ path }) => path !== made.path),
+    )
+  }
+  say(`Removed ${removed} of the ${own.length} worktree(s) that this runner has made for sessions of ${base}.`)
+}
+
+const archivedOf = async (hub: HubCalls, ids: string[]): Promise<Set<string>> => {
+  const archived = new Set<string>()
+  try {
+    for (let i = 0; i < ids.length; i += MOST) {
+      const answer = await hub.ask<{ archived: string[] }>('archived', () => ({ session_ids: ids.slice(i, i + MOST) }))
+      for (const id of answer.archived) archived.add(id)
+    }
+  } catch (error) {
+    if (error instanceof Refused) throw new Stop(`The hub does not tell which sessions are archived: ${error.message} Nothing was removed.`)
+    throw error
+  }
+  return archived
+}
+
+const isRemoved = async (machine: Machine, git: Git, { path, home }: Made, yes: boolean, say: (line: string) => void): Promise<boolean> => {
+  if (!existsSync(path)) return true
+  try {
+    const { changed } = await stateOf(git, path)
+    const force = changed > 0
+    if (force && !yes && !(await mayGo(machine, `${path} has ${changed} changed file(s) that are in no commit. Remove them for good?`))) {
+      say(`kept     ${path}: ${changed} changed file(s)`)
+      return false
+    }
+    await git(home, 'worktree', 'remove', ...(force ? ['--force'] : []), '--', path)
+    say(`removed  ${path}`)
+    return true
+  } catch (error) {
+    if (!(error instanceof GitFailed)) throw error
+    say(`kept     ${path}: ${error.message}`)
+    return false
+  }
+}
+
+// Where nobody can be asked, what is in no commit stays.
+const mayGo = async (machine: Machine, question: string): Promise<boolean> =>
+  machine.input.isTTY === true && (await confirmed(machine, question))

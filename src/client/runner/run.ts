@@ -1,0 +1,201 @@
+// `runner`: lets the people of a hub have agents work in worktrees of this machine.
+import { randomBytes } from 'node:crypto'
+import { userInfo } from 'node:os'
+import { escapeInvisible } from '../../core/escape-invisible.ts'
+import { isLoopback } from '../../core/address.ts'
+import { pause } from '../../core/pause.ts'
+import { askHub, Unreachable } from '../hub.ts'
+import { Stop, type Machine } from '../machine.ts'
+import { agentsFor, type Agent, type Agents } from './agents.ts'
+import type { Kinds } from './built-in.ts'
+import type { Driver } from './drivers/driver.ts'
+import { gitIn, type Git, type Repository } from './git.ts'
+import { guard, guarded, GUARDIAN } from './guardian.ts'
+import { hubCalls, type Registering } from './hub-calls.ts'
+import { runnerKey } from './key.ts'
+import { runnerOptions, USAGE, type RunnerOptions } from './options.ts'
+import { Store } from './outbox.ts'
+import { endMarked } from './processes.ts'
+import { prune } from './prune.ts'
+import { cliEnvironment, secretsIn } from './secrets.ts'
+import { serve } from './serve.ts'
+import type { Post } from './task.ts'
+import { madeIn, worktreesAt, wireWorktree } from './worktrees.ts'
+
+const CONFIG_WITHIN_MS = 5_000
+const STOPS_WITHIN_MS = 8_000 // of the 10 s that a SIGTERM leaves
+const KILLING = { graceMs: 200, withinMs: 1_000 }
+
+/** Whether these words are for the runner, or for the process that it keeps beside itself. */
+export const isRunnerCall = ([word]: string[]): boolean => word === 'runner' || word === GUARDIAN
+
+/** Runs until a signal ends it. Returns the exit code; throws Stop or BadCall. */
+export const runRunner = async ([word, ...words]: string[], machine: Machine, kinds: Kinds): Promise<number> => {
+  if (word === GUARDIAN) return guard(machine, words[0]!)
+  const options = runnerOptions(
+    words,
+    machine,
+    kinds.builtIn.map(({ agenticTool }) => agenticTool),
+  )
+  if (options === undefined) {
+    machine.out.write(`${USAGE}\n`)
+    return 0
+  }
+  const key = runnerKey(options, machine)
+  const git = gitIn(machine.env)
+  if (options.prune) {
+    await prune(
+      machine,
+      git,
+      hubCalls(options.base, key, (line) => machine.err.write(`${line}\n`)),
+      options,
+    )
+    return 0
+  }
+  const repositories = await offered(git, options, machine)
+  const config = await configOf(options, machine)
+  checkOpen(options, config)
+  const drivers = [...kinds.builtIn, ...options.agents.map(({ name, command }) => kinds.added(name, command))]
+  const agents = await agentsFor(drivers, machine.env, machine.home)
+  await greet(machine, options, { git, repositories, agents, config })
+  await work(machine, options, { key, git, repositories, drivers, agents })
+  return 0
+}
+
+const offered = async (git: Git, { worktrees, base }: RunnerOptions, { folder, home }: Machine): Promise<Repository[]> => {
+  const given = await worktreesAt(git, worktrees.length > 0 ? worktrees : [folder])
+  const own = await madeIn(git, home, base, given)
+  return [...new Map([...given, ...own].map((each) => [each.path, each])).values()]
+}
+
+interface Config {
+  /** Can everybody who reaches the hub read its pages? Where it does not say: yes. */
+  pagesOpen: boolean
+}
+
+// Undefined while nothing answers: the hub may start later than its runners.
+const configOf = async ({ base }: RunnerOptions, machine: Machine): Promise<Config | undefined> => {
+  try {
+    const { status, body } = await askHub(base, '/api/config', { withinMs: CONFIG_WITHIN_MS })
+    if (status === 200 && typeof body?.mcp_url === 'string') return { pagesOpen: body.pages_open !== false }
+  } catch (error) {
+    if (!(error instanceof Unreachable)) throw error
+    if (!/not Parley/.test(error.message)) {
+      machine.err.write(`${base} does not answer (${error.message}). The runner starts when it does.\n`)
+      return undefined
+    }
+  }
+  throw new Stop(`Something answers at ${base} that is not Parley. Give the hub's address with --url.`)
+}
+
+const checkOpen = ({ base, open }: RunnerOptions, config: Config | undefined) => {
+  if (open || isLoopback(new URL(base).hostname) || config?.pagesOpen === false) return
+  throw new Stop(
+    `${base} lets everybody who reaches it read what agents print${config ? '' : ', or does not answer the question whether it does'}. Set ACCESS_TOKEN or VIEWER_PASSWORD there, or add --open.`,
+  )
+}
+
+interface Found {
+  git: Git
+  repositories: Repository[]
+  agents: Agents
+  config: Config | undefined
+}
+
+const greet = async ({ out, env }: Machine, options: RunnerOptions, { git, repositories, agents, config }: Found) => {
+  const user = userName(env)
+  const readers =
+    config?.pagesOpen === false ? 'everybody who signs in there or holds a key that reads' : 'everybody who reaches that address'
+  const worktrees = await Promise.all(repositories.map((each) => wireWorktree(git, each)))
+  const lines = [
+    `Everybody who signs in at ${options.base}, or holds a full key, can run code here as ${user}. What agents print is readable by ${readers}.`,
+    `An agent can read what ${user} can read, this runner's key too: for work that you do not trust, run it as a user of its own.`,
+    ...worktrees.map(({ path, repo_full_name: name, branch, head, changed_files: changed }) =>
+      ['  worktree', path, name, branch ?? 'no branch', head?.slice(0, 8) ?? 'no commit', ...(changed ? [`${changed} changed`] : [])].join(
+        '  ',
+      ),
+    ),
+    ...agents.found.map(({ driver, version, program }) => `  agent  ${driver.agenticTool}  ${version ?? 'no version'}  ${program}`),
+    ...agents.missing.map(({ agenticTool, howToGet }) => `  missing  ${agenticTool}: ${howToGet}`),
+  ]
+  out.write(`${lines.map(plain).join('\n')}\n`)
+}
+
+// Names of folders, branches and agents are others' words: none of them moves the terminal's cursor or begins a line.
+const plain = (line: string): string => escapeInvisible(line).replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ')
+
+const userName = (env: Machine['env']): string => {
+  try {
+    return userInfo().username
+  } catch {
+    return env.USER ?? 'this user' // one without an entry, as in a container
+  }
+}
+
+interface Means {
+  key: string
+  git: Git
+  repositories: Repository[]
+  drivers: readonly Driver[]
+  agents: Agents
+}
+
+const work = async (machine: Machine, options: RunnerOptions, { key, git, repositories, drivers, agents }: Means): Promise<void> => {
+  const say = (line: string) => void machine.out.write(`${plain(line)}\n`)
+  const mark = `parley-${randomBytes(8).toString('hex')}`
+  const worktrees = new Map(repositories.map((each) => [each.path, each]))
+  const post: Post & { worktrees: Map<string, Repository> } = {
+    hub: hubCalls(options.base, key, say),
+    base: options.base,
+    store: new Store(),
+    git,
+    mark,
+    env: cliEnvironment(machine.env),
+    secrets: new Map([...secretsIn(machine.env), ...secretsIn(options.mcpServers), [key, 'the key of this runner']]),
+    mcpServers: options.mcpServers,
+    allowBypass: options.allowBypass,
+    worktrees,
+    agentFor: (agenticTool) => agentNow(agenticTool, drivers, machine),
+    say,
+    shutOut: () => {},
+  }
+  const registering = async (): Promise<Registering> => ({
+    name: options.name,
+    agents: agents.found.map(({ driver, version }) => ({ agentic_tool: driver.agenticTool, version })),
+    worktrees: await Promise.all([...worktrees.values()].map((each) => wireWorktree(git, each))),
+    mcp_servers: Object.keys(options.mcpServers),
+    allow_bypass: options.allowBypass,
+    across: options.across,
+    parallel: options.parallel,
+  })
+  const release = guarded(machine, mark)
+  const stopping = new AbortController()
+  const ended = onSignals(stopping, say)
+  const serving = serve({ post, home: machine.home, registering, registered: () => say(`Registered as ${options.name}.`) }, stopping.signal)
+  try {
+    await Promise.race([serving, ended])
+  } finally {
+    await endMarked(mark, KILLING)
+    release()
+  }
+}
+
+// Resolves when what is left has had its time after a signal.
+const onSignals = (stopping: AbortController, say: (line: string) => void): Promise<void> =>
+  new Promise((resolve) => {
+    const onSignal = () => {
+      if (stopping.signal.aborted) return resolve() // asked twice: at once
+      say('Stopping: what runs is interrupted.')
+      stopping.abort(new Error('The runner was told to stop.'))
+      void pause(STOPS_WITHIN_MS).then(resolve)
+    }
+    for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, onSignal)
+  })
+
+// Looked up for each task: a CLI may have been installed, updated or removed since the start.
+const agentNow = async (agenticTool: string, drivers: readonly Driver[], { env, home }: Machine): Promise<Agent | string> => {
+  const driver = drivers.find((each) => each.agenticTool === agenticTool)
+  if (!driver) return `This runner knows no agent ${JSON.stringify(String(agenticTool).slice(0, 40))}.`
+  const { found } = await agentsFor([driver], env, home)
+  return found[0] ?? `${agenticTool} is not installed on this runner's machine: ${driver.howToGet}`
+}

@@ -1,0 +1,140 @@
+// The runner at work: takes tasks and orders from the hub until it is told to stop.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Stop } from '../machine.ts'
+import { stateOf, type Repository } from './git.ts'
+import { Refused, type Order, type Registering, type Taken } from './hub-calls.ts'
+import { isShutOut, startTask, type Post, type Task } from './task.ts'
+import { keepMade, madeOnes, makeWorktree } from './worktrees.ts'
+
+const HELD_S = 30 // two requests a minute while there is nothing to do
+const HELD_WITHIN_MS = 45_000
+// An order is repeated until it is carried out, which takes up to two seconds.
+const FIRST_PAUSE_MS = 100
+const LONGEST_PAUSE_MS = 1_000
+const REMEMBERED = 10_000
+
+export interface Serving {
+  post: Post & { worktrees: Map<string, Repository> }
+  home: string
+  /** What the hub is told of this runner now. */
+  registering(): Promise<Registering>
+  registered(runnerId: string): void
+}
+
+/** Serves until `signal` aborts, and returns when each task has ended and the hub knows. Throws Stop where the hub wants no more of this
+ *  runner; its tasks have ended then, too. */
+export const serve = async (serving: Serving, signal: AbortSignal): Promise<void> => {
+  const { post } = serving
+  const shut = new AbortController()
+  const until = AbortSignal.any([signal, shut.signal])
+  const tasks = new Map<string, Task>()
+  const watched: Serving = { ...serving, post: { ...post, shutOut: (error) => shut.abort(error) } }
+  try {
+    for (;;) {
+      await takeAsOne(watched, tasks, until)
+      // The hub knows this runner no more: what it has run for it is nobody's.
+      await endAll(tasks, 'lose')
+      post.say('The hub does not know this runner any more, and is told of it again.')
+    }
+  } catch (error) {
+    const reason = shut.signal.reason ?? error
+    if (signal.aborted && !shut.signal.aborted) return await endAll(tasks, 'interrupt')
+    await endAll(tasks, 'lose')
+    throw reason instanceof Refused ? new Stop(inWords(reason)) : reason
+  }
+}
+
+const endAll = async (tasks: Map<string, Task>, how: 'interrupt' | 'lose') => {
+  for (const task of tasks.values()) task[how]()
+  await Promise.all([...tasks.values()].map(({ done }) => done))
+}
+
+const inWords = ({ status, message }: Refused): string => {
+  if (status === 401) return `The hub does not take this runner's key: ${message} What ran here was ended.`
+  if (status === 409) return `This runner ends: ${message}`
+  return `The hub refused this runner (${status}): ${message}`
+}
+
+// As one registration. Returns when the hub does not know it.
+const takeAsOne = async (serving: Serving, tasks: Map<string, Task>, signal: AbortSignal): Promise<void> => {
+  const { post } = serving
+  const registering = await serving.registering()
+  const { runner_id: runnerId } = await post.hub.ask<{ runner_id: string }>('register', () => registering, { signal })
+  serving.registered(runnerId)
+  const seen = new Set<string>()
+  const making = new Map<string, Promise<void>>()
+  for (let wait = 0; ;) {
+    const asking = { signal, withinMs: HELD_WITHIN_MS }
+    const taken = await post.hub
+      .ask<Taken>('take', () => ({ runner_id: runnerId, running: [...tasks.keys()], timeout: HELD_S }), asking)
+      .catch(unlessUnknown)
+    if (!taken) return
+    const isNew = begin(serving, taken, { runnerId, tasks, seen, making, signal })
+    wait = isNew ? 0 : Math.min(Math.max(FIRST_PAUSE_MS, wait * 2), LONGEST_PAUSE_MS)
+    if (wait > 0) await sleep(wait, undefined, { signal })
+  }
+}
+
+const unlessUnknown = (error: unknown): undefined => {
+  if (!(error instanceof Refused) || error.status !== 404) throw error
+}
+
+interface Work {
+  runnerId: string
+  tasks: Map<string, Task>
+  /** Tasks that were started: one that is handed out again, since an answer was lost, is not run twice. */
+  seen: Set<string>
+  /** Sessions whose worktree is being made. */
+  making: Map<string, Promise<void>>
+  signal: AbortSignal
+}
+
+// Whether there was anything that had not been begun before.
+const begin = (serving: Serving, taken: Taken, work: Work): boolean => {
+  let isNew = false
+  for (const task of taken.tasks ?? []) {
+    if (typeof task.task_id !== 'string' || work.seen.has(task.task_id)) continue
+    isNew = true
+    remember(work.seen, task.task_id)
+    const started = startTask(task, work.runnerId, serving.post)
+    work.tasks.set(task.task_id, started)
+    void started.done.then(() => work.tasks.delete(task.task_id))
+  }
+  for (const order of taken.orders ?? []) {
+    if (order.order === 'interrupt') work.tasks.get(order.task_id)?.interrupt()
+    if (order.order !== 'worktree' || work.making.has(order.session_id)) continue
+    isNew = true
+    const before = [...work.making.values()].at(-1) ?? Promise.resolve() // git makes one at a time
+    const made = before
+      .then(() => worktreeFor(serving, order, work))
+      .catch(() => {})
+      .finally(() => work.making.delete(order.session_id))
+    work.making.set(order.session_id, made)
+  }
+  return isNew
+}
+
+const remember = (seen: Set<string>, id: string) => {
+  seen.add(id)
+  if (seen.size > REMEMBERED) seen.delete(seen.values().next().value!)
+}
+
+const worktreeFor = async ({ post, home }: Serving, order: Order & { order: 'worktree' }, { runnerId, signal }: Work): Promise<void> => {
+  const { git, hub, base, worktrees, say } = post
+  const of = { runner_id: runnerId, session_id: order.session_id }
+  try {
+    const made = await makeWorktree(git, [...worktrees.values()], order)
+    worktrees.set(made.path, made)
+    const entry = { hub: base, session_id: order.session_id, path: made.path, home: made.home, branch: order.branch }
+    keepMade(home, [...madeOnes(home).filter(({ path }) => path !== made.path), entry])
+    const { branch, head } = await stateOf(git, made.path)
+    say(`worktree  ${made.path}  ${branch}`)
+    await hub.ask('worktree', () => ({ ...of, path: made.path, branch, head }), { signal })
+  } catch (error) {
+    if (error instanceof Refused && isShutOut(error)) return post.shutOut(error)
+    if (error instanceof Refused || signal.aborted) return
+    const { message } = error as Error
+    say(`worktree  not made: ${message}`)
+    await hub.ask('worktree', () => ({ ...of, error: { code: 'agent_failed', message } }), { signal })
+  }
+}

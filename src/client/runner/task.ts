@@ -1,0 +1,174 @@
+// One task, from the hub's handing it out to what the hub is told of its end.
+import type { Agent } from './agents.ts'
+import { beforeTask, changesSince } from './changes.ts'
+import { runCli, type CliRun } from './cli-run.ts'
+import type { Job } from './drivers/driver.ts'
+import { stateOf, type Git, type Repository } from './git.ts'
+import { Refused, type HubCalls, type WireTask } from './hub-calls.ts'
+import { listenerFor } from './listener.ts'
+import { newOutbox, type Outbox, type Store } from './outbox.ts'
+import { taskMark } from './processes.ts'
+import { redactorOf, type Redact, type Secrets } from './secrets.ts'
+import { checkedTask, NotStarted, type Checked } from './task-input.ts'
+import { ended, smallerResults, wireResult, type Told, type Why, type WireResult } from './task-result.ts'
+
+/** What all tasks of a runner have in common. */
+export interface Post {
+  hub: HubCalls
+  base: string
+  store: Store
+  git: Git
+  mark: string
+  /** Of a CLI. */
+  env: Readonly<Record<string, string>>
+  secrets: Secrets
+  mcpServers: Readonly<Record<string, unknown>>
+  allowBypass: boolean
+  /** By path. */
+  worktrees: ReadonlyMap<string, Repository>
+  /** The agent of this name, or a sentence that says why there is none. */
+  agentFor(agenticTool: string): Promise<Agent | string>
+  say(line: string): void
+  /** The hub takes no calls of this runner any more. */
+  shutOut(error: Refused): void
+}
+
+export interface Task {
+  interrupt(): void
+  /** It is another's, or nobody's: its CLI is ended, and nothing more is told of it. */
+  lose(): void
+  done: Promise<void>
+}
+
+// A task while this runner has it.
+interface Life {
+  task: WireTask
+  of: { runner_id: string; task_id: string }
+  post: Post
+  redact: Redact
+  outbox: Outbox
+  /** Aborts when it is no longer ours: nothing more is told of it. */
+  lost: AbortController
+  /** Aborts when its CLI is to end. */
+  stopping: AbortController
+  why: Why | undefined
+  cli: CliRun | undefined
+}
+
+/** Begins a task that the hub has handed out to this registration of the runner. */
+export const startTask = (task: WireTask, runnerId: string, post: Post): Task => {
+  const of = { runner_id: runnerId, task_id: task.task_id }
+  const redact = redactorOf(new Map([...post.secrets, [task.agent_key, 'the key of this task']]))
+  const lost = new AbortController()
+  const outbox = newOutbox(post.hub, post.store, of, lost.signal, (error) => refused(life, error))
+  const life: Life = { task, of, post, redact, outbox, lost, stopping: new AbortController(), why: undefined, cli: undefined }
+  const done = run(life)
+    .catch((error: Error) => {
+      if (!lost.signal.aborted) post.say(`${nameOf(life)}  the hub takes no more of this task: ${error.message}`)
+      refused(life, error)
+    })
+    .finally(outbox.close)
+  return { interrupt: () => stop(life, 'interrupted'), lose: () => stop(life, 'lost'), done }
+}
+
+const nameOf = ({ task }: Life): string => task.task_id.slice(0, 8)
+
+const stop = (life: Life, why: Why) => {
+  if (life.why === undefined || why === 'lost') life.why = why
+  if (why === 'lost') life.lost.abort(new Error('The task is no longer this runner’s.'))
+  life.stopping.abort()
+  life.cli?.stop()
+}
+
+const refused = (life: Life, error: unknown) => {
+  if (error instanceof Refused && isShutOut(error)) life.post.shutOut(error)
+  stop(life, 'lost')
+}
+
+/** Whether no call of this runner will be taken any more. */
+export const isShutOut = ({ status }: Refused): boolean => status === 401
+
+interface Ended {
+  result: WireResult
+  /** Undefined where nothing was started. */
+  folder?: string
+  before?: ReturnType<typeof beforeTask>
+}
+
+const run = async (life: Life): Promise<void> => {
+  const { post, redact, outbox } = life
+  const began = Date.now()
+  const { result, folder, before } = await work(life).catch((error: Error): Ended => ({ result: notStarted(error) }))
+  post.say(lineOf(life, result, folder, Date.now() - began))
+  if (life.why === 'lost') return
+  const state = folder === undefined ? undefined : await stateOf(post.git, folder)
+  const changes = folder === undefined ? undefined : await changesSince(post.git, folder, await before)
+  await outbox.drained()
+  await tell(life, { ...redact(result), ...(state && { head: state.head, branch: state.branch }), ...(changes && { changes }) })
+}
+
+const lineOf = (life: Life, { status, error }: WireResult, folder: string | undefined, ms: number): string => {
+  const how = life.why === 'lost' ? 'no longer ours, ended' : status
+  const words = [nameOf(life), life.redact(String(life.task.agentic_tool)), ...(folder === undefined ? [] : [folder])]
+  return `${words.join('  ')}  ${how} after ${Math.round(ms / 1_000)} s${error ? `: ${life.redact(error.message)}` : ''}`
+}
+
+const LONGEST_S = 2_000_000 // more milliseconds than 2^31 - 1 no timer takes
+const DEFAULT_S = 3_600
+
+const work = async (life: Life): Promise<Ended> => {
+  const { task, of, post, redact, outbox, lost, stopping } = life
+  const agent = await post.agentFor(task.agentic_tool)
+  if (typeof agent === 'string') throw new NotStarted('agent_failed', agent)
+  const checked = checkedTask(task, { ...post, worktrees: post.worktrees.values() })
+  checked.leftOut.forEach((text, i) => tellItself(life, `left-out-${i}`, 'left_out', text))
+  if (life.why !== undefined) return { result: ended({ status: 'interrupted' }, life.why, task.max_s) }
+  // Beside the start of the CLI, which takes longer before it can change a file.
+  const before = beforeTask(post.git, checked.folder)
+  const signal = AbortSignal.any([lost.signal, stopping.signal])
+  const listener = listenerFor({ hub: post.hub, of, outbox, redact, refused: (error) => refused(life, error), signal })
+  const timer = setTimeout(() => stop(life, 'timed_out'), Math.min(task.max_s > 0 ? task.max_s : DEFAULT_S, LONGEST_S) * 1_000)
+  const once = (job: Job) => (life.cli = runCli(agent.driver, job, listener, taskMark(post.mark, task.task_id), post.say)).ended
+  const job = jobOf(task, checked, post.env)
+  let result = await once(job)
+  if (result.conversationMissing && typeof task.digest === 'string' && life.why === undefined) {
+    tellItself(life, 'digest', 'digest_used', DIGEST_USED)
+    result = await once({ ...job, prompt: `${task.digest}\n\n${task.prompt}`, conversation: undefined, fork: undefined })
+  }
+  clearTimeout(timer)
+  return { result: ended(result, life.why, task.max_s), folder: checked.folder, before }
+}
+
+const DIGEST_USED = 'The agent could not go on with its own conversation: a digest of the log stands before the prompt.'
+
+const tellItself = ({ outbox, redact }: Life, key: string, event: string, text: string) =>
+  outbox.add({ key: `runner-${key}`, type: 'runtime', content: { event, text: redact(text) } })
+
+const tell = async (life: Life, result: Told): Promise<void> => {
+  const told = wireResult(result)
+  for (const body of [told, ...smallerResults(told)]) {
+    try {
+      return void (await life.post.hub.ask('finish', () => ({ ...life.of, ...body }), { signal: life.lost.signal }))
+    } catch (error) {
+      if (!(error instanceof Refused) || (error.status !== 400 && error.status !== 413)) throw error
+      life.post.say(`${nameOf(life)}  the hub did not take the result: ${error.message}`)
+    }
+  }
+}
+
+const notStarted = (error: Error): WireResult => ({
+  status: 'failed',
+  error: { code: error instanceof NotStarted ? error.code : 'agent_failed', message: error.message },
+})
+
+const jobOf = (task: WireTask, { folder, contextFiles, mcpServers, hub }: Checked, env: Readonly<Record<string, string>>): Job => ({
+  prompt: task.prompt,
+  permissionMode: task.permission_mode,
+  folder,
+  conversation: task.conversation ?? undefined,
+  fork: task.fork ? { conversation: task.fork.conversation, at: task.fork.conversation_at ?? undefined } : undefined,
+  contextFiles,
+  env,
+  hub,
+  mcpServers,
+})

@@ -1,0 +1,101 @@
+// The worktrees that a runner offers: those it was given, and those it has made for sessions.
+import { existsSync, lstatSync, mkdirSync, realpathSync } from 'node:fs'
+import { basename, dirname, isAbsolute, join, sep } from 'node:path'
+import { parleyFolder, readOwn, writeOwn } from '../folder.ts'
+import { Stop } from '../machine.ts'
+import { checkBranch, GitFailed, hasBranch, headOf, repositoryAt, stateOf, type Git, type Repository } from './git.ts'
+import type { WireWorktree } from './hub-calls.ts'
+
+/** A worktree of our own making, as it is remembered. */
+export interface Made {
+  hub: string
+  session_id: string
+  path: string
+  /** The repository's folder. */
+  home: string
+  branch: string
+}
+
+const MADE_IN = '.parley-worktrees'
+const LONGEST_NAME = 100 // a folder's name has at most 255 bytes on most disks, and there is more in it than the branch
+
+const fileOf = (home: string): string => join(parleyFolder(home), 'runner', 'worktrees.json')
+
+export const madeOnes = (home: string): Made[] => readOwn<Made[]>(fileOf(home)) ?? []
+export const keepMade = (home: string, made: Made[]): void => writeOwn(fileOf(home), made)
+
+/** The worktrees of these folders, each once. Throws Stop for a folder that is none. */
+export const worktreesAt = async (git: Git, folders: string[]): Promise<Repository[]> => {
+  const found = await Promise.all(
+    folders.map((folder) =>
+      repositoryAt(git, folder).catch((error) => {
+        if (!(error instanceof GitFailed) && (error as { code?: string }).code !== 'ENOENT') throw error
+        throw new Stop(`${folder} is no worktree of git: ${error.message}. Name one with --worktree PATH, or run git init there.`)
+      }),
+    ),
+  )
+  return [...new Map(found.map((each) => [each.path, each])).values()]
+}
+
+/** Those that the runner has made for sessions of this hub, in one of these repositories, and that are still there. */
+export const madeIn = async (git: Git, home: string, hub: string, repositories: Repository[]): Promise<Repository[]> => {
+  const homes = new Set(repositories.map((each) => each.home))
+  const there = madeOnes(home).filter((made) => made.hub === hub && homes.has(made.home) && existsSync(made.path))
+  const found = await Promise.all(there.map(({ path }) => repositoryAt(git, path).catch(() => undefined)))
+  return found.filter((each) => each !== undefined && there.some(({ path }) => path === each.path)) as Repository[]
+}
+
+/** As the hub is told. */
+export const wireWorktree = async (git: Git, { path, name }: Repository): Promise<WireWorktree> => {
+  const { branch, head, changed } = await stateOf(git, path)
+  return { path, repo_full_name: name, branch, head, dirty: changed > 0, changed_files: changed }
+}
+
+/** The folder, links resolved, if it is one of these worktrees or lies below one; undefined otherwise, or if it is not there. */
+export const folderWithin = (worktrees: Iterable<Repository>, given: string): string | undefined => {
+  if (!isAbsolute(given)) return undefined
+  try {
+    const folder = realpathSync(given)
+    for (const { path } of worktrees) if (isWithin(path, folder)) return folder
+  } catch {}
+  return undefined
+}
+
+export const isWithin = (folder: string, path: string): boolean =>
+  path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep)
+
+export interface WorktreeOrder {
+  session_id: string
+  repo_full_name: string
+  branch: string
+}
+
+/** Makes the worktree that a session wants, or finds the one that it has already. Throws GitFailed, with a sentence. */
+export const makeWorktree = async (git: Git, repositories: Repository[], order: WorktreeOrder): Promise<Repository> => {
+  const repository = repositories.find(({ name }) => name === order.repo_full_name)
+  if (!repository)
+    throw new GitFailed(`This runner has no repository ${JSON.stringify(String(order.repo_full_name).slice(0, LONGEST_NAME))}.`)
+  const { home } = repository
+  await checkBranch(git, home, order.branch)
+  const path = pathFor(home, order)
+  if (existsSync(path)) return existing(git, path, home, order.branch)
+  if ((await headOf(git, home)) === undefined) throw new GitFailed(`${home} has no commit yet, so that no branch can begin there.`)
+  const isThere = await hasBranch(git, home, order.branch)
+  await git(home, 'worktree', 'add', ...(isThere ? [] : ['-b', order.branch]), '--', path, isThere ? order.branch : 'HEAD')
+  return { path, home, name: repository.name }
+}
+
+const pathFor = (home: string, { session_id, branch }: WorktreeOrder): string => {
+  const folder = join(dirname(home), MADE_IN)
+  mkdirSync(folder, { recursive: true })
+  if (!lstatSync(folder).isDirectory()) throw new GitFailed(`${folder} is a link; worktrees are made in a folder of that name alone.`)
+  const plain = (text: string) => text.replace(/[^A-Za-z0-9]+/g, '-').slice(0, LONGEST_NAME)
+  return join(realpathSync(folder), `${basename(home)}-${plain(branch)}-${plain(session_id).replaceAll('-', '').slice(0, 8)}`)
+}
+
+const existing = async (git: Git, path: string, home: string, branch: string): Promise<Repository> => {
+  const found = await repositoryAt(git, path).catch(() => undefined)
+  const state = found && (await stateOf(git, path))
+  if (found?.path === path && found.home === home && state?.branch === branch) return found
+  throw new GitFailed(`${path} is there already, and is no worktree of ${home} at the branch ${branch}.`)
+}

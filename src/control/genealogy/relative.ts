@@ -1,0 +1,132 @@
+// New sessions that come from another one: a fork goes on from a point of it, a subsession works for it.
+import type { Context } from '../../operations/context.ts'
+import { refuse } from '../../core/errors.ts'
+import { agentOf, setAgent, type Agent } from '../../stores/control/agents.ts'
+import { documentAt, writeDocument } from '../../stores/documents.ts'
+import { isFinal, lastEndedTask, taskById, type Task } from '../../stores/control/tasks.ts'
+import { worktreeById } from '../../stores/control/worktrees.ts'
+import { sessionById, type Session } from '../../stores/sessions.ts'
+import { nameOf } from '../reach.ts'
+import { noSuchTask } from '../reach.ts'
+import type { PermissionMode } from '../schemas.ts'
+import { planOf, type AgentPlan } from '../sessions/agent-plan.ts'
+import { openWithAgent } from '../sessions/create-session.ts'
+import { queuePrompt } from '../tasks/queue-prompt.ts'
+import { digestOf } from './digest.ts'
+
+export interface RelativeWanted {
+  mode: 'fork' | 'subsession'
+  prompt: string
+  task_id?: string | undefined
+  title?: string | undefined
+  agentic_tool?: string | undefined
+  permission_mode?: PermissionMode | undefined
+  worktree_id?: string | undefined
+  branch?: string | undefined
+}
+
+/** Opens the new session and gives its agent the prompt. The caller has locked the origin. 400 where the origin has no agent to inherit from
+ *  and no worktree is named, 404 for a task of another session, 409 for a fork at a task that has not ended. */
+export const promptRelative = async (context: Context, origin: Session, wanted: RelativeWanted): Promise<Task> => {
+  const { queries } = context
+  const agent = await agentOf(queries, origin.id)
+  const plan = await inheritedPlan(context, origin, agent, wanted)
+  const from = wanted.task_id === undefined ? undefined : await taskOf(context, origin, wanted.task_id)
+  if (wanted.mode === 'subsession') {
+    const { id } = await openWithAgent(context, { ...named(origin, wanted), parent: origin.id }, plan)
+    await setAgent(queries, id, { fromTaskId: from?.id ?? null })
+    return start(context, id, wanted)
+  }
+  const point = await forkPoint(context, origin, from)
+  const opened = await openWithAgent(
+    context,
+    { ...named(origin, wanted), parent: null, forkedFrom: { id: origin.id, at: point.sequence } },
+    plan,
+  )
+  await context.append(opened.id, {
+    event: 'session_forked',
+    by: nameOf(context.caller),
+    from: origin.id,
+    fork_sequence: point.sequence,
+    task_id: point.task?.id ?? null,
+  })
+  await copyDocument(context, origin, point.sequence, opened.id)
+  const native = await conversationAt(context, origin, plan, point.task)
+  await setAgent(queries, opened.id, {
+    fromTaskId: point.task?.id ?? null,
+    forkConversation: native?.conversation ?? null,
+    forkConversationAt: native?.conversationAt ?? null,
+  })
+  return start(context, opened.id, wanted, native ? undefined : await digestOf(queries, origin.id, point.sequence))
+}
+
+const start = async (context: Context, sessionId: string, { prompt, mode }: RelativeWanted, before?: string): Promise<Task> => {
+  const session = (await sessionById(context.queries, sessionId))!
+  return queuePrompt(context, session, { prompt, mode, before: before || undefined })
+}
+
+const named = (origin: Session, { mode, title }: RelativeWanted) => ({
+  title: title ?? `${origin.title.slice(0, 180).toWellFormed()} (${mode === 'fork' ? 'fork' : 'part'})`,
+  description: origin.description,
+})
+
+// All that is not said is as at the origin. A branch wants a worktree of its own, of the same repository.
+const inheritedPlan = async (context: Context, origin: Session, agent: Agent | undefined, wanted: RelativeWanted): Promise<AgentPlan> => {
+  const { worktree_id, branch, agentic_tool, permission_mode } = wanted
+  const here = origin.worktreeId === null ? undefined : await worktreeById(context.queries, origin.worktreeId)
+  const place =
+    branch !== undefined
+      ? { repo_full_name: here?.repo_full_name ?? agent?.orderedRepo ?? undefined, branch }
+      : { worktree_id: worktree_id ?? origin.worktreeId ?? undefined }
+  if (branch !== undefined && worktree_id !== undefined)
+    refuse('invalid_request', 'worktree_id and branch exclude each other: an existing worktree, or a new one for the branch.', {
+      field: 'branch',
+    })
+  const plan = await planOf(context, {
+    agentic_tool: agentic_tool ?? origin.agenticTool ?? undefined,
+    permission_mode: permission_mode ?? (origin.permissionMode as PermissionMode | null) ?? undefined,
+    context_files: agent?.contextFiles ?? [],
+    mcp_server_ids: agent?.mcpServers ?? [],
+    ...place,
+  })
+  return (
+    plan ??
+    refuse('invalid_request', 'This session has no agent to inherit from. Name a worktree_id for the new one, or use create_session.', {
+      field: 'worktree_id',
+    })
+  )
+}
+
+const taskOf = async ({ queries }: Context, origin: Session, id: string): Promise<Task> => {
+  const task = await taskById(queries, id)
+  return task?.sessionId === origin.id ? task : noSuchTask(id)
+}
+
+interface Point {
+  sequence: number
+  task: Task | undefined
+}
+
+// What runs now is no part of a fork.
+const forkPoint = async ({ queries }: Context, origin: Session, from: Task | undefined): Promise<Point> => {
+  if (from && !isFinal(from.status))
+    refuse('conflict', 'This task has not ended yet: a fork begins at the end of one. Name an earlier task, or wait.', {
+      status: from.status,
+    })
+  const task = from ?? (await lastEndedTask(queries, origin.id))
+  return { sequence: task?.endSequence ?? origin.lastSequence, task }
+}
+
+const copyDocument = async ({ queries, caller }: Context, origin: Session, sequence: number, to: string) => {
+  const content = await documentAt(queries, origin.id, sequence)
+  if (content !== '') await writeDocument(queries, to, content, { teamId: undefined, name: nameOf(caller) })
+}
+
+// Gemini cannot fork; a conversation of another agent, or one that lies on another machine, cannot be opened either.
+const CANNOT_FORK = new Set(['gemini'])
+
+const conversationAt = async ({ queries }: Context, origin: Session, plan: AgentPlan, task: Task | undefined) => {
+  if (!task?.conversation || plan.agenticTool !== origin.agenticTool || CANNOT_FORK.has(plan.agenticTool)) return undefined
+  const there = origin.worktreeId === null ? undefined : await worktreeById(queries, origin.worktreeId)
+  return there?.runner_id === plan.worktree.runner_id ? { conversation: task.conversation, conversationAt: task.conversationAt } : undefined
+}

@@ -1,0 +1,53 @@
+import { z } from 'zod'
+import { anyone } from '../../operations/callers.ts'
+import type { Context } from '../../operations/context.ts'
+import { agentOf, setAgent } from '../../stores/control/agents.ts'
+import { decideRequest, requestById, type PermissionRequest } from '../../stores/control/permission-requests.ts'
+import { pageOp, sessionId } from '../schemas.ts'
+import { levelOf } from './levels.ts'
+import { tellDecided } from './tell.ts'
+
+/** Who decided a request that no person did. */
+export const NOBODY = 'nobody'
+
+interface Decision {
+  by: string
+  allow: boolean
+  message?: string | undefined
+}
+
+/** Decides a request that is open, tells everybody, and raises what a raise was asked for. False when it was decided before. The caller has
+ *  locked its session. */
+export const decideOnce = async (context: Context, request: PermissionRequest, { by, allow, message }: Decision): Promise<boolean> => {
+  const { queries } = context
+  if (!(await decideRequest(queries, request.sessionId, request.id, { allow, message, decidedBy: by }))) return false
+  if (allow && request.raise) {
+    // The session's own limit: it may then give as much to those below it.
+    const agent = await agentOf(queries, request.sessionId)
+    if (agent && levelOf(request.raise.to) > levelOf(agent.permissionLimit))
+      await setAgent(queries, request.sessionId, { permissionLimit: request.raise.to })
+  }
+  await tellDecided(context, request, by, allow)
+  return true
+}
+
+/** Denies a request that nobody answered. For this server itself. */
+export const decide = pageOp({
+  name: 'decide_permission',
+  summary: 'Decides a request that no person has.',
+  callers: [anyone],
+  effect: 'write',
+  input: z.strictObject({
+    session_id: sessionId,
+    request_id: z.string().max(200),
+    allow: z.literal(false),
+    by: z.string(),
+    message: z.string().optional(),
+  }),
+  output: z.object({ decided: z.boolean() }),
+  refuses: [],
+  async run(context, { session_id, request_id, ...decision }) {
+    const request = await requestById(context.queries, session_id, request_id)
+    return { decided: request !== undefined && (await decideOnce(context, request, decision)) }
+  },
+})

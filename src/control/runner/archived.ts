@@ -1,0 +1,18 @@
+// Which sessions are archived: what a runner made for those it may remove (`parley runner prune`).
+import { z } from 'zod'
+import { archivedAmong } from '../../stores/control/sessions.ts'
+import { op, runnerRoute } from '../schemas.ts'
+import { RUNNER } from './schemas.ts'
+
+/** Of these sessions, those that are archived or no longer there. Needs no registration, which would end a runner that is at work. */
+export const archivedSessions = op({
+  ...RUNNER,
+  name: 'list_archived',
+  summary: 'A runner asks which sessions are archived, before it removes their worktrees.',
+  route: runnerRoute('archived'),
+  effect: 'read',
+  input: z.strictObject({ session_ids: z.array(z.uuid()).min(1).max(200) }),
+  output: z.object({ archived: z.array(z.uuid()) }),
+  refuses: ['forbidden'],
+  run: async ({ queries }, { session_ids }) => ({ archived: await archivedAmong(queries, session_ids) }),
+})

@@ -1,0 +1,94 @@
+// A CLI wants leave for a tool: a person is asked, and the runner waits.
+import { z } from 'zod'
+import { holdFor } from '../../operations/hold.ts'
+import { perform } from '../../operations/perform.ts'
+import type { Context } from '../../operations/context.ts'
+import { refuse } from '../../core/errors.ts'
+import { storable } from '../../transcripts/storable.ts'
+import { insertRequest, requestById, type PermissionRequest } from '../../stores/control/permission-requests.ts'
+import { decide, NOBODY } from '../permissions/decide.ts'
+import { tellAsked } from '../permissions/tell.ts'
+import { op, runnerRoute, taskId } from '../schemas.ts'
+import type { LockedTask } from '../tasks/task-subject.ts'
+import { taskSubject } from '../tasks/task-subject.ts'
+import { taskTopic } from '../topics.ts'
+import { ownTask } from './events.ts'
+import { RUNNER, runnerId } from './schemas.ts'
+
+const LONGEST_S = 30
+const INPUT_CHARACTERS = 4 * 1024
+const TEXT_CHARACTERS = 2_000
+
+/** Holds up to 30 s for a person's answer; `waiting: true` before: ask again with the same `request_id`. Nobody within PERMISSION_WAIT: denied. */
+export const ask = op({
+  ...RUNNER,
+  name: 'ask_permission',
+  summary: 'A runner asks a person whether its agent may use a tool.',
+  route: runnerRoute('ask'),
+  effect: 'write',
+  held: true,
+  cleansTexts: true,
+  subject: ({ task_id }) => taskSubject(task_id),
+  input: z.strictObject({
+    runner_id: runnerId,
+    task_id: taskId,
+    request_id: z.string().min(1).max(200),
+    tool_name: z.string().min(1).max(1_000),
+    text: z.string().max(100_000),
+    input: z.unknown().optional(),
+    timeout: z.number().min(0).max(LONGEST_S).default(LONGEST_S),
+  }),
+  output: z.object({ allow: z.boolean().optional(), message: z.string().nullable().optional(), waiting: z.literal(true).optional() }),
+  refuses: ['conflict', 'forbidden'],
+  async run(context, { runner_id, request_id, tool_name, text, input }) {
+    const { session, task }: LockedTask = await ownTask(context, runner_id)
+    const known = await requestById(context.queries, session.id, request_id)
+    if (known)
+      return known.taskId === task.id
+        ? answerOf(known)
+        : refuse('conflict', 'Another task of this session has asked under this request_id.')
+    const row = {
+      id: request_id,
+      sessionId: session.id,
+      taskId: task.id,
+      ...storable({ toolName: tool_name.slice(0, 200), text: text.slice(0, TEXT_CHARACTERS), input: cutInput(input) }),
+      raise: null,
+    }
+    await insertRequest(context.queries, row)
+    await tellAsked(context, row)
+    return { waiting: true as const }
+  },
+  async afterwards(context, answer, { task_id, request_id, timeout }) {
+    if (answer.waiting === undefined) return answer
+    const { services, call } = context
+    const session = await sessionOf(context, task_id)
+    const look = async () => decidedOrLate(context, session, request_id)
+    const decided = await holdFor(services, call, { topic: taskTopic(task_id), timeoutMs: timeout * 1_000, everyMs: LATE_MS }, look)
+    return decided ? answerOf(decided) : answer
+  },
+})
+
+const LATE_MS = 1_000
+
+const sessionOf = async ({ services }: Context, task: string): Promise<string> => {
+  const [row] = await services.database.query<{ session_id: string }>('select session_id from tasks where id = $1', [task])
+  return row!.session_id
+}
+
+const decidedOrLate = async ({ services, call }: Context, session_id: string, id: string): Promise<PermissionRequest | undefined> => {
+  const request = await requestById(services.database, session_id, id)
+  if (!request || request.decidedAt !== null) return request
+  if (services.clock.now() - Date.parse(request.askedAt) < services.config.PERMISSION_WAIT * 1_000) return undefined
+  await perform(decide, services, { signal: call.signal }, { session_id, request_id: id, allow: false, by: NOBODY, message: NO_ANSWER })
+  return requestById(services.database, session_id, id)
+}
+
+const NO_ANSWER = 'No person answered in time. Go on without it, or say what you need it for.'
+
+const answerOf = ({ decidedAt, allow, message }: PermissionRequest) =>
+  decidedAt === null ? { waiting: true as const } : { allow: allow === true, message }
+
+const cutInput = (input: unknown): unknown => {
+  const text = JSON.stringify(input) ?? 'null'
+  return text.length <= INPUT_CHARACTERS ? (input ?? null) : { cut: text.slice(0, INPUT_CHARACTERS).toWellFormed() }
+}

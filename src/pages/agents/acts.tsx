@@ -1,0 +1,67 @@
+// What a signed-in person does to an agent: prompts it, interrupts it, and answers what it asks leave for.
+import { PromptBox, PromptPage } from '../../../components/agents/prompt-box.tsx'
+import { answerPermission } from '../../control/permissions/answer.ts'
+import { interruptSession } from '../../control/tasks/interrupt-session.ts'
+import { sendPrompt } from '../../control/tasks/send-prompt.ts'
+import { refuse, STATUS, type ErrorBody } from '../../core/errors.ts'
+import type { Http } from '../../doors/http/http.ts'
+import type { AnyOp } from '../../operations/context.ts'
+import { existingSession } from '../../rooms/preconditions.ts'
+import { watchedAgents } from '../../stores/control/watched.ts'
+import { assertActor, nextKey, performAsPerson, problemOf } from '../forms/perform-as-person.ts'
+import { formOf, LARGE_FORM, valuesOf } from '../form.ts'
+import { fragment, frameOf, page, seeOther, type Site } from '../respond.tsx'
+import { promptBoxOf } from './prompt-box.ts'
+
+type Values = Record<string, string>
+
+/** POST /sessions/:id/prompt: `prompt`, `mode`, and for a fork or subsession `title`, `branch`, `agentic_tool`, `permission_mode`. htmx gets a new, empty
+ *  form, or the same form with the problem; a new session is gone to. */
+export const submitPrompt = async (c: Http, site: Site): Promise<Response> => {
+  assertActor(c, site)
+  const sessionId = c.req.param('id')!
+  const values = valuesOf(await formOf(c, LARGE_FORM))
+  const outcome = await performAsPerson(c, site, sendPrompt, values.key, promptInput(sessionId, values))
+  const error = outcome.ok ? undefined : outcome.error
+  const elsewhere = outcome.ok && outcome.data.session_id !== sessionId ? `/sessions/${String(outcome.data.session_id)}` : undefined
+  if (c.req.header('hx-request')) {
+    if (elsewhere) return c.body('', 200, { 'hx-redirect': elsewhere })
+    const box = await boxAfter(site, sessionId, values, error)
+    return fragment(c, <PromptBox {...box} />, error && STATUS[error.code])
+  }
+  if (outcome.ok) return seeOther(c, elsewhere ?? `/sessions/${sessionId}#m${String(outcome.data.start_sequence)}`)
+  const frame = { ...frameOf(c, site), path: `/sessions/${sessionId}` }
+  return page(c, <PromptPage frame={frame} box={await boxAfter(site, sessionId, values, error)} />, STATUS[outcome.error.code])
+}
+
+const promptInput = (session_id: string, { prompt = '', mode = 'continue', title, branch, agentic_tool, permission_mode }: Values) => {
+  if (mode === 'continue') return { session_id, prompt }
+  const said = Object.entries({ title, branch, agentic_tool, permission_mode }).filter(([, value]) => value) // an empty field says: as here
+  return { session_id, prompt, mode, ...Object.fromEntries(said) }
+}
+
+const boxAfter = async ({ services }: Site, sessionId: string, values: Values, error: ErrorBody | undefined) => {
+  const { id } = await existingSession(services.database, sessionId)
+  const [agent] = await watchedAgents(services.database, [id])
+  if (!agent) return refuse('conflict', 'This session has no agent. Write to its teams instead.')
+  return { ...promptBoxOf(agent, nextKey(values.key, error)), again: true, ...(error && { values, problem: problemOf(error) }) }
+}
+
+/** POST /sessions/:id/interrupt */
+export const submitInterrupt = (c: Http, site: Site): Promise<Response> => act(c, site, interruptSession, { session_id: c.req.param('id') })
+
+/** POST /sessions/:id/permission: `request_id`, `allow` (`true` or `false`), `message`. */
+export const submitPermission = async (c: Http, site: Site): Promise<Response> => {
+  assertActor(c, site)
+  const { request_id, allow, message } = valuesOf(await formOf(c))
+  const input = { session_id: c.req.param('id'), request_id, allow: allow === 'true', ...(message && { message }) }
+  return act(c, site, answerPermission, input)
+}
+
+// What comes of it is seen on the page, which follows the session.
+const act = async (c: Http, site: Site, operation: AnyOp, input: object): Promise<Response> => {
+  const outcome = await performAsPerson(c, site, operation, undefined, input)
+  if (!outcome.ok) return refuse(outcome.error.code, outcome.error.message, outcome.error.details)
+  if (c.req.header('hx-request')) return c.body('', 200)
+  return seeOther(c, `/sessions/${c.req.param('id')}`)
+}

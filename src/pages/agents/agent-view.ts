@@ -1,0 +1,47 @@
+// The agent of a session, as the line below its title shows it.
+import type { AgentState, AgentView } from '../../../components/agents/agent-view.ts'
+import { agentName } from '../../control/runner/events.ts'
+import type { WatchedAgent } from '../../stores/control/watched.ts'
+import { dollars, usageWords } from './usage.ts'
+
+const UNLIMITED = new Set(['bypassPermissions', 'allow-all'])
+
+/** `asking`: the card's id of what waits for somebody's leave. */
+export const agentView = (agent: WatchedAgent, asking: string | undefined): AgentView => {
+  const { agentic_tool, permission_mode: mode, runner_name, runner_online, runner_agents } = agent
+  return {
+    name: agentName(agentic_tool),
+    version: runner_agents?.find((one) => one.agentic_tool === agentic_tool)?.version ?? undefined,
+    mode,
+    unlimited: UNLIMITED.has(mode),
+    state: stateOf(agent.agent_status, asking !== undefined),
+    place: placeOf(agent),
+    runner: runner_name === null ? undefined : { name: runner_name, online: runner_online === true },
+    used: usedOf(agent),
+    asking,
+    stopped: stoppedOf(agent),
+  }
+}
+
+export const stateOf = (status: string | null, asks: boolean): AgentState =>
+  asks ? 'asks' : status === 'running' || status === 'creating' ? 'running' : status === 'failed' ? 'failed' : 'idle'
+
+const placeOf = ({ repo_full_name, branch, changed_files, agent_status }: WatchedAgent): string[] => [
+  ...(repo_full_name === null ? [] : [repo_full_name]),
+  ...(branch === null ? [] : [branch]),
+  ...(agent_status === 'creating' ? ['the worktree is being made'] : []),
+  ...(changed_files ? [`${changed_files} ${changed_files === 1 ? 'file' : 'files'} changed`] : []),
+]
+
+const usedOf = ({ tokens, cost_usd, max_usd }: WatchedAgent): string | undefined => {
+  if (tokens === 0) return max_usd === null ? undefined : `may use ${dollars(max_usd)}`
+  return `used ${usageWords(tokens, cost_usd)}${max_usd === null ? '' : ` of ${dollars(max_usd)}`}`
+}
+
+const stoppedOf = ({ archived, held, agent_status, error, cost_usd, max_usd }: WatchedAgent): string | undefined => {
+  if (archived) return 'This session is archived: its agent takes no prompts.'
+  if (held) return 'Its agent is stopped: prompts wait until somebody starts it again.'
+  if (max_usd !== null && cost_usd !== null && cost_usd >= max_usd)
+    return 'The money is used up: prompts wait until somebody raises the limit.'
+  return agent_status === 'failed' ? error?.message : undefined
+}

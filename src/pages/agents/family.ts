@@ -1,0 +1,36 @@
+// The tree of sessions that one belongs to.
+import type { FamilyMember } from '../../../components/agents/agent-view.ts'
+import type { Queries } from '../../../db/database.ts'
+import { membersOf, rootsOf, type Relative } from '../../stores/control/family.ts'
+import { stateOf } from './agent-view.ts'
+
+/** The tree of a session with an agent, from its root on; undefined where the session is alone. */
+export const familyOf = async (queries: Queries, sessionId: string): Promise<FamilyMember | undefined> => {
+  const root = (await rootsOf(queries, [sessionId])).get(sessionId) ?? sessionId
+  return (await familiesOf(queries, [root])).get(root)
+}
+
+/** The trees that began with these sessions, by the sessions' ids; those that are alone are left out. */
+export const familiesOf = async (queries: Queries, roots: string[]): Promise<Map<string, FamilyMember>> => {
+  const members = await membersOf(queries, roots)
+  const found = new Map<string, FamilyMember>()
+  for (const [root, own] of Map.groupBy(members, ({ root }) => root)) {
+    const top = own.find(({ id }) => id === root)
+    const tree = top && treeOf(own, top)
+    if (tree && tree.below.length > 0) found.set(tree.id, tree)
+  }
+  return found
+}
+
+const MOST_GENERATIONS = 16 // what the rows say is no circle, and if it were one, the page would still end
+
+const treeOf = (members: Relative[], top: Relative, depth = 0): FamilyMember => ({
+  id: top.id,
+  title: top.title,
+  forked: top.forked,
+  concluded: top.concluded,
+  state: top.agent_status === null ? undefined : stateOf(top.agent_status, top.asks),
+  mode: top.permission_mode ?? undefined,
+  promptedBy: top.prompted_by?.name,
+  below: depth === MOST_GENERATIONS ? [] : members.filter(({ above }) => above === top.id).map((one) => treeOf(members, one, depth + 1)),
+})

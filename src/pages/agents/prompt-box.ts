@@ -1,0 +1,36 @@
+// The form by which a person prompts an agent: what it offers.
+import type { AgentChoice } from '../../../components/agents/agent-fields.tsx'
+import type { Mode, PromptBoxProps } from '../../../components/agents/prompt-box.tsx'
+import { agentName } from '../../control/runner/events.ts'
+import type { Runner } from '../../stores/control/runners.ts'
+import type { WatchedAgent } from '../../stores/control/watched.ts'
+
+const NO_PLACE = 'Its worktree is still being made.'
+
+/** Why a prompt cannot go on so now. */
+const unableOf = (agentStatus: string): Partial<Record<Mode, string>> =>
+  agentStatus === 'creating' ? { fork: NO_PLACE, subsession: NO_PLACE } : {}
+
+export const promptBoxOf = (
+  agent: Pick<WatchedAgent, 'session_id' | 'agentic_tool' | 'agent_status' | 'runner_agents' | 'allow_bypass'>,
+  idempotencyKey: string,
+): PromptBoxProps => ({
+  sessionId: agent.session_id,
+  agent: agentName(agent.agentic_tool),
+  agents: agentChoices(agent.runner_agents ?? [], agent.agentic_tool),
+  bypass: agent.allow_bypass ?? undefined,
+  unable: unableOf(agent.agent_status),
+  idempotencyKey,
+})
+
+/** The agents of a runner by the names that people know; `own` is among them whatever the runner says. */
+export const agentChoices = (agents: Runner['agents'], own?: string): AgentChoice[] => {
+  const known = agents.map(({ agentic_tool, version }) => ({
+    tool: agentic_tool,
+    name: agentName(agentic_tool),
+    version: version ?? undefined,
+  }))
+  return own === undefined || known.some(({ tool }) => tool === own)
+    ? known
+    : [{ tool: own, name: agentName(own), version: undefined }, ...known]
+}

@@ -1,0 +1,63 @@
+// What agents have asked leave for. A request is decided once, by a conditional update.
+import { and, eq, isNull, sql } from 'drizzle-orm'
+import type { Queries } from '../../../db/database.ts'
+import { permissionRequests } from '../../../db/control-schema.ts'
+
+export type PermissionRequest = typeof permissionRequests.$inferSelect
+
+/** Saves a request. False when it is there already. */
+export const insertRequest = async ({ db }: Queries, values: typeof permissionRequests.$inferInsert): Promise<boolean> =>
+  (await db.insert(permissionRequests).values(values).onConflictDoNothing().returning({ id: permissionRequests.id })).length > 0
+
+export const requestById = async ({ db }: Queries, sessionId: string, id: string): Promise<PermissionRequest | undefined> => {
+  const [row] = await db
+    .select()
+    .from(permissionRequests)
+    .where(and(eq(permissionRequests.sessionId, sessionId), eq(permissionRequests.id, id)))
+  return row
+}
+
+/** Decides a request that is open. False when it is not. */
+export const decideRequest = async (
+  { db }: Queries,
+  sessionId: string,
+  id: string,
+  decision: { allow: boolean; message?: string | undefined; decidedBy: string },
+): Promise<boolean> => {
+  const open = and(eq(permissionRequests.sessionId, sessionId), eq(permissionRequests.id, id), isNull(permissionRequests.decidedAt))
+  const rows = await db
+    .update(permissionRequests)
+    .set({ ...decision, decidedAt: sql`clock_timestamp()` })
+    .where(open)
+    .returning({ id: permissionRequests.id })
+  return rows.length > 0
+}
+
+/** The requests of a task that nobody has decided. */
+export const openRequestsOf = async ({ db }: Queries, taskId: string): Promise<PermissionRequest[]> =>
+  db
+    .select()
+    .from(permissionRequests)
+    .where(and(eq(permissionRequests.taskId, taskId), isNull(permissionRequests.decidedAt)))
+
+/** The open request of this session to raise that one's permissions so far. */
+export const openRaise = async (
+  { query }: Queries,
+  asking: string,
+  { session_id, to }: { session_id: string; to: string },
+): Promise<string | undefined> => {
+  const [row] = await query<{ id: string }>(
+    `select id from permission_requests where session_id = $1 and decided_at is null and raise->>'session_id' = $2 and raise->>'to' = $3`,
+    [asking, session_id, to],
+  )
+  return row?.id
+}
+
+/** Requests that have waited for so many seconds, and those whose task has ended. */
+export const overdueRequests = ({ query }: Queries, seconds: number): Promise<{ session_id: string; request_id: string }[]> =>
+  query(
+    `select p.session_id, p.id as request_id from permission_requests p left join tasks t on t.id = p.task_id
+     where p.decided_at is null and (p.asked_at < clock_timestamp() - make_interval(secs => $1)
+       or (p.raise is null and t.status in ('completed', 'failed', 'interrupted'))) limit 100`,
+    [seconds],
+  )

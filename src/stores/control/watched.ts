@@ -1,0 +1,141 @@
+// What pages show of sessions' agents and their tasks. An open page has it read again each second, for all watched sessions together.
+import type { Queries } from '../../../db/database.ts'
+import { pgArray, plainArray } from '../../../db/arrays.ts'
+import type { AgentStatus } from './agents.ts'
+import { isOnline, type Runner } from './runners.ts'
+import type { Task } from './tasks.ts'
+
+export interface WatchedAgent {
+  session_id: string
+  agentic_tool: string
+  agent_status: AgentStatus
+  permission_mode: string
+  archived: boolean
+  held: boolean
+  error: { code: string; message: string } | null
+  repo_full_name: string | null
+  branch: string | null
+  changed_files: number | null
+  runner_name: string | null
+  runner_online: boolean | null
+  runner_agents: Runner['agents'] | null
+  allow_bypass: boolean | null
+  /** What all sessions of its tree have used, and may. */
+  tokens: number
+  cost_usd: number | null
+  max_usd: number | null
+}
+
+// A worktree that is still to be made has its repository and branch in the order.
+const AGENTS = `
+select a.session_id, s.agentic_tool, s.agent_status, s.permission_mode, s.archived_at is not null as archived, a.held, a.error,
+  coalesce(w.repo_full_name, a.ordered_repo) as repo_full_name, coalesce(a.ordered_branch, w.branch) as branch, w.changed_files,
+  r.name as runner_name, ${isOnline('r')} as runner_online, r.agents as runner_agents, r.allow_bypass, used.tokens, used.cost_usd, root.max_usd
+from agents a join sessions s on s.id = a.session_id
+left join worktrees w on w.id = s.worktree_id and w.gone_at is null
+left join runners r on r.id = coalesce(w.runner_id, a.ordered_from)
+left join agents root on root.session_id = a.root_session_id
+cross join lateral (
+  select coalesce(sum((t.usage->>'input_tokens')::float8 + (t.usage->>'output_tokens')::float8), 0) as tokens, sum((t.usage->>'cost_usd')::float8) as cost_usd
+  from agents member join tasks t on t.session_id = member.session_id where member.root_session_id = a.root_session_id and t.usage is not null
+) used
+where a.session_id = any($1::uuid[])`
+
+/** The agents of these sessions, in no order. */
+export const watchedAgents = async ({ query }: Queries, ids: string[]): Promise<WatchedAgent[]> =>
+  ids.length === 0 ? [] : query(AGENTS, [plainArray(ids)])
+
+export interface WatchedTask extends Pick<Task, 'id' | 'status' | 'turn' | 'error' | 'usage' | 'changes'> {
+  session_id: string
+  /** Of its prompt. */
+  sequence: number
+  started_at: string | null
+  created_at: string
+  ended_at: string | null
+  interrupt_asked: boolean
+  interrupted_by: Task['interruptedBy']
+  /** A runner has it, or is to; otherwise somebody in the session is to answer. */
+  by_agent: boolean
+  /** Its place among the queued ones of its session, from 1. */
+  place: number
+  /** The events of its turn so far, while it runs; null before its own first one. */
+  events: number | null
+  /** The tool that it called last, while it runs. */
+  tool_name: string | null
+  arguments: unknown
+}
+
+const LONGEST_CALL = 16_000 // bytes of a call that are read for its line
+const TASKS = `
+select t.id, t.session_id, t.status, t.turn, t.start_sequence as sequence, t.error, t.usage, t.changes, t.created_at, t.started_at, t.ended_at,
+  t.interrupt_asked_at is not null as interrupt_asked, t.interrupted_by, a.session_id is not null as by_agent,
+  case when t.status = 'queued' then 1 + (select count(*)::int from tasks o
+    where o.session_id = t.session_id and o.status = 'queued' and o.start_sequence < t.start_sequence) else 0 end as place,
+  newest.ordinal as events, call.tool_name, call.arguments
+from tasks t left join agents a on a.session_id = t.session_id
+left join lateral (
+  select e.tool_name, case when e.size <= ${LONGEST_CALL} then e.content->'arguments' end as arguments from events e
+  where e.session_id = t.session_id and e.sequence > t.start_sequence and e.task_id = t.id and e.type = 'tool_call'
+  order by e.sequence desc limit 1
+) call on t.status = 'running'
+left join lateral (
+  select e.ordinal from events e where e.session_id = t.session_id and e.sequence > t.start_sequence and e.task_id = t.id
+  order by e.sequence desc limit 1
+) newest on t.status = 'running'
+where t.session_id = any($1::uuid[])`
+
+/** Tasks of a session by their ids. */
+export const tasksByIds = async ({ query }: Queries, sessionId: string, ids: string[]): Promise<WatchedTask[]> =>
+  ids.length === 0 ? [] : query(`${TASKS} and t.id = any($2::uuid[])`, [plainArray([sessionId]), pgArray(ids)])
+
+const ENDED_SHOWN = 8 // a page that comes back has the answers of earlier ones as rows of its feed
+
+/** The tasks of these sessions that are queued or running, and those that began last. */
+export const watchedTasks = async ({ query }: Queries, ids: string[]): Promise<WatchedTask[]> =>
+  ids.length === 0
+    ? []
+    : query(
+        `${TASKS} and (t.status in ('queued', 'running') or t.id in (select newest.id from unnest($1::uuid[]) as of(id)
+           cross join lateral (select id from tasks where session_id = of.id order by start_sequence desc limit ${ENDED_SHOWN}) newest))`,
+        [plainArray(ids)],
+      )
+
+export interface WatchedRequest {
+  session_id: string
+  request_id: string
+  /** How long ago it was asked. */
+  seconds: number
+  tool_name: string
+  text: string
+  input: unknown
+  raise: { session_id: string; from: string; to: string } | null
+  decided: boolean
+  allow: boolean | null
+  message: string | null
+  decided_by: string | null
+  /** Its task still runs; no task waits for a raise of permissions. */
+  waits: boolean
+}
+
+const REQUESTS = `
+select p.session_id, p.id as request_id, extract(epoch from clock_timestamp() - p.asked_at)::float8 as seconds, p.tool_name, p.text, p.input,
+  p.raise, p.decided_at is not null as decided, p.allow, p.message, p.decided_by,
+  p.raise is not null or exists (select from tasks t where t.id = p.task_id and t.status = 'running') as waits
+from permission_requests p
+where p.session_id = any($1::uuid[])`
+
+/** What was asked in a session, by the ids of the requests. */
+export const requestsByIds = async ({ query }: Queries, sessionId: string, ids: string[]): Promise<WatchedRequest[]> =>
+  ids.length === 0 ? [] : query(`${REQUESTS} and p.id = any($2::text[])`, [plainArray([sessionId]), pgArray(ids)])
+
+const REQUESTS_SHOWN = 20 // of a session: more are never open, and a page that comes back has earlier decisions as rows of its feed
+
+/** The newest requests in these sessions. */
+export const watchedRequests = async ({ query }: Queries, ids: string[]): Promise<WatchedRequest[]> =>
+  ids.length === 0
+    ? []
+    : query(
+        `${REQUESTS} and p.id in (select newest.id from unnest($1::uuid[]) as of(id)
+           cross join lateral (select r.id from permission_requests r where r.session_id = of.id order by r.asked_at desc limit ${REQUESTS_SHOWN}) newest)`,
+        [plainArray(ids)],
+      )

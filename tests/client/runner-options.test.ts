@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { newKey } from '../../src/core/ids.ts'
+import { buildClient, newHome } from '../support/client.ts'
+import { buildRunner, newSite, until, type Site } from '../support/runner.ts'
+import { startRunnerHub, type RunnerHub } from '../support/runner-hub.ts'
+
+const LONG_MS = 90_000
+let hub: RunnerHub
+let site: Site
+beforeAll(async () => {
+  hub = await startRunnerHub({})
+  site = newSite(await buildRunner())
+  writeFileSync(site.path('bad.json'), '{ "mcpServers": [] }')
+  writeFileSync(site.path('key'), `${hub.key}\n`)
+  mkdirSync(site.path('plain'))
+}, 60_000)
+afterAll(async () => {
+  await site.drop()
+  await hub.end()
+})
+
+const KEY = newKey('run')
+const WRONG: [what: string, words: string[], code: number, said: string, env?: Record<string, string>][] = [
+  ['an option that is unknown', ['--bogus'], 2, '--help'],
+  ['a word too many', ['/srv/app'], 2, '--worktree PATH'],
+  ['no URL', [], 2, '--url'],
+  ['a URL that is none', ['--url', 'nowhere'], 2, 'needs the address of a Parley'],
+  ['another protocol', ['--url', 'ftp://example.org'], 2, 'needs the address of a Parley'],
+  ['plain http to another machine', ['--url', 'http://example.org:7423'], 1, 'plain http to another machine'],
+  ['no key', ['--url', 'HUB'], 2, 'PARLEY_RUNNER_KEY', { PARLEY_RUNNER_KEY: '' }],
+  ['a key of another scope', ['--url', 'HUB'], 1, 'a key of the scope full', { PARLEY_RUNNER_KEY: newKey('full') }],
+  ['no key at all', ['--url', 'HUB'], 1, 'is no key', { PARLEY_RUNNER_KEY: 'hello' }],
+  ['a key file that is not there', ['--url', 'HUB', '--key-file', 'none'], 1, 'cannot be read'],
+  ['a blank name', ['--url', 'HUB', '--name', ' '], 2, '--name'],
+  ['a name too long', ['--url', 'HUB', '--name', 'x'.repeat(101)], 2, '--name'],
+  ['a name with a line end', ['--url', 'HUB', '--name', 'a\nb'], 2, '--name'],
+  ['no whole number', ['--url', 'HUB', '--parallel', '1.5'], 2, '--parallel'],
+  ['none at once', ['--url', 'HUB', '--parallel', '0'], 2, '--parallel'],
+  ['settings of another form', ['--url', 'HUB', '--mcp-config', 'bad.json'], 1, 'mcpServers'],
+  ['settings that are not there', ['--url', 'HUB', '--mcp-config', 'none.json'], 1, 'cannot be read'],
+  ['an agent without a command', ['--url', 'HUB', '--agent', 'mine='], 2, 'needs a command'],
+  ['an agent without a name', ['--url', 'HUB', '--agent', 'run this'], 2, 'NAME=COMMAND'],
+  ['an agent in capitals', ['--url', 'HUB', '--agent', 'Mine=x'], 2, 'NAME=COMMAND'],
+  ['a built-in agent', ['--url', 'HUB', '--agent', 'scripted=x'], 2, 'built in'],
+  ['an agent twice', ['--url', 'HUB', '--agent', 'a=x', '--agent', 'a=y'], 2, 'twice'],
+  ['a command in broken JSON', ['--url', 'HUB', '--agent', 'a=["x'], 2, 'needs a command'],
+  ['a command of numbers', ['--url', 'HUB', '--agent', 'a=[1]'], 2, 'needs a command'],
+  ['a folder that is no worktree', ['--url', 'HUB', '--worktree', 'plain'], 1, 'is no worktree of git'],
+  ['a folder that is not there', ['--url', 'HUB', '--worktree', 'none'], 1, 'is no worktree of git'],
+  ['another program at that address', ['--url', 'HUB/elsewhere', '--worktree', 'app'], 1, 'is not Parley'],
+  ['open pages, not on this machine', ['--url', 'http://localtest.example:7423', '--insecure', '--worktree', 'app'], 1, '--open'],
+]
+
+for (const [what, words, code, said, env] of WRONG)
+  test(
+    `${what}: one sentence, and code ${code}`,
+    async () => {
+      const {
+        code: ended,
+        out,
+        err,
+      } = await site.run(['runner', ...words.map((word) => word.replace('HUB', hub.url))], {
+        PARLEY_RUNNER_KEY: KEY,
+        ...env,
+      })
+      expect([ended, err]).toEqual([code, expect.stringContaining(said)])
+      expect(err).not.toContain('    at ') // no stack
+      expect(out + err).not.toMatch(/ca_\w+_[0-9a-f]{9}/)
+    },
+    LONG_MS,
+  )
+
+test(
+  'a key file that others can read is refused, and one that only its owner can read is taken',
+  async () => {
+    for (const mode of [0o644, 0o640, 0o604]) {
+      chmodSync(site.path('key'), mode)
+      const { code, err } = await site.run(['runner', '--url', hub.url, '--worktree', 'app', '--key-file', 'key'])
+      expect([code, err]).toEqual([1, expect.stringContaining('chmod 600')])
+    }
+    chmodSync(site.path('key'), 0o600)
+    const runner = await site.start(hub, ['--worktree', 'app', '--key-file', 'key'], { PARLEY_RUNNER_KEY: '' })
+    expect(runner.output()).toContain('Registered as')
+    runner.child.kill('SIGTERM')
+    expect(await runner.ended).toBe(0)
+  },
+  LONG_MS,
+)
+
+test(
+  '--key works, with a warning; a revoked key ends the start',
+  async () => {
+    const runner = await site.start(hub, ['--worktree', 'app', '--key', hub.key], { PARLEY_RUNNER_KEY: '' })
+    expect(runner.output()).toContain('Everybody on this machine can see a key')
+    runner.child.kill('SIGTERM')
+    await runner.ended
+    const refused = await site.start(hub, ['--worktree', 'app', '--key', KEY])
+    expect(await refused.ended).toBe(1)
+    expect(refused.output()).toContain("does not take this runner's key")
+  },
+  LONG_MS,
+)
+
+test(
+  'the current folder is the worktree, missing agents are named with how to get them, and an added one works',
+  async () => {
+    writeFileSync(site.path('mcp.json'), JSON.stringify({ mcpServers: { notes: { command: 'notes' } } }))
+    const mine = `mine=${JSON.stringify([site.path('bin', 'scripted-agent'), '--as', 'my own'])}`
+    const runner = await site.start(hub, [
+      '--worktree',
+      'app',
+      '--agent',
+      mine,
+      '--agent',
+      'other=no-such-program --x',
+      '--mcp-config',
+      'mcp.json',
+    ])
+    expect(hub.registered).toMatchObject({
+      agents: [{ agentic_tool: 'scripted' }, { agentic_tool: 'mine', version: '1.2.3' }],
+      mcp_servers: ['notes'],
+    })
+    expect(runner.output()).toContain('missing  other: put tests/support')
+    const task = hub.prompt(site.app, JSON.stringify([{ input: 1 }]), { agentic_tool: 'mine', mcp_servers: ['notes', 'none'] })
+    await until(() => task.finished)
+    const { words, start } = JSON.parse(task.events.at(-1)!.content.text)
+    expect([words, start.mcpServers]).toEqual([['--as', 'my own'], { notes: { command: 'notes' } }])
+    expect(task.events[0]!.content.text).toBe('This runner has no MCP server "none"; it was left out.')
+    runner.child.kill('SIGTERM')
+    await runner.ended
+  },
+  LONG_MS,
+)
+
+test(
+  'a version is asked once, and again when the program has changed',
+  async () => {
+    const asked = () => readFileSync(site.path('asked'), 'utf8').split('\n').filter(Boolean).length
+    const again = async () => {
+      const runner = await site.start(hub, ['--worktree', 'app'], { VERSION_ASKED: site.path('asked') })
+      runner.child.kill('SIGTERM')
+      await runner.ended
+      return asked()
+    }
+    writeFileSync(site.path('asked'), '')
+    writeFileSync(site.path('bin', 'scripted-agent'), readFileSync(site.path('bin', 'scripted-agent')))
+    expect([await again(), await again()]).toEqual([1, 1])
+    writeFileSync(site.path('bin', 'scripted-agent'), readFileSync(site.path('bin', 'scripted-agent')))
+    expect(await again()).toBe(2)
+  },
+  LONG_MS,
+)
+
+test(
+  'the program that hubs serve has the command, and knows the hub that it came from',
+  async () => {
+    buildClient()
+    const home = newHome(`${hub.url}/mcp`)
+    try {
+      expect((await home.run(['--help'])).out).toContain('parley runner')
+      expect(await home.run(['runner', '--help'])).toMatchObject({ code: 0, out: expect.stringContaining('--allow-bypass') })
+      const env = { PARLEY_RUNNER_KEY: KEY }
+      expect(await home.run(['runner'], { env })).toMatchObject({ code: 1, err: expect.stringContaining('is no worktree of git') })
+      const refused = await home.run(['runner'], { env, cwd: site.app })
+      expect(refused).toMatchObject({ code: 1, err: expect.stringContaining("does not take this runner's key") })
+      expect(refused.out).toContain(`Everybody who signs in at ${hub.url}`)
+    } finally {
+      home.drop()
+    }
+  },
+  LONG_MS,
+)

@@ -1,0 +1,289 @@
+import { afterEach, beforeAll, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { buildRunner, git, newSite, until, type Site } from '../support/runner.ts'
+import { startRunnerHub, type RunnerHub } from '../support/runner-hub.ts'
+
+const LONG_MS = 90_000
+const ending: (() => unknown)[] = []
+let program = ''
+beforeAll(async () => void (program = await buildRunner()), 60_000)
+afterEach(async () => {
+  for (const end of ending.splice(0).toReversed()) await end()
+}, LONG_MS)
+
+const scene = async (config?: Record<string, unknown>): Promise<{ hub: RunnerHub; site: Site }> => {
+  const hub = await startRunnerHub(config)
+  const site = newSite(program)
+  ending.push(hub.end, site.drop)
+  return { hub, site }
+}
+const texts = (task: { events: { content: any }[] }) => task.events.map(({ content }) => content.text)
+const steps = (...all: object[]) => JSON.stringify(all)
+
+test(
+  'a prompt goes through the CLI, and the hub is told what it prints, its answer, and what has changed',
+  async () => {
+    const { hub, site } = await scene()
+    git(site.app, 'remote', 'add', 'origin', 'git@example.org:acme/app.git')
+    writeFileSync(join(site.app, 'dirty.txt'), 'was here\n')
+    const runner = await site.start(hub)
+    const head = git(site.app, 'rev-parse', 'HEAD')
+    expect(hub.registered).toMatchObject({
+      agents: [{ agentic_tool: 'scripted', version: '1.2.3' }],
+      worktrees: [{ path: site.app, repo_full_name: 'acme/app', branch: 'main', head, dirty: true, changed_files: 1 }],
+      allow_bypass: false,
+      across: false,
+      parallel: 4,
+    })
+    expect(runner.output()).toContain(`Everybody who signs in at ${hub.url}, or holds a full key, can run code here as`)
+    expect(runner.output()).toContain('everybody who signs in there')
+    const task = hub.prompt(
+      site.app,
+      steps(
+        { say: 'Looking.' },
+        { sync: 'printf "1\\n2\\n3\\n" > new.txt; echo three >> readme.txt; git commit -qam More' },
+        { say: 'There.' },
+      ),
+    )
+    await until(() => task.finished)
+    expect(texts(task)).toEqual(['Looking.', 'There.'])
+    expect(task.events[0]).toMatchObject({ type: 'assistant_response' })
+    expect(task.finished).toEqual({
+      runner_id: task.finished.runner_id,
+      task_id: task.task_id,
+      status: 'completed',
+      answer: 'Done.',
+      conversation: 'c-1',
+      head: git(site.app, 'rev-parse', 'HEAD'),
+      branch: 'main',
+      changes: { files: 2, added: 4, removed: 0 },
+    })
+    await until(() => runner.output().includes('completed after'))
+    expect(runner.output()).not.toContain(hub.key)
+  },
+  LONG_MS,
+)
+
+test(
+  'a printed line is with the hub within 100 ms, and a task is started within 200 ms of being handed out',
+  async () => {
+    const { hub, site } = await scene()
+    await site.start(hub)
+    const waits: number[] = []
+    for (let i = 0; i < 5; i++) {
+      const task = hub.prompt(
+        site.app,
+        steps({ sync: 'true' }, { sync: `date +%s%3N > ${site.path('printed')}` }, { say: 'Now.' }, { sleep: 300 }),
+      )
+      await until(() => task.finished)
+      waits.push(task.events[0]!.at - Number(await Bun.file(site.path('printed')).text()))
+    }
+    expect(waits.toSorted((a, b) => a - b)[2]).toBeLessThan(100)
+  },
+  LONG_MS,
+)
+
+test(
+  'while the hub is away, what is printed is kept in order, and told once when it is back',
+  async () => {
+    const { hub, site } = await scene()
+    const runner = await site.start(hub)
+    const task = hub.prompt(site.app, steps({ say: 'before' }, { sleep: 700 }, { many: 1_000 }, { say: 'after' }))
+    await until(() => task.events.length === 1)
+    await hub.away()
+    await Bun.sleep(3_000)
+    expect(site.starts()).toBe(1)
+    hub.back()
+    await until(() => task.finished)
+    expect(texts(task)).toEqual(['before', ...Array.from({ length: 1_000 }, (_, i) => `line ${i}`), 'after'])
+    expect(runner.output().match(/does not answer/g)).toHaveLength(1)
+    expect(runner.output()).toContain('answers again')
+    const next = hub.prompt(site.app, 'And on')
+    await until(() => next.finished)
+  },
+  LONG_MS,
+)
+
+test(
+  'a task whose handing out was lost on the way runs once',
+  async () => {
+    const { hub, site } = await scene()
+    await site.start(hub)
+    hub.loseNextTake()
+    const task = hub.prompt(site.app, 'Once')
+    await until(() => task.finished)
+    expect(task.handedOut).toBeGreaterThan(1)
+    expect(site.starts()).toBe(1)
+    expect(texts(task)).toEqual(['Once'])
+  },
+  LONG_MS,
+)
+
+test(
+  'a task that is handed out once more, while it runs or after its end, is not run again',
+  async () => {
+    const { hub, site } = await scene()
+    await site.start(hub)
+    const task = hub.prompt(site.app, steps({ say: 'once' }, { sleep: 500 }))
+    await until(() => task.events.length > 0)
+    await hub.again(task)
+    await until(() => task.finished)
+    await hub.again(task)
+    const next = hub.prompt(site.app, 'Next')
+    await until(() => next.finished)
+    expect([task.handedOut >= 3, site.starts()]).toEqual([true, 2])
+  },
+  LONG_MS,
+)
+
+test(
+  'two tasks run at the same time, an idle runner asks twice a minute, and the parallel of the call is told',
+  async () => {
+    const { hub, site } = await scene()
+    await site.start(hub, ['--worktree', site.app, '--parallel', '2', '--name', 'desk', '--across', '--allow-bypass'])
+    expect(hub.registered).toMatchObject({ name: 'desk', parallel: 2, across: true, allow_bypass: true })
+    const [one, two] = [1, 2].map(() =>
+      hub.prompt(site.app, steps({ sleep: 1_500 }, { say: 'x' }), { permission_mode: 'bypassPermissions' }),
+    )
+    await until(() => site.starts() === 2, 1_400)
+    await until(() => one!.finished && two!.finished)
+    const from = hub.calls.length
+    await Bun.sleep(5_000)
+    expect(hub.calls.length - from).toBeLessThanOrEqual(1)
+  },
+  LONG_MS,
+)
+
+test(
+  'what the CLI asks reaches the hub, with the answer of a person coming back',
+  async () => {
+    const { hub, site } = await scene()
+    await site.start(hub)
+    const task = hub.prompt(site.app, steps({ say: 'first' }, { ask: 'Write a.txt?' }, { ask: 'And b.txt?' }))
+    await until(() => task.asked.length > 2) // held answers without a decision
+    expect(task.events).toHaveLength(1)
+    expect(task.asked[0]).toMatchObject({ tool_name: 'Write', text: 'Write a.txt?', input: { file_path: 'a.txt' } })
+    expect(new Set(task.asked.map(({ request_id }) => request_id)).size).toBe(1)
+    hub.decisions.push({ allow: true }, { allow: false, message: 'Not that one.' })
+    await until(() => task.finished)
+    expect(texts(task)).toEqual(['first', '{"allow":true}', '{"allow":false,"message":"Not that one."}'])
+    expect(new Set(task.asked.map(({ request_id }) => request_id)).size).toBe(2)
+  },
+  LONG_MS,
+)
+
+test(
+  'where the CLI cannot go on with its conversation, a digest stands before the prompt and the log says so; without one the task fails',
+  async () => {
+    const { hub, site } = await scene()
+    await site.start(hub)
+    const prompt = steps({ fresh: 1 }, { say: 'Not with this.' })
+    const told = hub.prompt(site.app, prompt, { conversation: 'c-0', digest: 'What was before.' })
+    const untold = hub.prompt(site.app, prompt, { conversation: 'c-0' })
+    await until(() => told.finished && untold.finished)
+    expect(told.events.map(({ type, content }) => [type, content.event ?? content.text])).toEqual([
+      ['runtime', 'digest_used'],
+      ['assistant_response', `What was before.\n\n${prompt}`],
+    ])
+    expect(told.finished.status).toBe('completed')
+    expect(untold.finished).toMatchObject({ status: 'failed', error: { message: 'No such conversation.' } })
+    expect(untold.events).toEqual([])
+  },
+  LONG_MS,
+)
+
+test(
+  'a lost lease ends the CLI and tells nothing more; the runner goes on',
+  async () => {
+    const { hub, site } = await scene()
+    const runner = await site.start(hub)
+    const task = hub.prompt(site.app, steps({ say: 'mine' }, { sleep: 400 }, { say: 'not mine' }, { deaf: 1 }))
+    await until(() => task.events.length === 1)
+    hub.lose(task)
+    await until(() => runner.output().includes('no longer ours'))
+    expect(texts(task)).toEqual(['mine'])
+    expect(hub.calls.some(({ call, body }) => call === 'finish' && body.task_id === task.task_id)).toBe(false)
+    const next = hub.prompt(site.app, 'Still here?')
+    await until(() => next.finished)
+    expect(next.finished.status).toBe('completed')
+  },
+  LONG_MS,
+)
+
+test(
+  'a hub that knows the runner no more is told of it again',
+  async () => {
+    const { hub, site } = await scene()
+    await site.start(hub)
+    hub.forget()
+    await until(() => hub.calls.filter(({ call }) => call === 'register').length === 2)
+    const task = hub.prompt(site.app, 'Again')
+    await until(() => task.finished)
+  },
+  LONG_MS,
+)
+
+for (const [what, act, said] of [
+  ['a revoked key', (hub: RunnerHub) => hub.revoke(), 'This key was revoked.'],
+  ['another runner in its place', (hub: RunnerHub) => hub.takePlace(), 'Another runner of this name has registered.'],
+] as const)
+  test(
+    `${what} ends the CLIs and the runner, with a sentence`,
+    async () => {
+      const { hub, site } = await scene()
+      const runner = await site.start(hub)
+      const task = hub.prompt(site.app, steps({ say: 'mine' }, { deaf: 1 }))
+      await until(() => task.events.length === 1)
+      act(hub)
+      expect(await runner.ended).toBe(1)
+      expect(runner.output()).toContain(said)
+      expect(task.finished).toBeUndefined()
+    },
+    LONG_MS,
+  )
+
+test(
+  'no key reaches the log, and the CLI sees none of ours',
+  async () => {
+    const { hub, site } = await scene()
+    const secrets = { MODEL_API_KEY: 'sk-model-0123456789', Db_Password: 'pass"word\\with\nlines', SHORT_KEY: 'short', PARLEY_OTHER: 'x' }
+    await site.start(hub, ['--worktree', site.app], { ...secrets, COPY_OF_IT: hub.key, PUBLIC: 'told' })
+    const task = hub.prompt(site.app, steps({ env: 1 }, { raw: `${secrets.MODEL_API_KEY} in plain\n` }, { input: 1 }))
+    await until(() => task.finished)
+    const all = JSON.stringify([task.events, task.finished])
+    expect(all).toContain('[MODEL_API_KEY] in plain')
+    expect(all).not.toContain('sk-model')
+    expect(all).not.toContain('with\\\\nlines')
+    expect(all).not.toMatch(/ca_(run|agent)_[0-9a-f]{9}/)
+    const seen = JSON.parse(texts(task)[0])
+    expect(seen).toMatchObject({ MODEL_API_KEY: '[MODEL_API_KEY]', SHORT_KEY: 'short', PUBLIC: 'told' })
+    expect(Object.keys(seen).filter((name) => name.startsWith('PARLEY') || name === 'COPY_OF_IT')).toEqual([])
+  },
+  LONG_MS,
+)
+
+test(
+  'an event that the hub does not take leaves a line in its place, and the others arrive',
+  async () => {
+    const { hub, site } = await scene()
+    await site.start(hub)
+    const task = hub.prompt(site.app, steps({ many: 50 }, { say: 'not taken' }, { many: 50 }))
+    await until(() => task.finished)
+    expect(task.events).toHaveLength(101)
+    expect(task.events.filter(({ type }) => type === 'runtime')).toMatchObject([{ content: { event: 'not_taken' } }])
+  },
+  LONG_MS,
+)
+
+test(
+  '5,000 events arrive in order, each once',
+  async () => {
+    const { hub, site } = await scene()
+    await site.start(hub)
+    const task = hub.prompt(site.app, steps({ many: 5_000 }))
+    await until(() => task.finished, 30_000)
+    expect(texts(task)).toEqual(Array.from({ length: 5_000 }, (_, i) => `line ${i}`))
+  },
+  LONG_MS,
+)

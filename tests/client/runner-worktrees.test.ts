@@ -1,0 +1,159 @@
+import { afterEach, beforeAll, expect, test } from 'bun:test'
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ownerAndName } from '../../src/client/runner/git.ts'
+import { buildRunner, git, newSite, until, type Site } from '../support/runner.ts'
+import { startRunnerHub, type RunnerHub } from '../support/runner-hub.ts'
+
+const LONG_MS = 90_000
+const ending: (() => unknown)[] = []
+let program = ''
+beforeAll(async () => void (program = await buildRunner()), 60_000)
+afterEach(async () => {
+  for (const end of ending.splice(0).toReversed()) await end()
+}, LONG_MS)
+
+const scene = async (): Promise<{ hub: RunnerHub; site: Site }> => {
+  const hub = await startRunnerHub()
+  const site = newSite(program)
+  ending.push(hub.end, site.drop)
+  return { hub, site }
+}
+const steps = (...all: object[]) => JSON.stringify(all)
+
+test('the name of a repository is that of its origin, and of no folder', () => {
+  const names: Record<string, string | undefined> = {
+    'git@example.org:acme/app.git': 'acme/app',
+    'https://example.org/acme/app': 'acme/app',
+    'https://token@example.org/acme/app.git/': 'acme/app',
+    'ssh://git@example.org:22/acme/app.git': 'acme/app',
+    'https://example.org/group/part/app.git': 'group/part/app',
+    '/srv/git/app.git': undefined,
+    '../app.git': undefined,
+    'file:///srv/git/app.git': undefined,
+  }
+  for (const [origin, name] of Object.entries(names)) expect([origin, ownerAndName(origin)]).toEqual([origin, name])
+})
+
+test(
+  'each kind of worktree is registered once, with what git says of it',
+  async () => {
+    const { hub, site } = await scene()
+    const detached = site.repository('detached')
+    git(detached, 'checkout', '-q', '--detach')
+    const empty = site.repository('empty', false)
+    const linked = site.path('linked')
+    git(site.app, 'worktree', 'add', '-q', '-b', 'side', linked)
+    git(site.app, '-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', detached, 'sub')
+    symlinkSync(site.app, site.path('by-link'))
+    mkdirSync(join(site.app, 'deep'))
+    const given = [site.app, site.path('by-link'), join(site.app, 'deep'), detached, empty, linked, join(site.app, 'sub')]
+    await site.start(
+      hub,
+      given.flatMap((path) => ['--worktree', path]),
+    )
+    const head = git(site.app, 'rev-parse', 'HEAD')
+    expect(hub.registered.worktrees).toMatchObject([
+      { path: site.app, repo_full_name: 'app', branch: 'main', head, dirty: true },
+      { path: detached, repo_full_name: 'detached', branch: null, dirty: false },
+      { path: empty, repo_full_name: 'empty', branch: 'main', head: null, dirty: false },
+      { path: linked, repo_full_name: 'app', branch: 'side', head, dirty: false },
+      { path: join(site.app, 'sub'), repo_full_name: 'sub' },
+    ])
+    expect(hub.registered.worktrees).toHaveLength(5)
+    const task = hub.prompt(
+      empty,
+      steps({ sync: 'echo 1 > a && git add a && git -c user.email=a@example.org -c user.name=A commit -qm First' }),
+    )
+    await until(() => task.finished)
+    expect(task.finished).toMatchObject({
+      branch: 'main',
+      head: git(empty, 'rev-parse', 'HEAD'),
+      changes: { files: 1, added: 1, removed: 0 },
+    })
+  },
+  LONG_MS,
+)
+
+test(
+  'a session gets a worktree of its own, once, whose tasks run there; the next runner has it still',
+  async () => {
+    const { hub, site } = await scene()
+    const runner = await site.start(hub)
+    const order = { session_id: crypto.randomUUID(), repo_full_name: 'app', branch: 'feature/one' }
+    hub.wantWorktree(order)
+    await until(() => hub.made.length === 1)
+    const [{ path, branch, head }] = hub.made
+    expect([path, branch, head]).toEqual([
+      site.path('.parley-worktrees', `app-feature-one-${order.session_id.slice(0, 8)}`),
+      'feature/one',
+      git(site.app, 'rev-parse', 'HEAD'),
+    ])
+    hub.wantWorktree(order) // its answer was lost
+    await until(() => hub.made.length === 2)
+    expect(hub.made[1]).toEqual(hub.made[0])
+    const task = hub.prompt(path, steps({ sync: 'echo 1 > here.txt' }))
+    await until(() => task.finished)
+    expect(existsSync(join(path, 'here.txt'))).toBe(true)
+    runner.child.kill('SIGTERM')
+    await runner.ended
+    await site.start(hub)
+    expect(hub.registered.worktrees).toMatchObject([
+      { path: site.app },
+      { path, repo_full_name: 'app', branch: 'feature/one', dirty: true },
+    ])
+  },
+  LONG_MS,
+)
+
+test(
+  'an order for a branch that exists takes it; one that is checked out, a repository unknown, or a folder in the way is told',
+  async () => {
+    const { hub, site } = await scene()
+    git(site.app, 'branch', 'there')
+    writeFileSync(join(site.app, 'readme.txt'), 'changed\n')
+    git(site.app, 'commit', '-qam', 'Second')
+    const empty = site.repository('empty', false)
+    await site.start(hub, ['--worktree', site.app, '--worktree', empty])
+    const told = async (repo_full_name: string, branch: string, session_id = crypto.randomUUID() as string) => {
+      hub.wantWorktree({ session_id, repo_full_name, branch })
+      await until(() => hub.made.some((made) => made.session_id === session_id))
+      return hub.made.at(-1)
+    }
+    expect(await told('app', 'there')).toMatchObject({ branch: 'there', head: git(site.app, 'rev-parse', 'HEAD^') })
+    expect((await told('app', 'main')).error.message).toMatch(/main/)
+    expect((await told('acme/none', 'x')).error.message).toContain('has no repository "acme/none"')
+    expect((await told('empty', 'x')).error.message).toContain('has no commit yet')
+    const session = crypto.randomUUID()
+    mkdirSync(site.path('.parley-worktrees', `app-x-${session.slice(0, 8)}`))
+    expect((await told('app', 'x', session)).error.message).toContain('is there already')
+  },
+  LONG_MS,
+)
+
+test(
+  'prune removes the worktrees of archived sessions, and keeps what is in no commit unless it is told to',
+  async () => {
+    const { hub, site } = await scene()
+    const runner = await site.start(hub)
+    const sessions = ['clean', 'dirty', 'alive'].map((branch) => ({ branch, session_id: crypto.randomUUID(), repo_full_name: 'app' }))
+    for (const order of sessions) hub.wantWorktree(order)
+    await until(() => hub.made.length === 3)
+    runner.child.kill('SIGTERM')
+    await runner.ended
+    const at = (branch: string) => hub.made.find((made) => made.branch === branch).path
+    writeFileSync(join(at('dirty'), 'new.txt'), 'not committed')
+    for (const { branch, session_id } of sessions) if (branch !== 'alive') hub.archived.add(session_id)
+    const pruned = async (...words: string[]) => {
+      const { code, out } = await site.run(['runner', 'prune', '--url', hub.url, ...words], { PARLEY_RUNNER_KEY: hub.key })
+      return { code, out, there: sessions.map(({ branch }) => branch).filter((branch) => existsSync(at(branch))) }
+    }
+    expect(await pruned()).toEqual({ code: 0, out: expect.stringContaining('1 changed file(s)'), there: ['dirty', 'alive'] })
+    expect(await pruned('--yes')).toEqual({ code: 0, out: expect.stringContaining('Removed 1 of the 2'), there: ['alive'] })
+    expect(git(site.app, 'branch', '--format', '%(refname:short)').split('\n')).toEqual(['alive', 'clean', 'dirty', 'main'])
+    hub.revoke()
+    const { code, err } = await site.run(['runner', 'prune', '--url', hub.url], { PARLEY_RUNNER_KEY: hub.key })
+    expect([code, err]).toEqual([1, expect.stringContaining('Nothing was removed')])
+  },
+  LONG_MS,
+)

@@ -1,0 +1,127 @@
+// Questions to people: agents may ask whoever has written in their session.
+import { describe, expect } from 'bun:test'
+import { test } from '../support/foreign.ts'
+import {
+  cookieOf,
+  done,
+  feedOf,
+  onEveryEngine,
+  refused,
+  room,
+  say,
+  soon,
+  throughEveryDoor,
+  viaRest,
+  type Served,
+} from '../support/parley.ts'
+import { forget } from '../support/transcripts.ts'
+
+/** A person who is signed in, as one that calls. */
+const personOf = async (served: Served, name: string, id: string) => {
+  const person = await cookieOf(served, { name, role: 'person' })
+  return (tool: string, input: object = {}) => viaRest(served)(tool, { session_id: id, ...input }, { person })
+}
+
+throughEveryDoor((call, parley) => {
+  describe('a question to a person', () => {
+    const withNora = async () => {
+      const meeting = await room(call)
+      const nora = await personOf(parley(), 'Nora', meeting.id)
+      const write = (content: string, more: object = {}) => done(nora('post_message', { content, ...more }))
+      await write('I am here.')
+      return { ...meeting, write }
+    }
+
+    test('has the name beside the handles, in waits, history and export, from memory and from the table', async () => {
+      const { id, alex, bea } = await withNora()
+      const waiting = bea('wait_for_messages', { since_cursor: 2, timeout: 20 })
+      const asked = await say(alex, 'Ship it?', { to: ['nora ', bea.handle, 'Nora'], expects_reply: true })
+      const row = (await done(waiting)).messages[0]
+      expect(row).toMatchObject({ content: { text: 'Ship it?' }, to: [bea.handle], to_people: ['Nora'], expects_reply: true })
+      expect(row.content).toEqual({ text: 'Ship it?' })
+      expect((await done(alex('get_history', { message_id: asked.message_id }))).messages[0]).toMatchObject(row)
+      const alone = await say(alex, 'And when?', { to: 'Nora', expects_reply: true })
+      const [{ to, to_people }] = (await done(bea('get_history', { message_id: alone.message_id }))).messages
+      expect([to, to_people]).toEqual([undefined, ['Nora']])
+      const lines = (await (await parley().send(`/sessions/${id}/feed.jsonl`)).text()).trimEnd().split('\n')
+      expect(lines.map((line) => JSON.parse(line))).toEqual(await feedOf(bea))
+    })
+
+    test('is asked and unanswered until that person replies, whoever else does', async () => {
+      const { id, alex, bea, write } = await withNora()
+      const { message_id } = await say(alex, 'Ship it?', { to: [bea.handle, 'Nora'], expects_reply: true })
+      const asked = async () =>
+        (await done(alex('catch_up'))).asked.map((row: any) => [row.id, row.unanswered_by, row.unanswered_by_people])
+      const handoff = async () => (await parley().send(`/api/sessions/${id}/handoff.md`)).text()
+      expect(await asked()).toEqual([[message_id, [bea.handle], ['Nora']]])
+      expect(await handoff()).toContain("asked Bea's Team, Nora (a person), #3")
+      expect(await handoff()).toContain(", not answered by Bea's Team, Nora (a person)\n")
+      await say(bea, 'I would.', { reply_to: message_id })
+      const kim = await personOf(parley(), 'Kim', id)
+      await done(kim('post_message', { content: 'So would I.', reply_to: message_id }))
+      expect(await asked()).toEqual([[message_id, [], ['Nora']]])
+      await write('Yes.', { reply_to: message_id })
+      expect(await asked()).toEqual([])
+      expect(await handoff()).not.toContain('not answered')
+    })
+
+    test('is withdrawn by the asker, and concerns no team: it is addressed to none', async () => {
+      const { alex, bea } = await withNora()
+      const { message_id, cursor } = await say(alex, 'Ship it?', { to: ['Nora'], expects_reply: true })
+      expect(await done(bea('peek'))).toMatchObject({ addressed: 0 })
+      expect((await done(bea('catch_up'))).unanswered).toEqual([])
+      const waited = await done(bea('wait_for_messages', { since_cursor: 0, timeout: 0, only: 'addressed' }))
+      expect(waited.messages.filter(({ sequence }: any) => sequence === cursor)).toEqual([])
+      await say(alex, 'Never mind.', { reply_to: message_id })
+      expect((await done(alex('catch_up'))).asked).toEqual([])
+    })
+
+    test('needs a name that is known here: a team first, else a person who has written in the feed or the document', async () => {
+      const { id, alex, write } = await withNora()
+      const { message, details } = await refused(
+        alex('post_message', { content: 'You?', to: ['Kim'], expects_reply: true }),
+        'invalid_request',
+      )
+      expect(details).toEqual({ field: 'to' })
+      expect(message).toContain('no person of that name has written here')
+      const kim = await personOf(parley(), 'Kim', id)
+      await done(kim('append_to_session_doc', { text: '- Mine.' }))
+      await say(alex, 'You?', { to: ['Kim'], expects_reply: true })
+      const namesake = await done(call('join_session', { session_id: id, team_name: 'Nora' }))
+      const { message_id } = await say(alex, 'Which of you?', { to: ['Nora'], expects_reply: true })
+      const [row] = (await done(alex('get_history', { message_id }))).messages
+      expect([row.to, row.to_people]).toEqual([[namesake.handle], undefined])
+      await write('I have left no trace in another session.')
+      const other = await room(call)
+      await refused(other.alex('post_message', { content: 'You?', to: ['Nora'] }), 'invalid_request')
+    })
+  })
+})
+
+onEveryEngine((parley) => {
+  test('people are told of a question, once, and of no other message to them', async () => {
+    const { id, alex } = await room(viaRest(parley()))
+    const nora = await personOf(parley(), 'Nora', id)
+    await done(nora('post_message', { content: 'I am here.' }))
+    const kinds = async () => (await parley().database.query('select kind, about from notices where session_id = $1', [id])) as any[]
+    await say(alex, 'For you.', { to: ['Nora'] })
+    expect(await kinds()).toEqual([])
+    const [question, as] = [{ content: 'Ship it?', to: ['Nora'], expects_reply: true }, { key: crypto.randomUUID() }]
+    const { message_id } = await done(alex('post_message', question, as))
+    await done(alex('post_message', question, as))
+    await soon('told', async () => (await kinds()).length > 0)
+    expect(await kinds()).toEqual([{ kind: 'question', about: message_id }])
+  })
+
+  test('an exported session that is imported still has whom it asks', async () => {
+    const { id, alex } = await room(viaRest(parley()))
+    const nora = await personOf(parley(), 'Nora', id)
+    await done(nora('post_message', { content: 'I am here.' }))
+    await say(alex, 'Ship it?', { to: ['Nora'], expects_reply: true })
+    const text = await (await parley().send(`/sessions/${id}/feed.jsonl`)).text()
+    await forget(parley(), id)
+    const imported: any = await (await parley().send('/api/traces', { method: 'POST', body: text })).json()
+    const again = (await (await parley().send(`/sessions/${imported.session_id}/feed.jsonl`)).text()).trimEnd().split('\n')
+    expect(JSON.parse(again.at(-1)!)).toMatchObject({ to_people: ['Nora'], expects_reply: true, content: { text: 'Ship it?' } })
+  })
+})

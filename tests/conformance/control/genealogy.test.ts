@@ -1,0 +1,133 @@
+// Forks go on from a point of a session, subsessions work for one.
+import { expect, test } from 'bun:test'
+import { controlScene, controlWith } from '../../support/control-scene.ts'
+import { bearer } from '../../support/keys.ts'
+import { done, onEveryEngine, refused, viaRest } from '../../support/parley.ts'
+import { called, said } from '../../support/played-runner.ts'
+
+onEveryEngine((parley) => {
+  const scene = (more: Record<string, unknown> = {}) => controlScene(parley(), more)
+
+  test('a fork begins at the end of a task: its conversation, its document, its place, and nothing of what runs', async () => {
+    const { runner, call, session, session_id, start, log } = await scene()
+    const team = { team: session.team_id as string }
+    const first = await start('First.')
+    await runner.work('One.', [said('One.')], { conversation: 'c-1', conversation_at: 'm-1' })
+    await done(viaRest(parley())('update_session_doc', { session_id, content: 'Then.', expected_version: 0 }, team))
+    const second = await start('Second.')
+    await runner.work('Two.', [said('Two.')], { conversation: 'c-1', conversation_at: 'm-2' })
+    await done(viaRest(parley())('update_session_doc', { session_id, content: 'Now.', expected_version: 1 }, team))
+    const before = await log()
+    const running = await start('Third.')
+    await runner.takeOne()
+    await refused(call('send_prompt', { session_id, prompt: 'Otherwise.', mode: 'fork', task_id: running.task_id }), 'conflict')
+
+    const fork = await done(
+      call('send_prompt', { session_id, prompt: 'Otherwise.', mode: 'fork', task_id: first.task_id, title: 'Another way' }),
+    )
+    expect(fork.session_id).not.toBe(session_id)
+    const { tasks } = await runner.take(0, [running.task_id])
+    expect(tasks).toMatchObject([
+      {
+        session_id: fork.session_id,
+        prompt: 'Otherwise.',
+        path: runner.path,
+        conversation: null,
+        fork: { conversation: 'c-1', conversation_at: 'm-1' },
+      },
+    ])
+    const point = before.find(({ type, task_id }) => type === 'chat' && task_id === first.task_id).sequence
+    expect((await log(fork.session_id))[0]).toMatchObject({
+      sequence: 1,
+      event: 'session_forked',
+      from: session_id,
+      fork_sequence: point,
+      task_id: first.task_id,
+    })
+    await runner.finish(fork.task_id, 'Done.', { conversation: 'c-2' })
+    await done(call('send_prompt', { session_id: fork.session_id, prompt: 'More.' }))
+    expect((await runner.take(0, [running.task_id])).tasks).toMatchObject([{ conversation: 'c-2', fork: null }])
+
+    const last = await done(call('send_prompt', { session_id, prompt: 'Again.', mode: 'fork' }))
+    expect((await log(last.session_id))[0]).toMatchObject({ event: 'session_forked', task_id: second.task_id })
+    const doc = async (id: string) => (await (await parley().send(`/sessions/${id}.md`)).text()) as string
+    expect(await doc(last.session_id)).toContain('Then.')
+    expect(await doc(last.session_id)).not.toContain('Now.')
+    expect((await log()).slice(0, before.length)).toEqual(before)
+  })
+
+  test('another agent, which cannot open the conversation, gets a digest of it before its prompt, and the log has the prompt alone', async () => {
+    const { runner, call, session_id, start, log } = await scene()
+    const { task_id } = await start('Find the fault.')
+    await runner.work('It is in the lexer.', [called('Bash', { command: 'npm test' })], { conversation: 'c-1' })
+    const fork = await done(call('send_prompt', { session_id, prompt: 'Mend it.', mode: 'fork', task_id, agentic_tool: 'gemini' }))
+    const taken = await runner.takeOne()
+    expect(taken).toMatchObject({ agentic_tool: 'gemini', fork: null })
+    for (const part of ['Find the fault.', 'Bash: npm test', 'It is in the lexer.']) expect(taken.prompt).toContain(part)
+    expect(taken.prompt).toEndWith('Mend it.')
+    expect((await log(fork.session_id)).find(({ type }) => type === 'user_input').content.text).toBe('Mend it.')
+  })
+
+  test('a subsession inherits what is not said, and tells its parent when a task ends and when it is concluded', async () => {
+    const { runner, call, key, session_id, session, log } = await scene()
+    const child = await done(call('send_prompt', { session_id, prompt: 'A part.', mode: 'subsession', title: 'A part' }))
+    const team = { team: session.team_id as string }
+    const waiting = done(viaRest(parley())('wait_for_messages', { session_id, timeout: 20 }, team))
+    await runner.work('The part is done.')
+    expect((await waiting).messages).toMatchObject([
+      {
+        event: 'subsession_finished',
+        session_id: child.session_id,
+        title: 'A part',
+        task_id: child.task_id,
+        status: 'completed',
+        text: 'The part is done.',
+      },
+    ])
+    await done(
+      viaRest(parley())('conclude_session', { session_id: child.session_id, summary_section: 'All done.' }, { headers: bearer(key) }),
+    )
+    expect((await log()).at(-1)).toMatchObject({
+      event: 'subsession_finished',
+      session_id: child.session_id,
+      task_id: null,
+      status: 'concluded',
+      text: 'All done.',
+    })
+  })
+
+  test('an agent steers what is below it, and nothing else', async () => {
+    const { runner, start, call } = await scene()
+    const { task_id } = await start()
+    const { agent_key, session_id: own } = await runner.takeOne()
+    const agent = controlWith(parley(), agent_key)
+    const child = await done(agent('create_session', { title: 'Child', worktree_id: runner.worktree, initial_prompt: 'Go.' }))
+    expect(child.session.genealogy.parent_session_id).toBe(own)
+    expect((await done(agent('get_task', { task_id: child.task_id }))).task.prompted_by).toMatchObject({ kind: 'agent', session_id: own })
+    const foreign = await done(call('create_session', { title: 'Foreign', worktree_id: runner.worktree, initial_prompt: 'Go.' }))
+    await refused(agent('get_task', { task_id: foreign.task_id }), 'not_found')
+    await refused(agent('send_prompt', { session_id: foreign.session_id, prompt: 'Hm.' }), 'not_found')
+    await refused(agent('get_task', { task_id: crypto.randomUUID() }), 'not_found')
+    const other = await scene()
+    await refused(agent('create_session', { title: 'Elsewhere', worktree_id: other.runner.worktree }), 'not_found')
+    // It speaks as its own team in its session, and as the convener in the child's, without a team_id.
+    const rooms = viaRest(parley())
+    await done(rooms('post_message', { session_id: own, content: 'I split it.' }, { headers: bearer(agent_key) }))
+    await done(rooms('post_message', { session_id: child.session_id, content: 'Begin.' }, { headers: bearer(agent_key) }))
+    const { participants } = await done(rooms('list_participants', { session_id: child.session_id }, { headers: bearer(agent_key) }))
+    expect(participants.find(({ is_self }: any) => is_self)).toMatchObject({ is_convener: true })
+    await runner.finish(task_id, 'Done.')
+    await refused(agent('get_task', { task_id }), 'unauthorized')
+  })
+
+  test('a tree has at most 8 generations and 50 open tasks', async () => {
+    const { call, session_id } = await scene()
+    let parent = session_id
+    for (let generation = 2; generation <= 8; generation++)
+      parent = (await done(call('send_prompt', { session_id: parent, prompt: 'Deeper.', mode: 'subsession' }))).session_id
+    await refused(call('send_prompt', { session_id: parent, prompt: 'Too deep.', mode: 'subsession' }), 'rate_limited')
+    const many = await scene()
+    for (let n = 0; n < 50; n++) await many.start(`Task ${n}.`)
+    await refused(many.call('send_prompt', { session_id: many.session_id, prompt: 'One more.' }), 'rate_limited')
+  })
+})

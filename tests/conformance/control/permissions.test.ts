@@ -1,0 +1,98 @@
+// What agents ask leave for, and the people who answer.
+import { expect, test } from 'bun:test'
+import { controlScene, controlWith } from '../../support/control-scene.ts'
+import { cookieOf, done, onEveryEngine, refused, viaRest } from '../../support/parley.ts'
+
+onEveryEngine(
+  (parley) => {
+    const scene = (more: Record<string, unknown> = {}) => controlScene(parley(), more)
+    const asPerson = async (name: string, input: object) =>
+      viaRest(parley())(`control.${name}`, { ...input }, { person: await cookieOf(parley(), { role: 'person', name: 'Nora' }) })
+    const WRITE = { tool_name: 'Write', text: 'Write notes.md', input: { file_path: 'notes.md' } }
+
+    test('a tool waits for a person, who allows it', async () => {
+      const { runner, call, session_id, start, log } = await scene()
+      const { task_id } = await start()
+      await runner.takeOne()
+      const ask = (timeout: number) => runner.call('ask_permission', { runner_id: runner.id, task_id, request_id: 'r1', ...WRITE, timeout })
+      expect(await done(ask(0))).toEqual({ waiting: true })
+      expect((await log()).at(-1)).toMatchObject({
+        event: 'permission_asked',
+        request_id: 'r1',
+        task_id,
+        tool_name: 'Write',
+        text: 'Write notes.md',
+        input: { file_path: 'notes.md' },
+      })
+      const waiting = ask(20)
+      await refused(call('answer_permission', { session_id, request_id: 'r1', allow: true }), 'forbidden')
+      expect(await done(asPerson('answer_permission', { session_id, request_id: 'r1', allow: true, message: 'Once.' }))).toEqual({
+        answered: true,
+      })
+      expect(await done(waiting)).toEqual({ allow: true, message: 'Once.' })
+      expect((await log()).at(-1)).toMatchObject({ event: 'permission_decided', by: 'Nora', request_id: 'r1', allow: true })
+      await refused(asPerson('answer_permission', { session_id, request_id: 'r1', allow: false }), 'conflict')
+      await refused(asPerson('answer_permission', { session_id, request_id: 'unknown', allow: false }), 'not_found')
+      expect(await done(ask(0))).toEqual({ allow: true, message: 'Once.' })
+    })
+
+    test('nobody answers in time: denied, and the agent is told so', async () => {
+      const { runner, start, log } = await scene()
+      const { task_id } = await start()
+      await runner.takeOne()
+      const answer = await done(runner.call('ask_permission', { runner_id: runner.id, task_id, request_id: 'r1', ...WRITE, timeout: 20 }))
+      expect(answer).toEqual({ allow: false, message: expect.stringContaining('No person answered') })
+      expect((await log()).at(-1)).toMatchObject({ event: 'permission_decided', by: 'nobody', allow: false })
+    })
+
+    test('an agent that wants more than it has is refused, a person is asked once, and allowed it may', async () => {
+      const { runner, session_id, start, log } = await scene({ allow_bypass: true })
+      await start()
+      const { agent_key } = await runner.takeOne()
+      const agent = controlWith(parley(), agent_key)
+      const free = { title: 'Free', worktree_id: runner.worktree, permission_mode: 'bypassPermissions' }
+      const { details } = await refused(agent('create_session', free), 'forbidden')
+      expect((await refused(agent('create_session', free), 'forbidden')).details).toEqual(details)
+      expect((await log()).at(-1)).toMatchObject({
+        event: 'permission_asked',
+        request_id: details.request_id,
+        raise: { session_id, from: 'acceptEdits', to: 'bypassPermissions' },
+      })
+      await done(agent('create_session', { ...free, permission_mode: 'plan' }))
+      await done(asPerson('answer_permission', { session_id, request_id: details.request_id, allow: true }))
+      await done(agent('create_session', free))
+    })
+
+    test('what its runner forbids is refused without asking', async () => {
+      const { runner, start, log } = await scene()
+      await start()
+      const { agent_key } = await runner.takeOne()
+      const before = (await log()).length
+      const { details } = await refused(
+        controlWith(parley(), agent_key)('create_session', { title: 'Free', worktree_id: runner.worktree, permission_mode: 'allow-all' }),
+        'forbidden',
+      )
+      expect(details.request_id).toBeUndefined()
+      expect(await log()).toHaveLength(before)
+    })
+
+    test('a secret in what is asked reaches no log', async () => {
+      const { runner, start, log, key } = await scene()
+      const { task_id } = await start()
+      await runner.takeOne()
+      await done(
+        runner.call('ask_permission', {
+          runner_id: runner.id,
+          task_id,
+          request_id: 'r1',
+          tool_name: 'Bash',
+          text: `echo ${key}`,
+          input: { command: `echo ${key}` },
+          timeout: 0,
+        }),
+      )
+      expect(JSON.stringify(await log())).not.toContain(key)
+    })
+  },
+  { PERMISSION_WAIT: '2' },
+)

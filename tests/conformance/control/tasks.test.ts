@@ -1,0 +1,267 @@
+// Prompts and what becomes of them, with a runner that the test plays.
+import { describe, expect, test } from 'bun:test'
+import { controlScene, controlWith, type Control } from '../../support/control-scene.ts'
+import { jobsOf } from '../../../src/operations/toolset.ts'
+import { toolsets } from '../../../src/toolsets.ts'
+import { bearer, keyOf } from '../../support/keys.ts'
+import { done, onEveryEngine, refused, room, viaRest } from '../../support/parley.ts'
+import { called, said } from '../../support/played-runner.ts'
+
+onEveryEngine(
+  (parley) => {
+    const control = (key: string) => controlWith(parley(), key)
+    const scene = (more: Record<string, unknown> = {}) => controlScene(parley(), more)
+    const fullKey = () => keyOf(parley(), 'full')
+    const start = (call: Control, session_id: string, prompt = 'Add a test.') => done(call('send_prompt', { session_id, prompt }))
+
+    test('two prompts of one session run one after the other, in the order of the log', async () => {
+      const { runner, call, session_id } = await scene()
+      const first = await start(call, session_id, 'First.')
+      const second = await start(call, session_id, 'Second.')
+      const { tasks } = await runner.take()
+      expect(tasks.map(({ task_id }: any) => task_id)).toEqual([first.task_id])
+      expect((await runner.take(0, [first.task_id])).tasks).toEqual([])
+      await runner.finish(first.task_id, 'One.')
+      expect((await runner.takeOne()).task_id).toBe(second.task_id)
+    })
+
+    test('two sessions run at the same time in one worktree, and parallel: 1 queues them', async () => {
+      const { runner, call, session_id } = await scene()
+      const other = await done(call('create_session', { title: 'Other', worktree_id: runner.worktree, initial_prompt: 'Go.' }))
+      await start(call, session_id)
+      expect((await runner.take()).tasks).toHaveLength(2)
+      expect(other.task_id).toBeString()
+      const single = await scene({ parallel: 1 })
+      await start(single.call, single.session_id)
+      await done(single.call('create_session', { title: 'Other', worktree_id: single.runner.worktree, initial_prompt: 'Go.' }))
+      const { tasks } = await single.runner.take()
+      expect(tasks).toHaveLength(1)
+      expect((await single.runner.take(0, [tasks[0].task_id])).tasks).toEqual([])
+    })
+
+    test('what an answer handed out is handed out again, with the same key, until the runner names it or writes for it', async () => {
+      const { runner, call, session_id } = await scene()
+      const { task_id } = await start(call, session_id)
+      const [lost, again] = [await runner.takeOne(), await runner.takeOne()]
+      expect(again).toEqual(lost)
+      expect(lost).toMatchObject({
+        task_id,
+        session_id,
+        prompt: 'Add a test.',
+        path: runner.path,
+        permission_mode: 'acceptEdits',
+        conversation: null,
+        fork: null,
+      })
+      expect((await runner.take(0, [task_id])).tasks).toEqual([])
+      const next = await scene()
+      await start(next.call, next.session_id)
+      const taken = await next.runner.takeOne()
+      await next.runner.print(taken.task_id, [said('Looking.')])
+      expect((await next.runner.take()).tasks).toEqual([])
+    })
+
+    test('all of a task stands in its turn, whatever is said meanwhile, and an event told twice is there once', async () => {
+      const { runner, call, log, session_id, session } = await scene()
+      const { task_id } = await start(call, session_id)
+      await runner.takeOne()
+      await runner.print(task_id, [{ key: 'a', ...called('Bash', { command: 'npm test' }) }])
+      const as = { team: session.team_id as string }
+      await done(viaRest(parley())('post_message', { session_id, content: 'I look too.' }, as))
+      await runner.print(task_id, [
+        { key: 'a', ...called('Bash', { command: 'npm test' }) },
+        { key: 'b', ...said('Done.') },
+      ])
+      await runner.finish(task_id, 'Done.')
+      const rows = await parley().database.query<any>(
+        'select type, turn, ordinal, terminal, task_id from events where session_id = $1 order by sequence',
+        [session_id],
+      )
+      expect(rows.map(({ type, turn, ordinal }) => [type, turn, ordinal])).toEqual([
+        ['user_input', 1, 1],
+        ['tool_call', 1, 2],
+        ['chat', 2, 1],
+        ['assistant_response', 1, 3],
+        ['chat', 1, 4],
+      ])
+      expect(rows.at(-1)).toMatchObject({ terminal: true, task_id })
+      expect((await log()).at(-1)).toMatchObject({ type: 'chat', team: 'Claude Code', task_id, content: { text: 'Done.' } })
+      const { task, messages } = await done(call('get_task', { task_id }))
+      expect(task).toMatchObject({ status: 'completed', answer: { text: 'Done.' }, prompted_by: { kind: 'key', name: 'a full key' } })
+      expect(messages.map(({ text }: any) => text)).toEqual(['Bash: npm test', 'Done.'])
+    })
+
+    test('a final status never changes: the same finish is answered again, another one is refused', async () => {
+      const { runner, call, session_id } = await scene()
+      const { task_id } = await start(call, session_id)
+      await runner.takeOne()
+      const ended = await runner.finish(task_id, 'Done.')
+      expect(await runner.finish(task_id, 'Done.')).toEqual(ended)
+      await refused(runner.call('finish_task', { runner_id: runner.id, task_id, status: 'failed' }), 'conflict')
+      await refused(runner.call('add_task_events', { runner_id: runner.id, task_id, events: [{ key: 'z', ...said('Late.') }] }), 'conflict')
+      expect((await done(call('get_task', { task_id }))).task.status).toBe('completed')
+    })
+
+    test('whoever waits for the end gets the answer, or what there is when the time is up', async () => {
+      const { runner, call, session_id } = await scene()
+      const early = await done(call('send_prompt', { session_id, prompt: 'Slowly.', wait_for_completion: true, timeout_ms: 50 }))
+      expect(early).toMatchObject({ started: true, completed: false, status: 'queued' })
+      const waiting = call('get_task', { task_id: early.task_id, timeout_ms: 20_000 })
+      await runner.work('There.', [said('There.')])
+      expect((await done(waiting)).task).toMatchObject({ status: 'completed', answer: { text: 'There.' } })
+    })
+
+    test('an interrupt reaches the runner as an order, until it is answered', async () => {
+      const { runner, call, session_id } = await scene()
+      expect(await done(call('interrupt_session', { session_id }))).toEqual({ interrupted: false })
+      const { task_id } = await start(call, session_id)
+      await runner.takeOne()
+      const waiting = runner.take(20, [task_id])
+      expect(await done(call('interrupt_session', { session_id }))).toEqual({ interrupted: true })
+      expect((await waiting).orders).toEqual([{ task_id, order: 'interrupt' }])
+      await runner.finish(task_id, undefined, { status: 'interrupted' })
+      expect((await done(call('get_task', { task_id }))).task.status).toBe('interrupted')
+    })
+
+    test('another runner of the same name takes over: its worktrees keep their ids, what ran is lost, and the former is refused', async () => {
+      const { runner, call, session_id } = await scene()
+      const { task_id } = await start(call, session_id)
+      const { agent_key } = await runner.takeOne()
+      const worktrees = [{ path: runner.path, repo_full_name: runner.repo, branch: 'main', head: null }]
+      const again = await done(runner.call('register_runner', { name: runner.name, agents: [], worktrees }))
+      expect(again.worktrees).toEqual([{ worktree_id: runner.worktree, path: runner.path }])
+      expect((await done(call('get_task', { task_id }))).task).toMatchObject({ status: 'failed', error: { code: 'runner_lost' } })
+      await refused(runner.call('take_tasks', { runner_id: runner.id }), 'conflict')
+      await refused(runner.call('finish_task', { runner_id: runner.id, task_id, status: 'completed' }), 'conflict')
+      await refused(control(agent_key)('get_task', { task_id }), 'unauthorized')
+      await refused(runner.call('register_runner', { name: 'another name', agents: [], worktrees: [] }), 'conflict')
+      const stranger = await keyOf(parley(), 'run')
+      const taken = viaRest(parley())(
+        'control.register_runner',
+        { name: runner.name, agents: [], worktrees: [] },
+        { headers: bearer(stranger) },
+      )
+      await refused(taken, 'conflict')
+    })
+
+    test('with permissions switched off nothing runs where the runner does not allow it', async () => {
+      const { runner, call } = await scene()
+      const { task_id } = await done(
+        call('create_session', {
+          title: 'Free',
+          worktree_id: runner.worktree,
+          permission_mode: 'bypassPermissions',
+          initial_prompt: 'Go.',
+        }),
+      )
+      expect((await runner.take()).tasks).toEqual([])
+      expect((await done(call('get_task', { task_id }))).task).toMatchObject({ status: 'failed', error: { code: 'not_allowed' } })
+      const free = await scene({ allow_bypass: true })
+      await done(
+        free.call('create_session', {
+          title: 'Free',
+          worktree_id: free.runner.worktree,
+          permission_mode: 'allow-all',
+          initial_prompt: 'Go.',
+        }),
+      )
+      expect((await free.runner.take()).tasks).toHaveLength(1)
+    })
+
+    test('a worktree is made for a branch that none has, and what was prompted meanwhile runs then', async () => {
+      const { runner, call } = await scene()
+      const made = await done(
+        call('create_session', { title: 'Branch', repo_full_name: runner.repo, branch: 'feature/x', initial_prompt: 'Go.' }),
+      )
+      expect(made).toMatchObject({ status: 'creating', session: { repo_full_name: runner.repo, branch: 'feature/x' } })
+      const { tasks, orders } = await runner.take()
+      expect(tasks).toEqual([])
+      expect(orders).toEqual([{ session_id: made.session_id, order: 'worktree', repo_full_name: runner.repo, branch: 'feature/x' }])
+      await done(
+        runner.call('add_worktree', {
+          runner_id: runner.id,
+          session_id: made.session_id,
+          path: '/code/x',
+          branch: 'feature/x',
+          head: null,
+        }),
+      )
+      expect(await runner.takeOne()).toMatchObject({ session_id: made.session_id, path: '/code/x' })
+      const failed = await done(
+        call('create_session', { title: 'Branch', repo_full_name: runner.repo, branch: 'feature/y', initial_prompt: 'Go.' }),
+      )
+      await runner.take()
+      const error = { code: 'agent_failed', message: 'The disk is full.' }
+      await done(runner.call('add_worktree', { runner_id: runner.id, session_id: failed.session_id, error }))
+      expect((await done(call('get_task', { task_id: failed.task_id }))).task).toMatchObject({ status: 'failed', error })
+    })
+
+    test('what it may cost is used up: prompts wait', async () => {
+      const { runner, call } = await scene()
+      const { session_id } = await done(
+        call('create_session', { title: 'Cheap', worktree_id: runner.worktree, initial_prompt: 'Go.', max_usd: 0.5 }),
+      )
+      await runner.work('Done.', [], { usage: { input_tokens: 10, output_tokens: 5, cost_usd: 0.5 } })
+      await start(call, session_id)
+      expect((await runner.take()).tasks).toEqual([])
+    })
+
+    test('a prompt without an agent is answered by a team, which is asked by name', async () => {
+      const call = control(await fullKey())
+      const { alex, bea, id } = await room(viaRest(parley()))
+      await refused(call('send_prompt', { session_id: id, prompt: 'Who?', to: 'Nobody' }), 'invalid_request')
+      const asked = await done(call('send_prompt', { session_id: id, prompt: 'Is it ready?', to: "Bea's Team" }))
+      const waiting = call('get_task', { task_id: asked.task_id, timeout_ms: 20_000 })
+      await done(alex('post_message', { session_id: id, content: 'Not mine.' }))
+      await done(bea('post_message', { session_id: id, content: 'It is.', reply_to: asked.message_id }))
+      expect((await done(waiting)).task).toMatchObject({ status: 'completed', answer: { text: 'It is.' } })
+    })
+
+    describe('bad input', () => {
+      test.each([
+        [{ prompt: ' ' }, 'invalid_request'],
+        [{ prompt: 'x'.repeat(64 * 1024 + 1) }, 'invalid_request'],
+        [{ prompt: 'a\0b' }, 'invalid_request'],
+        [{ prompt: 'Go.', timeout_ms: 300_001 }, 'invalid_request'],
+        [{ prompt: 'Go.', branch: 'main' }, 'invalid_request'],
+        [{ prompt: 'Go.', to: 'Bea' }, 'invalid_request'],
+        [{ prompt: `ca_full_${'0'.repeat(32)}` }, 'secret_in_text'],
+      ] as const)('a prompt, case %#', async (input, code) => {
+        const { call, session_id } = await scene()
+        await refused(call('send_prompt', { session_id, ...input }), code)
+      })
+
+      test.each(['--upload-pack=x', '-b', 'a..b', '../x', 'a b', 'x'.repeat(300), 'HEAD', 'a.lock', '/a', 'a~1'])(
+        'the branch %p',
+        async (branch) => {
+          const { call, runner } = await scene()
+          await refused(call('create_session', { title: 'A', repo_full_name: runner.repo, branch }), 'invalid_request')
+        },
+      )
+
+      test.each(['/etc/passwd', '../x', 'a/../../x', '-rf', ''])('the context file %p', async (file) => {
+        const { call, runner } = await scene()
+        await refused(call('create_session', { title: 'A', worktree_id: runner.worktree, context_files: [file] }), 'invalid_request')
+      })
+
+      test('an agent without a worktree, an unknown one, an unknown repository, an agent or server that no runner has', async () => {
+        const { call, runner } = await scene()
+        const create = (input: object) => call('create_session', { title: 'A', ...input })
+        await refused(create({ agentic_tool: 'codex' }), 'invalid_request')
+        await refused(create({ worktree_id: crypto.randomUUID() }), 'not_found')
+        await refused(create({ repo_full_name: 'nobody/nothing', branch: 'main' }), 'not_found')
+        await refused(create({ repo_full_name: runner.repo }), 'invalid_request')
+        await refused(create({ worktree_id: runner.worktree, agentic_tool: 'opencode' }), 'invalid_request')
+        await refused(create({ worktree_id: runner.worktree, mcp_server_ids: ['github'] }), 'invalid_request')
+      })
+
+      test('a concluded session takes no prompt, and what was queued there ends', async () => {
+        const { call, session_id, session } = await scene()
+        await done(viaRest(parley())('conclude_session', { session_id, summary_section: 'Over.' }, { team: session.team_id as string }))
+        await refused(call('send_prompt', { session_id, prompt: 'More.' }), 'session_closed')
+      })
+    })
+  },
+  {},
+  { jobs: jobsOf(toolsets) },
+)

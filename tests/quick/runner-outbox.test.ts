@@ -1,0 +1,106 @@
+import { afterEach, expect, test } from 'bun:test'
+import { hubCalls, type HubCalls } from '../../src/client/runner/hub-calls.ts'
+import { newOutbox, Store, type WireEvent } from '../../src/client/runner/outbox.ts'
+import { shrunk } from '../../src/client/runner/shrink.ts'
+
+const OF = { runner_id: 'r', task_id: 't' }
+const event = (key: string, text: string): WireEvent => ({ key, type: 'assistant_response', content: { text } })
+
+const servers: { stop(now: boolean): unknown }[] = []
+afterEach(() => {
+  for (const server of servers.splice(0)) void server.stop(true)
+})
+
+/** A hub whose `takes` says with which status it refuses a request's events. */
+const hubThat = (takes: (events: WireEvent[]) => number | void | Promise<void>) => {
+  const got: WireEvent[][] = []
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      const { events } = (await request.json()) as { events: WireEvent[] }
+      const status = await takes(events)
+      if (status) return Response.json({ error: { code: 'refused', message: `No: ${status}.` } }, { status })
+      got.push(events)
+      return Response.json({ last_sequence: 1 })
+    },
+  })
+  servers.push(server)
+  return { hub: hubCalls(`http://127.0.0.1:${server.port}`, 'a key', () => {}), got }
+}
+const boxOn = (hub: HubCalls, store: Store, failed: (error: unknown) => void = () => {}) =>
+  newOutbox(hub, store, OF, new AbortController().signal, failed)
+
+test('while nothing can be sent, all tasks together keep so much: the largest are cut, with a mark, and the order stays', async () => {
+  const most = 1024 * 1024
+  let free!: () => void
+  const away = new Promise<void>((resolve) => (free = resolve))
+  const { hub, got } = hubThat(() => away)
+  const store = new Store(most)
+  const [one, two] = [boxOn(hub, store), boxOn(hub, store)]
+  for (let i = 0; i < 40; i++) {
+    one.add(event(`large-${i}`, 'x'.repeat(100_000)))
+    two.add(event(`small-${i}`, `line ${i}`))
+    expect(store.bytes).toBeLessThanOrEqual(most + 100_200)
+  }
+  free()
+  await Promise.all([one.drained(), two.drained()])
+  const told = got.flat()
+  expect(told.filter(({ key }) => key.startsWith('large')).map(({ key }) => key)).toEqual(
+    Array.from({ length: 40 }, (_, i) => `large-${i}`),
+  )
+  expect(told.filter(({ key }) => key.startsWith('small')).map(({ content }) => content.text)).toEqual(
+    Array.from({ length: 40 }, (_, i) => `line ${i}`),
+  )
+  expect(told.filter(({ content }) => String(content.text).includes('[… cut by the runner: 99,744 more]')).length).toBeGreaterThan(25)
+  expect(store.bytes).toBe(0)
+})
+
+test('a request has at most 200 events, and one is in flight at a time', async () => {
+  let [inFlight, most] = [0, 0]
+  const { hub, got } = hubThat(async () => {
+    most = Math.max(most, ++inFlight)
+    await Bun.sleep(1)
+    inFlight--
+  })
+  const box = boxOn(hub, new Store())
+  for (let i = 0; i < 450; i++) box.add(event(String(i), 'x'))
+  await box.drained()
+  expect([most, got.map((events) => events.length)]).toEqual([1, [200, 200, 50]])
+})
+
+test('what is too large for the hub is cut until it fits, and what fits nowhere leaves a line', async () => {
+  const { hub, got } = hubThat((events) => {
+    if (JSON.stringify(events).length > 100_000) return 413
+    if (events.some(({ content }) => String(content.text).startsWith('never'))) return 400
+  })
+  const box = boxOn(hub, new Store())
+  for (const text of ['a', 'b'.repeat(600_000), 'c', 'never', 'd']) box.add(event(text[0]!, text))
+  await box.drained()
+  const told = got.flat()
+  expect(told.map(({ key }) => key)).toEqual(['a', 'b', 'c', 'n', 'd'])
+  expect(told[1]!.content.text).toContain('[… cut by the runner')
+  expect(told[3]).toMatchObject({ type: 'runtime', content: { event: 'not_taken', text: expect.stringContaining('No: 400.') } })
+})
+
+test('a task that is no longer ours sends nothing more, and says so once', async () => {
+  let asked = 0
+  const { hub } = hubThat(() => {
+    asked++
+    return 409
+  })
+  const errors: unknown[] = []
+  const store = new Store()
+  const box = boxOn(hub, store, (error) => errors.push(error))
+  for (let i = 0; i < 300; i++) box.add(event(String(i), 'x'))
+  expect(await box.drained().catch((error) => error.status)).toBe(409)
+  await Bun.sleep(5)
+  box.add(event('late', 'x'))
+  await box.drained()
+  expect([asked, errors.length, store.bytes, store.queues.size]).toEqual([1, 1, 0, 0])
+})
+
+test('a content without long texts is made small too, and keeps its fields', () => {
+  const small = shrunk({ arguments: Array.from({ length: 100_000 }, (_, i) => i), text: 'short' }, 1_000)
+  expect(small).toEqual({ arguments: expect.stringContaining('[… cut by the runner'), text: 'short' })
+})

@@ -1,0 +1,34 @@
+// A server whose agents are steered by programs, as a process of its own, with keys made as whoever is on its machine makes them.
+import { startHub } from './hub.ts'
+import { bearer } from './keys.ts'
+import { runServer } from './server.ts'
+
+export type Controlled = Awaited<ReturnType<typeof startControlled>>
+
+/** `control` calls a tool and `runner` a runner's call: they return the answer, or throw the error as JSON. `key` is for one runner. */
+export const startControlled = async (env: Record<string, string> = {}) => {
+  const hub = await startHub(env)
+  const database = env.DATABASE_URL ? { DATABASE_URL: env.DATABASE_URL, PORT: String(hub.server.port) } : { DATA_DIR: hub.server.folder }
+  const newKey = async (scope: string, name: string): Promise<string> => {
+    const { output } = await runServer(['key', scope, name], database)
+    return new RegExp(`ca_${scope}_[0-9a-f]{32}`).exec(output)![0]
+  }
+  const full = await newKey('full', 'Robin')
+  const key = await newKey('run', 'A runner')
+  const { url } = hub.server
+  const control = async (tool: string, input: object, as = full): Promise<any> => {
+    const response = await fetch(`${url}/api/${tool.includes('/') ? tool : `control/${tool}`}`, {
+      method: 'POST',
+      headers: bearer(as),
+      body: JSON.stringify(input),
+    })
+    const answer = await response.json()
+    if (!response.ok) throw new Error(JSON.stringify(answer))
+    return answer
+  }
+  const feed = async (session_id: string): Promise<any[]> => {
+    const response = await fetch(`${url}/api/sessions/${session_id}/messages?include_trace=true&limit=500`, { headers: bearer(full) })
+    return ((await response.json()) as any).messages
+  }
+  return { ...hub, url, full, key, newKey, control, feed }
+}

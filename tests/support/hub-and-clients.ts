@@ -1,0 +1,59 @@
+// What tests of the client program begin with: a hub, homes that are connected to it or not, and clients in them. All ends with the test.
+import { afterAll, afterEach, beforeAll, beforeEach } from 'bun:test'
+import { buildClient, newHome, type Home } from './client.ts'
+import { fakeClient, type FakeClient } from './fake-client.ts'
+import { startHub, type Hub } from './hub.ts'
+
+const START_MS = 180_000
+
+/** One hub for all tests of a file, and an empty home for each. Both are there when a test runs. */
+export const withHub = () => {
+  const [hub, home] = [{} as Hub, {} as Home]
+  const clients: FakeClient[] = []
+  beforeAll(async () => {
+    buildClient()
+    Object.assign(hub, await startHub())
+  }, START_MS)
+  afterAll(() => hub.server?.remove())
+  beforeEach(() => void Object.assign(home, newHome(hub.link)))
+  afterEach(() => {
+    for (const client of clients.splice(0)) client.kill()
+    home.drop()
+  })
+  /** A client in the test's home. */
+  const client = (options: Parameters<typeof fakeClient>[2] = {}): FakeClient => {
+    const made = fakeClient(home, hub.link, options)
+    clients.push(made)
+    return made
+  }
+  return { hub, home, client }
+}
+
+/** For tests that start, stop and move hubs of their own. */
+export const withHubsOfTheirOwn = () => {
+  const ending: (() => unknown)[] = []
+  beforeAll(buildClient, START_MS)
+  afterEach(async () => {
+    for (const end of ending.splice(0).toReversed()) await end()
+  }, START_MS)
+  const endingWith = <Made>(made: Made, end: () => unknown): Made => {
+    ending.push(end)
+    return made
+  }
+  return {
+    /** Something else that ends with the test. */
+    atTheEnd: (end: () => unknown): void => void ending.push(end),
+    homeOf: (link: string): Home => {
+      const home = newHome(link)
+      return endingWith(home, home.drop)
+    },
+    clientOf: (home: Home, link: string): FakeClient => {
+      const client = fakeClient(home, link)
+      return endingWith(client, client.kill)
+    },
+    hubWith: async (env: Record<string, string> = {}): Promise<Hub> => {
+      const hub = await startHub(env)
+      return endingWith(hub, hub.server.remove)
+    },
+  }
+}
