@@ -12,8 +12,8 @@ export const eventKinds: readonly EventKind[] = [
   {
     name: 'subsession_finished',
     fields: {
-      session_id: "the child's id",
-      title: "the child's title",
+      session_id: 'the child',
+      title: 'its title',
       task_id: 'null for its conclusion',
       status: '`completed`, `failed` or `interrupted`; `concluded`',
       message_id: 'the answer there',

@@ -103,6 +103,14 @@ onEveryEngine((parley) => {
       await served.close()
     })
 
+    test.each(KEY_SCOPES)('%s does not answer what an agent asks leave for', async (scope) => {
+      const { own } = await places(parley())
+      const input = { session_id: own.session_id, request_id: 'x', allow: true }
+      const as = bearer(await keyOf(parley(), scope, own.session_id))
+      expect((await overRest(parley(), 'answer_permission', input, as)).status).toBe(403)
+      expect((await overRest(parley(), 'answer_permission', input, {})).status).toBe(401)
+    })
+
     test.each(KEY_SCOPES)('%s for the calls of a runner', async (scope) => {
       const { own, runner } = await places(parley())
       const headers = bearer(await keyOf(parley(), scope, own.session_id))
@@ -185,7 +193,8 @@ onEveryEngine((parley) => {
       expect(await counts()).toEqual(before)
     })
 
-    test('listing the tools needs none', async () => {
+    test('listing the tools needs none, and each has its row', async () => {
+      expect(ROWS).toHaveLength(operations.filter(({ toolset, restOnly }) => toolset === 'control' && !restOnly).length)
       expect((await (await parley().client('/mcp/control')).listTools()).tools.length).toBe(ROWS.length)
     })
 
