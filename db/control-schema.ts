@@ -180,3 +180,18 @@ export const permissionRequests = pgTable(
       .where(sql`${t.decidedAt} is null`),
   ],
 )
+
+// Summaries of logs that a model wrote, or was asked for in vain: one for each last event, so that it is asked once for it.
+export const summaries = pgTable(
+  'summaries',
+  {
+    sessionId: uuid()
+      .notNull()
+      .references(() => sessions.id, { onDelete: 'cascade' }),
+    sequence: bigint({ mode: 'number' }).notNull(), // the last event that it knows of
+    askedAt: at().notNull().defaultNow(),
+    endedAt: at(), // null: the model is being asked
+    text: text(), // null once it has ended: the model did not answer
+  },
+  (t) => [primaryKey({ columns: [t.sessionId, t.sequence] })],
+)

@@ -114,6 +114,13 @@ export const VARIABLES = {
     'whether an agent may raise its own permissions: propose asks a person, allow lets it, as far as its runner allows',
     { fallback: 'propose' },
   ),
+  ANTHROPIC_API_KEY: variable(
+    z.string().regex(/^[\x21-\x7e]+$/, 'must be one line without spaces'),
+    'if set, get_messages with summarize: true has a model write the summary; otherwise an extract is made here',
+    { secret: true },
+  ),
+  ANTHROPIC_BASE_URL: variable(httpUrl, 'where that model is asked, if not at https://api.anthropic.com'),
+  SUMMARY_MODEL: variable(z.string().min(1).max(200), 'which model writes summaries, if not the current Sonnet'),
   LOG_LEVEL: variable(z.enum(['debug', 'info', 'warn', 'error', 'silent']), 'debug (logs each call as well), info, warn, error or silent', {
     fallback: 'info',
   }),

@@ -25,12 +25,15 @@ export const curlLines = (operations: readonly ServedOp[]): string => ['```sh', 
 const curlLine = (operation: ServedOp): string => {
   const { name, held, example = {} } = operation
   const [method, path] = operation.route
-  const token = isOpen(operation) ? '' : ' -H "X-Team-ID: ${TEAM_ID:?}"'
+  const token = isOpen(operation) ? '' : ` -H ${operation.callers.some(({ kind }) => kind === 'team') ? TEAM : KEY}`
   const query = method === 'GET' ? Object.entries(example).map(([field, value]) => `${field}=${String(value)}`) : []
   const url = `"$BASE/api${path.replace(':session_id', '$SID')}${query.length > 0 ? `?${query.join('&')}` : ''}"`
   const body = method === 'POST' ? ` -d '${inQuotes(JSON.stringify(example))}'` : ''
   return `curl -sS --fail-with-body${held ? ' -m 40' : ''}${token} ${url}${body}   # ${name}`
 }
+
+const TEAM = '"X-Team-ID: ${TEAM_ID:?}"'
+const KEY = '"${AUTH:?}"'
 
 // For a shell's single quotes: they are closed around each single quote and each variable.
 const inQuotes = (text: string) => text.replaceAll("'", "'\\''").replace(/\$[A-Z_]+/g, `'"$&"'`)

@@ -51,3 +51,12 @@ test('the list of /mcp costs at most 4,900 tokens, at four characters each, and 
   expect(JSON.stringify(list).length / 4).toBeLessThanOrEqual(4_900)
   expect(JSON.stringify(called).length / 4).toBeLessThanOrEqual(1_500)
 })
+
+test.each([
+  ['/mcp/control', 3_000],
+  ['/mcp?toolsets=rooms,control', 9_000],
+])('the list of %s costs at most %i tokens', async (path, most) => {
+  const list = (await (await parley.client(path)).listTools()).tools.map(({ _meta, ...seen }) => seen)
+  expect(list.length).toBeGreaterThan(10)
+  expect(JSON.stringify(list).length / 4).toBeLessThanOrEqual(most)
+})

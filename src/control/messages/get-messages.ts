@@ -10,6 +10,7 @@ import { reachedSession } from '../reach.ts'
 import { maxChars, op, sessionId, toolRoute } from '../schemas.ts'
 import { messagesAfter, type Readable } from './readable.ts'
 import { readableMessage } from './shape.ts'
+import { summaryOf } from './summarize.ts'
 
 /** Without `after_message_id` the agent's latest answer and the calls after it. An answer that repeats the end of the trace counts once. 404
  *  beyond the key's reach, and for a message that is none of this session's. */
@@ -21,22 +22,31 @@ export const getMessages = op({
   callers: [key, person],
   keyRow: 'control.get_messages',
   effect: 'read',
+  held: true, // a model may take its time
   searchHint: 'read on in a session',
   example: { session_id: '$SID', after_message_id: '$MESSAGE' },
   input: z.strictObject({
     session_id: sessionId,
     after_message_id: z.string().min(1).max(64).optional().describe('The last one that you have read.'),
+    summarize: z.boolean().default(false).describe('Adds what was done, the state, plans, questions, links, errors.'),
     include_system: z.boolean().default(false).describe("Also the program's own: start, compaction, hooks."),
     max_chars: maxChars,
   }),
-  output: z.object({ messages: z.array(readableMessage), has_more: z.boolean() }),
+  output: z.object({
+    messages: z.array(readableMessage),
+    has_more: z.boolean(),
+    summary: z.string().optional(),
+    summary_source: z.enum(['model', 'extract']).optional(),
+    cited: z.array(z.uuid()).optional(),
+  }),
   refuses: ['forbidden', 'not_found'],
-  async run(context, { session_id, after_message_id, include_system: system, max_chars }) {
-    const { id } = await reachedSession(context, session_id)
+  async run(context, { session_id, after_message_id, summarize, include_system: system, max_chars }) {
+    const session = await reachedSession(context, session_id)
+    const { id } = session
     const read = { system, maxChars: max_chars }
     const { messages, hasMore } =
       after_message_id === undefined ? await latest(context, id, read) : await following(context, id, after_message_id, read)
-    return { messages, has_more: hasMore }
+    return { messages, has_more: hasMore, ...(summarize && (await summaryOf(context, session))) }
   },
 })
 
@@ -46,9 +56,9 @@ interface Read {
 }
 
 const latest = async ({ queries }: Context, sessionId: string, read: Read): Promise<Readable> => {
-  const sequence = await latestAnswer(queries, sessionId)
-  if (sequence === undefined) return { messages: [], hasMore: false }
-  return messagesAfter(queries, sessionId, { ...read, after: sequence - 1, callsAfterFirst: true })
+  const found = await latestAnswer(queries, sessionId)
+  if (!found) return { messages: [], hasMore: false }
+  return messagesAfter(queries, sessionId, { ...read, after: found.sequence - 1, callsAfterFirst: true })
 }
 
 const following = async ({ queries }: Context, sessionId: string, messageId: string, read: Read): Promise<Readable> => {

@@ -1,6 +1,6 @@
 // A program names the one session that its key is for.
 import { z } from 'zod'
-import { key } from '../../operations/callers.ts'
+import { key, person } from '../../operations/callers.ts'
 import { refuse } from '../../core/errors.ts'
 import { stillOpen } from '../../rooms/preconditions.ts'
 import { title } from '../../rooms/schemas.ts'
@@ -15,7 +15,7 @@ export const setSessionName = op({
   name: 'set_session_name',
   summary: 'Name the session that your key (scope sess) is for.',
   route: toolRoute('set_session_name'),
-  callers: [key],
+  callers: [key, person], // a person gets the answer that a full key gets
   keyRow: 'control.set_session_name',
   effect: 'write',
   searchHint: 'name your own session',
@@ -26,8 +26,8 @@ export const setSessionName = op({
   refuses: ['forbidden', 'session_closed', 'rate_limited', 'not_found'],
   async run(context, { name }) {
     const { caller, queries } = context
-    const id = caller.kind === 'key' ? caller.key.sessionId : null
-    const session = id === null ? undefined : await lockSession(queries, id)
+    if (caller.kind !== 'key') return refuse('forbidden', 'Only a key that is made for one session names it so. Use update_session.')
+    const session = await lockSession(queries, caller.key.sessionId!)
     if (!session) return refuse('not_found', 'The session of this key is gone.')
     await refuseRenaming(context, stillOpen(session))
     const now = await changeMetadata(context, session, { title: name, reason: `set by ${nameOf(caller)}` })

@@ -33,7 +33,7 @@ export const getTask = op({
   effect: 'read',
   held: true,
   alwaysLoad: true,
-  example: { task_id: '$TASK', timeout_ms: 60_000 },
+  example: { task_id: '$TASK', timeout_ms: 30_000 },
   input: z.strictObject({
     task_id: taskId,
     timeout_ms: timeoutMs.default(0).describe('Milliseconds to wait for its end.'),

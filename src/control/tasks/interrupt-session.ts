@@ -25,6 +25,7 @@ export const interruptSession = op({
   keyRow: 'control.interrupt_session',
   effect: 'write',
   searchHint: 'stop a running agent',
+  example: { session_id: '$SID' },
   input: z.strictObject({ session_id: sessionId }),
   output: z.object({ interrupted: z.boolean() }),
   refuses: ['not_found', 'forbidden'],

@@ -78,15 +78,46 @@ const withoutRepeats = async ({ query }: Queries, rows: MessageRow[], read: numb
 }
 
 /** Where the latest answer stands: the agent's last response or post; in a session without an agent, the last post of a team. */
-export const latestAnswer = async ({ query }: Queries, sessionId: string): Promise<number | undefined> => {
-  const [row] = await query<{ sequence: number }>(
-    `select e.sequence from events e left join agents a on a.session_id = e.session_id
+export const latestAnswer = async ({ query }: Queries, sessionId: string): Promise<{ id: string; sequence: number } | undefined> => {
+  const [row] = await query<{ id: string; sequence: number }>(
+    `select e.id, e.sequence from events e left join agents a on a.session_id = e.session_id
      where e.session_id = $1 and (e.type = 'assistant_response'
        or (e.type = 'chat' and e.author = 'team' and e.posted_by_team_id = coalesce(a.team_id, e.posted_by_team_id)))
      order by e.sequence desc limit 1`,
     [sessionId],
   )
-  return row?.sequence
+  return row
+}
+
+const LOOKED_AT = 20_000 // events from the end: what came before is not summarized
+const NOTICED = `(${SHOWN} or type = 'compaction' or (type = 'runtime' and content->>'event' like 'task\\_%')
+  or (type = 'tool_response' and (content->>'is_error' = 'true' or coalesce(content->>'exit_code', '0') <> '0')))`
+
+/** What a summary is made from: the newest messages, calls and failures, ascending, together at most so many characters of text, and of
+ *  each text and failure the beginning. However long the log, it is read from its end and not far. */
+export const newestRows = async (queries: Queries, sessionId: string, last: number, characters: number): Promise<MessageRow[]> => {
+  const rows = await queries.query<MessageRow>(
+    `select ${columns('4000')} from (
+       select *, sum(cost) over (order by sequence desc) as total from (
+         select *, ${ROW_CHARACTERS} + case when type = 'tool_call' then ${CALL_BYTES} else least(size, 4000) end as cost from events
+         where session_id = $1 and sequence <= $2 and sequence > $2 - ${LOOKED_AT} and ${NOTICED} order by sequence desc limit ${MOST_NOTICED}) newest) summed
+     where total <= $3 order by sequence`,
+    [sessionId, last, characters],
+  )
+  return withoutRepeats(queries, rows, undefined)
+}
+
+const ROW_CHARACTERS = 100 // of a line besides its text: the id, who, what
+const MOST_NOTICED = 2_000
+
+/** Those of these ids that are events of this session. */
+export const eventsAmong = async ({ query }: Queries, sessionId: string, ids: string[]): Promise<Set<string>> => {
+  if (ids.length === 0) return new Set()
+  const rows = await query<{ id: string }>('select id from events where session_id = $1 and id = any($2::uuid[])', [
+    sessionId,
+    pgArray(ids),
+  ])
+  return new Set(rows.map(({ id }) => id))
 }
 
 /** One event, whole, with its session. */

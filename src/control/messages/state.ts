@@ -1,0 +1,31 @@
+// How it is with a session: does it work, wait for somebody, has it failed, or has it nothing to do?
+import type { Queries } from '../../../db/database.ts'
+import type { Session } from '../../stores/sessions.ts'
+import { listTasksOf } from '../../stores/control/session-tasks.ts'
+import type { Task } from '../../stores/control/tasks.ts'
+
+export interface WorkState {
+  name: 'waiting' | 'working' | 'failed' | 'idle'
+  because: string
+}
+
+export const stateOf = async (queries: Queries, session: Session): Promise<WorkState> => {
+  const [newest] = await listTasksOf(queries, session.id, { limit: 1 })
+  const [running] = await listTasksOf(queries, session.id, { status: 'running', limit: 1 })
+  if (running) return ofRunning(queries, running)
+  if (newest?.status === 'queued') return { name: 'waiting', because: 'a prompt is queued and no runner has taken it yet' }
+  if (newest?.interruptedBy)
+    return { name: 'waiting', because: `${newest.interruptedBy.tool_name} asks for an answer [${newest.interruptedBy.message_id}]` }
+  if (session.agentStatus === 'failed') return { name: 'failed', because: newest?.error?.message ?? 'the agent failed' }
+  return { name: 'idle', because: newest ? `the last task is ${newest.status}` : 'nothing was asked of it' }
+}
+
+const ofRunning = async ({ query }: Queries, { id, runnerId }: Task): Promise<WorkState> => {
+  if (runnerId === null) return { name: 'waiting', because: 'a prompt waits for the answer of a team' }
+  const [asked] = await query<{ tool_name: string; text: string }>(
+    'select tool_name, text from permission_requests where task_id = $1 and decided_at is null order by asked_at limit 1',
+    [id],
+  )
+  if (asked) return { name: 'waiting', because: `a person is asked to allow ${asked.tool_name}: ${asked.text.slice(0, 200)}` }
+  return { name: 'working', because: 'a task runs' }
+}
