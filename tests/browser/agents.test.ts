@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import type { Page } from 'playwright'
 import { violations } from '../support/axe.ts'
 import { fillAgents, startAgents, tool, type Agents } from '../support/demo-agents.ts'
-import { MOBILE, serveSite, withSite } from '../support/site.ts'
+import { KEY, MOBILE, serveSite, withSite } from '../support/site.ts'
 
 const SOON = { timeout: 5_000 }
 const { parley, using, asRobin } = withSite({}, { reducedMotion: 'reduce' })
@@ -21,6 +21,13 @@ const follow = async (page: Page, session: string) => {
   const before = parley.services.streams.open
   await asRobin(page, `/sessions/${session}`)
   await until(() => parley.services.streams.open > before)
+}
+
+/** Robin's cookie at another server. */
+const cookieOf = async ({ url }: { url: string }): Promise<string> => {
+  const body = new URLSearchParams({ key: KEY, name: 'Robin' })
+  const entered = await fetch(`${url}/sign-in`, { method: 'POST', redirect: 'manual', body })
+  return entered.headers.getSetCookie()[0]!.split(';')[0]!
 }
 
 const taken = async (agents: Agents, session: string) => {
@@ -268,7 +275,7 @@ test('a page with a running task of 2,000 events, 20 a second, gets about one sm
     await page.getByText(/Running \d+:\d\d · 2,000 events/).waitFor(SOON)
     await Bun.sleep(1_500)
     console.log(`the first visit to the page of a running task: ${(firstVisit / 1024).toFixed(1)} KiB`)
-    expect(firstVisit).toBeLessThanOrEqual(62 * 1024)
+    expect(firstVisit).toBeLessThanOrEqual(60 * 1024)
     await page.evaluate(() => {
       const seen = { changes: 0 }
       Object.assign(window, { seen })
@@ -279,19 +286,96 @@ test('a page with a running task of 2,000 events, 20 a second, gets about one sm
       })
     })
     bytes = 0
-    const SECONDS = 4
-    for (let n = 0; n < SECONDS * 4; n++) {
+    const began = performance.now()
+    for (let n = 0; n < 16; n++) {
       await agents.tell(task_id, some(5))
       await Bun.sleep(250)
     }
+    const seconds = (performance.now() - began) / 1_000
     const changes = await page.evaluate<number>('seen.changes')
-    console.log(`in ${SECONDS} s with 20 events a second: ${changes} updates, ${(bytes / SECONDS / 1024).toFixed(2)} KiB/s`)
+    console.log(`in ${seconds.toFixed(1)} s, with 80 events: ${changes} updates, ${(bytes / seconds / 1024).toFixed(2)} KiB/s`)
     expect(changes).toBeGreaterThan(0)
-    expect(changes).toBeLessThanOrEqual(2 * SECONDS)
-    expect(bytes / SECONDS).toBeLessThan(2 * 1024)
+    expect(changes).toBeLessThanOrEqual(1.2 * seconds + 2)
+    expect(bytes / seconds).toBeLessThan(2 * 1024)
     await agents.finish(task_id, { status: 'completed', answer: 'Done.' })
     expect(complaints).toEqual([])
   }))
+
+test('an agent whose runner is gone says so at once, with the line that starts one; a new child shows in the tree', () =>
+  using({}, async (page, complaints) => {
+    const agents = await startAgents(parley, {
+      name: 'another-laptop',
+      worktrees: [{ path: '/w', repo_full_name: 'acme/w', branch: 'main', head: null }],
+    })
+    const session = await agents.create({ title: 'The parent' })
+    await follow(page, session)
+    expect(await page.getByText('Prompts wait for a runner').isVisible()).toBe(false)
+    const { database } = parley.services
+    await database.query(`update runners set seen_at = now() - interval '2 minutes' where id = $1`, [agents.runner_id])
+    await page.locator('#agent', { hasText: 'no runner' }).waitFor(SOON)
+    await page.locator('#roster', { hasText: 'no runner' }).waitFor(SOON)
+    expect(await page.getByText('Prompts wait for a runner').isVisible()).toBe(true)
+    expect(await page.textContent('main')).toMatch(/PARLEY_RUNNER_KEY=… .* runner --url http/)
+    await agents.prompt(session, 'A part.', { mode: 'subsession', title: 'The child' })
+    await page.locator('#family', { hasText: '1 session below this one' }).waitFor({ timeout: 10_000 })
+    await page.click('#family summary')
+    await page.click('#family a:has-text("The child")')
+    await page.locator('#family', { hasText: 'One of a tree with 1 other session' }).waitFor(SOON)
+    expect(complaints).toEqual([])
+  }))
+
+test('a person changes what the agent may, stops it and starts it again', () =>
+  using({}, async (page, complaints) => {
+    const agents = await agentsOf()
+    const session = await agents.create()
+    await follow(page, session)
+    const choose = async (item: string) => {
+      await page.click('[aria-label="More actions"]')
+      await page.click(`text=${item}`)
+    }
+    await choose('What the agent may…')
+    await page.selectOption('#dialog [name=permission_mode]', 'bypassPermissions')
+    await page.fill('#dialog [name=max_usd]', '2.5')
+    await page.click('#dialog [data-act]')
+    await page.locator('#agent', { hasText: 'bypassPermissionsmay do anything' }).waitFor(SOON)
+    await page.locator('#agent', { hasText: 'may use $2.50' }).waitFor(SOON)
+    await choose('Stop the agent…')
+    await page.click('#dialog [data-act]')
+    await page.locator('#agent', { hasText: 'Its agent is stopped' }).waitFor(SOON)
+    await choose('Start the agent again…')
+    await page.click('#dialog [data-act]')
+    await page.locator('#agent', { hasText: 'Its agent is stopped' }).waitFor({ state: 'hidden', ...SOON })
+    expect(complaints).toEqual([])
+  }))
+
+test('a guest with a shared link reads the session, and learns of no other, in the page and in what it follows', async () => {
+  const site = await serveSite({ VIEWER_PASSWORD: 'a-password-for-readers', ACCESS_TOKEN: 'a-token-for-agents-and-tests' })
+  try {
+    const agents = await startAgents(site)
+    const session = await agents.create({ title: 'Shared with people outside' })
+    await agents.prompt(session, 'A part.', { mode: 'subsession', title: 'Nothing for guests' })
+    const robin = await cookieOf(site)
+    const shared = await fetch(`${site.url}/sessions/${session}/share`, { method: 'POST', headers: { cookie: robin } })
+    const [link = ''] = /http[^<\s]+\/shared\/[^<\s]+/.exec(await shared.text())!
+    const opened = await fetch(link, { redirect: 'manual' })
+    const cookie = opened.headers.getSetCookie()[0]!.split(';')[0]!
+    const read = (path: string, who = cookie) =>
+      fetch(`${site.url}/sessions/${session}${path}`, { headers: { cookie: who, accept: 'text/html' } })
+    const page = await (await read('')).text()
+    expect(page).toContain('id="agent"')
+    expect(page).not.toContain('Nothing for guests')
+    expect((await read('/family')).status).toBe(401)
+    const live = (await read('/live?after=0&doc=0')).body!.getReader()
+    let told = ''
+    while (!told.includes('#agent')) told += new TextDecoder().decode((await live.read()).value)
+    await live.cancel()
+    expect(told).not.toContain('Nothing for guests')
+    expect(await (await read('', robin)).text()).toContain('Nothing for guests')
+    expect(await (await read('/family', robin)).text()).toContain('Nothing for guests')
+  } finally {
+    await site.stop()
+  }
+})
 
 test('without a runner the pages say the one command that starts one', async () => {
   const nothing = await serveSite()
@@ -324,12 +408,7 @@ test.each(Object.entries(LOOKS))('pages of agents are readable for everybody: %s
     await using(
       options,
       async (page, complaints) => {
-        const signed = await fetch(`${demo.url}/sign-in`, {
-          method: 'POST',
-          redirect: 'manual',
-          body: new URLSearchParams({ key: 'operator-key-of-the-test', name: 'Robin' }),
-        })
-        const [name = '', value = ''] = signed.headers.getSetCookie()[0]!.split(';')[0]!.split('=')
+        const [name = '', value = ''] = (await cookieOf(demo)).split('=')
         await page.context().addCookies([{ name, value, url: demo.url }])
         for (const path of [`/sessions/${session}`, `/sessions/${child}`, '/worktrees', '/']) {
           await page.goto(path)
