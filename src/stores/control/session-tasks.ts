@@ -1,5 +1,6 @@
 // The tasks of one session, for lists and sums.
-import { and, desc, eq, sql } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, sql, type SQL } from 'drizzle-orm'
+import type { AnyPgColumn } from 'drizzle-orm/pg-core'
 import type { Queries } from '../../../db/database.ts'
 import { tasks } from '../../../db/control-schema.ts'
 import type { Task, TaskStatus } from './tasks.ts'
@@ -11,10 +12,18 @@ export interface TaskFilter {
   limit: number
 }
 
-/** The newest first: in the order of the log, backwards. */
+const TEXT_CUT = 1_000 // characters of a prompt and of an answer: a list shows fewer, and an answer can have a million
+const beginning = (column: AnyPgColumn) => sql`left(${column}, ${sql.raw(String(TEXT_CUT))})`
+const COLUMNS = {
+  ...getTableColumns(tasks),
+  prompt: beginning(tasks.prompt) as SQL<string>,
+  answer: beginning(tasks.answer) as SQL<string | null>,
+}
+
+/** The newest first: in the order of the log, backwards. Of prompts and answers only the beginnings. */
 export const listTasksOf = ({ db }: Queries, sessionId: string, { status, after, limit }: TaskFilter): Promise<Task[]> =>
   db
-    .select()
+    .select(COLUMNS)
     .from(tasks)
     .where(
       and(

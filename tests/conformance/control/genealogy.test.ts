@@ -8,7 +8,7 @@ import { called, said } from '../../support/played-runner.ts'
 onEveryEngine((parley) => {
   const scene = (more: Record<string, unknown> = {}) => controlScene(parley(), more)
 
-  test('a fork begins at the end of a task: its conversation, its document, its place, and nothing of what runs', async () => {
+  test('a fork begins at the end of a task: its conversation, its document, its place, and nothing of what runs [C10]', async () => {
     const { runner, call, session, session_id, start, log } = await scene()
     const team = { team: session.team_id as string }
     const first = await start('First.')
@@ -68,7 +68,7 @@ onEveryEngine((parley) => {
     expect((await log(fork.session_id)).find(({ type }) => type === 'user_input').content.text).toBe('Mend it.')
   })
 
-  test('a subsession inherits what is not said, and tells its parent when a task ends and when it is concluded', async () => {
+  test('a subsession inherits what is not said, and tells its parent when a task ends and when it is concluded [C6 C11 C13]', async () => {
     const { runner, call, key, session_id, session, log } = await scene()
     const child = await done(call('send_prompt', { session_id, prompt: 'A part.', mode: 'subsession', title: 'A part' }))
     const team = { team: session.team_id as string }
@@ -96,7 +96,7 @@ onEveryEngine((parley) => {
     })
   })
 
-  test('an agent steers what is below it, and nothing else', async () => {
+  test('an agent steers what is below it, and nothing else [C22]', async () => {
     const { runner, start, call } = await scene()
     const { task_id } = await start()
     const { agent_key, session_id: own } = await runner.takeOne()
@@ -116,6 +116,16 @@ onEveryEngine((parley) => {
     await done(rooms('post_message', { session_id: child.session_id, content: 'Begin.' }, { headers: bearer(agent_key) }))
     const { participants } = await done(rooms('list_participants', { session_id: child.session_id }, { headers: bearer(agent_key) }))
     expect(participants.find(({ is_self }: any) => is_self)).toMatchObject({ is_convener: true })
+    // It joins as its own team, and each token ends the one before.
+    const join = () => done(rooms('join_session', { session_id: own, team_name: 'Whoever' }, { headers: bearer(agent_key) }))
+    const [joined, again] = [await join(), await join()]
+    expect(again).toMatchObject({ handle: joined.handle, team_name: 'Claude Code' })
+    expect(again.participants).toHaveLength(2)
+    await done(rooms('post_message', { session_id: own, content: 'With my token.' }, { team: again.team_id }))
+    await refused(rooms('post_message', { session_id: own, content: 'With the one before.' }, { team: joined.team_id }), 'unauthorized')
+    const third = await join()
+    await refused(rooms('post_message', { session_id: own, content: 'Remembered.' }, { team: again.team_id }), 'unauthorized')
+    await done(rooms('post_message', { session_id: own, content: 'Mine.' }, { team: third.team_id }))
     await runner.finish(task_id, 'Done.')
     await refused(agent('get_task', { task_id }), 'unauthorized')
   })

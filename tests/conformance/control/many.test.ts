@@ -1,0 +1,59 @@
+// Lists cost the same number of queries however much there is. How long they take, bench/control-lists measures.
+import { expect } from 'bun:test'
+import { test } from '../../support/foreign.ts'
+import { bearer, keyOf } from '../../support/keys.ts'
+import { manySessions } from '../../support/many-sessions.ts'
+import { done, onEveryEngine, viaRest, type Call } from '../../support/parley.ts'
+import { runnerAt } from '../../support/played-runner.ts'
+
+const COUNT = 10_000
+
+onEveryEngine((parley) => {
+  const call: Call = (...given) => viaRest(parley())(...given)
+
+  test('of 10,000 sessions and tasks: as many queries as of a few, whatever the size of a page', async () => {
+    const [runner, as] = [await runnerAt(parley()), { headers: bearer(await keyOf(parley(), 'full')) }]
+    const made = await done(call('control.create_session', { title: 'T', worktree_id: runner.worktree, initial_prompt: 'Go.' }, as))
+    // The least of several tries: what goes on in the background asks, too.
+    const queries = async (name: string, input: Record<string, unknown>) => {
+      const counts: number[] = []
+      for (let n = 0; n < 8; n++) {
+        const before = parley().database.statements()
+        await done(call(`control.${name}`, input, as))
+        counts.push(parley().database.statements() - before)
+      }
+      return Math.min(...counts)
+    }
+    const lists = (session_id: string): [string, Record<string, unknown>][] => [
+      ['list_sessions', { limit: 1 }],
+      ['list_sessions', { limit: 200 }],
+      ['list_sessions', { limit: 200, status: 'running', include_archived: true }],
+      ['list_tasks', { session_id, limit: 1 }],
+      ['list_tasks', { session_id, limit: 200 }],
+      ['list_worktrees', { limit: 200 }],
+      ['get_session', { session_id }],
+    ]
+    const few: number[] = []
+    for (const [name, input] of lists(made.session_id)) few.push(await queries(name, input))
+    const first = await manySessions(parley().database, runner.worktree, COUNT)
+    const many: number[] = []
+    for (const [name, input] of lists(first)) many.push(await queries(name, input))
+    for (const [i, count] of many.entries()) expect([lists(first)[i]![0], count <= few[i]!]).toEqual([lists(first)[i]![0], true])
+    expect(Math.max(...many.slice(0, -1))).toBeLessThanOrEqual(4)
+
+    const seen = new Set<string>()
+    let pages = 0
+    for (let cursor: string | undefined; ; pages++) {
+      const page = await done(call('control.list_sessions', { limit: 200, ...(cursor && { cursor }) }, as))
+      for (const { session_id } of page.sessions) seen.add(session_id)
+      if (!page.has_more) break
+      cursor = page.next_cursor
+    }
+    expect([seen.size, pages]).toEqual([COUNT + 1, Math.floor(COUNT / 200)])
+    const { session } = await done(call('control.get_session', { session_id: first }, as))
+    expect([session.tasks.length, session.usage]).toEqual([
+      20,
+      { input_tokens: 100_000, output_tokens: 10_000, cost_usd: expect.closeTo(10) },
+    ])
+  })
+})
