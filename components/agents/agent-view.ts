@@ -16,7 +16,7 @@ export interface AgentView {
   place: string[]
   /** The runner, or why there is none. */
   runner: { name: string; online: boolean } | undefined
-  /** What its tree has used, and may: `1.2M tokens, $0.84 of $5`. */
+  /** What its tree has used, and may: `used 1.2M tokens, $0.84 of $5.00`. */
   used: string | undefined
   /** The card of what it asks leave for first. */
   asking: string | undefined

@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test'
 import type { Page } from 'playwright'
 import { violations } from '../support/axe.ts'
 import { fillAgents, startAgents, tool, type Agents } from '../support/demo-agents.ts'
+import { HOSTILE } from '../support/payloads.ts'
 import { KEY, MOBILE, serveSite, withSite } from '../support/site.ts'
 
 const SOON = { timeout: 5_000 }
@@ -376,6 +377,56 @@ test('a guest with a shared link reads the session, and learns of no other, in t
     await site.stop()
   }
 })
+
+// What no text of an agent, a runner or a prompt can be on these pages.
+const FOREIGN =
+  'script:not([src^="/public/"]), iframe, object, embed, img, video, base, style, meta[http-equiv], hx-partial, [onerror], [onload], [onclick], [hx-get]:not(#dialog, [hx-target="#dialog"]), [style], [href^="javascript:" i], [src^="http"]'
+
+const foreign = (page: Page) => page.locator(FOREIGN).evaluateAll((all) => all.map(({ outerHTML }) => outerHTML.slice(0, 200)))
+
+test('what agents, runners and prompts say is text on every page, also where it comes live', () =>
+  using({ viewport: { width: 1280, height: 2_000 } }, async (page, complaints) => {
+    const hostile = HOSTILE.join('\n').toWellFormed().replaceAll('\0', '')
+    const fit = (characters: number) => [...hostile].slice(0, characters).join('')
+    const name = `<img src=x onerror=alert(1)> </i><hx-partial hx-target="#rows">`
+    const worktree = {
+      path: `/w/${fit(3_000)}`,
+      repo_full_name: `<b onclick=alert(1)>x</b>`,
+      branch: `"><script>alert(1)</script>`,
+      head: '<svg/onload=alert(1)>',
+    }
+    const agents = await startAgents(parley, {
+      name: name.slice(0, 100),
+      agents: [{ agentic_tool: 'claude-code', version: '<script>alert(1)</script>' }],
+      worktrees: [worktree],
+    })
+    const session = await agents.create({ title: name.repeat(2), description: fit(2_000) })
+    await follow(page, session)
+    await agents.prompt(session, fit(20_000))
+    await agents.prompt(session, 'A part.', { mode: 'subsession', title: name })
+    const { task_id } = await taken(agents, session)
+    const given = { command: fit(2_000), questions: [{ question: fit(2_000), options: [name] }] }
+    await agents.tell(task_id, [
+      { key: 'asks', type: 'tool_call', tool_name: name, content: { arguments: given } },
+      { type: 'tool_response', tool_name: name, content: { text: fit(5_000) } },
+      { type: 'assistant_response', content: { text: fit(5_000) } },
+    ])
+    await agents.ask(task_id, fit(100), { tool_name: name, text: fit(5_000), input: { [name]: fit(2_000) } })
+    await page.locator('section[aria-label^="Leave for"]').waitFor(SOON)
+    await page.locator('details[data-trace] > summary').first().click()
+    await page.locator('details[data-trace] .trace-part').first().waitFor(SOON)
+    expect(await foreign(page)).toEqual([])
+    await agents.finish(task_id, { status: 'interrupted', interrupted_by: 'asks', error: { code: 'x', message: fit(2_000) } })
+    await page.locator('.row-message', { hasText: 'The next prompt is the answer' }).waitFor(SOON)
+    expect(await foreign(page)).toEqual([])
+    for (const path of [`/sessions/${session}`, '/worktrees', `/worktrees/${agents.worktree}/new`, '/']) {
+      await page.goto(path)
+      for (const fold of await page.locator('main details > summary:visible').all()) await fold.click()
+      await page.waitForTimeout(500)
+      expect({ path, foreign: await foreign(page) }).toEqual({ path, foreign: [] })
+    }
+    expect(complaints).toEqual([])
+  }))
 
 test('without a runner the pages say the one command that starts one', async () => {
   const nothing = await serveSite()

@@ -108,6 +108,7 @@ const agent = (more: Partial<WatchedAgent>): WatchedAgent => ({
   runner_online: true,
   runner_agents: [{ agentic_tool: 'codex', version: '0.157.0' }],
   allow_bypass: false,
+  in_tree: false,
   tokens: 0,
   cost_usd: null,
   max_usd: null,
@@ -132,6 +133,7 @@ test('the line of an agent', () => {
   expect(agentView(agent({ agent_status: 'running' }), 'p1').state).toBe('asks')
   for (const mode of ['bypassPermissions', 'allow-all']) expect(agentView(agent({ permission_mode: mode }), undefined).unlimited).toBe(true)
   expect(agentView(agent({ tokens: 2_000, cost_usd: 0.001, max_usd: 5 }), undefined).used).toBe('used 2K tokens, $0.01 of $5.00')
+  expect(agentView(agent({ tokens: 2_000, in_tree: true }), undefined).used).toBe('all of its tree used 2K tokens')
   expect(agentView(agent({ cost_usd: 5, max_usd: 5 }), undefined).stopped).toMatch(/money is used up/)
   expect(agentView(agent({ agent_status: 'failed', error: { code: 'no_runner', message: 'Nobody came.' } }), undefined).stopped).toBe(
     'Nobody came.',

@@ -35,9 +35,9 @@ const placeOf = ({ repo_full_name, branch, changed_files, agent_status }: Watche
   ...(changed_files ? [`${changed_files} ${changed_files === 1 ? 'file' : 'files'} changed`] : []),
 ]
 
-const usedOf = ({ tokens, cost_usd, max_usd }: WatchedAgent): string | undefined => {
+const usedOf = ({ tokens, cost_usd, max_usd, in_tree }: WatchedAgent): string | undefined => {
   if (tokens === 0) return max_usd === null ? undefined : `may use ${dollars(max_usd)}`
-  return `used ${usageWords(tokens, cost_usd)}${max_usd === null ? '' : ` of ${dollars(max_usd)}`}`
+  return `${in_tree ? 'all of its tree used' : 'used'} ${usageWords(tokens, cost_usd)}${max_usd === null ? '' : ` of ${dollars(max_usd)}`}`
 }
 
 const stoppedOf = ({ archived, held, agent_status, error, cost_usd, max_usd }: WatchedAgent): string | undefined => {
