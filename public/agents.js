@@ -1,10 +1,12 @@
-// What a task did: loaded when its line is unfolded, and again while it runs and stays unfolded.
+// A session with an agent while its page is open. What a task did is loaded when its line is unfolded, and again while it runs and stays
+// unfolded; the tree of sessions when it has changed.
 {
   const EVERY_MS = 2_000
-  const load = async (fold) => {
-    const response = await fetch(fold.dataset.trace, { headers: { accept: 'text/html' } })
-    if (response.ok) await htmx.swap({ text: await response.text(), sourceElement: fold, swap: 'none' })
+  const loadFrom = async (address, sourceElement) => {
+    const response = await fetch(address, { headers: { accept: 'text/html' } })
+    if (response.ok) await htmx.swap({ text: await response.text(), sourceElement, swap: 'none' })
   }
+  const load = (fold) => loadFrom(fold.dataset.trace, fold)
   const again = (fold) => {
     const running = fold.querySelector('[data-running]') !== null
     if (running || fold.dataset.ran) load(fold).catch(() => {}) // the next time comes soon
@@ -16,4 +18,7 @@
   setInterval(() => {
     if (!document.hidden) document.querySelectorAll('details[data-trace][open]').forEach(again)
   }, EVERY_MS)
+  const mark = document.getElementById('family-mark')
+  const changed = () => loadFrom(`${location.pathname}/family`, mark).catch(() => {}) // the next change brings it
+  if (mark) new MutationObserver(changed).observe(mark, { attributeFilter: ['data-mark'] })
 }

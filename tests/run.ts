@@ -3,10 +3,11 @@
 //   bun run test --all      both on both
 //   bun run test PATH…      these tests alone
 import { spawn, type ChildProcess } from 'node:child_process'
-import { existsSync, readdirSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ensureChromium } from './support/browser.ts'
+import { VARIABLE } from './support/empty.ts'
 import { startPostgres, type TestPostgres } from './support/postgres.ts'
 
 type Step = { name: string; seconds: string; failed: boolean }
@@ -50,49 +51,27 @@ const withPostgres = async (run: (database: TestPostgres) => Promise<void>): Pro
 
 const runAll = async (database: TestPostgres, browser: string | undefined): Promise<void> => {
   await step('styles, scripts, client', ['components/styles.ts'], {}) // once: tests that start servers beside each other read what it writes
-  if (only.length === 0) await step('static checks', ['tests/check.ts', '--static'], {})
-  const runs: Record<string, string[]> =
-    only.length > 0
-      ? { 'bun test': only }
-      : {
-          browser: [pathOf('browser')],
-          ...faults(),
-          'history, stores, import': ['history', 'stores', 'import'].map(pathOf),
-          'all other tests': otherTests(),
-          conformance: [pathOf('conformance')],
-        }
-  const waiting = Object.entries(runs)
-  const worker = async () => {
-    for (let next = waiting.shift(); next; next = waiting.shift())
-      await step(next[0], ['test', '--timeout', HANGS_MS, ...next[1]], testEnv(database, browser))
+  const whole = only.length === 0
+  if (whole) await step('static checks', ['tests/check.ts', '--static'], {})
+  const empty = whole ? mkdtempSync(join(tmpdir(), 'parley-test-')) : undefined
+  try {
+    if (empty) await step('empty databases', ['tests/make-empty.ts', empty], {})
+    await step('tests', ['test', ...PARALLEL, '--timeout', HANGS_MS, ...only], testEnv(database, browser, empty))
+  } finally {
+    if (empty) rmSync(empty, { recursive: true, force: true })
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, worker))
 }
 
-// Twice as many as there are cores: the faults mostly wait, and a browser does a third of the time.
-const AT_ONCE = 2 * availableParallelism()
+// Twice as many as there are cores: many tests wait, for a process or a connection that they killed, froze or cut to come back. Each takes the
+// next file that nobody has begun, and keeps the modules that the one before has loaded.
+const PARALLEL = [`--parallel=${2 * availableParallelism()}`, '--no-isolate']
 
-const APART = ['browser', 'conformance', 'faults', 'history', 'import', 'stores']
-const pathOf = (folder: string) => `tests/${folder}/`
-
-// These tests mostly wait, for a process or a connection that they killed, froze or cut to come back. In two halves they wait at the same time.
-const faults = (): Record<string, string[]> => {
-  const files = readdirSync(join(import.meta.dir, 'faults'))
-    .filter((name) => name.endsWith('.test.ts'))
-    .toSorted()
-  const half = (odd: number) => files.filter((_, n) => n % 2 === odd).map((name) => `tests/faults/${name}`)
-  return { 'faults, one half': half(0), 'the other half': half(1) }
-}
-
-const otherTests = (): string[] =>
-  readdirSync(import.meta.dir, { withFileTypes: true })
-    .filter((entry) => (entry.isDirectory() ? !APART.includes(entry.name) : /\.test\.tsx?$/.test(entry.name)))
-    .map((entry) => (entry.isDirectory() ? pathOf(entry.name) : `tests/${entry.name}`))
-
-const testEnv = ({ url, pid, dir, port }: TestPostgres, browser: string | undefined): Record<string, string> => ({
+const testEnv = ({ url, pid, dir, port }: TestPostgres, browser?: string, empty?: string): Record<string, string> => ({
   TEST_DATABASE_URL: url,
   ...(pid ? { PARLEY_TEST_POSTGRES: JSON.stringify({ pid, dir, port }) } : {}),
   ...(browser ? { CHROMIUM_PATH: browser } : {}),
+  ...(empty ? { [VARIABLE]: empty } : {}),
+  BUN_JSC_useOMGJIT: '0', // the last step of compiling the embedded database, which pays after minutes: a seventh of a short process's time
   ...(all ? { PARLEY_TEST_ALL: '1' } : {}),
 })
 

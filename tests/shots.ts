@@ -92,6 +92,8 @@ const pagesOf = (
   ['keys', '/settings/keys'],
   ['agent', `/sessions/${session}`],
   ['agent-child', `/sessions/${child}`],
+  ['worktrees', '/worktrees'],
+  ['keys', '/settings/keys'],
 ]
 
 // The demo was said and written within a second. As it would have been: over an hour or so, the older the session the longer ago.

@@ -1,4 +1,6 @@
 // The choices of a prompt and of a new session: how it goes on, which agent, what that agent may.
+import type { FieldsProps } from '../forms/act-fields.tsx'
+import { FormField } from '../forms/form-field.tsx'
 import { Label } from '../ui/label.tsx'
 import { Select } from '../ui/select.tsx'
 
@@ -44,11 +46,11 @@ const PERMISSIONS = {
 const UNLIMITED = ['bypassPermissions', 'allow-all']
 
 /** `bypass`: the runner lets agents do anything; undefined where it is not known. */
-export const PermissionSelect = ({ within = '', chosen = '', bypass, unsaid }: SelectProps & { bypass?: boolean; unsaid: string }) => (
+export const PermissionSelect = ({ within = '', chosen = '', bypass, unsaid }: SelectProps & { bypass?: boolean; unsaid?: string }) => (
   <div className="grid content-start gap-1">
     <Label htmlFor={`${within}permission_mode`}>Permissions</Label>
     <Select id={`${within}permission_mode`} name="permission_mode" defaultValue={chosen}>
-      <option value="">{unsaid}</option>
+      {unsaid !== undefined && <option value="">{unsaid}</option>}
       {Object.entries(PERMISSIONS).map(([mode, may]) => {
         const refused = bypass === false && UNLIMITED.includes(mode)
         return (
@@ -59,4 +61,22 @@ export const PermissionSelect = ({ within = '', chosen = '', bypass, unsaid }: S
       })}
     </Select>
   </div>
+)
+
+/** What an agent may: without asking, and spend. */
+export const LimitsFields = ({ values, problem }: FieldsProps) => (
+  <>
+    <PermissionSelect chosen={values.permission_mode} />
+    <FormField
+      name="max_usd"
+      label="Limit, in US dollars"
+      hint="For this session and all below it. Past it prompts wait. Empty leaves it as it is."
+      type="number"
+      min={0.01}
+      step={0.01}
+      defaultValue={values.max_usd}
+      problem={problem}
+      className="w-32"
+    />
+  </>
 )

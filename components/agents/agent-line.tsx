@@ -11,6 +11,8 @@ export const AgentLine = ({ agent }: { agent: AgentView }) => (
   <div
     id="agent"
     data-away={agent.runner?.online ? undefined : ''}
+    data-stopped={agent.held ? '' : undefined}
+    data-archived={agent.archived ? '' : undefined}
     className="mt-1.5 flex flex-wrap items-center gap-x-2 gap-y-1 text-[12.5px] text-muted-foreground low:hidden"
   >
     <AgentDot state={agent.state} />

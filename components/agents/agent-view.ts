@@ -20,6 +20,9 @@ export interface AgentView {
   used: string | undefined
   /** The card of what it asks leave for first. */
   asking: string | undefined
+  /** Somebody stopped it, or put its session away. */
+  held: boolean
+  archived: boolean
   /** Why nothing goes on, in a sentence. */
   stopped: string | undefined
 }

@@ -150,11 +150,11 @@ const Worktree = ({ worktree, mayAct }: { worktree: WorktreeView; mayAct: boolea
       </p>
       <p className="mt-0.5 font-mono text-[12px] text-muted-foreground wrap-anywhere">{escapeInvisible(worktree.path)}</p>
       {worktree.sessions.length > 0 && (
-        <ul className="mt-1.5 grid gap-1">
+        <ul className="mt-1.5 grid">
           {worktree.sessions.map(({ id, title, state }) => (
             <li key={id} className="flex min-w-0 items-center gap-2">
               <AgentDot state={state} />
-              <a href={`/sessions/${id}`} className="min-w-0 truncate hover:underline">
+              <a href={`/sessions/${id}`} className="min-w-0 truncate py-1 hover:underline">
                 {escapeInvisible(title)}
               </a>
             </li>

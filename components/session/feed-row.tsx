@@ -99,7 +99,7 @@ const MessageHead = ({ item: { team, prompt, promptedBy, to, sequence, at } }: {
       aria-label={`Message ${sequence}, ${clock(at)}`}
       className="ml-auto shrink-0 text-[11px] text-muted-foreground tabular-nums hover:text-foreground"
     >
-      <span className="mr-1.5 opacity-0 transition-opacity group-hover:opacity-100 group-focus-within:opacity-100">#{sequence}</span>
+      <span className="mr-0.5 opacity-0 transition-opacity group-hover:opacity-100 group-focus-within:opacity-100">#{sequence}</span>{' '}
       <time dateTime={at} title={moment(at)}>
         {clock(at)}
       </time>

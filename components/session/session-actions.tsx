@@ -6,6 +6,8 @@ import { Menu, MenuLink } from '../ui/menu.tsx'
 interface Props {
   sessionId: string
   person: Frame['person']
+  /** The session has an agent. */
+  agent?: boolean
 }
 
 // The title gets the room first: a narrow window shows the main action and a menu of the others, a phone the menu alone.
@@ -15,7 +17,7 @@ const NARROW = 'lg:hidden'
 const PHONE = 'sm:hidden'
 
 /** The actions of a session's page: connecting an agent and exports for everybody, the session's forms for signed-in people. */
-export const SessionActions = ({ sessionId, person }: Props) => {
+export const SessionActions = ({ sessionId, person, agent = false }: Props) => {
   const at = `/sessions/${sessionId}`
   const mayAct = person?.role === 'person'
   const guest = person?.role === 'guest'
@@ -62,6 +64,7 @@ export const SessionActions = ({ sessionId, person }: Props) => {
                 <Item icon="key" label="Share with people outside…" href={`${at}/share`} />
                 <Item icon="pencil" label="Change title or description…" {...inDialog(`${at}/edit`)} when="concluded:hidden" />
                 <Item icon="users" label="Name the convener…" {...inDialog(`${at}/convener`)} when="concluded:hidden" />
+                {agent && <AgentItems at={at} />}
                 <Item icon="flag" label="Conclude…" {...inDialog(`${at}/conclude`)} when={`${PHONE} concluded:hidden`} />
                 <Item icon="resume" label="Resume in a new session…" {...inDialog(`${at}/resume`)} when={`${PHONE} live:hidden`} />
                 <Item icon="pencil" label="Revise the conclusion…" {...inDialog(`${at}/conclude`)} when="live:hidden" />
@@ -83,6 +86,21 @@ export const SessionActions = ({ sessionId, person }: Props) => {
     </div>
   )
 }
+
+// Whether it is stopped says the line below the title, which lives.
+const AgentItems = ({ at }: { at: string }) => (
+  <>
+    <Item icon="settings" label="What the agent may…" {...inDialog(`${at}/limits`)} when="[body:has(#agent[data-archived])_&]:hidden" />
+    <Item icon="dot" label="Stop the agent…" {...inDialog(`${at}/stop`)} when="[body:has(#agent[data-stopped])_&]:hidden" />
+    <Item
+      icon="resume"
+      label="Start the agent again…"
+      {...inDialog(`${at}/start`)}
+      when="[body:not(:has(#agent[data-stopped]))_&]:hidden"
+    />
+    <Item icon="fold" label="Archive…" {...inDialog(`${at}/archive`)} when="[body:has(#agent[data-archived])_&]:hidden" />
+  </>
+)
 
 /** The attributes of a link to a form, which opens as a dialog where scripts run. */
 export const inDialog = (href: string) => ({ href, 'hx-get': href, 'hx-target': '#dialog', 'hx-swap': 'innerHTML' })

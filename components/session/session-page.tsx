@@ -1,7 +1,7 @@
 import type { ServerLink } from '../../src/core/server-link.ts'
 import { escapeInvisible } from '../../src/core/escape-invisible.ts'
 import { AgentLine, StartRunner } from '../agents/agent-line.tsx'
-import { Family } from '../agents/family.tsx'
+import { Family, FamilyMark } from '../agents/family.tsx'
 import { cn } from '../parts/cn.ts'
 import { Conclusion, DocumentPane } from '../document/document-pane.tsx'
 import type { ComposerProps } from './composer.tsx'
@@ -85,13 +85,18 @@ const Head = ({ session, person }: { session: SessionView; person: Frame['person
   <section className="shrink-0 border-b px-4 pt-3 pb-2.5 low:py-1" aria-label="Session">
     <div className="flex items-start gap-4">
       <SessionHead session={session} />
-      <SessionActions sessionId={session.id} person={person} />
+      <SessionActions sessionId={session.id} person={person} agent={session.agent !== undefined} />
     </div>
     {session.agent && (
       <>
         <AgentLine agent={session.agent.view} />
-        <StartRunner command={session.agent.runnerCommand} />
-        <Family family={session.agent.family} here={session.id} />
+        {person?.role !== 'guest' && (
+          <>
+            <StartRunner command={session.agent.runnerCommand} />
+            <Family family={session.agent.family} here={session.id} />
+            <FamilyMark mark={session.agent.familyMark} />
+          </>
+        )}
       </>
     )}
     <Teams {...session} />

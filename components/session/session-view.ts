@@ -72,6 +72,7 @@ export interface SessionView extends SessionState {
 export interface SessionAgent {
   view: AgentView
   family: FamilyMember | undefined
+  familyMark: string
   prompt: PromptBoxProps
   /** What starts a runner for it. */
   runnerCommand: string

@@ -12,9 +12,9 @@ export const eventKinds: readonly EventKind[] = [
   {
     name: 'subsession_finished',
     fields: {
-      session_id: "the child's id",
-      title: "the child's title",
-      task_id: 'the task that ended; null for its conclusion',
+      session_id: 'the child',
+      title: 'its title',
+      task_id: 'null for its conclusion',
       status: '`completed`, `failed` or `interrupted`; `concluded`',
       message_id: 'the answer there',
       text: 'its first 2,000 characters',
@@ -27,8 +27,8 @@ export const eventKinds: readonly EventKind[] = [
   {
     name: 'session_forked',
     fields: {
-      from: 'the session that it was forked from',
-      fork_sequence: 'where: what that log has up to there came before',
+      from: 'the origin',
+      fork_sequence: 'up to where its log came before',
       task_id: 'the task that ended there',
     },
     summary: 'the first event of a fork',

@@ -7,7 +7,11 @@ import { isBlank, nameIsPlain, utf8Bytes } from '../core/text.ts'
 import { AGENT_STATUSES } from '../stores/control/agents.ts'
 import { TASK_MODES, TASK_STATUSES } from '../../db/control-schema.ts'
 
-export const { op, pageOp } = operationsOf<Context>('control')
+const { op: served, pageOp } = operationsOf<Context>('control')
+export { pageOp }
+
+/** An operation of control. What has code run on people's machines is not served where a foreign web page may call it. */
+export const op: typeof served = (operation) => served({ ...operation, needsKnownHosts: true })
 
 const KIB = 1024
 

@@ -23,3 +23,8 @@ export const baseOfLink = (link: string): string => {
   const { origin, pathname } = new URL(link)
   return origin + pathname.replace(/\/((api\/)?mcp|mcp\/[^/]+)?\/?$/, '')
 }
+
+/** Whether a server with this configuration answers to any host name: it is open to other machines, and nobody said by which names they reach
+ *  it. */
+export const answersAnyHost = ({ HOST, ALLOWED_HOSTS }: { HOST: string; ALLOWED_HOSTS: readonly string[] }): boolean =>
+  !isLoopback(HOST) && ALLOWED_HOSTS.length === 0

@@ -8,6 +8,9 @@ import { RecentLookups } from './recent-lookups.ts'
 
 const PROVEN_KEPT = 10_000
 
+/** Topics of teams whose token has been replaced. */
+export const TOKEN_TOPIC = 'token'
+
 /** Lookups of members for all calls of this process. */
 export const createMemberCache = (database: Database) => {
   const members = createBatchLoader((keys: MemberId[]) => findMembers(database, keys))
@@ -38,6 +41,11 @@ export const createMemberCache = (database: Database) => {
       return member?.teamId === token.handle && !member.left && !member.session.closed && member.session.lastSequence >= since
         ? member
         : undefined
+    },
+
+    /** The token of this team is another now. */
+    endToken(teamId: string) {
+      for (const key of proven.keys()) if (key.includes(`/${teamId}.`)) proven.delete(key)
     },
 
     /** The session has moved, or without one any session may have. */

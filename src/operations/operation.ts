@@ -41,6 +41,8 @@ export interface Operation<Context, I extends z.ZodObject = z.ZodObject, O exten
   input: I
   output: O
   refuses: readonly ErrorCode[]
+  /** Not served while this server answers to any host name: a foreign web page could then call it in a visitor's name. */
+  needsKnownHosts?: boolean
   /** Its texts are what a program printed: `run` cleans them (transcripts/storable.ts) where those of a caller would be refused. */
   cleansTexts?: boolean
   /** Looks at a write before its transaction begins, and may refuse it; what it does itself then stays done. */

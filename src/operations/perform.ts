@@ -1,6 +1,7 @@
 // The one way into an operation: untrusted input in, an outcome out, nothing thrown. Every door answers from the outcome.
 import { z } from 'zod'
 import { withinDeadline } from '../../db/database.ts'
+import { answersAnyHost } from '../core/address.ts'
 import type { Call } from './call.ts'
 import type { AnyCallerKind, Caller, Credential } from './callers.ts'
 import { createContext, type AnyOp, type Outcome } from './context.ts'
@@ -35,11 +36,19 @@ export const perform = async (operation: AnyOp, services: Services, call: Call, 
 
 // A key must open the operation, and what is held ends with the key or sign-in that it came with.
 const admitted = async (operation: AnyOp, services: Services, call: Call, raw: unknown): Promise<Outcome> => {
+  if (operation.needsKnownHosts && answersAnyHost(services.config)) return { ok: false, error: HOSTS_UNKNOWN }
   if (call.key && !opens(call.key.scope, keyRowOf(operation)))
     return { ok: false, error: { code: 'forbidden', message: notOpened(call.key.scope), details: { scope: call.key.scope } } }
   if (!operation.held || !call.untilEnded) return attempt(operation, services, call, raw)
   const outcome = await call.untilEnded(call.signal(), (signal) => attempt(operation, services, { ...call, signal: () => signal }, raw))
   return outcome ?? { ok: false, error: ENDED }
+}
+
+const HOSTS_UNKNOWN: ErrorBody = {
+  code: 'forbidden',
+  message:
+    'This server answers to any host name, so that a foreign web page could steer agents in a visitor’s name. Set ALLOWED_HOSTS to the names by which it is reached, and restart it.',
+  details: { variable: 'ALLOWED_HOSTS' },
 }
 
 const ENDED: ErrorBody = {

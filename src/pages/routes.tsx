@@ -31,7 +31,7 @@ import { signInRoutes } from './site/sign-in.tsx'
 type PageHandler = (c: Http, site: Site) => Promise<Response>
 type Routes = Record<string, PageHandler>
 
-const SESSION_FORMS: FormName[] = ['resume', 'edit', 'conclude', 'reopen', 'convener', 'release']
+const SESSION_FORMS: FormName[] = ['resume', 'edit', 'conclude', 'reopen', 'convener', 'release', 'limits', 'stop', 'start', 'archive']
 const onSession = (handler: (form: FormName) => PageHandler): Routes =>
   Object.fromEntries(SESSION_FORMS.map((form) => [`/sessions/:id/${form}`, handler(form)]))
 

@@ -10,7 +10,7 @@ import { GroupCommit, type Answered } from '../log/group-commit.ts'
 import type { Event } from '../stores/events.ts'
 import { createFeeds } from '../log/feeds.ts'
 import { Indexer } from '../search/indexer.ts'
-import { createMemberCache } from '../log/member-cache.ts'
+import { createMemberCache, TOKEN_TOPIC } from '../log/member-cache.ts'
 import { createDocVersions, DOC_TOPIC } from '../log/doc-versions.ts'
 import { Missed } from '../log/missed.ts'
 
@@ -92,6 +92,7 @@ export const createPublisher = (database: Database, { metrics, loops, notifier, 
     indexer.catchUp()
   }
   on(DOC_TOPIC, docVersions.moved)
+  on(TOKEN_TOPIC, memberCache.endToken)
   return {
     /** `listener` is called with the events that this instance commits, for a session at a time. It must not throw, and what depends on it
      *  alone is lost with the process. */

@@ -9,7 +9,20 @@ import { sessionSubject } from '../operations/subject.ts'
 import type { Services } from '../process/services.ts'
 import { isMentioned } from '../stores/events.ts'
 import { lockText } from '../../db/advisory-locks.ts'
-import { activeElsewhere, addParticipant, markLeft, memberByToken, roster, type Participant, type RosterRow } from '../stores/members.ts'
+import { TOKEN_TOPIC } from '../log/member-cache.ts'
+import { topicOf } from '../log/topics.ts'
+import { seatedMember, seatHolderOf } from '../stores/control/seats.ts'
+import {
+  activeElsewhere,
+  addParticipant,
+  markLeft,
+  memberByToken,
+  roster,
+  setTokenHash,
+  type Member,
+  type Participant,
+  type RosterRow,
+} from '../stores/members.ts'
 import { setConvener, takesWrites, type Session } from '../stores/sessions.ts'
 import { bringsInvitation, joinByInvitation } from './invitations.ts'
 import { refuseBeyondEnd, existingSession } from './preconditions.ts'
@@ -56,7 +69,8 @@ export const joinSession = op({
     const { call } = context
     const session = context.session!
     if (replay_from !== undefined && replay_from > session.lastSequence) refuseBeyondEnd('replay_from', session.lastSequence)
-    const self = await memberByToken(context.queries, session_id, call.token)
+    const seat = await seatOf(context, session_id)
+    const self = seat ?? (await memberByToken(context.queries, session_id, call.token))
     const teams = await roster(context.queries, session_id)
     const known = self?.left === false ? teams.find(({ teamId }) => teamId === self.teamId) : undefined
     if (known) context.services.presence.seen(session_id, known.teamId)
@@ -66,7 +80,7 @@ export const joinSession = op({
     const convenerTeamId = convenes ? joined.teamId : session.convenerTeamId
     return {
       session_id,
-      team_id: known ? call.token! : `${joined.teamId}.${context.secretFor(joined.teamId)}`,
+      team_id: known && !seat ? call.token! : `${joined.teamId}.${context.secretFor(joined.teamId)}`,
       handle: joined.teamId,
       team_name: joined.teamName,
       is_convener: joined.teamId === convenerTeamId,
@@ -79,6 +93,17 @@ export const joinSession = op({
     }
   },
 })
+
+// An agent's key has a seat in the session of its task: its own team comes back, with a new token that ends the one before.
+const seatOf = async (context: Context, sessionId: string): Promise<Member | undefined> => {
+  const { call, queries } = context
+  if (call.key?.scope !== 'agent') return undefined
+  const member = await seatedMember(queries, seatHolderOf(call.key), sessionId)
+  if (!member) return undefined
+  await setTokenHash(queries, sessionId, member.teamId, sha256(context.secretFor(member.teamId)))
+  context.moved(topicOf(TOKEN_TOPIC, member.teamId), Date.now())
+  return member
+}
 
 const addTeam = async (
   context: Context,

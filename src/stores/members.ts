@@ -132,6 +132,13 @@ export const addParticipant = async ({ db }: Queries, values: typeof participant
   return row!
 }
 
+/** Replaces the token of a team: whoever has the one before is nobody. A process may remember that one until it hears of it. */
+export const setTokenHash = async ({ db }: Queries, sessionId: string, teamId: string, tokenHash: string): Promise<void> =>
+  void (await db
+    .update(participants)
+    .set({ tokenHash })
+    .where(and(eq(participants.sessionId, sessionId), eq(participants.teamId, teamId))))
+
 /** Whether the team is still there. Asked under the session's lock: it may have left since it was looked up. */
 export const isPresent = async ({ db }: Queries, sessionId: string, teamId: string): Promise<boolean> => {
   const mine = and(eq(participants.sessionId, sessionId), eq(participants.teamId, teamId), isNull(participants.leftAt))

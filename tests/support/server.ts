@@ -5,6 +5,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { madeForAll } from './empty.ts'
 
 export interface TestServer {
   url: string
@@ -81,22 +82,28 @@ export const startServer = async (environment: Record<string, string> = {}): Pro
   }
 }
 
-// An empty embedded database, made once for all files of a run: a first start takes seconds, to copy its folder a fraction of one.
-const TEMPLATE = join(tmpdir(), `parley-test-empty-${process.pid}`)
+// Made once for all files of a process: a first start takes seconds, to copy its folder a fraction of one.
+const OWN = join(tmpdir(), `parley-test-empty-${process.pid}`)
 
 const emptyDatabase = async (): Promise<string> => {
-  if (existsSync(TEMPLATE)) return TEMPLATE
-  const making = mkdtempSync(join(tmpdir(), 'parley-test-'))
-  const { code, output } = await runServer(['migrate'], { DATA_DIR: making }, READY_WITHIN_MS)
-  if (code !== 0) throw new Error(`No database could be made:\n${output}`)
-  if (existsSync(TEMPLATE)) rmSync(making, { recursive: true })
-  else renameSync(making, TEMPLATE)
+  if (madeForAll) return madeForAll.folder
+  if (existsSync(OWN)) return OWN
+  await makeEmptyDatabase(OWN)
   // `bun test` ends without an exit event; the shell's input closes however we end.
-  spawn('/bin/sh', ['-c', 'cat; rm -rf "$1"', 'parley-test-guard', TEMPLATE], {
+  spawn('/bin/sh', ['-c', 'cat; rm -rf "$1"', 'parley-test-guard', OWN], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   }).unref()
-  return TEMPLATE
+  return OWN
+}
+
+/** Makes a data folder with an empty embedded database, unless it is there. */
+export const makeEmptyDatabase = async (folder: string): Promise<void> => {
+  const making = mkdtempSync(join(tmpdir(), 'parley-test-'))
+  const { code, output } = await runServer(['migrate'], { DATA_DIR: making }, READY_WITHIN_MS)
+  if (code !== 0) throw new Error(`No database could be made:\n${output}`)
+  if (existsSync(folder)) rmSync(making, { recursive: true })
+  else renameSync(making, folder)
 }
 
 /** Runs `bun src/server.ts …` until it ends by itself: for starts that fail and for commands. */
@@ -118,10 +125,10 @@ export const gone = (child: ChildProcess): Promise<void> =>
 
 // In a folder without .env files, and with nothing of our own environment that would configure it.
 const run = (args: string[], environment: Record<string, string>, printed: string[]): ChildProcess => {
-  const { PATH = '', HOME = '' } = process.env
+  const { PATH = '', HOME = '', BUN_JSC_useOMGJIT = '1' } = process.env
   const child = spawn(process.execPath, [SERVER, ...args], {
     cwd: tmpdir(),
-    env: { PATH, HOME, ...environment },
+    env: { PATH, HOME, BUN_JSC_useOMGJIT, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   child.stdout!.on('data', (chunk: Buffer) => printed.push(chunk.toString()))

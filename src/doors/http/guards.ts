@@ -1,6 +1,6 @@
 // Who may call what. `guards` runs before every handler; the other functions are asked by handlers about one session.
 import type { MiddlewareHandler } from 'hono'
-import { isLoopback } from '../../core/address.ts'
+import { answersAnyHost } from '../../core/address.ts'
 import { refuse } from '../../core/errors.ts'
 import { sameText } from '../../core/ids.ts'
 import { notOpened, opens, type KeyRow } from '../../core/key-scopes.ts'
@@ -70,8 +70,7 @@ const ours = ({ config, setting }: Services): string[] =>
 const nameOf = (host: string) => host.replace(/:\d+$/, '')
 
 const hostAllowed = (services: Services, host: string) => {
-  const { HOST, ALLOWED_HOSTS } = services.config
-  if (!isLoopback(HOST) && ALLOWED_HOSTS.length === 0) return true
+  if (answersAnyHost(services.config)) return true
   return isLoopbackHost(host) || ours(services).some((own) => own === host || nameOf(own) === nameOf(host))
 }
 

@@ -19,6 +19,8 @@ export const agentView = (agent: WatchedAgent, asking: string | undefined): Agen
     runner: runner_name === null ? undefined : { name: runner_name, online: runner_online === true },
     used: usedOf(agent),
     asking,
+    held: agent.held || agent.archived,
+    archived: agent.archived,
     stopped: stoppedOf(agent),
   }
 }

@@ -1,10 +1,11 @@
 // The parts of an open page that show its agent: rendered again each second, and sent when they differ.
 import { renderToStaticMarkup } from 'react-dom/server'
 import { AgentLine } from '../../../components/agents/agent-line.tsx'
-import { Family } from '../../../components/agents/family.tsx'
+import { FamilyMark } from '../../../components/agents/family.tsx'
 import { PermissionCard, SecondsLeft } from '../../../components/agents/permission-card.tsx'
 import { TaskAct, TaskLine } from '../../../components/agents/task-line.tsx'
 import type { AgentView, FamilyMember, PermissionView, TaskItem } from '../../../components/agents/agent-view.ts'
+import { sha256 } from '../../core/ids.ts'
 import type { Services } from '../../process/services.ts'
 import { partial } from '../live/partial.ts'
 import { agentView } from './agent-view.ts'
@@ -38,7 +39,7 @@ export const agentFragments = (services: Pick<Services, 'clock' | 'config'>, row
   if (!shown) return {}
   const fragments: Record<string, string> = {
     agent: morphed('agent', renderToStaticMarkup(<AgentLine agent={shown.agent} />)),
-    family: morphed('family', renderToStaticMarkup(<Family family={shown.family} here={rows.agent!.session_id} />)),
+    'family-mark': morphed('family-mark', renderToStaticMarkup(<FamilyMark mark={familyMark(shown.family)} />)),
   }
   for (const task of shown.tasks) for (const { id, html } of taskParts(task)) fragments[id] = morphed(id, html)
   for (const card of shown.requests) {
@@ -47,6 +48,10 @@ export const agentFragments = (services: Pick<Services, 'clock' | 'config'>, row
   }
   return fragments
 }
+
+/** Differs when the tree does. */
+export const familyMark = (family: FamilyMember | undefined): string =>
+  family === undefined ? '' : sha256(JSON.stringify(family)).slice(0, 12)
 
 const morphed = (id: string, html: string) => partial(`#${id}`, 'outerMorph', html)
 

@@ -2,7 +2,7 @@ import type { SessionAgent } from '../../../components/session/session-view.ts'
 import type { Http } from '../../doors/http/http.ts'
 import type { Session } from '../../stores/sessions.ts'
 import type { Site } from '../respond.tsx'
-import { shownOf } from './live.tsx'
+import { familyMark, shownOf } from './live.tsx'
 import { promptBoxOf } from './prompt-box.ts'
 import { readAgent } from './rows.ts'
 import { runnerCommand } from './runner-command.ts'
@@ -16,6 +16,7 @@ export const sessionAgentOf = async (c: Http, site: Site, session: Session): Pro
     shown && {
       view: shown.agent,
       family: shown.family,
+      familyMark: familyMark(shown.family),
       prompt: promptBoxOf(rows.agent!, crypto.randomUUID()),
       runnerCommand: runnerCommand(c, site),
     }

@@ -16,7 +16,7 @@ export const taskItem = (task: WatchedTask, now: number): TaskItem => {
     interruptible: by_agent && status === 'running' && !task.interrupt_asked,
     problem: status === 'failed' ? error?.message : undefined,
     asks: interrupted_by ? questionIn(interrupted_by.tool_name, interrupted_by.input) : undefined,
-    traced: by_agent && task.started_at !== null,
+    traced: by_agent,
   }
 }
 

@@ -10,6 +10,10 @@ import {
   SessionFields,
   type FieldsProps,
 } from '../../../components/forms/act-fields.tsx'
+import { LimitsFields } from '../../../components/agents/agent-fields.tsx'
+import { manageSession } from '../../control/sessions/manage-session.ts'
+import { updateSession } from '../../control/sessions/update-session.ts'
+import { agentOf } from '../../stores/control/agents.ts'
 import type { AnyOp } from '../../operations/context.ts'
 import { STATUS, type ErrorBody } from '../../core/errors.ts'
 import { isUuid } from '../../core/ids.ts'
@@ -117,6 +121,43 @@ const FORMS = {
         .map(({ teamId, teamName, hue }) => ({ id: teamId, name: teamName, hue, convener: teamId === session?.convenerTeamId }))
     },
     input: ({ to }, session_id) => ({ session_id, to }),
+  },
+  limits: {
+    title: 'What the agent may',
+    about: 'Permissions hold from its next task on; the limit at once.',
+    submit: 'Change',
+    operation: updateSession,
+    fields: LimitsFields,
+    initial: async ({ services }, { id, permissionMode }) => ({
+      permission_mode: permissionMode ?? '',
+      max_usd: String((await agentOf(services.database, id))?.maxUsd ?? ''),
+    }),
+    input: ({ permission_mode, max_usd }, session_id) => ({ session_id, permission_mode, ...(max_usd && { max_usd: Number(max_usd) }) }),
+  },
+  stop: {
+    title: 'Stop the agent',
+    about: 'What it does now is interrupted, and prompts wait until it is started again.',
+    submit: 'Stop it',
+    operation: manageSession,
+    fields: () => <></>,
+    input: (_, session_id) => ({ session_id, action: 'stop' }),
+  },
+  start: {
+    title: 'Start the agent again',
+    about: 'It goes on with the prompts that wait. An archived session comes back.',
+    submit: 'Start it',
+    operation: manageSession,
+    fields: () => <></>,
+    input: (_, session_id) => ({ session_id, action: 'start' }),
+  },
+  archive: {
+    title: 'Archive the session',
+    about:
+      'What runs is interrupted, what is queued ends, and the session takes no more writes. It stays readable, and starting its agent brings it back.',
+    submit: 'Archive',
+    operation: manageSession,
+    fields: () => <></>,
+    input: (_, session_id) => ({ session_id, action: 'delete' }),
   },
 } satisfies Record<string, SessionForm>
 

@@ -2,6 +2,7 @@
 //   GET /sessions/:id/live?after=SEQ&doc=VERSION   server-sent events of markup; Last-Event-ID `<cursor>.<version>` wins
 //   GET /sessions/:id/rows?before=SEQ              older rows; ?after=SEQ&until=SEQ: those of a gap
 //   GET /sessions/:id/tasks/SEQ                    what a task did, by the sequence of its prompt
+//   GET /sessions/:id/family                       the tree of sessions that it belongs to
 //   GET /sessions/:id/document?version=N           the document, of that version or newer
 import { Hono, type MiddlewareHandler } from 'hono'
 import { LRUCache } from 'lru-cache'
@@ -17,6 +18,7 @@ import { mayReadSession } from '../../doors/http/guards.ts'
 import type { Env, Http } from '../../doors/http/http.ts'
 import { partial } from './partial.ts'
 import { createHubs, type Hubs } from './hubs.ts'
+import { familyPart } from '../agents/family-part.tsx'
 import { taskTrace } from '../agents/task-trace.tsx'
 import { Viewer } from './viewer.ts'
 import { pack, takes, type Packed } from '../compress.ts'
@@ -36,6 +38,7 @@ export const liveRoutes = (site: Site) => {
     live: (c, id) => stream(c, site, hubs, id),
     rows: (c, id) => rows(c, site, id),
     'tasks/:task{\\d{1,15}}': (c, id) => taskTrace(c, site, id),
+    family: (c, id) => familyPart(c, site, id),
     document: (c, id) => documentText(c, site, documents, id),
   }
   const app = new Hono<Env>()

@@ -93,7 +93,7 @@ const rosterTeams = (services: Services, session: Session, teams: RosterRow[], s
       const spokeAt = spoke.get(row.teamId) ?? ''
       const isLastWord = left_at === null && spokeAt > last_seen_at
       // A team that polls now gets a new message within milliseconds: a count that appears and vanishes would make the page flicker.
-      const isAway = status !== 'active' && row.agent === null && left_at === null && session.status === 'active'
+      const isAway = status !== 'active' && !row.agent && left_at === null && session.status === 'active'
       return {
         id: row.teamId,
         name: row.teamName,
@@ -104,7 +104,7 @@ const rosterTeams = (services: Services, session: Session, teams: RosterRow[], s
         spoke: isLastWord,
         convener: is_convener,
         left: left_at !== null,
-        agent: row.agent !== null,
+        agent: Boolean(row.agent),
         unread: isAway ? unreadAmong(recent, row.teamId, Math.max(delivered, acknowledged)) : undefined,
         acknowledged,
       }

@@ -33,13 +33,6 @@ export const decideRequest = async (
   return rows.length > 0
 }
 
-/** The requests of a task that nobody has decided. */
-export const openRequestsOf = async ({ db }: Queries, taskId: string): Promise<PermissionRequest[]> =>
-  db
-    .select()
-    .from(permissionRequests)
-    .where(and(eq(permissionRequests.taskId, taskId), isNull(permissionRequests.decidedAt)))
-
 /** The open request of this session to raise that one's permissions so far. */
 export const openRaise = async (
   { query }: Queries,

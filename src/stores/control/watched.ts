@@ -128,7 +128,7 @@ where p.session_id = any($1::uuid[])`
 export const requestsByIds = async ({ query }: Queries, sessionId: string, ids: string[]): Promise<WatchedRequest[]> =>
   ids.length === 0 ? [] : query(`${REQUESTS} and p.id = any($2::text[])`, [plainArray([sessionId]), pgArray(ids)])
 
-const REQUESTS_SHOWN = 20 // of a session: more are never open, and a page that comes back has earlier decisions as rows of its feed
+const REQUESTS_SHOWN = 8 // of a session: more are hardly ever open, and a page that comes back has earlier decisions as rows of its feed
 
 /** The newest requests in these sessions. */
 export const watchedRequests = async ({ query }: Queries, ids: string[]): Promise<WatchedRequest[]> =>

@@ -6,8 +6,6 @@ import { pgArray } from '../../../db/arrays.ts'
 import { isUuid } from '../../core/ids.ts'
 import { isOnline } from './runners.ts'
 
-export type Worktree = typeof worktrees.$inferSelect
-
 /** A worktree with the runner that has it. */
 export interface WorktreeRow {
   worktree_id: string

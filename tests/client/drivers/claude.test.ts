@@ -4,10 +4,10 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { claude } from '../../../src/client/runner/drivers/claude.ts'
 import { claudeCode } from '../../../src/transcripts/claude-code.ts'
-import { clientBin, HUB_KEY, isRoot, newStage, NOBODY, runningWith, workIn, workOf, type Stage, type Task } from '../../support/drivers.ts'
-import { startScriptedModel, type Maker, type ScriptedModel } from '../../support/scripted-model.ts'
+import { claudeVersions, openClaude } from '../../support/claude-versions.ts'
+import { HUB_KEY, runningWith, workIn, workOf, type Stage, type Task } from '../../support/drivers.ts'
+import type { Maker, ScriptedModel } from '../../support/scripted-model.ts'
 
-const VERSIONS = { '2.1.330': 'claude', '2.1.197': 'claude-2.1.197' }
 const LONG_MS = 60_000
 
 let stage: Stage
@@ -17,12 +17,7 @@ afterEach(async () => {
   await model?.stop()
 })
 
-const MODEL = { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', ANTHROPIC_API_KEY: 'x' }
-
-const open = (bin: string, moves: Maker[], env: Record<string, string> = {}, more = {}) => {
-  model = startScriptedModel(moves)
-  stage = newStage([bin], { ...MODEL, ANTHROPIC_BASE_URL: model.url, ...env }, more)
-}
+const open = (bin: string, moves: Maker[], env = {}) => void ({ stage, model } = openClaude(bin, moves, env))
 
 const bash =
   (command: string): Maker =>
@@ -42,14 +37,7 @@ const transcriptOf = (conversation: string) =>
     .map((project) => join(projects(), project, `${conversation}.jsonl`))
     .find((file) => existsSync(file))!
 
-for (const [version, folder] of Object.entries(VERSIONS)) {
-  const bin = clientBin(folder)
-  if (bin === undefined) {
-    console.log(
-      `Skipped: Claude Code ${version} is not in the folder ${folder} of PARLEY_CLIENTS (npm i @anthropic-ai/claude-code@${version}).`,
-    )
-    continue
-  }
+for (const { version, bin } of claudeVersions()) {
   describe(`Claude Code ${version}`, () => {
     test(
       'a task: what it tells is what the transcript that it wrote itself has, and its result has answer, usage and ids',
@@ -166,6 +154,18 @@ for (const [version, folder] of Object.entries(VERSIONS)) {
       LONG_MS,
     )
 
+    test.each([0, 200, 400])(
+      'interrupted %d ms after its start, before there is anything to interrupt: no turn goes on',
+      async (ms) => {
+        open(bin, [() => Bun.sleep(20_000).then(() => 'late')])
+        const task = stage.run(claude, stage.job())
+        await Bun.sleep(ms)
+        task.interrupt()
+        expect((await task.result).status).toBe('interrupted')
+      },
+      15_000,
+    )
+
     test(
       'it goes on with a conversation, and a fork has what came before its point and nothing after; the origin is unchanged',
       async () => {
@@ -204,38 +204,6 @@ for (const [version, folder] of Object.entries(VERSIONS)) {
         const result = await stage.run(claude, stage.job(more)).result
         expect(result).toMatchObject({ status: 'failed', conversationMissing: true, error: { code: 'agent_failed' } })
         expect(model.asked).toEqual([])
-      },
-      LONG_MS,
-    )
-
-    test.each([
-      ['plan', 'plan'],
-      ['default', 'default'],
-      ['ask', 'default'],
-      ['acceptEdits', 'acceptEdits'],
-      ['auto', 'acceptEdits'],
-      ['on-failure', 'acceptEdits'],
-      ['bypassPermissions', 'bypassPermissions'],
-      ['allow-all', 'bypassPermissions'],
-    ])(
-      'the mode %s reaches it as %s',
-      async (permissionMode, wanted) => {
-        open(bin, [say('Done.')], {}, isRoot ? { user: NOBODY } : {}) // as root it refuses to bypass permissions
-        const task = stage.run(claude, stage.job({ permissionMode }))
-        expect(await task.result).toMatchObject({ status: 'completed' })
-        const begun = task.told.find(({ event }) => event.content.event === 'init')!.event.content
-        expect(begun.data).toMatchObject({ permissionMode: wanted })
-      },
-      LONG_MS,
-    )
-
-    test.skipIf(!isRoot)(
-      'as root it refuses to bypass permissions, in its own words',
-      async () => {
-        open(bin, [say('Done.')])
-        const { status, error } = await stage.run(claude, stage.job({ permissionMode: 'allow-all' })).result
-        expect(status).toBe('failed')
-        expect(error!.message).toContain('cannot be used with root')
       },
       LONG_MS,
     )

@@ -122,6 +122,18 @@ describe.skipIf(bin === undefined)(`Codex ${CODEX_VERSION}`, () => {
     LONG_MS,
   )
 
+  test.each([0, 300, 600, 900])(
+    'interrupted %d ms after its start, before there is anything to interrupt: no turn goes on',
+    async (ms) => {
+      open(() => Bun.sleep(20_000).then(() => [message('late')]))
+      const task = stage.run(codex, stage.job())
+      await Bun.sleep(ms)
+      task.interrupt()
+      expect((await task.result).status).toBe('interrupted')
+    },
+    15_000,
+  )
+
   test(
     'a fork has what came before its point and nothing after; the origin is unchanged',
     async () => {

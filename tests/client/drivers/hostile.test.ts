@@ -196,6 +196,18 @@ describe('Claude Code', () => {
     expect(existsSync(dirname(file))).toBe(false)
   })
 
+  test('its MCP file cannot be written: a sentence', async () => {
+    const before = process.env.TMPDIR
+    process.env.TMPDIR = join(stage.home, 'not there')
+    try {
+      expect((await run(print(INIT, RESULT)).result).error!.message).toContain('could not be written')
+    } finally {
+      if (before === undefined) delete process.env.TMPDIR
+      else process.env.TMPDIR = before
+    }
+    expect(stage.commands).toEqual([])
+  })
+
   test('a request that nobody knows is answered with an error, and what is asked after the end is answered by nobody', async () => {
     const ask = JSON.stringify({ type: 'control_request', request_id: 'r1', request: { subtype: 'elicitation' } })
     const source = `${print(INIT, ask)}let all='';process.stdin.on('data',(d)=>{all+=d;if(all.includes('r1')){require('fs').writeFileSync('told',all);${print(RESULT)}}});process.stdin.on('end',()=>process.exit(0))`

@@ -116,6 +116,16 @@ onEveryEngine((parley) => {
     await done(rooms('post_message', { session_id: child.session_id, content: 'Begin.' }, { headers: bearer(agent_key) }))
     const { participants } = await done(rooms('list_participants', { session_id: child.session_id }, { headers: bearer(agent_key) }))
     expect(participants.find(({ is_self }: any) => is_self)).toMatchObject({ is_convener: true })
+    // It joins as its own team, and each token ends the one before.
+    const join = () => done(rooms('join_session', { session_id: own, team_name: 'Whoever' }, { headers: bearer(agent_key) }))
+    const [joined, again] = [await join(), await join()]
+    expect(again).toMatchObject({ handle: joined.handle, team_name: 'Claude Code' })
+    expect(again.participants).toHaveLength(2)
+    await done(rooms('post_message', { session_id: own, content: 'With my token.' }, { team: again.team_id }))
+    await refused(rooms('post_message', { session_id: own, content: 'With the one before.' }, { team: joined.team_id }), 'unauthorized')
+    const third = await join()
+    await refused(rooms('post_message', { session_id: own, content: 'Remembered.' }, { team: again.team_id }), 'unauthorized')
+    await done(rooms('post_message', { session_id: own, content: 'Mine.' }, { team: third.team_id }))
     await runner.finish(task_id, 'Done.')
     await refused(agent('get_task', { task_id }), 'unauthorized')
   })

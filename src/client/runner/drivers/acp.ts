@@ -39,6 +39,8 @@ const run = (agent: AcpAgent, job: Job, listener: Listener, spawn: Spawn): Runni
   const usage = newAcpUsage(job)
   const updates = newUpdates(agent.name, (key, event) => state.prompted && tell(listener, key, [event]))
   let texts = 0
+  let cancel = () => {}
+  const cancelled = new Promise<object>((resolve) => (cancel = () => resolve(CANCELLED))) // what is asked then is answered at once
   const stop = () => {
     if (state.prompted && state.session) peer.notify('session/cancel', { sessionId: state.session.id })
   }
@@ -54,8 +56,7 @@ const run = (agent: AcpAgent, job: Job, listener: Listener, spawn: Spawn): Runni
   const peer = startPeer(spawn, agent.command, job, {
     async called(method, params) {
       if (method !== 'session/request_permission') throw new RpcError(`${method} is not offered.`, METHOD_NOT_FOUND)
-      const answer = await answerLeave(params, asking)
-      return state.interrupted ? CANCELLED : answer
+      return Promise.race([cancelled, answerLeave(params, asking)])
     },
     notified(method, params) {
       if (method !== 'session/update') return
@@ -71,6 +72,7 @@ const run = (agent: AcpAgent, job: Job, listener: Listener, spawn: Spawn): Runni
     ended: converse(agent, job, listener, peer, state, updates).then((result) => ({ ...result, ...usage.told(state.ended) })),
     interrupt() {
       state.interrupted = true
+      cancel()
       stop()
     },
   }

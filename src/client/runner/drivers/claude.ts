@@ -15,9 +15,14 @@ export const claude: Driver = {
   howToGet: 'npm install -g @anthropic-ai/claude-code, then run claude once and sign in',
   start: (job, listener, spawn) => {
     if (!canBeNamed(job)) return { ended: Promise.resolve(missing(job, 'its id is none of Claude Code')), interrupt() {} }
-    const { file, drop } = writeMcpFile(job)
-    const running = run(job, listener, spawn, file)
-    return { ...running, ended: running.ended.finally(drop) }
+    try {
+      const { file, drop } = writeMcpFile(job)
+      const running = run(job, listener, spawn, file)
+      return { ...running, ended: running.ended.finally(drop) }
+    } catch (error) {
+      const message = `Claude Code was not started: the file with its MCP servers could not be written (${String(error)}).`
+      return { ended: Promise.resolve<Result>({ status: 'failed', error: { code: 'agent_failed', message } }), interrupt() {} }
+    }
   },
 }
 
@@ -40,12 +45,7 @@ const run = (job: Job, listener: Listener, spawn: Spawn, mcpFile: string): Runni
     rememberCalls(calls, key, events, line.message)
     tell(listener, key, events)
     if (message !== undefined) state.known.conversationAt = message
-    const conversation = textOr(line.session_id)
-    if (conversation !== undefined && line.type === 'system') state.known.conversation = conversation
-    if (line.type === 'system' && line.subtype === 'init') {
-      state.begun = true
-      if (state.interrupted) interrupt() // the first one may have come before there was anything to interrupt
-    }
+    if (line.type === 'system') learn(state, line, interrupt)
     if (line.type === 'control_request')
       void answer(line, listener, cli, (id) => (state.known.interruptedBy = calls.get(shortId(id)) ?? shortId(id)))
     if (line.type === 'result') {
@@ -66,6 +66,14 @@ const run = (job: Job, listener: Listener, spawn: Spawn, mcpFile: string): Runni
       interrupt()
     },
   }
+}
+
+const learn = (state: State, { subtype, session_id }: Json, interrupt: () => void) => {
+  const conversation = textOr(session_id)
+  if (conversation !== undefined) state.known.conversation = conversation
+  if (subtype !== 'init') return
+  state.begun = true
+  if (state.interrupted) interrupt() // the first one may have come before there was anything to interrupt
 }
 
 const CALLS_KEPT = 1000

@@ -42,6 +42,7 @@ const run = (job: Job, listener: Listener, spawn: Spawn): Running => {
     notified(method, params) {
       approvals.heard(method, params)
       hear(state, method, params)
+      if (method === 'turn/started' && state.interrupted) void stop(peer, state) // one that came before was for no turn
       if (state.ended) finish()
     },
     text: (line) => tell(listener, `output-${++texts}`, [printed(line)]),
@@ -61,11 +62,11 @@ const converse = async (job: Job, listener: Listener, peer: Peer, state: State, 
   let unasked: RpcError | undefined
   try {
     const thread = await begin(job, peer, state)
+    if (state.interrupted) throw new Error('interrupted before there was a turn')
     const from = thread.path === undefined ? 0 : await lengthOf(thread.path)
     const { turn } = await peer.call('turn/start', { threadId: thread.id, input: [{ type: 'text', text: promptOf(job) }] })
     state.turn = wordOf(objectOr(turn).id)
     if (thread.path !== undefined) followed = followTurn(thread.path, from, state.turn, (key, events) => tell(listener, key, events))
-    if (state.interrupted) void stop(peer, state)
     await over
     // Its commands outlive an interrupt, and a turn that left one in the background.
     await peer.call('thread/backgroundTerminals/clean', { threadId: thread.id }).catch(() => {})
@@ -100,6 +101,7 @@ const stop = async (peer: Peer, { thread, turn }: State) => {
 
 const hear = (state: State, method: string, params: Json) => {
   if (state.thread !== undefined && params.threadId !== state.thread.id) return // an agent of its own beside it
+  if (method === 'turn/started') state.turn ??= wordOf(objectOr(params.turn).id)
   if (method === 'turn/completed') state.ended = objectOr(params.turn)
   const said = method === 'item/completed' ? answerIn(params.item) : undefined
   if (said !== undefined) state.answer = said

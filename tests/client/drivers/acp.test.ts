@@ -1,0 +1,187 @@
+// The protocol's corners, with an agent made for them: what it announces, and what it does on a prompt, is the test's.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { addedDriver } from '../../../src/client/runner/drivers/drivers.ts'
+import { newStage, workOf, type Stage, type Task } from '../../support/drivers.ts'
+
+const driver = addedDriver('corner', ['corner'])
+
+let stage: Stage
+beforeEach(() => void (stage = newStage()))
+afterEach(() => stage.drop())
+
+interface Agent {
+  /** What it answers to each method; a function's body for `session/prompt`, with `ask(kind)`, `update(update)` and `params`. */
+  capabilities?: object
+  session?: object
+  prompt?: string
+  more?: string
+}
+
+const agent = ({ capabilities = {}, session = {}, prompt = '', more = '' }: Agent) => `
+const fs = require('fs')
+const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n')
+const update = (update) => send({ method: 'session/update', params: { sessionId: 's1', update } })
+const say = (text) => update({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } })
+const waiting = new Map()
+let count = 100
+const call = (method, params) => { const id = count++; send({ id, method, params }); return new Promise((resolve) => waiting.set(id, resolve)) }
+const options = [{ optionId: 'y', name: 'Yes', kind: 'allow_once' }, { optionId: 'n', name: 'No', kind: 'reject_once' }]
+const ask = async (kind, title = kind) => {
+  const { result } = await call('session/request_permission', { sessionId: 's1', options, toolCall: { toolCallId: 'c-' + kind, title, kind, status: 'pending' } })
+  return result.outcome.optionId ?? result.outcome.outcome
+}
+const failing = (code, message) => Object.assign(new Error(message), { code })
+const methods = {
+  initialize: () => ({ protocolVersion: 1, agentCapabilities: ${JSON.stringify(capabilities)} }),
+  'session/new': () => ({ sessionId: 's1', ...${JSON.stringify(session)} }),
+  'session/set_mode': (params) => { fs.appendFileSync('modes', params.modeId + '\\n'); return {} },
+  'session/prompt': async (params) => { ${prompt}; return { stopReason: 'end_turn' } },
+}
+${more}
+require('readline').createInterface({ input: process.stdin }).on('line', async (line) => {
+  const { id, method, params, result, error } = JSON.parse(line)
+  if (method === undefined) return waiting.get(id)({ result, error })
+  if (id === undefined) return methods[method]?.(params)
+  try { send({ id, result: await (methods[method] ?? (() => { throw failing(-32601, 'no ' + method) }))(params) }) }
+  catch (problem) { send({ id, error: { code: problem.code ?? -32603, message: problem.message } }) }
+}).on('close', () => process.exit(0))
+`
+
+const run = (made: Agent, more = {}, answer?: Parameters<Stage['run']>[2]): Task => {
+  stage.program('corner', agent(made))
+  return stage.run(driver, stage.job(more), answer)
+}
+
+const KINDS = ['read', 'edit', 'execute', 'other']
+const ASKS_FOR_ALL = `const answers = []; for (const kind of ${JSON.stringify(KINDS)}) answers.push(await ask(kind)); say(answers.join())`
+
+describe('an agent without modes: the answers to what it asks enforce them', () => {
+  test.each([
+    ['plan', 'y,n,n,n', 0],
+    ['default', 'n,n,n,n', 4],
+    ['ask', 'n,n,n,n', 4],
+    ['acceptEdits', 'n,y,n,n', 3],
+    ['auto', 'n,y,n,n', 3],
+    ['on-failure', 'n,y,n,n', 3],
+    ['bypassPermissions', 'y,y,y,y', 0],
+    ['allow-all', 'y,y,y,y', 0],
+  ])('%s: read, edit, execute, other are answered %s, and people are asked %d times', async (permissionMode, answers, asked) => {
+    const task = run({ prompt: ASKS_FOR_ALL }, { permissionMode }, () => ({ allow: false, message: undefined }))
+    expect(await task.result).toMatchObject({ status: 'completed', answer: answers, conversation: 's1' })
+    expect(task.asked).toHaveLength(asked)
+    expect(task.told.find(({ key }) => key === 'mode')!.event.content.data).toEqual({ mode: permissionMode, by: 'runner' })
+  })
+})
+
+const modes = (...ids: string[]) => ({ modes: { currentModeId: ids[0], availableModes: ids.map((id) => ({ id, name: id })) } })
+
+test.each([
+  ['plan', 'plan'],
+  ['default', undefined],
+  ['acceptEdits', 'acceptEdits'],
+  ['auto', 'auto'],
+  ['allow-all', 'yolo'],
+])('the mode %s is sent as %p where the agent announces it', async (permissionMode, sent) => {
+  const session = modes('default', 'plan', 'acceptEdits', 'auto', 'yolo')
+  const task = run({ session, prompt: `say(fs.existsSync('modes') ? fs.readFileSync('modes', 'utf8') : '')` }, { permissionMode })
+  expect((await task.result).answer?.trim()).toBe(sent)
+})
+
+test('a mode that the agent announces and then refuses is enforced by the answers', async () => {
+  const more = `methods['session/set_mode'] = () => { throw failing(-32603, 'not in an untrusted folder') }`
+  const task = run({ session: modes('default', 'plan'), prompt: ASKS_FOR_ALL, more }, { permissionMode: 'plan' })
+  expect(await task.result).toMatchObject({ status: 'completed', answer: 'y,n,n,n' })
+})
+
+test('what it says and does becomes events: pieces are joined, stages are one call, foreign updates stay', async () => {
+  const prompt = `
+    update({ sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text: 'Let ' } })
+    update({ sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text: 'us see.' } })
+    say('I look'); say(' first.')
+    update({ sessionUpdate: 'tool_call', toolCallId: 'c1', title: 'bash', kind: 'execute', status: 'pending', rawInput: {} })
+    update({ sessionUpdate: 'tool_call_update', toolCallId: 'c1', status: 'in_progress', rawInput: { command: 'ls' } })
+    update({ sessionUpdate: 'tool_call_update', toolCallId: 'c1', status: 'in_progress', rawInput: { command: 'ls' } })
+    update({ sessionUpdate: 'tool_call_update', toolCallId: 'c1', status: 'failed', rawOutput: { output: 'none', metadata: { exit: 2 } } })
+    update({ sessionUpdate: 'plan', entries: [{ content: 'one', status: 'pending' }] })
+    update({ sessionUpdate: 'tool_call', toolCallId: 'c2', title: 'Edit a.txt', kind: 'edit', status: 'pending', locations: [{ path: 'a.txt' }] })
+    say('Done.')
+    send({ method: 'session/update', params: { sessionId: 'another', update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'not mine' } } } })`
+  const task = run({ prompt })
+  expect(await task.result).toMatchObject({ status: 'completed', answer: 'Done.' })
+  expect(workOf(task.told.map(({ event }) => event)).map(({ type, toolName, content }) => [type, toolName, content])).toEqual([
+    ['reasoning', undefined, { text: 'Let us see.' }],
+    ['assistant_response', undefined, { text: 'I look first.' }],
+    ['tool_call', 'bash', { arguments: { command: 'ls' } }],
+    ['tool_response', 'bash', { text: 'none', exit_code: 2, is_error: true }],
+    ['assistant_response', undefined, { text: 'Done.' }],
+    ['tool_call', 'edit', { arguments: { title: 'Edit a.txt', path: 'a.txt' } }],
+  ])
+  expect(task.told.map(({ event }) => event.content.event)).toContain('plan')
+  expect(new Set(task.told.map(({ key }) => key)).size).toBe(task.told.length)
+})
+
+test('a loaded conversation: nothing of what it tells again is new, also what it tells after it has answered', async () => {
+  const more = `
+    methods['session/load'] = () => { say('old'); setTimeout(() => say('also old'), 100); return {} }`
+  const task = run(
+    { capabilities: { loadSession: true }, more, prompt: `await new Promise((resolve) => setTimeout(resolve, 300)); say('new')` },
+    { conversation: 's1' },
+  )
+  expect(await task.result).toMatchObject({ status: 'completed', answer: 'new', conversation: 's1' })
+  expect(workOf(task.told.map(({ event }) => event)).map(({ content }) => content.text)).toEqual(['new'])
+})
+
+test.each([
+  ['cannot load one', {}, '', { conversation: 's0' }],
+  [
+    'does not know it',
+    { loadSession: true },
+    `methods['session/load'] = () => { throw failing(-32002, 'no such session') }`,
+    { conversation: 's0' },
+  ],
+  ['cannot fork', { loadSession: true }, '', { fork: { conversation: 's0', at: 'm1' } }],
+])('an agent that %s: told as missing, and nothing is asked', async (_, capabilities, more, job) => {
+  const task = run({ capabilities, more, prompt: `fs.writeFileSync('prompted', '')` }, job)
+  expect(await task.result).toMatchObject({ status: 'failed', conversationMissing: true })
+  expect(() => readFileSync(join(stage.folder, 'prompted'))).toThrow()
+})
+
+test.each([
+  [`throw failing(-32000, 'Authentication required')`, 'corner: Authentication required'],
+  [`return { stopReason: 'refusal' }`, 'The model refused to go on.'],
+  [`return { stopReason: 'odd' }`, 'corner stopped: odd.'],
+  [`process.exit(7)`, 'corner ended with code 7 before it said how the task went.'],
+])('%s: it failed, in words', async (prompt, message) => {
+  expect((await run({ prompt }).result).error).toEqual({ code: 'agent_failed', message })
+})
+
+test('an interrupt cancels, and what is asked for at that moment is answered as cancelled', async () => {
+  const prompt = `fs.writeFileSync('answer', await ask('execute', 'rm -rf /')); await new Promise((resolve) => (methods['session/cancel'] = resolve)); return { stopReason: 'cancelled' }`
+  const more = `methods['session/cancel'] = () => { methods.early = true }`
+  const task = run(
+    { prompt: prompt.replace('await new Promise', 'if (!methods.early) await new Promise'), more },
+    {},
+    () => new Promise(() => {}),
+  )
+  await task.until('tool_call')
+  while (task.asked.length === 0) await Bun.sleep(10)
+  task.interrupt()
+  expect((await task.result).status).toBe('interrupted')
+  expect(readFileSync(join(stage.folder, 'answer'), 'utf8')).toBe('cancelled')
+})
+
+test('a plan to agree to ends the task with that call', async () => {
+  const prompt = `await ask('switch_mode', 'Ready to code?'); return { stopReason: 'cancelled' }`
+  const task = run({ prompt })
+  const { status, interruptedBy } = await task.result
+  expect(status).toBe('interrupted')
+  expect(task.told.find(({ key }) => key === interruptedBy)!.event).toMatchObject({ type: 'tool_call', toolName: 'switch_mode' })
+  expect(task.asked).toEqual([])
+})
+
+test('files and terminals of ours are not offered, and asking for them ends nothing', async () => {
+  const task = run({ prompt: `say(String((await call('fs/write_text_file', { path: 'made', content: 'x' })).error.code))` })
+  expect((await task.result).answer).toBe('-32601')
+})
