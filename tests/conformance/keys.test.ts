@@ -248,7 +248,7 @@ onEveryEngine((parley) => {
     await served.close()
   })
 
-  test('no answer, page, log line or row holds a key after it was told', async () => {
+  test('no answer, page, log line or row holds a key after it was told [D5]', async () => {
     const served = await parley().beside({}, undefined, {})
     const cookie = await cookieOf(served, { name: 'Robin', role: 'person' })
     const body = new URLSearchParams({ name: 'My laptop', scope: 'full', session_id: '' }).toString()

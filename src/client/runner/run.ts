@@ -124,11 +124,13 @@ const greet = async ({ out, env }: Machine, options: RunnerOptions, { git, repos
 // Names of folders, branches and agents are others' words: none of them moves the terminal's cursor or begins a line.
 const plain = (line: string): string => escapeInvisible(line).replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ')
 
+// A user without an entry has no name, as in some containers; Bun calls one so whose environment says none.
 const userName = (env: Machine['env']): string => {
   try {
-    return userInfo().username
+    const { username, uid } = userInfo()
+    return username === 'unknown' ? (env.LOGNAME ?? `user ${uid}`) : username
   } catch {
-    return env.USER ?? 'this user' // one without an entry, as in a container
+    return env.USER ?? 'this user'
   }
 }
 

@@ -8,7 +8,7 @@ import { called, said } from '../../support/played-runner.ts'
 onEveryEngine((parley) => {
   const scene = (more: Record<string, unknown> = {}) => controlScene(parley(), more)
 
-  test('a fork begins at the end of a task: its conversation, its document, its place, and nothing of what runs', async () => {
+  test('a fork begins at the end of a task: its conversation, its document, its place, and nothing of what runs [C10]', async () => {
     const { runner, call, session, session_id, start, log } = await scene()
     const team = { team: session.team_id as string }
     const first = await start('First.')
@@ -68,7 +68,7 @@ onEveryEngine((parley) => {
     expect((await log(fork.session_id)).find(({ type }) => type === 'user_input').content.text).toBe('Mend it.')
   })
 
-  test('a subsession inherits what is not said, and tells its parent when a task ends and when it is concluded', async () => {
+  test('a subsession inherits what is not said, and tells its parent when a task ends and when it is concluded [C6 C11 C13]', async () => {
     const { runner, call, key, session_id, session, log } = await scene()
     const child = await done(call('send_prompt', { session_id, prompt: 'A part.', mode: 'subsession', title: 'A part' }))
     const team = { team: session.team_id as string }
@@ -96,7 +96,7 @@ onEveryEngine((parley) => {
     })
   })
 
-  test('an agent steers what is below it, and nothing else', async () => {
+  test('an agent steers what is below it, and nothing else [C22]', async () => {
     const { runner, start, call } = await scene()
     const { task_id } = await start()
     const { agent_key, session_id: own } = await runner.takeOne()

@@ -165,7 +165,7 @@ onEveryEngine((parley) => {
   })
 
   describe('what is no good key', () => {
-    test('none, an unknown, a misshapen one, and a team_id in its place: 401, and nothing is done', async () => {
+    test('none, an unknown, a misshapen one, and a team_id in its place: 401, and nothing is done [D1]', async () => {
       const { own, full } = await places(parley())
       const team = await done(viaRest(parley())('join_session', { session_id: own.session_id, team_name: 'Team' }))
       const before = await counts()
@@ -226,7 +226,7 @@ onEveryEngine((parley) => {
         expect((await overRest(parley(), tool, input, as)).code).toBe('secret_in_text')
     })
 
-    test('one that is revoked ends at once, a held call with it, at another instance too', async () => {
+    test('one that is revoked ends at once, a held call with it, at another instance too [D3]', async () => {
       const other = parley().engine === 'postgres' ? await parley().beside({}) : undefined
       const there = other ?? parley()
       const { own } = await places(parley())

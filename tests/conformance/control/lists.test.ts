@@ -28,7 +28,7 @@ throughEveryDoor((call, parley) => {
   }
 
   describe('list_sessions', () => {
-    test('has the newest first, each with what its agent does and where', async () => {
+    test('has the newest first, each with what its agent does and where [D7]', async () => {
       const [as, runner] = [await full(), await runnerAt(parley())]
       const first = await opened(runner, as)
       const second = await opened(runner, as, { title: 'Second', agentic_tool: 'codex', initial_prompt: 'Begin.' })
@@ -101,7 +101,7 @@ throughEveryDoor((call, parley) => {
   })
 
   describe('get_session', () => {
-    test('has the agent, its worktree and its tasks', async () => {
+    test('has the agent, its worktree and its tasks [C20 D8]', async () => {
       const [as, runner] = [await full(), await runnerAt(parley(), { mcp_servers: ['tracker'] })]
       const { session_id, task_id } = await opened(runner, as, {
         description: 'Empty files are read as none.',

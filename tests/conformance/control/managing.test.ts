@@ -37,7 +37,7 @@ throughEveryDoor((call, parley) => {
   }
 
   describe('update_session', () => {
-    test('renames as a team does, with a reason, and tells everybody', async () => {
+    test('renames as a team does, with a reason, and tells everybody [C16]', async () => {
       const { update, events } = await working()
       const { session } = await done(update({ title: 'Empty files', description: 'None are read.' }))
       expect(session).toMatchObject({ title: 'Empty files', description: 'None are read.' })
@@ -120,7 +120,7 @@ throughEveryDoor((call, parley) => {
       [{ max_usd: 0 }, 'max_usd', ''],
       [{ git_state: {} }, 'git_state', ''],
       [{ title: 'a\u0000b' }, 'title', ''],
-    ])('refuses %j', async (input, field, sentence) => {
+    ])('refuses %j [C17 C18]', async (input, field, sentence) => {
       const { update, shown } = await working()
       const before = await shown()
       const { details, message } = await refused(update(input), 'invalid_request')
@@ -128,7 +128,7 @@ throughEveryDoor((call, parley) => {
       expect(await shown()).toEqual(before)
     })
 
-    test('takes all eight modes for any agent, as they are given', async () => {
+    test('takes all eight modes for any agent, as they are given [C1 C7]', async () => {
       const { update } = await working({ agentic_tool: 'codex' })
       for (const mode of ['default', 'acceptEdits', 'bypassPermissions', 'plan', 'ask', 'auto', 'on-failure', 'allow-all'])
         expect((await done(update({ permission_mode: mode }))).session.permission_config).toEqual({ mode })
@@ -176,7 +176,7 @@ throughEveryDoor((call, parley) => {
   })
 
   describe('manage_session', () => {
-    test('stop interrupts and holds the queue, start lets it go on', async () => {
+    test('stop interrupts and holds the queue, start lets it go on [D17]', async () => {
       const { manage, prompted, runner, taskOf, shown } = await working()
       const [first, second] = [await prompted('One.'), await prompted('Two.')]
       await runner.takeOne()
@@ -296,7 +296,7 @@ throughEveryDoor((call, parley) => {
   })
 
   describe('set_session_name', () => {
-    test('names the session that the key is for, as every change of a title is told', async () => {
+    test('names the session that the key is for, as every change of a title is told [D4 D19]', async () => {
       const { id, events } = await working()
       const as = { headers: bearer(await keyOf(parley(), 'sess', id)) }
       expect(await done(call('control.set_session_name', { name: 'Empty files' }, as))).toEqual({ session_id: id, title: 'Empty files' })

@@ -25,7 +25,7 @@ throughEveryDoor((call, parley) => {
   const linesOf = ({ messages }: { messages: any[] }) => messages.map(({ type, text }) => `${type} ${text}`)
 
   describe('get_messages', () => {
-    test('has texts, and of a call one line; no output, no reasoning, and the program’s own only when asked for', async () => {
+    test('has texts, and of a call one line; no output, no reasoning, and the program’s own only when asked for [D10 D12 D13]', async () => {
       const { runner, read, prompted } = await working()
       const { message_id } = await prompted('Add a test.')
       const printed = [
@@ -58,7 +58,7 @@ throughEveryDoor((call, parley) => {
       ])
     })
 
-    test('without after_message_id has the latest answer and the calls after it, whatever is said meanwhile', async () => {
+    test('without after_message_id has the latest answer and the calls after it, whatever is said meanwhile [D9]', async () => {
       const { as, id, runner, read, prompted } = await working()
       expect(await read()).toEqual({ messages: [], has_more: false })
       await prompted('First.')
@@ -189,7 +189,7 @@ throughEveryDoor((call, parley) => {
   })
 
   describe('get_message', () => {
-    test('has the whole event', async () => {
+    test('has the whole event [D14]', async () => {
       const { as, id, runner, read, prompted } = await working()
       const { message_id } = await prompted('Go.')
       const task = await runner.takeOne()

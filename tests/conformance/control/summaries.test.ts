@@ -35,7 +35,7 @@ const opened = async (call: Call, served: Served) => {
 
 throughEveryDoor((call, parley) => {
   describe('without a model', () => {
-    test('tells what was asked and done, plans, questions, links, errors, and the latest answer in full', async () => {
+    test('tells what was asked and done, plans, questions, links, errors, and the latest answer in full [D11]', async () => {
       const { runner, prompted, summarized, resolves } = await opened(call, parley())
       await prompted('Write the parser.')
       const answer = `It is at https://example.org/pull/7. Shall I merge it?\n${'More of it. '.repeat(200)}`

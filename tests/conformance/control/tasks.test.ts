@@ -14,7 +14,7 @@ onEveryEngine(
     const fullKey = () => keyOf(parley(), 'full')
     const start = (call: Control, session_id: string, prompt = 'Add a test.') => done(call('send_prompt', { session_id, prompt }))
 
-    test('two prompts of one session run one after the other, in the order of the log', async () => {
+    test('two prompts of one session run one after the other, in the order of the log [C9]', async () => {
       const { runner, call, session_id } = await scene()
       const first = await start(call, session_id, 'First.')
       const second = await start(call, session_id, 'Second.')
@@ -102,7 +102,7 @@ onEveryEngine(
       expect((await done(call('get_task', { task_id }))).task.status).toBe('completed')
     })
 
-    test('whoever waits for the end gets the answer, or what there is when the time is up', async () => {
+    test('whoever waits for the end gets the answer, or what there is when the time is up [D16]', async () => {
       const { runner, call, session_id } = await scene()
       const early = await done(call('send_prompt', { session_id, prompt: 'Slowly.', wait_for_completion: true, timeout_ms: 50 }))
       expect(early).toMatchObject({ started: true, completed: false, status: 'queued' })
@@ -111,7 +111,7 @@ onEveryEngine(
       expect((await done(waiting)).task).toMatchObject({ status: 'completed', answer: { text: 'There.' } })
     })
 
-    test('an interrupt reaches the runner as an order, until it is answered', async () => {
+    test('an interrupt reaches the runner as an order, until it is answered [D18]', async () => {
       const { runner, call, session_id } = await scene()
       expect(await done(call('interrupt_session', { session_id }))).toEqual({ interrupted: false })
       const { task_id } = await start(call, session_id)
@@ -168,7 +168,7 @@ onEveryEngine(
       expect((await free.runner.take()).tasks).toHaveLength(1)
     })
 
-    test('a worktree is made for a branch that none has, and what was prompted meanwhile runs then', async () => {
+    test('a worktree is made for a branch that none has, and what was prompted meanwhile runs then [D15]', async () => {
       const { runner, call } = await scene()
       const made = await done(
         call('create_session', { title: 'Branch', repo_full_name: runner.repo, branch: 'feature/x', initial_prompt: 'Go.' }),
@@ -206,6 +206,16 @@ onEveryEngine(
       expect((await runner.take()).tasks).toEqual([])
     })
 
+    test.each([
+      ['codex', 'auto'],
+      ['claude-code', 'acceptEdits'],
+      ['gemini', 'acceptEdits'],
+    ])('without a mode %s works in %s [C4]', async (agentic_tool, mode) => {
+      const { runner, call } = await scene()
+      await done(call('create_session', { title: 'A', worktree_id: runner.worktree, agentic_tool, initial_prompt: 'Go.' }))
+      expect((await runner.takeOne()).permission_mode).toBe(mode)
+    })
+
     test('a prompt without an agent is answered by a team, which is asked by name', async () => {
       const call = control(await fullKey())
       const { alex, bea, id } = await room(viaRest(parley()))
@@ -217,7 +227,7 @@ onEveryEngine(
       expect((await done(waiting)).task).toMatchObject({ status: 'completed', answer: { text: 'It is.' } })
     })
 
-    describe('bad input', () => {
+    describe('bad input [C12]', () => {
       test.each([
         [{ prompt: ' ' }, 'invalid_request'],
         [{ prompt: 'x'.repeat(64 * 1024 + 1) }, 'invalid_request'],
@@ -244,7 +254,7 @@ onEveryEngine(
         await refused(call('create_session', { title: 'A', worktree_id: runner.worktree, context_files: [file] }), 'invalid_request')
       })
 
-      test('an agent without a worktree, an unknown one, an unknown repository, an agent or server that no runner has', async () => {
+      test('an agent without a worktree, an unknown one, an unknown repository, an agent or server that no runner has [C14 C15]', async () => {
         const { call, runner } = await scene()
         const create = (input: object) => call('create_session', { title: 'A', ...input })
         await refused(create({ agentic_tool: 'codex' }), 'invalid_request')
