@@ -47,8 +47,7 @@ const samples: Record<string, Sample> = {
   revoke_invitation: { input: { invitation_id: INVITATION }, person: true },
   transfer_convener: { input: { to: BEA }, other: { to: 'nobody' } },
 }
-// What keys and people alone call is in control/idempotency.test.ts.
-const writing = operations.filter(({ effect, toolset }) => effect !== 'read' && toolset !== 'control')
+const writing = operations.filter(({ effect, toolset }) => effect !== 'read' && toolset !== 'control') // control/retries.test.ts has those
 const sampleOf = (name: string): Sample => samples[name]!
 const newKey = () => crypto.randomUUID()
 

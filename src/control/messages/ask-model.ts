@@ -2,7 +2,7 @@
 // readers of the session may read.
 import type { Services } from '../../process/services.ts'
 
-export const MODEL_WITHIN_S = 60
+export const MODEL_WITHIN_S = 50 // MCP clients give up after 60
 export const LOG_CHARACTERS = 200_000
 const MOST_TOKENS = 1_000
 const CURRENT_SONNET = 'claude-sonnet-4-5'

@@ -26,7 +26,7 @@ export const summaryOf = async (context: Context, session: Session): Promise<Sum
   const rows = await newestRows(queries, session.id, session.lastSequence, LOG_CHARACTERS)
   const state = await stateOf(queries, session)
   const written = services.config.ANTHROPIC_API_KEY === undefined ? undefined : await byModel(context, session, rows, state)
-  const { text, cited } = await citing(context, session.id, written ?? extractOf(rows, state))
+  const { text, cited } = await citing(context, session.id, written ?? extractOf(rows, state), written !== undefined)
   const answer = await latestOf(context, session.id)
   return {
     summary: answer ? `${text}\n\nLatest answer [${answer.id}]:\n${answer.text}` : text,
@@ -69,11 +69,16 @@ const toldOf = (rows: readonly MessageRow[], { name, because }: WorkState): stri
 
 const ID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi
 
-// Ids that are no messages of this session are taken out: each that stays resolves with get_message.
-const citing = async ({ queries }: Context, sessionId: string, text: string): Promise<{ text: string; cited: string[] }> => {
+// The ids that resolve with get_message. A model's others are taken out of its text; an extract's are what somebody wrote.
+const citing = async (
+  { queries }: Context,
+  sessionId: string,
+  text: string,
+  invented: boolean,
+): Promise<{ text: string; cited: string[] }> => {
   const named = [...new Set([...text.matchAll(ID)].map(([id]) => id.toLowerCase()))]
   const known = await eventsAmong(queries, sessionId, named)
-  const kept = text.replace(UNKNOWN_REF, (whole, id: string) => (known.has(id.toLowerCase()) ? whole : ''))
+  const kept = !invented ? text : text.replace(UNKNOWN_REF, (whole, id: string) => (known.has(id.toLowerCase()) ? whole : ''))
   return { text: kept, cited: named.filter((id) => known.has(id)) }
 }
 

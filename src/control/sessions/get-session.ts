@@ -63,7 +63,8 @@ export const wholeAnswer = async ({ queries }: Pick<Context, 'queries'>, session
   const { message_count, ...origin } = await sessionDetails(queries, id)
   const { own, tree } = await usageOf(queries, id)
   const tasks = await listTasksOf(queries, id, { limit: NEWEST_TASKS })
-  return {
+  // With its fields in the schema's order, which those of jsonb are not: a retry is answered with the same bytes.
+  return wholeSession.parse({
     ...shown,
     description: session.description,
     room_status: session.status,
@@ -80,5 +81,5 @@ export const wholeAnswer = async ({ queries }: Pick<Context, 'queries'>, session
     tree_usage: tree,
     max_usd: agent?.maxUsd ?? null,
     error: agent?.error ?? null,
-  }
+  })
 }
