@@ -51,14 +51,13 @@ const withPostgres = async (run: (database: TestPostgres) => Promise<void>): Pro
 
 const runAll = async (database: TestPostgres, browser: string | undefined): Promise<void> => {
   await step('styles, scripts, client', ['components/styles.ts'], {}) // once: tests that start servers beside each other read what it writes
-  const whole = only.length === 0
-  if (whole) await step('static checks', ['tests/check.ts', '--static'], {})
-  const empty = whole ? mkdtempSync(join(tmpdir(), 'parley-test-')) : undefined
+  if (only.length === 0) await step('static checks', ['tests/check.ts', '--static'], {})
+  const empty = mkdtempSync(join(tmpdir(), 'parley-test-'))
   try {
-    if (empty) await step('empty databases', ['tests/make-empty.ts', empty], {})
+    await step('empty databases', ['tests/make-empty.ts', empty], {})
     await step('tests', ['test', ...PARALLEL, '--timeout', HANGS_MS, ...only], testEnv(database, browser, empty))
   } finally {
-    if (empty) rmSync(empty, { recursive: true, force: true })
+    rmSync(empty, { recursive: true, force: true })
   }
 }
 
@@ -66,11 +65,11 @@ const runAll = async (database: TestPostgres, browser: string | undefined): Prom
 // next file that nobody has begun, and keeps the modules that the one before has loaded.
 const PARALLEL = [`--parallel=${2 * availableParallelism()}`, '--no-isolate']
 
-const testEnv = ({ url, pid, dir, port }: TestPostgres, browser?: string, empty?: string): Record<string, string> => ({
+const testEnv = ({ url, pid, dir, port }: TestPostgres, browser: string | undefined, empty: string): Record<string, string> => ({
   TEST_DATABASE_URL: url,
   ...(pid ? { PARLEY_TEST_POSTGRES: JSON.stringify({ pid, dir, port }) } : {}),
   ...(browser ? { CHROMIUM_PATH: browser } : {}),
-  ...(empty ? { [VARIABLE]: empty } : {}),
+  [VARIABLE]: empty,
   BUN_JSC_useOMGJIT: '0', // the last step of compiling the embedded database, which pays after minutes: a seventh of a short process's time
   ...(all ? { PARLEY_TEST_ALL: '1' } : {}),
 })

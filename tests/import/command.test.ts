@@ -15,9 +15,9 @@ beforeAll(async () => {
     cpSync(dataFile(name), join(files.folder, name.replace('gemini', 'session-gemini')))
   files.write('notes.jsonl', 'no transcript\n')
   server = await startServer({ ACCESS_TOKEN: TOKEN })
-}, 60_000)
+}, 180_000)
 afterAll(async () => {
-  await server.remove()
+  await server?.remove()
   files.drop()
 }, 60_000)
 
