@@ -1,4 +1,5 @@
 // Faults that somebody could make, by hand-picked place: each breaks one promise and must fail one of its tests.
+import { CONTROL } from './control.ts'
 
 export interface Mutant {
   name: string

@@ -26,6 +26,8 @@ export const git = (folder: string, ...words: string[]): string => {
   return stdout.trim()
 }
 
+type HubOfRunner = Pick<RunnerHub, 'url' | 'key'>
+
 export type Site = ReturnType<typeof newSite>
 
 /** A home, a folder in PATH that has the scripted agent, and one repository with a commit. */
@@ -52,22 +54,25 @@ export const newSite = (program: string, name = 'app') => {
     PATH: `${path('bin')}:${dirname(RUNTIME)}:${process.env.PATH}`,
     HOME: path('home'),
     STARTS_FILE: path('starts'),
+    PROMPTS_FILE: path('prompts'),
     ...more,
   })
+  /** The same without waiting for it. */
+  const launch = (hub: HubOfRunner, words: string[], more: Record<string, string> = {}): Started => {
+    const given = { PARLEY_RUNNER_KEY: hub.key, ...more }
+    const runner = started(spawn(RUNTIME, [program, 'runner', '--url', hub.url, ...words], { cwd: folder, env: env(given) }))
+    runners.push(runner)
+    return runner
+  }
   return {
     folder,
     path,
     app,
     repository,
-    /** Starts a runner of this hub; its worktree is `app` unless `words` say otherwise. */
-    async start(
-      hub: Pick<RunnerHub, 'url' | 'key'>,
-      words: string[] = ['--worktree', app],
-      more: Record<string, string> = {},
-    ): Promise<Started> {
-      const given = { PARLEY_RUNNER_KEY: hub.key, ...more }
-      const runner = started(spawn(RUNTIME, [program, 'runner', '--url', hub.url, ...words], { cwd: folder, env: env(given) }))
-      runners.push(runner)
+    launch,
+    /** Starts a runner of this hub, and returns once it has registered or ended; its worktree is `app` unless `words` say otherwise. */
+    async start(hub: HubOfRunner, words: string[] = ['--worktree', app], more: Record<string, string> = {}): Promise<Started> {
+      const runner = launch(hub, words, more)
       await until(() => runner.output().includes('Registered as') || runner.child.exitCode !== null, 20_000)
       return runner
     },
@@ -76,6 +81,12 @@ export const newSite = (program: string, name = 'app') => {
       outcomeOf(spawn(RUNTIME, [program, ...words], { cwd, env: env(more), timeout: 30_000 })),
     /** How often the scripted agent was started. */
     starts: () => readOr(path('starts')).split('\n').filter(Boolean).length,
+    /** The prompts that reached it, in that order. */
+    prompts: (): string[] =>
+      readOr(path('prompts'))
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line)),
     async drop() {
       for (const { child } of runners) child.kill('SIGKILL')
       await Promise.all(runners.map(({ ended }) => ended))

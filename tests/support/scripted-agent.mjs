@@ -66,6 +66,7 @@ const stepsIn = (prompt) => {
 
 const work = async (start) => {
   appendFileSync(process.env.STARTS_FILE ?? '/dev/null', `${process.pid}\n`)
+  appendFileSync(process.env.PROMPTS_FILE ?? '/dev/null', `${JSON.stringify(start.prompt)}\n`)
   let isInterrupted = false
   void interrupt.then(() => (isInterrupted = true))
   for (const step of stepsIn(start.prompt)) {

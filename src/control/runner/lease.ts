@@ -12,25 +12,32 @@ import { failWaiting } from '../sessions/fail-waiting.ts'
 import { RUNNER_LOST } from './lost.ts'
 
 const EVERY_MS = 2_000
+const AWAY_MS = 20_000 // without a look: the database was away, or the machine slept, and no runner could call either
 
-/** Runners could not call while this server was down: their leases run from its start at the earliest. */
-export const leaseJob = (services: Services): Job => {
-  const startedAt = performance.now()
+/** Runners could not call while this server was down or away: their leases run from then, `leaseMs` at the earliest. */
+export const leaseJob = (services: Services, leaseMs = LEASE_S * 1_000): Job => {
+  const { database, config } = services
+  const call = { signal: () => services.stopping }
+  let [answersSince, lookedAt] = [Date.now(), Date.now()]
+  const mayHaveCalled = () => {
+    const now = Date.now()
+    if (now - lookedAt > AWAY_MS) answersSince = now
+    lookedAt = now
+    return now - answersSince >= leaseMs
+  }
   return {
     name: 'runner-leases',
     everyMs: EVERY_MS,
     async run() {
-      for (const request of await overdueRequests(services.database, services.config.PERMISSION_WAIT))
-        await perform(decide, services, { signal: () => services.stopping }, { ...request, allow: false, by: NOBODY })
-      if (performance.now() - startedAt < LEASE_S * 1_000) return
-      const { database, config } = services
-      const call = { signal: () => services.stopping }
+      for (const request of await overdueRequests(database, config.PERMISSION_WAIT))
+        await perform(decide, services, call, { ...request, allow: false, by: NOBODY })
+      for (const task_id of await queuedInClosed(database))
+        await perform(failTask, services, call, { task_id, status: 'interrupted', ...CLOSED })
+      if (!mayHaveCalled()) return
       for (const { id, lost } of await overdueTasks(database, config.TASK_TIMEOUT)) {
         const error = lost ? RUNNER_LOST : timedOut(config.TASK_TIMEOUT)
         await perform(failTask, services, call, { task_id: id, ...error })
       }
-      for (const task_id of await queuedInClosed(database))
-        await perform(failTask, services, call, { task_id, status: 'interrupted', ...CLOSED })
       for (const session_id of await overdueOrders(database)) await perform(failWaiting, services, call, { session_id })
     },
   }

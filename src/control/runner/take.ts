@@ -7,7 +7,7 @@ import { holdFor } from '../../operations/hold.ts'
 import { perform } from '../../operations/perform.ts'
 import { insertKey } from '../../stores/keys.ts'
 import { worktreeOrders } from '../../stores/control/agents.ts'
-import { lockRunner, type Runner } from '../../stores/control/runners.ts'
+import { lockRunner, mayHaveNews, type Runner } from '../../stores/control/runners.ts'
 import {
   acknowledgeTasks,
   handedOut,
@@ -86,6 +86,7 @@ const LOOKS_EVERY_MS = 10_000
 
 const look = async (context: Context, id: string): Promise<Answer | undefined> => {
   const { services } = context
+  if (!(await mayHaveNews(services.database, id))) return undefined
   const { orders, tasks, forbidden } = await services.database.transaction(async (tx) => {
     const runner = (await lockRunner(tx, id)) ?? refuseReplaced(id)
     if (runner.endedAt !== null || runner.keyId !== keyIdOf(context)) refuseReplaced(id)

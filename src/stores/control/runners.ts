@@ -62,3 +62,18 @@ export const seeRunner = async ({ query }: Queries, id: string, keyId: string): 
   if (runner.due) await query('update runners set seen_at = clock_timestamp() where id = $1 and ended_at is null', [id])
   return 'seen'
 }
+
+/** Whether there may be something for this runner to hear: a queued task of its worktrees, a task that it has not named, an order, or that
+ *  another one took its place. One statement, so that a runner with nothing to do costs next to nothing. */
+export const mayHaveNews = async ({ query }: Queries, id: string): Promise<boolean> => {
+  const [row] = await query<{ found: boolean }>(
+    `select not exists (select from runners where id = $1 and ended_at is null)
+       or exists (select from agents where ordered_from = $1)
+       or exists (select from tasks t where t.status in ('queued', 'running') and (
+         (t.runner_id = $1 and (not t.acknowledged or t.interrupt_asked_at is not null))
+         or (t.status = 'queued' and exists (select from sessions s join worktrees w on w.id = s.worktree_id
+           where s.id = t.session_id and w.runner_id = $1)))) as found`,
+    [id],
+  )
+  return row!.found
+}

@@ -63,6 +63,17 @@ onEveryEngine(
       await done(agent('create_session', free))
     })
 
+    test('a raise that a person denies raises nothing, and may be asked for again', async () => {
+      const { runner, session_id, start } = await scene({ allow_bypass: true })
+      await start()
+      const agent = controlWith(parley(), (await runner.takeOne()).agent_key)
+      const free = { title: 'Free', worktree_id: runner.worktree, permission_mode: 'bypassPermissions' }
+      const { details } = await refused(agent('create_session', free), 'forbidden')
+      await done(asPerson('answer_permission', { session_id, request_id: details.request_id, allow: false }))
+      const again = await refused(agent('create_session', free), 'forbidden')
+      expect(again.details.request_id).not.toBe(details.request_id)
+    })
+
     test('what its runner forbids is refused without asking', async () => {
       const { runner, start, log } = await scene()
       await start()

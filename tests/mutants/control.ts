@@ -1,0 +1,246 @@
+// Faults in the wing `control`, and in the runner that is its other half.
+import type { Mutant } from './list.ts'
+
+const control = (...names: string[]) => names.map((name) => `tests/conformance/control/${name}.test.ts`)
+
+const TASKS = 'src/stores/control/tasks.ts'
+const TAKE = 'src/control/runner/take.ts'
+const FINISH = 'src/control/runner/finish.ts'
+const LEASE = 'src/control/runner/lease.ts'
+const REGISTER = 'src/control/runner/register.ts'
+const TASK_LOG = 'src/control/tasks/task-log.ts'
+const RUNNER_NEWS = 'src/stores/control/runners.ts'
+const RUNNER_TASK = 'src/client/runner/task.ts'
+
+export const CONTROL: Mutant[] = [
+  {
+    name: 'control: a task that has ended may end otherwise',
+    breaks: 'a final status never changes',
+    file: FINISH,
+    from: `if (task.status !== 'running')
+      refuse(`,
+    to: `if (task.status === 'queued')
+      refuse(`,
+    tests: control('tasks'),
+  },
+  {
+    name: 'control: a task that its runner has named is handed out again',
+    breaks: 'no task runs twice',
+    file: TASKS,
+    from: `update tasks set acknowledged = true where`,
+    to: `update tasks set acknowledged = false where`,
+    tests: control('tasks'),
+  },
+  {
+    name: 'control: a task counts as received once it was handed out',
+    breaks: 'an answer of take that is lost loses no task',
+    file: TASKS,
+    from: `started_at = clock_timestamp(), acknowledged = false,`,
+    to: `started_at = clock_timestamp(), acknowledged = true,`,
+    tests: control('tasks'),
+  },
+  {
+    name: 'control: an agent has another key each time its task is handed out',
+    breaks: 'what an answer handed out is handed out again, with the same key',
+    file: TAKE,
+    from: `derivedSecret(services.setting('server_secret')!, 'agent key', task.id)`,
+    to: `derivedSecret(services.setting('server_secret')!, 'agent key', task.id + Date.now())`,
+    tests: control('tasks'),
+  },
+  {
+    name: 'control: the prompts of a session run the newest first',
+    breaks: 'prompts of one session run in the order of the log',
+    file: TASKS,
+    from: `(o.status = 'queued' and o.start_sequence < t.start_sequence)`,
+    to: `(o.status = 'queued' and o.start_sequence > t.start_sequence)`,
+    tests: control('tasks'),
+  },
+  {
+    name: 'control: a runner gets more at once than it takes',
+    breaks: 'at most `parallel` tasks at once',
+    file: TAKE,
+    from: `runner.parallel - (await runningOn(tx, id))`,
+    to: `runner.parallel + (await runningOn(tx, id))`,
+    tests: control('tasks'),
+  },
+  {
+    name: 'control: an order waits for the next task',
+    breaks: 'an interrupt reaches the runner at once',
+    file: RUNNER_NEWS,
+    from: `(not t.acknowledged or t.interrupt_asked_at is not null)`,
+    to: `not t.acknowledged`,
+    tests: control('tasks'),
+  },
+  {
+    name: 'control: a stopped session goes on with its queue',
+    breaks: 'stop holds what is queued until start',
+    file: TASKS,
+    from: `join agents a on a.session_id = t.session_id and not a.held`,
+    to: `join agents a on a.session_id = t.session_id`,
+    tests: control('managing'),
+  },
+  {
+    name: 'control: an event told twice is there twice',
+    breaks: 'a key that is there already adds nothing',
+    file: TASK_LOG,
+    from: 'sha256(`task\\n${taskId}\\n${key}`)',
+    to: 'sha256(`task\\n${taskId}\\n${key}\\n${Math.random()}`)',
+    tests: control('tasks'),
+  },
+  {
+    name: 'control: what a task leaves is numbered by the turn that is open',
+    breaks: "a task's trace and answer belong to its turn, whatever is said meanwhile",
+    file: TASK_LOG,
+    from: `if (session.turn === task.turn) return session.turnEvents`,
+    to: `if (session.turn >= task.turn) return session.turnEvents`,
+    tests: control('tasks'),
+  },
+  {
+    name: 'control: the answer stands outside the turn of its task',
+    breaks: "a task's trace and answer belong to its turn, whatever is said meanwhile",
+    file: TASK_LOG,
+    from: `    turn: task.turn,
+    ordinal,`,
+    to: `    turn: task.turn + (event.terminal ? 1 : 0),
+    ordinal,`,
+    tests: control('tasks'),
+  },
+  {
+    name: 'control: permissions are switched off where the runner does not allow it',
+    breaks: 'bypassPermissions runs only with --allow-bypass',
+    file: TAKE,
+    from: `allowBypass || (permission_mode`,
+    to: `!allowBypass || (permission_mode`,
+    tests: control('tasks'),
+  },
+  {
+    name: 'control: an agent reaches every session',
+    breaks: 'an agent steers what is below it, and nothing else',
+    file: 'src/control/reach.ts',
+    from: `own === sessionId || (await isBelow(queries, own, sessionId))`,
+    to: `own === sessionId || !(await isBelow(queries, sessionId, own))`,
+    tests: control('genealogy'),
+  },
+  {
+    name: "control: an agent's key outlives its task",
+    breaks: 'the key of a task ends with it',
+    file: 'src/control/tasks/end-task.ts',
+    from: `await revokeKeys(queries, [task.keyId])`,
+    to: `void revokeKeys`,
+    tests: control('genealogy'),
+  },
+  {
+    name: 'control: an agent raises itself without a person',
+    breaks: 'a raise needs a person',
+    file: 'src/control/permissions/raise.ts',
+    from: `if (levelOf(mode) <= Math.max(levelOf(session.permissionMode), levelOf(agent.permissionLimit))) return`,
+    to: `if (levelOf(mode) >= Math.max(levelOf(session.permissionMode), levelOf(agent.permissionLimit))) return`,
+    tests: control('permissions'),
+  },
+  {
+    name: 'control: a raise that was denied counts',
+    breaks: 'a raise needs a person who allows it',
+    file: 'src/control/permissions/decide.ts',
+    from: `if (allow && request.raise) {`,
+    to: `if (request.raise) {`,
+    tests: control('permissions'),
+  },
+  {
+    name: 'control: what nobody answered in time counts as allowed',
+    breaks: 'nobody within PERMISSION_WAIT: denied',
+    file: 'src/control/runner/ask.ts',
+    from: `{ allow: allow === true, message }`,
+    to: `{ allow: allow !== null, message }`,
+    tests: control('permissions'),
+  },
+  {
+    name: 'control: a request is decided again',
+    breaks: 'a request is decided once',
+    file: 'src/stores/control/permission-requests.ts',
+    from: `eq(permissionRequests.id, id), isNull(permissionRequests.decidedAt))`,
+    to: `eq(permissionRequests.id, id))`,
+    tests: control('permissions'),
+  },
+  {
+    name: 'control: a limit of cost is ignored',
+    breaks: 'past max_usd prompts stay queued',
+    file: TASKS,
+    from: "s.status = 'active' and not ${IS_SPENT}",
+    to: "s.status = 'active' and (true or ${IS_SPENT})",
+    tests: control('tasks'),
+  },
+  {
+    name: 'control: any number of prompts is queued',
+    breaks: 'at most 50 open tasks below one root',
+    file: 'src/control/tasks/queue-prompt.ts',
+    from: `>= MOST_OPEN_TASKS)`,
+    to: `>= 10 * MOST_OPEN_TASKS)`,
+    tests: control('genealogy'),
+  },
+  {
+    name: 'control: a lost lease keeps the task',
+    breaks: 'a task whose runner is gone fails within its lease',
+    file: TASKS,
+    from: "(not ${isOnline('r')} or t.started_at",
+    to: `(t.started_at`,
+    tests: control('leases'),
+  },
+  {
+    name: 'control: leases run while the server is down',
+    breaks: 'leases run from the server’s start at the earliest',
+    file: LEASE,
+    from: `return now - answersSince >= leaseMs`,
+    to: `return now >= answersSince`,
+    tests: control('leases'),
+  },
+  {
+    name: 'control: leases run while the server sleeps',
+    breaks: 'a runner that could not call loses nothing',
+    file: LEASE,
+    from: `if (now - lookedAt > AWAY_MS) answersSince = now`,
+    to: `if (now - lookedAt > AWAY_MS) answersSince = lookedAt`,
+    tests: control('leases'),
+  },
+  {
+    name: 'control: a runner that takes a place leaves the tasks of the former as they are',
+    breaks: 'a runner that starts again loses at once what it ran',
+    file: REGISTER,
+    from: `await loseTasks(context, await runningTasksOn(queries, former))`,
+    to: `void [loseTasks, runningTasksOn]`,
+    tests: control('tasks'),
+  },
+  {
+    name: 'control: any key takes the name of a runner that is online',
+    breaks: 'a name that is online belongs to its key',
+    file: REGISTER,
+    from: `if (there.keyId !== keyId && there.online)`,
+    to: `if (there.keyId !== keyId && !there.online)`,
+    tests: control('tasks'),
+  },
+  {
+    name: 'runner: a task that is handed out twice is run twice',
+    breaks: 'no task runs twice',
+    file: 'src/client/runner/serve.ts',
+    from: `|| work.seen.has(task.task_id)) continue`,
+    to: `|| work.tasks.has(task.task_id)) continue`,
+    tests: ['tests/client/runner-tasks.test.ts'],
+  },
+  {
+    name: 'runner: a task that is lost is told of',
+    breaks: 'past its lease nothing more is told of a task',
+    file: RUNNER_TASK,
+    from: `if (error instanceof Refused && isShutOut(error)) life.post.shutOut(error)
+  stop(life, 'lost')`,
+    to: `if (error instanceof Refused && isShutOut(error)) life.post.shutOut(error)
+  stop(life, 'interrupted')`,
+    tests: ['tests/client/runner-tasks.test.ts'],
+  },
+  {
+    name: 'runner: what was told while an answer was lost is forgotten',
+    breaks: 'what a CLI prints while the server is away is told once it is back',
+    file: 'src/client/runner/hub-calls.ts',
+    from: `if (!(error instanceof Unreachable) || asking.signal?.aborted) throw error`,
+    to: `if (call === 'events' || !(error instanceof Unreachable) || asking.signal?.aborted) throw error`,
+    tests: ['tests/client/runner-tasks.test.ts'],
+  },
+]
