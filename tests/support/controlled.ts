@@ -28,7 +28,9 @@ export const startControlled = async (env: Record<string, string> = {}) => {
   }
   const feed = async (session_id: string): Promise<any[]> => {
     const response = await fetch(`${url}/api/sessions/${session_id}/messages?include_trace=true&limit=500`, { headers: bearer(full) })
-    return ((await response.json()) as any).messages
+    const answer: any = await response.json()
+    if (!response.ok) throw new Error(JSON.stringify(answer))
+    return answer.messages
   }
   return { ...hub, url, full, key, newKey, control, feed }
 }

@@ -86,7 +86,7 @@ const freeAgent = async (context: Context, session: Session, agent: Agent, task:
     error: ending.status === 'failed' ? (error ?? null) : null,
     ...(conversation !== undefined && { conversation, conversationAt: conversationAt ?? null }),
   })
-  const agentStatus = open.length > 0 ? 'running' : ending.status === 'failed' ? 'failed' : 'idle'
+  const agentStatus = open.length > 0 ? 'running' : statusAfter(session, ending)
   await setAgentState(queries, session.id, { agentStatus })
   session.agentStatus = agentStatus
   if (session.worktreeId) {
@@ -94,4 +94,10 @@ const freeAgent = async (context: Context, session: Session, agent: Agent, task:
     await setGitState(queries, session.worktreeId, state)
   }
   if (task.runnerId) context.moved(runnerTopic(task.runnerId), Date.now())
+}
+
+// What an agent said of itself while it worked, by update_session, outlives the task in which it said so.
+const statusAfter = ({ agentStatus }: Session, { status }: Ending) => {
+  if (status === 'failed') return 'failed'
+  return status === 'completed' && (agentStatus === 'completed' || agentStatus === 'failed') ? agentStatus : 'idle'
 }

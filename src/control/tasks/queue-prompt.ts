@@ -7,10 +7,11 @@ import { agentOf, setAgentState, type Agent } from '../../stores/control/agents.
 import { insertTask, openTasksBelow, type Task } from '../../stores/control/tasks.ts'
 import { worktreeById } from '../../stores/control/worktrees.ts'
 import { roster } from '../../stores/members.ts'
-import type { Session } from '../../stores/sessions.ts'
+import { sessionById, type Session } from '../../stores/sessions.ts'
 import { nameKey } from '../../core/text.ts'
 import { nameOf, ownSession } from '../reach.ts'
 import { runnerTopic, taskTopic } from '../topics.ts'
+import { appendToTask, newEventId, type TaskEvent } from './task-log.ts'
 
 export const MOST_OPEN_TASKS = 50 // below one root, queued or running
 
@@ -19,7 +20,7 @@ export interface Prompt {
   mode: Task['mode']
   /** A team's handle or name, in a session without an agent. */
   to?: string | undefined
-  /** Goes before the prompt where its agent gets it, and into no log. */
+  /** A digest: goes before the prompt where its agent gets it. The log says that there is one, and has the prompt alone. */
   before?: string | undefined
 }
 
@@ -57,10 +58,20 @@ export const queuePrompt = async (context: Context, session: Session, { prompt, 
     startSequence: event.sequence,
     turn,
   })
+  if (before !== undefined) await appendToTask(context, (await sessionById(queries, session.id))!, task, [digestUsed()])
   if (agent) await setToWork(context, session)
   context.moved(taskTopic(id), Date.now())
   return task
 }
+
+const DIGEST_USED = 'The agent cannot take up the conversation that led here: a digest of its log stands before the prompt.'
+
+const digestUsed = (): TaskEvent => ({
+  id: newEventId(),
+  type: 'runtime',
+  author: 'system',
+  content: { event: 'digest_used', text: DIGEST_USED },
+})
 
 /** 403 for a session that takes no prompts any more. */
 export const refuseOver = ({ status, archivedAt }: Session) => {

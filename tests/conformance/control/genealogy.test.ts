@@ -65,7 +65,9 @@ onEveryEngine((parley) => {
     expect(taken).toMatchObject({ agentic_tool: 'gemini', fork: null })
     for (const part of ['Find the fault.', 'Bash: npm test', 'It is in the lexer.']) expect(taken.prompt).toContain(part)
     expect(taken.prompt).toEndWith('Mend it.')
-    expect((await log(fork.session_id)).find(({ type }) => type === 'user_input').content.text).toBe('Mend it.')
+    const told = await log(fork.session_id)
+    expect(told.find(({ type }) => type === 'user_input').content.text).toBe('Mend it.')
+    expect(told.find(({ type }) => type === 'runtime')).toMatchObject({ task_id: fork.task_id, content: { event: 'digest_used' } })
   })
 
   test('a subsession inherits what is not said, and tells its parent when a task ends and when it is concluded [C6 C11 C13]', async () => {

@@ -101,6 +101,15 @@ throughEveryDoor((call, parley) => {
       ] as never)
     })
 
+    test('what an agent says of itself while it works holds once its task is completed', async () => {
+      const { runner, update, prompted, shown, agent } = await working()
+      const task = await prompted('Look back.')
+      await runner.takeOne()
+      await done(update({ status: 'completed' }, await agent()))
+      await runner.finish(task, 'I am done.')
+      expect(await shown()).toMatchObject({ status: 'completed' })
+    })
+
     test('`running` needs a task', async () => {
       const { update, prompted } = await working()
       expect((await refused(update({ status: 'running' }), 'conflict')).message).toContain('send_prompt')
