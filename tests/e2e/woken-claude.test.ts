@@ -1,14 +1,18 @@
 // The real Claude Code, connected by the client program, is woken by messages.
+//   FULL=1 PARLEY_CLIENTS=FOLDER bun test tests/e2e/woken-claude.test.ts    as many rounds as an idle hour has, twice (six minutes)
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import type { Entry } from '../../src/client/watch/sessions.ts'
 import { buildClient, newHome, type Home } from '../support/client.ts'
 import { startHub, type Hub, type Team } from '../support/hub.ts'
 import { CLAUDE_VERSION, claudeIsThere, realClaude, SKIPPED, type RealClaude } from '../support/real-claude.ts'
+import { withShortPeeks } from '../support/short-peeks.ts'
 
 if (!claudeIsThere) console.log(SKIPPED)
 
 const LONG_MS = 300_000
+const FULL = process.env.FULL === '1'
+const HOUR = FULL ? 120 : 15 // rounds: a hook holds one peek after the other, each for 30 s, which last a second here
 
 describe.skipIf(!claudeIsThere)(`Claude Code ${CLAUDE_VERSION} is woken`, () => {
   let hub: Hub
@@ -21,14 +25,18 @@ describe.skipIf(!claudeIsThere)(`Claude Code ${CLAUDE_VERSION} is woken`, () => 
   }, LONG_MS)
   afterAll(() => hub.server.remove())
   beforeEach(async () => {
-    home = newHome(hub.link)
-    expect((await home.run(['connect', 'claude', '--yes'])).code).toBe(0)
+    home = await connectedHome(hub.link)
   })
   afterEach(async () => {
     for (const claude of running.splice(0)) await claude.stop()
     home.drop()
   })
 
+  const connectedHome = async (link: string): Promise<Home> => {
+    const made = newHome(link)
+    expect((await made.run(['connect', 'claude', '--yes'])).code).toBe(0)
+    return made
+  }
   const started = (options = {}): RealClaude => {
     const claude = realClaude(home, options)
     running.push(claude)
@@ -75,23 +83,37 @@ describe.skipIf(!claudeIsThere)(`Claude Code ${CLAUDE_VERSION} is woken`, () => 
   )
 
   test(
-    'for nothing else: an idle agent asks its model nothing, also after a wake that it left unread',
+    `for nothing else: in ${HOUR} held peeks, ${FULL ? 'an hour' : 'minutes'} of them, it asks its model nothing, also after a wake that it left unread`,
     async () => {
+      const short = withShortPeeks(hub.server.url, 1)
+      home.drop()
+      home = await connectedHome(short.link)
       const claude = started()
       const [bea] = (await idle()) as [Team]
-      const before = claude.model.asked.length
-      await Bun.sleep(5_000)
-      expect(claude.model.asked.length).toBe(before)
+      const asked = () => claude.model.asked.length
+      const settled = async () => {
+        for (let count = -1; count !== asked(); await Bun.sleep(5_000)) count = asked()
+      }
+      const anHour = async () => {
+        const [before, end] = [asked(), short.rounds + HOUR]
+        while (short.rounds < end) await Bun.sleep(100)
+        expect(asked()).toBe(before)
+      }
+      await settled() // Bea's joining has woken it
+      await anHour()
+      const before = asked()
       claude.become('deaf')
       await hub.post(bea, 'one')
-      while (claude.model.asked.length === before) await Bun.sleep(50)
-      await Bun.sleep(2_000)
-      const after = claude.model.asked.length
-      expect(after).toBe(before + 1)
-      await Bun.sleep(40_000) // longer than a peek is held
-      expect(claude.model.asked.length).toBe(after)
+      while (asked() === before) await Bun.sleep(50)
+      await settled()
+      expect(asked()).toBe(before + 1)
+      await anHour()
+      claude.become('idle')
+      await hub.post(bea, 'two')
+      await answered(bea, 1)
+      await short.stop()
     },
-    LONG_MS,
+    FULL ? 1_200_000 : LONG_MS,
   )
 
   for (const [where, folders] of [
