@@ -722,41 +722,6 @@ const CREDENTIALS: Mutant[] = [
   },
 ]
 
-const CONTROL: Mutant[] = [
-  {
-    name: 'control: an agent reaches every session',
-    breaks: 'an agent sees and steers its own session and what is below it',
-    file: 'src/control/reach.ts',
-    from: `return own === undefined || own === sessionId || (await isBelow(queries, own, sessionId))`,
-    to: `return own === undefined || own === sessionId || true`,
-    tests: tests('conformance/control/keys'),
-  },
-  {
-    name: 'control: an answer is found twice',
-    breaks: 'an answer and the response that it repeats count once in search',
-    file: 'src/search/event-index.ts',
-    from: `if (repeats !== null) {`,
-    to: `if (false) {`,
-    tests: tests('conformance/control/messages'),
-  },
-  {
-    name: 'control: a summary cites what does not exist',
-    breaks: 'each cited id resolves with get_message',
-    file: 'src/control/messages/summarize.ts',
-    from: `named.filter((id) => known.has(id))`,
-    to: `named`,
-    tests: tests('conformance/control/summaries'),
-  },
-  {
-    name: 'control: each caller asks the model',
-    breaks: 'a model is asked once for a last event',
-    file: 'src/stores/control/summaries.ts',
-    from: `  return rows.length > 0`,
-    to: `  return true`,
-    tests: tests('conformance/control/summaries'),
-  },
-]
-
 export const MUTANTS: Mutant[] = [
   ...LOG,
   ...WAITS,

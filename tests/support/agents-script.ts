@@ -34,7 +34,7 @@ export interface Heard {
   told: string
 }
 
-export type Agents = ReturnType<typeof startScriptedAgents>
+type Agents = ReturnType<typeof startScriptedAgents>
 
 const REQUESTS = 1_000
 
