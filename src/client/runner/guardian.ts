@@ -1,6 +1,7 @@
 // A process beside the runner that outlives it: when the runner is gone, however it went, everything that its tasks have started is ended.
 import { spawn, type ChildProcess } from 'node:child_process'
 import type { Machine } from '../machine.ts'
+import { dropKeyFilesOf } from './key-files.ts'
 import { endMarked } from './processes.ts'
 import { cliEnvironment } from './secrets.ts'
 
@@ -40,10 +41,13 @@ export const guarded = ({ runtime, program, env }: Machine, runnerMark: string):
 
 /** What the guardian does: waits for the end of the runner, which holds the other end of its standard input, and cleans up. */
 export const guard = async ({ input }: Machine, runnerMark: string): Promise<number> => {
+  const runner = process.ppid
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => {})
   input.resume()
   await new Promise<void>((resolve) => {
     for (const event of ['end', 'close', 'error']) input.once(event, () => resolve())
   })
-  return (await endMarked(runnerMark, { graceMs: GRACE_MS, withinMs: WITHIN_MS })) === 0 ? 0 : 1
+  const left = await endMarked(runnerMark, { graceMs: GRACE_MS, withinMs: WITHIN_MS })
+  dropKeyFilesOf(runner)
+  return left === 0 ? 0 : 1
 }

@@ -1,8 +1,6 @@
 // The words that Claude Code is started with, and the file in which it finds the hub.
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { writeKeyFile } from '../key-files.ts'
 import type { Job } from './driver.ts'
 import { claudeMode } from './modes.ts'
 
@@ -34,11 +32,8 @@ const conversationWords = ({ conversation, fork }: Job): string[] => {
   return ['--resume', fork.conversation, '--fork-session', ...fresh, ...(fork.at === undefined ? [] : ['--resume-session-at', fork.at])]
 }
 
-/** A file with the MCP servers and the key to the hub, which nobody else can read, in a folder of its own. */
+/** A file with the MCP servers and the key to the hub. */
 export const writeMcpFile = ({ hub, mcpServers }: Job): { file: string; drop: () => void } => {
-  const folder = mkdtempSync(join(tmpdir(), 'parley-'))
-  const file = join(folder, 'mcp.json')
   const parley = { type: 'http', url: hub.url, headers: { Authorization: `Bearer ${hub.key}` } }
-  writeFileSync(file, JSON.stringify({ mcpServers: { ...mcpServers, parley } }), { mode: 0o600 })
-  return { file, drop: () => rmSync(folder, { recursive: true, force: true }) }
+  return writeKeyFile('mcp.json', JSON.stringify({ mcpServers: { ...mcpServers, parley } }))
 }

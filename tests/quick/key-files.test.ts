@@ -1,0 +1,17 @@
+import { expect, test } from 'bun:test'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { dropKeyFilesOf, writeKeyFile } from '../../src/client/runner/key-files.ts'
+
+test('a file with a key is its user’s alone, goes when it is dropped, and otherwise when its runner’s guardian cleans up', () => {
+  const [dropped, left] = [writeKeyFile('mcp.json', 'a'), writeKeyFile('mcp.json', 'b')]
+  expect([statSync(left.file).mode & 0o777, statSync(dirname(left.file)).mode & 0o777]).toEqual([0o600, 0o700])
+  expect(readFileSync(left.file, 'utf8')).toBe('b')
+  dropped.drop()
+  expect([existsSync(dirname(dropped.file)), existsSync(left.file)]).toEqual([false, true])
+  const other = mkdtempSync(join(tmpdir(), `parley-runner-${process.pid}0-`))
+  dropKeyFilesOf(process.pid)
+  expect([existsSync(dirname(left.file)), existsSync(other)]).toEqual([false, true])
+  rmSync(other, { recursive: true })
+})
