@@ -35,7 +35,7 @@ const LOG: Mutant[] = [
     name: 'log: a closed session takes posts',
     breaks: 'after a conclusion nothing is said until the session is reopened',
     file: STATEMENTS,
-    from: `when h.status = 'closed' and not p.even_closed then 'closed'`,
+    from: `when (h.status = 'closed' or h.archived_at is not null) and not p.even_closed then 'closed'`,
     to: `when false then 'closed'`,
     tests: tests('stores/log', 'conformance/closing'),
   },
