@@ -31,6 +31,8 @@ const STEPS = {
   many: (count) => {
     for (let i = 0; i < count; i++) STEPS.say(`line ${i}`)
   },
+  /** The time, in milliseconds with their fractions. */
+  now: () => STEPS.say(String(performance.timeOrigin + performance.now())),
   big: (length) => STEPS.say('x'.repeat(length)),
   env: () => STEPS.say(JSON.stringify(process.env)),
   input: (_, start) => STEPS.say(JSON.stringify({ start, words: process.argv.slice(2) })),

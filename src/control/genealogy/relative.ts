@@ -3,7 +3,7 @@ import type { Context } from '../../operations/context.ts'
 import { refuse } from '../../core/errors.ts'
 import { agentOf, setAgent, type Agent } from '../../stores/control/agents.ts'
 import { documentAt, writeDocument } from '../../stores/documents.ts'
-import { isFinal, lastEndedTask, taskById, type Task } from '../../stores/control/tasks.ts'
+import { isFinal, lastEndedTask, runningTask, taskById, type Task } from '../../stores/control/tasks.ts'
 import { worktreeById } from '../../stores/control/worktrees.ts'
 import { sessionById, type Session } from '../../stores/sessions.ts'
 import { nameOf } from '../reach.ts'
@@ -34,7 +34,7 @@ export const promptRelative = async (context: Context, origin: Session, wanted: 
   const from = wanted.task_id === undefined ? undefined : await taskOf(context, origin, wanted.task_id)
   if (wanted.mode === 'subsession') {
     const { id } = await openWithAgent(context, { ...named(origin, wanted), parent: origin.id }, plan)
-    await setAgent(queries, id, { fromTaskId: from?.id ?? null })
+    await setAgent(queries, id, { fromTaskId: (from ?? (await runningTask(queries, origin.id)))?.id ?? null })
     return start(context, id, wanted)
   }
   const point = await forkPoint(context, origin, from)

@@ -7,6 +7,7 @@ import { openSession, seatFirst } from '../../rooms/create-session.ts'
 import { description, title } from '../../rooms/schemas.ts'
 import { insertAgent, orderOf } from '../../stores/control/agents.ts'
 import { MOST_GENERATIONS, rootOf } from '../../stores/control/genealogy.ts'
+import { runningTask } from '../../stores/control/tasks.ts'
 import { addSeat, seatHolderOf } from '../../stores/control/seats.ts'
 import type { Participant } from '../../stores/members.ts'
 import { sessionById, setConvener } from '../../stores/sessions.ts'
@@ -125,17 +126,18 @@ export const openWithAgent = async (context: Context, wanted: NewAgentSession, p
   })
   const convener: Participant | undefined = byKey && (await seatFirst(context, id, by))
   if (byKey && convener) await addSeat(queries, { holder: seatHolderOf(byKey), sessionId: id, teamId: convener.teamId })
-  if (plan) await seatAgent(context, id, plan, { convener, root: above?.root ?? id, maxUsd: wanted.max_usd })
+  if (plan) await seatAgent(context, id, plan, { convener, parent, root: above?.root ?? id, maxUsd: wanted.max_usd })
   return { id, convener }
 }
 
 interface Beside {
+  parent: string | null
   convener: Participant | undefined
   root: string
   maxUsd: number | undefined
 }
 
-const seatAgent = async (context: Context, sessionId: string, plan: AgentPlan, { convener, root, maxUsd }: Beside) => {
+const seatAgent = async (context: Context, sessionId: string, plan: AgentPlan, { convener, parent, root, maxUsd }: Beside) => {
   const { queries } = context
   const teamId = crypto.randomUUID()
   const by = { teamId, name: agentName(plan.agenticTool) }
@@ -146,6 +148,7 @@ const seatAgent = async (context: Context, sessionId: string, plan: AgentPlan, {
     sessionId,
     teamId,
     rootSessionId: root,
+    fromTaskId: parent === null ? null : ((await runningTask(queries, parent))?.id ?? null),
     contextFiles: plan.contextFiles,
     mcpServers: plan.mcpServers,
     maxUsd: maxUsd ?? null,

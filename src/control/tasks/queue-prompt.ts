@@ -3,9 +3,8 @@ import type { Context } from '../../operations/context.ts'
 import { refuse } from '../../core/errors.ts'
 import { isUuid } from '../../core/ids.ts'
 import { redacted } from '../../core/text.ts'
-import { agentOf, setAgentState, type Agent } from '../../stores/control/agents.ts'
-import { insertTask, openTasksBelow, type Task } from '../../stores/control/tasks.ts'
-import { worktreeById } from '../../stores/control/worktrees.ts'
+import { promptedAgent } from '../../stores/control/agents.ts'
+import { insertTask, insertTaskAtWork, type Task } from '../../stores/control/tasks.ts'
 import { roster } from '../../stores/members.ts'
 import { sessionById, type Session } from '../../stores/sessions.ts'
 import { nameKey } from '../../core/text.ts'
@@ -29,9 +28,9 @@ export interface Prompt {
 export const queuePrompt = async (context: Context, session: Session, { prompt, mode, to, before }: Prompt): Promise<Task> => {
   const { caller, queries } = context
   refuseOver(session)
-  const agent = await agentOf(queries, session.id)
-  const addressed = await addressedBy(context, session, agent, to)
-  if (agent) await refuseTooMany(context, agent)
+  const agent = await promptedAgent(queries, session)
+  const addressed = await addressedBy(context, session, agent !== undefined, to)
+  if (agent && agent.open >= MOST_OPEN_TASKS) refuseOneMore()
   const id = crypto.randomUUID()
   const own = ownSession(caller)
   const kind = caller.kind === 'person' ? 'person' : own === undefined ? 'key' : 'agent'
@@ -47,7 +46,9 @@ export const queuePrompt = async (context: Context, session: Session, { prompt, 
     taskId: id,
     ...(addressed && { to: [addressed], expectsReply: true }),
   })
-  const task = await insertTask(queries, {
+  // Until its worktree is made, an agent stays at that.
+  const insert = agent && session.agentStatus !== 'creating' && session.agentStatus !== 'running' ? insertTaskAtWork : insertTask
+  const task = await insert(queries, {
     id,
     sessionId: session.id,
     status: agent ? 'queued' : 'running',
@@ -59,7 +60,7 @@ export const queuePrompt = async (context: Context, session: Session, { prompt, 
     turn,
   })
   if (before !== undefined) await appendToTask(context, (await sessionById(queries, session.id))!, task, [digestUsed()])
-  if (agent) await setToWork(context, session)
+  if (agent?.runner_id) context.moved(runnerTopic(agent.runner_id), Date.now())
   context.moved(taskTopic(id), Date.now())
   return task
 }
@@ -80,27 +81,17 @@ export const refuseOver = ({ status, archivedAt }: Session) => {
   if (status === 'closed') refuse('session_closed', 'This session is concluded and takes no prompts. Reopen it, or create another one.')
 }
 
-const setToWork = async (context: Context, session: Session) => {
-  const worktree = session.worktreeId === null ? undefined : await worktreeById(context.queries, session.worktreeId)
-  if (session.agentStatus !== 'creating') await setAgentState(context.queries, session.id, { agentStatus: 'running' })
-  if (worktree) context.moved(runnerTopic(worktree.runner_id), Date.now())
-}
-
-const refuseTooMany = async ({ queries }: Context, { rootSessionId }: Agent) => {
-  if ((await openTasksBelow(queries, rootSessionId)) >= MOST_OPEN_TASKS)
-    refuse(
-      'rate_limited',
-      `${MOST_OPEN_TASKS} tasks of this tree of sessions are queued or running, which is the limit. Wait for some of them to end.`,
-      {
-        retry_after: 30,
-      },
-    )
-}
+const refuseOneMore = () =>
+  refuse(
+    'rate_limited',
+    `${MOST_OPEN_TASKS} tasks of this tree of sessions are queued or running, which is the limit. Wait for some of them to end.`,
+    { retry_after: 30 },
+  )
 
 // Without an agent, the one who is asked is a team: an agent that somebody has open.
-const addressedBy = async ({ queries }: Context, session: Session, agent: Agent | undefined, to: string | undefined) => {
+const addressedBy = async ({ queries }: Context, session: Session, hasAgent: boolean, to: string | undefined) => {
   if (to === undefined) return undefined
-  if (agent)
+  if (hasAgent)
     refuse('invalid_request', 'This session has an agent, which gets the prompt. Leave out `to`, or post_message to the team.', {
       field: 'to',
     })

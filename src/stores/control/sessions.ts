@@ -97,17 +97,13 @@ export interface SessionDetails {
   fork_task_id: string | null
 }
 
-// Messages are counted where the search index has counted them before, and in the log behind it. The task that a fork began behind is the one
-// that ended there; a child was started by what its parent's agent was doing then.
+// Messages are counted where the search index has counted them before, and in the log behind it.
 const DETAILS = `
 select s.forked_at_sequence as fork_sequence,
   (i.messages + (select count(*) from events e where e.session_id = s.id and e.sequence > i.indexed_sequence and ${MESSAGE}))::int as message_count,
-  (select t.id from tasks t where t.session_id = s.forked_from_session_id and t.end_sequence = s.forked_at_sequence
-    order by t.start_sequence desc limit 1) as fork_task_id,
-  (select t.id from tasks t where t.session_id = s.parent_session_id and t.runner_id is not null
-    and t.started_at <= s.created_at and (t.ended_at is null or t.ended_at >= s.created_at)
-    order by t.start_sequence desc limit 1) as spawn_task_id
-from sessions s join session_index i on i.session_id = s.id where s.id = $1`
+  case when s.forked_from_session_id is not null then a.from_task_id end as fork_task_id,
+  case when s.parent_session_id is not null then a.from_task_id end as spawn_task_id
+from sessions s join session_index i on i.session_id = s.id left join agents a on a.session_id = s.id where s.id = $1`
 
 /** What `get_session` says beside the row. The session exists. */
 export const sessionDetails = async ({ query }: Queries, id: string): Promise<SessionDetails> =>

@@ -3,6 +3,7 @@ import { and, asc, eq, inArray, sql } from 'drizzle-orm'
 import type { Queries } from '../../../db/database.ts'
 import { pgArray } from '../../../db/arrays.ts'
 import { tasks } from '../../../db/control-schema.ts'
+import { sessions } from '../../../db/schema.ts'
 import { isUuid } from '../../core/ids.ts'
 import { isOnline } from './runners.ts'
 
@@ -14,6 +15,17 @@ export const isFinal = (status: TaskStatus): status is FinalStatus => status !==
 
 export const insertTask = async ({ db }: Queries, values: typeof tasks.$inferInsert): Promise<Task> => {
   const [row] = await db.insert(tasks).values(values).returning()
+  return row!
+}
+
+/** The same, and its session's agent is at work from then on. The caller holds the session's lock. */
+export const insertTaskAtWork = async ({ db }: Queries, values: typeof tasks.$inferInsert): Promise<Task> => {
+  const atWork = db.update(sessions).set({ agentStatus: 'running' }).where(eq(sessions.id, values.sessionId))
+  const [row] = await db
+    .with(db.$with('at_work').as(atWork.returning({ id: sessions.id })))
+    .insert(tasks)
+    .values(values)
+    .returning()
   return row!
 }
 
@@ -54,16 +66,6 @@ export const openTasks = ({ db }: Queries, sessionId: string): Promise<Task[]> =
     .from(tasks)
     .where(and(eq(tasks.sessionId, sessionId), inArray(tasks.status, ['queued', 'running'])))
     .orderBy(asc(tasks.startSequence))
-
-/** How many tasks below this root are queued or running. */
-export const openTasksBelow = async ({ query }: Queries, rootSessionId: string): Promise<number> => {
-  const [row] = await query<{ count: number }>(
-    `select count(*)::int as count from tasks t join agents a on a.session_id = t.session_id
-     where a.root_session_id = $1 and t.status in ('queued', 'running')`,
-    [rootSessionId],
-  )
-  return row!.count
-}
 
 /** What a runner is told of a task that it gets. */
 export interface Handed {
