@@ -6,7 +6,7 @@ import { Refusal, type ErrorBody } from './core/errors.ts'
 import { eventKindsOf } from './core/event-kinds.ts'
 import { redacted } from './core/text.ts'
 import { guards } from './doors/http/guards.ts'
-import { isApi, type Env } from './doors/http/http.ts'
+import { isApi, type Env, type Http } from './doors/http/http.ts'
 import { RateLimit } from './doors/http/rate-limit.ts'
 import { mcpRoutes } from './doors/mcp/endpoints.ts'
 import { handoffRoute } from './doors/rest/handoff.ts'
@@ -42,17 +42,19 @@ export const createApp = async (services: Services, { toolsets = all, commandSec
   const operations = toolsets.flatMap((toolset) => toolset.operations)
 
   const app = new Hono<Env>({ strict: false }) // with a slash at the end or without
-  app.onError((error, c) => errorFor(c, site, errorOf(error, services)))
+  const failed = (error: unknown, c: Http) => errorFor(c, site, errorOf(error, services))
+  app.onError(failed)
   app.notFound((c) => {
     const message = `There is nothing at ${redacted(c.req.path)}. /AGENTS.md and /api/openapi.json list what there is.`
     return errorFor(c, site, { code: 'not_found', message, details: {} })
   })
 
-  app.use(async (c, next) => {
-    await next()
-    if (!isApi(c.req.path)) addSecurityHeaders(c, services)
+  const admit = guards(services, toolsets, limit)
+  // Promises and one middleware: each that awaits `next` keeps half a KiB for each call that is held (bench/connections).
+  app.use((c, next) => {
+    const answered = admit(c).then(next, async (refusal) => void (c.res = await failed(refusal, c)))
+    return isApi(c.req.path) ? answered : answered.then(() => addSecurityHeaders(c, services))
   })
-  app.use(guards(services, toolsets, limit))
 
   app.route('/', configRoutes(toolsets, services, program))
   app.route('/', clientRoute(services, program))

@@ -21,12 +21,15 @@ import { write } from './transaction.ts'
  *  an idempotency key's earlier answer, then state and role (403, 404, 409). `raw` is whatever the caller sent. */
 export const perform = async (operation: AnyOp, services: Services, call: Call, raw: unknown): Promise<Outcome> => {
   const begun = performance.now()
-  const attempted = admitted(operation, services, call, raw)
-  // One limit for all that a call asks of the database, waiting in line included. A held wait has its own.
-  const outcome = await (operation.held ? attempted : withinDeadline(attempted)).catch((error): Outcome => {
+  let outcome: Outcome
+  try {
+    const attempted = admitted(operation, services, call, raw)
+    // One limit for all that a call asks of the database, waiting in line included. A held wait has its own.
+    outcome = await (operation.held ? attempted : withinDeadline(attempted))
+  } catch (error) {
     if (operation.effect !== 'read' && isAway(error)) services.outcomeUnknown()
-    return { ok: false, error: errorBody(operation, services, error) }
-  })
+    outcome = { ok: false, error: errorBody(operation, services, error) }
+  }
   const result = outcome.ok ? 'ok' : outcome.error.code
   services.metrics.calls.inc({ operation: operation.id, outcome: result })
   if (services.config.LOG_LEVEL === 'debug')

@@ -1,5 +1,4 @@
 // Who may call what. `guards` runs before every handler; the other functions are asked by handlers about one session.
-import type { MiddlewareHandler } from 'hono'
 import { answersAnyHost } from '../../core/address.ts'
 import { refuse } from '../../core/errors.ts'
 import { sameText } from '../../core/ids.ts'
@@ -9,17 +8,17 @@ import type { Toolset } from '../../operations/toolset.ts'
 import type { Services } from '../../process/services.ts'
 import { personOf, type Person } from './cookies.ts'
 import { bearerOf, identify, refuseKeyInQuery } from './credentials.ts'
-import { isApi, isMcp, type Env, type Http } from './http.ts'
+import { isApi, isMcp, type Http } from './http.ts'
 import { calledHost, isHost, isLoopbackHost } from './origin.ts'
 import type { RateLimit } from './rate-limit.ts'
 import { isShared, sharedTokenOf } from './share-link.ts'
 
 /** The checks before every handler, in this order: Host and Origin, RATE_LIMIT, a key in the URL, who sends it, what a key opens,
  *  ACCESS_TOKEN. The first that fails throws a Refusal. */
-export const guards = (services: Services, toolsets: readonly Toolset[], limit?: RateLimit): MiddlewareHandler<Env> => {
+export const guards = (services: Services, toolsets: readonly Toolset[], limit?: RateLimit) => {
   const { ACCESS_TOKEN } = services.config
   const readOnly = readOnlyPosts(toolsets)
-  return async (c, next) => {
+  return async (c: Http): Promise<void> => {
     const { path } = c.req
     if (!HEALTH.has(path)) refuseOtherSites(c, services)
     if (limit && !UNCOUNTED.has(path) && !isCommand(path)) limit.countRequest(c)
@@ -29,7 +28,6 @@ export const guards = (services: Services, toolsets: readonly Toolset[], limit?:
       refuseUnopened(c)
     }
     if (ACCESS_TOKEN !== undefined) requireAccessToken(c, services, readOnly)
-    await next()
   }
 }
 

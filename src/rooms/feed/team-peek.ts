@@ -35,9 +35,10 @@ export class TeamPeek {
 
   /** Ends on five causes: news that may wake the team, a closed session, the time, or a caller or server that goes away. `waiter`: subscribed
    *  before the member was looked up. */
-  async run({ held, wake, signal: signalOf }: Context['call'], waiter: Waiter | undefined): Promise<PeekAnswer> {
+  async run(call: Context['call'], waiter: Waiter | undefined): Promise<PeekAnswer> {
     const { services, options, member } = this
-    const signal = signalOf()
+    const { held, wake } = call // and nothing else of the call is kept while the peek is held
+    const signal = call.signal()
     let reader: LogReader | undefined
     try {
       let newest = member.session.lastConversationSequence
