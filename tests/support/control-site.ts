@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path'
 import { startScriptedAgents } from './agents-script.ts'
 import { startControlled } from './controlled.ts'
 import { clientBin } from './drivers.ts'
-import { newSite } from './runner.ts'
+import { newSite, until } from './runner.ts'
 import { runServer } from './server.ts'
 
 const PROGRAM = join(import.meta.dir, '../../public/client.mjs')
@@ -110,3 +110,23 @@ export const personAt = async ({ url, server }: ControlSite, name: string) => {
     return answer
   }
 }
+
+/** Waits until it is so, and allows whatever the session's agent asks leave for meanwhile. */
+export const allowingUntil = (
+  at: ControlSite,
+  person: Awaited<ReturnType<typeof personAt>>,
+  session_id: string,
+  isSo: () => unknown,
+  what: string,
+): Promise<void> =>
+  until(
+    async () => {
+      const asked = await at.events(session_id, 'permission_asked')
+      const decided = new Set((await at.events(session_id, 'permission_decided')).map(({ request_id }) => request_id))
+      for (const { request_id } of asked)
+        if (!decided.has(request_id)) await person('answer_permission', { session_id, request_id, allow: true })
+      return isSo()
+    },
+    120_000,
+    what,
+  )
