@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import { RUNTIME, type Home } from '../support/client.ts'
 import { within, type FakeClient } from '../support/fake-client.ts'
 import { callsTo, type Team } from '../support/hub.ts'
@@ -80,6 +80,51 @@ test(
   LONG_MS,
 )
 
+const NEWS = { addressed: 0, last_cursor: 9, doc_version: 0, session_closed: undefined }
+const ODD_HUBS: Record<string, [number, (response: ServerResponse) => unknown]> = {
+  'does not answer in time': [1, () => {}],
+  'holds no peek': [9, (response) => response.end(JSON.stringify({ ...NEWS, unread: 1, wake: false }))],
+  'wakes for nothing': [9, (response) => response.end(JSON.stringify({ ...NEWS, unread: 0, wake: true }))],
+  'is too old to hold a peek': [9, (response) => response.end(JSON.stringify({ ...NEWS, unread: 1 }))],
+  'has reached its limit': [1, (response) => response.writeHead(503, { 'retry-after': '30' }).end('{"error":{"code":"unavailable"}}')],
+}
+for (const [name, [most, answer]] of Object.entries(ODD_HUBS))
+  test(
+    `a hub that ${name} is not asked without end, and the watch goes on in silence`,
+    async () => {
+      let peeks = 0
+      const odd = createServer(({ url }, response) => {
+        if (url!.includes('/unread?timeout=30')) peeks++
+        answer(response)
+      })
+      const port = await freePort()
+      await new Promise<void>((resolve) => odd.listen(port, '127.0.0.1', resolve))
+      atTheEnd(() => (odd.closeAllConnections(), odd.close()))
+      const link = `http://127.0.0.1:${port}/mcp`
+      const home = homeOf(link)
+      const client = clientOf(home, link)
+      await client.joined({ ...ENTRY })
+      expect(await within(6_000, client.ended())).toBeUndefined()
+      expect(peeks).toBeGreaterThan(0)
+      expect(peeks).toBeLessThanOrEqual(most)
+      expect(home.read(`.parley/sessions/${HANDLE}.json`)).toContain(ENTRY.session_id)
+    },
+    LONG_MS,
+  )
+
+test(
+  'a hub that does not answer in time: doctor says so',
+  async () => {
+    const mute = createServer(() => {})
+    const port = await freePort()
+    await new Promise<void>((resolve) => mute.listen(port, '127.0.0.1', resolve))
+    atTheEnd(() => (mute.closeAllConnections(), mute.close()))
+    const { code, out } = await homeOf(`http://127.0.0.1:${port}/mcp`).run(['doctor'])
+    expect([code, out]).toEqual([1, expect.stringContaining('The hub is not reached (no answer in time)')])
+  },
+  LONG_MS,
+)
+
 test(
   'a hub with an access token: it comes from PARLEY_TOKEN, is not shown, and a changed one ends nothing',
   async () => {
@@ -123,6 +168,22 @@ test(
     expect(ran.code).toBe(1)
     expect(ran.err.trim().split('\n')).toHaveLength(1)
     expect(ran.err).toContain('could not be written')
+  },
+  LONG_MS,
+)
+
+test(
+  'a full disk: connect says so in one line, and leaves the settings as they were',
+  async () => {
+    const home = homeOf('http://127.0.0.1:9/mcp')
+    home.write('.claude.json', '{}')
+    const child = Bun.spawnSync(['/bin/sh', '-c', `ulimit -f 0; trap '' XFSZ; exec ${RUNTIME} ${home.program} connect claude --yes`], {
+      env: { PATH: process.env.PATH, HOME: home.home },
+    })
+    expect(child.exitCode).toBe(1)
+    expect(child.stderr.toString()).toContain('No settings were changed.')
+    expect(child.stderr.toString()).not.toMatch(/^\s+at /m)
+    expect([home.read('.claude.json'), home.read('.claude/settings.json')]).toEqual(['{}', undefined])
   },
   LONG_MS,
 )

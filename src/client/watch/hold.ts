@@ -7,6 +7,7 @@ import { noticeOf } from './notice.ts'
 import { dropEntry, keepEntry, type Entry } from './sessions.ts'
 
 const HELD_S = 30
+const AT_ONCE_MS = 500 // what answers so soon without news holds nothing, and is asked less and less
 const FIRST_RETRY_MS = 250
 const LAST_RETRY_MS = 60_000
 
@@ -24,20 +25,21 @@ export interface Holding {
 export const holdPeek = async (entry: Entry, holding: Holding): Promise<string | undefined> => {
   const { home, signal } = holding
   for (let failures = 0; !signal.aborted;) {
+    const began = performance.now()
     const base = baseFor(entry, holding, failures)
     const result = await attempt(entry, { ...holding, base })
     if (signal.aborted) return undefined
     if (result === 'ended') return void dropEntry(home, entry)
     if (result === 'beyond the end') keepEntry(home, (entry = { ...entry, told: undefined }))
-    failures = isPeek(result) ? 0 : failures + 1
-    if (!isPeek(result)) {
-      await pause(failures, result, signal)
-      continue
+    if (isPeek(result)) {
+      const notice = result.wake ? await noticeFor(entry, result, { ...holding, base }) : undefined
+      if (result.closed) dropEntry(home, entry)
+      else if (notice) keepEntry(home, { ...entry, told: result.last })
+      if (notice || result.closed) return notice
     }
-    const notice = result.wake ? await noticeFor(entry, result, { ...holding, base }) : undefined
-    if (result.closed) dropEntry(home, entry)
-    else if (notice) keepEntry(home, { ...entry, told: result.last })
-    if (notice || result.closed) return notice
+    const wasHeld = isPeek(result) && performance.now() - began > AT_ONCE_MS
+    failures = wasHeld ? 0 : failures + 1
+    if (!wasHeld) await pause(failures, result, signal)
   }
   return undefined
 }
