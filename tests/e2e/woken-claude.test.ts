@@ -4,8 +4,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { readdirSync } from 'node:fs'
 import type { Entry } from '../../src/client/watch/sessions.ts'
 import { buildClient, newHome, type Home } from '../support/client.ts'
-import { startHub, type Hub, type Team } from '../support/hub.ts'
+import { callsTo, startHub, type Hub, type Team } from '../support/hub.ts'
 import { CLAUDE_VERSION, claudeIsThere, realClaude, SKIPPED, type RealClaude } from '../support/real-claude.ts'
+import { freePort, spawnServer } from '../support/server.ts'
 import { withShortPeeks } from '../support/short-peeks.ts'
 
 if (!claudeIsThere) console.log(SKIPPED)
@@ -50,10 +51,11 @@ describe.skipIf(!claudeIsThere)(`Claude Code ${CLAUDE_VERSION} is woken`, () => 
     }
   }
   /** So many agents have convened and ended their turns; Bea has joined each of their sessions. */
-  const idle = async (count = 1) => {
+  const idle = (count = 1) => idleAt(hub, count)
+  const idleAt = async (at: Hub, count = 1) => {
     while (files('.watch').length < count) await Bun.sleep(50)
     const entries = files('.json').map((name) => JSON.parse(home.read(`.parley/sessions/${name}`)!) as Entry)
-    const beas = await Promise.all(entries.map((entry) => hub.join(entry, 'Bea')))
+    const beas = await Promise.all(entries.map((entry) => at.join(entry, 'Bea')))
     await Bun.sleep(1_000)
     return beas
   }
@@ -150,4 +152,27 @@ describe.skipIf(!claudeIsThere)(`Claude Code ${CLAUDE_VERSION} is woken`, () => 
       },
       LONG_MS,
     )
+
+  test(
+    'by the next message after the hub has moved to another port, which it had announced',
+    async () => {
+      const port = await freePort()
+      const MCP_URL = `http://127.0.0.1:${port}/mcp`
+      const old = await startHub({ MCP_URL })
+      home.drop()
+      home = await connectedHome(`${old.server.url}/mcp`)
+      const claude = started()
+      const [bea] = (await idleAt(old)) as [Team]
+      await old.server.terminate()
+      const moved = spawnServer({ PORT: String(port), DATA_DIR: old.server.folder, MCP_URL })
+      while (!(await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined))?.ok) await Bun.sleep(100)
+      const before = claude.model.asked.length
+      await callsTo(`http://127.0.0.1:${port}`).post(bea, 'here now')
+      while (claude.model.asked.length === before) await Bun.sleep(50)
+      expect(claude.model.asked[before]!.told).toContain(`unread in session ${bea.session_id}`)
+      moved.kill('SIGKILL')
+      await old.server.remove()
+    },
+    LONG_MS,
+  )
 })
