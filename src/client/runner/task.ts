@@ -1,4 +1,5 @@
 // One task, from the hub's handing it out to what the hub is told of its end.
+import { pause } from '../../core/pause.ts'
 import type { Agent } from './agents.ts'
 import { beforeTask, changesSince } from './changes.ts'
 import { runCli, type CliRun } from './cli-run.ts'
@@ -115,6 +116,7 @@ const lineOf = (life: Life, { status, error }: WireResult, folder: string | unde
 
 const LONGEST_S = 2_000_000 // more milliseconds than 2^31 - 1 no timer takes
 const DEFAULT_S = 3_600
+const LONGEST_LOOK_MS = 2_000
 
 const work = async (life: Life): Promise<Ended> => {
   const { task, of, post, redact, outbox, lost, stopping } = life
@@ -122,9 +124,10 @@ const work = async (life: Life): Promise<Ended> => {
   if (typeof agent === 'string') throw new NotStarted('agent_failed', agent)
   const checked = checkedTask(task, { ...post, worktrees: post.worktrees.values() })
   checked.leftOut.forEach((text, i) => tellItself(life, `left-out-${i}`, 'left_out', text))
-  if (life.why !== undefined) return { result: ended({ status: 'interrupted' }, life.why, task.max_s) }
-  // Beside the start of the CLI, which takes longer before it can change a file.
+  // Before the CLI can change a file; in a repository that git reads for seconds, beside its start.
   const before = beforeTask(post.git, checked.folder)
+  await Promise.race([before, pause(LONGEST_LOOK_MS)])
+  if (life.why !== undefined) return { result: ended({ status: 'interrupted' }, life.why, task.max_s) }
   const signal = AbortSignal.any([lost.signal, stopping.signal])
   const listener = listenerFor({ hub: post.hub, of, outbox, redact, refused: (error) => refused(life, error), signal })
   const timer = setTimeout(() => stop(life, 'timed_out'), Math.min(task.max_s > 0 ? task.max_s : DEFAULT_S, LONGEST_S) * 1_000)
