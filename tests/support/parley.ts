@@ -344,7 +344,7 @@ export const feedOf = async (who: Seat, more: Record<string, unknown> = {}): Pro
 }
 
 /** Turns true within so many seconds, or the test fails. The limit is for what hangs: a busy machine takes its time. */
-export const soon = async (what: string, holds: () => boolean | Promise<boolean>, seconds = 10) => {
+export const soon = async (what: string, holds: () => boolean | Promise<boolean>, seconds = 60) => {
   for (const until = performance.now() + seconds * 1_000; performance.now() < until; await Bun.sleep(5)) if (await holds()) return
   throw new Error(`not within ${seconds} s: ${what}`)
 }
