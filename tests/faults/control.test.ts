@@ -21,7 +21,7 @@ const LINES = 8 // that each CLI prints
 let program = ''
 beforeAll(async () => void (program = await buildRunner()), 60_000)
 
-test.each(ENGINES)(
+test.concurrent.each(ENGINES)(
   'on %s each task ends once, each prompt reaches a CLI at most once, and what a CLI printed is there in order, once',
   async (engine) => {
     const { environment, drop } = await databaseOf(engine)
