@@ -7,6 +7,7 @@ import type { Services } from '../process/services.ts'
 import type { Member } from '../stores/members.ts'
 import { unreadOf } from '../stores/unread.ts'
 import { docSection, lastMessagesSection, participantsSection, questionSections, type CatchUpSection } from './catch-up-sections.ts'
+import { originOf } from './origin.ts'
 import { event, maxChars, op, outlineRow, sessionId, time, version } from './schemas.ts'
 
 const DEFAULT_CHARS = 8_000
@@ -15,7 +16,14 @@ const LEAST_CHARS = 2_000 // fewer leave no room for rows
 const line = event.partial({ type: true })
 
 const answer = z.looseObject({
-  session: z.object({ session_id: z.uuid(), title: z.string(), description: z.string(), status: z.string(), created_at: time }),
+  session: z.object({
+    session_id: z.uuid(),
+    title: z.string(),
+    description: z.string(),
+    status: z.string(),
+    created_at: time,
+    forked_from: z.object({ session_id: z.uuid(), sequence: z.int(), url: z.string() }).optional(),
+  }),
   you: z.object({
     handle: z.uuid(),
     team_name: z.string(),
@@ -75,12 +83,25 @@ export const catchUp = op({
 
 const readUpTo = ({ presence }: Services, { teamId, seenCursor }: Member) => Math.max(seenCursor, presence.of(teamId)?.seenCursor ?? 0)
 
-const headOf = async ({ services, queries }: Context, { session: { id }, teamId, teamName }: Member, cursor: number, limit: number) => {
+const headOf = async (
+  { services, queries, call }: Context,
+  { session: { id }, teamId, teamName }: Member,
+  cursor: number,
+  limit: number,
+) => {
   const [overview, counts] = await Promise.all([services.overviewOf(id), unreadOf(queries, id, teamId, cursor, cursor)])
   const { title, description, status, createdAt, convenerTeamId, lastConversationSequence } = overview!.session
   const share = Math.floor(limit / 10)
+  const origin = originOf(overview!.session, call.base?.() ?? services.base())
   return {
-    session: { session_id: id, title: cutText(title, share), description: cutText(description, share), status, created_at: createdAt },
+    session: {
+      session_id: id,
+      title: cutText(title, share),
+      description: cutText(description, share),
+      status,
+      created_at: createdAt,
+      ...(origin && { forked_from: origin }),
+    },
     you: {
       handle: teamId,
       team_name: teamName,

@@ -34,8 +34,6 @@ export interface Heard {
   told: string
 }
 
-type Agents = ReturnType<typeof startScriptedAgents>
-
 const REQUESTS = 1_000
 
 /** Starts the three stand-ins. `scripts` may be added to at any time; a prompt without a script is answered with "Done.". */

@@ -9,7 +9,7 @@ onEveryEngine((parley) => {
   const scene = (more: Record<string, unknown> = {}) => controlScene(parley(), more)
 
   test('a fork begins at the end of a task: its conversation, its document, its place, and nothing of what runs [C10]', async () => {
-    const { runner, call, session, session_id, start, log } = await scene()
+    const { key, runner, call, session, session_id, start, log } = await scene()
     const team = { team: session.team_id as string }
     const first = await start('First.')
     await runner.work('One.', [said('One.')], { conversation: 'c-1', conversation_at: 'm-1' })
@@ -44,6 +44,15 @@ onEveryEngine((parley) => {
       fork_sequence: point,
       task_id: first.task_id,
     })
+    const catchUp = await parley().send(`/api/sessions/${fork.session_id}/catch-up`, { headers: bearer(key) })
+    const { forked_from } = ((await catchUp.json()) as any).session
+    expect(forked_from).toMatchObject({
+      session_id,
+      sequence: point,
+      url: expect.stringContaining(`/sessions/${session_id}?around=${point}`),
+    })
+    const handoff = await (await parley().send(`/api/sessions/${fork.session_id}/handoff.md`)).text()
+    expect(handoff).toContain(`/sessions/${session_id}?around=${point}`)
     await runner.finish(fork.task_id, 'Done.', { conversation: 'c-2' })
     await done(call('send_prompt', { session_id: fork.session_id, prompt: 'More.' }))
     expect((await runner.take(0, [running.task_id])).tasks).toMatchObject([{ conversation: 'c-2', fork: null }])
