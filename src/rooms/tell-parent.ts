@@ -13,11 +13,11 @@ export interface Finished {
   text: string
 }
 
-/** Leaves `subsession_finished` in the parent's log, unless that is closed, archived or not there. */
+/** Leaves `subsession_finished` in the parent's log, unless that is closed or there is none; also while it is archived: once restored it has what its children did. */
 export const tellParent = async (context: Context, session: Session, { text, ...finished }: Finished): Promise<void> => {
   if (session.parentSessionId === null) return
   const parent = await sessionById(context.queries, session.parentSessionId)
-  if (!parent || parent.status === 'closed' || parent.archivedAt !== null) return
+  if (!parent || parent.status === 'closed') return
   const { text: title } = shortened(session.title)
   const event = { event: 'subsession_finished', session_id: session.id, title, ...finished }
   await context.append(parent.id, { ...event, text: [...text].slice(0, TOLD_CHARACTERS).join('') }, { evenClosed: true })
