@@ -9,6 +9,8 @@ import { tellDecided } from './tell.ts'
 
 /** Who decided a request that no person did. */
 export const NOBODY = 'nobody'
+/** What the agent is told then. */
+export const NO_ANSWER = 'No person answered in time. Go on without it, or say what you need it for.'
 
 interface Decision {
   by: string

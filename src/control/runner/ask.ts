@@ -6,7 +6,7 @@ import type { Context } from '../../operations/context.ts'
 import { refuse } from '../../core/errors.ts'
 import { storable } from '../../transcripts/storable.ts'
 import { insertRequest, requestById, type PermissionRequest } from '../../stores/control/permission-requests.ts'
-import { decide, NOBODY } from '../permissions/decide.ts'
+import { decide, NO_ANSWER, NOBODY } from '../permissions/decide.ts'
 import { tellAsked } from '../permissions/tell.ts'
 import { op, runnerRoute, taskId } from '../schemas.ts'
 import type { LockedTask } from '../tasks/task-subject.ts'
@@ -82,8 +82,6 @@ const decidedOrLate = async ({ services, call }: Context, session_id: string, id
   await perform(decide, services, { signal: call.signal }, { session_id, request_id: id, allow: false, by: NOBODY, message: NO_ANSWER })
   return requestById(services.database, session_id, id)
 }
-
-const NO_ANSWER = 'No person answered in time. Go on without it, or say what you need it for.'
 
 const answerOf = ({ decidedAt, allow, message }: PermissionRequest) =>
   decidedAt === null ? { waiting: true as const } : { allow: allow === true, message }

@@ -6,7 +6,7 @@ import { overdueOrders } from '../../stores/control/agents.ts'
 import { LEASE_S } from '../../stores/control/runners.ts'
 import { overdueTasks, queuedInClosed } from '../../stores/control/tasks.ts'
 import { overdueRequests } from '../../stores/control/permission-requests.ts'
-import { decide, NOBODY } from '../permissions/decide.ts'
+import { decide, NO_ANSWER, NOBODY } from '../permissions/decide.ts'
 import { failTask } from '../tasks/fail-task.ts'
 import { failWaiting } from '../sessions/fail-waiting.ts'
 import { RUNNER_LOST } from './lost.ts'
@@ -30,7 +30,7 @@ export const leaseJob = (services: Services, leaseMs = LEASE_S * 1_000): Job => 
     everyMs: EVERY_MS,
     async run() {
       for (const request of await overdueRequests(database, config.PERMISSION_WAIT))
-        await perform(decide, services, call, { ...request, allow: false, by: NOBODY })
+        await perform(decide, services, call, { ...request, allow: false, by: NOBODY, message: NO_ANSWER })
       for (const task_id of await queuedInClosed(database))
         await perform(failTask, services, call, { task_id, status: 'interrupted', ...CLOSED })
       if (!mayHaveCalled()) return
