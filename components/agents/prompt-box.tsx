@@ -2,10 +2,11 @@ import type { ReactNode } from 'react'
 import { NotSent, ProblemNote } from '../forms/act-form.tsx'
 import { FormField, type Problem } from '../forms/form-field.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { Shell, type Frame } from '../site/shell.tsx'
-import { Button, LinkButton } from '../ui/button.tsx'
+import type { Frame } from '../site/shell.tsx'
+import { Button } from '../ui/button.tsx'
 import { Textarea } from '../ui/textarea.tsx'
 import { AgentSelect, PermissionSelect, type AgentChoice } from './agent-fields.tsx'
+import { UnsentPage } from '../session/unsent-page.tsx'
 
 export const MODES = {
   continue: { label: 'Continue', about: 'The agent goes on in its conversation, here.' },
@@ -148,21 +149,7 @@ const ModeChoice = ({ mode, label, about, unable, chosen = 'continue' }: ModePro
 
 /** Without script: a prompt that was refused, to be corrected and sent again. */
 export const PromptPage = ({ frame, box }: { frame: Frame; box: PromptBoxProps }) => (
-  <Shell
-    frame={frame}
-    title="Prompt · Parley"
-    crumbs={[
-      { label: 'Sessions', href: '/' },
-      { label: box.sessionId.slice(0, 8), href: `/sessions/${box.sessionId}` },
-      { label: 'Prompt' },
-    ]}
-  >
-    <main id="main" className="mx-auto w-full max-w-2xl px-4 py-7 sm:px-6">
-      <h1 className="mb-3 px-3 text-lg font-semibold tracking-[-0.015em]">This prompt was not sent</h1>
-      <PromptBox {...box} />
-      <LinkButton href={`/sessions/${box.sessionId}`} variant="outline" className="ml-3">
-        Back to the session
-      </LinkButton>
-    </main>
-  </Shell>
+  <UnsentPage frame={frame} sessionId={box.sessionId} what="prompt">
+    <PromptBox {...box} />
+  </UnsentPage>
 )

@@ -2,9 +2,10 @@ import { escapeInvisible } from '../../src/core/escape-invisible.ts'
 import { NotSent, ProblemNote } from '../forms/act-form.tsx'
 import type { Problem } from '../forms/form-field.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { Shell, type Frame } from '../site/shell.tsx'
-import { Button, LinkButton } from '../ui/button.tsx'
+import type { Frame } from '../site/shell.tsx'
+import { Button } from '../ui/button.tsx'
 import { Textarea } from '../ui/textarea.tsx'
+import { UnsentPage } from './unsent-page.tsx'
 
 export interface AnsweredQuestion {
   id: string
@@ -108,21 +109,7 @@ const Stranger = ({ sessionId, person }: ComposerProps) =>
 
 /** Without script: a message that was refused, to be corrected and sent again. */
 export const ComposerPage = ({ frame, composer }: { frame: Frame; composer: ComposerProps }) => (
-  <Shell
-    frame={frame}
-    title="Message · Parley"
-    crumbs={[
-      { label: 'Sessions', href: '/' },
-      { label: composer.sessionId.slice(0, 8), href: `/sessions/${composer.sessionId}` },
-      { label: 'Message' },
-    ]}
-  >
-    <main id="main" className="mx-auto w-full max-w-2xl px-4 py-7 sm:px-6">
-      <h1 className="mb-3 px-3 text-lg font-semibold tracking-[-0.015em]">This message was not sent</h1>
-      <Form {...composer} />
-      <LinkButton href={`/sessions/${composer.sessionId}`} variant="outline" className="ml-3">
-        Back to the session
-      </LinkButton>
-    </main>
-  </Shell>
+  <UnsentPage frame={frame} sessionId={composer.sessionId} what="message">
+    <Form {...composer} />
+  </UnsentPage>
 )

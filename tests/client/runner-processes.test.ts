@@ -1,28 +1,15 @@
-import { afterEach, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { spawn } from 'node:child_process'
 import { endMarked, marked, taskMark } from '../../src/client/runner/processes.ts'
-import { buildRunner, newSite, processesWith, until, type Site, type Started } from '../support/runner.ts'
-import { startRunnerHub, type HubTask, type RunnerHub } from '../support/runner-hub.ts'
+import { processesWith, until, type Site, type Started } from '../support/runner.ts'
+import { type HubTask, type RunnerHub } from '../support/runner-hub.ts'
+import { LONG_MS, steps, withRunners } from '../support/runner-scene.ts'
 
-const LONG_MS = 90_000
 const INTERRUPTED_MS = 2_000 // contract 7.6
 const OTHERWISE_MS = 5_000
 const STOPS_MS = 10_000
 
-const ending: (() => unknown)[] = []
-let program = ''
-beforeAll(async () => void (program = await buildRunner()), 60_000)
-afterEach(async () => {
-  for (const end of ending.splice(0).toReversed()) await end()
-}, LONG_MS)
-
-const scene = async (): Promise<{ hub: RunnerHub; site: Site }> => {
-  const hub = await startRunnerHub()
-  const site = newSite(program)
-  ending.push(hub.end, site.drop)
-  return { hub, site }
-}
-const steps = (...all: object[]) => JSON.stringify(all)
+const { scene, ending } = withRunners()
 
 // What a shell tool may leave behind: each of these outlives its parent and its group. `tag` stands in the command line of all of them.
 const STUBBORN: Record<string, (tag: string) => string> = {

@@ -1,25 +1,12 @@
-import { afterEach, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { buildRunner, git, newSite, until, type Site } from '../support/runner.ts'
-import { startRunnerHub, type RunnerHub } from '../support/runner-hub.ts'
+import { git, until } from '../support/runner.ts'
+import type { RunnerHub } from '../support/runner-hub.ts'
+import { LONG_MS, steps, withRunners } from '../support/runner-scene.ts'
 
-const LONG_MS = 90_000
-const ending: (() => unknown)[] = []
-let program = ''
-beforeAll(async () => void (program = await buildRunner()), 60_000)
-afterEach(async () => {
-  for (const end of ending.splice(0).toReversed()) await end()
-}, LONG_MS)
-
-const scene = async (config?: Record<string, unknown>): Promise<{ hub: RunnerHub; site: Site }> => {
-  const hub = await startRunnerHub(config)
-  const site = newSite(program)
-  ending.push(hub.end, site.drop)
-  return { hub, site }
-}
+const { scene } = withRunners()
 const texts = (task: { events: { content: any }[] }) => task.events.map(({ content }) => content.text)
-const steps = (...all: object[]) => JSON.stringify(all)
 
 test(
   'a prompt goes through the CLI, and the hub is told what it prints, its answer, and what has changed',

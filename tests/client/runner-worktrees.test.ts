@@ -1,25 +1,11 @@
-import { afterEach, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ownerAndName } from '../../src/client/runner/git.ts'
-import { buildRunner, git, newSite, until, type Site } from '../support/runner.ts'
-import { startRunnerHub, type RunnerHub } from '../support/runner-hub.ts'
+import { git, until } from '../support/runner.ts'
+import { LONG_MS, steps, withRunners } from '../support/runner-scene.ts'
 
-const LONG_MS = 90_000
-const ending: (() => unknown)[] = []
-let program = ''
-beforeAll(async () => void (program = await buildRunner()), 60_000)
-afterEach(async () => {
-  for (const end of ending.splice(0).toReversed()) await end()
-}, LONG_MS)
-
-const scene = async (): Promise<{ hub: RunnerHub; site: Site }> => {
-  const hub = await startRunnerHub()
-  const site = newSite(program)
-  ending.push(hub.end, site.drop)
-  return { hub, site }
-}
-const steps = (...all: object[]) => JSON.stringify(all)
+const { scene } = withRunners()
 
 test('the name of a repository is that of its origin, and of no folder', () => {
   const names: Record<string, string | undefined> = {
