@@ -15,7 +15,7 @@ const MAY_TAKE_MS = 60 * 60_000 // a later migration may rewrite a large table
 export const migrate = (database: Database): Promise<number> => applyPending(database).catch((error) => cannotMigrate(database, error))
 
 const RIGHTS =
-  ' The user in DATABASE_URL needs the right to create and alter them: it owns the database, or was granted create on its schema.'
+  ' The user in DATABASE_URL needs the right to create and alter them: it owns the database, or was granted create on its schema. The extension pg_trgm comes with Postgres (on some systems in the package postgresql-contrib); where that user may not create it, an administrator does once, in this database: create extension pg_trgm.'
 
 const cannotMigrate = ({ engine }: Database, error: unknown): never => {
   if (error instanceof DiskFull || error instanceof CannotOpen) throw error

@@ -1,5 +1,6 @@
 // The embedded database: one process, one connection, on this very thread.
 import { PGlite, type Transaction } from '@electric-sql/pglite'
+import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm'
 import { existsSync, fstatSync, futimesSync, mkdirSync, openSync, renameSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CHANNEL, OID, queriesOver, rfc3339, unlessLate, withinDeadline, type Database, type RunStatement } from './database.ts'
@@ -9,6 +10,7 @@ const asText = (value: unknown) => value as string
 export const OPTIONS = {
   parsers: { [OID.int8]: Number, [OID.timestamptz]: rfc3339 },
   serializers: { [OID.json]: asText, [OID.jsonb]: asText },
+  extensions: { pg_trgm }, // words that are alike (src/stores/records/search.ts)
 }
 
 /** Opens the embedded database in `folder`/pg, or in memory. The caller holds the folder's lock (db/lock.ts). `warn` gets what an operator

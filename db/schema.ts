@@ -68,6 +68,7 @@ export const sessions = pgTable(
     index('sessions_created').on(t.createdAt, t.id),
     index('sessions_series').on(t.seriesId, t.createdAt),
     index('sessions_parent').on(t.parentSessionId),
+    index('sessions_words').using('gin', sql`(${t.title} || ' ' || ${t.description}) gin_trgm_ops`), // of no counter: posts leave it alone
     check('sessions_status', sql`${t.status} in ('active', 'closed')`),
   ],
 )
@@ -97,7 +98,11 @@ export const participants = pgTable(
     wokenCursor: bigint({ mode: 'number' }).notNull().default(0), // up to there a message that woke the team has been counted
     invitationId: uuid(), // what it joined by: such a team needs no ACCESS_TOKEN in this session
   },
-  (t) => [primaryKey({ columns: [t.sessionId, t.teamId] }), index('participants_name').on(t.teamName, t.joinedAt)],
+  (t) => [
+    primaryKey({ columns: [t.sessionId, t.teamId] }),
+    index('participants_name').on(t.teamName, t.joinedAt),
+    index('participants_team').on(t.teamId),
+  ],
 )
 
 // No foreign key to sessions: rows are only inserted under the session's row lock, and the check would take a lock for each event.

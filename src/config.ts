@@ -109,6 +109,16 @@ export const VARIABLES = {
   PERMISSION_WAIT: variable(seconds, 'seconds that a question of an agent’s program waits for a person; then it is denied', {
     fallback: '300',
   }),
+  PROPOSAL_EXPIRES_AFTER: variable(
+    z.coerce.number().int().min(1).max(604_800),
+    'seconds that a proposal waits for a person; then it is expired, and a person can bring it back',
+    { fallback: '86400' },
+  ),
+  CLAIM_LEASE: variable(
+    z.coerce.number().int().min(1).max(86_400),
+    'seconds without a call of its team after which a claim on the board ends',
+    { fallback: '1800' },
+  ),
   SELF_RAISE: variable(
     z.enum(['propose', 'allow'], 'must be propose or allow'),
     'whether an agent may raise its own permissions: propose asks a person, allow lets it, as far as its runner allows',

@@ -52,6 +52,8 @@ export const OPENS = {
   'control.answer_permission': NOBODY, // people alone
   'control.set_session_name': { ...NOBODY, sess: 'own' },
   runner: { ...NOBODY, run: true },
+  records_read: READERS,
+  records_write: ACTORS, // what of it a key may: src/records/who-may.ts
 } as const satisfies Record<string, Row>
 
 export type KeyRow = keyof typeof OPENS
@@ -68,4 +70,4 @@ const FOR: Record<KeyScope, string> = {
 
 /** Why a key does not open a call, and what would. */
 export const notOpened = (scope: KeyScope): string =>
-  `A key of the scope ${scope} opens ${FOR[scope]}, and not this call. Use a key of the scope full, or none where none is needed.`
+  `Insufficient permissions. A key of the scope ${scope} opens ${FOR[scope]}, and not this call. Use a key of the scope full, or none where none is needed.`

@@ -61,7 +61,8 @@ with posts as (
     (n - coalesce(max(n) filter (where opens) over one - 1, -turn_events))::int as ordinal
   from opened window one as (partition by session_id, outcome order by ord)
 ), advanced as (
-  update sessions s set last_sequence = a.sequence, last_conversation_sequence = a.sequence, turn = a.turn, turn_events = a.ordinal,
+  update sessions s set last_sequence = a.sequence, turn = a.turn, turn_events = a.ordinal,
+    last_conversation_sequence = case when a.type = 'runtime' then s.last_conversation_sequence else a.sequence end,
     turn_holder = coalesce(a.holder, s.turn_holder), last_event_at = a.at
   from numbered a where a.newest and a.outcome = 'appended' and s.id = a.session_id
 ), written as (

@@ -9,7 +9,7 @@ import { eventOf, type Event } from '../stores/events.ts'
 
 export interface Draft {
   sessionId: string
-  type: 'chat' | 'user_input' | 'system'
+  type: 'chat' | 'user_input' | 'system' | 'runtime' // runtime: what happened and need wake nobody
   author: 'team' | 'person' | 'key' | 'system'
   authorName?: string | undefined // a team's is on its roster row
   teamId?: string | undefined // must be present in the session when the lock is held

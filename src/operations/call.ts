@@ -15,6 +15,7 @@ export interface Call {
   key?: Key | undefined // a program's key, which the door has checked
   invite?: string | undefined // the argument invite; it wins over the header X-Invite
   reader?: () => boolean // may read what the pages show
+  viewer?: () => boolean // signed in with the viewer's password
   header?: (name: string) => string | undefined // for kinds of callers that the door knows nothing of
   idempotencyKey?: () => string | undefined // Idempotency-Key; the argument idempotency_key wins over it
   base?: () => string // this server's address, as the caller should know it

@@ -24,6 +24,8 @@ export interface Context {
   /** Writes a system event into a session's log, in this transaction; readers hear of it once it is committed. Into another log than that
    *  of the subject too: two writes that wait for each other so are a collision, and tried again. */
   append(sessionId: string, content: Draft['content'], options?: AppendOptions): Promise<Event>
+  /** Writes what happened into a session's log as a `runtime` event, which is no part of the conversation: it wakes nobody. */
+  note(sessionId: string, content: Draft['content'], options?: AppendOptions): Promise<void>
   /** Writes a prompt or a message into a session's log, as `append` does a system event. */
   post(draft: Draft): Promise<Posted>
   /** Events up to `newest` were written into this session's log by other means than `append` and `post`: `count` of them. */
@@ -48,6 +50,8 @@ export interface AppendOptions {
   evenClosed?: boolean
   /** The handle of the team whose doing it is, if that is not the caller. */
   doneBy?: string
+  /** The handles of those that it is addressed to; readers see them in its field `to`. */
+  to?: string[]
 }
 
 export type AnyOp = AnyOperation<Context>
@@ -72,6 +76,7 @@ export const createContext = ({ services, call, caller }: Request, more: Partial
   locked: undefined,
   session: undefined,
   append: outsideWrite,
+  note: outsideWrite,
   post: outsideWrite,
   grew: outsideWrite,
   changed: outsideWrite,

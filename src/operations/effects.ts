@@ -17,22 +17,32 @@ export const createEffects = (tx: Queries, caller: Caller) => {
   const grown = new Map<string, { newest: number; count: number }>() // by session, without those in `appended`
   const own = caller.kind === 'team' ? caller.member.teamId : undefined
 
-  const post = async (draft: Draft): Promise<Posted> => {
+  const write = async (draft: Draft): Promise<Posted> => {
     const [answer] = await appendEvents(tx, [draft])
     if (answer?.outcome !== 'appended') throw new Error(`an event was ${answer?.outcome} inside its own transaction`)
+    return answer
+  }
+  const post = async (draft: Draft): Promise<Posted> => {
+    const answer = await write(draft)
     appended.set(draft.sessionId, [...(appended.get(draft.sessionId) ?? []), answer.event])
     return answer
+  }
+  const grew = (sessionId: string, newest: number, count: number) =>
+    void grown.set(sessionId, { newest, count: count + (grown.get(sessionId)?.count ?? 0) })
+  const draftOf = (sessionId: string, content: Draft['content'], { evenClosed = false, doneBy = own, to }: AppendOptions = {}) => {
+    const addressed = to && to.length > 0 ? { to, content: { ...content, to } } : { content }
+    return { sessionId, author: 'system', doneBy, evenClosed, ...addressed } as const
   }
 
   return {
     post,
-    append: async (
-      sessionId: string,
-      content: Draft['content'],
-      { evenClosed = false, doneBy = own }: AppendOptions = {},
-    ): Promise<Event> => (await post({ sessionId, type: 'system', author: 'system', doneBy, content, evenClosed })).event,
-    grew: (sessionId: string, newest: number, count: number) =>
-      void grown.set(sessionId, { newest, count: count + (grown.get(sessionId)?.count ?? 0) }),
+    append: async (...written: Parameters<typeof draftOf>): Promise<Event> =>
+      (await post({ type: 'system', ...draftOf(...written) })).event,
+    note: async (...written: Parameters<typeof draftOf>): Promise<void> => {
+      const { event } = await write({ type: 'runtime', ...draftOf(...written) })
+      grew(written[0], event.sequence, 1)
+    },
+    grew,
     changed: (sessionId: string) => void changed.add(sessionId),
     moved: (topic: Topic, newest: number) => void moved.set(topic, newest),
 

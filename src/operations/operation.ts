@@ -5,7 +5,7 @@ import type { KeyRow } from '../core/key-scopes.ts'
 import type { Topic } from '../log/topics.ts'
 import type { Services } from '../process/services.ts'
 import type { Call } from './call.ts'
-import type { AnyCallerKind } from './callers.ts'
+import type { AnyCallerKind, Caller } from './callers.ts'
 import { sessionSubject, type Subject } from './subject.ts'
 
 export type Route = readonly [method: 'GET' | 'POST', path: string]
@@ -22,7 +22,7 @@ export interface Operation<Context, I extends z.ZodObject = z.ZodObject, O exten
   /** read; write: in one transaction that holds the subject; append: through the group commit (log/group-commit.ts). */
   effect: 'read' | 'write' | 'append'
   /** What a write locks, and what idempotency keys are kept under. The session of the input's `session_id` unless given. */
-  subject?: (input: z.output<I>) => Subject | undefined
+  subject?: (input: z.output<I>, caller: Caller) => Subject | undefined
   /** Inputs that only say when the call may act. They are no part of what an idempotency key was used for: a retry may bring others. */
   preconditions?: readonly string[]
   /** The answer may be held back for as long as the caller asked: it is streamed where the caller accepts that. */

@@ -74,7 +74,7 @@ const attempt = async (operation: AnyOp, services: Services, given: Call, raw: u
   try {
     const caller: Caller = (await kind.resolve(credential, { operation, services, call, input })) ?? unauthorized()
     if (call.locked && !isInvited(caller) && !(await operation.letsIn?.(services, call, input))) call.locked()
-    const subject = operation.effect === 'read' ? undefined : operation.subject?.(input)
+    const subject = operation.effect === 'read' ? undefined : operation.subject?.(input, caller)
     const key = idempotencyKeyOf(operation, subject, caller, carried.idempotency_key ?? call.idempotencyKey?.(), input)
     // An append decides that under the lock, and with a key it may be a replay.
     if (caller.ended && operation.effect !== 'append' && key === undefined) unauthorized()

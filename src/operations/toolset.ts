@@ -29,9 +29,21 @@ export interface Toolset {
   offers?: Offers
   /** What it does in the background. */
   jobs?: (services: Services) => readonly Job[]
-  /** Its POST routes change nothing: a reader's cookie is enough for them (ACCESS_TOKEN). */
+  /** A reader's cookie is enough for those of its POST routes that change nothing (ACCESS_TOKEN). */
   readOnlyPosts?: boolean
 }
+
+/** What a wing adds to another's toolset, so that it is served together with that one's tools. Its operations have that one's name. */
+export type Extension = Pick<Toolset, 'operations' | 'guides' | 'eventKinds' | 'jobs'>
+
+/** A toolset with what another wing adds to it. */
+export const extended = (toolset: Toolset, more: Extension): Toolset => ({
+  ...toolset,
+  operations: [...toolset.operations, ...more.operations],
+  guides: [...(toolset.guides ?? []), ...(more.guides ?? [])],
+  eventKinds: [...(toolset.eventKinds ?? []), ...(more.eventKinds ?? [])],
+  jobs: (services) => [...(toolset.jobs?.(services) ?? []), ...(more.jobs?.(services) ?? [])],
+})
 
 /** The operations of these toolsets by the names they have where they are served together: a name that two of them share is plain in the
  *  first and gets its toolset's name before it in the others. */

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { key, person } from '../../operations/callers.ts'
 import { listControlRows, relativesOf } from '../../stores/control/sessions.ts'
-import { pageFields, pageOf, readCursor } from '../list-cursor.ts'
+import { pageFields, pageOf, readCursor } from '../../operations/list-cursor.ts'
 import { ownSession } from '../reach.ts'
 import { agentStatus, listCursor, listLimit, op, toolRoute } from '../schemas.ts'
 import { sessionOf, sessionRow } from './session-answer.ts'
@@ -26,9 +26,15 @@ export const listSessions = op({
   output: z.object({ sessions: z.array(sessionRow), ...pageFields }),
   refuses: ['forbidden'],
   async run({ queries, caller }, { status, include_archived, limit, cursor }) {
-    const filter = { status, archived: include_archived, below: ownSession(caller), after: readCursor(cursor), limit }
+    const filter = {
+      status,
+      archived: include_archived,
+      below: ownSession(caller),
+      after: readCursor(cursor, { status, include_archived }),
+      limit,
+    }
     const rows = await listControlRows(queries, filter)
-    const { shown, ...page } = pageOf(rows, limit, ({ created_at: at, session_id: id }) => ({ at, id }))
+    const { shown, ...page } = pageOf(rows, limit, ({ created_at: at, session_id: id }) => ({ at, id }), { status, include_archived })
     const relatives = await relativesOf(
       queries,
       shown.map(({ session_id }) => session_id),

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { TASK_STATUSES } from '../../../db/control-schema.ts'
 import { key, person } from '../../operations/callers.ts'
 import { listTasksOf } from '../../stores/control/session-tasks.ts'
-import { pageFields, pageOf, readCursor } from '../list-cursor.ts'
+import { pageFields, pageOf, readCursor } from '../../operations/list-cursor.ts'
 import { reachedSession } from '../reach.ts'
 import { listCursor, listLimit, op, sessionId, task, toolRoute } from '../schemas.ts'
 import { taskInList } from './task-answer.ts'
@@ -28,8 +28,8 @@ export const listTasks = op({
   refuses: ['forbidden', 'not_found'],
   async run(context, { session_id, status, limit, cursor }) {
     const { id } = await reachedSession(context, session_id)
-    const rows = await listTasksOf(context.queries, id, { status, after: readCursor(cursor), limit: limit + 1 })
-    const { shown, ...page } = pageOf(rows, limit, (row) => ({ at: row.createdAt, id: row.id }))
+    const rows = await listTasksOf(context.queries, id, { status, after: readCursor(cursor, { id, status }), limit: limit + 1 })
+    const { shown, ...page } = pageOf(rows, limit, (row) => ({ at: row.createdAt, id: row.id }), { id, status })
     return { tasks: shown.map(taskInList), ...page }
   },
 })

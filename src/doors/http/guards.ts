@@ -136,7 +136,11 @@ const mayCall = ({ req: { method, path } }: Http, person: Person | undefined, re
 }
 
 const readOnlyPosts = (toolsets: readonly Toolset[]): ReadonlySet<string> =>
-  new Set(toolsets.flatMap(({ readOnlyPosts, operations }) => (readOnlyPosts ? operations.map(({ route }) => `/api${route[1]}`) : [])))
+  new Set(
+    toolsets.flatMap(({ readOnlyPosts, operations }) =>
+      readOnlyPosts ? operations.filter(({ effect }) => effect === 'read').map(({ route }) => `/api${route[1]}`) : [],
+    ),
+  )
 
 /** May this request read what the pages show? Everybody may, unless VIEWER_PASSWORD or ACCESS_TOKEN is set. */
 export const mayRead = (c: Http, services: Services): boolean =>

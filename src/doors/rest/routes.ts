@@ -7,7 +7,7 @@ import type { Call } from '../../operations/call.ts'
 import type { ServedOp, Outcome } from '../../operations/context.ts'
 import { perform } from '../../operations/perform.ts'
 import type { Services } from '../../process/services.ts'
-import { actingPersonOf } from '../http/cookies.ts'
+import { actingPersonOf, personOf } from '../http/cookies.ts'
 import { credentialsOf } from '../http/credentials.ts'
 import { whileAwaited } from '../http/event-stream.ts'
 import { mayRead } from '../http/guards.ts'
@@ -54,6 +54,7 @@ export const callOf = (c: Http, services: Services): Call => ({
   token: c.req.header('x-team-id'),
   person: () => actingPersonOf(c, services),
   reader: () => mayRead(c, services),
+  viewer: () => personOf(c, services)?.role === 'reader',
   base: () => baseUrl(c, services),
   header: (name) => c.req.header(name),
   idempotencyKey: () => c.req.header('idempotency-key'),

@@ -1,0 +1,50 @@
+// Where a page of a list ended: the time and id of its last row, as the caller brings them back, opaque and bound to the list's filters.
+import { z } from 'zod'
+import { refuse } from '../core/errors.ts'
+import { isUuid, sha256 } from '../core/ids.ts'
+
+export interface Place {
+  at: string
+  id: string
+}
+
+/** What a list was asked for beside the place: a cursor of one list says nothing in another. */
+type Filters = Readonly<Record<string, unknown>>
+
+const place = z.tuple([z.iso.datetime(), z.string().refine(isUuid), z.string()])
+
+const hashOf = (filters: Filters): string =>
+  sha256(JSON.stringify(Object.entries(filters).toSorted(([a], [b]) => (a < b ? -1 : 1)))).slice(0, 8)
+
+/** The place that a cursor names. 400 for a text that no list gave, and for the cursor of a list with other filters. */
+export const readCursor = (cursor: string | undefined, filters: Filters = {}): Place | undefined => {
+  if (cursor === undefined) return undefined
+  const { success, data } = place.safeParse(parsed(cursor))
+  if (!success) return refuse('invalid_request', 'cursor: send the next_cursor of the answer before, or none.', { field: 'cursor' })
+  const [at, id, of] = data
+  if (of !== hashOf(filters))
+    refuse('invalid_request', 'cursor: it belongs to a list with other filters. Send the same ones as before, or no cursor.', {
+      field: 'cursor',
+    })
+  return { at, id }
+}
+
+const parsed = (cursor: string): unknown => {
+  try {
+    return JSON.parse(Buffer.from(cursor, 'base64url').toString())
+  } catch {
+    return undefined
+  }
+}
+
+/** A page of rows, of which one more than `limit` was read where there is more. */
+export const pageOf = <Row>(rows: Row[], limit: number, placeOf: (row: Row) => Place, filters: Filters = {}) => {
+  const shown = rows.slice(0, limit)
+  const has_more = rows.length > limit
+  return { shown, next_cursor: has_more ? cursorOf(placeOf(shown.at(-1)!), filters) : null, has_more }
+}
+
+const cursorOf = ({ at, id }: Place, filters: Filters): string =>
+  Buffer.from(JSON.stringify([at, id, hashOf(filters)])).toString('base64url')
+
+export const pageFields = { next_cursor: z.string().nullable(), has_more: z.boolean() }

@@ -1,0 +1,53 @@
+// Who calls records: a team by its team_id, which names its session; a person; a key; a reader by cookie. And as whom records name them.
+import { parseToken } from '../core/ids.ts'
+import { isPresent } from '../stores/members.ts'
+import { sessionOfTeam } from '../stores/records/teams.ts'
+import { personOf, type Person } from '../stores/records/persons.ts'
+import { key, person, team, type CallerKind } from '../operations/callers.ts'
+import type { Context } from '../operations/context.ts'
+
+declare module '../operations/callers.ts' {
+  interface Callers {
+    reader: object
+  }
+}
+
+/** A team by its team_id, or by the seat of its agent's key, in the session that it belongs to: the call need not name that. Another
+ *  session's `meeting_id` proves nothing here: 401, but for reads where pages are open. */
+export const memberTeam: CallerKind<'team'> = {
+  ...team,
+  credentialIn: (call, raw) =>
+    call.key?.scope === 'full' && raw.team_id === undefined && call.token === undefined ? undefined : team.credentialIn(call, raw),
+  async resolve(credential, attempt) {
+    const { services, call, operation } = attempt
+    const token = parseToken(credential.text)
+    const session = token ? await sessionOfTeam(services.database, token.handle) : call.key?.sessionId
+    if (!session) return undefined
+    const named = attempt.input.meeting_id ?? session
+    const elsewhere = operation.effect === 'read' && call.reader?.() === true
+    if (named !== session && !elsewhere) return undefined
+    return team.resolve(credential, { ...attempt, input: { ...attempt.input, session_id: session } })
+  },
+  isCurrent: (tx, { member }) => isPresent(tx, member.session.id, member.teamId),
+}
+
+/** A browser that the viewer's password signed in: it reads. */
+export const reader: CallerKind<'reader'> = {
+  kind: 'reader',
+  credentialIn: (call) => (call.viewer?.() ? { text: '' } : undefined),
+  resolve: async () => ({ kind: 'reader', id: 'reader' }),
+}
+
+/** Whoever calls: what a caller may not is refused by the table (who-may.ts), so that it hears why. */
+export const CALLERS = [memberTeam, person, key, reader] as const
+
+/** The caller as records name it. */
+export const named = ({ caller, call }: Context): Person => {
+  if (caller.kind === 'team') return personOf('team', caller.member.teamName, call.key !== undefined)
+  if (caller.kind === 'person') return personOf('person', caller.name, caller.verified)
+  if (caller.kind === 'key') return personOf('key', caller.key.name, true)
+  throw new Error('readers are named nowhere')
+}
+
+/** The handle of the team that calls. */
+export const handleOf = ({ caller }: Context): string | undefined => (caller.kind === 'team' ? caller.member.teamId : undefined)

@@ -1,0 +1,56 @@
+// What was proposed, and what became of it.
+import { z } from 'zod'
+import { isUuid } from '../../core/ids.ts'
+import { pageFields, pageOf, readCursor } from '../../operations/list-cursor.ts'
+import { listProposals } from '../../stores/records/proposal-list.ts'
+import { rememberPersons } from '../../stores/records/persons.ts'
+import { CALLERS } from '../callers.ts'
+import { mayRead, noSuchProposal, onlySession, readableMeeting } from '../reach.ts'
+import { listCursor, listLimit, meetingId, op, proposalStatus, proposalType, recordId, toolRoute } from '../schemas.ts'
+import { proposalOf, proposalRow } from './proposal-answer.ts'
+
+/** Pending ones oldest first, others newest first; with `proposal_id` that one, whatever became of it. 404 for a proposal or session that is
+ *  unknown or that the caller may not read. */
+export const getProposals = op({
+  name: 'get_proposals',
+  summary: 'What was proposed and what became of it: the pending ones, or one by its proposal_id.',
+  route: toolRoute('get_proposals'),
+  callers: CALLERS,
+  keyRow: 'records_read',
+  effect: 'read',
+  searchHint: 'proposals and their outcomes',
+  example: {},
+  input: z.strictObject({
+    proposal_id: recordId.optional(),
+    meeting_id: meetingId.optional(),
+    status: proposalStatus.optional().describe('pending, unless a proposal_id is given.'),
+    type: proposalType.optional(),
+    limit: listLimit,
+    cursor: listCursor,
+  }),
+  output: z.object({ proposals: z.array(proposalRow), ...pageFields }),
+  refuses: ['forbidden', 'not_found'],
+  async run(context, { proposal_id, meeting_id, status = proposal_id === undefined ? 'pending' : undefined, type, limit, cursor }) {
+    const { queries, call, services } = context
+    if (proposal_id !== undefined && !isUuid(proposal_id)) noSuchProposal(proposal_id)
+    if (meeting_id !== undefined) await readableMeeting(context, meeting_id)
+    const filters = { proposal_id, meeting_id, status, type }
+    const rows = await listProposals(queries, {
+      id: proposal_id,
+      sessionId: meeting_id ?? (proposal_id === undefined ? onlySession(context) : undefined),
+      status,
+      type,
+      after: readCursor(cursor, filters),
+      limit: limit + 1,
+    })
+    if (proposal_id !== undefined && !rows.some(({ proposal }) => mayRead(context, proposal.sessionId))) noSuchProposal(proposal_id)
+    const { shown, ...page } = pageOf(rows, limit, ({ proposal }) => ({ at: proposal.createdAt, id: proposal.id }), filters)
+    const base = call.base?.() ?? services.base()
+    const found = shown.map((row) => proposalOf(row, base))
+    await rememberPersons(
+      queries,
+      found.flatMap(({ proposed_by, resolved_by, data }) => [proposed_by, resolved_by, data.owner, data.decided_by]),
+    )
+    return { proposals: found, ...page }
+  },
+})

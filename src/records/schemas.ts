@@ -1,0 +1,64 @@
+// What the operations of records share: inputs with their limits, and parts of answers.
+import { z } from 'zod'
+import { PERSON_KINDS, PRIORITIES, PROPOSAL_STATUSES, PROPOSAL_TYPES } from '../../db/records-schema.ts'
+import { idWithin } from '../core/ids.ts'
+import { isBlank } from '../core/text.ts'
+import type { Context } from '../operations/context.ts'
+import { operationsOf } from '../operations/operation.ts'
+
+export const { op, pageOp } = operationsOf<Context>('records')
+
+/** The route of a tool: POST with its arguments as JSON. */
+export const toolRoute = (name: string) => ['POST', `/records/${name}`] as const
+
+/** A text limited in characters (code points). `min` of them must show something. */
+export const text = (min: number, max: number) =>
+  z
+    .string()
+    .refine((given) => [...given].length <= max, `must have at most ${max} characters`)
+    .refine((given) => min === 0 || (!isBlank(given) && [...given.trim()].length >= min), `must have at least ${min} characters`)
+    .meta({ minLength: min, maxLength: max })
+
+export const title = text(5, 200)
+  .refine((given) => !/[\r\n]/.test(given), 'must be one line')
+  .transform((given) => given.trim())
+
+export const meetingId = z.string().min(1).max(300).overwrite(idWithin)
+export const recordId = z.string().min(1).max(300).overwrite(idWithin)
+export const personId = z.string().min(1).max(300).overwrite(idWithin)
+export const priority = z.enum(PRIORITIES)
+export const proposalType = z.enum(PROPOSAL_TYPES)
+export const proposalStatus = z.enum(PROPOSAL_STATUSES)
+
+/** A moment, with its zone. */
+export const moment = z.iso.datetime({ offset: true, error: 'must be a time with its zone, such as 2026-03-01T09:00:00Z' })
+
+export const listLimit = z.int().min(1).max(50).default(20)
+export const listCursor = z.string().max(300).optional().describe("The last answer's next_cursor, with the same filters.")
+
+export const time = z.iso.datetime()
+
+export const person = z.object({
+  person_id: z.uuid().nullable(),
+  name: z.string(),
+  kind: z.enum(PERSON_KINDS).nullable(),
+  verified: z.boolean(),
+})
+export const meeting = z.object({ meeting_id: z.uuid(), title: z.string(), date: time })
+export const source = z.object({
+  quote: z.string().nullable(),
+  event_id: z.uuid().nullable(),
+  sequence: z.int().nullable(),
+  found: z.boolean(),
+})
+
+/** What every record says of where it came from. */
+export const provenance = {
+  ai_assisted: z.boolean(),
+  proposed_by: person,
+  approved_by: person,
+  approved_at: time,
+  edited: z.array(z.string()),
+  proposal_id: z.uuid(),
+  source: source.nullable(),
+}

@@ -1,0 +1,48 @@
+// Who records speak of: names of teams, people and keys. A person's id is made of kind and name alone, so that it is the same in every
+// session and costs nothing to give out; the table leads back from it to the spellings that were given out with it.
+import { sha256 } from '../../core/ids.ts'
+import { nameKey } from '../../core/text.ts'
+import { plainArray } from '../../../db/arrays.ts'
+import type { Queries } from '../../../db/database.ts'
+import type { Named, PERSON_KINDS } from '../../../db/records-schema.ts'
+
+export type PersonKind = (typeof PERSON_KINDS)[number]
+
+/** Somebody whose id is known. */
+export interface Person extends Named {
+  person_id: string
+  kind: PersonKind
+}
+
+/** One id for each kind and name, whatever its case and blanks: a team that bears a person's name is never that person. */
+export const personIdOf = (kind: PersonKind, name: string): string => {
+  const hex = sha256(`person\n${kind}\n${nameKey(name)}`)
+  const variant = ((Number.parseInt(hex[16]!, 16) & 0x3) | 0x8).toString(16)
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}
+
+/** `verified`: a person whose name is bound to a link, a key, a team that joined with a key. */
+export const personOf = (kind: PersonKind, name: string, verified: boolean): Person => ({
+  person_id: personIdOf(kind, name),
+  name,
+  kind,
+  verified,
+})
+
+/** A name that nobody in the session bears. */
+export const nameOnly = (name: string): Named => ({ person_id: null, name, kind: null, verified: false })
+
+/** Keeps the names that an answer gives out with their ids. One statement, however many there are. */
+export const rememberPersons = async ({ query }: Queries, given: readonly (Named | null | undefined)[]): Promise<void> => {
+  const known = given.filter((one): one is Person => one?.person_id != null)
+  if (known.length === 0) return
+  await query(
+    `insert into persons (kind, name, person_id) select kind, name, person_id
+     from json_to_recordset($1::json) as p(kind text, name text, person_id uuid) on conflict do nothing`,
+    [JSON.stringify(known.map(({ kind, name, person_id }) => ({ kind, name, person_id })))],
+  )
+}
+
+/** The spellings of a person's name that were given out, with its kind; none for an id that nobody was given. */
+export const spellingsOf = ({ query }: Queries, personId: string): Promise<{ kind: PersonKind; name: string }[]> =>
+  query(`select kind, name from persons where person_id = any($1::uuid[]) order by name`, [plainArray([personId])])

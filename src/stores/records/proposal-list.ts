@@ -1,0 +1,59 @@
+// Proposals with the sessions that they are for, in lists.
+import { and, asc, desc, eq, getTableColumns, sql, type SQL } from 'drizzle-orm'
+import type { Queries } from '../../../db/database.ts'
+import { proposals, type PROPOSAL_STATUSES, type PROPOSAL_TYPES } from '../../../db/records-schema.ts'
+import { sessions } from '../../../db/schema.ts'
+import type { Proposal } from './proposals.ts'
+
+export interface ListedProposal {
+  proposal: Proposal
+  meeting: { meeting_id: string; title: string; date: string }
+}
+
+export interface ProposalFilter {
+  id?: string | undefined
+  sessionId?: string | undefined
+  status?: (typeof PROPOSAL_STATUSES)[number] | undefined
+  type?: (typeof PROPOSAL_TYPES)[number] | undefined
+  /** Where the page before ended. */
+  after?: { at: string; id: string } | undefined
+  limit: number
+}
+
+/** Overdue is expired for every reader, by the database's clock, also while that is not written down yet. */
+export const isOverdue = sql`${proposals.status} = 'pending' and ${proposals.expiresAt} <= clock_timestamp()`
+const STATUS = sql<Proposal['status']>`case when ${isOverdue} then 'expired' else ${proposals.status} end`
+const RESOLVED_AT = sql<string | null>`coalesce(${proposals.resolvedAt}, case when ${isOverdue} then ${proposals.expiresAt} end)`
+
+const inStatus = (status: Proposal['status']): SQL => {
+  if (status === 'pending') return sql`${proposals.status} = 'pending' and ${proposals.expiresAt} > clock_timestamp()`
+  if (status === 'expired') return sql`(${proposals.status} = 'expired' or (${isOverdue}))`
+  return eq(proposals.status, status)
+}
+
+/** Pending ones oldest first, others newest first. */
+export const listProposals = ({ db }: Queries, filter: ProposalFilter): Promise<ListedProposal[]> => {
+  const { id, sessionId, status, type, after, limit } = filter
+  const oldestFirst = status === 'pending'
+  const place = sql`(${proposals.createdAt}, ${proposals.id})`
+  const from = after && sql`(${after.at}::timestamptz, ${after.id}::uuid)`
+  const order = oldestFirst ? asc : desc
+  return db
+    .select({
+      proposal: { ...getTableColumns(proposals), status: STATUS, resolvedAt: RESOLVED_AT },
+      meeting: { meeting_id: sessions.id, title: sessions.title, date: sessions.createdAt },
+    })
+    .from(proposals)
+    .innerJoin(sessions, eq(sessions.id, proposals.sessionId))
+    .where(
+      and(
+        id ? eq(proposals.id, id) : undefined,
+        sessionId ? eq(proposals.sessionId, sessionId) : undefined,
+        status && inStatus(status),
+        type && eq(proposals.type, type),
+        from && (oldestFirst ? sql`${place} > ${from}` : sql`${place} < ${from}`),
+      ),
+    )
+    .orderBy(order(proposals.createdAt), order(proposals.id))
+    .limit(limit)
+}
