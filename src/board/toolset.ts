@@ -2,7 +2,7 @@
 import type { Extension } from '../operations/toolset.ts'
 import { claimWork } from './claim-work.ts'
 import { eventKinds } from './event-kinds.ts'
-import { lapsedJob } from './lapsed.ts'
+import { lapsedJob, renewalJob } from './leases.ts'
 import { listWork } from './list-work.ts'
 import { planWork } from './plan-work.ts'
 import { updateWork } from './update-work.ts'
@@ -10,5 +10,5 @@ import { updateWork } from './update-work.ts'
 export const board: Extension = {
   operations: [planWork, listWork, claimWork, updateWork],
   eventKinds,
-  jobs: (services) => [lapsedJob(services)],
+  jobs: (services) => [lapsedJob(services), renewalJob(services)],
 }

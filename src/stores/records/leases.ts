@@ -7,11 +7,18 @@ import type { Queries } from '../../../db/database.ts'
 const SEEN = `greatest(i.claim_renewed_at, p.last_seen_at,
   case when p.polling_until is not null then least(p.polling_until, statement_timestamp()) end)`
 export const EXPIRES_AT = `(${SEEN} + $2::int * interval '1 second')::timestamptz(3)`
-export const HOLDS = `(p.left_at is null and ${EXPIRES_AT} > statement_timestamp())`
+export const HOLDS = `(p.left_at is null and i.claim_renewed_at > 'epoch' and ${EXPIRES_AT} > statement_timestamp())`
 export const HOLDER = `participants p on p.session_id = i.session_id and p.team_id = i.claimed_team_id`
 
 const OPENED = `status = 'open', claimed_team_id = null, claimed_team_name = null, claimed_at = null, claim_renewed_at = null,
   overlap_allowed = false, updated_at = statement_timestamp()`
+
+/** SQL, for what writes that teams of `seen` were seen: their claims whose lease was over before are marked, so that being seen does not bring
+ *  them back. */
+export const endLapsedOf = (seen: string): string => `
+  update items i set claim_renewed_at = 'epoch' from participants p
+  where p.session_id = i.session_id and p.team_id = i.claimed_team_id and i.status = 'claimed'
+    and i.claimed_team_id in (select team_id from ${seen}) and not ${HOLDS}`
 
 /** An item that is open again, with who had it, if somebody had. */
 export interface Released {

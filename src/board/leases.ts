@@ -6,10 +6,12 @@ import type { Context } from '../operations/context.ts'
 import { operationsOf } from '../operations/operation.ts'
 import { perform } from '../operations/perform.ts'
 import type { Services } from '../process/services.ts'
-import { lapsedSessions } from '../stores/records/leases.ts'
+import { plainArray } from '../../db/arrays.ts'
+import { lapsedSessions, renewClaims } from '../stores/records/leases.ts'
 import { endLapsed } from './current-board.ts'
 
 const EVERY_MS = 2_000 // told within 5 s
+const RENEWED_EVERY_MS = 1_000
 
 const { pageOp } = operationsOf<Context>('board')
 
@@ -34,5 +36,22 @@ export const lapsedJob = (services: Services): Job => ({
     const call = { signal: () => services.stopping }
     for (const session_id of await lapsedSessions(services.database, services.config.CLAIM_LEASE))
       await perform(releaseLapsedWork, services, call, { session_id })
+  },
+})
+
+/** A team that calls is at work: once a second its claims are renewed, where that is due. */
+export const renewalJob = ({ database, callers, config }: Services): Job => ({
+  name: 'claim-renewals',
+  everyMs: RENEWED_EVERY_MS,
+  async run() {
+    if (callers.size === 0) return
+    const called = [...callers]
+    callers.clear()
+    try {
+      await renewClaims(database, plainArray(called), config.CLAIM_LEASE)
+    } catch (error) {
+      for (const team of called) callers.add(team)
+      throw error
+    }
   },
 })
