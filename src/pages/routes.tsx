@@ -100,7 +100,12 @@ export const pageRoutes = (site: Site) => {
   for (const path of new Set(Object.keys({ ...FILES, ...READ, ...WRITE }))) {
     const [file, read, write] = [FILES[path], READ[path], WRITE[path]]
     if (file) app.get(path, async (c) => ((await mayReadSession(c, services, sessionOf(c))) ? file(c, site) : closed()))
-    if (read) app.get(path, async (c) => ((await mayReadPage(c, services)) ? read(c, site) : toSignIn(c, site)))
+    if (read)
+      app.get(path, async (c) => {
+        if (!(await mayReadPage(c, services))) return toSignIn(c, site)
+        await site.waiting.read()
+        return read(c, site)
+      })
     if (write) app.post(path, (c) => write(c, site))
     app.all(path, () => methodNotAllowed([...(file || read ? ['GET'] : []), ...(write ? ['POST'] : [])]))
   }

@@ -1,0 +1,30 @@
+import { Icon } from '../parts/icon.tsx'
+import { LinkButton } from '../ui/button.tsx'
+
+const MOST_SHOWN = 99
+
+/** The way to the inbox, with the number that waits there. An open page puts a new one in its place. */
+export const ApprovalsLink = ({ waiting }: { waiting: number }) => (
+  <LinkButton
+    id="approvals-link"
+    variant="ghost"
+    href="/approvals"
+    data-waiting={waiting}
+    aria-label={waiting === 0 ? 'Approvals' : waitingWords(waiting)}
+    title="Approvals"
+    className="relative max-lg:size-8 max-lg:px-0 lg:px-2.5 [&_svg]:size-4"
+  >
+    <Icon name="inbox" />
+    <span className="max-lg:hidden">Approvals</span>
+    {waiting > 0 && (
+      <span className="grid h-4 min-w-4 place-items-center rounded-full bg-warn px-1 text-[10.5px] leading-none font-semibold text-black tabular-nums max-lg:absolute max-lg:-top-0.5 max-lg:-right-0.5">
+        {waiting > MOST_SHOWN ? `${MOST_SHOWN}+` : waiting}
+      </span>
+    )}
+  </LinkButton>
+)
+
+const waitingWords = (waiting: number) => `${waiting} ${waiting === 1 ? 'approval' : 'approvals'} waiting`
+
+/** A page's title with the number that waits, as public/parley.js keeps it. */
+export const counted = (title: string, waiting: number): string => (waiting === 0 ? title : `(${waiting}) ${title}`)
