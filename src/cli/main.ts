@@ -10,6 +10,7 @@ import { Refusal } from '../core/errors.ts'
 import { jsonLines } from '../core/json-lines.ts'
 import { describeError, type Log } from '../core/log.ts'
 import type { Machine } from '../client/machine.ts'
+import { restoreBackup, writeBackup } from './backup.ts'
 import { keyArguments } from './key.ts'
 import { progressBar } from './progress.ts'
 import { importAll } from '../client/import/run.ts'
@@ -30,7 +31,11 @@ export const runCommand = async (name: string, words: string[], config: Config, 
   if (name === 'runner') return runner(config, machine, words)
   if (name === 'import') return importTranscripts(config, log, words)
   if (name === 'reindex') return reindex(config, log)
-  throw new BadConfig(`There is no command ${name}. Use migrate, operator-key, key, runner, import or reindex, or none to serve.`)
+  if (name === 'backup') return backup(config, words, machine)
+  if (name === 'restore') return restore(config, words, machine)
+  throw new BadConfig(
+    `There is no command ${name}. Use migrate, operator-key, key, runner, import, reindex, backup or restore, or none to serve.`,
+  )
 }
 
 const bringUpToDate = (config: Config, log: Log) =>
@@ -94,6 +99,14 @@ const reindex = async (config: Config, log: Log) => {
     if (all !== undefined) bar(done!, all)
   }
 }
+
+const backup = async (config: Config, words: string[], { folder }: Machine) => {
+  const server = await servingHere(config)
+  const copyTo = server && (async (to: string) => void (await command(server, 'backup', { to })))
+  console.log(await writeBackup(config, words, folder, copyTo))
+}
+
+const restore = async (config: Config, words: string[], { folder }: Machine) => console.log(await restoreBackup(config, words, folder))
 
 interface Progress {
   done?: number

@@ -25,6 +25,12 @@ export const commandRoutes = (services: Services, secret: string) =>
       if (!order.success) return refuse('invalid_request', 'This server does not know this command: it may be older or newer than it.')
       return json(await carryOut(services, order.data, baseUrl(c, services)))
     })
+    .post('/commands/backup', async (c) => {
+      const { to } = parseJson(await bodyText(c.req.raw, PATH_LIMIT)) as { to: string }
+      c.env?.untimed?.()
+      await services.database.copyTo?.(to)
+      return json({ copied: true })
+    })
     .post('/commands/reindex', (c) => {
       c.env?.untimed?.()
       return lines(services, async (report) => ({ done: await services.indexer.rebuild((done, all) => report({ done, all })) }))
