@@ -64,6 +64,7 @@ const NODE: Record<string, string[]> = {
   'src/pages/compress.ts': ['node:util', 'node:zlib'],
   'src/cli/import.ts': ['node:util'],
   'src/cli/key.ts': ['node:util'],
+  'src/cli/purge.ts': ['node:util'],
   'src/cli/runner.ts': ['node:path'],
   'src/import/source.ts': ['node:crypto', 'node:fs', 'node:path'],
   'src/import/writer.ts': ['node:crypto'],

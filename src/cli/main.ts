@@ -12,6 +12,7 @@ import { describeError, type Log } from '../core/log.ts'
 import type { Machine } from '../client/machine.ts'
 import { restoreBackup, writeBackup } from './backup.ts'
 import { keyArguments } from './key.ts'
+import { purgeArguments, purgeReport } from './purge.ts'
 import { progressBar } from './progress.ts'
 import { importAll } from '../client/import/run.ts'
 import { toServer } from '../client/import/upload.ts'
@@ -19,6 +20,7 @@ import { importArguments, intoDatabase, throughLocalServer } from './import.ts'
 import { runRunnerHere } from './runner.ts'
 import { newOperatorKey } from '../process/operator-key.ts'
 import { baseOfLink } from '../core/address.ts'
+import { purge, type PurgeAnswer } from '../process/purge.ts'
 import { createServices, type Services } from '../process/services.ts'
 import { ownTools } from '../toolsets.ts'
 
@@ -33,8 +35,9 @@ export const runCommand = async (name: string, words: string[], config: Config, 
   if (name === 'reindex') return reindex(config, log)
   if (name === 'backup') return backup(config, words, machine)
   if (name === 'restore') return restore(config, words, machine)
+  if (name === 'purge') return purgeSessions(config, log, words)
   throw new BadConfig(
-    `There is no command ${name}. Use migrate, operator-key, key, runner, import, reindex, backup or restore, or none to serve.`,
+    `There is no command ${name}. Use migrate, operator-key, key, runner, import, reindex, backup, restore or purge, or none to serve.`,
   )
 }
 
@@ -104,6 +107,13 @@ const backup = async (config: Config, words: string[], { folder }: Machine) => {
   const server = await servingHere(config)
   const copyTo = server && (async (to: string) => void (await command(server, 'backup', { to })))
   console.log(await writeBackup(config, words, folder, copyTo))
+}
+
+const purgeSessions = async (config: Config, log: Log, words: string[]) => {
+  const order = purgeArguments(words)
+  const server = await servingHere(config)
+  if (server) return console.log(purgeReport((await (await command(server, 'purge', order)).json()) as PurgeAnswer, order))
+  return once(config, log, async (services) => console.log(purgeReport(await purge(services, order), order)))
 }
 
 const restore = async (config: Config, words: string[], { folder }: Machine) => console.log(await restoreBackup(config, words, folder))
