@@ -24,7 +24,7 @@ const SESSIONS: Record<keyof typeof sessions.$inferSelect, Meaning> = {
   updatedAt: NO,
   closedAt: NO,
   archivedAt: DECIDES,
-  purgedAt: 'does not decide',
+  purgedAt: NO,
   expectedTeams: NO,
   lastSequence: NO, // it is the log's end
   lastConversationSequence: NO,
