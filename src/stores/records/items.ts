@@ -24,6 +24,8 @@ export interface BoardRow {
   claimedAt: string | null
   expiresAt: string | null
   overlapAllowed: boolean
+  /** When it was changed last, in seconds. */
+  changedAt: number
   /** Its claim is over, and that is not written down yet. */
   lapsed: boolean
 }
@@ -37,7 +39,7 @@ export const boardRows = async ({ query }: Queries, sessionId: string, leaseS: n
        'claimedTeamName', case when now_status <> 'open' then claimed_team_name end,
        'claimedAt', case when now_status = 'claimed' then to_char(claimed_at at time zone 'UTC', ${ISO}) end,
        'expiresAt', case when now_status = 'claimed' then to_char(expires_at at time zone 'UTC', ${ISO}) end,
-       'overlapAllowed', overlap_allowed, 'lapsed', now_status <> status) order by place), '[]') as rows
+       'overlapAllowed', overlap_allowed, 'changedAt', extract(epoch from updated_at), 'lapsed', now_status <> status) order by place), '[]') as rows
      from (select i.*, ${EXPIRES_AT} as expires_at, case when i.status = 'claimed' and ${HOLDS} is not true then 'open' else i.status end as now_status
        from items i left join ${HOLDER} where i.session_id = $1) board`,
     [sessionId, leaseS],

@@ -1,0 +1,192 @@
+import { renderMarkdown } from '../../src/markdown/render.ts'
+import { escapeInvisible } from '../../src/core/escape-invisible.ts'
+import { cn } from '../parts/cn.ts'
+import { TeamMark, TeamName } from '../parts/team.tsx'
+import { clock, day, moment } from '../parts/time.ts'
+import { recordHref } from '../records/proposal-view.ts'
+import { itemAnchor, type WorkItem } from './board-view.ts'
+import { WorkActs } from './work-acts.tsx'
+
+/** One item of a board. */
+export const WorkRow = ({ session, item }: { session: string; item: WorkItem }) => {
+  const { list, title, description, priority, approved, note, result, paths } = item
+  const over = list === 'done' || list === 'dropped'
+  return (
+    <li id={itemAnchor(item.id)} tabIndex={-1} className="work group/work relative flex gap-2.5 px-4 py-2.5 text-[13px] sm:px-6">
+      <Mark item={item} />
+      <div className="min-w-0 flex-1">
+        <p
+          dir="auto"
+          className={cn('leading-5 font-medium wrap-anywhere', list === 'dropped' && 'text-muted-foreground line-through', over && 'font-normal')}
+        >
+          {escapeInvisible(title)}
+        </p>
+        <Facts session={session} item={item} />
+        {paths.length > 0 && !over && <Paths paths={paths} />}
+        {note && <Note text={note} />}
+        {list === 'done' && result && <Markdown text={result} />}
+        {(description || (over && paths.length > 0)) && (
+          <details className="mt-1">
+            <summary className="w-fit cursor-pointer text-[12px] text-muted-foreground hover:text-foreground max-sm:py-1.5">
+              {description ? 'What is to be done' : 'Paths'}
+            </summary>
+            {description && <Markdown text={description} />}
+            {over && <Paths paths={paths} />}
+          </details>
+        )}
+        <WorkActs session={session} item={item} />
+      </div>
+      {(priority === 'high' || approved) && !over && (
+        <p className="flex shrink-0 flex-col items-end text-[11.5px] leading-5">
+          {priority === 'high' && <span className="font-medium text-warn-foreground">high</span>}
+          {approved && (
+            <a href={recordHref(session, item.id)} className="text-muted-foreground underline underline-offset-2 hover:text-foreground">
+              approved
+            </a>
+          )}
+        </p>
+      )}
+    </li>
+  )
+}
+
+const Mark = ({ item: { list, team } }: { item: WorkItem }) => {
+  if (team && list === 'claimed') return <TeamMark team={team} size="small" />
+  return (
+    <span
+      aria-hidden="true"
+      className={cn(
+        'mx-1 mt-0.5 grid size-4 shrink-0 place-items-center rounded-full border-[1.5px] text-[10px] leading-none font-semibold',
+        MARKS[list],
+      )}
+    >
+      {list === 'done' && '✓'}
+    </span>
+  )
+}
+
+const MARKS: Record<WorkItem['list'], string> = {
+  ready: 'border-ok',
+  blocked: 'border-dashed border-muted-foreground',
+  claimed: 'border-brand',
+  done: 'border-transparent bg-ok/15 text-ok-foreground',
+  dropped: 'border-off bg-off/30',
+}
+
+// Who, since when, until when; what for, and what it waits for.
+const Facts = ({ session, item }: { session: string; item: WorkItem }) => {
+  const { list, team, since, until, owner, waitsFor, due, plannedBy, changedAt, priority } = item
+  return (
+    <p className="text-[12px] leading-5 text-muted-foreground wrap-anywhere">
+      {list === 'claimed' && team && (
+        <>
+          <TeamName team={team} />
+          {since && (
+            <>
+              {' for '}
+              <time dateTime={since.at} title={moment(since.at)} className="tabular-nums">
+                {since.words}
+              </time>
+            </>
+          )}
+          {until && (
+            <>
+              {', held until '}
+              <time dateTime={until} title={moment(until)} className="tabular-nums">
+                {clock(until)}
+              </time>{' '}
+              UTC
+            </>
+          )}
+        </>
+      )}
+      {list === 'blocked' && (
+        <>
+          waits for{' '}
+          {waitsFor.map(({ id, title, by }, i) => (
+            <span key={id}>
+              {i > 0 && ', '}
+              <a href={`/sessions/${session}/board#${itemAnchor(id)}`} dir="auto" className="text-foreground underline underline-offset-2">
+                {escapeInvisible(title)}
+              </a>
+              {by !== undefined && (
+                <>
+                  {' '}
+                  (<bdi>{escapeInvisible(by)}</bdi>)
+                </>
+              )}
+            </span>
+          ))}
+        </>
+      )}
+      {(list === 'ready' || list === 'blocked') && (
+        <>
+          {list === 'blocked' && ' · '}
+          {owner ? (
+            <>
+              for <TeamName team={owner} />
+            </>
+          ) : (
+            <>
+              planned by <bdi>{escapeInvisible(plannedBy)}</bdi>
+            </>
+          )}
+        </>
+      )}
+      {(list === 'done' || list === 'dropped') && (
+        <>
+          {list === 'done' && team && (
+            <>
+              <TeamName team={team} />
+              {', '}
+            </>
+          )}
+          <time dateTime={changedAt} title={moment(changedAt)} className="tabular-nums">
+            {clock(changedAt)}
+          </time>
+        </>
+      )}
+      {due && list !== 'done' && (
+        <>
+          {' · due '}
+          <time dateTime={due} title={moment(due)}>
+            {day(due)}
+          </time>
+        </>
+      )}
+      {priority === 'low' && list !== 'done' && ' · low priority'}
+    </p>
+  )
+}
+
+/** Who edits which file. What overlaps another team's claim says whose. */
+const Paths = ({ paths }: { paths: WorkItem['paths'] }) => (
+  <ul aria-label="Paths" className="mt-1 flex flex-wrap gap-1">
+    {paths.map(({ path, overlaps }) => (
+      <li
+        key={path}
+        className={cn(
+          'max-w-full rounded border px-1.5 font-mono text-[11px] leading-4.5 wrap-anywhere',
+          overlaps.length > 0 ? 'border-warn/50 bg-warn/12 text-warn-foreground' : 'bg-muted/60 text-muted-foreground',
+        )}
+      >
+        <bdi>{escapeInvisible(path)}</bdi>
+        {overlaps.length > 0 && (
+          <span className="ml-1 font-sans">
+            overlaps <bdi>{escapeInvisible(overlaps.join(', '))}</bdi>
+          </span>
+        )}
+      </li>
+    ))}
+  </ul>
+)
+
+const Note = ({ text }: { text: string }) => (
+  <p dir="auto" className="mt-1 border-s-2 ps-2.5 text-[12.5px] leading-5 whitespace-pre-wrap text-muted-foreground wrap-anywhere">
+    {escapeInvisible(text)}
+  </p>
+)
+
+const Markdown = ({ text }: { text: string }) => (
+  <div className="prose prose-sm md-feed mt-0.5" dangerouslySetInnerHTML={{ __html: renderMarkdown(text) }} />
+)
