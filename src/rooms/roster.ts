@@ -26,6 +26,7 @@ import {
 import { setConvener, takesWrites, type Session } from '../stores/sessions.ts'
 import { bringsInvitation, joinByInvitation } from './invitations.ts'
 import { refuseBeyondEnd, existingSession } from './preconditions.ts'
+import { releaseOnLeaving } from './released-work.ts'
 import { cursor, op, participant, sessionId, teamName, time } from './schemas.ts'
 import { wakeCommand, wakeField } from './wake-command.ts'
 import { aroundSince, lastSeenMs, statusOf } from './status.ts'
@@ -186,6 +187,7 @@ export const leaveSession = op({
     const session = context.session!
     if (takesWrites(session) && (teamId === session.createdByTeamId || (await isMentioned(context.queries, session_id, teamId))))
       await context.append(session_id, { event: 'team_left', team: teamName, team_id: teamId })
+    await releaseOnLeaving(context, session, teamId, teamName)
     return { left_at: leftAt! }
   },
 })
