@@ -5,11 +5,12 @@ import { oneLine, quote } from '../../core/escape-invisible.ts'
 import { clock, day, moment } from '../../../components/parts/time.ts'
 import { changesOf, eventLine, type EventKinds } from '../../core/event-kinds.ts'
 import { conclusionOf } from '../../rooms/document/conclusion.ts'
-import { messageOf } from '../../rooms/handoff.ts'
+import { decisionsInForce, messageOf } from '../../rooms/handoff.ts'
 import { existingSession } from '../../rooms/preconditions.ts'
 import type { Services } from '../../process/services.ts'
 import { readDocument } from '../../stores/documents.ts'
 import { eventsAfter, type Event } from '../../stores/events.ts'
+import { decisionsOf } from '../../stores/records/decisions.ts'
 import { roster, type Participant } from '../../stores/members.ts'
 import type { Session } from '../../stores/sessions.ts'
 import { bodyFrom, type Http } from '../../doors/http/http.ts'
@@ -77,6 +78,8 @@ async function* markdown(services: Services, session: Session, kinds: EventKinds
       })
       .join('')
   }
+  const decisions = decisionsInForce(await decisionsOf(services.database, session.id), base)
+  if (decisions !== '') yield `\n## Decisions in force\n\n${decisions}\n`
 }
 
 // Only a name is bold, as in the feed, so that no team's name can pass for the word after it.

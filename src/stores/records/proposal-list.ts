@@ -23,8 +23,8 @@ export interface ProposalFilter {
 
 /** Overdue is expired for every reader, by the database's clock, also while that is not written down yet. */
 export const isOverdue = sql`${proposals.status} = 'pending' and ${proposals.expiresAt} <= clock_timestamp()`
-const STATUS = sql<Proposal['status']>`case when ${isOverdue} then 'expired' else ${proposals.status} end`
-const RESOLVED_AT = sql<string | null>`coalesce(${proposals.resolvedAt}, case when ${isOverdue} then ${proposals.expiresAt} end)`
+export const STATUS = sql<Proposal['status']>`case when ${isOverdue} then 'expired' else ${proposals.status} end`
+export const RESOLVED_AT = sql<string | null>`coalesce(${proposals.resolvedAt}, case when ${isOverdue} then ${proposals.expiresAt} end)`
 
 const inStatus = (status: Proposal['status']): SQL => {
   if (status === 'pending') return sql`${proposals.status} = 'pending' and ${proposals.expiresAt} > clock_timestamp()`
