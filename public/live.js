@@ -10,6 +10,7 @@ import { listenToKeys } from './live/keys.js'
 import { countTeams } from './live/roster.js'
 import { toEnd } from './live/rows.js'
 import { seekRows } from './live/seek.js'
+import { followSides } from './live/sides.js'
 import { seenUpTo } from './live/seen.js'
 import { followStream } from './live/stream.js'
 import { countUnread, markUnread } from './live/unread.js'
@@ -29,6 +30,7 @@ const start = (live) => {
   const removeOldest = keepRows({ path, scroller, rows, load })
   countUnread({ live, scroller, rows, onMessages: removeOldest })
   followDocument(live, path, load)
+  followSides({ path, load })
   followStream(live, path)
 }
 

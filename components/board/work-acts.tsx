@@ -1,3 +1,4 @@
+import { cn } from '../parts/cn.ts'
 import { inDialog } from '../session/session-actions.tsx'
 import { FOR_ACTORS } from '../session/warning-strip.tsx'
 import { Button, LinkButton } from '../ui/button.tsx'
@@ -9,10 +10,17 @@ export const WorkActs = ({ session, item: { id, list, key } }: { session: string
   const at = `/sessions/${session}/board/${id}`
   const over = list === 'done' || list === 'dropped'
   return (
-    <p className={`-mx-2 mt-0.5 -mb-1 flex flex-wrap concluded:hidden ${FOR_ACTORS}`}>
+    <p className={cn('work-acts concluded:hidden', FOR_ACTORS)}>
       {list === 'claimed' && <Act to={`${at}/release`}>Take back</Act>}
       {over ? (
-        <form method="post" action={`${at}/reopen`} hx-post={`${at}/reopen`} hx-swap="none" hx-disable="find [type=submit]" className="flex">
+        <form
+          method="post"
+          action={`${at}/reopen`}
+          hx-post={`${at}/reopen`}
+          hx-swap="none"
+          hx-disable="find [type=submit]"
+          className="flex"
+        >
           <input type="hidden" name="key" value={`reopen.${key}`} />
           <Button type="submit" variant="ghost" size="sm" className={ACT}>
             Open again
@@ -29,7 +37,7 @@ export const WorkActs = ({ session, item: { id, list, key } }: { session: string
   )
 }
 
-const ACT = 'h-6 px-2 text-[12px] font-normal underline-offset-2 hover:underline max-sm:h-11 max-sm:text-[13px] pointer-coarse:h-11'
+const ACT = 'h-7 px-2 text-[12px] font-normal underline-offset-2 hover:underline max-sm:h-11 max-sm:text-[13px] pointer-coarse:h-11'
 
 const Act = ({ to, children }: { to: string; children: string }) => (
   <LinkButton variant="ghost" size="sm" className={ACT} {...inDialog(to)}>

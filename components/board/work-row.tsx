@@ -9,7 +9,7 @@ import { WorkActs } from './work-acts.tsx'
 
 /** One item of a board. */
 export const WorkRow = ({ session, item }: { session: string; item: WorkItem }) => {
-  const { list, title, description, priority, approved, note, result, paths } = item
+  const { list, title, description, priority, note, result, paths } = item
   const over = list === 'done' || list === 'dropped'
   return (
     <li id={itemAnchor(item.id)} tabIndex={-1} className="work group/work relative flex gap-2.5 px-4 py-2.5 text-[13px] sm:px-6">
@@ -17,9 +17,14 @@ export const WorkRow = ({ session, item }: { session: string; item: WorkItem }) 
       <div className="min-w-0 flex-1">
         <p
           dir="auto"
-          className={cn('leading-5 font-medium wrap-anywhere', list === 'dropped' && 'text-muted-foreground line-through', over && 'font-normal')}
+          className={cn(
+            'leading-5 font-medium wrap-anywhere',
+            list === 'dropped' && 'text-muted-foreground line-through',
+            over && 'font-normal',
+          )}
         >
           {escapeInvisible(title)}
+          {priority === 'high' && !over && <span className="ms-2 text-[11.5px] text-warn-foreground">high</span>}
         </p>
         <Facts session={session} item={item} />
         {paths.length > 0 && !over && <Paths paths={paths} />}
@@ -36,16 +41,6 @@ export const WorkRow = ({ session, item }: { session: string; item: WorkItem }) 
         )}
         <WorkActs session={session} item={item} />
       </div>
-      {(priority === 'high' || approved) && !over && (
-        <p className="flex shrink-0 flex-col items-end text-[11.5px] leading-5">
-          {priority === 'high' && <span className="font-medium text-warn-foreground">high</span>}
-          {approved && (
-            <a href={recordHref(session, item.id)} className="text-muted-foreground underline underline-offset-2 hover:text-foreground">
-              approved
-            </a>
-          )}
-        </p>
-      )}
     </li>
   )
 }
@@ -75,7 +70,7 @@ const MARKS: Record<WorkItem['list'], string> = {
 
 // Who, since when, until when; what for, and what it waits for.
 const Facts = ({ session, item }: { session: string; item: WorkItem }) => {
-  const { list, team, since, until, owner, waitsFor, due, plannedBy, changedAt, priority } = item
+  const { id, approved, list, team, since, until, owner, waitsFor, due, plannedBy, changedAt, priority } = item
   return (
     <p className="text-[12px] leading-5 text-muted-foreground wrap-anywhere">
       {list === 'claimed' && team && (
@@ -152,6 +147,14 @@ const Facts = ({ session, item }: { session: string; item: WorkItem }) => {
           <time dateTime={due} title={moment(due)}>
             {day(due)}
           </time>
+        </>
+      )}
+      {approved && (
+        <>
+          {' · '}
+          <a href={recordHref(session, id)} className="underline underline-offset-2 hover:text-foreground">
+            approved
+          </a>
         </>
       )}
       {priority === 'low' && list !== 'done' && ' · low priority'}

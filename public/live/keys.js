@@ -1,4 +1,4 @@
-// Keys: from row to row, to the end, to the composer and to the document.
+// Keys: from row to row, to the end, to the composer, and to what stands beside the feed.
 import { $ } from './elements.js'
 
 const HELP = {
@@ -6,12 +6,23 @@ const HELP = {
   g: 'Newest message',
   c: 'Write a message',
   d: 'Document',
+  b: 'Board',
+  r: 'Records',
   '/': 'Search',
   '?': 'These keys',
 }
 
 export const listenToKeys = (rows, toEnd) => {
-  const KEYS = { j: () => step(rows, 1), k: () => step(rows, -1), g: toEnd, c: toComposer, d: toDocument, '?': help }
+  const KEYS = {
+    j: () => step(rows, 1),
+    k: () => step(rows, -1),
+    g: toEnd,
+    c: toComposer,
+    d: toDocument,
+    b: () => toSide('board'),
+    r: () => toSide('records'),
+    '?': help,
+  }
   skipInTabOrder(rows.children)
   new MutationObserver((changes) => changes.forEach(({ addedNodes }) => skipInTabOrder(addedNodes))).observe(rows, { childList: true })
   addEventListener('keydown', (event) => {
@@ -53,9 +64,13 @@ const toComposer = () => {
 }
 
 const toDocument = () => {
+  if (!$('document')?.checkVisibility()) return toSide('document')
   location.hash = 'document'
   document.querySelector('#document [role=region]').focus()
 }
+
+// Of the links in the pane and in the tabs one shows.
+const toSide = (name) => [...document.querySelectorAll(`[data-side=${name}]`)].find((link) => link.checkVisibility())?.click()
 
 const help = () => {
   const dialog = document.createElement('dialog')

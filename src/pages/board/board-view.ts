@@ -94,13 +94,14 @@ const workItem = (row: BoardRow, list: ListName, { whole: { board, items }, look
       title: blocker.title,
       by: blocker.status === 'claimed' ? (blocker.claimedTeamName ?? undefined) : undefined,
     })),
-    owner: item.owner ? (item.owner.kind === 'team' ? lookup.named(item.owner.name) : { name: item.owner.name, hue: undefined }) : undefined,
+    owner: item.owner
+      ? item.owner.kind === 'team'
+        ? lookup.named(item.owner.name)
+        : { name: item.owner.name, hue: undefined }
+      : undefined,
     due: item.dueDate ?? undefined,
     plannedBy: item.plannedBy.name,
-    team:
-      row.claimedTeamId === null
-        ? undefined
-        : (lookup.team(row.claimedTeamId) ?? { name: row.claimedTeamName ?? '', hue: undefined }),
+    team: row.claimedTeamId === null ? undefined : (lookup.team(row.claimedTeamId) ?? { name: row.claimedTeamName ?? '', hue: undefined }),
     since: list === 'claimed' && row.claimedAt ? { at: row.claimedAt, words: ago(row.claimedAt, now) } : undefined,
     until: row.expiresAt ?? undefined,
     note: item.note ?? '',

@@ -7,6 +7,9 @@ import { sessions } from '../../../db/schema.ts'
 import type { ActionItem } from './action-items.ts'
 import type { Decision } from './decisions.ts'
 import type { ListedProposal } from './proposal-list.ts'
+import { patternsOf } from './words.ts'
+
+const INDEXED = 4 // words, the longest: looked up in the trigram index
 
 export const RECORD_STATUSES = ['in_force', 'withdrawn', 'open', 'done', 'dropped'] as const
 export type RecordStatus = (typeof RECORD_STATUSES)[number]
@@ -14,8 +17,8 @@ export type RecordStatus = (typeof RECORD_STATUSES)[number]
 export interface RecordFilter {
   type?: 'decision' | 'action' | undefined
   status?: RecordStatus | undefined
-  /** Patterns that title or description match, all of them. */
-  patterns?: readonly string[]
+  /** All of these words are in title or description. */
+  search?: string | undefined
   /** Whose: who owns an action item, who took a decision. */
   personId?: string | undefined
   sessionId?: string | undefined
@@ -42,12 +45,16 @@ export const recordPage = async (queries: Queries, filter: RecordFilter): Promis
 
 // Each half is cut to the page by its own index before the two are put together.
 const recordIds = async ({ query }: Queries, filter: RecordFilter): Promise<string[]> => {
-  const { type, status, patterns = [], personId, sessionId, seriesId, after, limit } = filter
+  const { type, status, search, personId, sessionId, seriesId, after, limit } = filter
   const params: unknown[] = [limit]
   const given = (value: unknown, cast: string) => `$${params.push(value)}::${cast}`
   const [person, session, series] = [personId, sessionId, seriesId].map((id) => id && given(id, 'uuid'))
   const [at, id] = after ? [given(after.at, 'timestamptz'), given(after.id, 'uuid')] : []
-  const words = patterns.length > 0 ? given(pgArray([...patterns]), 'text[]') : undefined
+  const patterns = search === undefined ? [] : patternsOf(search)
+  const words = [
+    ...patterns.slice(0, INDEXED).map((pattern) => `(title || ' ' || description) ilike ${given(pattern, 'text')}`),
+    ...(patterns.length > INDEXED ? [`(title || ' ' || description) ilike all (${given(pgArray(patterns), 'text[]')})`] : []),
+  ]
   const half = (table: string, time: string, whose: string, also: (string | undefined)[]) => {
     const conditions = [
       ...also,
@@ -55,7 +62,7 @@ const recordIds = async ({ query }: Queries, filter: RecordFilter): Promise<stri
       session && `session_id = ${session}`,
       series && `session_id in (select id from sessions where series_id = ${series})`,
       at && `(${time}, id) < (${at}, ${id})`,
-      words && `(title || ' ' || description) ilike all (${words})`,
+      ...words,
     ].filter(Boolean)
     return `(select id, ${time} as at from ${table} where ${conditions.join(' and ') || 'true'} order by ${time} desc, id desc limit $1)`
   }
@@ -68,7 +75,10 @@ const recordIds = async ({ query }: Queries, filter: RecordFilter): Promise<stri
       : []),
   ]
   if (halves.length === 0) return []
-  const rows = await query<{ id: string }>(`select id from (${halves.join(' union all ')}) records order by at desc, id desc limit $1`, params)
+  const rows = await query<{ id: string }>(
+    `select id from (${halves.join(' union all ')}) records order by at desc, id desc limit $1`,
+    params,
+  )
   return rows.map(({ id: found }) => found)
 }
 
