@@ -8,7 +8,7 @@ import { anchorOf, type ProposalView } from './proposal-view.ts'
 
 /** A form of a card that was not applied, with what was typed and why. */
 export interface Attempt {
-  form: 'approve' | 'edit' | 'reject' | 'withdraw'
+  form: 'approve' | 'edit' | 'reject' | 'renew' | 'withdraw'
   values: Record<string, string>
   problem: Problem
 }
@@ -85,7 +85,7 @@ export const CardForm = ({ action, card, children }: { action: string; card: str
     action={action}
     hx-post={action}
     hx-target={`#${card}`}
-    hx-swap="outerHTML"
+    hx-swap="outerMorph"
     hx-disable="find [type=submit]"
     className="grid min-w-0 content-start gap-3"
   >

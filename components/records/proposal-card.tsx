@@ -7,7 +7,7 @@ import { moment } from '../parts/time.ts'
 import { Badge } from '../ui/badge.tsx'
 import { ProposalActs, type Attempt } from './proposal-acts.tsx'
 import { ProposalLine } from './proposal-line.tsx'
-import { anchorOf, type ProposalView } from './proposal-view.ts'
+import { anchorOf, type ProposalView, type TimeLeft } from './proposal-view.ts'
 import { Replaced } from './replaced.tsx'
 
 /** A proposal: whole while it waits for a person, one line once it is decided. The same in the feed, in the inbox, on its own page and in the
@@ -46,14 +46,7 @@ const Proposed = ({ proposal, untitled = false }: { proposal: ProposalView; unti
       <div className="flex items-start gap-2 text-[12px] leading-5 text-muted-foreground">
         <Badge variant={type === 'decision' ? 'concluded' : 'secondary'}>{TYPES[type]}</Badge>
         <Origin proposal={proposal} />
-        {left && (
-          <span
-            id={`${anchor}-left`}
-            className={cn('ml-auto shrink-0 pl-2 text-right tabular-nums', left.soon && 'font-medium text-warn-foreground')}
-          >
-            {left.words}
-          </span>
-        )}
+        {left && <TimeLeftMark id={proposal.id} left={left} />}
       </div>
       {!untitled && (
         <h3 id={`${anchor}-title`} dir="auto" className="text-[15px] leading-5.5 font-semibold tracking-[-0.01em] wrap-anywhere">
@@ -73,6 +66,16 @@ const Proposed = ({ proposal, untitled = false }: { proposal: ProposalView; unti
     </div>
   )
 }
+
+/** Until when it can be decided. An open inbox puts a new one in its place. */
+export const TimeLeftMark = ({ id, left: { words, soon } }: { id: string; left: TimeLeft }) => (
+  <span
+    id={`${anchorOf(id)}-left`}
+    className={cn('ml-auto shrink-0 pl-2 text-right tabular-nums', soon && 'font-medium text-warn-foreground')}
+  >
+    {words}
+  </span>
+)
 
 const Text = ({ text }: { text: string }) => (
   <div className="prose prose-sm md-feed" dangerouslySetInnerHTML={{ __html: renderMarkdown(text) }} />

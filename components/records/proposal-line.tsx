@@ -94,12 +94,7 @@ export const ProposalLine = ({ proposal, problem, whole }: Props) => {
 
 const LINK = buttonVariants({ variant: 'ghost', size: 'sm', className: 'h-8 list-none px-1.5 max-sm:h-11 underline underline-offset-2' })
 
-const FIELDS: Record<string, string> = {
-  due_date: 'due date',
-  owner_id: 'owner',
-  owner_name: 'owner',
-  decided_by_id: '“decided by”',
-}
+const FIELDS: Record<string, string> = { due_date: 'due date', decided_by: '“decided by”' }
 
 const listed = (words: string[]): string => {
   const [last, ...rest] = [...new Set(words)].reverse()
@@ -128,7 +123,7 @@ const Withdraw = ({ proposal, outcome }: { proposal: ProposalView; outcome: Outc
             hint="It stays where it is, struck through, with these words."
             rows={2}
             required
-            maxLength={2_000}
+            maxLength={1_000}
           />
           <Button type="submit" className="h-11 w-full sm:w-fit sm:px-5">
             Withdraw it
