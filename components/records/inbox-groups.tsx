@@ -1,6 +1,7 @@
 import { escapeInvisible } from '../../src/core/escape-invisible.ts'
 import { PermissionCard } from '../agents/permission-card.tsx'
 import { TeamName } from '../parts/team.tsx'
+import { cn } from '../parts/cn.ts'
 import { NotSent } from '../forms/act-form.tsx'
 import { FOR_ACTORS } from '../session/warning-strip.tsx'
 import { Button, buttonVariants } from '../ui/button.tsx'
@@ -45,15 +46,15 @@ export const GroupSection = ({ group: { session, cards, together } }: { group: I
 const ApproveTogether = ({ together: { anchor, team, proposals } }: { together: Together }) => (
   <div id={anchor} tabIndex={-1} className={FOR_ACTORS}>
     <details className="rounded-lg border border-dashed">
-      <summary className={buttonVariants({ variant: 'ghost', className: 'h-11 w-full list-none justify-start px-3.5' })}>
+      <summary className={cn(buttonVariants({ variant: 'ghost' }), 'h-11 w-full list-none justify-start px-3.5')}>
         <span className="truncate">
           Approve these {proposals.length} of <TeamName team={team} />
         </span>
       </summary>
       <form
         method="post"
-        action="/approvals/together"
-        hx-post="/approvals/together"
+        action="/approvals"
+        hx-post="/approvals"
         hx-target={`#${anchor}`}
         hx-swap="innerHTML"
         hx-disable="find [type=submit]"

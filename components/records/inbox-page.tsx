@@ -166,7 +166,7 @@ export const PastPage = ({ proposals, before, ...frame }: PastProps) => (
         </Empty>
       </div>
     ) : (
-      <ul className="inbox-list">
+      <ul className="past inbox-list">
         {proposals.map((proposal) => (
           <li key={proposal.id}>
             <ProposalCard proposal={proposal} />

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { cn } from '../parts/cn.ts'
 import { NotSent, ProblemNote } from '../forms/act-form.tsx'
 import { FormField, type Problem } from '../forms/form-field.tsx'
 import { FOR_ACTORS } from '../session/warning-strip.tsx'
@@ -72,7 +73,7 @@ interface FormProps {
 /** A form of a card, which is answered with the card. */
 const ActForm = ({ proposal: { id, key }, form, children }: FormProps) => (
   <CardForm action={`/approvals/${id}`} card={anchorOf(id)}>
-    <input type="hidden" name="form" value={form} />
+    <input type="hidden" name="act" value={form} />
     <input type="hidden" name="key" value={`${form}.${key}`} />
     {children}
   </CardForm>
@@ -105,7 +106,7 @@ interface UnfoldsProps {
 
 const Unfolds = ({ proposal, label, shortcut, open, children }: UnfoldsProps) => (
   <details name={`${anchorOf(proposal.id)}-acts`} open={open}>
-    <summary data-key={shortcut} className={buttonVariants({ variant: 'outline', className: `${ACT} list-none` })}>
+    <summary data-key={shortcut} className={cn(buttonVariants({ variant: 'outline' }), `${ACT} list-none`)}>
       {label}
     </summary>
     <div className="pt-3">{children}</div>

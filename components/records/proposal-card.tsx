@@ -21,7 +21,10 @@ export const ProposalCard = ({ proposal, attempt }: { proposal: ProposalView; at
       tabIndex={-1}
       aria-labelledby={`${anchor}-title`}
       data-card={open ? 'open' : 'done'}
-      className={cn('card min-w-0 rounded-lg border text-[13px]', open ? 'bg-card shadow-xs' : 'bg-muted/40')}
+      className={cn(
+        'card min-w-0 rounded-lg border text-[13px]',
+        open ? 'bg-card shadow-xs [#rows_&]:border-warn/50 [#rows_&]:bg-warn/8' : 'bg-muted/40',
+      )}
     >
       {open ? (
         <>
@@ -43,8 +46,10 @@ const Proposed = ({ proposal, untitled = false }: { proposal: ProposalView; unti
   const anchor = anchorOf(proposal.id)
   return (
     <div className="grid gap-2.5 px-3.5 pt-3 pb-3 sm:px-4">
-      <div className="flex items-start gap-2 text-[12px] leading-5 text-muted-foreground">
-        <Badge variant={type === 'decision' ? 'concluded' : 'secondary'}>{TYPES[type]}</Badge>
+      <div className="flex flex-wrap items-start gap-x-2 gap-y-1 text-[12px] leading-5 text-muted-foreground sm:flex-nowrap">
+        <Badge variant={type === 'decision' ? 'concluded' : 'secondary'} className="[#rows_&]:hidden">
+          {TYPES[type]}
+        </Badge>
         <Origin proposal={proposal} />
         {left && <TimeLeftMark id={proposal.id} left={left} />}
       </div>
@@ -71,7 +76,10 @@ const Proposed = ({ proposal, untitled = false }: { proposal: ProposalView; unti
 export const TimeLeftMark = ({ id, left: { words, soon } }: { id: string; left: TimeLeft }) => (
   <span
     id={`${anchorOf(id)}-left`}
-    className={cn('ml-auto shrink-0 pl-2 text-right tabular-nums', soon && 'font-medium text-warn-foreground')}
+    className={cn(
+      'ml-auto shrink-0 pl-2 text-right tabular-nums [#rows_&]:ml-0 [#rows_&]:pl-0',
+      soon && 'font-medium text-warn-foreground',
+    )}
   >
     {words}
   </span>
@@ -81,17 +89,13 @@ const Text = ({ text }: { text: string }) => (
   <div className="prose prose-sm md-feed" dangerouslySetInnerHTML={{ __html: renderMarkdown(text) }} />
 )
 
-// In the session's own feed its title would say nothing.
+// In the session's own feed all of this stands above the card.
 const Origin = ({ proposal: { by, session, age, at } }: { proposal: ProposalView }) => (
-  <p className="min-w-0 wrap-anywhere">
-    <TeamName team={by} />
-    <span className="[#rows_&]:hidden">
-      {' '}
-      in{' '}
-      <a dir="auto" href={`/sessions/${session.id}`} className="underline underline-offset-2 hover:text-foreground">
-        {escapeInvisible(session.title)}
-      </a>
-    </span>
+  <p className="min-w-0 wrap-anywhere max-sm:order-1 max-sm:basis-full [#rows_&]:hidden">
+    <TeamName team={by} /> in{' '}
+    <a dir="auto" href={`/sessions/${session.id}`} className="underline underline-offset-2 hover:text-foreground">
+      {escapeInvisible(session.title)}
+    </a>
     <time dateTime={at} title={moment(at)} className="whitespace-nowrap tabular-nums">
       {' · '}
       {age} ago

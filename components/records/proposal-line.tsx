@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { escapeInvisible } from '../../src/core/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
-import { clock, moment } from '../parts/time.ts'
+import { moment } from '../parts/time.ts'
 import { ProblemNote } from '../forms/act-form.tsx'
 import { FormField, type Problem } from '../forms/form-field.tsx'
 import { FOR_ACTORS } from '../session/warning-strip.tsx'
@@ -48,8 +48,14 @@ export const ProposalLine = ({ proposal, problem, whole }: Props) => {
           )}
           ,{' '}
           <time dateTime={outcome.at} title={moment(outcome.at)} className="tabular-nums">
-            {clock(outcome.at)}
+            {outcome.when}
           </time>
+          <span className="hidden [.past_&]:inline">
+            {' in '}
+            <a dir="auto" href={`/sessions/${proposal.session.id}`} className="underline underline-offset-2 hover:text-foreground">
+              {escapeInvisible(proposal.session.title)}
+            </a>
+          </span>
           {outcome.edited.length > 0 && <>, with another {listed(outcome.edited.map((field) => FIELDS[field] ?? field))}</>}
           {outcome.withdrawn !== undefined && <b className="font-medium text-warn-foreground">, withdrawn since</b>}
         </p>
@@ -92,7 +98,7 @@ export const ProposalLine = ({ proposal, problem, whole }: Props) => {
   )
 }
 
-const LINK = buttonVariants({ variant: 'ghost', size: 'sm', className: 'h-8 list-none px-1.5 max-sm:h-11 underline underline-offset-2' })
+const LINK = cn(buttonVariants({ variant: 'ghost', size: 'sm' }), 'h-8 list-none px-1.5 max-sm:h-11 underline underline-offset-2')
 
 const FIELDS: Record<string, string> = { due_date: 'due date', decided_by: '“decided by”' }
 

@@ -115,7 +115,7 @@ const Header = ({ frame, crumbs }: { frame: Frame; crumbs: NonNullable<Props['cr
       Parley
     </a>
     {crumbs.length > 0 && !isGuest(frame) && (
-      <nav aria-label="Breadcrumb" className="flex min-w-0 items-center gap-1.5 text-[13px] text-muted-foreground max-[24rem]:hidden">
+      <nav aria-label="Breadcrumb" className="flex min-w-0 items-center gap-1.5 text-[13px] text-muted-foreground max-[27rem]:hidden">
         {crumbs.map(({ label, href }, i) => (
           <span key={label} className={cn('flex min-w-0 items-center gap-1.5', i > 0 && 'max-sm:hidden')}>
             <Icon name="chevron" className="size-3.5 shrink-0 opacity-60" />

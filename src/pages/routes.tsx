@@ -79,7 +79,7 @@ const WRITE: Routes = {
   ...onSession(submitForm),
   '/sessions/:id/conclude/preview': previewConclusion,
   '/worktrees/:worktree/new': openAgentSession,
-  '/approvals/together': submitTogether,
+  '/approvals': submitTogether,
   '/approvals/:id': submitDecision,
   '/approvals/:id/renew': submitRenewal,
   '/records/:record/withdraw': submitWithdrawal,

@@ -19,12 +19,12 @@ import { afterCard } from './came-from.ts'
 
 type Values = Record<string, string>
 
-/** POST /approvals/:id: `form` (`approve`, `edit` or `reject`), `feedback`, and the fields of an edit. */
+/** POST /approvals/:id: `act` (`approve`, `edit` or `reject`), `feedback`, and the fields of an edit. */
 export const submitDecision = async (c: Http, site: Site): Promise<Response> => {
   assertActor(c, site)
   const id = c.req.param('id')!
   const values = valuesOf(await formOf(c, LARGE_FORM))
-  const form = FORMS.find((one) => one === values.form) ?? 'approve'
+  const form = FORMS.find((one) => one === values.act) ?? 'approve'
   const before = await viewOf(site, id)
   const input = { proposal_id: id, ...decisionIn(form, values, before) }
   return answer(c, site, id, form, values, await performAsPerson(c, site, resolveApproval, values.key, input))

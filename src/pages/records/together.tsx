@@ -18,7 +18,7 @@ import { waitingPage } from './inbox.tsx'
 
 const MOST = 100 // as many as a session can have pending
 
-/** POST /approvals/together: the ids in `proposal`, each with its `key`. htmx gets what came of each, and the cards. */
+/** POST /approvals: the ids in `proposal`, each with its `key`. htmx gets what came of each, and the cards. */
 export const submitTogether = async (c: Http, site: Site): Promise<Response> => {
   assertActor(c, site)
   const form = await formOf(c)
