@@ -18,7 +18,7 @@ export const ApprovalPage = ({ frame, proposal, attempt }: { frame: Frame; propo
   >
     <main id="main" className="mx-auto w-full max-w-2xl px-4 py-6 sm:px-6">
       <h1 className="text-xl font-semibold tracking-[-0.02em]">{WHAT[proposal.type]}</h1>
-      <h2 className="mt-0.5 mb-4 text-[13px] font-normal text-muted-foreground wrap-anywhere">
+      <h2 className="mt-0.5 mb-3 text-[13px] font-normal text-muted-foreground wrap-anywhere">
         for <bdi>{escapeInvisible(proposal.session.title)}</bdi>
       </h2>
       <SignInToDecide frame={frame} />

@@ -60,7 +60,7 @@ const ApproveTogether = ({ together: { anchor, team, proposals } }: { together: 
         hx-disable="find [type=submit]"
         className="grid gap-3 border-t px-3.5 py-3 text-[13px]"
       >
-        <ol className="grid list-decimal gap-1 ps-5">
+        <ol className="grid gap-1">
           {proposals.map(({ id, title, key }) => (
             <li key={id} dir="auto" className="wrap-anywhere">
               {escapeInvisible(title)}
@@ -69,7 +69,7 @@ const ApproveTogether = ({ together: { anchor, team, proposals } }: { together: 
             </li>
           ))}
         </ol>
-        <Button type="submit" className="h-11 w-full sm:w-fit sm:px-5">
+        <Button type="submit" className="h-11 w-full sm:w-fit">
           Approve all {proposals.length} as they are
         </Button>
         <NotSent />

@@ -25,7 +25,7 @@ interface Props {
 const InboxFrame = ({ frame, tab, meeting, children }: Props) => (
   <Shell frame={frame} title={counted('Approvals · Parley', frame.waiting)} crumbs={[{ label: 'Approvals' }]} kind="approvals">
     <main id="main" className="mx-auto w-full max-w-2xl px-4 py-6 sm:px-6">
-      <div className="mb-4 flex flex-wrap items-end gap-x-3 gap-y-2">
+      <div className="mb-3 flex flex-wrap items-end gap-x-3 gap-y-2">
         <div className="min-w-0 flex-1">
           <h1 className="text-xl font-semibold tracking-[-0.02em]">Approvals</h1>
           {meeting && (
@@ -82,16 +82,16 @@ export const InboxPage = ({ waiting, needy, today, outcomes, ...frame }: Waiting
   <InboxFrame {...frame} tab="waiting">
     <SignInToDecide frame={frame.frame} />
     {outcomes.length > 0 && (
-      <div className="mb-4">
+      <div className="mb-3">
         <TogetherDone outcomes={outcomes} />
       </div>
     )}
-    <ul id="requests" aria-label="Leave that agents ask for" className="inbox-list mb-6 empty:mb-0 empty:hidden">
+    <ul id="requests" aria-label="Leave that agents ask for" className="inbox-list mb-7">
       {waiting.requests.map((asked) => (
         <AskedForItem key={asked.card.anchor} asked={asked} />
       ))}
     </ul>
-    <div id="groups" className="inbox-list gap-7!">
+    <div id="groups" className="inbox-list">
       {waiting.groups.map((group) => (
         <GroupSection key={group.session.id} group={group} />
       ))}
@@ -124,8 +124,8 @@ export const DecidedToday = ({ today: { approved, rejected } }: { today: Today }
 
 /** Sessions in which something went wrong that only a person sets right. A live page puts a new one in its place. */
 export const Needy = ({ sessions }: { sessions: NeedyView[] }) => (
-  <section id="needy" aria-labelledby="needy-title" hidden={sessions.length === 0} className="mt-8">
-    <h2 id="needy-title" className="mb-2 text-[13.5px] font-medium">
+  <section id="needy" aria-labelledby="needy-title" hidden={sessions.length === 0} className="mt-6">
+    <h2 id="needy-title" className="mb-1.5 text-[13.5px] font-medium">
       Sessions that need a person
     </h2>
     <ul className="divide-y rounded-lg border bg-card shadow-xs">
@@ -134,9 +134,7 @@ export const Needy = ({ sessions }: { sessions: NeedyView[] }) => (
           <a dir="auto" href={`/sessions/${id}`} className="min-w-0 font-medium wrap-anywhere after:absolute after:inset-0">
             {escapeInvisible(title)}
           </a>
-          <Badge variant="warn" className="whitespace-normal">
-            {why}
-          </Badge>
+          <Badge variant="warn">{why}</Badge>
         </li>
       ))}
     </ul>
@@ -176,7 +174,7 @@ export const PastPage = ({ proposals, before, ...frame }: PastProps) => (
     )}
     {before && (
       <p className="mt-4 text-center">
-        <LinkButton variant="outline" className="h-11 px-5" href={inboxHref(frame.tab, frame.meeting?.id, before)}>
+        <LinkButton variant="outline" className="h-11" href={inboxHref(frame.tab, frame.meeting?.id, before)}>
           Older ones
         </LinkButton>
       </p>

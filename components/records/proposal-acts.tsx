@@ -33,7 +33,7 @@ export const ProposalActs = ({ proposal, attempt }: { proposal: ProposalView; at
         <ActForm proposal={proposal} form="edit">
           {tried('edit') && <Problems problem={tried('edit')!.problem} />}
           <EditFields proposal={proposal} values={tried('edit')?.values} problem={tried('edit')?.problem} />
-          <Button type="submit" className={`${ACT} sm:w-fit sm:px-5`}>
+          <Button type="submit" className={`${ACT} sm:w-fit`}>
             Approve with changes
           </Button>
         </ActForm>
@@ -52,7 +52,7 @@ export const ProposalActs = ({ proposal, attempt }: { proposal: ProposalView; at
             problem={tried('reject')?.problem}
             className="max-h-60"
           />
-          <Button type="submit" className={`${ACT} sm:w-fit sm:px-5`}>
+          <Button type="submit" className={`${ACT} sm:w-fit`}>
             Send rejection
           </Button>
         </ActForm>

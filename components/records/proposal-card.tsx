@@ -21,10 +21,7 @@ export const ProposalCard = ({ proposal, attempt }: { proposal: ProposalView; at
       tabIndex={-1}
       aria-labelledby={`${anchor}-title`}
       data-card={open ? 'open' : 'done'}
-      className={cn(
-        'card min-w-0 rounded-lg border text-[13px]',
-        open ? 'bg-card shadow-xs [#rows_&]:border-warn/50 [#rows_&]:bg-warn/8' : 'bg-muted/40',
-      )}
+      className={cn('card min-w-0 rounded-lg border text-[13px]', open ? 'bg-card shadow-xs' : 'bg-muted/40')}
     >
       {open ? (
         <>
@@ -46,15 +43,13 @@ const Proposed = ({ proposal, untitled = false }: { proposal: ProposalView; unti
   const anchor = anchorOf(proposal.id)
   return (
     <div className="grid gap-2.5 px-3.5 pt-3 pb-3 sm:px-4">
-      <div className="flex flex-wrap items-start gap-x-2 gap-y-1 text-[12px] leading-5 text-muted-foreground sm:flex-nowrap">
-        <Badge variant={type === 'decision' ? 'concluded' : 'secondary'} className="[#rows_&]:hidden">
-          {TYPES[type]}
-        </Badge>
+      <div className="card-head text-[12px] leading-5 text-muted-foreground">
+        <Badge variant={type === 'decision' ? 'concluded' : 'secondary'}>{TYPES[type]}</Badge>
         <Origin proposal={proposal} />
         {left && <TimeLeftMark id={proposal.id} left={left} />}
       </div>
       {!untitled && (
-        <h3 id={`${anchor}-title`} dir="auto" className="text-[15px] leading-5.5 font-semibold tracking-[-0.01em] wrap-anywhere">
+        <h3 id={`${anchor}-title`} dir="auto" className="text-[14px] leading-5.5 font-semibold wrap-anywhere">
           {escapeInvisible(title)}
         </h3>
       )}
@@ -74,13 +69,7 @@ const Proposed = ({ proposal, untitled = false }: { proposal: ProposalView; unti
 
 /** Until when it can be decided. An open inbox puts a new one in its place. */
 export const TimeLeftMark = ({ id, left: { words, soon } }: { id: string; left: TimeLeft }) => (
-  <span
-    id={`${anchorOf(id)}-left`}
-    className={cn(
-      'ml-auto shrink-0 pl-2 text-right tabular-nums [#rows_&]:ml-0 [#rows_&]:pl-0',
-      soon && 'font-medium text-warn-foreground',
-    )}
-  >
+  <span id={`${anchorOf(id)}-left`} className={cn('left shrink-0 tabular-nums', soon && 'font-medium text-warn-foreground')}>
     {words}
   </span>
 )
@@ -91,7 +80,7 @@ const Text = ({ text }: { text: string }) => (
 
 // In the session's own feed all of this stands above the card.
 const Origin = ({ proposal: { by, session, age, at } }: { proposal: ProposalView }) => (
-  <p className="min-w-0 wrap-anywhere max-sm:order-1 max-sm:basis-full [#rows_&]:hidden">
+  <p className="origin wrap-anywhere">
     <TeamName team={by} /> in{' '}
     <a dir="auto" href={`/sessions/${session.id}`} className="underline underline-offset-2 hover:text-foreground">
       {escapeInvisible(session.title)}
@@ -109,7 +98,7 @@ const Facts = ({ proposal: { type, owner, due, priority, decidedBy } }: { propos
   const name = (one: string) => <bdi>{escapeInvisible(one)}</bdi>
   const nobody = <span className="text-muted-foreground">nobody yet</span>
   return (
-    <dl className="flex flex-wrap gap-x-5 gap-y-1 text-[12.5px]">
+    <dl className="flex flex-wrap gap-x-4 gap-y-1 text-[12.5px]">
       {type === 'action' ? (
         <>
           <Fact label="Owner">{owner === undefined ? nobody : name(owner)}</Fact>
@@ -140,7 +129,7 @@ const Fact = ({ label, children }: { label: string; children: ReactNode }) => (
 
 /** What was said, and whether it really stands there. */
 const Source = ({ source: { quote, sequence, found }, session }: { source: NonNullable<ProposalView['source']>; session: string }) => (
-  <figure className="min-w-0 border-s-2 ps-3 text-[12.5px]">
+  <figure className="source text-[12.5px]">
     {quote !== undefined && (
       <blockquote dir="auto" className="whitespace-pre-wrap text-muted-foreground wrap-anywhere">
         {escapeInvisible(quote)}

@@ -37,7 +37,7 @@ export const ProposalLine = ({ proposal, problem, whole }: Props) => {
           <ProblemNote problem={problem} />
         </div>
       )}
-      <div className="px-3.5 pt-2.5 pb-1 text-[12.5px] leading-5 text-muted-foreground sm:px-4">
+      <div className="px-3.5 pt-3 pb-1 text-[12.5px] leading-5 text-muted-foreground sm:px-4">
         <p className="wrap-anywhere">
           <b className={cn('font-medium', colour)}>{word}</b>
           {outcome.by !== undefined && (
@@ -50,7 +50,7 @@ export const ProposalLine = ({ proposal, problem, whole }: Props) => {
           <time dateTime={outcome.at} title={moment(outcome.at)} className="tabular-nums">
             {outcome.when}
           </time>
-          <span className="hidden [.past_&]:inline">
+          <span className="where">
             {' in '}
             <a dir="auto" href={`/sessions/${proposal.session.id}`} className="underline underline-offset-2 hover:text-foreground">
               {escapeInvisible(proposal.session.title)}
@@ -72,10 +72,10 @@ export const ProposalLine = ({ proposal, problem, whole }: Props) => {
         {outcome.feedback && <Words text={outcome.feedback} />}
         {outcome.withdrawn && <Words text={outcome.withdrawn} />}
       </div>
-      <div className="line-acts px-2 pb-1.5 sm:px-2.5">
+      <div className="line-acts px-2 pb-1.5">
         <details>
           <summary className={LINK}>What was proposed</summary>
-          <div className="-mx-2 border-t sm:-mx-2.5">{whole}</div>
+          {whole}
         </details>
         {outcome.record && (
           <a href={recordHref(proposal.session.id, outcome.record)} className={LINK}>
@@ -131,7 +131,7 @@ const Withdraw = ({ proposal, outcome }: { proposal: ProposalView; outcome: Outc
             required
             maxLength={1_000}
           />
-          <Button type="submit" className="h-11 w-full sm:w-fit sm:px-5">
+          <Button type="submit" className="h-11 w-full sm:w-fit">
             Withdraw it
           </Button>
         </CardForm>
