@@ -26,7 +26,7 @@ export const EditFields = ({ proposal, values, problem }: Props) => {
         rows={3}
         maxLength={proposal.type === 'action' ? 1_000 : 2_000}
         required={proposal.type === 'decision'}
-        className="max-h-80"
+        className="max-h-60"
       />
       {proposal.type === 'decision' ? (
         <>

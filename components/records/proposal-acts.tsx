@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { cn } from '../parts/cn.ts'
 import { NotSent, ProblemNote } from '../forms/act-form.tsx'
 import { FormField, type Problem } from '../forms/form-field.tsx'
 import { FOR_ACTORS } from '../session/warning-strip.tsx'
@@ -8,7 +9,7 @@ import { anchorOf, type ProposalView } from './proposal-view.ts'
 
 /** A form of a card that was not applied, with what was typed and why. */
 export interface Attempt {
-  form: 'approve' | 'edit' | 'reject' | 'withdraw'
+  form: 'approve' | 'edit' | 'reject' | 'renew' | 'withdraw'
   values: Record<string, string>
   problem: Problem
 }
@@ -32,7 +33,7 @@ export const ProposalActs = ({ proposal, attempt }: { proposal: ProposalView; at
         <ActForm proposal={proposal} form="edit">
           {tried('edit') && <Problems problem={tried('edit')!.problem} />}
           <EditFields proposal={proposal} values={tried('edit')?.values} problem={tried('edit')?.problem} />
-          <Button type="submit" className={`${ACT} sm:w-fit sm:px-5`}>
+          <Button type="submit" className={`${ACT} sm:w-fit`}>
             Approve with changes
           </Button>
         </ActForm>
@@ -51,7 +52,7 @@ export const ProposalActs = ({ proposal, attempt }: { proposal: ProposalView; at
             problem={tried('reject')?.problem}
             className="max-h-60"
           />
-          <Button type="submit" className={`${ACT} sm:w-fit sm:px-5`}>
+          <Button type="submit" className={`${ACT} sm:w-fit`}>
             Send rejection
           </Button>
         </ActForm>
@@ -72,7 +73,7 @@ interface FormProps {
 /** A form of a card, which is answered with the card. */
 const ActForm = ({ proposal: { id, key }, form, children }: FormProps) => (
   <CardForm action={`/approvals/${id}`} card={anchorOf(id)}>
-    <input type="hidden" name="form" value={form} />
+    <input type="hidden" name="act" value={form} />
     <input type="hidden" name="key" value={`${form}.${key}`} />
     {children}
   </CardForm>
@@ -85,7 +86,7 @@ export const CardForm = ({ action, card, children }: { action: string; card: str
     action={action}
     hx-post={action}
     hx-target={`#${card}`}
-    hx-swap="outerHTML"
+    hx-swap="outerMorph"
     hx-disable="find [type=submit]"
     className="grid min-w-0 content-start gap-3"
   >
@@ -105,7 +106,7 @@ interface UnfoldsProps {
 
 const Unfolds = ({ proposal, label, shortcut, open, children }: UnfoldsProps) => (
   <details name={`${anchorOf(proposal.id)}-acts`} open={open}>
-    <summary data-key={shortcut} className={buttonVariants({ variant: 'outline', className: `${ACT} list-none` })}>
+    <summary data-key={shortcut} className={cn(buttonVariants({ variant: 'outline' }), `${ACT} list-none`)}>
       {label}
     </summary>
     <div className="pt-3">{children}</div>

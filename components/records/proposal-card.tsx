@@ -7,7 +7,7 @@ import { moment } from '../parts/time.ts'
 import { Badge } from '../ui/badge.tsx'
 import { ProposalActs, type Attempt } from './proposal-acts.tsx'
 import { ProposalLine } from './proposal-line.tsx'
-import { anchorOf, type ProposalView } from './proposal-view.ts'
+import { anchorOf, type ProposalView, type TimeLeft } from './proposal-view.ts'
 import { Replaced } from './replaced.tsx'
 
 /** A proposal: whole while it waits for a person, one line once it is decided. The same in the feed, in the inbox, on its own page and in the
@@ -43,20 +43,13 @@ const Proposed = ({ proposal, untitled = false }: { proposal: ProposalView; unti
   const anchor = anchorOf(proposal.id)
   return (
     <div className="grid gap-2.5 px-3.5 pt-3 pb-3 sm:px-4">
-      <div className="flex items-start gap-2 text-[12px] leading-5 text-muted-foreground">
+      <div className="card-head text-[12px] leading-5 text-muted-foreground">
         <Badge variant={type === 'decision' ? 'concluded' : 'secondary'}>{TYPES[type]}</Badge>
         <Origin proposal={proposal} />
-        {left && (
-          <span
-            id={`${anchor}-left`}
-            className={cn('ml-auto shrink-0 pl-2 text-right tabular-nums', left.soon && 'font-medium text-warn-foreground')}
-          >
-            {left.words}
-          </span>
-        )}
+        {left && <TimeLeftMark id={proposal.id} left={left} />}
       </div>
       {!untitled && (
-        <h3 id={`${anchor}-title`} dir="auto" className="text-[15px] leading-5.5 font-semibold tracking-[-0.01em] wrap-anywhere">
+        <h3 id={`${anchor}-title`} dir="auto" className="text-[14px] leading-5.5 font-semibold wrap-anywhere">
           {escapeInvisible(title)}
         </h3>
       )}
@@ -74,21 +67,24 @@ const Proposed = ({ proposal, untitled = false }: { proposal: ProposalView; unti
   )
 }
 
+/** Until when it can be decided. An open inbox puts a new one in its place. */
+export const TimeLeftMark = ({ id, left: { words, soon } }: { id: string; left: TimeLeft }) => (
+  <span id={`${anchorOf(id)}-left`} className={cn('left shrink-0 tabular-nums', soon && 'font-medium text-warn-foreground')}>
+    {words}
+  </span>
+)
+
 const Text = ({ text }: { text: string }) => (
   <div className="prose prose-sm md-feed" dangerouslySetInnerHTML={{ __html: renderMarkdown(text) }} />
 )
 
-// In the session's own feed its title would say nothing.
+// In the session's own feed all of this stands above the card.
 const Origin = ({ proposal: { by, session, age, at } }: { proposal: ProposalView }) => (
-  <p className="min-w-0 wrap-anywhere">
-    <TeamName team={by} />
-    <span className="[#rows_&]:hidden">
-      {' '}
-      in{' '}
-      <a dir="auto" href={`/sessions/${session.id}`} className="underline underline-offset-2 hover:text-foreground">
-        {escapeInvisible(session.title)}
-      </a>
-    </span>
+  <p className="origin wrap-anywhere">
+    <TeamName team={by} /> in{' '}
+    <a dir="auto" href={`/sessions/${session.id}`} className="underline underline-offset-2 hover:text-foreground">
+      {escapeInvisible(session.title)}
+    </a>
     <time dateTime={at} title={moment(at)} className="whitespace-nowrap tabular-nums">
       {' · '}
       {age} ago
@@ -102,7 +98,7 @@ const Facts = ({ proposal: { type, owner, due, priority, decidedBy } }: { propos
   const name = (one: string) => <bdi>{escapeInvisible(one)}</bdi>
   const nobody = <span className="text-muted-foreground">nobody yet</span>
   return (
-    <dl className="flex flex-wrap gap-x-5 gap-y-1 text-[12.5px]">
+    <dl className="flex flex-wrap gap-x-4 gap-y-1 text-[12.5px]">
       {type === 'action' ? (
         <>
           <Fact label="Owner">{owner === undefined ? nobody : name(owner)}</Fact>
@@ -133,7 +129,7 @@ const Fact = ({ label, children }: { label: string; children: ReactNode }) => (
 
 /** What was said, and whether it really stands there. */
 const Source = ({ source: { quote, sequence, found }, session }: { source: NonNullable<ProposalView['source']>; session: string }) => (
-  <figure className="min-w-0 border-s-2 ps-3 text-[12.5px]">
+  <figure className="source text-[12.5px]">
     {quote !== undefined && (
       <blockquote dir="auto" className="whitespace-pre-wrap text-muted-foreground wrap-anywhere">
         {escapeInvisible(quote)}

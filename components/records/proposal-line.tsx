@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { escapeInvisible } from '../../src/core/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
-import { clock, moment } from '../parts/time.ts'
+import { moment } from '../parts/time.ts'
 import { ProblemNote } from '../forms/act-form.tsx'
 import { FormField, type Problem } from '../forms/form-field.tsx'
 import { FOR_ACTORS } from '../session/warning-strip.tsx'
@@ -37,7 +37,7 @@ export const ProposalLine = ({ proposal, problem, whole }: Props) => {
           <ProblemNote problem={problem} />
         </div>
       )}
-      <div className="px-3.5 pt-2.5 pb-1 text-[12.5px] leading-5 text-muted-foreground sm:px-4">
+      <div className="px-3.5 pt-3 pb-1 text-[12.5px] leading-5 text-muted-foreground sm:px-4">
         <p className="wrap-anywhere">
           <b className={cn('font-medium', colour)}>{word}</b>
           {outcome.by !== undefined && (
@@ -48,8 +48,14 @@ export const ProposalLine = ({ proposal, problem, whole }: Props) => {
           )}
           ,{' '}
           <time dateTime={outcome.at} title={moment(outcome.at)} className="tabular-nums">
-            {clock(outcome.at)}
+            {outcome.when}
           </time>
+          <span className="where">
+            {' in '}
+            <a dir="auto" href={`/sessions/${proposal.session.id}`} className="underline underline-offset-2 hover:text-foreground">
+              {escapeInvisible(proposal.session.title)}
+            </a>
+          </span>
           {outcome.edited.length > 0 && <>, with another {listed(outcome.edited.map((field) => FIELDS[field] ?? field))}</>}
           {outcome.withdrawn !== undefined && <b className="font-medium text-warn-foreground">, withdrawn since</b>}
         </p>
@@ -66,10 +72,10 @@ export const ProposalLine = ({ proposal, problem, whole }: Props) => {
         {outcome.feedback && <Words text={outcome.feedback} />}
         {outcome.withdrawn && <Words text={outcome.withdrawn} />}
       </div>
-      <div className="line-acts px-2 pb-1.5 sm:px-2.5">
+      <div className="line-acts px-2 pb-1.5">
         <details>
           <summary className={LINK}>What was proposed</summary>
-          <div className="-mx-2 border-t sm:-mx-2.5">{whole}</div>
+          {whole}
         </details>
         {outcome.record && (
           <a href={recordHref(proposal.session.id, outcome.record)} className={LINK}>
@@ -92,14 +98,9 @@ export const ProposalLine = ({ proposal, problem, whole }: Props) => {
   )
 }
 
-const LINK = buttonVariants({ variant: 'ghost', size: 'sm', className: 'h-8 list-none px-1.5 max-sm:h-11 underline underline-offset-2' })
+const LINK = cn(buttonVariants({ variant: 'ghost', size: 'sm' }), 'h-8 list-none px-1.5 max-sm:h-11 underline underline-offset-2')
 
-const FIELDS: Record<string, string> = {
-  due_date: 'due date',
-  owner_id: 'owner',
-  owner_name: 'owner',
-  decided_by_id: '“decided by”',
-}
+const FIELDS: Record<string, string> = { due_date: 'due date', decided_by: '“decided by”' }
 
 const listed = (words: string[]): string => {
   const [last, ...rest] = [...new Set(words)].reverse()
@@ -128,9 +129,9 @@ const Withdraw = ({ proposal, outcome }: { proposal: ProposalView; outcome: Outc
             hint="It stays where it is, struck through, with these words."
             rows={2}
             required
-            maxLength={2_000}
+            maxLength={1_000}
           />
-          <Button type="submit" className="h-11 w-full sm:w-fit sm:px-5">
+          <Button type="submit" className="h-11 w-full sm:w-fit">
             Withdraw it
           </Button>
         </CardForm>

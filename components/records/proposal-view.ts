@@ -45,6 +45,8 @@ export interface TimeLeft {
 export interface Outcome {
   by: string | undefined
   at: string
+  /** `14:05`, with the day unless it is today. */
+  when: string
   feedback: string
   /** The fields that the approver changed. */
   edited: string[]

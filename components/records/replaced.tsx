@@ -2,7 +2,13 @@ import { escapeInvisible } from '../../src/core/escape-invisible.ts'
 import { anchorOf, type ReplacedProposal } from './proposal-view.ts'
 import { WordDiff } from './word-diff.tsx'
 
-const WAS = { pending: 'one that waits', approved: 'one that was approved', rejected: 'one that was rejected', expired: 'one that expired', cancelled: 'an earlier one' }
+const WAS = {
+  pending: 'one that waits',
+  approved: 'one that was approved',
+  rejected: 'one that was rejected',
+  expired: 'one that expired',
+  cancelled: 'an earlier one',
+}
 
 /** The proposal that this one replaces: what it was told then, and what is different now. */
 export const Replaced = ({ replaced: { id, status, feedback, changes } }: { replaced: ReplacedProposal }) => (

@@ -2,9 +2,6 @@ import type { ReactNode } from 'react'
 import { diffLines, diffWords, type WordRun } from '../../src/core/diff.ts'
 import { escapeInvisible } from '../../src/core/escape-invisible.ts'
 
-const GONE = 'rounded-xs bg-destructive/15 text-destructive-foreground line-through decoration-1'
-const NEW = 'rounded-xs bg-ok/20 no-underline'
-
 /** What became of a text, word by word: what went is struck through, what came is marked. */
 export const WordDiff = ({ before, after }: { before: string; after: string }) => {
   const { edits } = diffLines(before, after)
@@ -35,7 +32,7 @@ const Became = ({ before, after }: { before: string[]; after: string[] }) =>
           <Woven {...words} />
         ) : (
           <>
-            <del className={GONE}>{escapeInvisible(old)}</del> <ins className={NEW}>{escapeInvisible(fresh)}</ins>
+            <del>{escapeInvisible(old)}</del> <ins>{escapeInvisible(fresh)}</ins>
           </>
         )}
       </Line>
@@ -47,8 +44,8 @@ const Woven = ({ before, after }: { before: WordRun[]; after: WordRun[] }) => {
   const parts: ReactNode[] = []
   let [i, j] = [0, 0]
   while (i < before.length || j < after.length) {
-    if (before[i]?.changed) parts.push(<del key={parts.length} className={GONE} children={escapeInvisible(before[i++]!.text)} />)
-    else if (after[j]?.changed) parts.push(<ins key={parts.length} className={NEW} children={escapeInvisible(after[j++]!.text)} />)
+    if (before[i]?.changed) parts.push(<del key={parts.length} children={escapeInvisible(before[i++]!.text)} />)
+    else if (after[j]?.changed) parts.push(<ins key={parts.length} children={escapeInvisible(after[j++]!.text)} />)
     else {
       parts.push(escapeInvisible((before[i++] ?? after[j])!.text))
       j++
@@ -59,5 +56,5 @@ const Woven = ({ before, after }: { before: WordRun[]; after: WordRun[] }) => {
 
 const Whole = ({ lines, added = false }: { lines: string[]; added?: boolean }) => {
   const text = escapeInvisible(lines.join('\n'))
-  return <Line>{added ? <ins className={NEW}>{text}</ins> : <del className={GONE}>{text}</del>}</Line>
+  return <Line>{added ? <ins>{text}</ins> : <del>{text}</del>}</Line>
 }

@@ -12,15 +12,11 @@ export const ApprovalsLink = ({ waiting }: { waiting: number }) => (
     data-waiting={waiting}
     aria-label={waiting === 0 ? 'Approvals' : waitingWords(waiting)}
     title="Approvals"
-    className="relative max-lg:size-8 max-lg:px-0 lg:px-2.5 [&_svg]:size-4"
+    className="approvals-link"
   >
     <Icon name="inbox" />
     <span className="max-lg:hidden">Approvals</span>
-    {waiting > 0 && (
-      <span className="grid h-4 min-w-4 place-items-center rounded-full bg-warn px-1 text-[10.5px] leading-none font-semibold text-black tabular-nums max-lg:absolute max-lg:-top-0.5 max-lg:-right-0.5">
-        {waiting > MOST_SHOWN ? `${MOST_SHOWN}+` : waiting}
-      </span>
-    )}
+    {waiting > 0 && <span className="count tabular-nums">{waiting > MOST_SHOWN ? `${MOST_SHOWN}+` : waiting}</span>}
   </LinkButton>
 )
 

@@ -56,8 +56,18 @@ const HTMX = JSON.stringify({
 
 // Scripts that one kind of page uses alone run after those of all pages, and are sent as they are. The first visit to another page is 1.4 KiB
 // smaller.
-const SCRIPTS = { home: ['home.js'], settings: ['settings.js', 'push.js'], trace: ['trace.js'], agents: ['agents.js'], approvals: ['approvals.js'] }
-const scriptsOf = (kind: Props['kind']): string[] => ['app.js', ...(kind ? SCRIPTS[kind] : [])]
+const SCRIPTS = {
+  home: ['home.js'],
+  settings: ['settings.js', 'push.js'],
+  trace: ['trace.js'],
+  agents: ['agents.js'],
+  approvals: ['approvals.js'],
+}
+const scriptsOf = (kind: Props['kind'], acts: boolean): string[] => [
+  'app.js',
+  ...(acts ? ['cards.js'] : []), // forms of cards, which others do not see
+  ...(kind ? SCRIPTS[kind] : []),
+]
 
 export const TO_CONTENT: Skip = { label: 'Skip to content', href: '#main' }
 
@@ -73,7 +83,7 @@ export const Shell = ({ frame, title, crumbs = [], full = false, skips = [TO_CON
       <link rel="preload" href="/public/geist.woff2" as="font" type="font/woff2" crossOrigin="anonymous" />
       <link rel="stylesheet" href={frame.hrefOf('app.css')} />
       <link rel="icon" href="/public/icon.svg" type="image/svg+xml" />
-      {scriptsOf(kind).map((name) => (
+      {scriptsOf(kind, frame.person?.role === 'person').map((name) => (
         <script key={name} src={frame.hrefOf(name)} defer />
       ))}
     </head>
@@ -109,7 +119,7 @@ const Header = ({ frame, crumbs }: { frame: Frame; crumbs: NonNullable<Props['cr
       Parley
     </a>
     {crumbs.length > 0 && !isGuest(frame) && (
-      <nav aria-label="Breadcrumb" className="flex min-w-0 items-center gap-1.5 text-[13px] text-muted-foreground max-[24rem]:hidden">
+      <nav aria-label="Breadcrumb" className="flex min-w-0 items-center gap-1.5 text-[13px] text-muted-foreground max-[27rem]:hidden">
         {crumbs.map(({ label, href }, i) => (
           <span key={label} className={cn('flex min-w-0 items-center gap-1.5', i > 0 && 'max-sm:hidden')}>
             <Icon name="chevron" className="size-3.5 shrink-0 opacity-60" />

@@ -8,6 +8,7 @@ const HELP = {
   d: 'Document',
   b: 'Board',
   r: 'Records',
+  i: 'What waits for you',
   '/': 'Search',
   '?': 'These keys',
 }
@@ -21,7 +22,7 @@ export const listenToKeys = (rows, toEnd) => {
     d: toDocument,
     b: () => toSide('board'),
     r: () => toSide('records'),
-    '?': help,
+    '?': () => document.dispatchEvent(new CustomEvent('keys', { detail: HELP })),
   }
   skipInTabOrder(rows.children)
   new MutationObserver((changes) => changes.forEach(({ addedNodes }) => skipInTabOrder(addedNodes))).observe(rows, { childList: true })
@@ -71,16 +72,3 @@ const toDocument = () => {
 
 // Of the links in the pane and in the tabs one shows.
 const toSide = (name) => [...document.querySelectorAll(`[data-side=${name}]`)].find((link) => link.checkVisibility())?.click()
-
-const help = () => {
-  const dialog = document.createElement('dialog')
-  dialog.className = 'm-auto rounded-xl border bg-card p-5 text-[13px] text-foreground shadow-xl backdrop:bg-black/40'
-  dialog.ariaLabel = 'Keys'
-  dialog.setAttribute('closedby', 'any')
-  dialog.innerHTML = Object.entries(HELP)
-    .map(([key, does]) => `<p class="flex gap-3"><kbd class="w-7">${key}</kbd>${does}</p>`)
-    .join('')
-  dialog.addEventListener('close', () => dialog.remove())
-  document.body.append(dialog)
-  dialog.showModal()
-}

@@ -1,7 +1,7 @@
 // Proposals as their cards show them: with what they replace, their teams' hues and what became of their records.
 import type { FieldChange, ProposalView, ReplacedProposal } from '../../../components/records/proposal-view.ts'
 import { timeLeft } from '../../../components/records/time-left.ts'
-import { ago } from '../../../components/parts/time.ts'
+import { ago, clock, day } from '../../../components/parts/time.ts'
 import type { Queries } from '../../../db/database.ts'
 import type { Named, ProposalData } from '../../../db/records-schema.ts'
 import type { Services } from '../../process/services.ts'
@@ -31,7 +31,7 @@ export const proposalViews = async ({ clock }: Place, queries: Queries, rows: Li
       left: proposal.status === 'pending' ? timeLeft(proposal.expiresAt, now) : undefined,
       age: ago(proposal.createdAt, now),
       replaced: replacedBy(row, before.get(proposal.replaces ?? '')),
-      outcome: outcomeOf(row, withdrawn.get(proposal.recordId ?? '')),
+      outcome: outcomeOf(row, withdrawn.get(proposal.recordId ?? ''), now),
       people: peopleOf(names.get(proposal.sessionId) ?? []),
     }
   })
@@ -70,17 +70,20 @@ const MOST_OFFERED = 40 // of a session's teams: each card has them twice
 
 const peopleOf = (names: string[]) => names.slice(0, MOST_OFFERED).map((name) => ({ id: personIdOf('team', name), name }))
 
-const outcomeOf = ({ proposal }: ListedProposal, withdrawn: string | undefined): ProposalView['outcome'] =>
-  proposal.status === 'pending'
-    ? undefined
-    : {
-        by: proposal.resolvedBy?.name,
-        at: proposal.resolvedAt ?? proposal.expiresAt,
-        feedback: proposal.feedback ?? '',
-        edited: proposal.edited ?? [],
-        record: proposal.recordId ?? undefined,
-        withdrawn,
-      }
+const outcomeOf = ({ proposal }: ListedProposal, withdrawn: string | undefined, now: number): ProposalView['outcome'] => {
+  if (proposal.status === 'pending') return undefined
+  const at = proposal.resolvedAt ?? proposal.expiresAt
+  const today = day(at) === day(new Date(now).toISOString())
+  return {
+    by: proposal.resolvedBy?.name,
+    at,
+    when: today ? clock(at) : `${day(at)}, ${clock(at)}`,
+    feedback: proposal.feedback ?? '',
+    edited: proposal.edited ?? [],
+    record: proposal.recordId ?? undefined,
+    withdrawn,
+  }
+}
 
 const replacedBy = ({ proposal }: ListedProposal, before: ListedProposal | undefined): ReplacedProposal | undefined =>
   before && {

@@ -74,10 +74,7 @@ export const rowsAfter = async (
   const shownEdits = [...continued, ...entries.flatMap(({ edit }) => edit ?? [])]
   const [answered] = await Promise.all([answeredBy(queries, sessionId, events), countEdits(queries, sessionId, shownEdits, budget)])
   const place = { services, queries, sessionId }
-  const [agents, proposals] = await Promise.all([
-    agentPartsOf(place, events, [...answered.values()]),
-    proposalPartsOf(place, events),
-  ])
+  const [agents, proposals] = await Promise.all([agentPartsOf(place, events, [...answered.values()]), proposalPartsOf(place, events)])
   const linesOf = ({ from, to }: Edit) => knownLines(sessionId, from - 1, to)
   const asked = [...answered.values()].filter(isQuestion)
   const questions = await questionStates(queries, sessionId, [...asked, ...events.filter(isQuestion)], teams.key)

@@ -16,15 +16,19 @@ export const countWaiting = async ({ query }: Queries, permissionWait: number): 
   return row!.waiting
 }
 
-export interface WaitingThing {
+interface WaitingThing {
   id: string
   session_id: string
 }
 
-/** The ids of the proposals that wait, the oldest first. */
-export const waitingProposals = ({ query }: Queries, limit: number): Promise<WaitingThing[]> =>
+export interface WaitingProposal extends WaitingThing {
+  expires_at: string
+}
+
+/** The proposals that wait, the oldest first. */
+export const waitingProposals = ({ query }: Queries, limit: number): Promise<WaitingProposal[]> =>
   query(
-    `select id, session_id from proposals where status = 'pending' and expires_at > clock_timestamp() order by created_at, id limit $1`,
+    `select id, session_id, expires_at from proposals where status = 'pending' and expires_at > clock_timestamp() order by created_at, id limit $1`,
     [limit],
   )
 
