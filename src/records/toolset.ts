@@ -8,6 +8,12 @@ import { proposeActionItem } from './proposals/propose-action-item.ts'
 import { proposeDecision } from './proposals/propose-decision.ts'
 import { renewApproval } from './proposals/renew.ts'
 import { resolveApproval } from './proposals/resolve.ts'
+import { getActionItems } from './reading/get-action-items.ts'
+import { getDecisions } from './reading/get-decisions.ts'
+import { getMeetingDetails } from './reading/get-meeting-details.ts'
+import { getMeetings } from './reading/get-meetings.ts'
+import { getPersonContext } from './reading/get-person-context.ts'
+import { searchContent } from './reading/search-content.ts'
 import { withdrawRecord } from './withdraw.ts'
 
 export const records: Toolset = {
@@ -18,6 +24,12 @@ export const records: Toolset = {
     proposeDecision,
     getProposals,
     cancelProposal,
+    searchContent,
+    getDecisions,
+    getActionItems,
+    getMeetings,
+    getMeetingDetails,
+    getPersonContext,
     listApprovals,
     getApproval,
     resolveApproval,
