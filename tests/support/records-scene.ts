@@ -9,14 +9,12 @@ export const personAt = async (served: Served, name = 'Nora', verified = false) 
   const person = await cookieOf(served, { role: 'person', name, ...(verified && { verified }) })
   return (operation: string, input: Record<string, unknown> = {}, as: As = {}) => viaRest(served)(operation, input, { person, ...as })
 }
-export type PersonCalls = Awaited<ReturnType<typeof personAt>>
 
 /** Calls of records by a team: its token says which session. */
 export const recordsOf =
   (call: Call, seat: Seat) =>
   (name: string, input: Record<string, unknown> = {}, as: As = {}): Promise<Answer> =>
     call(`records.${name}`, input, { team: seat.token, ...as })
-export type RecordsCalls = ReturnType<typeof recordsOf>
 
 /** The session "Shipping the parser": Alex's Team convenes, Bea's Team is there, Nora decides. */
 export const recordsScene = async (call: Call, served: Served) => {

@@ -2,7 +2,7 @@
 import { and, desc, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { Queries } from '../../../db/database.ts'
 import { proposals } from '../../../db/records-schema.ts'
-import { RESOLVED_AT, STATUS } from './proposal-list.ts'
+import { RESOLVED_AT, STATUS } from './overdue.ts'
 import type { Proposal } from './proposals.ts'
 
 const MOST = 100
