@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { meetingId, moment, personId, personName, priority, recordId, text, title } from '../schemas.ts'
 
-const dueDate = moment.overwrite((given) => new Date(given).toISOString())
+const dueDate = moment.transform((given) => new Date(given).toISOString())
 
 export const actionFields = {
   title,
