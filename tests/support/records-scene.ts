@@ -5,8 +5,8 @@ export const ACTION = { title: 'Write the migration guide' }
 export const DECISION = { title: 'The parser is written by hand', description: 'No generator: its errors cannot be explained.' }
 
 /** Calls of a signed-in person, over REST: MCP has no people. */
-export const personAt = async (served: Served, name = 'Nora', verified = false) => {
-  const person = await cookieOf(served, { role: 'person', name, ...(verified && { verified }) })
+export const personAt = async (served: Served, name = 'Nora') => {
+  const person = await cookieOf(served, { role: 'person', name })
   return (operation: string, input: Record<string, unknown> = {}, as: As = {}) => viaRest(served)(operation, input, { person, ...as })
 }
 

@@ -329,7 +329,7 @@ onEveryEngine((parley) => {
 
   describe('withdrawing', () => {
     test('a decision is kept, and holds no more [E15]', async () => {
-      const { id, proposal_id, nora, resolve, told, seats } = await proposed('decision')
+      const { id, proposal_id, nora, resolve, told, doc, seats } = await proposed('decision')
       const record_id = (await done(resolve(proposal_id))).record.decision_id
       const withdraw = () => nora('records.withdraw_record', { record_id, reason: 'It was wrong.' })
       expect(await done(withdraw())).toEqual({ record_id, type: 'decision', status: 'withdrawn', at: expect.any(String) })
@@ -340,6 +340,9 @@ onEveryEngine((parley) => {
         reason: 'It was wrong.',
         to: [seats.alex.handle],
       })
+      const { content, version } = await doc()
+      expect(version).toBe(2)
+      expect(content).toContain(`- ~~**${DECISION.title}**: ${DECISION.description}~~ Withdrawn: It was wrong. (by Nora, `)
       const { details } = await refused(withdraw(), 'conflict')
       expect(details).toEqual({ status: 'withdrawn', resolved_by: NORA, resolved_at: expect.any(String) })
       const rows = await parley().database.query('select withdrawn_reason from decisions where session_id = $1', [id])
