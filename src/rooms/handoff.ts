@@ -25,6 +25,7 @@ const MESSAGE = 700
 const NAMES = 200
 const LAST_MESSAGES = 12
 const EVENTS_READ = 200 // from the end of the feed, to find the last messages
+const DECISIONS_READ = 100 // the newest; the document has those before
 const UNANSWERED = 6
 const TEAMS = 20
 
@@ -38,7 +39,7 @@ export const handoffOf = async (services: Services, session: Session, link: Serv
     roster(database, session.id),
     readDocument(database, session.id),
     eventsBefore(database, session.id, undefined, false, EVENTS_READ),
-    decisionsOf(database, session.id),
+    decisionsOf(database, session.id, DECISIONS_READ),
   ])
   const asked = await unanswered(database, session.id, teams)
   const parts = [

@@ -78,7 +78,7 @@ async function* markdown(services: Services, session: Session, kinds: EventKinds
       })
       .join('')
   }
-  const decisions = decisionsInForce(await decisionsOf(services.database, session.id), base)
+  const decisions = decisionsInForce((await decisionsOf(services.database, session.id)).toReversed(), base)
   if (decisions !== '') yield `\n## Decisions in force\n\n${decisions}\n`
 }
 
