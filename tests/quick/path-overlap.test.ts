@@ -5,7 +5,7 @@ import { namesMeet, pathCovers, pathProblem, pathsOverlap, plainPath } from '../
 
 // Folders, and files by their extension; every name may stand anywhere, files at the end alone.
 const FOLDERS = ['a', 'b', 'ab']
-const FILES = ['a.ts', 'b.md', 'ab.ts']
+const FILES = ['a.ts', 'b.ts', 'ab.ts', 'a.md', 'b.md', 'ab.md']
 const DEEPEST = 6 // two paths of three names meet no deeper
 
 const TREE: string[][] = (() => {
