@@ -2,6 +2,7 @@
 import type { Extension } from '../operations/toolset.ts'
 import { claimWork } from './claim-work.ts'
 import { eventKinds } from './event-kinds.ts'
+import work from './guides/work.md' with { type: 'text' }
 import { lapsedJob, renewalJob } from './leases.ts'
 import { listWork } from './list-work.ts'
 import { planWork } from './plan-work.ts'
@@ -9,6 +10,7 @@ import { updateWork } from './update-work.ts'
 
 export const board: Extension = {
   operations: [planWork, listWork, claimWork, updateWork],
+  guides: [{ name: 'work', about: 'dividing the work, and asking a person', text: work }],
   eventKinds,
   jobs: (services) => [lapsedJob(services), renewalJob(services)],
 }

@@ -2,12 +2,19 @@
 import type { Toolset } from '../operations/toolset.ts'
 import { eventKinds } from './event-kinds.ts'
 import { expiryJob } from './expiry.ts'
+import guide from './guides/records.md' with { type: 'text' }
 import { cancelApproval, cancelProposal } from './proposals/cancel.ts'
 import { getApproval, getProposals, listApprovals } from './proposals/get-proposals.ts'
 import { proposeActionItem } from './proposals/propose-action-item.ts'
 import { proposeDecision } from './proposals/propose-decision.ts'
 import { renewApproval } from './proposals/renew.ts'
 import { resolveApproval } from './proposals/resolve.ts'
+import { getActionItems } from './reading/get-action-items.ts'
+import { getDecisions } from './reading/get-decisions.ts'
+import { getMeetingDetails } from './reading/get-meeting-details.ts'
+import { getMeetings } from './reading/get-meetings.ts'
+import { getPersonContext } from './reading/get-person-context.ts'
+import { searchContent } from './reading/search-content.ts'
 import { withdrawRecord } from './withdraw.ts'
 
 export const records: Toolset = {
@@ -18,6 +25,12 @@ export const records: Toolset = {
     proposeDecision,
     getProposals,
     cancelProposal,
+    searchContent,
+    getDecisions,
+    getActionItems,
+    getMeetings,
+    getMeetingDetails,
+    getPersonContext,
     listApprovals,
     getApproval,
     resolveApproval,
@@ -25,6 +38,7 @@ export const records: Toolset = {
     renewApproval,
     withdrawRecord,
   ],
+  guides: [{ name: 'records', about: 'decisions, action items', text: guide }],
   eventKinds,
   jobs: (services) => [expiryJob(services)],
   readOnlyPosts: true,

@@ -3,7 +3,14 @@ import fc from 'fast-check'
 import { Lexer, type Token } from 'marked'
 import { headingsOf } from '../../src/markdown/headings.ts'
 import { conclusionOf } from '../../src/rooms/document/conclusion.ts'
-import { decisionEntry, withDecision, withoutEntriesOf, type ToldDecision } from '../../src/rooms/document/decisions.ts'
+import {
+  decisionEntry,
+  withdrawnEntry,
+  withDecision,
+  withEntryReplaced,
+  withoutEntriesOf,
+  type ToldDecision,
+} from '../../src/rooms/document/decisions.ts'
 import { sectionsOf } from '../../src/rooms/document/outline.ts'
 import { cpuMs } from '../support/cpu.ts'
 
@@ -50,29 +57,60 @@ describe('an approved decision in the doc [E15]', () => {
     expect(withoutEntriesOf(text, new Set([ID])).split('\n')).toEqual(text.split('\n').filter((line) => line !== ENTRY))
   })
 
+  test('withdrawn, it is struck through where it stands; what somebody rewrote is left alone', () => {
+    const doc = lines('## Decisions', '', ENTRY, '- Another.', '', '## Notes')
+    const entry = withdrawnEntry(DECISION, 'Nora', 'It was\n## wrong')
+    const struck = `- ~~**Ship it**: Today.~~ Withdrawn: It was \\#\\# wrong (by Nora, [record](/approvals/${ID}))`
+    expect(withEntryReplaced(doc, ID, entry)).toBe(doc.replace(ENTRY, struck))
+    expect(withEntryReplaced(doc.replace('Ship it', 'Ship it?'), ID, entry)).toContain(struck)
+    expect(withEntryReplaced(doc.replace(ENTRY, `- See [record](/approvals/${ID}).`), ID, entry)).toBeUndefined()
+    expect(withoutEntriesOf(withEntryReplaced(doc, ID, entry)!, new Set([ID]))).toBe(
+      lines('## Decisions', '', '- Another.', '', '## Notes'),
+    )
+  })
+
   const hostile = fc
     .array(
       fc.oneof(
         fc.string(),
         fc.constantFrom(
-          ...[
-            '\n',
-            '\r',
-            '\r\n',
-            '\u2028',
-            '```',
-            '~~~',
-            '## Conclusion',
-            '# ',
-            '\n## Conclusion\n',
-            '===',
-            '---',
-            '\n---\n',
-            '<!--',
-            '-->',
-          ],
-          ...['<script>', '</details>', '<h2>', '[a](b)', '![', '](/approvals/x))', '\\', '`', '**', '|', '> ', '\t', '    ', '- ', '1. '],
-          ...['&#10;', '&lt;', '\u202e', '{#id}', '$$', 'Setext\n===', '\n\n    code', '\u0085'],
+          '\n',
+          '\r',
+          '\r\n',
+          '\u2028',
+          '```',
+          '~~~',
+          '## Conclusion',
+          '# ',
+          '\n## Conclusion\n',
+          '===',
+          '---',
+          '\n---\n',
+          '<!--',
+          '-->',
+          '<script>',
+          '</details>',
+          '<h2>',
+          '[a](b)',
+          '![',
+          '](/approvals/x))',
+          '\\',
+          '`',
+          '**',
+          '|',
+          '> ',
+          '\t',
+          '    ',
+          '- ',
+          '1. ',
+          '&#10;',
+          '&lt;',
+          '\u202e',
+          '{#id}',
+          '$$',
+          'Setext\n===',
+          '\n\n    code',
+          '\u0085',
         ),
       ),
       { maxLength: 8 },
@@ -88,8 +126,27 @@ describe('an approved decision in the doc [E15]', () => {
     at: fc.constant(DECISION.at),
   })
   const line = fc.constantFrom(
-    ...['# A', '## B', '### C', '## Decisions', '## Conclusion', '## decisions ##', 'Decisions', '---', '===', '```', '~~~sh', 'text', ''],
-    ...['- item', '  more', '> quote', '    code', ENTRY, '## Conclusion\r', 'a  ', '1. one'],
+    '# A',
+    '## B',
+    '### C',
+    '## Decisions',
+    '## Conclusion',
+    '## decisions ##',
+    'Decisions',
+    '---',
+    '===',
+    '```',
+    '~~~sh',
+    'text',
+    '',
+    '- item',
+    '  more',
+    '> quote',
+    '    code',
+    ENTRY,
+    '## Conclusion\r',
+    'a  ',
+    '1. one',
   )
   const own = (doc: string) => {
     const all = doc.split('\n')

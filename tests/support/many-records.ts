@@ -102,7 +102,7 @@ const makeProposals = async ({ query }: Queries, texts: Texts, count: number, se
       `insert into proposals (id, session_id, type, data, title_key, status, proposed_by, created_at, expires_at, resolved_at, resolved_by,
          record_id)
        select gen_random_uuid(), s.id, case i % 2 when 0 then 'action' else 'decision' end,
-         json_build_object('title', made.title, 'description', made.description, 'owner', p.named, 'place', i), i::text, 'approved',
+         json_build_object('title', made.title, 'description', made.description, 'owner', p.named), i::text, 'approved',
          team.named, s.at, s.at + interval '1 day', s.at + i * interval '1 ms', person.named, gen_random_uuid()
        from (select n + $4::int as i, title, description from json_to_recordset($1::json) as r(n int, title text, description text)) made
        join made_sessions s on s.n = 1 + (i / 2) % $2::int
@@ -116,13 +116,13 @@ const makeProposals = async ({ query }: Queries, texts: Texts, count: number, se
 const DECISIONS = `
 insert into decisions (id, session_id, proposal_id, title, description, decided_by, decided_by_id, at, withdrawn_at)
 select record_id, session_id, id, data->>'title', data->>'description', data->'owner', (data->'owner'->>'person_id')::uuid, resolved_at,
-  case when (data->>'place')::int % 20 = 1 then now() end
+  case when title_key::int % 20 = 1 then now() end
 from proposals where type = 'decision'`
 
 const ITEMS = `
 insert into items (id, session_id, kind, proposal_id, title, description, status, depends_on, paths, owner, owner_id, due_date, planned_by,
   place, created_at, updated_at)
 select record_id, session_id, 'action', id, data->>'title', data->>'description',
-  case (data->>'place')::int % 100 when 0 then 'dropped' when 2 then 'done' else 'open' end, '{}', '[]', data->'owner',
-  (data->'owner'->>'person_id')::uuid, resolved_at + interval '7 days', proposed_by, (data->>'place')::int, resolved_at, resolved_at
+  case title_key::int % 100 when 0 then 'dropped' when 2 then 'done' else 'open' end, '{}', '[]', data->'owner',
+  (data->'owner'->>'person_id')::uuid, resolved_at + interval '7 days', proposed_by, title_key::int, resolved_at, resolved_at
 from proposals where type = 'action'`

@@ -42,6 +42,9 @@ export const countsOf = (board: Board): Counts => {
   return { ...counts, ready: readyOf(board).length }
 }
 
+/** What is neither done nor dropped, in the order of planning. */
+export const unfinishedIn = ({ rows }: Board): BoardRow[] => rows.filter((row) => !isOver(row))
+
 /** What a team holds, in the order of planning. */
 export const heldBy = ({ rows }: Board, teamId: string): BoardRow[] =>
   rows.filter(({ status, claimedTeamId }) => status === 'claimed' && claimedTeamId === teamId)

@@ -34,18 +34,16 @@ export interface SessionDecision extends Decision {
   approvedBy: Named
 }
 
-const MOST = 200 // of a session, in a page that tells of it
-
-/** The newest decisions of a session, the oldest of them first: those in force, and those withdrawn. */
-export const decisionsOf = async ({ db }: Queries, sessionId: string): Promise<SessionDecision[]> => {
-  const rows = await db
+/** The decisions of a session, the newest first: those in force, and those withdrawn. */
+export const decisionsOf = async ({ db }: Queries, sessionId: string, limit?: number): Promise<SessionDecision[]> => {
+  const found = db
     .select({ decision: decisions, proposedBy: proposals.proposedBy, approvedBy: proposals.resolvedBy })
     .from(decisions)
     .innerJoin(proposals, eq(proposals.id, decisions.proposalId))
     .where(eq(decisions.sessionId, sessionId))
     .orderBy(desc(decisions.at), desc(decisions.id))
-    .limit(MOST)
-  return rows.map(({ decision, proposedBy, approvedBy }) => ({ ...decision, proposedBy, approvedBy: approvedBy! })).reverse()
+  const rows = await (limit === undefined ? found : found.limit(limit))
+  return rows.map(({ decision, proposedBy, approvedBy }) => ({ ...decision, proposedBy, approvedBy: approvedBy! }))
 }
 
 export const isInForce = ({ withdrawnAt }: Pick<Decision, 'withdrawnAt'>): boolean => withdrawnAt === null

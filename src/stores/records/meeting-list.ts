@@ -33,8 +33,9 @@ export interface MeetingFilter {
   limit: number
 }
 
-const IN_SERIES = sql`select count(*)::int from sessions s where s.series_id = ${sessions.seriesId}`
-const ITEMS = sql`select count(*)::int from items where items.session_id = ${sessions.id} and items.kind = 'action'`
+// In the list of a select from one table, drizzle writes columns without the table: a subquery would take them for its own.
+const IN_SERIES = sql`select count(*)::int from sessions s where s.series_id = sessions.series_id`
+const ITEMS = sql`select count(*)::int from items where items.session_id = sessions.id and items.kind = 'action'`
 
 const COLUMNS = {
   id: sessions.id,
@@ -44,12 +45,12 @@ const COLUMNS = {
   closedAt: sessions.closedAt,
   status: sessions.status,
   seriesId: sessions.seriesId,
-  position: sql<number>`(${IN_SERIES} and (s.created_at, s.id) <= (${sessions.createdAt}, ${sessions.id}))`,
+  position: sql<number>`(${IN_SERIES} and (s.created_at, s.id) <= (sessions.created_at, sessions.id))`,
   count: sql<number>`(${IN_SERIES})`,
   actionItems: sql<number>`(${ITEMS})`,
   openActionItems: sql<number>`(${ITEMS} and items.status in ('open', 'claimed'))`, // also one whose lease is over
-  decisions: sql<number>`(select count(*)::int from decisions where decisions.session_id = ${sessions.id})`,
-  pending: sql<number>`(select count(*)::int from proposals where proposals.session_id = ${sessions.id} and proposals.status = 'pending'
+  decisions: sql<number>`(select count(*)::int from decisions where decisions.session_id = sessions.id)`,
+  pending: sql<number>`(select count(*)::int from proposals where proposals.session_id = sessions.id and proposals.status = 'pending'
     and proposals.expires_at > clock_timestamp())`,
 }
 

@@ -1,8 +1,8 @@
 // What a team must know of its own proposals when it comes back.
-import { and, asc, eq, getTableColumns, sql } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { Queries } from '../../../db/database.ts'
 import { proposals } from '../../../db/records-schema.ts'
-import { RESOLVED_AT, STATUS } from './proposal-list.ts'
+import { RESOLVED_AT, STATUS } from './overdue.ts'
 import type { Proposal } from './proposals.ts'
 
 const MOST = 100
@@ -22,5 +22,5 @@ export const newsOfProposals = ({ db }: Queries, sessionId: string, teamId: stri
             and content->>'event' in ('proposal_approved', 'proposal_rejected', 'proposal_expired', 'proposal_cancelled')))`,
       ),
     )
-    .orderBy(asc(proposals.createdAt), asc(proposals.id))
+    .orderBy(desc(proposals.createdAt), desc(proposals.id))
     .limit(MOST)

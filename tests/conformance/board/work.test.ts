@@ -1,5 +1,5 @@
 // The board: planning, claiming, finishing; what wakes whom, and what is refused.
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { done, refused, room, throughEveryDoor } from '../../support/parley.ts'
 
 throughEveryDoor((call) => {
