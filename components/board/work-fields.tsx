@@ -31,12 +31,7 @@ export const WorkFields = ({ values, problem, owners, others, waitsFor }: WorkFi
     />
     <div className="grid grid-cols-2 gap-3">
       <Choice name="priority" label="Priority" chosen={values.priority || 'medium'} options={[['high'], ['medium'], ['low']]} />
-      <Choice
-        name="owner"
-        label="For"
-        chosen={values.owner ?? ''}
-        options={[['', 'anybody'], ...owners.map((name): [string] => [name])]}
-      />
+      <Choice name="owner" label="For" chosen={values.owner ?? ''} options={[['', 'anybody'], ...owners.map((name): [string] => [name])]} />
     </div>
     <FormField
       name="paths"

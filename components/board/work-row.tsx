@@ -12,7 +12,7 @@ export const WorkRow = ({ session, item }: { session: string; item: WorkItem }) 
   const { list, title, description, priority, note, result, paths } = item
   const over = list === 'done' || list === 'dropped'
   return (
-    <li id={itemAnchor(item.id)} tabIndex={-1} className="work group/work relative flex gap-2.5 px-4 py-2.5 text-[13px] sm:px-6">
+    <li id={itemAnchor(item.id)} tabIndex={-1} className="work">
       <Mark item={item} />
       <div className="min-w-0 flex-1">
         <p
@@ -48,13 +48,7 @@ export const WorkRow = ({ session, item }: { session: string; item: WorkItem }) 
 const Mark = ({ item: { list, team } }: { item: WorkItem }) => {
   if (team && list === 'claimed') return <TeamMark team={team} size="small" />
   return (
-    <span
-      aria-hidden="true"
-      className={cn(
-        'mx-1 mt-0.5 grid size-4 shrink-0 place-items-center rounded-full border-[1.5px] text-[10px] leading-none font-semibold',
-        MARKS[list],
-      )}
-    >
+    <span aria-hidden="true" className={cn('work-mark', MARKS[list])}>
       {list === 'done' && '✓'}
     </span>
   )
@@ -72,7 +66,7 @@ const MARKS: Record<WorkItem['list'], string> = {
 const Facts = ({ session, item }: { session: string; item: WorkItem }) => {
   const { id, approved, list, team, since, until, owner, waitsFor, due, plannedBy, changedAt, priority } = item
   return (
-    <p className="text-[12px] leading-5 text-muted-foreground wrap-anywhere">
+    <p className="work-facts">
       {list === 'claimed' && team && (
         <>
           <TeamName team={team} />
@@ -101,7 +95,7 @@ const Facts = ({ session, item }: { session: string; item: WorkItem }) => {
           {waitsFor.map(({ id, title, by }, i) => (
             <span key={id}>
               {i > 0 && ', '}
-              <a href={`/sessions/${session}/board#${itemAnchor(id)}`} dir="auto" className="text-foreground underline underline-offset-2">
+              <a href={`/sessions/${session}/board#${itemAnchor(id)}`} dir="auto">
                 {escapeInvisible(title)}
               </a>
               {by !== undefined && (
@@ -152,9 +146,7 @@ const Facts = ({ session, item }: { session: string; item: WorkItem }) => {
       {approved && (
         <>
           {' · '}
-          <a href={recordHref(session, id)} className="underline underline-offset-2 hover:text-foreground">
-            approved
-          </a>
+          <a href={recordHref(session, id)}>approved</a>
         </>
       )}
       {priority === 'low' && list !== 'done' && ' · low priority'}
@@ -164,15 +156,9 @@ const Facts = ({ session, item }: { session: string; item: WorkItem }) => {
 
 /** Who edits which file. What overlaps another team's claim says whose. */
 const Paths = ({ paths }: { paths: WorkItem['paths'] }) => (
-  <ul aria-label="Paths" className="mt-1 flex flex-wrap gap-1">
+  <ul aria-label="Paths" className="work-paths">
     {paths.map(({ path, overlaps }) => (
-      <li
-        key={path}
-        className={cn(
-          'max-w-full rounded border px-1.5 font-mono text-[11px] leading-4.5 wrap-anywhere',
-          overlaps.length > 0 ? 'border-warn/50 bg-warn/12 text-warn-foreground' : 'bg-muted/60 text-muted-foreground',
-        )}
-      >
+      <li key={path} className={overlaps.length > 0 ? 'border-warn/50 bg-warn/12 text-warn-foreground' : undefined}>
         <bdi>{escapeInvisible(path)}</bdi>
         {overlaps.length > 0 && (
           <span className="ml-1 font-sans">

@@ -146,6 +146,9 @@ const Ways = ({ search, waiting }: { search: boolean; waiting: number }) => (
   <>
     {search && <Search />}
     <ApprovalsLink waiting={waiting} />
+    <LinkButton variant="ghost" href="/records" className="px-2.5 max-xl:hidden">
+      Records
+    </LinkButton>
     <LinkButton
       variant="ghost"
       size="icon"

@@ -123,9 +123,10 @@ export const fillRecords = async (place: Place, cookie: string): Promise<Records
 // As it would have been, within an hour.
 const age = ({ services: { database } }: Place, session: string, [spans, comments, cli, , server]: string[]) =>
   database.transaction(async ({ query }) => {
-    await query(`update items set created_at = now() - interval '70 minutes', updated_at = now() - interval '52 minutes' where session_id = $1`, [
-      session,
-    ])
+    await query(
+      `update items set created_at = now() - interval '70 minutes', updated_at = now() - interval '52 minutes' where session_id = $1`,
+      [session],
+    )
     for (const [id, minutes] of [
       [comments, 21],
       [cli, 8],
