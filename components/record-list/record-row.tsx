@@ -150,8 +150,8 @@ const Provenance = ({ record }: { record: RecordView }) => {
   const { aiAssisted, proposedBy, approvedBy, approvedAt, edited, proposal, source, session } = record
   return (
     <p className="min-w-0 flex-1 basis-64 text-[12px] leading-5 text-muted-foreground wrap-anywhere">
-      {aiAssisted && <span className="mr-1.5 rounded border px-1 py-px text-[11px] font-medium text-foreground">AI-assisted</span>}
-      proposed by <PersonLink who={proposedBy} />, approved by <PersonLink who={approvedBy} />{' '}
+      {aiAssisted && <span className="mr-0.5 rounded border px-1 py-px text-[11px] font-medium text-foreground">AI-assisted</span>} proposed
+      by <PersonLink who={proposedBy} />, approved by <PersonLink who={approvedBy} />{' '}
       <time dateTime={approvedAt} title={moment(approvedAt)} className="whitespace-nowrap tabular-nums">
         at {clock(approvedAt)}
       </time>

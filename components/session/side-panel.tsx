@@ -60,18 +60,18 @@ const Records = ({ session, view, people, series }: { session: string } & Sessio
         </p>
       )}
       {series && (
-        <details className="text-[12.5px]">
-          <summary className="w-fit cursor-pointer text-muted-foreground hover:text-foreground">
-            One of {series.meetings.length} sessions in a row ·{' '}
-            <a
-              href={listHref('/records', { series: series.id, type: 'decision', status: 'in_force' })}
-              className="underline underline-offset-2 in-data-guest:hidden"
-            >
-              the decisions in force
-            </a>
-          </summary>
-          <Timeline meetings={series.meetings} here={session} />
-        </details>
+        <div className="text-[12.5px] text-muted-foreground">
+          <a
+            href={listHref('/records', { series: series.id, type: 'decision', status: 'in_force' })}
+            className="float-right underline underline-offset-2 hover:text-foreground in-data-guest:hidden"
+          >
+            All their decisions in force
+          </a>
+          <details>
+            <summary className="w-fit cursor-pointer hover:text-foreground">One of {series.meetings.length} sessions in a row</summary>
+            <Timeline meetings={series.meetings} here={session} />
+          </details>
+        </div>
       )}
     </div>
     <RecordRows view={view} within />

@@ -46,8 +46,8 @@ export const recordsTeams = async ({ url, post }: Place, cookie: string) => {
     expect({ path, status: response.status, answer: response.ok || answer }).toMatchObject({ status: 200 })
     return answer
   }
-  const convene = async (title: string, description: string, more: object = {}) => {
-    const first = await post('/sessions', { title, description, creator_team_name: TEAMS[0], expected_teams: TEAMS.length, ...more })
+  const convene = async (title: string, description: string, more: object = {}, team?: string) => {
+    const first = await post('/sessions', { title, description, creator_team_name: TEAMS[0], expected_teams: TEAMS.length, ...more }, team)
     const at = `/sessions/${first.session_id}`
     const tokens = [first.team_id!]
     for (const team_name of TEAMS.slice(1)) tokens.push((await post(`${at}/join`, { team_name })).team_id!)
@@ -89,7 +89,12 @@ export const fillRecords = async (place: Place, cookie: string): Promise<Records
   await asRobin(`/records/${generated.decision_id}/withdraw`, { reason: 'The measurements speak against it.' })
   await place.post(`${first.at}/conclude`, { summary_section: 'By hand. Go on with the callers.' }, first.tokens[0])
 
-  const second = await convene('Port the callers to parser 4', 'All 41 callers, with the spans in bytes.', { resume_from: first.id })
+  const second = await convene(
+    'Port the callers to parser 4',
+    'All 41 callers, with the spans in bytes.',
+    { resume_from: first.id },
+    first.tokens[0],
+  )
   const [alex, bea, chidi, deniz] = TEAMS.map((_, i) => second.as(i)) as [ReturnType<typeof second.as>, ...ReturnType<typeof second.as>[]]
   await alex.say('I have put the plan on the board. Claim what you can; the spans come first.')
   const { items } = await alex.plan(PLAN)
