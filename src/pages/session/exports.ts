@@ -6,6 +6,7 @@ import { clock, day, moment } from '../../../components/parts/time.ts'
 import { changesOf, eventLine, type EventKinds } from '../../core/event-kinds.ts'
 import { conclusionOf } from '../../rooms/document/conclusion.ts'
 import { decisionsInForce, messageOf } from '../../rooms/handoff.ts'
+import { boardNow, openWorkLines } from '../../rooms/open-work.ts'
 import { existingSession } from '../../rooms/preconditions.ts'
 import type { Services } from '../../process/services.ts'
 import { readDocument } from '../../stores/documents.ts'
@@ -80,6 +81,8 @@ async function* markdown(services: Services, session: Session, kinds: EventKinds
   }
   const decisions = decisionsInForce((await decisionsOf(services.database, session.id)).toReversed(), base)
   if (decisions !== '') yield `\n## Decisions in force\n\n${decisions}\n`
+  const work = openWorkLines(await boardNow(services, services.database, session.id), 'the board has them')
+  if (work.length > 0) yield `\n## Open work\n\n${work.join('\n')}\n`
 }
 
 // Only a name is bold, as in the feed, so that no team's name can pass for the word after it.
