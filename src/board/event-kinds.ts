@@ -1,4 +1,72 @@
-// The system events that the board writes into feeds.
-import type { EventKind } from '../core/event-kinds.ts'
+// The system events that the board writes into feeds. Claims, edits and notes are `runtime` events: they wake nobody.
+import type { EventKind, SystemEvent } from '../core/event-kinds.ts'
 
-export const eventKinds: readonly EventKind[] = []
+const BY = { by: 'the name of the team, person or key' }
+const ITEM = { item_id: 'which item', title: 'its title' }
+const READY = { ready: 'what can be claimed now that could not before, each `{ item_id, title }`' }
+
+const REASONS: Record<string, string> = {
+  handed_back: 'handed back',
+  lease_expired: 'no longer holds',
+  left: 'left and gave up',
+  taken_back: 'lost',
+}
+const linkTo = ({ item_id }: SystemEvent, sessionId: string) =>
+  `/sessions/${sessionId}/board${typeof item_id === 'string' ? `#w${item_id}` : ''}`
+
+export const eventKinds: readonly EventKind[] = [
+  {
+    name: 'work_planned',
+    fields: {
+      ...BY,
+      items: 'what there is to do, each `{ item_id, title }`',
+      to: 'the handles of teams that own some of it; without owners it is missing',
+    },
+    summary: 'there is new work to claim',
+    icon: 'turns',
+    words: ({ items }) => `planned ${titlesOf(items)}`,
+    link: linkTo,
+  },
+  {
+    name: 'work_done',
+    fields: { ...ITEM, ...BY, result: 'what came of it, or null', ...READY },
+    summary: 'an item is done',
+    icon: 'flag',
+    words: ({ title, ready }) => `finished ${quoted(title)}${nextOf(ready)}`,
+    link: linkTo,
+  },
+  {
+    name: 'work_released',
+    fields: {
+      ...ITEM,
+      team: 'the name of the team that had it',
+      team_id: 'its handle',
+      by: 'who released it; null when a lease ran out',
+      reason: '`handed_back`, `lease_expired`, `left` or `taken_back`',
+      note: 'what whoever goes on should know, or null',
+    },
+    summary: 'an item can be claimed again',
+    icon: 'resume',
+    subject: 'team',
+    words: ({ title, reason }) => `${REASONS[String(reason)] ?? 'released'} ${quoted(title)}`,
+    link: linkTo,
+  },
+  {
+    name: 'work_dropped',
+    fields: { ...ITEM, ...BY, note: 'why, or null', ...READY },
+    summary: 'an item is not to be done',
+    icon: 'dot',
+    words: ({ title, ready }) => `dropped ${quoted(title)}${nextOf(ready)}`,
+    link: linkTo,
+  },
+]
+
+const quoted = (title: unknown) => `“${String(title)}”`
+const listOf = (items: unknown): { title?: unknown }[] => (Array.isArray(items) ? items : [])
+
+const titlesOf = (items: unknown): string => {
+  const [first, ...more] = listOf(items)
+  return first === undefined ? 'work' : `${quoted(first.title)}${more.length > 0 ? ` and ${more.length} more` : ''}`
+}
+
+const nextOf = (items: unknown): string => (listOf(items).length > 0 ? `: ${titlesOf(items)} can begin` : '')

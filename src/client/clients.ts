@@ -16,6 +16,8 @@ export interface Wish {
   /** The name of the MCP server in the client. */
   server: string
   wakeFor: WakeFor
+  /** Edits of what other teams hold are refused. */
+  guard: boolean
   /** A shell's line that calls the copy of this program with these words. */
   call: (...words: string[]) => string
 }
@@ -26,6 +28,8 @@ export interface ClientKind {
   title: string
   /** Can a message start the agent while its person is away? */
   wakes: boolean
+  /** Can it ask before an edit? */
+  guards?: boolean
   /** Where the MCP servers stand: in which of the files, and under which name. */
   serversAt: string
   changes(machine: Machine, wish: Wish): Change[]
@@ -33,13 +37,16 @@ export interface ClientKind {
 
 const A_WEEK_S = 604_800 // for so long Claude Code lets the hook wait; the next turn arms it again
 
+const GUARD_S = 5
+
 const headersOf = (token: string | undefined) => (token ? { Authorization: `Bearer ${token}` } : undefined)
 
 const claude: ClientKind = {
   title: 'Claude Code',
   wakes: true,
+  guards: true,
   serversAt: 'mcpServers',
-  changes({ env, home }, { link, token, server, wakeFor, call }) {
+  changes({ env, home }, { link, token, server, wakeFor, guard, call }) {
     const own = env.CLAUDE_CONFIG_DIR
     const headers = headersOf(token)
     const watch = call('watch', '--hub', link, ...(wakeFor === 'addressed' ? ['--wake', 'addressed'] : []))
@@ -48,6 +55,10 @@ const claude: ClientKind = {
       matcher: `mcp__${server}__(create_session|join_session)`,
       hooks: [{ type: 'command', command: call('watch', '--learn', '--hub', link) }],
     }
+    const ask = {
+      matcher: 'Edit|Write|MultiEdit|NotebookEdit',
+      hooks: [{ type: 'command', command: call('watch', '--guard', '--hub', link), timeout: GUARD_S }],
+    }
     return [
       json(join(own ?? home, '.claude.json'), [
         { path: ['mcpServers', server], as: 'value', value: { type: 'http', url: link, ...(headers && { headers }) } },
@@ -55,6 +66,7 @@ const claude: ClientKind = {
       json(join(own ?? join(home, '.claude'), 'settings.json'), [
         { path: ['hooks', 'Stop'], as: 'element', value: stop },
         { path: ['hooks', 'PostToolUse'], as: 'element', value: learn },
+        ...(guard ? [{ path: ['hooks', 'PreToolUse'], as: 'element' as const, value: ask }] : []),
       ]),
     ]
   },

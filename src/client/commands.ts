@@ -14,6 +14,7 @@ import { packageOf } from './package.ts'
 import { KINDS } from './runner/built-in.ts'
 import { isRunnerCall, runRunner } from './runner/run.ts'
 import { watchCodex } from './watch/codex.ts'
+import { guard } from './watch/guard.ts'
 import { learn } from './watch/learn.ts'
 import { watch } from './watch/watch.ts'
 
@@ -22,6 +23,7 @@ const HELP = `parley: brings agents into a Parley hub, and wakes them when someb
   parley connect claude|codex|gemini|opencode   add the hub to a client's settings, and what wakes its agent
       --wake all|addressed   what wakes it: every message (default), or what is addressed to it
       --name NAME            the MCP server's name in the client (parley)
+      --guard                Claude Code: refuse edits of paths that another team holds on the board
       --insecure             also over plain http to another machine
   parley disconnect CLIENT                      take that out again
   parley watch                                  what a client's hook runs; --learn takes down the session of a join
@@ -41,6 +43,7 @@ const OPTIONS = {
   name: { type: 'string' },
   yes: { type: 'boolean' },
   insecure: { type: 'boolean' },
+  guard: { type: 'boolean' },
   learn: { type: 'boolean' },
   codex: { type: 'boolean' },
   version: { type: 'boolean' },
@@ -95,6 +98,7 @@ const done = (work: Promise<void>): Promise<number> => work.then(() => 0)
 const runWatch = (machine: Machine, link: string, values: Values): Promise<number> => {
   const options = { link, wakeFor: wakeOf(values) }
   if (values.learn) return done(learn(machine, link))
+  if (values.guard) return done(guard(machine, link))
   return values.codex ? watchCodex(machine, options) : watch(machine, options)
 }
 
@@ -108,7 +112,13 @@ const importTo = async (machine: Machine, link: string, paths: string[]) => {
 }
 
 const connectOptions = (values: Values) => {
-  return { wake: wakeOf(values), yes: values.yes ?? false, insecure: values.insecure ?? false, name: values.name }
+  return {
+    wake: wakeOf(values),
+    yes: values.yes ?? false,
+    insecure: values.insecure ?? false,
+    guard: values.guard ?? false,
+    name: values.name,
+  }
 }
 
 const wakeOf = ({ wake = 'all' }: Values): WakeFor => {

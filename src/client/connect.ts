@@ -16,6 +16,7 @@ export interface ConnectOptions {
   wake: 'all' | 'addressed'
   yes: boolean
   insecure: boolean
+  guard: boolean
   name: string | undefined
 }
 
@@ -32,6 +33,7 @@ export const connect = async (machine: Machine, client: ClientName, options: Con
   const { link, insecure, yes } = options
   if (isUnguarded(link) && !insecure) throw new Stop(UNGUARDED(link))
   const kind = CLIENTS[client]
+  if (options.guard && !kind.guards) throw new Stop(`${kind.title} has nothing that asks before an edit: --guard is for Claude Code.`)
   const all = connectionsOf(machine.home).filter((other) => other.client === client)
   const earlier = all.find((other) => sameConnection(other, { client, link }))
   const wish = await wishOf(machine, client, options, earlier)
@@ -46,10 +48,10 @@ export const connect = async (machine: Machine, client: ClientName, options: Con
   machine.out.write(`${kind.title} is connected to ${link} as "${wish.server}". ${NEXT}\n`)
 }
 
-const carryOut = (machine: Machine, client: ClientName, { link, server, token, wakeFor }: Wish, planned: Planned[]) => {
+const carryOut = (machine: Machine, client: ClientName, { link, server, token, wakeFor, guard }: Wish, planned: Planned[]) => {
   const files = planned.map(({ path, after, file, before }) => ({ ...file, ...(before !== after && written(path, after!)) }))
   for (const { connection, file } of planned.flatMap(({ later }) => later)) keepFile(machine.home, connection, file)
-  keepConnection(machine.home, { client, link, server, token, wakeFor, version: packageOf(machine.program).version, files })
+  keepConnection(machine.home, { client, link, server, token, wakeFor, guard, version: packageOf(machine.program).version, files })
 }
 
 const NEXT = 'Start it anew, then tell your agent to convene or join a session.'
@@ -64,9 +66,10 @@ const hidden = (text: string, token: string | undefined): string => (token ? tex
 
 const wishOf = async (machine: Machine, client: ClientName, options: ConnectOptions, earlier: Connection | undefined): Promise<Wish> => {
   const { link, wake, name } = options
+  const guard = options.guard || earlier?.guard === true
   const token = await tokenFor(machine, link, earlier?.token)
   const server = earlier?.server ?? serverNamed(machine, client, link, name, `parley-${hostWord(link)}`)
-  return { link, token, server, wakeFor: wake, call: callOf(machine) }
+  return { link, token, server, wakeFor: wake, guard, call: callOf(machine) }
 }
 
 // A server that its person has added already stays as it is, and is not ours to remove.

@@ -20,6 +20,7 @@ export interface Connection {
   server: string
   token?: string | undefined
   wakeFor: WakeFor
+  guard?: boolean
   version: string
   files: ChangedFile[]
 }

@@ -73,6 +73,7 @@ const attempt = async (operation: AnyOp, services: Services, given: Call, raw: u
   const waiter = topic === undefined ? undefined : services.waiters.subscribe(topic)
   try {
     const caller: Caller = (await kind.resolve(credential, { operation, services, call, input })) ?? unauthorized()
+    if (caller.kind === 'team' && !operation.held) services.callers.add(caller.member.teamId) // a wait is told by presence; a peek is no work
     if (call.locked && !isInvited(caller) && !(await operation.letsIn?.(services, call, input))) call.locked()
     const subject = operation.effect === 'read' ? undefined : operation.subject?.(input, caller)
     const key = idempotencyKeyOf(operation, subject, caller, carried.idempotency_key ?? call.idempotencyKey?.(), input)

@@ -2,6 +2,7 @@
 // upkeep. The wings bring jobs of their own (services.ts).
 import type { Database } from '../../db/database.ts'
 import { createVacuum } from '../../db/vacuum.ts'
+import type { Config } from '../config.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Job } from '../core/job.ts'
 import type { Presence } from '../core/presence.ts'
@@ -29,6 +30,7 @@ export type JobName = keyof typeof EVERY_MS
 
 interface Parts {
   database: Database
+  config: Pick<Config, 'CLAIM_LEASE'>
   clock: Clock
   presence: Presence
   loops: LoopGuard
@@ -40,8 +42,8 @@ interface Parts {
 
 /** `flushPresence` writes the presence that is only in memory, as its job does: once more before the database is closed. `recheck`: the
  *  outcome of a write is unknown. */
-export const processJobs = ({ database, clock, presence, loops, settings, notifier, publisher, stopping }: Parts) => {
-  const flushPresence = presenceFlush(database, clock, presence, publisher)
+export const processJobs = ({ database, config, clock, presence, loops, settings, notifier, publisher, stopping }: Parts) => {
+  const flushPresence = presenceFlush(database, config.CLAIM_LEASE, clock, presence, publisher)
   const rechecks = recheckerOf(publisher.indexer)
   const runs: Partial<Record<JobName, () => unknown>> = {
     presence: flushPresence,
@@ -57,13 +59,13 @@ export const processJobs = ({ database, clock, presence, loops, settings, notifi
 }
 
 const presenceFlush =
-  (database: Database, clock: Clock, presence: Presence, { memberCache }: Publisher) =>
+  (database: Database, leaseS: number, clock: Clock, presence: Presence, { memberCache }: Publisher) =>
   async () => {
     memberCache.forget()
     const seen = presence.drain()
     if (seen.length === 0) return
     try {
-      clock.set(await writePresence(database, seen))
+      clock.set(await writePresence(database, seen, leaseS))
     } catch (error) {
       presence.restore(seen)
       throw error

@@ -68,10 +68,10 @@ export const createServices = async (database: Database, config: Config, log: Lo
   const credentials = createCredentials(database, () => notifier?.hasHeardLately() ?? true)
   for (const kind of ['sign-in', 'key']) publisher.on(kind, credentials.forget)
 
-  clock.set(await writePresence(database, []))
+  clock.set(await writePresence(database, [], config.CLAIM_LEASE))
   await hearOthers(database, { notifier, settings, publisher, credentials })
   await notifier?.ready()
-  const own = processJobs({ database, clock, presence, loops, settings, notifier, publisher, stopping: stopping.signal })
+  const own = processJobs({ database, config, clock, presence, loops, settings, notifier, publisher, stopping: stopping.signal })
 
   const base = () => {
     const link = settings.get('mcp_url') ?? config.MCP_URL
@@ -139,6 +139,8 @@ export const createServices = async (database: Database, config: Config, log: Lo
     base,
     /** What this instance tells the others comes back to it. */
     hearsItself: () => notifier?.hearsItself ?? true,
+    /** Teams that called since the board last renewed their claims. */
+    callers: new Set<string>(),
     waits: { held: 0 },
     peeks: { held: 0 },
     streams: { open: 0 },

@@ -12,8 +12,8 @@ declare module '../operations/callers.ts' {
   }
 }
 
-/** A team by its team_id, or by the seat of its agent's key, in the session that it belongs to: the call need not name that. Another
- *  session's `meeting_id` proves nothing here: 401, but for reads where pages are open. */
+/** A team by its team_id, or by a seat of its agent's key, in the session that it belongs to: the call need not name that. In another
+ *  session (`session_id`, `meeting_id`) it proves nothing: 401, but for reads where pages are open. */
 export const memberTeam: CallerKind<'team'> = {
   ...team,
   credentialIn: (call, raw) =>
@@ -21,9 +21,14 @@ export const memberTeam: CallerKind<'team'> = {
   async resolve(credential, attempt) {
     const { services, call, operation } = attempt
     const token = parseToken(credential.text)
+    const asked = attempt.input.session_id ?? attempt.input.meeting_id
+    if (!token && asked !== undefined) {
+      const seated = await team.resolve(credential, { ...attempt, input: { ...attempt.input, session_id: asked } })
+      if (seated) return seated
+    }
     const session = token ? await sessionOfTeam(services.database, token.handle) : call.key?.sessionId
     if (!session) return undefined
-    const named = attempt.input.meeting_id ?? session
+    const named = asked ?? session
     const elsewhere = operation.effect === 'read' && call.reader?.() === true
     if (named !== session && !elsewhere) return undefined
     return team.resolve(credential, { ...attempt, input: { ...attempt.input, session_id: session } })

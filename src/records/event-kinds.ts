@@ -1,9 +1,9 @@
 // The system events that records write into feeds.
 import type { EventKind, SystemEvent } from '../core/event-kinds.ts'
 
-const ABOUT = { proposal_id: 'which proposal', proposal_type: '`action` or `decision`', title: 'its title' }
-const BY = { by: 'the name of the team, person or key' }
-const TO = { to: "the proposer's handle, if it is a team" }
+const ABOUT = { proposal_id: 'which', proposal_type: '`action` or `decision`', title: 'its title' }
+const BY = { by: 'whose doing' }
+const TO = { to: "the proposer's handle" }
 
 const WHAT: Record<string, string> = { action: 'an action item', decision: 'a decision' }
 const what = ({ proposal_type }: SystemEvent) => WHAT[String(proposal_type)] ?? 'something'

@@ -2,6 +2,7 @@
 import type { Toolset } from '../operations/toolset.ts'
 import { eventKinds } from './event-kinds.ts'
 import { expiryJob } from './expiry.ts'
+import guide from './guides/records.md' with { type: 'text' }
 import { cancelApproval, cancelProposal } from './proposals/cancel.ts'
 import { getApproval, getProposals, listApprovals } from './proposals/get-proposals.ts'
 import { proposeActionItem } from './proposals/propose-action-item.ts'
@@ -25,6 +26,7 @@ export const records: Toolset = {
     renewApproval,
     withdrawRecord,
   ],
+  guides: [{ name: 'records', about: 'decisions, action items', text: guide }],
   eventKinds,
   jobs: (services) => [expiryJob(services)],
   readOnlyPosts: true,

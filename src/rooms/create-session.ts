@@ -9,6 +9,7 @@ import { createDocument, readDocument, type Author } from '../stores/documents.t
 import { addParticipant, memberByToken, type Participant } from '../stores/members.ts'
 import { insertSession, sessionById, type NewSessionRow, type Session } from '../stores/sessions.ts'
 import { conclusionOf } from './document/conclusion.ts'
+import { boardNow, openWorkLines } from './open-work.ts'
 import { authorOf } from './who-may.ts'
 import { unusedHue, unusedName } from './roster.ts'
 import { description, op, pageOp, sessionId, teamName, title } from './schemas.ts'
@@ -123,6 +124,7 @@ export const openSession = async (
 interface ResumedSession {
   session: Session
   doc: string
+  unfinished: string[]
 }
 
 const sessionToResume = async (context: Context, id: string): Promise<ResumedSession> => {
@@ -132,7 +134,9 @@ const sessionToResume = async (context: Context, id: string): Promise<ResumedSes
     refuse('forbidden', "You may not read that session's conclusion. Send the team_id that you had there, or sign in.", {
       field: 'resume_from',
     })
-  return { session, doc: (await readDocument(context.queries, id)).content }
+  const board = await boardNow(context.services, context.queries, id)
+  const unfinished = openWorkLines(board, 'the board of that session has them')
+  return { session, doc: (await readDocument(context.queries, id)).content, unfinished }
 }
 
 // A new session must not show strangers what VIEWER_PASSWORD keeps from them.
@@ -150,10 +154,11 @@ const endOf = ({ status }: Session, doc: string) => {
   return status === 'closed' ? 'which ended without a conclusion.' : 'which is still open and has no conclusion yet.'
 }
 
-const openingDocument = (title: string, { session, doc }: ResumedSession) =>
+const openingDocument = (title: string, { session, doc, unfinished }: ResumedSession) =>
   [
     `# Session: ${inOneLine(title)}`,
     `Resumed from [${inOneLine(session.title).replace(/[[\]\\]/g, '\\$&')}](/sessions/${session.id}), ${endOf(session, doc)}`,
+    ...(unfinished.length > 0 ? [`What was left unfinished there:\n\n${unfinished.join('\n')}`] : []),
     '## Goals',
     '## Decisions',
     '## Notes / Working',

@@ -25,8 +25,10 @@ import {
 } from '../stores/members.ts'
 import { setConvener, takesWrites, type Session } from '../stores/sessions.ts'
 import { bringsInvitation, joinByInvitation } from './invitations.ts'
+import { boardNow, holdsOf } from './open-work.ts'
 import { refuseBeyondEnd, existingSession } from './preconditions.ts'
-import { cursor, op, participant, sessionId, teamName, time } from './schemas.ts'
+import { releaseOnLeaving } from './released-work.ts'
+import { cursor, holder, op, participant, sessionId, teamName, time } from './schemas.ts'
 import { wakeCommand, wakeField } from './wake-command.ts'
 import { aroundSince, lastSeenMs, statusOf } from './status.ts'
 
@@ -186,6 +188,7 @@ export const leaveSession = op({
     const session = context.session!
     if (takesWrites(session) && (teamId === session.createdByTeamId || (await isMentioned(context.queries, session_id, teamId))))
       await context.append(session_id, { event: 'team_left', team: teamName, team_id: teamId })
+    await releaseOnLeaving(context, session, teamId, teamName)
     return { left_at: leftAt! }
   },
 })
@@ -193,19 +196,21 @@ export const leaveSession = op({
 /** All teams, with those that left. `team_id` is the public handle, never a credential. */
 export const listParticipants = op({
   name: 'list_participants',
-  summary: 'See who is in the session, who is polling or asleep (a message wakes it) right now, and how many teams are still expected.',
+  summary:
+    'See who is in the session, who is polling or asleep (a message wakes it) right now, what each holds of the board, and how many teams are still expected.',
   route: ['GET', '/sessions/:session_id/participants'],
   callers: [team, person],
   effect: 'read',
   searchHint: 'who is in the session',
   input: z.strictObject({ session_id: sessionId }),
-  output: z.object({ participants: z.array(participant), expected_teams: z.int(), waiting_for: z.int() }),
+  output: z.object({ participants: z.array(holder), expected_teams: z.int(), waiting_for: z.int() }),
   refuses: ['not_found'],
   async run({ services, queries, caller }, { session_id }) {
     const [session, teams] = await Promise.all([existingSession(queries, session_id), roster(queries, session_id)])
+    const board = await boardNow(services, queries, session_id)
     const self = caller.kind === 'team' ? caller.member.teamId : undefined
     return {
-      participants: teams.map((row) => participantOf(services, row, session, self)),
+      participants: teams.map((row) => ({ ...participantOf(services, row, session, self), holds: holdsOf(board, row.teamId) })),
       expected_teams: session.expectedTeams,
       waiting_for: missingTeams(session, teams),
     }

@@ -213,3 +213,13 @@ export const activeElsewhere = async ({ db }: Queries, sessionId: string, since:
     .where(and(ne(participants.sessionId, sessionId), isAround(since)))
   return rows.map(({ name }) => name)
 }
+
+/** The names of the teams of a session that have not left and were seen within so many seconds. */
+export const presentSince = async ({ query }: Queries, sessionId: string, seconds: number): Promise<string[]> => {
+  const rows = await query<{ team_name: string }>(
+    `select team_name from participants where session_id = $1 and left_at is null
+       and greatest(last_seen_at, polling_until) > statement_timestamp() - $2::int * interval '1 second'`,
+    [sessionId, seconds],
+  )
+  return rows.map(({ team_name }) => team_name)
+}

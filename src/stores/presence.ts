@@ -1,9 +1,11 @@
 // Writes which teams were seen polling or asleep: once a second, for all teams of this process (core/presence.ts).
 import type { Queries } from '../../db/database.ts'
 import type { Seen } from '../core/presence.ts'
+import { endLapsedOf } from './records/leases.ts'
 
 // One statement for all teams of a second. If two instances saw a team, the later poll counts, and the later held peek. Rows are locked in one order, so that two
-// instances cannot deadlock. The time is read after all rows are written.
+// instances cannot deadlock. A claim on the board whose lease was over before its team came back stays over. The time is read after all rows
+// are written.
 const WRITE = `
 with seen as (
   select session_id, team_id, to_timestamp(last_seen_ms / 1000.0)::timestamptz(3) as at,
@@ -25,11 +27,11 @@ with seen as (
     sleeping_until = case when s.slept_at >= coalesce(p.slept_at, '-infinity') then s.sleeping_until else p.sleeping_until end
   from held s where p.session_id = s.session_id and p.team_id = s.team_id
   returning 1
-)
+), lapsed as (${endLapsedOf('held')})
 select clock_timestamp() as now from (select count(*) from written) done`
 
-/** Writes what changed, and returns the database's time. */
-export const writePresence = async ({ query }: Queries, seen: Seen[]): Promise<string> => {
+/** Writes what changed, and returns the database's time. `leaseS`: how long a claim outlives its team's silence. */
+export const writePresence = async ({ query }: Queries, seen: Seen[], leaseS: number): Promise<string> => {
   const rows = seen.map((entry) => ({
     session_id: entry.sessionId,
     team_id: entry.teamId,
@@ -41,6 +43,6 @@ export const writePresence = async ({ query }: Queries, seen: Seen[]): Promise<s
     slept_ms: entry.sleptMs,
     sleeping_until_ms: entry.sleepingUntilMs,
   }))
-  const [row] = await query<{ now: string }>(WRITE, [JSON.stringify(rows)])
+  const [row] = await query<{ now: string }>(WRITE, [JSON.stringify(rows), leaseS])
   return row!.now
 }

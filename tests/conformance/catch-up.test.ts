@@ -6,7 +6,7 @@ import { cpuMsAsync } from '../support/cpu.ts'
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => from + n)
 const lengthOf = (value: unknown) => JSON.stringify(value).length
 const caughtUp = (who: Seat, more: Record<string, unknown> = {}) => done(who('catch_up', more))
-const SECTIONS = ['session', 'you', 'participants', 'unanswered', 'asked', 'doc', 'last_messages']
+const SECTIONS = ['session', 'you', 'participants', 'unanswered', 'asked', 'work', 'doc', 'last_messages']
 const HOSTILE = '"\\\n\u0001é😀'
 
 throughEveryDoor((call, parley) => {

@@ -231,7 +231,18 @@ throughEveryDoor((call, parley) => {
       const { alex, bea } = await room(call)
       const { participants } = await done(bea('list_participants'))
       expect(Object.keys(participants[0]).toSorted()).toEqual(
-        ['team_id', 'team_name', 'joined_at', 'last_seen_at', 'left_at', 'status', 'is_self', 'is_convener', 'last_seen_cursor'].toSorted(),
+        [
+          'team_id',
+          'team_name',
+          'joined_at',
+          'last_seen_at',
+          'left_at',
+          'status',
+          'is_self',
+          'is_convener',
+          'last_seen_cursor',
+          'holds',
+        ].toSorted(),
       )
       expect(participants.map((row: any) => [row.team_id, row.is_self, row.is_convener])).toEqual([
         [alex.handle, false, true],

@@ -10,6 +10,7 @@ let server: TestPostgres
 let drop: () => Promise<void>
 let database: Database
 const session = crypto.randomUUID()
+const LEASE_S = 1_800
 const [first, second, third] = [crypto.randomUUID(), crypto.randomUUID(), crypto.randomUUID()].toSorted() as [string, string, string]
 
 beforeAll(async () => {
@@ -73,8 +74,8 @@ const waiting = async (count: number) => {
 test('two instances that saw the same teams in opposite order do not get in each other’s way', async () => {
   const release = await holding(second)
   const writing = [
-    writePresence(database, [seen(first, 1_800_000_000_000), seen(second, 1_800_000_000_000), seen(third, 1_800_000_000_000)]),
-    writePresence(database, [seen(third, 1_800_000_001_000), seen(second, 1_800_000_001_000), seen(first, 1_800_000_001_000)]),
+    writePresence(database, [seen(first, 1_800_000_000_000), seen(second, 1_800_000_000_000), seen(third, 1_800_000_000_000)], LEASE_S),
+    writePresence(database, [seen(third, 1_800_000_001_000), seen(second, 1_800_000_001_000), seen(first, 1_800_000_001_000)], LEASE_S),
   ]
   await waiting(2)
   await release()
@@ -87,7 +88,7 @@ test('two instances that saw the same teams in opposite order do not get in each
 
 test('the time that comes back is that of the end of the writing, however long a row was held', async () => {
   const release = await holding(first)
-  const written = writePresence(database, [seen(first, 1_800_000_002_000)])
+  const written = writePresence(database, [seen(first, 1_800_000_002_000)], LEASE_S)
   await waiting(1)
   await Bun.sleep(100)
   const [{ now } = { now: '' }] = await database.query<{ now: string }>('select clock_timestamp() as now')
@@ -96,5 +97,5 @@ test('the time that comes back is that of the end of the writing, however long a
 })
 
 test('with nobody seen the time comes back all the same', async () => {
-  expect(Date.parse(await writePresence(database, []))).toBeGreaterThan(0)
+  expect(Date.parse(await writePresence(database, [], LEASE_S))).toBeGreaterThan(0)
 })

@@ -52,6 +52,9 @@ export const fakeClient = (home: Home, link: string, { cwd = home.home, conversa
     joinedByShell: (answer: Joined) => run(`echo ${quoted(JSON.stringify(answer))} | ${parley('watch --learn')}`),
     /** The agent has ended its turn. Resolves when the hook ends. */
     ended: (more = '') => run(parley(`watch ${more}`), { ...about, hook_event_name: 'Stop' }),
+    /** The agent is about to edit a file; what the hook answers. */
+    edits: (file: string, field = 'file_path') =>
+      run(parley('watch --guard'), { ...about, hook_event_name: 'PreToolUse', tool_name: 'Edit', tool_input: { [field]: file } }),
     kill: () => process_.kill('SIGKILL'),
   }
 }

@@ -5,18 +5,16 @@ export const ACTION = { title: 'Write the migration guide' }
 export const DECISION = { title: 'The parser is written by hand', description: 'No generator: its errors cannot be explained.' }
 
 /** Calls of a signed-in person, over REST: MCP has no people. */
-export const personAt = async (served: Served, name = 'Nora', verified = false) => {
-  const person = await cookieOf(served, { role: 'person', name, ...(verified && { verified }) })
+export const personAt = async (served: Served, name = 'Nora') => {
+  const person = await cookieOf(served, { role: 'person', name })
   return (operation: string, input: Record<string, unknown> = {}, as: As = {}) => viaRest(served)(operation, input, { person, ...as })
 }
-export type PersonCalls = Awaited<ReturnType<typeof personAt>>
 
 /** Calls of records by a team: its token says which session. */
 export const recordsOf =
   (call: Call, seat: Seat) =>
   (name: string, input: Record<string, unknown> = {}, as: As = {}): Promise<Answer> =>
     call(`records.${name}`, input, { team: seat.token, ...as })
-export type RecordsCalls = ReturnType<typeof recordsOf>
 
 /** The session "Shipping the parser": Alex's Team convenes, Bea's Team is there, Nora decides. */
 export const recordsScene = async (call: Call, served: Served) => {

@@ -18,6 +18,8 @@ export interface HookInput {
   joined: Joined | undefined
   /** Codex' thread. */
   thread: string | undefined
+  /** The file that a tool is about to edit. */
+  file: string | undefined
 }
 
 /** Reads what is on standard input. Nothing, or what is no JSON, is as good as an empty object. */
@@ -30,6 +32,7 @@ export const readHookInput = async (machine: Machine): Promise<HookInput> => {
     folder: typeof given.cwd === 'string' ? given.cwd : machine.folder,
     joined: answer && { session_id: answer.session_id, team_id: answer.team_id },
     thread: threadIn(answer?.wake_command),
+    file: fileIn(given.tool_input),
   }
 }
 
@@ -60,6 +63,12 @@ const answerIn = (value: unknown, depth: number): (Joined & { wake_command?: unk
     if (found) return found
   }
   return undefined
+}
+
+const fileIn = (input: unknown): string | undefined => {
+  const { file_path, notebook_path } = (input ?? {}) as Record<string, unknown>
+  const file = file_path ?? notebook_path
+  return typeof file === 'string' ? file : undefined
 }
 
 const threadIn = (command: unknown): string | undefined => {

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { meetingId, moment, personId, personName, priority, recordId, text, title } from '../schemas.ts'
 
-const dueDate = moment.overwrite((given) => new Date(given).toISOString())
+const dueDate = moment.transform((given) => new Date(given).toISOString())
 
 export const actionFields = {
   title,
@@ -28,10 +28,7 @@ export const originFields = {
   replaces: recordId.optional().describe('A proposal of yours that this one replaces.'),
 }
 
-type Given<Fields extends z.ZodRawShape> = z.output<z.ZodObject<Fields>>
-export type ActionFields = Given<typeof actionFields>
-export type DecisionFields = Given<typeof decisionFields>
-export type OriginFields = Given<typeof originFields>
+export type OriginFields = z.output<z.ZodObject<typeof originFields>>
 
 const emptied = <Field extends z.ZodType>(field: Field) => field.nullable().optional()
 

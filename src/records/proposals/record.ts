@@ -46,15 +46,7 @@ const decision = async (context: Context, session: Session, proposal: Proposal) 
   })
   if (takesWrites(session)) {
     const { content } = await readDocument(context.queries, session.id)
-    const entry = decisionEntry({
-      proposalId: proposal.id,
-      title,
-      description: row.description,
-      rationale,
-      proposedBy: proposal.proposedBy.name,
-      approvedBy: proposal.resolvedBy!.name,
-      at: row.at,
-    })
+    const entry = decisionEntry({ ...row, proposedBy: proposal.proposedBy, approvedBy: proposal.resolvedBy! })
     await writeDoc(context, session.id, withDecision(content, entry)) // past the limit too: a person has decided
   }
   return decisionOf(row, inMeeting(proposal, session))

@@ -196,5 +196,5 @@ export const deliver = async (services: Services, member: Member, cursors: { see
 // same again. If this write fails the answer goes out all the same: what it has counts as delivered a second later.
 const saveDelivered = async (services: Services, { teamId }: Member): Promise<void> => {
   const seen = services.mayHavePeers() ? services.presence.of(teamId) : undefined
-  if (seen) await writePresence(services.database, [seen]).catch(() => {})
+  if (seen) await writePresence(services.database, [seen], services.config.CLAIM_LEASE).catch(() => {})
 }

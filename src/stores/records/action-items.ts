@@ -37,14 +37,6 @@ export const insertActionItem = async ({ db }: Queries, values: NewActionItem): 
   return row!
 }
 
-export const actionItemById = async ({ db }: Queries, id: string): Promise<ActionItem | undefined> => {
-  const [row] = await db
-    .select()
-    .from(items)
-    .where(and(eq(items.id, id), eq(items.kind, 'action')))
-  return row
-}
-
 /** Drops an action item, with the reason as its note, and ends its claim; undefined for one that is dropped. */
 export const dropActionItem = async ({ db }: Queries, id: string, reason: string): Promise<ActionItem | undefined> => {
   const [row] = await db

@@ -1,5 +1,5 @@
 // Decisions that people approved. Changed under the session's lock alone.
-import { and, asc, eq, isNull, sql } from 'drizzle-orm'
+import { and, desc, eq, isNull, sql } from 'drizzle-orm'
 import type { Queries } from '../../../db/database.ts'
 import { decisions, proposals, type Named } from '../../../db/records-schema.ts'
 
@@ -28,30 +28,22 @@ export const withdrawDecision = async ({ db }: Queries, id: string, by: Named, r
   return row
 }
 
-export interface DecisionInForce {
-  id: string
-  proposalId: string
-  title: string
-  description: string
-  at: string
+/** A decision with who proposed and who approved it. */
+export interface SessionDecision extends Decision {
   proposedBy: Named
-  approvedBy: Named | null
+  approvedBy: Named
 }
 
-/** The decisions of a session that are in force, the oldest first. */
-export const decisionsInForce = ({ db }: Queries, sessionId: string, limit: number): Promise<DecisionInForce[]> =>
-  db
-    .select({
-      id: decisions.id,
-      proposalId: decisions.proposalId,
-      title: decisions.title,
-      description: decisions.description,
-      at: decisions.at,
-      proposedBy: proposals.proposedBy,
-      approvedBy: proposals.resolvedBy,
-    })
+/** The decisions of a session, the newest first: those in force, and those withdrawn. */
+export const decisionsOf = async ({ db }: Queries, sessionId: string, limit?: number): Promise<SessionDecision[]> => {
+  const found = db
+    .select({ decision: decisions, proposedBy: proposals.proposedBy, approvedBy: proposals.resolvedBy })
     .from(decisions)
     .innerJoin(proposals, eq(proposals.id, decisions.proposalId))
-    .where(and(eq(decisions.sessionId, sessionId), isNull(decisions.withdrawnAt)))
-    .orderBy(asc(decisions.at), asc(decisions.id))
-    .limit(limit)
+    .where(eq(decisions.sessionId, sessionId))
+    .orderBy(desc(decisions.at), desc(decisions.id))
+  const rows = await (limit === undefined ? found : found.limit(limit))
+  return rows.map(({ decision, proposedBy, approvedBy }) => ({ ...decision, proposedBy, approvedBy: approvedBy! }))
+}
+
+export const isInForce = ({ withdrawnAt }: Pick<Decision, 'withdrawnAt'>): boolean => withdrawnAt === null

@@ -4,7 +4,7 @@ import type { Queries } from '../../../db/database.ts'
 import { proposals, type Named, type ProposalData } from '../../../db/records-schema.ts'
 import { sha256 } from '../../core/ids.ts'
 import { nameKey } from '../../core/text.ts'
-import { isOverdue } from './proposal-list.ts'
+import { isOverdue, RESOLVED_AT, STATUS } from './overdue.ts'
 
 export type Proposal = typeof proposals.$inferSelect
 
@@ -25,13 +25,9 @@ export const proposalOfRecord = async ({ db }: Queries, recordId: string): Promi
 
 /** As readers see it: overdue is expired, also while that is not written down yet. */
 export const proposalNow = async ({ db }: Queries, id: string): Promise<Proposal | undefined> => {
-  const [row] = await db
-    .select({ ...getTableColumns(proposals), overdue: sql<boolean>`${isOverdue}` })
-    .from(proposals)
-    .where(eq(proposals.id, id))
-  if (!row) return undefined
-  const { overdue, ...proposal } = row
-  return overdue ? { ...proposal, status: 'expired', resolvedAt: proposal.expiresAt } : proposal
+  const seen = { ...getTableColumns(proposals), status: STATUS, resolvedAt: RESOLVED_AT }
+  const [row] = await db.select(seen).from(proposals).where(eq(proposals.id, id))
+  return row
 }
 
 const LONGEST_KEY = 400 // an entry of an index takes 2,704 bytes, and a title of 200 characters can have a key 18 times as long

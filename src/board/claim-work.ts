@@ -1,0 +1,84 @@
+// "What should I do next?": one item for the team that asks.
+import { z } from 'zod'
+import { refuse } from '../core/errors.ts'
+import { teamOf, type Context } from '../operations/context.ts'
+import { CALLERS, named } from '../records/callers.ts'
+import { refuseUnless, roleOf } from '../records/who-may.ts'
+import { openSession } from '../rooms/preconditions.ts'
+import { op, sessionId } from '../rooms/schemas.ts'
+import { presentSince } from '../stores/members.ts'
+import { blockersOf, boardOf, countsOf, isReady, readyOf, type Board } from '../stores/records/board.ts'
+import { claimItem, renewClaim, type BoardRow } from '../stores/records/items.ts'
+import { personIdOf } from '../stores/records/persons.ts'
+import { currentBoard, itemOn } from './current-board.ts'
+import { claimantOf, wholeItems } from './item-answer.ts'
+import { overlapsWith, refuseOverlaps } from './overlaps.ts'
+import { counts, item } from './schemas.ts'
+import { idAndTitle, noteWork } from './tell.ts'
+
+/** With `item_id` that one: 409 while another team holds it (`details.claimed_by`), while it waits for others (`blocked_by`), and where it
+ *  overlaps another team's claim (`overlaps`), unless `allow_overlap`. Without: what the caller owns first, then what no team present owns,
+ *  each by priority and age, without what overlaps; `item: null` when there is nothing. The caller's own again: the same answer. */
+export const claimWork = op({
+  name: 'claim_work',
+  summary:
+    'Take the best item that is ready, or the one you name: nobody else gets it while you hold it. item: null means there is nothing for you now.',
+  route: ['POST', '/sessions/:session_id/work/claim'],
+  callers: CALLERS,
+  keyRow: 'records_write',
+  effect: 'write',
+  searchHint: 'take the next piece of work',
+  example: {},
+  input: z.strictObject({
+    session_id: sessionId,
+    item_id: z.string().min(1).max(300).optional(),
+    allow_overlap: z.boolean().default(false).describe("Although another team's paths overlap."),
+  }),
+  output: z.object({ item: item.nullable(), counts }),
+  refuses: ['session_closed', 'forbidden', 'not_found', 'conflict'],
+  async run(context, { item_id, allow_overlap }) {
+    const session = openSession(context)
+    refuseUnless(roleOf(context.caller, session.convenerTeamId), 'claim work')
+    const board = await currentBoard(context, session)
+    const row = item_id === undefined ? await best(context, board, allow_overlap) : itemOn(board, item_id)
+    if (!row) return { item: null, counts: countsOf(board) }
+    const self = teamOf(context)
+    if (row.status === 'claimed' && row.claimedTeamId === self.teamId) await renewClaim(context.queries, row.id)
+    else {
+      refuseUnlessFree(board, row)
+      if (!allow_overlap) refuseOverlaps(board, self.teamId, row.paths)
+      const overlapping = overlapsWith(board, self.teamId, row.paths).length > 0
+      await claimItem(context.queries, row.id, self, overlapping)
+      await noteWork(context, session.id, 'work_claimed', row)
+    }
+    const now = await boardOf(context.queries, session.id, context.services.config.CLAIM_LEASE)
+    const [claimed] = await wholeItems(context, now, [row.id])
+    return { item: claimed!, counts: countsOf(now) }
+  },
+})
+
+const best = async (context: Context, board: Board, allowOverlap: boolean): Promise<BoardRow | undefined> => {
+  const self = teamOf(context)
+  const ready = readyOf(board).filter(({ paths }) => allowOverlap || overlapsWith(board, self.teamId, paths).length === 0)
+  const me = named(context).person_id
+  const own = ready.find(({ ownerId }) => ownerId === me)
+  if (own || ready.length === 0) return own
+  const names = await presentSince(context.queries, self.session.id, context.services.config.CLAIM_LEASE)
+  const owners = new Set(names.map((name) => personIdOf('team', name)))
+  return ready.find(({ ownerId }) => ownerId === null || !owners.has(ownerId))
+}
+
+const refuseUnlessFree = (board: Board, row: BoardRow): void => {
+  const { status, expiresAt: claim_expires_at } = row
+  if (status === 'claimed')
+    refuse('conflict', `${row.claimedTeamName} holds it. Call claim_work without item_id for other work.`, {
+      claimed_by: claimantOf(row),
+      claim_expires_at,
+    })
+  if (!isReady(board, row) && status === 'open')
+    refuse('conflict', 'It waits for other items. Call claim_work without item_id for what is ready.', {
+      blocked_by: blockersOf(board, row).map((blocker) => ({ ...idAndTitle(blocker), status: blocker.status })),
+    })
+  if (status !== 'open')
+    refuse('conflict', `It is ${status}. Call claim_work without item_id for other work.`, { status, claimed_by: claimantOf(row) })
+}

@@ -1,0 +1,66 @@
+// What an update changes in what an item says.
+import { refuse } from '../core/errors.ts'
+import type { Context } from '../operations/context.ts'
+import type { Board } from '../stores/records/board.ts'
+import type { BoardRow, Item } from '../stores/records/items.ts'
+import { dependenciesNamed, refuseCircle } from './dependencies.ts'
+import type { Standing } from './moves.ts'
+import { refuseOverlaps } from './overlaps.ts'
+import { ownersOf } from './owners.ts'
+
+export interface Edits {
+  note?: string | undefined
+  result?: string | undefined
+  title?: string | undefined
+  description?: string | undefined
+  priority?: Item['priority'] | undefined
+  depends_on?: string[] | undefined
+  paths?: string[] | undefined
+  /** An empty one takes the owner away. */
+  owner?: string | undefined
+}
+
+/** The fields of the row that change, with their new values. */
+export const changesOf = async (context: Context, board: Board, stored: Item, edits: Edits, standing: Standing): Promise<Partial<Item>> => {
+  const { depends_on, owner, ...plain } = edits
+  const given = Object.values(edits).some((value) => value !== undefined)
+  const { holds, did, planned, mayTakeBack } = standing
+  if (given && !holds && !did && !planned && !mayTakeBack)
+    refuse(
+      'forbidden',
+      'Insufficient permissions. Only its holder, its planner, the convener or a person changes an item: claim it first, or ask in the feed.',
+    )
+  const approved = stored.kind === 'action' && [edits.title, edits.description, edits.priority, owner].some((value) => value !== undefined)
+  if (approved && standing.role !== 'person')
+    refuse(
+      'forbidden',
+      'Insufficient permissions. A person approved this item, and only a person changes what it says. Propose another one.',
+    )
+  const wanted: { [Field in keyof Item]?: Item[Field] | undefined } = { ...plain, ...emptied(plain) }
+  if (depends_on !== undefined) wanted.dependsOn = dependenciesOf(board, stored.id, depends_on)
+  if (owner !== undefined) {
+    wanted.owner = owner === '' ? null : (await ownersOf(context, stored.sessionId))(owner, 'owner').person
+    wanted.ownerId = wanted.owner?.person_id ?? null
+  }
+  return Object.fromEntries(
+    Object.entries(wanted).filter(
+      ([field, value]) => value !== undefined && JSON.stringify(value) !== JSON.stringify(stored[field as 'title']),
+    ),
+  )
+}
+
+// An empty note or result is none.
+const emptied = ({ note, result }: Edits) => ({ ...(note === '' && { note: null }), ...(result === '' && { result: null }) })
+
+const dependenciesOf = (board: Board, id: string, given: string[]): string[] => {
+  const dependsOn = dependenciesNamed(board, given, 'depends_on')
+  const all = new Map(board.rows.map((row) => [row.id, row.dependsOn]))
+  refuseCircle(all.set(id, dependsOn), [id], () => 'depends_on')
+  return dependsOn
+}
+
+/** Refuses paths that would make a live claim overlap another team's, unless it was taken knowingly. */
+export const refuseWiderClaim = (board: Board, row: BoardRow, paths: string[] | undefined): void => {
+  if (paths !== undefined && row.status === 'claimed' && row.claimedTeamId !== null && !row.overlapAllowed)
+    refuseOverlaps(board, row.claimedTeamId, paths)
+}

@@ -1,0 +1,57 @@
+// Claims whose lease is over are open to every reader at once; here the session is told, by whichever instance comes first.
+import { z } from 'zod'
+import type { Job } from '../core/job.ts'
+import { anyone } from '../operations/callers.ts'
+import type { Context } from '../operations/context.ts'
+import { operationsOf } from '../operations/operation.ts'
+import { perform } from '../operations/perform.ts'
+import type { Services } from '../process/services.ts'
+import { plainArray } from '../../db/arrays.ts'
+import { lapsedSessions, renewClaims } from '../stores/records/leases.ts'
+import { endLapsed } from './current-board.ts'
+
+const EVERY_MS = 2_000 // told within 5 s
+const RENEWED_EVERY_MS = 1_000
+
+const { pageOp } = operationsOf<Context>('board')
+
+const releaseLapsedWork = pageOp({
+  name: 'release_lapsed_work',
+  summary: 'Opens what is claimed in a session and whose lease is over.',
+  callers: [anyone],
+  effect: 'write',
+  input: z.strictObject({ session_id: z.string() }),
+  output: z.object({}),
+  refuses: [],
+  async run(context) {
+    await endLapsed(context, context.session!)
+    return {}
+  },
+})
+
+export const lapsedJob = (services: Services): Job => ({
+  name: 'claim-leases',
+  everyMs: EVERY_MS,
+  async run() {
+    const call = { signal: () => services.stopping }
+    for (const session_id of await lapsedSessions(services.database, services.config.CLAIM_LEASE))
+      await perform(releaseLapsedWork, services, call, { session_id })
+  },
+})
+
+/** A team that calls is at work: once a second its claims are renewed, where that is due. */
+export const renewalJob = ({ database, callers, config }: Services): Job => ({
+  name: 'claim-renewals',
+  everyMs: RENEWED_EVERY_MS,
+  async run() {
+    if (callers.size === 0) return
+    const called = [...callers]
+    callers.clear()
+    try {
+      await renewClaims(database, plainArray(called), config.CLAIM_LEASE)
+    } catch (error) {
+      for (const team of called) callers.add(team)
+      throw error
+    }
+  },
+})

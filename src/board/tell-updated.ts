@@ -1,0 +1,57 @@
+// What a session hears of an item that changed.
+import type { Context } from '../operations/context.ts'
+import { tellReleased } from '../rooms/released-work.ts'
+import { authorOf } from '../rooms/who-may.ts'
+import type { Board } from '../stores/records/board.ts'
+import type { BoardRow, Item } from '../stores/records/items.ts'
+import type { Session } from '../stores/sessions.ts'
+import type { Edits } from './edits.ts'
+import type { Move } from './moves.ts'
+import { newlyReady, noteWork, tellOver } from './tell.ts'
+
+export interface Updated {
+  row: BoardRow
+  move: Move | undefined
+  changes: Partial<Item>
+  edits: Edits
+  before: Board
+  after: Board
+}
+
+const WIRE: Partial<Record<keyof Item, string>> = { dependsOn: 'depends_on' }
+const UNTOLD = ['note', 'result', 'ownerId'] // the first two in an event of their own, or in that of the move
+
+/** A move in the feed; notes and edits where they wake nobody. */
+export const tellUpdated = async (
+  context: Context,
+  session: Session,
+  { row, move, changes, edits, before, after }: Updated,
+): Promise<void> => {
+  const item = { id: row.id, title: changes.title ?? row.title }
+  const fields = Object.keys(changes).filter((field) => !UNTOLD.includes(field))
+  if (fields.length > 0)
+    await noteWork(context, session.id, 'work_edited', item, { fields: fields.map((field) => WIRE[field as keyof Item] ?? field) })
+  if (move === 'done' || move === 'dropped')
+    return tellOver(
+      context,
+      session.id,
+      `work_${move}`,
+      { ...item, note: edits.note || null, result: edits.result || null },
+      newlyReady(before, after),
+    )
+  if (move) return tellBack(context, session, { ...item, row }, move, edits.note)
+  const { note, result } = changes
+  if (note || result) await noteWork(context, session.id, 'work_noted', item, { ...(note && { note }), ...(result && { result }) })
+}
+
+// What nobody held and is opened again was done or dropped: for those who wait it is released all the same.
+const tellBack = (
+  context: Context,
+  session: Session,
+  { id, title, row }: { id: string; title: string; row: BoardRow },
+  reason: 'handed_back' | 'taken_back',
+  note: string | undefined,
+): Promise<void> => {
+  const released = [{ id, title, teamId: row.claimedTeamId, teamName: row.claimedTeamName }]
+  return tellReleased(context, session, released, { reason, by: authorOf(context).name, note: note || undefined })
+}

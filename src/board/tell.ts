@@ -1,0 +1,54 @@
+// What the board writes into its session's log: system events for what others must act on, runtime events for the rest.
+import type { Context } from '../operations/context.ts'
+import { authorOf } from '../rooms/who-may.ts'
+import { readyOf, type Board } from '../stores/records/board.ts'
+
+type Named = { id: string; title: string }
+
+export const idAndTitle = ({ id, title }: Named) => ({ item_id: id, title })
+
+/** New work, told once for a call and to the teams that own some of it. */
+export const tellPlanned = async (
+  context: Context,
+  sessionId: string,
+  items: readonly Named[],
+  owners: readonly string[],
+): Promise<void> => {
+  const content = { event: 'work_planned', by: authorOf(context).name, items: items.map(idAndTitle) }
+  await context.append(sessionId, content, { to: [...new Set(owners)] })
+}
+
+/** An item is done or dropped. `ready`: what became ready by it. */
+export const tellOver = async (
+  context: Context,
+  sessionId: string,
+  event: 'work_done' | 'work_dropped',
+  item: Named & { result?: string | null; note?: string | null },
+  ready: readonly Named[],
+): Promise<void> => {
+  const said = event === 'work_done' ? { result: item.result ?? null } : { note: item.note ?? null }
+  const content = { event, ...idAndTitle(item), by: authorOf(context).name, ...said, ready: ready.map(idAndTitle) }
+  await context.append(sessionId, content)
+}
+
+/** What is ready in one reading of the board and was not in another. */
+export const newlyReady = (before: Board, after: Board): Named[] => {
+  const known = new Set(readyOf(before).map(({ id }) => id))
+  return readyOf(after).filter(({ id }) => !known.has(id))
+}
+
+const DID = { work_claimed: 'claimed', work_edited: 'changed', work_noted: 'noted on' } as const
+
+/** What wakes nobody: claims, edits, notes. */
+export const noteWork = async (
+  context: Context,
+  sessionId: string,
+  event: keyof typeof DID,
+  item: Named,
+  more: { fields?: readonly string[]; note?: string | null; result?: string | null } = {},
+): Promise<void> => {
+  const by = authorOf(context).name
+  const said = more.note ?? more.result ?? more.fields?.join(', ')
+  const text = `${by} ${DID[event]} “${item.title}”${said ? `: ${said}` : ''}`
+  await context.note(sessionId, { event, ...idAndTitle(item), by, ...more, text })
+}

@@ -1,0 +1,31 @@
+// What of the board rooms tell: who holds what, and what is unfinished. The board itself is a wing beyond (src/board).
+import { oneLine } from '../core/escape-invisible.ts'
+import type { Queries } from '../../db/database.ts'
+import type { Services } from '../process/services.ts'
+import { blockersOf, boardOf, heldBy, isReady, unfinishedIn, type Board } from '../stores/records/board.ts'
+import type { BoardRow } from '../stores/records/items.ts'
+
+/** The board of a session as it is now. */
+export const boardNow = ({ config }: Pick<Services, 'config'>, queries: Queries, sessionId: string): Promise<Board> =>
+  boardOf(queries, sessionId, config.CLAIM_LEASE)
+
+/** What a team holds, and since when. */
+export const holdsOf = (board: Board, teamId: string) =>
+  heldBy(board, teamId).map(({ id, title, claimedAt }) => ({ item_id: id, title, since: claimedAt! }))
+
+const MOST_LINES = 50
+
+/** What is unfinished, as lines of Markdown; none for a board on which nothing is. `more`: where the rest is found. */
+export const openWorkLines = (board: Board, more: string): string[] => {
+  const rows = unfinishedIn(board)
+  const lines = rows.slice(0, MOST_LINES).map((row) => `- “${oneLine(row.title)}”${stateOf(board, row)}`)
+  return rows.length > MOST_LINES ? [...lines, `- and ${rows.length - MOST_LINES} more: ${more}`] : lines
+}
+
+const stateOf = (board: Board, row: BoardRow): string => {
+  const priority = row.priority === 'medium' ? '' : `, ${row.priority} priority`
+  if (row.status === 'claimed') return `${priority}: ${oneLine(row.claimedTeamName ?? '')} is at it`
+  if (isReady(board, row)) return `${priority}: nobody is at it`
+  const [first, ...others] = blockersOf(board, row)
+  return `${priority}: waits for “${oneLine(first!.title)}”${others.length > 0 ? ` and ${others.length} more` : ''}`
+}

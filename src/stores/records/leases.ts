@@ -1,0 +1,68 @@
+// When a claim is over. Nothing is written while it holds: its lease runs from when it was last renewed or its team was last seen, by the
+// database's clock, so that it ends for every reader at the same moment. Whoever finds it over writes that down, under the session's lock.
+import type { Queries } from '../../../db/database.ts'
+
+// Of an item `i`, with its holder's row `p`; the lease in seconds is $2. A wait in flight counts up to now; none is
+// asked for first, since `least` passes over null.
+const SEEN = `greatest(i.claim_renewed_at, p.last_seen_at,
+  case when p.polling_until is not null then least(p.polling_until, statement_timestamp()) end)`
+export const EXPIRES_AT = `(${SEEN} + $2::int * interval '1 second')::timestamptz(3)`
+export const HOLDS = `(p.left_at is null and i.claim_renewed_at > 'epoch' and ${EXPIRES_AT} > statement_timestamp())`
+export const HOLDER = `participants p on p.session_id = i.session_id and p.team_id = i.claimed_team_id`
+
+const OPENED = `status = 'open', claimed_team_id = null, claimed_team_name = null, claimed_at = null, claim_renewed_at = null,
+  overlap_allowed = false, updated_at = statement_timestamp()`
+
+/** SQL, for what writes that teams of `seen` were seen: their claims whose lease was over before are marked, so that being seen does not bring
+ *  them back. */
+export const endLapsedOf = (seen: string): string => `
+  update items i set claim_renewed_at = 'epoch' from participants p
+  where p.session_id = i.session_id and p.team_id = i.claimed_team_id and i.status = 'claimed'
+    and i.claimed_team_id in (select team_id from ${seen}) and not ${HOLDS}`
+
+/** An item that is open again, with who had it, if somebody had. */
+export interface Released {
+  id: string
+  title: string
+  teamId: string | null
+  teamName: string | null
+}
+
+const NAMED = `i.id, i.title, was.claimed_team_id as "teamId", was.claimed_team_name as "teamName"`
+
+/** Opens what is claimed and whose lease is over. The caller holds the session's lock. */
+export const releaseLapsed = ({ query }: Queries, sessionId: string, leaseS: number): Promise<Released[]> =>
+  query<Released>(
+    `with was as (select i.id, i.claimed_team_id, i.claimed_team_name, i.place from items i left join ${HOLDER}
+       where i.session_id = $1 and i.status = 'claimed' and ${HOLDS} is not true)
+     update items i set ${OPENED} from was where i.id = was.id returning ${NAMED}`,
+    [sessionId, leaseS],
+  )
+
+/** Opens what a team holds. The caller holds the session's lock. */
+export const releaseClaimsOf = ({ query }: Queries, sessionId: string, teamId: string): Promise<Released[]> =>
+  query<Released>(
+    `with was as (select id, claimed_team_id, claimed_team_name from items where session_id = $1 and status = 'claimed' and claimed_team_id = $2)
+     update items i set ${OPENED} from was where i.id = was.id returning ${NAMED}`,
+    [sessionId, teamId],
+  )
+
+/** The sessions in which a lease is over and that is not written down yet. */
+export const lapsedSessions = async ({ query }: Queries, leaseS: number): Promise<string[]> => {
+  const rows = await query<{ session_id: string }>(
+    `select distinct i.session_id from items i left join ${HOLDER}
+     where i.status = 'claimed' and i.claim_renewed_at <= statement_timestamp() - $1::int * interval '1 second'
+       and ${HOLDS.replaceAll('$2', '$1')} is not true`,
+    [leaseS],
+  )
+  return rows.map(({ session_id }) => session_id)
+}
+
+/** Renews the claims of teams that have called. One that is over stays over. */
+export const renewClaims = async ({ query }: Queries, teamIds: string, leaseS: number): Promise<void> =>
+  void (await query(
+    `update items i set claim_renewed_at = statement_timestamp() from participants p
+     where p.session_id = i.session_id and p.team_id = i.claimed_team_id and i.status = 'claimed' and i.claimed_team_id = any($1::uuid[])
+       and i.claim_renewed_at < statement_timestamp() - $2::int * interval '50 milliseconds' and ${HOLDS}`,
+    [teamIds, leaseS],
+  ))

@@ -1,0 +1,132 @@
+// `connect claude --guard`: an edit of what another team holds on the board is refused; whatever else happens, edits pass.
+import { expect, test } from 'bun:test'
+import { existsSync, mkdirSync } from 'node:fs'
+import { withHub } from '../support/hub-and-clients.ts'
+import type { Ran } from '../support/client.ts'
+import { meeting } from '../support/watching.ts'
+
+const LONG_MS = 120_000
+const PASSES = { code: 0, out: '', err: '' }
+const SETTINGS = '.claude/settings.json'
+
+const { hub, home, client } = withHub()
+
+const denied = ({ code, out, err }: Ran) => {
+  expect([code, err]).toEqual([0, ''])
+  const { hookEventName, permissionDecision, permissionDecisionReason } = JSON.parse(out).hookSpecificOutput
+  expect([hookEventName, permissionDecision]).toEqual(['PreToolUse', 'deny'])
+  return permissionDecisionReason as string
+}
+
+const planned = async ({ session_id, team_id }: { session_id: string; team_id: string }, title: string, paths: string[]) =>
+  (await hub.call(`/${session_id}/work`, { items: [{ title, paths }], claim: true }, team_id)).items[0]
+
+const repository = () => {
+  mkdirSync(home.path('project/.git'), { recursive: true })
+  mkdirSync(home.path('project/packages/app'), { recursive: true })
+  return home.path('project')
+}
+
+test(
+  'an edit of what another team holds is refused, with its name and item; what is free or one’s own passes',
+  async () => {
+    const { alex, bea } = await meeting(hub)
+    const agent = client({ cwd: repository() })
+    await agent.joined(alex)
+    expect(await agent.edits('src/lexer/lexer.ts')).toEqual(PASSES)
+    const item = await planned(bea, 'Write the\u202e "lexer"', ['src/lexer', 'packages/**/*.md'])
+    await planned(alex, 'Write the parser', ['src/parser'])
+    const reason = denied(await agent.edits(home.path('project/src/lexer/lexer.ts')))
+    expect(reason).toContain('src/lexer/lexer.ts belongs to work that another team')
+    expect(reason).toContain(`"Bea's Team", item ${item.item_id} ("Write the⟨U+202E⟩ \\"lexer\\"")`)
+    denied(await agent.edits('src/lexer'))
+    denied(await agent.edits('./packages/app/README.md'))
+    denied(await agent.edits('packages/app/notes.md', 'notebook_path'))
+    for (const free of ['src/parser/parser.ts', 'src/lexers.ts', '../src/lexer/lexer.ts', '/etc/src/lexer/x', home.path('src/lexer/x')])
+      expect(await agent.edits(free), free).toEqual(PASSES)
+    await hub.call(`/${bea.session_id}/work/${item.item_id}`, { status: 'done' }, bea.team_id)
+    expect(await agent.edits('src/lexer/lexer.ts')).toEqual(PASSES)
+  },
+  LONG_MS,
+)
+
+test(
+  'paths count from the root of the repository, wherever in it the agent works',
+  async () => {
+    const { alex, bea } = await meeting(hub)
+    repository()
+    const agent = client({ cwd: home.path('project/packages/app') })
+    await agent.joined(alex)
+    await planned(bea, 'The app itself', ['packages/app/src'])
+    denied(await agent.edits('src/main.ts'))
+    expect(await agent.edits('main.ts')).toEqual(PASSES)
+  },
+  LONG_MS,
+)
+
+test(
+  'what was taken knowingly although it overlaps may be edited, and nothing is held any longer once the session is concluded',
+  async () => {
+    const { alex, bea } = await meeting(hub)
+    const agent = client({ cwd: repository() })
+    await agent.joined(alex)
+    await planned(bea, 'Everything in src', ['src'])
+    denied(await agent.edits('src/a.ts'))
+    const call = (path: string, body: object) => hub.call(`/${alex.session_id}${path}`, body, alex.team_id)
+    const { items } = await call('/work', { items: [{ title: 'One file of it', paths: ['src/a.ts'] }] })
+    await call('/work/claim', { item_id: items[0].item_id, allow_overlap: true })
+    expect(await agent.edits('src/a.ts')).toEqual(PASSES)
+    denied(await agent.edits('src/b.ts'))
+    await call('/conclude', { summary_section: 'Enough.' })
+    expect(await agent.edits('src/b.ts')).toEqual(PASSES)
+  },
+  LONG_MS,
+)
+
+test(
+  'everything passes while the hub is down or slow, and without a session',
+  async () => {
+    const { alex, bea } = await meeting(hub)
+    const agent = client({ cwd: repository() })
+    expect(await agent.edits('src/a.ts')).toEqual(PASSES)
+    await agent.joined(alex)
+    await planned(bea, 'Everything in src', ['src'])
+    denied(await agent.edits('src/a.ts'))
+    process.kill(hub.server.pid, 'SIGSTOP')
+    try {
+      const began = performance.now()
+      expect(await agent.edits('src/a.ts')).toEqual(PASSES)
+      expect(performance.now() - began).toBeLessThan(4_000) // a second for the hub, the rest for a busy machine
+    } finally {
+      process.kill(hub.server.pid, 'SIGCONT')
+    }
+    denied(await agent.edits('src/a.ts'))
+    expect(await agent.edits('')).toEqual(PASSES)
+  },
+  LONG_MS,
+)
+
+test(
+  'connect --guard adds the hook, keeps it when connected again, and disconnect takes out exactly that',
+  async () => {
+    const before = '{\n  "hooks": { "PreToolUse": [ { "matcher": "Bash", "hooks": [] } ] }\n}\n'
+    home.write(SETTINGS, before)
+    expect(await home.run(['connect', 'claude', '--yes'])).toMatchObject({ code: 0 })
+    expect(home.read(SETTINGS)).not.toContain('--guard')
+    expect(await home.run(['connect', 'claude', '--guard', '--yes'])).toMatchObject({ code: 0 })
+    const { PreToolUse } = JSON.parse(home.read(SETTINGS)!).hooks
+    expect(PreToolUse).toHaveLength(2)
+    const own = PreToolUse.find(({ matcher }: any) => matcher !== 'Bash')
+    expect(own).toMatchObject({ matcher: 'Edit|Write|MultiEdit|NotebookEdit', hooks: [{ type: 'command' }] })
+    expect(own.hooks[0].command).toMatch(/ watch --guard --hub http/)
+    expect((await home.run(['connect', 'claude', '--yes'])).out).toContain('nothing to change')
+    expect(await home.run(['connect', 'claude', '--wake', 'addressed', '--yes'])).toMatchObject({ code: 0 })
+    expect(home.read(SETTINGS)).toContain('--guard')
+    expect(await home.run(['disconnect', 'claude', '--yes'])).toMatchObject({ code: 0 })
+    expect(home.read(SETTINGS)).toBe(before)
+    expect(existsSync(home.path('.parley'))).toBe(false)
+    const { code, err } = await home.run(['connect', 'codex', '--guard', '--yes'])
+    expect([code, err]).toEqual([1, expect.stringContaining('--guard is for Claude Code')])
+  },
+  LONG_MS,
+)

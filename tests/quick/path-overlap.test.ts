@@ -1,0 +1,130 @@
+// Whether two paths of work overlap, held against every file of a small tree.
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { namesMeet, pathCovers, pathProblem, pathsOverlap, plainPath } from '../../src/core/path-overlap.ts'
+
+// Folders, and files by their extension; every name may stand anywhere, files at the end alone.
+const FOLDERS = ['a', 'b', 'ab']
+const FILES = ['a.ts', 'b.ts', 'ab.ts', 'a.md', 'b.md', 'ab.md']
+const DEEPEST = 6 // two paths of three names meet no deeper
+
+const TREE: string[][] = (() => {
+  const folders: string[][][] = [[[]]]
+  for (let depth = 1; depth <= DEEPEST; depth++) folders.push(folders[depth - 1]!.flatMap((path) => FOLDERS.map((name) => [...path, name])))
+  const inFolders = folders.slice(0, DEEPEST).flat()
+  return [...folders.slice(1).flat(), ...inFolders.flatMap((path) => FILES.map((name) => [...path, name]))]
+})()
+
+// What a path means, as a regular expression: itself, and all below.
+const meaningOf = (path: string): RegExp => {
+  const body = path
+    .split('/')
+    .map((name) => (name === '**' ? '(?:[^/]+/)*' : `${name.replaceAll('.', '\\.').replaceAll('*', '[^/]*')}/`))
+    .join('')
+  return new RegExp(`^${body}(?:[^/]+/)*$`)
+}
+const covers = (path: string, file: string[]) => meaningOf(path).test(`${file.join('/')}/`)
+
+const folder = fc.constantFrom(...FOLDERS, 'a*', '*b', '*', '**')
+const last = fc.oneof(folder, fc.constantFrom(...FILES, '*.ts', 'a*.ts', '*.md'))
+const path = fc.tuple(fc.array(folder, { maxLength: 2 }), last).map(([above, name]) => [...above, name].join('/'))
+
+describe('two paths overlap exactly when one file lies under both', () => {
+  test('of all files in a tree', () => {
+    fc.assert(
+      fc.property(path, path, (a, b) => {
+        const [inA, inB] = [meaningOf(a), meaningOf(b)]
+        const both = TREE.some((file) => inA.test(`${file.join('/')}/`) && inB.test(`${file.join('/')}/`))
+        expect(pathsOverlap(a, b), `${a} and ${b}`).toBe(both)
+        expect(pathsOverlap(b, a), `${b} and ${a}`).toBe(both)
+      }),
+      { numRuns: 400 },
+    )
+  })
+
+  test('a file lies under a path as its pattern says', () => {
+    fc.assert(
+      fc.property(path, fc.constantFrom(...TREE), (pattern, file) => {
+        expect(pathCovers(pattern, file.join('/')), `${pattern} and ${file.join('/')}`).toBe(covers(pattern, file))
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  test('names with stars meet exactly when one name could be both', () => {
+    const names = ['']
+    for (let from = 0; names.at(-1)!.length < 8; from++) names.push(`${names[from]}a`, `${names[from]}b`)
+    const pattern = fc.string({ unit: fc.constantFrom('a', 'b', '*'), maxLength: 4 }).filter((name) => !name.includes('**'))
+    const matches = (name: string) => new RegExp(`^${name.replaceAll('*', '[ab]*')}$`)
+    fc.assert(
+      fc.property(pattern, pattern, (a, b) => {
+        const both = names.some((name) => matches(a).test(name) && matches(b).test(name))
+        expect(namesMeet(a, b), `${a} and ${b}`).toBe(both)
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+})
+
+test.each([
+  ['src/parser', 'src/parser/lexer.ts', true],
+  ['src/parser', 'src/parsers', false],
+  ['src', '**/*.md', true],
+  ['src/a.ts', '**/*.md', false], // a file is no folder …
+  ['src/a.ts', 'src/a.ts/b.md', true], // … unless the other path says so
+  ['src/v1.2', '**/*.md', true],
+  ['.github', '**/*.yml', true],
+  ['Makefile', '**/*.md', true], // it could be a folder
+  ['b.*', '**/a.ts', true], // b.d could be a folder
+  ['README.md', 'readme.MD', true],
+  ['caf\u00e9/x', 'cafe\u0301/x', true],
+  ['**', 'anything/at/all', true],
+  ['docs/*.md', 'docs/guide/a.md', false],
+  ['docs/*.md', 'docs/guide', false],
+  ['a/**/z', 'a/z', true],
+  ['a/**/z', 'b/**/z', false],
+])('%s and %s: %p', (a, b, overlap) => {
+  expect([pathsOverlap(a, b), pathsOverlap(b, a)]).toEqual([overlap, overlap])
+})
+
+test('a long path of stars is decided in no time', () => {
+  const stars = Array.from({ length: 50 }, () => '**/a')
+    .join('/')
+    .slice(0, 200)
+  const name = '*a'.repeat(100)
+  const began = performance.now()
+  expect(pathsOverlap(stars, `${stars.slice(0, 190)}/b`)).toBe(true)
+  expect(pathsOverlap(`${name}b`, `${name}c`)).toBe(false)
+  expect(performance.now() - began).toBeLessThan(1_000)
+})
+
+test.each([
+  ['/etc/passwd', 'relative'],
+  ['C:/x', 'relative'],
+  ['~/x', 'relative'],
+  ['a/../b', 'no ..'],
+  ['..', 'no ..'],
+  ['a//b', 'name a file'],
+  ['.', '**'],
+  ['', 'name a file'],
+  ['a/./b', 'name a file'],
+  ['a\\b', 'with /'],
+  ['a**b', '** alone'],
+  ['src/{a,b}.ts', 'two paths'],
+  ['!src', 'two paths'],
+  ['a\nb', 'names'],
+  ['x'.repeat(201), 'at most 200'],
+])('%p is no path', (given, why) => {
+  expect(pathProblem(given)).toContain(why)
+})
+
+test.each(['src', './src/', 'a/*.ts', '**', '**/x', 'app/[id]/page.tsx', '(group)/a b.ts', '.env', 'ü/ß', 'x'.repeat(200)])(
+  '%p is a path',
+  (given) => {
+    expect(pathProblem(given)).toBeUndefined()
+  },
+)
+
+test('a path is kept without ./ and a trailing /', () => {
+  expect(['./src/parser/', ' src ', '././a'].map(plainPath)).toEqual(['src/parser', 'src', 'a'])
+})
