@@ -165,10 +165,10 @@ export const PastPage = ({ proposals, before, ...frame }: PastProps) => (
         </Empty>
       </div>
     ) : (
-      <ul className="past inbox-list">
+      <ul className="inbox-list">
         {proposals.map((proposal) => (
           <li key={proposal.id}>
-            <ProposalCard proposal={proposal} />
+            <ProposalCard proposal={proposal} place="past" />
           </li>
         ))}
       </ul>
