@@ -35,6 +35,7 @@
         place(new DOMParser().parseFromString(await response.text(), 'text/html'))
       }
     } catch {}
+    recount()
     catchingUp = false
   }
 
@@ -75,6 +76,17 @@
     else if (last?.dataset.session === group.dataset.session) last.querySelector('ul').append(item)
     else $('groups').append(group)
     htmx.process(card)
+  }
+
+  // Of what can be approved together, only what waits still; fewer than three are approved one by one.
+  const recount = () => {
+    for (const form of document.querySelectorAll('[id^=together-] form')) {
+      for (const field of form.querySelectorAll('[name=proposal]'))
+        if ($(`p${field.value}`)?.dataset.card === 'done') field.closest('li').remove()
+      const left = form.querySelectorAll('li').length
+      form.closest('[id]').hidden = left < 3
+      for (const count of form.closest('[id]').querySelectorAll('[data-count]')) count.textContent = left
+    }
   }
 
   let source

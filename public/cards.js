@@ -1,8 +1,8 @@
-// Cards that wait for a person, on the pages of people who may act: after a form of one was sent the focus goes on, and a second tap lands on nothing else.
+// Cards that wait for a person, in the inbox: after a form of one was sent the focus goes on, and a second tap lands on nothing else.
 {
   const SECOND_TAP_MS = 500
 
-  let sent // the card whose form is under way; in the inbox with the card that is next, and where that stands
+  let sent // the card whose form is under way; with the card that is next, and where that stands
   let until = 0 // taps on cards until then belong to the one before
 
   /** The card that waits after this one, else before it. */
@@ -20,7 +20,7 @@
 
   const beforeSwap = ({ detail: { ctx } }) => {
     const card = ctx.sourceElement?.closest?.('[data-card]')
-    if (!card || card.id !== sent?.id || !document.getElementById('inbox')) return
+    if (!card || card.id !== sent?.id) return
     const next = neighbour(card)
     if (next) Object.assign(sent, { next: next.id, top: next.getBoundingClientRect().top })
   }

@@ -17,3 +17,8 @@ document.addEventListener('htmx:response:error', ({ target, detail: { ctx } }) =
   ctx.swap = 'none'
   showNotSent(target)
 })
+
+// A card that was answered in its place keeps the focus, which its button had.
+document.addEventListener('htmx:after:swap', ({ detail: { ctx } }) => {
+  if (ctx.target?.dataset?.card && document.activeElement === document.body) ctx.target.focus({ preventScroll: true })
+})

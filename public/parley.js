@@ -1,4 +1,4 @@
-// On all pages: buttons that copy, notices, keys, and the number that waits. Pages work without them.
+// On all pages: buttons that copy, notices, and keys. Pages work without them.
 for (const button of document.querySelectorAll('[data-copy]')) {
   if (!navigator.clipboard) continue // missing on plain http beyond this machine: the text can be selected
   button.hidden = false
@@ -93,12 +93,3 @@ document.addEventListener('keys', ({ detail: keys }) => {
   document.body.append(dialog)
   dialog.showModal()
 })
-
-// The number that waits for a person stands in the title of the pages that are about it, and changes with the link in the header.
-const waits = document.getElementById('approvals-link')
-const count = () => {
-  const title = document.title.replace(/^\(\d+\) /, '')
-  document.title = waits.dataset.waiting === '0' ? title : `(${waits.dataset.waiting}) ${title}`
-}
-if (waits && ['/', '/approvals'].includes(location.pathname))
-  new MutationObserver(count).observe(waits, { attributeFilter: ['data-waiting'] })

@@ -15,7 +15,7 @@ interface Props {
 export const EditFields = ({ proposal, values, problem }: Props) => {
   const anchor = anchorOf(proposal.id)
   const shown = { ...valuesOf(proposal), ...values }
-  const field = (name: keyof ReturnType<typeof valuesOf>) => ({ id: `${anchor}-${name}`, name, defaultValue: shown[name], problem })
+  const field = (name: keyof ReturnType<typeof valuesOf>) => ({ id: `${anchor}-new-${name}`, name, defaultValue: shown[name], problem })
   const names = `${anchor}-names`
   return (
     <>

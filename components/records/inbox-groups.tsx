@@ -48,7 +48,7 @@ const ApproveTogether = ({ together: { anchor, team, proposals } }: { together: 
     <details className="rounded-lg border border-dashed">
       <summary className={cn(buttonVariants({ variant: 'ghost' }), 'h-11 w-full list-none justify-start px-3.5')}>
         <span className="truncate">
-          Approve these {proposals.length} of <TeamName team={team} />
+          Approve these <span data-count="">{proposals.length}</span> of <TeamName team={team} />
         </span>
       </summary>
       <form
@@ -70,7 +70,7 @@ const ApproveTogether = ({ together: { anchor, team, proposals } }: { together: 
           ))}
         </ol>
         <Button type="submit" className="h-11 w-full sm:w-fit">
-          Approve all {proposals.length} as they are
+          Approve all <span data-count="">{proposals.length}</span> as they are
         </Button>
         <NotSent />
       </form>

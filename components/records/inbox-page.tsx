@@ -156,6 +156,7 @@ const NONE = {
 /** What does not wait any more, the newest first. */
 export const PastPage = ({ proposals, before, ...frame }: PastProps) => (
   <InboxFrame {...frame}>
+    <h2 className="sr-only">{LABELS[frame.tab]}</h2>
     {frame.tab === 'expired' && <SignInToDecide frame={frame.frame} />}
     {proposals.length === 0 ? (
       <div className="rounded-lg border bg-card shadow-xs">
@@ -164,10 +165,10 @@ export const PastPage = ({ proposals, before, ...frame }: PastProps) => (
         </Empty>
       </div>
     ) : (
-      <ul className="past inbox-list">
+      <ul className="inbox-list">
         {proposals.map((proposal) => (
           <li key={proposal.id}>
-            <ProposalCard proposal={proposal} />
+            <ProposalCard proposal={proposal} place="past" />
           </li>
         ))}
       </ul>

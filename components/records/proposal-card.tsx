@@ -10,9 +10,17 @@ import { ProposalLine } from './proposal-line.tsx'
 import { anchorOf, type ProposalView, type TimeLeft } from './proposal-view.ts'
 import { Replaced } from './replaced.tsx'
 
+interface Props {
+  proposal: ProposalView
+  /** Where it stands: in the feed of its session, whose row says by whom and what; alone or among those of other sessions. */
+  place?: 'feed' | 'past' | undefined
+  /** A form of it that was not applied. */
+  attempt?: Attempt | undefined
+}
+
 /** A proposal: whole while it waits for a person, one line once it is decided. The same in the feed, in the inbox, on its own page and in the
- *  stream of an open page. `attempt`: a form of it that was not applied. */
-export const ProposalCard = ({ proposal, attempt }: { proposal: ProposalView; attempt?: Attempt | undefined }) => {
+ *  stream of an open page. */
+export const ProposalCard = ({ proposal, place, attempt }: Props) => {
   const anchor = anchorOf(proposal.id)
   const open = proposal.status === 'pending'
   return (
@@ -21,15 +29,23 @@ export const ProposalCard = ({ proposal, attempt }: { proposal: ProposalView; at
       tabIndex={-1}
       aria-labelledby={`${anchor}-title`}
       data-card={open ? 'open' : 'done'}
-      className={cn('card min-w-0 rounded-lg border text-[13px]', open ? 'bg-card shadow-xs' : 'bg-muted/40')}
+      className={cn(
+        'card min-w-0 rounded-lg border text-[13px]',
+        !open ? 'bg-muted/40' : place === 'feed' ? 'border-warn/50 bg-warn/8' : 'bg-card shadow-xs',
+      )}
     >
       {open ? (
         <>
-          <Proposed proposal={proposal} />
+          <Proposed proposal={proposal} place={place} />
           <ProposalActs proposal={proposal} attempt={attempt} />
         </>
       ) : (
-        <ProposalLine proposal={proposal} problem={attempt?.problem} whole={<Proposed proposal={proposal} untitled />} />
+        <ProposalLine
+          proposal={proposal}
+          where={place === 'past'}
+          problem={attempt?.problem}
+          whole={<Proposed proposal={proposal} place={place} untitled />}
+        />
       )}
     </article>
   )
@@ -38,14 +54,18 @@ export const ProposalCard = ({ proposal, attempt }: { proposal: ProposalView; at
 const TYPES = { action: 'Action item', decision: 'Decision' }
 
 /** What is proposed, by whom, and where it comes from. `untitled`: the title stands above already. */
-const Proposed = ({ proposal, untitled = false }: { proposal: ProposalView; untitled?: boolean }) => {
+const Proposed = ({ proposal, place, untitled = false }: Pick<Props, 'proposal' | 'place'> & { untitled?: boolean }) => {
   const { type, title, description, rationale, left, source, replaced } = proposal
   const anchor = anchorOf(proposal.id)
   return (
     <div className="grid gap-2.5 px-3.5 pt-3 pb-3 sm:px-4">
       <div className="card-head text-[12px] leading-5 text-muted-foreground">
-        <Badge variant={type === 'decision' ? 'concluded' : 'secondary'}>{TYPES[type]}</Badge>
-        <Origin proposal={proposal} />
+        {place !== 'feed' && (
+          <>
+            <Badge variant={type === 'decision' ? 'concluded' : 'secondary'}>{TYPES[type]}</Badge>
+            <Origin proposal={proposal} />
+          </>
+        )}
         {left && <TimeLeftMark id={proposal.id} left={left} />}
       </div>
       {!untitled && (
@@ -69,7 +89,7 @@ const Proposed = ({ proposal, untitled = false }: { proposal: ProposalView; unti
 
 /** Until when it can be decided. An open inbox puts a new one in its place. */
 export const TimeLeftMark = ({ id, left: { words, soon } }: { id: string; left: TimeLeft }) => (
-  <span id={`${anchorOf(id)}-left`} className={cn('left shrink-0 tabular-nums', soon && 'font-medium text-warn-foreground')}>
+  <span id={`${anchorOf(id)}-left`} className={cn('ml-auto shrink-0 tabular-nums', soon && 'font-medium text-warn-foreground')}>
     {words}
   </span>
 )
@@ -78,7 +98,6 @@ const Text = ({ text }: { text: string }) => (
   <div className="prose prose-sm md-feed" dangerouslySetInnerHTML={{ __html: renderMarkdown(text) }} />
 )
 
-// In the session's own feed all of this stands above the card.
 const Origin = ({ proposal: { by, session, age, at } }: { proposal: ProposalView }) => (
   <p className="origin wrap-anywhere">
     <TeamName team={by} /> in{' '}

@@ -18,6 +18,8 @@ const SAID: Record<Exclude<ProposalView['status'], 'pending'>, { word: string; c
 
 interface Props {
   proposal: ProposalView
+  /** It says in which session. */
+  where: boolean
   /** Why what somebody wanted did not happen. */
   problem: Problem | undefined
   /** What was proposed. */
@@ -25,7 +27,7 @@ interface Props {
 }
 
 /** What became of a proposal, in one line: by whom, when, and what is left to do. It unfolds to what was proposed. */
-export const ProposalLine = ({ proposal, problem, whole }: Props) => {
+export const ProposalLine = ({ proposal, where, problem, whole }: Props) => {
   const { id, status, title, outcome } = proposal
   if (status === 'pending' || !outcome) return null
   const anchor = anchorOf(id)
@@ -50,12 +52,14 @@ export const ProposalLine = ({ proposal, problem, whole }: Props) => {
           <time dateTime={outcome.at} title={moment(outcome.at)} className="tabular-nums">
             {outcome.when}
           </time>
-          <span className="where">
-            {' in '}
-            <a dir="auto" href={`/sessions/${proposal.session.id}`} className="underline underline-offset-2 hover:text-foreground">
-              {escapeInvisible(proposal.session.title)}
-            </a>
-          </span>
+          {where && (
+            <>
+              {' in '}
+              <a dir="auto" href={`/sessions/${proposal.session.id}`} className="underline underline-offset-2 hover:text-foreground">
+                {escapeInvisible(proposal.session.title)}
+              </a>
+            </>
+          )}
           {outcome.edited.length > 0 && <>, with another {listed(outcome.edited.map((field) => FIELDS[field] ?? field))}</>}
           {outcome.withdrawn !== undefined && <b className="font-medium text-warn-foreground">, withdrawn since</b>}
         </p>

@@ -36,7 +36,7 @@ export const ProposalRow = ({ item: { sequence, at, team, card } }: { item: Prop
         </a>
       </p>
       <div className="max-w-2xl">
-        <ProposalCard proposal={card} />
+        <ProposalCard proposal={card} place="feed" />
       </div>
     </div>
   </li>

@@ -2,7 +2,10 @@ import type { ReactNode } from 'react'
 import { diffLines, diffWords, type WordRun } from '../../src/core/diff.ts'
 import { escapeInvisible } from '../../src/core/escape-invisible.ts'
 
-/** What became of a text, word by word: what went is struck through, what came is marked. */
+const GONE = 'bg-destructive/25'
+const NEW = 'bg-ok/30'
+
+/** What became of a text, word by word: what went is struck through, what came is underlined. */
 export const WordDiff = ({ before, after }: { before: string; after: string }) => {
   const { edits } = diffLines(before, after)
   return edits.map(({ kind, lines }, i) => {
@@ -32,7 +35,7 @@ const Became = ({ before, after }: { before: string[]; after: string[] }) =>
           <Woven {...words} />
         ) : (
           <>
-            <del>{escapeInvisible(old)}</del> <ins>{escapeInvisible(fresh)}</ins>
+            <del className={GONE}>{escapeInvisible(old)}</del> <ins className={NEW}>{escapeInvisible(fresh)}</ins>
           </>
         )}
       </Line>
@@ -44,8 +47,8 @@ const Woven = ({ before, after }: { before: WordRun[]; after: WordRun[] }) => {
   const parts: ReactNode[] = []
   let [i, j] = [0, 0]
   while (i < before.length || j < after.length) {
-    if (before[i]?.changed) parts.push(<del key={parts.length} children={escapeInvisible(before[i++]!.text)} />)
-    else if (after[j]?.changed) parts.push(<ins key={parts.length} children={escapeInvisible(after[j++]!.text)} />)
+    if (before[i]?.changed) parts.push(<del key={parts.length} className={GONE} children={escapeInvisible(before[i++]!.text)} />)
+    else if (after[j]?.changed) parts.push(<ins key={parts.length} className={NEW} children={escapeInvisible(after[j++]!.text)} />)
     else {
       parts.push(escapeInvisible((before[i++] ?? after[j])!.text))
       j++
@@ -56,5 +59,5 @@ const Woven = ({ before, after }: { before: WordRun[]; after: WordRun[] }) => {
 
 const Whole = ({ lines, added = false }: { lines: string[]; added?: boolean }) => {
   const text = escapeInvisible(lines.join('\n'))
-  return <Line>{added ? <ins>{text}</ins> : <del>{text}</del>}</Line>
+  return <Line>{added ? <ins className={NEW}>{text}</ins> : <del className={GONE}>{text}</del>}</Line>
 }

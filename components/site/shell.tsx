@@ -63,11 +63,7 @@ const SCRIPTS = {
   agents: ['agents.js'],
   approvals: ['approvals.js'],
 }
-const scriptsOf = (kind: Props['kind'], acts: boolean): string[] => [
-  'app.js',
-  ...(acts ? ['cards.js'] : []), // forms of cards, which others do not see
-  ...(kind ? SCRIPTS[kind] : []),
-]
+const scriptsOf = (kind: Props['kind']): string[] => ['app.js', ...(kind ? SCRIPTS[kind] : [])]
 
 export const TO_CONTENT: Skip = { label: 'Skip to content', href: '#main' }
 
@@ -83,7 +79,7 @@ export const Shell = ({ frame, title, crumbs = [], full = false, skips = [TO_CON
       <link rel="preload" href="/public/geist.woff2" as="font" type="font/woff2" crossOrigin="anonymous" />
       <link rel="stylesheet" href={frame.hrefOf('app.css')} />
       <link rel="icon" href="/public/icon.svg" type="image/svg+xml" />
-      {scriptsOf(kind, frame.person?.role === 'person').map((name) => (
+      {scriptsOf(kind).map((name) => (
         <script key={name} src={frame.hrefOf(name)} defer />
       ))}
     </head>

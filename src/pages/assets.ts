@@ -23,6 +23,7 @@ const TYPES = {
   'settings.js': 'text/javascript; charset=utf-8',
   'push.js': 'text/javascript; charset=utf-8',
   'trace.js': 'text/javascript; charset=utf-8',
+  'counted.js': 'text/javascript; charset=utf-8',
   'cards.js': 'text/javascript; charset=utf-8',
   'approvals.js': 'text/javascript; charset=utf-8',
   'agents.js': 'text/javascript; charset=utf-8',

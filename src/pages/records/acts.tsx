@@ -15,7 +15,7 @@ import { assertActor, performAsPerson, problemOf } from '../forms/perform-as-per
 import { formOf, LARGE_FORM, valuesOf } from '../form.ts'
 import { fragment, seeOther, type Site } from '../respond.tsx'
 import { approvalPageWith, viewOf } from './approval.tsx'
-import { afterCard } from './came-from.ts'
+import { afterCard, placeBefore } from './came-from.ts'
 
 type Values = Record<string, string>
 
@@ -94,7 +94,7 @@ const answer = async (c: Http, site: Site, id: string, form: Attempt['form'], va
   const overtaken = !outcome.ok && OVERTAKEN.has(outcome.error.code) && form !== 'renew' && form !== 'withdraw' && view.status !== 'pending'
   const attempt = outcome.ok || overtaken ? undefined : { form, values, problem: problemIn(outcome.error) }
   const status = outcome.ok || overtaken ? undefined : STATUS[outcome.error.code]
-  if (c.req.header('hx-request')) return fragment(c, <ProposalCard {...{ proposal: view, attempt }} />, status)
+  if (c.req.header('hx-request')) return fragment(c, <ProposalCard proposal={view} attempt={attempt} place={placeBefore(c)} />, status)
   return attempt ? approvalPageWith(c, site, view, attempt, status) : seeOther(c, afterCard(c, id))
 }
 

@@ -16,6 +16,15 @@ export const inboxBefore = (c: Http): string | undefined => {
   return before?.pathname === '/approvals' ? before.pathname + before.search : undefined
 }
 
+const isFeed = ({ pathname }: URL): boolean => /^\/sessions\/[^/]+$/.test(pathname)
+
+/** Where on its page the card of a form stands (components/records/proposal-card.tsx). */
+export const placeBefore = (c: Http): 'feed' | 'past' | undefined => {
+  const before = pageBefore(c)
+  if (!before) return undefined
+  return isFeed(before) ? 'feed' : before.searchParams.has('show') ? 'past' : undefined
+}
+
 const MOST_KEPT = 50 // cards that were decided on this visit
 
 /** Where a card's form leads without script: the page that it stood on, at the card. The inbox keeps what was decided on this visit. */
@@ -25,6 +34,6 @@ export const afterCard = (c: Http, id: string): string => {
     const done = [...new Set([...before.searchParams.getAll('done'), id])].slice(-MOST_KEPT)
     before.searchParams.delete('done')
     for (const one of done) before.searchParams.append('done', one)
-  } else if (!before || !/^\/sessions\/[^/]+$/.test(before.pathname)) return `/approvals/${id}`
+  } else if (!before || !isFeed(before)) return `/approvals/${id}`
   return `${before.pathname}${before.search}#p${id}`
 }

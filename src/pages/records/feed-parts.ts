@@ -39,5 +39,5 @@ export const proposalPartsOf = async (
 
 const cardPart = (proposal: ProposalView): Replaced => ({
   id: anchorOf(proposal.id),
-  html: renderToStaticMarkup(createElement(ProposalCard, { proposal })),
+  html: renderToStaticMarkup(createElement(ProposalCard, { proposal, place: 'feed' })),
 })
