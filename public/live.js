@@ -1,6 +1,7 @@
 // The session page while it is open. htmx reads the stream and puts each partial into its place; the scripts of live/ keep the stream open,
 // load missing rows of the feed, and show the reader what is new.
 import { loadInto } from './live/load.js'
+import { offerSides } from './live/aside.js'
 import { watchComposer } from './live/composer.js'
 import { offerCopies } from './live/copy.js'
 import { followDocument } from './live/document.js'
@@ -10,7 +11,6 @@ import { listenToKeys } from './live/keys.js'
 import { countTeams } from './live/roster.js'
 import { toEnd } from './live/rows.js'
 import { seekRows } from './live/seek.js'
-import { followSides } from './live/sides.js'
 import { seenUpTo } from './live/seen.js'
 import { followStream } from './live/stream.js'
 import { countUnread, markUnread } from './live/unread.js'
@@ -30,7 +30,7 @@ const start = (live) => {
   const removeOldest = keepRows({ path, scroller, rows, load })
   countUnread({ live, scroller, rows, onMessages: removeOldest })
   followDocument(live, path, load)
-  followSides({ path, load })
+  offerSides(path)
   followStream(live, path)
 }
 

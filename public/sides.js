@@ -1,28 +1,31 @@
 // What stands beside the feed: the document, the board or the records. Where there is room for both, a link to one of them puts it in place,
-// so that the feed stays where it is, with what is being typed; the address says which it is. What is in place is kept up to date.
-import { $ } from './elements.js'
-
-const WIDE = matchMedia('(width >= 64rem)')
-const TIMES_EVERY_MS = 60_000 // what stands there says for how long something has been so
-
-export const followSides = ({ path, load }) => {
+// so that the feed stays where it is, with what is being typed; the address says which it is. What is in place is kept up to date. A page
+// that begins with the document loads this once somebody points at such a link (live/aside.js).
+{
+  const WIDE = matchMedia('(width >= 64rem)')
+  const TIMES_EVERY_MS = 60_000 // what stands there says for how long something has been so
+  const $ = (id) => document.getElementById(id)
+  const path = `/sessions/${$('live').dataset.session}`
   const pages = { document: path, board: `${path}/board`, records: `${path}/records` }
   const nameOf = (pathname) => Object.keys(pages).find((name) => pages[name] === pathname)
   const shown = () => $('panel')?.dataset.panel ?? 'document'
   const tabs = $('tabs')
   let loading = false
 
-  const fetched = (search, mark) => {
+  /** Puts the panel in place as it is now. */
+  const load = async (search, mark) => {
     const query = new URLSearchParams(search)
     query.set('part', 'panel')
     if (mark) query.set('mark', mark)
-    return `${pages[shown()]}?${query}`
+    const response = await fetch(`${pages[shown()]}?${query}`, { headers: { accept: 'text/html' } })
+    if (!response.ok || response.redirected) throw new Error(`${response.url}: ${response.status}`)
+    await htmx.swap({ text: await response.text(), sourceElement: $('live'), swap: 'none' })
   }
-  // The panel that is in place, as it is now. While one is on its way another may come due.
+  // While one is on its way another may come due.
   const refresh = async (mark) => {
     if (loading || shown() === 'document') return
     loading = true
-    await load(fetched(location.search, mark)).catch(() => {}) // the next change, or minute, brings it
+    await load(location.search, mark).catch(() => {}) // the next change, or minute, brings it
     loading = false
   }
 
@@ -38,11 +41,10 @@ export const followSides = ({ path, load }) => {
     const empty = document.createElement('section')
     empty.id = 'panel'
     empty.dataset.panel = name
-    const before = $('panel')
-    if (before) before.replaceWith(empty)
+    if ($('panel')) $('panel').replaceWith(empty)
     else $('side').append(empty)
     if ($('tabs') === tabs) tabs.replaceWith(tabs.cloneNode(true))
-    const done = await load(fetched(search)).then(
+    const done = await load(search).then(
       () => true,
       () => false,
     )
@@ -50,12 +52,11 @@ export const followSides = ({ path, load }) => {
     return done
   }
 
-  const go = async (link, name) => {
-    const { pathname, search, hash } = link
-    if (!(await put(name, search))) return location.assign(link.href)
+  const go = async ({ pathname, search, hash, href }, name) => {
+    if (!(await put(name, search))) return location.assign(href)
     history.pushState(null, '', pathname + search)
     if (hash) location.hash = hash // scrolls there, and marks it
-    else document.querySelector('#panel [role=region], #document [role=region]').scrollTo(0, 0)
+    else document.querySelector('#panel [role=region]')?.scrollTo(0, 0)
   }
 
   document.addEventListener('click', (event) => {
@@ -74,11 +75,8 @@ export const followSides = ({ path, load }) => {
 
   const mark = $('side-mark')
   const follow = () => {
-    const { board, records, boardCount, recordsCount } = $('side-mark').dataset
-    for (const [name, count] of Object.entries({ board: boardCount, records: recordsCount }))
-      for (const place of document.querySelectorAll(`[data-count=${name}]`)) place.textContent = count
-    const now = { board, records }[shown()]
-    if (now && now !== $('panel').dataset.mark) void refresh(now).then(() => now !== $('side-mark').dataset[shown()] && follow())
+    const now = mark.dataset[shown()]
+    if (now && now !== $('panel').dataset.mark) void refresh(now).then(() => now !== mark.dataset[shown()] && follow())
   }
   new MutationObserver(follow).observe(mark, { attributes: true })
   setInterval(() => document.hidden || refresh(), TIMES_EVERY_MS)
