@@ -57,11 +57,11 @@ const HTMX = JSON.stringify({
 // Scripts that one kind of page uses alone run after those of all pages, and are sent as they are. The first visit to another page is 1.4 KiB
 // smaller.
 const SCRIPTS = {
-  home: ['home.js'],
+  home: ['home.js', 'counted.js'],
   settings: ['settings.js', 'push.js'],
   trace: ['trace.js'],
   agents: ['agents.js'],
-  approvals: ['approvals.js'],
+  approvals: ['cards.js', 'approvals.js', 'counted.js'],
 }
 const scriptsOf = (kind: Props['kind']): string[] => ['app.js', ...(kind ? SCRIPTS[kind] : [])]
 

@@ -29,7 +29,16 @@ const stateOf = async (id: string) => {
 }
 
 const card = (page: Page, id: string) => page.locator(`#p${id}`)
-const focused = (page: Page) => page.evaluate(() => document.activeElement?.closest('[data-card]')?.id)
+/** Waits until the focus is on this card, or in it on what is named `field`. */
+const hasFocus = (page: Page, id: string, field?: string) =>
+  page.waitForFunction(
+    ([card, name]) => {
+      const { activeElement: at } = document
+      return at?.closest('[data-card]')?.id === `p${card}` && (name ? at.getAttribute('name') === name : at.matches('[data-card]'))
+    },
+    [id, field] as const,
+    SOON,
+  )
 
 /** Opens a page, and waits until its stream is there. */
 const open = async (page: Page, path: string) => {
@@ -84,7 +93,7 @@ test('decided with the keyboard alone: approved, edited and approved, rejected w
     await page.waitForURL('**/approvals')
     await page.goto(`/approvals?meeting=${id}`)
     await page.keyboard.press('j')
-    expect(await focused(page)).toBe(`p${plain}`)
+    await hasFocus(page, plain)
     const told = fetch(`${parley.url}/api/sessions/${id}/wait?only=addressed&timeout=20`, { headers: { 'x-team-id': alex } })
     await page.keyboard.press('a')
     await card(page, plain)
@@ -92,12 +101,12 @@ test('decided with the keyboard alone: approved, edited and approved, rejected w
       .waitFor(SOON)
     const first = ((await (await told).json()) as any).messages
     expect(first).toMatchObject([{ event: 'proposal_approved', proposal_id: plain, by: 'Robin', edited: [] }])
-    expect(await focused(page)).toBe(`p${vague}`) // the next one
+    await hasFocus(page, vague) // the next one
     expect(await card(page, plain).getByRole('link', { name: 'The record' }).getAttribute('href')).toContain(`${path}/records#r`)
 
     await page.keyboard.press('e')
     const title = card(page, vague).getByLabel('Title')
-    expect(await title.evaluate((field) => field === document.activeElement)).toBe(true)
+    await hasFocus(page, vague, 'title')
     await page.keyboard.press('End')
     await page.keyboard.type(' for the editors')
     await page.keyboard.press('Escape')
@@ -112,7 +121,7 @@ test('decided with the keyboard alone: approved, edited and approved, rejected w
       data: { title: 'Write the guide for the editors' },
     })
 
-    expect(await focused(page)).toBe(`p${wrong}`)
+    await hasFocus(page, wrong)
     await page.keyboard.press('x')
     await page.keyboard.type('Two plugins need it.')
     await page.keyboard.press('Control+Enter')
@@ -149,7 +158,7 @@ test('by touch at 390 px; a second tap lands on nothing; what was refused keeps 
     await card(page, second).getByText('Must have at least 5 characters').waitFor(SOON)
     expect(await title.inputValue()).toBe('No')
     expect(await card(page, second).getByLabel('A word to the agent').inputValue()).toBe('Shorter.')
-    expect(await title.evaluate((field) => field === document.activeElement)).toBe(true)
+    await hasFocus(page, second, 'title')
     await title.fill('Freeze all tokens')
     await card(page, second).getByLabel('Due (UTC)').fill('2027-03-01T09:00')
     await card(page, second).getByRole('button', { name: 'Approve with changes' }).tap()
@@ -279,7 +288,7 @@ test('what an agent asks leave for stands first, and is answered there', () =>
     const asked = page.locator('#requests [data-card]', { hasText: 'rm -r fixtures' })
     await asked.waitFor(SOON)
     await page.locator(`#approvals-link[data-waiting="${waiting + 1}"]`).waitFor(SOON)
-    expect(await page.title()).toBe(`(${waiting + 1}) Approvals · Parley`)
+    await page.waitForFunction((title) => document.title === title, `(${waiting + 1}) Approvals · Parley`, SOON)
     expect(await page.getByRole('link', { name: `${waiting + 1} approvals waiting` }).count()).toBe(1)
     await asked.focus()
     await page.keyboard.press('a')
