@@ -16,8 +16,8 @@ if (doc && document.getElementById('document')) {
   mark()
   const written = () => {
     const version = `v${document.getElementById('written').dataset.version}`
-    if (doc.lastElementChild.textContent !== version) doc.dataset.news = ''
-    doc.lastElementChild.textContent = version
+    if (doc.querySelector('span').textContent !== version) doc.dataset.news = ''
+    doc.querySelector('span').textContent = version
     mark()
   }
   new MutationObserver(written).observe(pane, { subtree: true, attributeFilter: ['data-version'] })

@@ -32,7 +32,7 @@ export const Board = ({ board }: { board: BoardView }) => {
           {olderDone > 0 && (
             <a
               href={`/sessions/${session}/board?all=1`}
-              className="mx-4 mt-2 inline-block text-[12.5px] text-muted-foreground underline underline-offset-2 hover:text-foreground sm:mx-6"
+              className="inline-block px-4 pt-2 text-[12.5px] text-muted-foreground underline underline-offset-2 hover:text-foreground sm:px-6"
             >
               {olderDone} more that were done earlier
             </a>
@@ -87,7 +87,7 @@ const Title = ({ id, name, count }: { id: string; name: string; count: number })
 )
 
 const Rows = ({ session, items, label }: { session: string; items: WorkItem[]; label: string }) => (
-  <ul aria-label={label} className="divide-y border-y bg-card">
+  <ul aria-label={label} className="divide-y border-t border-b bg-card">
     {items.map((item) => (
       <WorkRow key={item.id} session={session} item={item} />
     ))}
@@ -95,10 +95,10 @@ const Rows = ({ session, items, label }: { session: string; items: WorkItem[]; l
 )
 
 const Fold = ({ label, count, children }: { label: string; count?: number; children: ReactNode }) => (
-  <details className="group/fold mt-4">
+  <details className="mt-4">
     <summary className={`${HEADING} flex w-fit cursor-pointer list-none items-center gap-1.5 px-4 pb-1 hover:text-foreground sm:px-6`}>
       {label} {count !== undefined && <span className="font-normal tabular-nums">{count}</span>}
-      <Icon name="chevron" className="size-3 transition-transform group-open/fold:rotate-90" />
+      <Icon name="chevron" className="size-3 transition-transform in-open:rotate-90" />
     </summary>
     {children}
   </details>

@@ -10,7 +10,7 @@ export const PlanLine = ({ plan: { done, total, untaken } }: { plan: Plan }) => 
       <span className="shrink-0 font-medium tabular-nums">
         {done} of {total} done
       </span>
-      <progress value={done} max={Math.max(total, 1)} aria-label="Done" className="plan h-1.5 min-w-0 max-w-56 flex-1" />
+      <progress value={done} max={Math.max(total, 1)} aria-label="Done" className="plan" />
     </p>
     {untaken.length > 0 && (
       <p className="mt-1 text-[12px] text-warn-foreground wrap-anywhere">

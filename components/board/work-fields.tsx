@@ -41,7 +41,7 @@ export const WorkFields = ({ values, problem, owners, others, waitsFor }: WorkFi
       defaultValue={values.paths}
       problem={problem}
       maxLength={4_200}
-      className="max-h-[20dvh] font-mono text-[12.5px]"
+      className="max-h-[30dvh] font-mono text-[12.5px]"
     />
     {others.length > 0 && <WaitsFor others={others} chosen={waitsFor} problem={problem} />}
   </>
@@ -79,9 +79,9 @@ interface WaitsForProps {
 const WaitsFor = ({ others, chosen, problem }: WaitsForProps) => (
   <fieldset className="min-w-0">
     <legend className="mb-1 text-[13px] font-medium">Waits for</legend>
-    <div className="thin-scroll max-h-36 overflow-y-auto rounded-md border bg-card py-1">
+    <div className="thin-scroll max-h-[30dvh] overflow-y-auto rounded-md border bg-card py-1">
       {others.map(({ id, title }) => (
-        <label key={id} className="flex min-h-8 items-center gap-2.5 px-3 text-[13px] has-checked:bg-accent max-sm:min-h-10">
+        <label key={id} className="flex min-h-9 items-center gap-2.5 px-3 text-[13px] has-checked:bg-accent">
           <input type="checkbox" name="depends_on" value={id} defaultChecked={chosen.includes(id)} />
           <span dir="auto" className="min-w-0 wrap-anywhere">
             {escapeInvisible(title)}

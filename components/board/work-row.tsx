@@ -24,7 +24,7 @@ export const WorkRow = ({ session, item }: { session: string; item: WorkItem }) 
           )}
         >
           {escapeInvisible(title)}
-          {priority === 'high' && !over && <span className="ms-2 text-[11.5px] text-warn-foreground">high</span>}
+          {priority === 'high' && !over && <span className="ml-2 text-[11.5px] text-warn-foreground">high</span>}
         </p>
         <Facts session={session} item={item} />
         {paths.length > 0 && !over && <Paths paths={paths} />}
@@ -48,18 +48,10 @@ export const WorkRow = ({ session, item }: { session: string; item: WorkItem }) 
 const Mark = ({ item: { list, team } }: { item: WorkItem }) => {
   if (team && list === 'claimed') return <TeamMark team={team} size="small" />
   return (
-    <span aria-hidden="true" className={cn('work-mark', MARKS[list])}>
+    <span aria-hidden="true" className="work-mark" data-list={list}>
       {list === 'done' && '✓'}
     </span>
   )
-}
-
-const MARKS: Record<WorkItem['list'], string> = {
-  ready: 'border-ok',
-  blocked: 'border-dashed border-muted-foreground',
-  claimed: 'border-brand',
-  done: 'border-transparent bg-ok/15 text-ok-foreground',
-  dropped: 'border-off bg-off/30',
 }
 
 // Who, since when, until when; what for, and what it waits for.
@@ -158,7 +150,7 @@ const Facts = ({ session, item }: { session: string; item: WorkItem }) => {
 const Paths = ({ paths }: { paths: WorkItem['paths'] }) => (
   <ul aria-label="Paths" className="work-paths">
     {paths.map(({ path, overlaps }) => (
-      <li key={path} className={overlaps.length > 0 ? 'border-warn/50 bg-warn/12 text-warn-foreground' : undefined}>
+      <li key={path} data-overlaps={overlaps.length > 0 || undefined}>
         <bdi>{escapeInvisible(path)}</bdi>
         {overlaps.length > 0 && (
           <span className="ml-1 font-sans">
@@ -171,7 +163,7 @@ const Paths = ({ paths }: { paths: WorkItem['paths'] }) => (
 )
 
 const Note = ({ text }: { text: string }) => (
-  <p dir="auto" className="mt-1 border-s-2 ps-2.5 text-[12.5px] leading-5 whitespace-pre-wrap text-muted-foreground wrap-anywhere">
+  <p dir="auto" className="work-note">
     {escapeInvisible(text)}
   </p>
 )

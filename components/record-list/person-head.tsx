@@ -7,9 +7,9 @@ const KINDS = { team: 'team', person: 'person', key: 'key' }
 
 /** Whose records these are. */
 export const PersonHead = ({ person: { name, kind, verified, open, meetings } }: { person: PersonView }) => (
-  <section aria-label="Whose records" className="rounded-lg border bg-card px-4 py-3 shadow-xs sm:px-5">
+  <section aria-label="Whose records" className="rounded-lg border bg-card px-4 py-3 shadow-xs">
     <p className="flex flex-wrap items-center gap-2">
-      <b dir="auto" className="min-w-0 text-[15px] font-semibold wrap-anywhere">
+      <b dir="auto" className="min-w-0 text-sm font-semibold wrap-anywhere">
         {escapeInvisible(name)}
       </b>
       <Badge variant="outline">{KINDS[kind]}</Badge>

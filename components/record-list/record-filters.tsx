@@ -82,7 +82,7 @@ interface ChoiceProps {
 }
 
 const Choice = ({ name, label, all, chosen, options }: ChoiceProps) => (
-  <div className="w-36 min-w-0 max-sm:w-[calc(50%-0.25rem)]">
+  <div className="record-choice">
     <Select name={name} aria-label={label} defaultValue={chosen}>
       <option value="">{all}</option>
       {options.map(([value, text]) => (

@@ -30,7 +30,7 @@ const isOver = ({ status }: RecordView) => status === 'withdrawn' || status === 
 export const RecordRow = ({ record, within }: Props) => {
   const { id, type, session, title, description, rationale, status, at, result, withdrawn } = record
   return (
-    <li id={recordAnchor(id)} tabIndex={-1} className="record grid min-w-0 grid-cols-[minmax(0,1fr)] gap-1 px-4 py-3.5 text-[13px] sm:px-5">
+    <li id={recordAnchor(id)} tabIndex={-1} className="record">
       <p className="flex items-center gap-x-2 text-[12px] leading-5 text-muted-foreground">
         <Badge variant={type === 'decision' ? 'concluded' : 'secondary'}>{TYPES[type]}</Badge>
         <Status record={record} className={STATUSES[status]} />
@@ -72,13 +72,8 @@ export const RecordRow = ({ record, within }: Props) => {
       <div className="flex flex-wrap items-end gap-x-3">
         <Provenance record={record} />
         {!isOver(record) && (
-          <span className={`-my-1 -mr-2 ml-auto ${FOR_ACTORS}`}>
-            <LinkButton
-              variant="ghost"
-              size="sm"
-              className="px-2 text-[12px] font-normal underline-offset-2 hover:underline max-sm:h-11 pointer-coarse:h-11"
-              {...inDialog(`/sessions/${session.id}/records/${id}/withdraw`)}
-            >
+          <span className={`ml-auto ${FOR_ACTORS}`}>
+            <LinkButton variant="ghost" size="sm" className="record-act" {...inDialog(`/sessions/${session.id}/records/${id}/withdraw`)}>
               Withdraw
             </LinkButton>
           </span>
@@ -149,7 +144,7 @@ export const PersonLink = ({ who: { id, name } }: { who: Who }) =>
 const Provenance = ({ record }: { record: RecordView }) => {
   const { aiAssisted, proposedBy, approvedBy, approvedAt, edited, proposal, source, session } = record
   return (
-    <p className="min-w-0 flex-1 basis-64 text-[12px] leading-5 text-muted-foreground wrap-anywhere">
+    <p className="record-origin text-[12px] leading-5 text-muted-foreground wrap-anywhere">
       {aiAssisted && <span className="mr-0.5 rounded border px-1 py-px text-[11px] font-medium text-foreground">AI-assisted</span>} proposed
       by <PersonLink who={proposedBy} />, approved by <PersonLink who={approvedBy} />{' '}
       <time dateTime={approvedAt} title={moment(approvedAt)} className="whitespace-nowrap tabular-nums">

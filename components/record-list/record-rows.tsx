@@ -20,7 +20,7 @@ export const RecordRows = ({ view: { records, next, problem, filters }, within }
     <>
       <ul
         aria-label="Records"
-        className={within ? 'divide-y border-y bg-card' : 'divide-y overflow-hidden rounded-lg border bg-card shadow-xs'}
+        className={within ? 'divide-y border-t border-b bg-card' : 'divide-y overflow-hidden rounded-lg border bg-card shadow-xs'}
       >
         {records.map((record) => (
           <RecordRow key={record.id} record={record} within={within} />

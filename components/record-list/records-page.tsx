@@ -17,6 +17,7 @@ interface Props {
 export const RecordsPage = ({ frame, view, person, series }: Props) => (
   <Shell frame={frame} title="Records · Parley" crumbs={[{ label: 'Records' }]}>
     <main id="main" className="mx-auto grid w-full max-w-3xl grid-cols-[minmax(0,1fr)] gap-4 px-4 py-7 sm:px-6">
+      <link rel="stylesheet" href="/public/board.css" />
       <div>
         <h1 className="text-xl font-semibold tracking-[-0.02em]">Records</h1>
         <p className="mt-0.5 text-[13px] text-muted-foreground">

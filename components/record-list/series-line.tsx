@@ -5,7 +5,7 @@ import { listHref, type SeriesMeeting, type SeriesView } from './record-view.ts'
 
 /** The sessions of a series in their order. */
 export const SeriesHead = ({ series }: { series: SeriesView }) => (
-  <section aria-label="The series" className="rounded-lg border bg-card px-4 py-3 shadow-xs sm:px-5">
+  <section aria-label="The series" className="rounded-lg border bg-card px-4 py-3 shadow-xs">
     <p className="text-[13px] font-medium">
       {series.meetings.length === 1 ? 'A session that none has continued yet' : `A series of ${series.meetings.length} sessions`}
     </p>
@@ -23,16 +23,9 @@ export const SeriesHead = ({ series }: { series: SeriesView }) => (
 
 /** Sessions one below the other, with what each decided. `here`: the one that the reader is in. */
 export const Timeline = ({ meetings, here }: { meetings: SeriesMeeting[]; here?: string }) => (
-  <ol className="mt-2">
+  <ol className="timeline">
     {meetings.map(({ id, title, at, concluded, decisions, openItems }) => (
-      <li
-        key={id}
-        className="relative flex flex-wrap items-baseline gap-x-2 py-0.5 pl-5 text-[12.5px] leading-5 before:absolute before:top-0 before:bottom-0 before:left-[5px] before:w-px before:bg-border first:before:top-3 last:before:bottom-auto last:before:h-3"
-      >
-        <span
-          aria-hidden="true"
-          className={cn('dot absolute top-2 left-0.5 size-2 rounded-full ring-2 ring-card', concluded ? 'bg-violet' : 'bg-ok')}
-        />
+      <li key={id} data-over={concluded || undefined}>
         <a
           href={id === here ? undefined : `/sessions/${id}`}
           dir="auto"

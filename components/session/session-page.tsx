@@ -35,17 +35,13 @@ export const SessionPage = ({ frame, session, link, side, composer }: Props) => 
     kind={session.agent && 'agents'}
   >
     <main id="main" className="flex min-h-0 flex-1 flex-col">
-      {side && <SideFiles hrefOf={frame.hrefOf} />}
+      {side && <SideFiles />}
       <Head session={session} person={frame.person} />
       <Conclusion document={session.document} />
       <Tabs session={session.id} side={side?.name ?? 'document'} counts={session.counts} version={session.document.version} />
       <div className="panes flex min-h-0 flex-1 max-lg:min-h-72">
         <FeedPane session={session} link={link} composer={{ ...composer, sessionId: session.id, person: frame.person }} />
-        <div
-          id="side"
-          {...(!side && { 'data-script': frame.hrefOf('sides.js'), 'data-style': frame.hrefOf('board.css') })}
-          className="flex min-h-0 min-w-0 flex-col lg:w-[44%] lg:shrink-0 not-on-document:max-lg:invisible"
-        >
+        <div id="side" className="flex min-h-0 min-w-0 flex-col lg:w-[44%] lg:shrink-0 not-on-document:max-lg:invisible">
           {side ? (
             <SidePanel session={session.id} side={side} counts={session.counts} />
           ) : (
@@ -71,11 +67,11 @@ const SKIPS: Skip[] = [
   { ...TO_CONTENT, href: '#document', when: 'lg:hidden not-on-document:hidden' },
   { label: 'Skip to the document', href: '#document', when: 'on-document:max-lg:hidden' },
 ]
-// A page that begins with the document loads these when they are needed (public/live/aside.js).
-const SideFiles = ({ hrefOf }: Pick<Frame, 'hrefOf'>) => (
+// A page that begins with the document loads these when they are needed, by the same names (public/live/aside.js).
+const SideFiles = () => (
   <>
-    <link rel="stylesheet" href={hrefOf('board.css')} />
-    <script src={hrefOf('sides.js')} defer />
+    <link rel="stylesheet" href="/public/board.css" />
+    <script src="/public/sides.js" defer />
   </>
 )
 

@@ -60,17 +60,17 @@ const Records = ({ session, view, people, series }: { session: string } & Sessio
         </p>
       )}
       {series && (
-        <div className="text-[12.5px] text-muted-foreground">
-          <a
-            href={listHref('/records', { series: series.id, type: 'decision', status: 'in_force' })}
-            className="float-right underline underline-offset-2 hover:text-foreground in-data-guest:hidden"
-          >
-            All their decisions in force
-          </a>
+        <div className="flex flex-wrap justify-between gap-x-4 text-[12.5px] text-muted-foreground">
           <details>
             <summary className="w-fit cursor-pointer hover:text-foreground">One of {series.meetings.length} sessions in a row</summary>
             <Timeline meetings={series.meetings} here={session} />
           </details>
+          <a
+            href={listHref('/records', { series: series.id, type: 'decision', status: 'in_force' })}
+            className="underline underline-offset-2 hover:text-foreground in-data-guest:hidden"
+          >
+            All their decisions in force
+          </a>
         </div>
       )}
     </div>

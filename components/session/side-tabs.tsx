@@ -1,4 +1,4 @@
-import { cn } from '../parts/cn.ts'
+import type { ReactNode } from 'react'
 import type { SideCounts, SideName } from './session-view.ts'
 
 interface Props {
@@ -12,41 +12,37 @@ const AT: Record<SideName, string> = { document: '', board: '/board', records: '
 const LABELS: Record<SideName, string> = { document: 'Document', board: 'Board', records: 'Records' }
 const SIDES = Object.keys(AT) as SideName[]
 
-/** What can stand beside the feed where there is room for both. Links to pages; public/live/sides.js puts another part in place instead. */
+/** What can stand beside the feed where there is room for both. Links to pages; public/sides.js puts another part in place instead. */
 export const SideTabs = ({ session, side, counts }: Props) => (
-  <nav aria-label="Beside the feed" className="flex h-full shrink-0 gap-4 text-[13px] max-lg:hidden">
+  <nav aria-label="Beside the feed" className="flex h-10 shrink-0 gap-4 text-[13px] max-lg:hidden">
     {SIDES.map((name) => (
-      <a
-        key={name}
-        href={`/sessions/${session}${AT[name]}`}
-        data-side={name}
-        aria-current={name === side ? 'page' : undefined}
-        className={cn(
-          'flex items-center gap-1.5 border-b-2 px-0.5',
-          name === side ? 'border-foreground font-medium' : 'border-transparent text-muted-foreground hover:text-foreground',
-        )}
-      >
+      <Tab key={name} name={name} href={`/sessions/${session}${AT[name]}`} current={name === side}>
         {LABELS[name]}
         <Count name={name} counts={counts} />
-      </a>
+      </Tab>
     ))}
   </nav>
 )
 
-/** Kept up to date by public/live/sides.js. */
-const Count = ({ name, counts }: { name: SideName; counts: SideCounts }) =>
-  name === 'document' ? null : (
-    <span data-count={name} className="text-[11px] font-normal text-muted-foreground tabular-nums">
-      {counts[name]}
-    </span>
-  )
+interface TabProps {
+  name: SideName | 'feed'
+  href: string
+  current?: boolean
+  children: ReactNode
+}
 
-const TAB = 'flex items-center gap-1.5 border-b-2 px-0.5'
-const CHOSEN = 'border-foreground font-medium'
-const OTHER = 'border-transparent text-muted-foreground'
+const Tab = ({ name, href, current = false, children }: TabProps) => (
+  <a href={href} data-side={name} aria-current={current ? 'page' : undefined} className="tab">
+    {children}
+  </a>
+)
+
+/** Kept up to date by public/live/aside.js. */
+const Count = ({ name, counts }: { name: SideName; counts: SideCounts }) =>
+  name === 'document' ? null : <span data-count={name}>{counts[name]}</span>
 
 // For windows in which the panes do not fit side by side. Feed and document are on one page: their tabs are links to a pane, and session.css
-// shows the pane that the address names: without script, and with the back button.
+// shows the pane that the address names, and which tab is chosen: without script, and with the back button.
 export const Tabs = ({ session, side, counts, version }: Props & { version: number }) => {
   const at = `/sessions/${session}`
   const here = side === 'document'
@@ -54,43 +50,21 @@ export const Tabs = ({ session, side, counts, version }: Props & { version: numb
     <nav
       id="tabs"
       aria-label="Parts"
+      data-here={here || undefined}
       className="no-bar sticky top-0 z-20 flex h-9 shrink-0 gap-4 overflow-x-auto border-b bg-background px-4 text-[13px] whitespace-nowrap lg:hidden"
     >
-      <a
-        href={here ? '#feed' : at}
-        data-side="feed"
-        className={cn(
-          TAB,
-          here ? CHOSEN : OTHER,
-          here && 'on-document:border-transparent on-document:font-normal on-document:text-muted-foreground',
-        )}
-      >
+      <Tab name="feed" href={here ? '#feed' : at}>
         Feed
-      </a>
-      <a
-        href={here ? '#document' : `${at}#document`}
-        data-side="document"
-        className={cn(
-          TAB,
-          OTHER,
-          'data-news:after:size-1.5 data-news:after:rounded-full data-news:after:bg-brand',
-          here && 'on-document:border-foreground on-document:font-medium on-document:text-foreground',
-        )}
-      >
+      </Tab>
+      <Tab name="document" href={`${here ? '' : at}#document`}>
         Document
-        <span className="text-[11px] font-normal text-muted-foreground tabular-nums">v{version}</span>
-      </a>
+        <span>v{version}</span>
+      </Tab>
       {(['board', 'records'] as const).map((name) => (
-        <a
-          key={name}
-          href={`${at}${AT[name]}`}
-          data-side={name}
-          aria-current={name === side ? 'page' : undefined}
-          className={cn(TAB, name === side ? CHOSEN : OTHER)}
-        >
+        <Tab key={name} name={name} href={`${at}${AT[name]}`} current={name === side}>
           {LABELS[name]}
           <Count name={name} counts={counts} />
-        </a>
+        </Tab>
       ))}
     </nav>
   )

@@ -3,18 +3,18 @@
 import { $ } from './elements.js'
 
 export const offerSides = (path) => {
-  const [mark, { script, style }] = [$('side-mark'), $('side').dataset]
+  const mark = $('side-mark')
   const count = () => {
     for (const place of document.querySelectorAll('[data-count]')) place.textContent = mark.dataset[`${place.dataset.count}Count`]
   }
   new MutationObserver(count).observe(mark, { attributes: true })
-  if (!script) return // sides.js is there
+  if ($('panel')) return // sides.js is there
   let loading
   const load = () =>
     (loading ??= new Promise((done) => {
       const [sheet, code] = [document.createElement('link'), document.createElement('script')]
-      Object.assign(sheet, { rel: 'stylesheet', href: style })
-      Object.assign(code, { src: script, onload: done, onerror: done })
+      Object.assign(sheet, { rel: 'stylesheet', href: '/public/board.css' })
+      Object.assign(code, { src: '/public/sides.js', onload: done, onerror: done })
       document.head.append(sheet, code)
     }))
   const offer = async (event) => {

@@ -27,6 +27,7 @@ const TYPES = {
   'counted.js': 'text/javascript; charset=utf-8',
   'cards.js': 'text/javascript; charset=utf-8',
   'approvals.js': 'text/javascript; charset=utf-8',
+  'dialog.js': 'text/javascript; charset=utf-8',
   'sides.js': 'text/javascript; charset=utf-8',
   'agents.js': 'text/javascript; charset=utf-8',
   'sw.js': 'text/javascript; charset=utf-8',

@@ -92,7 +92,7 @@ test('what teams claim, note, finish and hand back at another instance is on the
         claimed: await shows(page, `section[aria-labelledby=board-claimed] #w${lexer}`, () =>
           teamThere(`${at}/work/claim`, { item_id: lexer }),
         ),
-        noted: await shows(page, `#w${lexer} .border-s-2`, () => teamThere(`${at}/work/${lexer}`, { note: 'Numbers are in.' })),
+        noted: await shows(page, `#w${lexer} .work-note`, () => teamThere(`${at}/work/${lexer}`, { note: 'Numbers are in.' })),
         done: await shows(page, `section[aria-labelledby=board-done] #w${lexer}`, () =>
           teamThere(`${at}/work/${lexer}`, { status: 'done', result: 'In `src/lexer`.' }),
         ),
