@@ -10,19 +10,22 @@ export const offerSides = (path) => {
   new MutationObserver(count).observe(mark, { attributes: true })
   if ($('panel')) return // sides.js is there
   let loading
+  let ready = false
   const load = () =>
     (loading ??= new Promise((done) => {
       const [sheet, code] = [document.createElement('link'), document.createElement('script')]
-      Object.assign(sheet, { rel: 'stylesheet', href: '/public/board.css' })
+      const next = () => document.head.append(code)
+      Object.assign(sheet, { rel: 'stylesheet', href: '/public/board.css', onload: next, onerror: next })
       Object.assign(code, { src: '/public/sides.js', onload: done, onerror: done })
-      document.head.append(sheet, code)
+      document.head.append(sheet)
     }))
   const offer = async (event) => {
     const link = event.target.closest?.(`a[data-side],a[href^="${path}/board"],a[href^="${path}/records"]`)
     if (!link || innerWidth < 1024) return
-    const first = event.type === 'click' && !loading && !(event.metaKey || event.ctrlKey || event.shiftKey)
+    const first = event.type === 'click' && !ready && !(event.metaKey || event.ctrlKey || event.shiftKey)
     if (first) event.preventDefault()
     await load()
+    ready = true
     if (first) link.click()
   }
   for (const type of ['pointerover', 'click']) document.addEventListener(type, offer)

@@ -99,6 +99,7 @@ test('what teams claim, note, finish and hand back at another instance is on the
       }
       console.log('from the answer at another instance to the open board, ms:', took)
       for (const [what, ms] of Object.entries(took)) expect([what, ms < LIVE_MS]).toEqual([what, true])
+      await list(page, 'ready').filter({ hasText: 'Write the parser' }).waitFor(SOON) // what waited for it can begin
       expect(await titlesIn(page, 'ready')).toEqual(['Write the printer', 'Write the parser'])
       expect(await item(page, lexer).locator('code').innerText()).toBe('src/lexer')
       expect(await page.locator('#panel [data-count=board]').innerText()).toBe('1/3')
