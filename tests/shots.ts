@@ -8,6 +8,7 @@ import { fillAgents, type AgentsDemo } from './support/demo-agents.ts'
 import { fillDemo, type Demo } from './support/demo.ts'
 import { fillAsleep } from './support/demo-asleep.ts'
 import { fillProposals } from './support/demo-proposals.ts'
+import { fillRecords, type RecordsDemo } from './support/demo-records.ts'
 import { demoTranscript } from './support/demo-transcript.ts'
 import { KEY, MOBILE, serveSite, startBrowser, usingPage, type Site } from './support/site.ts'
 
@@ -32,6 +33,7 @@ const main = async () => {
   const sleeping = await fillAsleep(parley, robin!.map(({ name, value }) => `${name}=${value}`).join('; '))
   const agents = await fillAgents(parley)
   const proposals = await proposed(parley, robin!)
+  const records = await fillRecords(parley, robin!.map(({ name, value }) => `${name}=${value}`).join('; '))
   const leave = follow(parley, demo)
   try {
     const shoot = (site: Site, path: string, file: string, look: Parameters<Browser['newContext']>[0], cookies = robin) =>
@@ -50,7 +52,8 @@ const main = async () => {
         const file = (name: string) => join(argument, `${name}-${look}.png`)
         await shoot(nothing, '/', file('home-empty'), options, [])
         await shoot(nothing, '/approvals', file('approvals-empty'), options, [])
-        for (const [name, path] of pagesOf(demo, trace, sleeping.id, agents, proposals)) await shoot(parley, path, file(name), options)
+        for (const [name, path] of [...pagesOf(demo, trace, sleeping.id, agents, proposals), ...recordPages(records)])
+          await shoot(parley, path, file(name), options)
         await shoot(parley, '/sign-in', file('sign-in'), options, [])
         await shoot(parley, '/nothing', file('not-found'), options, [])
       }
@@ -104,6 +107,15 @@ const pagesOf = (
   ['approval-replaces', `/approvals/${again}`],
   ['session-proposals', parser.path],
   ['keys', '/settings/keys'],
+]
+
+const recordPages = ({ session, before, owner }: RecordsDemo): [name: string, path: string][] => [
+  ['board', `/sessions/${session}/board`],
+  ['session-records', `/sessions/${session}/records`],
+  ['records', '/records'],
+  ['records-person', `/records?owner=${owner}`],
+  ['records-series', `/records?series=${before}&type=decision`],
+  ['work-new', `/sessions/${session}/board/new`],
 ]
 
 // The demo was said and written within a second. As it would have been: over an hour or so, the older the session the longer ago.
