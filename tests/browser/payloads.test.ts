@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { BrowserContext, Page } from 'playwright'
 import { renderMarkdown } from '../../src/markdown/render.ts'
+import { pathProblem } from '../../src/core/path-overlap.ts'
 import { nameIsPlain } from '../../src/core/text.ts'
 import { trace, type Step } from '../support/history.ts'
 import { HOSTILE, PAYLOADS } from '../support/payloads.ts'
@@ -11,6 +12,7 @@ const CALM = 'lorem alert(1) ipsum' // also says what is looked for
 const ROWS = 120 // more than a page begins with
 const NAMES = 150
 const SESSIONS = 60
+const WORK = 80
 const LIVE = 80
 const PROPOSALS = 70 // a session may have 100 pending
 const EVENTS = 149 // with the prompt, what one page of a turn holds
@@ -21,6 +23,8 @@ const NOTED = ['reasoning', 'runtime', 'unknown', 'system', 'compaction', 'runti
 const { parley, using, robin, asRobin } = withSite({ IDLE_AFTER: '1', DISCONNECTED_AFTER: '2' })
 let calm: Meeting
 let hostile: Meeting
+let calmWork: Meeting
+let hostileWork: Meeting
 
 interface Meeting {
   path: string
@@ -36,6 +40,8 @@ beforeAll(async () => {
   ])
   hostile = await meeting(HOSTILE)
   for (const payload of HOSTILE.slice(0, SESSIONS)) await convene(payload)
+  calmWork = await workshop(Array.from({ length: WORK }, () => CALM))
+  hostileWork = await workshop(HOSTILE.slice(0, WORK))
 }, 240_000)
 
 const fit = (text: string, characters: number) => [...text].slice(0, characters).join('')
@@ -48,6 +54,8 @@ const convene = async (payload: string) => {
   })
   return { path: `/sessions/${session_id}`, transcript: '', token: team_id! }
 }
+
+const meetings = () => [calm, hostile] as const
 
 /** A session in which each text stands as title, description, reason and message, as team name where it may be one, and in the doc. */
 const meeting = async (texts: readonly string[]): Promise<Meeting> => {
@@ -98,6 +106,38 @@ const propose = async (path: string, texts: readonly string[], token: string) =>
   }
 }
 
+/** A session with a board and records of whose texts each is one of these: titles, descriptions, paths, notes, results, reasons. */
+const workshop = async (texts: readonly string[]): Promise<Meeting> => {
+  const { path, token } = await convene(CALM)
+  const cookie = await robin()
+  const post = (to: string, body: unknown, by: Record<string, string> = { 'x-team-id': token }) =>
+    fetch(`${parley.url}/api${to}`, { method: 'POST', headers: { 'content-type': 'application/json', ...by }, body: JSON.stringify(body) })
+  const line = (text: string, i: number) => fit(`${text.replace(/[\r\n]/g, ' ')} alert(1) ${i}`, 200)
+  const pathOf = (text: string) => fit(text.replace(/[\r\n]/g, ''), 150)
+  for (const [i, text] of texts.entries()) {
+    const paths = pathProblem(pathOf(text)) ? [] : [pathOf(text)]
+    const planned = await post(`${path}/work`, {
+      items: [{ title: `Work ${line(text, i)}`.slice(0, 190), description: fit(text, 4_000), paths }],
+    })
+    expect([text, planned.status]).toEqual([text, 200])
+    const { item_id } = ((await planned.json()) as any).items[0]
+    const status = [undefined, 'done', 'dropped', undefined][i % 4]
+    if (i % 4 < 2) await post(`${path}/work/claim`, { item_id, allow_overlap: true })
+    await post(`${path}/work/${item_id}`, { ...(status && { status }), note: fit(text, 1_000), result: fit(text, 2_000) })
+    if (i % 5) continue
+    const said = {
+      title: `Record ${line(text, i)}`.slice(0, 190),
+      description: fit(`${text} ipsum`, 1_000),
+      rationale: fit(`${text}.`, 1_000),
+    }
+    const proposed = await parley.post('/records/propose_decision', said, token)
+    const approved = await post(`/approvals/${proposed.id}`, { action: 'approve' }, { cookie })
+    const { record } = (await approved.json()) as any
+    if (i % 2) await post(`/records/${record.decision_id}/withdraw`, { reason: `${fit(text, 900)}.` }, { cookie })
+  }
+  return { path, transcript: '', token }
+}
+
 /** A trace in which each text stands wherever a transcript may have one; its first turn has several of everything. */
 const transcript = async (texts: readonly string[]): Promise<string> => {
   const all = texts.map((text) => text.replaceAll('\0', '').toWellFormed())
@@ -134,7 +174,7 @@ const foreign = (page: Page, ours: Shape) =>
         element.id &&
         (seen.has(element.id) ||
           !(
-            /^[mvbed]\d+$|^p[\da-f-]{36}(?:-[a-z_-]+)?$|^together-[\da-f]{12}$|^doc-[\p{L}\p{M}\p{N}-]+$/u.test(element.id) ||
+            /^[mvbed]\d+$|^[pwr][\da-f-]{36}(?:-[a-z_-]+)?$|^together-[\da-f]{12}$|^doc-[\p{L}\p{M}\p{N}-]+$/u.test(element.id) ||
             ids.includes(element.id)
           ))
       )
@@ -233,10 +273,17 @@ describe.each([
     ['what was decided', ({ path }) => `/approvals?show=decided&meeting=${path.slice('/sessions/'.length)}`],
     ['home', () => '/'],
   ]
-  for (const [name, at] of PAGES)
+  const OF_WORK: typeof PAGES = [
+    ['a board', ({ path }) => `${path}/board?all=1`],
+    ['the records of a session', ({ path }) => `${path}/records`],
+    ['records', ({ path }) => `/records?meeting=${path.slice('/sessions/'.length)}`],
+    ['the way to more work', ({ path }) => `${path}/board/new`],
+  ]
+  for (const [name, at] of [...PAGES, ...OF_WORK])
     test(`${name}: nothing runs, nothing is fetched, nothing stands there that is not ours`, () =>
       using(options, async (page, complaints, context) => {
         await asRobin(page)
+        const [calm, hostile] = OF_WORK.some(([one]) => one === name) ? [calmWork, hostileWork] : meetings()
         await page.goto(at(calm))
         const ours = await shapeOf(page)
         const deeds = await watch(context)
