@@ -3,7 +3,6 @@ import { and, asc, eq, inArray, sql } from 'drizzle-orm'
 import type { Queries } from '../../../db/database.ts'
 import { pgArray } from '../../../db/arrays.ts'
 import { tasks } from '../../../db/control-schema.ts'
-import { sessions } from '../../../db/schema.ts'
 import { isUuid } from '../../core/ids.ts'
 import { isOnline } from './runners.ts'
 
