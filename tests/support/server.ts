@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { madeForAll } from './empty.ts'
+import { makeEmpty } from './pglite.ts'
 
 export interface TestServer {
   url: string
@@ -100,8 +101,7 @@ const emptyDatabase = async (): Promise<string> => {
 /** Makes a data folder with an empty embedded database, unless it is there. */
 export const makeEmptyDatabase = async (folder: string): Promise<void> => {
   const making = mkdtempSync(join(tmpdir(), 'parley-test-'))
-  const { code, output } = await runServer(['migrate'], { DATA_DIR: making }, READY_WITHIN_MS)
-  if (code !== 0) throw new Error(`No database could be made:\n${output}`)
+  await (await makeEmpty(join(making, 'pg'))).close()
   if (existsSync(folder)) rmSync(making, { recursive: true })
   else renameSync(making, folder)
 }
