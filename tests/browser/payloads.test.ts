@@ -129,13 +129,17 @@ const shapeOf = async (page: Page): Promise<Shape> => {
   const { tags, attributes, ids } = await page.evaluate(() => {
     const all = [...document.querySelectorAll('*')]
     return {
-      tags: all.map(({ localName }) => localName),
-      attributes: all.flatMap((element) =>
-        [...element.attributes].flatMap(({ name, value }) => [
-          `${element.localName} ${name}`,
-          `${name}="${value.replace(/[\w-]{36}|[\d.]+/g, '')}"`,
-        ]),
-      ),
+      tags: [...new Set(all.map(({ localName }) => localName))],
+      attributes: [
+        ...new Set(
+          all.flatMap((element) =>
+            [...element.attributes].flatMap(({ name, value }) => [
+              `${element.localName} ${name}`,
+              `${name}="${value.replace(/[\w-]{36}|[\d.]+/g, '')}"`,
+            ]),
+          ),
+        ),
+      ],
       ids: all.map(({ id }) => id),
     }
   })
