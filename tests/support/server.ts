@@ -125,10 +125,10 @@ export const gone = (child: ChildProcess): Promise<void> =>
 
 // In a folder without .env files, and with nothing of our own environment that would configure it.
 const run = (args: string[], environment: Record<string, string>, printed: string[]): ChildProcess => {
-  const { PATH = '', HOME = '', BUN_JSC_useOMGJIT = '1' } = process.env
+  const { PATH = '', HOME = '', BUN_JSC_useOMGJIT = '1', BUN_JSC_useFTLJIT = '1' } = process.env
   const child = spawn(process.execPath, [SERVER, ...args], {
     cwd: tmpdir(),
-    env: { PATH, HOME, BUN_JSC_useOMGJIT, ...environment },
+    env: { PATH, HOME, BUN_JSC_useOMGJIT, BUN_JSC_useFTLJIT, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   child.stdout!.on('data', (chunk: Buffer) => printed.push(chunk.toString()))
