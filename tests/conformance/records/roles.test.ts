@@ -139,7 +139,7 @@ for (const env of [{}, { VIEWER_PASSWORD: 'a password for viewers' }] as Record<
         })
 
         test('every bad team_id gets one and the same answer [E11]', async () => {
-          const { session_id, foreign, nora } = await scene()
+          const { foreign, nora } = await scene()
           const proposal_id = await proposedBy(nora)
           const left = seat(rest, await done(rest('join_session', { session_id: foreign.id, team_name: 'Cleo' })))
           await done(left('leave_session'))
