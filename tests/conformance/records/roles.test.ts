@@ -138,6 +138,30 @@ for (const env of [{}, { VIEWER_PASSWORD: 'a password for viewers' }] as Record<
           await refused(call('records.cancel_proposal', { proposal_id }, as), open ? 'forbidden' : 'not_found')
         })
 
+        test('every bad team_id gets one and the same answer [E11]', async () => {
+          const { foreign, nora } = await scene()
+          const proposal_id = await proposedBy(nora)
+          const left = seat(rest, await done(rest('join_session', { session_id: foreign.id, team_name: 'Cleo' })))
+          await done(left('leave_session'))
+          const { handle, token } = foreign.bea
+          const bad = [
+            '',
+            'x'.repeat(64),
+            handle,
+            `${handle}.${'A'.repeat(32)}`,
+            `${crypto.randomUUID()}.${token.split('.')[1]}`,
+            left.token,
+          ]
+          for (const team of bad)
+            for (const [name, input] of [
+              ['propose_action_item', ACTION],
+              ['cancel_proposal', { proposal_id }],
+            ] as const) {
+              const { message } = await refused(call(`records.${name}`, { ...input }, { team }), 'unauthorized')
+              expect(message).toStartWith('Not authenticated')
+            }
+        })
+
         test('nobody, and keys for something else, may nothing [E11]', async () => {
           const { session_id, strangers, nora } = await scene()
           const proposal_id = await proposedBy(nora)
