@@ -38,12 +38,12 @@ const OPEN = /^(open|next|to[ -]?do|outstanding|remaining|questions?|action item
 /** The handoff of a session that the caller may read. */
 export const handoffOf = async (services: Services, session: Session, link: ServerLink): Promise<string> => {
   const { database } = services
-  const [teams, doc, { events }, decisions, board] = await Promise.all([
+  const [teams, doc, { events }, board, decisions] = await Promise.all([
     roster(database, session.id),
     readDocument(database, session.id),
     eventsBefore(database, session.id, undefined, false, EVENTS_READ),
-    decisionsOf(database, session.id, DECISIONS_READ),
     boardNow(services, database, session.id),
+    decisionsOf(database, session.id, DECISIONS_READ),
   ])
   const asked = await unanswered(database, session.id, teams)
   const parts = [

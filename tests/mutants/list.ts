@@ -1,5 +1,6 @@
 // Faults that somebody could make, by hand-picked place: each breaks one promise and must fail one of its tests.
 import { CONTROL } from './control.ts'
+import { RECORDS } from './records.ts'
 
 export interface Mutant {
   name: string
@@ -735,4 +736,5 @@ export const MUTANTS: Mutant[] = [
   ...NOTICES,
   ...CREDENTIALS,
   ...CONTROL,
+  ...RECORDS,
 ]

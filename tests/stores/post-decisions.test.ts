@@ -25,6 +25,7 @@ const SESSIONS: Record<keyof typeof sessions.$inferSelect, Meaning> = {
   updatedAt: NO,
   closedAt: NO,
   archivedAt: DECIDES,
+  purgedAt: NO,
   expectedTeams: NO,
   lastSequence: NO, // it is the log's end
   lastConversationSequence: NO,
