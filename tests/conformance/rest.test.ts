@@ -318,7 +318,10 @@ onEveryEngine((parley) => {
 
     test('where an access token is needed, every line of the guides that is to be copied sends it', async () => {
       const served = await parley().beside({ ACCESS_TOKEN: 'a token of some length' })
-      const pages = ['/AGENTS.md', ...['control', 'curl', 'errors', 'events', 'history', 'hooks', 'work'].map((name) => `/AGENTS/${name}.md`)]
+      const pages = [
+        '/AGENTS.md',
+        ...['control', 'curl', 'errors', 'events', 'history', 'hooks', 'work'].map((name) => `/AGENTS/${name}.md`),
+      ]
       const read = async (from: Pick<Parley, 'send'>) =>
         (await Promise.all(pages.map(async (path) => (await from.send(path)).text()))).join('\n')
       const guides = await read(served)
