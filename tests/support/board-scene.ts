@@ -38,6 +38,7 @@ export const workEvents = async ({ database }: Served, sessionId: string): Promi
 export const silentFor = async ({ database, services }: Served, sessionId: string, { handle }: Seat, seconds: number): Promise<void> => {
   services.callers.delete(handle)
   services.presence.drain()
+  await Bun.sleep(100) // what was being written of it when it was forgotten here
   const ago = `statement_timestamp() - ${seconds} * interval '1 second'`
   await database.query(`update items set claim_renewed_at = ${ago} where session_id = $1 and claimed_team_id = $2`, [sessionId, handle])
   await database.query(`update participants set last_seen_at = ${ago}, polling_until = null where session_id = $1 and team_id = $2`, [
