@@ -117,7 +117,11 @@ const Clients = ({ link, program }: Pick<Props, 'link' | 'program'>) => (
     <Snippet label="Codex, config.toml" code={codexConfig(link)} />
     <Snippet label="opencode.json" code={opencode(link)} />
     <Snippet label=".mcp.json, for most other clients" code={mcpJson(link)} className={WIDE} />
-    <Snippet label="With records: agents propose decisions and action items, and find them again" code={withRecords(link)} className={WIDE} />
+    <Snippet
+      label="With records: agents propose decisions and action items, and find them again"
+      code={withRecords(link)}
+      className={WIDE}
+    />
     <p className="text-[13px] text-muted-foreground lg:col-span-2">
       This is the link to give in place of the one above, in quotes on a command line.
     </p>

@@ -69,7 +69,8 @@ export const inTitles = (search: Search): SQL => {
 
 export const inTexts = (search: Search): SQL => {
   const { query } = search
-  const asAsked = (text: SQL) => sql`case when ${text} ilike all (${pgArray(patternsOf(query))}::text[]) then ${sql.raw(String(AS_ASKED))} else 0 end`
+  const asAsked = (text: SQL) =>
+    sql`case when ${text} ilike all (${pgArray(patternsOf(query))}::text[]) then ${sql.raw(String(AS_ASKED))} else 0 end`
   return best(
     search,
     [

@@ -33,7 +33,9 @@ throughEveryDoor((call, parley) => {
       await agreed(at)
       await decided(at)
       await done(at.alex('propose_action_item', { title: 'Pending still' }))
-      const resumed = await done(call('create_session', { title: 'The second', description: '', creator_team_name: 'Cleo', resume_from: at.id }))
+      const resumed = await done(
+        call('create_session', { title: 'The second', description: '', creator_team_name: 'Cleo', resume_from: at.id }),
+      )
       const { meetings } = await done(read('get_meetings', { series_id: at.id }))
       expect(meetings.map(({ meeting_id, series }: any) => [meeting_id, series])).toEqual([
         [resumed.session_id, { series_id: at.id, position: 2, count: 2 }],
@@ -180,10 +182,7 @@ throughEveryDoor((call, parley) => {
       expect(await inStatus()).toEqual(['open', undefined])
       await done(at.seats.bea('claim_work', { item_id }))
       expect(await inStatus()).toEqual(['claimed', "Bea's Team"])
-      await parley().database.query(
-        `update items set claim_renewed_at = claim_renewed_at - interval '2 days' where id = $1`,
-        [item_id],
-      )
+      await parley().database.query(`update items set claim_renewed_at = claim_renewed_at - interval '2 days' where id = $1`, [item_id])
       await parley().database.query(`update participants set last_seen_at = last_seen_at - interval '2 days' where team_id = $1`, [
         at.seats.bea.handle,
       ])
@@ -241,19 +240,35 @@ throughEveryDoor((call, parley) => {
         expect(score).toBeGreaterThan(0)
         expect(score).toBeLessThanOrEqual(1)
       }
-      expect(results.map(({ score }: any) => score)).toEqual(results.map(({ score }: any) => score).toSorted((a: number, b: number) => b - a))
+      expect(results.map(({ score }: any) => score)).toEqual(
+        results.map(({ score }: any) => score).toSorted((a: number, b: number) => b - a),
+      )
       expect((await find(word, { content_types: ['action'] })).map(({ id }: any) => id)).toEqual([item.item_id])
       expect((await find(`Fede the ${word.slice(0, 5)}${word.slice(6)}`))[0].id).toBe(item.item_id)
       expect((await find(`we keep one ${word} and`, { limit: 1 }))[0].id).toBe(decision.decision_id)
     })
 
-    test.each(['a', 'ab', '++', '->', '"', '%', '_', '\\', '漢字', 'Привет мир', '👩‍🚀', '1', '. . .', 'a b c d e f g', "it's", 'x'.repeat(200)])(
-      'answers %p cleanly [E5]',
-      async (query) => {
-        const { results } = await done((await reader())('search_content', { query }))
-        expect(Array.isArray(results)).toBe(true)
-      },
-    )
+    test.each([
+      'a',
+      'ab',
+      '++',
+      '->',
+      '"',
+      '%',
+      '_',
+      '\\',
+      '漢字',
+      'Привет мир',
+      '👩‍🚀',
+      '1',
+      '. . .',
+      'a b c d e f g',
+      "it's",
+      'x'.repeat(200),
+    ])('answers %p cleanly [E5]', async (query) => {
+      const { results } = await done((await reader())('search_content', { query }))
+      expect(Array.isArray(results)).toBe(true)
+    })
 
     test('finds what is written in other scripts, and signs, as they are [E5]', async () => {
       const [at, read] = [await scene(), await reader()]
@@ -295,10 +310,13 @@ throughEveryDoor((call, parley) => {
     /** A session with five records of each kind, and the input that lists them. */
     const five = async () => {
       const at = await scene()
-      for (let n = 0; n < 5; n++) await Promise.all([agreed(at, { title: `Action number ${n}` }), decided(at, { title: `Decision number ${n}` })])
+      for (let n = 0; n < 5; n++)
+        await Promise.all([agreed(at, { title: `Action number ${n}` }), decided(at, { title: `Decision number ${n}` })])
       let last = at.id
       for (let n = 0; n < 4; n++) {
-        const made = await done(call('create_session', { title: `Again ${n}`, description: '', creator_team_name: 'Cleo', resume_from: last }))
+        const made = await done(
+          call('create_session', { title: `Again ${n}`, description: '', creator_team_name: 'Cleo', resume_from: last }),
+        )
         last = made.session_id
       }
       return { at, last, input: (list: List) => (list === 'get_meetings' ? { series_id: at.id } : { meeting_id: at.id }) }
@@ -330,7 +348,10 @@ throughEveryDoor((call, parley) => {
       const [{ at, input }, read] = [await five(), await reader()]
       for (const [list, field] of Object.entries(LISTS) as [List, string][]) {
         const { next_cursor } = await done(read(list, { ...input(list), limit: 1 }))
-        for (const wrong of [{ cursor: next_cursor, limit: 1 }, { ...input(list), cursor: 'x' }]) {
+        for (const wrong of [
+          { cursor: next_cursor, limit: 1 },
+          { ...input(list), cursor: 'x' },
+        ]) {
           const { details } = await refused(read(list, wrong), 'invalid_request')
           expect(details.field).toBe('cursor')
         }
