@@ -45,7 +45,7 @@ const TABLES: Record<ContentType, { from: SQL; session: SQL; at: SQL; which: SQL
 const TEXT = sql`(title || ' ' || description)`
 
 // The best rows of each type that the condition finds. A query without trigrams has no condition on them: the index would be read whole.
-const best = ({ query, types, sessionId, limit }: Search, tiers: { condition: SQL; most: number }[], score: SQL): SQL => {
+const best = ({ types, sessionId, limit }: Search, tiers: { condition: SQL; most: number }[], score: SQL): SQL => {
   const found = CONTENT_TYPES.flatMap((type) => {
     const { from, session, at, which } = TABLES[type]
     const only = sql`${type}::text = any(${pgArray(types)}::text[]) and (${sessionId ?? null}::uuid is null or ${session} = ${sessionId ?? null}::uuid)`
