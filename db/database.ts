@@ -31,6 +31,8 @@ export interface Database extends Queries {
    *  notifications from before it may have been missed. `others` resolves to whether another program listens on this database, or may do,
    *  even one that is frozen. */
   listen(onMessage: (payload: string) => void, onListening: (others: Promise<boolean>) => void): Promise<void>
+  /** Copies the embedded database's files into this folder, which must not be there, while nothing is written. */
+  copyTo?(folder: string): Promise<void>
   close(): Promise<void>
   /** The number of statements sent so far: for metrics and tests. */
   readonly statements: () => number

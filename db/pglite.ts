@@ -1,7 +1,20 @@
 // The embedded database: one process, one connection, on this very thread.
 import { PGlite, type Transaction } from '@electric-sql/pglite'
 import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm'
-import { existsSync, fstatSync, futimesSync, mkdirSync, openSync, renameSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
+import {
+  constants,
+  cpSync,
+  existsSync,
+  fstatSync,
+  futimesSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { CHANNEL, OID, queriesOver, rfc3339, unlessLate, withinDeadline, type Database, type RunStatement } from './database.ts'
 
@@ -18,17 +31,45 @@ export const OPTIONS = {
 export const openPglite = async (folder?: string, warn: (line: string) => void = () => {}): Promise<Database> => {
   const client = await PGlite.create({ ...OPTIONS, ...(folder ? { dataDir: preparedFolder(folder, warn) } : {}) })
   const database = await databaseOn(client, folder ? spaceIn(folder) : undefined)
+  const copyTo = (to: string) =>
+    client.transaction(async (tx) => {
+      await tx.exec('checkpoint')
+      copyFiles(filesIn(folder!), to) // other statements wait for the end of a transaction, and this thread for the copy
+    })
   if (folder) {
     writeFileSync(join(folder, DONE), '')
     rmSync(join(folder, BEGUN), { force: true })
   }
-  return database
+  return folder ? { ...database, copyTo } : database
 }
+
+const filesIn = (folder: string) => join(folder, 'pg')
+
+/** Copies a database's files. Where the file system can, they are shared until one of them changes, which takes no time. */
+const copyFiles = (from: string, to: string): void => cpSync(from, to, { recursive: true, mode: constants.COPYFILE_FICLONE })
+
+/** Copies the files of an embedded database that no process has open. The caller holds the folder's lock. False when there is none. */
+export const copyDatabase = (folder: string, to: string): boolean => {
+  if (!holdsDatabase(filesIn(folder))) return false
+  copyFiles(filesIn(folder), to)
+  return true
+}
+
+/** Puts a database's files (in `files`, a folder within `folder`) in place. The caller holds the folder's lock. False when they are no
+ *  whole database; nothing is changed then. */
+export const putDatabase = (files: string, folder: string): boolean => {
+  if (!holdsDatabase(files)) return false
+  renameSync(files, filesIn(folder))
+  writeFileSync(join(folder, DONE), '')
+  return true
+}
+
+export const hasDatabase = (folder: string): boolean => existsSync(filesIn(folder))
 
 /** A function that tells whether the database's files in `folder` have been removed or replaced since now. Writes then go to files that end
  *  with this process. */
 export const lossDetector = (folder: string): (() => boolean) => {
-  const place = join(folder, 'pg', 'PG_VERSION')
+  const place = join(filesIn(folder), 'PG_VERSION')
   const ours = openSync(place, 'r')
   const isOurs = () => {
     if (statSync(place).ino === fstatSync(ours).ino) return true
@@ -111,7 +152,7 @@ const DONE = 'initialised'
 // A process that was killed while it made the very first database leaves files that cannot be opened and hold nothing: they are removed.
 // Files that came here in another way, such as a backup, are used if they are a database, and else kept under another name.
 const preparedFolder = (folder: string, warn: (line: string) => void) => {
-  const data = join(folder, 'pg')
+  const data = filesIn(folder)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   if (existsSync(data) && !existsSync(join(folder, DONE))) {
     const [begunHere, whole] = [existsSync(join(folder, BEGUN)), holdsDatabase(data)]

@@ -46,6 +46,7 @@ export const sessions = pgTable(
     updatedAt: at().notNull().defaultNow(), // of title and description
     closedAt: at(),
     archivedAt: at(),
+    purgedAt: at(), // all that was said is deleted; the row is kept for the sessions that came from it (src/stores/purge.ts)
     expectedTeams: integer().notNull().default(2),
     lastSequence: bigint({ mode: 'number' }).notNull().default(0),
     lastConversationSequence: bigint({ mode: 'number' }).notNull().default(0), // trace events wake no wait

@@ -6,6 +6,9 @@
 //   bun src/server.ts runner …       lets agents work in worktrees of this machine, until it is stopped
 //   bun src/server.ts import PATH…   imports transcripts and ends
 //   bun src/server.ts reindex        rebuilds the search index and ends
+//   bun src/server.ts backup FILE    writes the embedded database into a file, also while a server runs, and ends
+//   bun src/server.ts restore FILE   makes an embedded database of such a file, and ends
+//   bun src/server.ts purge …        deletes sessions for good, and ends
 import { homedir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { FolderInUse, FolderUnusable } from '../db/lock.ts'

@@ -55,6 +55,7 @@ const ENTRIES = [ENTRY, 'src/client/main.ts'] // these may read the environment;
 
 // What of Node's is used where in src/, the entry and the client program aside: that one is a program for Node. A runtime that lacks one of these cannot serve what imports it.
 const NODE: Record<string, string[]> = {
+  'src/cli/backup.ts': ['node:fs', 'node:path', 'node:stream/promises', 'node:zlib'],
   'src/cli/install.ts': ['node:child_process', 'node:fs', 'node:path', 'node:timers/promises'],
   'src/core/ids.ts': ['node:crypto'],
   'src/notices/push-sender.ts': ['node:dns/promises', 'node:https'],
@@ -63,6 +64,7 @@ const NODE: Record<string, string[]> = {
   'src/pages/compress.ts': ['node:util', 'node:zlib'],
   'src/cli/import.ts': ['node:util'],
   'src/cli/key.ts': ['node:util'],
+  'src/cli/purge.ts': ['node:util'],
   'src/cli/runner.ts': ['node:path'],
   'src/import/source.ts': ['node:crypto', 'node:fs', 'node:path'],
   'src/import/writer.ts': ['node:crypto'],

@@ -51,7 +51,10 @@ const withPostgres = async (run: (database: TestPostgres) => Promise<void>): Pro
 
 const runAll = async (database: TestPostgres, browser: string | undefined): Promise<void> => {
   await step('styles, scripts, client', ['components/styles.ts'], {}) // once: tests that start servers beside each other read what it writes
-  if (only.length === 0) await step('static checks', ['tests/check.ts', '--static'], {})
+  if (only.length === 0) {
+    await step('static checks', ['tests/check.ts', '--static'], {})
+    await step('vulnerable packages', ['tests/audit.ts'], {})
+  }
   const empty = mkdtempSync(join(tmpdir(), 'parley-test-'))
   try {
     await step('empty databases', ['tests/make-empty.ts', empty], {})

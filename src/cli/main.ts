@@ -10,7 +10,9 @@ import { Refusal } from '../core/errors.ts'
 import { jsonLines } from '../core/json-lines.ts'
 import { describeError, type Log } from '../core/log.ts'
 import type { Machine } from '../client/machine.ts'
+import { restoreBackup, writeBackup } from './backup.ts'
 import { keyArguments } from './key.ts'
+import { purgeArguments, purgeReport } from './purge.ts'
 import { progressBar } from './progress.ts'
 import { importAll } from '../client/import/run.ts'
 import { toServer } from '../client/import/upload.ts'
@@ -18,6 +20,7 @@ import { importArguments, intoDatabase, throughLocalServer } from './import.ts'
 import { runRunnerHere } from './runner.ts'
 import { newOperatorKey } from '../process/operator-key.ts'
 import { baseOfLink } from '../core/address.ts'
+import { purge, type PurgeAnswer } from '../process/purge.ts'
 import { createServices, type Services } from '../process/services.ts'
 import { ownTools } from '../toolsets.ts'
 
@@ -30,7 +33,12 @@ export const runCommand = async (name: string, words: string[], config: Config, 
   if (name === 'runner') return runner(config, machine, words)
   if (name === 'import') return importTranscripts(config, log, words)
   if (name === 'reindex') return reindex(config, log)
-  throw new BadConfig(`There is no command ${name}. Use migrate, operator-key, key, runner, import or reindex, or none to serve.`)
+  if (name === 'backup') return backup(config, words, machine)
+  if (name === 'restore') return restore(config, words, machine)
+  if (name === 'purge') return purgeSessions(config, log, words)
+  throw new BadConfig(
+    `There is no command ${name}. Use migrate, operator-key, key, runner, import, reindex, backup, restore or purge, or none to serve.`,
+  )
 }
 
 const bringUpToDate = (config: Config, log: Log) =>
@@ -94,6 +102,21 @@ const reindex = async (config: Config, log: Log) => {
     if (all !== undefined) bar(done!, all)
   }
 }
+
+const backup = async (config: Config, words: string[], { folder }: Machine) => {
+  const server = await servingHere(config)
+  const copyTo = server && (async (to: string) => void (await command(server, 'backup', { to })))
+  console.log(await writeBackup(config, words, folder, copyTo))
+}
+
+const purgeSessions = async (config: Config, log: Log, words: string[]) => {
+  const order = purgeArguments(words)
+  const server = await servingHere(config)
+  if (server) return console.log(purgeReport((await (await command(server, 'purge', order)).json()) as PurgeAnswer, order))
+  return once(config, log, async (services) => console.log(purgeReport(await purge(services, order), order)))
+}
+
+const restore = async (config: Config, words: string[], { folder }: Machine) => console.log(await restoreBackup(config, words, folder))
 
 interface Progress {
   done?: number

@@ -1,6 +1,6 @@
 // What a team had not been handed when it posted: how much others said after what waits last delivered to it. Memory answers for nearly
 // every post: nobody spoke, or the team goes on posting without reading. Where others did speak, another instance may have delivered more,
-// or this process does not know, one statement counts for all posts of the moment (bench/post-before-after).
+// or this process does not know, one statement counts for all posts of the moment (bench/before-after).
 import { LRUCache } from 'lru-cache'
 import type { Database } from '../../db/database.ts'
 import { createBatchLoader } from '../core/batch-loader.ts'

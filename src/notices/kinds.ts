@@ -29,6 +29,7 @@ export const KINDS = {
   },
   session_concluded: { sentence: 'The session is concluded.', urgent: false, quietS: 10 * MINUTE_S },
   permission: { sentence: 'An agent asks leave to do something: a person is needed.', urgent: true, quietS: MINUTE_S },
+  proposal: { sentence: 'A proposal waits for a person to decide.', urgent: true, quietS: 5 * MINUTE_S },
   question: { sentence: 'A team asks a person a question.', urgent: true, quietS: MINUTE_S },
 } satisfies Record<string, NoticeKind>
 

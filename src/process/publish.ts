@@ -23,6 +23,9 @@ interface Subscribers {
   ownTools: ReadonlySet<string> | undefined
 }
 
+/** Moves when a session was deleted for good (purge.ts). */
+export const PURGED_TOPIC = 'purged'
+
 type EventListener = (session: string, events: readonly Event[]) => void
 type TopicListener = (id: string, newest: number) => void
 
@@ -93,6 +96,7 @@ export const createPublisher = (database: Database, { metrics, loops, notifier, 
   }
   on(DOC_TOPIC, docVersions.moved)
   on(TOKEN_TOPIC, memberCache.endToken)
+  on(PURGED_TOPIC, anyMayHaveGrown) // what is remembered of the session is forgotten with all else: it happens rarely
   return {
     /** `listener` is called with the events that this instance commits, for a session at a time. It must not throw, and what depends on it
      *  alone is lost with the process. */

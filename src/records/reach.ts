@@ -21,6 +21,11 @@ export const noSuchMeeting = (id: string): never =>
 export const noSuchProposal = (id: string): never =>
   refuse('not_found', 'Approval not found. get_proposals has the ids of those that you may read.', { proposal_id: redacted(id) })
 
+export const noSuchRecord = (id: string): never =>
+  refuse('not_found', 'There is no such record. get_decisions and get_action_items have the ids of those that you may read.', {
+    record_id: redacted(id),
+  })
+
 /** The session of this id, or 404. */
 export const readableMeeting = async (context: Context, id: string): Promise<Session> => {
   const session = isUuid(id) && mayRead(context, id) ? await sessionById(context.queries, id) : undefined

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { PERSON_KINDS, PRIORITIES, PROPOSAL_STATUSES, PROPOSAL_TYPES } from '../../db/records-schema.ts'
 import { idWithin } from '../core/ids.ts'
-import { isBlank } from '../core/text.ts'
+import { isBlank, nameIsPlain } from '../core/text.ts'
 import type { Context } from '../operations/context.ts'
 import { operationsOf } from '../operations/operation.ts'
 
@@ -19,6 +19,11 @@ export const text = (min: number, max: number) =>
     .refine((given) => min === 0 || (!isBlank(given) && [...given.trim()].length >= min), `must have at least ${min} characters`)
     .meta({ minLength: min, maxLength: max })
 
+/** What somebody is called. */
+export const personName = text(1, 100)
+  .refine((given) => isBlank(given) || nameIsPlain(given), 'must not contain control, direction or tag characters')
+  .transform((given) => given.trim())
+
 export const title = text(5, 200)
   .refine((given) => !/[\r\n]/.test(given), 'must be one line')
   .transform((given) => given.trim())
@@ -30,8 +35,14 @@ export const priority = z.enum(PRIORITIES)
 export const proposalType = z.enum(PROPOSAL_TYPES)
 export const proposalStatus = z.enum(PROPOSAL_STATUSES)
 
-/** A moment, with its zone. */
-export const moment = z.iso.datetime({ offset: true, error: 'must be a time with its zone, such as 2026-03-01T09:00:00Z' })
+/** A moment, with its zone. Not z.iso.datetime, whose pattern would stand in the lists of tools: 85 tokens for each. */
+export const moment = z
+  .string()
+  .refine((given) => isoMoment.safeParse(given).success, 'must be a time with its zone, such as 2026-03-01T09:00:00Z')
+  .refine((given) => !(yearOf(given) < 1 || yearOf(given) > 9999), 'must be in the years 1 to 9999') // others the database has no text for
+  .meta({ format: 'date-time' })
+const isoMoment = z.iso.datetime({ offset: true })
+const yearOf = (given: string) => new Date(given).getUTCFullYear()
 
 export const listLimit = z.int().min(1).max(50).default(20)
 export const listCursor = z.string().max(300).optional().describe("The last answer's next_cursor, with the same filters.")

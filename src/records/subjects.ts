@@ -5,8 +5,8 @@ import type { Queries } from '../../db/database.ts'
 import type { Caller } from '../operations/callers.ts'
 import { sessionSubject, type Subject } from '../operations/subject.ts'
 import { lockSession, type Session } from '../stores/sessions.ts'
-import { proposalById, type Proposal } from '../stores/records/proposals.ts'
-import { noSuchProposal } from './reach.ts'
+import { proposalById, proposalOfRecord, type Proposal } from '../stores/records/proposals.ts'
+import { noSuchProposal, noSuchRecord } from './reach.ts'
 
 /** The session that a proposal is for: a team's own goes without saying. 400 where nothing says which. */
 export const meetingSubject = ({ meeting_id }: { meeting_id?: string | undefined }, caller: Caller): Subject => {
@@ -30,6 +30,13 @@ export const proposalSubject = (id: string): Subject<LockedProposal> => ({
   missing: () => noSuchProposal(id),
 })
 
+/** The proposal that became this decision or action item, under its session's lock. */
+export const recordSubject = (id: string): Subject<LockedProposal> => ({
+  key: `record/${id}`,
+  lock: (tx) => lockedBy(tx, isUuid(id) ? id : undefined, proposalOfRecord),
+  missing: () => noSuchRecord(id),
+})
+
 // Read once to find the session, and again under its lock: it may have been decided in between.
 const lockedBy = async (
   tx: Queries,
@@ -38,6 +45,6 @@ const lockedBy = async (
 ): Promise<LockedProposal | undefined> => {
   const found = id === undefined ? undefined : await find(tx, id)
   const session = found && (await lockSession(tx, found.sessionId))
-  const proposal = session && (await find(tx, found.id))
+  const proposal = session && (await proposalById(tx, found.id))
   return session && proposal && { session, proposal }
 }

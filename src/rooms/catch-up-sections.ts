@@ -6,6 +6,8 @@ import { fitting, jsonLength, rowWithin } from '../core/budget.ts'
 import { documentBefore, documentVersions, readDocument } from '../stores/documents.ts'
 import { eventsBefore, page, type Event } from '../stores/events.ts'
 import { roster, type Member } from '../stores/members.ts'
+import { newsOfProposals } from '../stores/records/proposal-news.ts'
+import type { Proposal } from '../stores/records/proposals.ts'
 import { sessionById } from '../stores/sessions.ts'
 import { fittingOutline, outlineOf } from './document/outline.ts'
 import { isAskedBy, openQuestions, teamKeys, type OpenQuestion } from './feed/questions.ts'
@@ -83,6 +85,28 @@ const textsOf = async (queries: Context['queries'], sessionId: string, questions
     ? []
     : (await page(queries, 'session_id = $1 and id = any($2::uuid[])', 'desc', [sessionId, plainArray(ids)], ROWS)).events
 }
+
+/** What the team proposed: what waits for a person, and what became of the rest since its cursor. */
+export const proposalsSection = async (
+  { queries }: Context,
+  { session: { id }, teamId }: Member,
+  cursor: number,
+): Promise<CatchUpSection> => {
+  const rows = await newsOfProposals(queries, id, teamId, cursor)
+  return listSection('proposals', 0.3, rows.map(proposalRowOf))
+}
+
+const proposalRowOf = ({ id, type, data, status, expiresAt, resolvedAt, resolvedBy, feedback, edited, recordId }: Proposal) => ({
+  id,
+  type,
+  title: data.title,
+  status,
+  ...(status === 'pending' ? { expires_at: expiresAt } : { resolved_at: resolvedAt }),
+  ...(resolvedBy && { resolved_by: resolvedBy.name }),
+  ...(feedback !== null && { feedback }),
+  ...(edited && edited.length > 0 && { edited }),
+  ...(recordId !== null && { record_id: recordId }),
+})
 
 export const lastMessagesSection = async ({ queries }: Context, { session: { id } }: Member): Promise<CatchUpSection> => {
   const { events } = await eventsBefore(queries, id, undefined, false, ROWS)

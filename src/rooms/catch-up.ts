@@ -6,7 +6,14 @@ import { teamOf, type Context } from '../operations/context.ts'
 import type { Services } from '../process/services.ts'
 import type { Member } from '../stores/members.ts'
 import { unreadOf } from '../stores/unread.ts'
-import { docSection, lastMessagesSection, participantsSection, questionSections, type CatchUpSection } from './catch-up-sections.ts'
+import {
+  docSection,
+  lastMessagesSection,
+  participantsSection,
+  proposalsSection,
+  questionSections,
+  type CatchUpSection,
+} from './catch-up-sections.ts'
 import { originOf } from './origin.ts'
 import { event, maxChars, op, outlineRow, sessionId, time, version } from './schemas.ts'
 import { workSection } from './work-section.ts'
@@ -42,6 +49,7 @@ const answer = z.looseObject({
     ready: z.array(z.looseObject({ item_id: z.uuid(), title: z.string(), priority: z.string() })),
     counts: z.object({ open: z.int(), ready: z.int(), claimed: z.int(), done: z.int(), dropped: z.int() }),
   }),
+  proposals: z.array(z.looseObject({ id: z.uuid(), type: z.string(), title: z.string(), status: z.string() })),
   doc: z.object({
     version,
     since_version: version,
@@ -58,7 +66,7 @@ const answer = z.looseObject({
 export const catchUp = op({
   name: 'catch_up',
   summary:
-    'All you need to continue after a context compaction or a restart: who you are, who is here, which questions wait for your answer (reply_to), which of yours for others, your work and what is ready, the doc outline with what changed since your cursor, the last messages. Consumes nothing; continue with wait_for_messages from you.cursor.',
+    'All you need to continue after a context compaction or a restart: who you are, who is here, which questions wait for your answer (reply_to), which of yours for others, your work and what is ready, what became of your proposals, the doc outline with what changed since your cursor, the last messages. Consumes nothing; continue with wait_for_messages from you.cursor.',
   route: ['GET', '/sessions/:session_id/catch-up'],
   callers: [team],
   effect: 'read',
@@ -76,15 +84,16 @@ export const catchUp = op({
   async run(context, { max_chars }) {
     const member = teamOf(context)
     const cursor = readUpTo(context.services, member)
-    const [head, teams, questions, work, doc, last] = await Promise.all([
+    const [head, teams, questions, work, proposals, doc, last] = await Promise.all([
       headOf(context, member, cursor, max_chars),
       participantsSection(context, member),
       questionSections(context, member),
       workSection(context),
+      proposalsSection(context, member, cursor),
       docSection(context, member, cursor),
       lastMessagesSection(context, member),
     ])
-    return assemble(head, [teams, ...questions, work, doc, last], max_chars)
+    return assemble(head, [teams, ...questions, work, proposals, doc, last], max_chars)
   },
 })
 

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { controlScene, controlWith } from '../support/control-scene.ts'
 import { keyOf } from '../support/keys.ts'
 import { said } from '../support/played-runner.ts'
+import { ACTION, DECISION, recordsScene } from '../support/records-scene.ts'
 import { participants, sessions } from '../../db/schema.ts'
 import { cookieOf, done, operations, room, say, seat, startParley, viaRest, type Parley, type Seat } from '../support/parley.ts'
 
@@ -24,6 +25,7 @@ const SESSIONS: Record<keyof typeof sessions.$inferSelect, Meaning> = {
   updatedAt: NO,
   closedAt: NO,
   archivedAt: DECIDES,
+  purgedAt: NO,
   expectedTeams: NO,
   lastSequence: NO, // it is the log's end
   lastConversationSequence: NO,
@@ -181,6 +183,28 @@ describe('every operation that changes what decides about a post moves the end o
     await steered('manage_session', { action: 'delete' })
     await steered('manage_session', { action: 'start' })
     await step('register_runner', () => done(runner.call('register_runner', { name: runner.name, agents: [], worktrees: [] })))
+  })
+
+  test('through proposals and what becomes of them', async () => {
+    const violations = witness()
+    const { alex, nora } = await recordsScene(viaRest(parley), parley)
+    const step = async (name: string, run: () => Promise<unknown>) => {
+      const answer = await run()
+      used.add(name)
+      expect(await violations(), name).toEqual([])
+      return answer as any
+    }
+    const propose = async (name: string, input: object) => (await step(name, () => done(alex(name, { ...input })))).id as string
+    const asPerson = (name: string, input: object) => step(name, () => done(nora(`records.${name}`, { ...input })))
+    const decision = await propose('propose_decision', DECISION)
+    const item = await propose('propose_action_item', ACTION)
+    const { record } = await asPerson('resolve_approval', { proposal_id: decision, action: 'approve' })
+    await asPerson('withdraw_record', { record_id: record.decision_id, reason: 'It was wrong.' })
+    await parley.database.query(`update proposals set expires_at = now() - interval '1 second' where id = $1`, [item])
+    await asPerson('renew_approval', { proposal_id: item })
+    await asPerson('cancel_approval', { proposal_id: item })
+    const again = await propose('propose_action_item', ACTION)
+    await step('cancel_proposal', () => done(alex('cancel_proposal', { proposal_id: again })))
   })
 
   test('and none is left out', () => {

@@ -7,6 +7,7 @@ import { sameText } from '../../core/ids.ts'
 import { fileSource } from '../../import/source.ts'
 import { importTranscript } from '../../import/transcript.ts'
 import { errorBody } from '../../operations/perform.ts'
+import { purge, purgeOrder } from '../../process/purge.ts'
 import { newOperatorKey } from '../../process/operator-key.ts'
 import type { Services } from '../../process/services.ts'
 import { bodyText, json, parseJson, type Env } from '../http/http.ts'
@@ -22,8 +23,20 @@ export const commandRoutes = (services: Services, secret: string) =>
     .post('/commands/operator-key', async () => json({ key: await newOperatorKey(services) }))
     .post('/commands/key', async (c) => {
       const order = keyOrder.safeParse(parseJson(await bodyText(c.req.raw, PATH_LIMIT)))
-      if (!order.success) return refuse('invalid_request', 'This server does not know this command: it may be older or newer than it.')
+      if (!order.success) return unknownCommand()
       return json(await carryOut(services, order.data, baseUrl(c, services)))
+    })
+    .post('/commands/purge', async (c) => {
+      const order = purgeOrder.safeParse(parseJson(await bodyText(c.req.raw, PATH_LIMIT)))
+      if (!order.success) return unknownCommand()
+      c.env?.untimed?.()
+      return json(await purge(services, order.data))
+    })
+    .post('/commands/backup', async (c) => {
+      const { to } = parseJson(await bodyText(c.req.raw, PATH_LIMIT)) as { to: string }
+      c.env?.untimed?.()
+      await services.database.copyTo?.(to)
+      return json({ copied: true })
     })
     .post('/commands/reindex', (c) => {
       c.env?.untimed?.()
@@ -37,6 +50,8 @@ export const commandRoutes = (services: Services, secret: string) =>
         return { report: await importTranscript(services, source) }
       })
     })
+
+const unknownCommand = () => refuse('invalid_request', 'This server does not know this command: it may be older or newer than it.')
 
 const PATH_LIMIT = 64 * 1024
 const COMMAND = { id: 'command', effect: 'write', refuses: ['conflict'] } as const

@@ -5,12 +5,13 @@ import { oneLine, quote } from '../../core/escape-invisible.ts'
 import { clock, day, moment } from '../../../components/parts/time.ts'
 import { changesOf, eventLine, type EventKinds } from '../../core/event-kinds.ts'
 import { conclusionOf } from '../../rooms/document/conclusion.ts'
-import { messageOf } from '../../rooms/handoff.ts'
+import { decisionsInForce, messageOf } from '../../rooms/handoff.ts'
 import { boardNow, openWorkLines } from '../../rooms/open-work.ts'
 import { existingSession } from '../../rooms/preconditions.ts'
 import type { Services } from '../../process/services.ts'
 import { readDocument } from '../../stores/documents.ts'
 import { eventsAfter, type Event } from '../../stores/events.ts'
+import { decisionsOf } from '../../stores/records/decisions.ts'
 import { roster, type Participant } from '../../stores/members.ts'
 import type { Session } from '../../stores/sessions.ts'
 import { bodyFrom, type Http } from '../../doors/http/http.ts'
@@ -78,6 +79,8 @@ async function* markdown(services: Services, session: Session, kinds: EventKinds
       })
       .join('')
   }
+  const decisions = decisionsInForce((await decisionsOf(services.database, session.id)).toReversed(), base)
+  if (decisions !== '') yield `\n## Decisions in force\n\n${decisions}\n`
   const work = openWorkLines(await boardNow(services, services.database, session.id), 'the board has them')
   if (work.length > 0) yield `\n## Open work\n\n${work.join('\n')}\n`
 }

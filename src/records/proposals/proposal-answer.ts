@@ -1,5 +1,8 @@
 // A proposal as every door shows it.
 import { z } from 'zod'
+import type { Context } from '../../operations/context.ts'
+import type { Session } from '../../stores/sessions.ts'
+import type { Proposal } from '../../stores/records/proposals.ts'
 import type { ListedProposal } from '../../stores/records/proposal-list.ts'
 import { meeting, person, priority, proposalStatus, proposalType, source, time } from '../schemas.ts'
 
@@ -32,6 +35,15 @@ export const proposalRow = z.object({
   replaces: z.uuid().nullable(),
   source: source.nullable(),
   url: z.string(),
+})
+
+/** Under which address the caller reaches the pages. */
+export const baseOf = ({ call, services }: Context): string => call.base?.() ?? services.base()
+
+/** A proposal with its session, as a list has it. */
+export const inMeeting = (proposal: Proposal, { id, title, createdAt }: Session): ListedProposal => ({
+  proposal,
+  meeting: { meeting_id: id, title, date: createdAt },
 })
 
 /** The page on which a person decides it. */

@@ -3,6 +3,7 @@ import { and, asc, desc, eq, getTableColumns, sql, type SQL } from 'drizzle-orm'
 import type { Queries } from '../../../db/database.ts'
 import { proposals, type PROPOSAL_STATUSES, type PROPOSAL_TYPES } from '../../../db/records-schema.ts'
 import { sessions } from '../../../db/schema.ts'
+import { isOverdue, RESOLVED_AT, STATUS } from './overdue.ts'
 import type { Proposal } from './proposals.ts'
 
 export interface ListedProposal {
@@ -19,11 +20,6 @@ export interface ProposalFilter {
   after?: { at: string; id: string } | undefined
   limit: number
 }
-
-/** Overdue is expired for every reader, by the database's clock, also while that is not written down yet. */
-export const isOverdue = sql`${proposals.status} = 'pending' and ${proposals.expiresAt} <= clock_timestamp()`
-const STATUS = sql<Proposal['status']>`case when ${isOverdue} then 'expired' else ${proposals.status} end`
-const RESOLVED_AT = sql<string | null>`coalesce(${proposals.resolvedAt}, case when ${isOverdue} then ${proposals.expiresAt} end)`
 
 const inStatus = (status: Proposal['status']): SQL => {
   if (status === 'pending') return sql`${proposals.status} = 'pending' and ${proposals.expiresAt} > clock_timestamp()`

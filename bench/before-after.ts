@@ -1,5 +1,6 @@
-// What a post costs that asks for nothing new, before a change and after it: two servers of two checkouts on one machine, each on a fresh
-// database of the same Postgres, take turns. `bun bench/post-before-after.ts BEFORE` (a checkout with its node_modules; after: this one)
+// What posts, waits and lists of tools cost that ask for nothing new, before a change and after it: two servers of two checkouts on one
+// machine, each on a fresh database of the same Postgres, take turns.
+// `bun bench/before-after.ts BEFORE [VARIANT]…` (a checkout with its node_modules; after: this one; all variants unless named)
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { freshDatabase, startPostgres } from '../tests/support/postgres.ts'
@@ -12,8 +13,8 @@ const POSTERS = 32
 const SETTLES_WITHIN_MS = 30_000
 const TEXT = 'We split the task: Alex takes the parser, Bea the storage layer. '.repeat(4)
 
-const [before] = process.argv.slice(2)
-if (!before) throw new Error('name the checkout of the commit before: bun bench/post-before-after.ts BEFORE')
+const [before, ...only] = process.argv.slice(2)
+if (!before) throw new Error('name the checkout of the commit before: bun bench/before-after.ts BEFORE')
 const postgres = await startPostgres()
 
 // Of the server alone, in ticks of 10 ms: on a busy machine it says more than the rate.
@@ -21,6 +22,16 @@ const cpuMsOf = (pid: number): number => {
   const afterName = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
   return 10 * (Number(afterName[11]) + Number(afterName[12]))
 }
+
+const VARIANTS = {
+  apart: '32 posters, a room each',
+  together: '32 posters in one room, who read nothing',
+  waits: '32 waits that answer at once',
+  lists: '32 lists of the tools of /mcp',
+}
+type Variant = keyof typeof VARIANTS
+
+const LIST = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
 
 type Seat = Pick<Room, 'session_id' | 'team_id'>
 
@@ -43,28 +54,41 @@ const serve = async (checkout: string) => {
     headers: { 'x-team-id': team_id },
     body: JSON.stringify({ content: { text: TEXT } }),
   })
-  const post = (seconds: number, to: Plan['requests']) => loadFrom({ url, requests: to, connections: POSTERS, seconds })
+  const seated = ({ team_id }: Seat) => ({ accept: 'application/json', 'x-team-id': team_id })
+  const waitOf = (seat: Seat): Plan['requests'][number] => ({
+    method: 'GET',
+    path: `/api/sessions/${seat.session_id}/wait?since_cursor=0&timeout=0`,
+    headers: seated(seat),
+  })
+  const list = { method: 'POST', path: '/mcp', headers: { accept: 'application/json' }, body: LIST }
+  const variants: Record<Variant, Plan['requests']> = {
+    apart: rooms.map(requestOf),
+    together: seats.map(requestOf),
+    waits: rooms.map(waitOf),
+    lists: rooms.map(() => list),
+  }
+  const ask = (seconds: number, which: Variant) => loadFrom({ url, requests: variants[which], connections: POSTERS, seconds })
   /** What it still has to index would be the other one's burden. */
   const settle = async () => {
     for (const until = performance.now() + SETTLES_WITHIN_MS; performance.now() < until; await Bun.sleep(100))
       if ((await metricsOf(url)).search_index_lag_seconds === 0) return
   }
   const cpuMs = () => cpuMsOf(child.pid)
-  return { cpuMs, apart: rooms.map(requestOf), together: seats.map(requestOf), post, settle, end: async () => (child.kill(), child.exited) }
+  return { cpuMs, ask, settle, end: async () => (child.kill(), child.exited) }
 }
 
 type Server = Awaited<ReturnType<typeof serve>>
 
-/** Of one turn of a server: posts a second, and microseconds of its processor for each. */
-const turnOf = async (server: Server, which: 'apart' | 'together', seconds: number) => {
+/** Of one turn of a server: calls a second, and microseconds of its processor for each. */
+const turnOf = async (server: Server, which: Variant, seconds: number) => {
   const from = server.cpuMs()
-  const { perSecond, took } = await server.post(seconds, server[which])
+  const { perSecond, took } = await server.ask(seconds, which)
   const cpu = ((server.cpuMs() - from) * 1_000) / took.length
   await server.settle()
   return { perSecond, cpu }
 }
 
-const compare = async (servers: Server[], variant: string, which: 'apart' | 'together') => {
+const compare = async (servers: Server[], which: Variant) => {
   const turns = servers.map((): Awaited<ReturnType<typeof turnOf>>[] => [])
   for (let round = -1; round < ROUNDS; round++)
     for (const place of round % 2 === 0 ? [0, 1] : [1, 0]) {
@@ -77,16 +101,15 @@ const compare = async (servers: Server[], variant: string, which: 'apart' | 'tog
   const rates = [was, is].map((each) => median(each.map(({ perSecond }) => perSecond)).toFixed(0)).join(' → ')
   const cpu = [was, is].map((each) => median(each.map((turn) => turn.cpu)).toFixed(0)).join(' → ')
   row(
-    variant,
-    `${rates} posts/s, ratio ${median(ratios).toFixed(3)} (least, quartiles, most: ${spread}); ${cpu} µs of the server's processor`,
+    VARIANTS[which],
+    `${rates} a second, ratio ${median(ratios).toFixed(3)} (least, quartiles, most: ${spread}); ${cpu} µs of the server's processor`,
   )
 }
 
 load()
 const servers = [await serve(before), await serve(join(import.meta.dir, '..'))]
 try {
-  await compare(servers, '32 posters, a room each', 'apart')
-  await compare(servers, '32 posters in one room, who read nothing', 'together')
+  for (const which of Object.keys(VARIANTS) as Variant[]) if (only.length === 0 || only.includes(which)) await compare(servers, which)
 } finally {
   load()
   for (const server of servers) await server.end()

@@ -1,0 +1,107 @@
+// `bun run backup FILE` and `bun run restore FILE`: the embedded database as one file, a gzipped tar archive of its folder.
+import { chmodSync, createReadStream, createWriteStream, existsSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip, createGzip } from 'node:zlib'
+import { extract, pack } from 'tar-fs'
+import { lockFolder } from '../../db/lock.ts'
+import { CannotOpen, reasonOf } from '../../db/open.ts'
+import { copyDatabase, hasDatabase, putDatabase } from '../../db/pglite.ts'
+import { BadConfig, type Config } from '../config.ts'
+
+type Place = Pick<Config, 'DATABASE_URL' | 'DATA_DIR'>
+
+/** Writes the embedded database into a file that must not be there. `copyTo`: how the server that has it open copies its files; its writes
+ *  wait meanwhile, and not while the copy is packed. Returns what to tell the operator. */
+export const writeBackup = async (
+  config: Place,
+  words: string[],
+  folder: string,
+  copyTo?: (folder: string) => Promise<void>,
+): Promise<string> => {
+  const file = fileIn(words, folder, 'backup')
+  if (config.DATABASE_URL) throw new BadConfig(POSTGRES.backup)
+  if (existsSync(file)) throw new BadConfig(`${file} is there already, and a backup overwrites nothing. Name another file.`)
+  return inPlace(file, async () => {
+    const scratch = mkdtempSync(`${file}.`) // of mode 0700, beside the file: there must be room for both
+    try {
+      const copy = join(scratch, 'pg')
+      await (copyTo ?? ((to) => copyUnused(config.DATA_DIR, to)))(copy)
+      const packed = join(scratch, 'packed')
+      await pipeline(pack(copy), createGzip(), createWriteStream(packed, { mode: 0o600 }))
+      renameSync(packed, file)
+    } finally {
+      rmSync(scratch, { recursive: true, force: true })
+    }
+    const mib = (statSync(file).size / 1024 ** 2).toFixed(1)
+    return `Wrote ${file} (${mib} MiB). It has every session and the hashes of all credentials: keep it to yourself. DATA_DIR=a-new-folder bun run restore ${basename(file)} brings it back.`
+  })
+}
+
+const copyUnused = async (folder: string, to: string) => {
+  const lock = await lockFolder(folder)
+  try {
+    if (!copyDatabase(folder, to))
+      throw new BadConfig(`There is no embedded database in ${folder}. Set DATA_DIR to the folder that has it.`)
+  } finally {
+    lock.release()
+  }
+}
+
+/** Makes the embedded database of a backup's file, in a data folder that has none. A file that is no whole backup changes nothing. Returns
+ *  what to tell the operator. */
+export const restoreBackup = async (config: Place, words: string[], folder: string): Promise<string> => {
+  const file = fileIn(words, folder, 'restore')
+  if (config.DATABASE_URL) throw new BadConfig(POSTGRES.restore)
+  if (!existsSync(file)) throw new BadConfig(`There is no file ${file}.`)
+  const lock = await lockFolder(config.DATA_DIR)
+  try {
+    if (hasDatabase(config.DATA_DIR))
+      throw new BadConfig(
+        `${resolve(config.DATA_DIR)} has a database, and a restore overwrites nothing. Move it away, or set DATA_DIR to a new folder.`,
+      )
+    const scratch = mkdtempSync(join(config.DATA_DIR, 'restoring-'))
+    try {
+      const files = join(scratch, 'pg')
+      await pipeline(createReadStream(file), createGunzip(), extract(files, { ignore: isNoFile })).catch((error) => notWhole(file, error))
+      if (!existsSync(files) || !putDatabase(files, config.DATA_DIR)) notWhole(file)
+      chmodSync(join(config.DATA_DIR, 'pg'), 0o700)
+    } finally {
+      rmSync(scratch, { recursive: true, force: true })
+    }
+  } finally {
+    lock.release()
+  }
+  return `Restored ${file} into ${resolve(config.DATA_DIR)}. Start Parley there: what was written after the backup is gone, and an agent whose cursor is beyond it is told so.`
+}
+
+// An archive that somebody has changed may hold links that lead out of the folder.
+const isNoFile = (_: string, header?: { type?: string | null | undefined }) =>
+  header !== undefined && !['file', 'directory'].includes(header.type ?? '')
+
+const notWhole = (file: string, error?: unknown): never => {
+  const reason = error === undefined ? '' : ` (${reasonOf(error)})`
+  throw new CannotOpen(`${file} is no whole backup of Parley${reason}. Nothing was changed.`)
+}
+
+const inPlace = async <Result>(file: string, work: () => Promise<Result>): Promise<Result> => {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof Error) || !('code' in error) || !('syscall' in error)) throw error
+    throw new CannotOpen(`${file} could not be written: ${reasonOf(error)}. Check that ${dirname(file)} is a folder with room for it.`)
+  }
+}
+
+const fileIn = (words: string[], folder: string, command: string): string => {
+  const [file, ...more] = words
+  if (file === undefined || more.length > 0 || file.startsWith('-')) throw new BadConfig(`Use it as: bun run ${command} FILE`)
+  return resolve(folder, file)
+}
+
+const POSTGRES = {
+  backup:
+    'DATABASE_URL is set: the database is a Postgres, whose own tool backs it up, also while Parley runs: pg_dump --format=custom --file=FILE "$DATABASE_URL"',
+  restore:
+    'DATABASE_URL is set: the database is a Postgres, whose own tool restores it into an empty one: pg_restore --no-owner --dbname="$DATABASE_URL" FILE',
+}

@@ -1,0 +1,52 @@
+// The words after `bun run purge`, and what is told of it.
+import { parseArgs } from 'node:util'
+import { BadConfig } from '../config.ts'
+import { idWithin, isUuid } from '../core/ids.ts'
+import type { PurgeAnswer, PurgeOrder } from '../process/purge.ts'
+
+const USAGE = `Use it as one of these; without --yes it says what it would delete, and deletes nothing:
+  bun run purge SESSION… [--yes]                           these sessions, with all that was said and done in them
+  bun run purge --older-than DAYS --rooms [--yes]          rooms whose last event is older than so many days
+  bun run purge --older-than DAYS --traces [--yes]         imported transcripts, likewise`
+
+/** What is to be purged. Throws BadConfig, whose message says how the command is used. */
+export const purgeArguments = (words: string[]): PurgeOrder => {
+  const { positionals, values } = parsed(words)
+  const ids = positionals.map((word) => idWithin(word))
+  const wrong = ids.find((id) => !isUuid(id))
+  if (wrong !== undefined) throw new BadConfig(`${JSON.stringify(wrong)} is no session's id.\n${USAGE}`)
+  const kinds = (['rooms', 'traces'] as const).filter((kind) => values[kind])
+  const days = values['older-than'] === undefined ? undefined : Number(values['older-than'].replace(/d$/, ''))
+  if (days !== undefined && !(Number.isInteger(days) && days >= 1))
+    throw new BadConfig(`--older-than wants a number of days, at least 1.\n${USAGE}`)
+  if ((days === undefined) !== (kinds.length === 0)) throw new BadConfig(`--older-than goes with --rooms, --traces or both.\n${USAGE}`)
+  if (ids.length === 0 && days === undefined) throw new BadConfig(USAGE)
+  return { ids, kinds, yes: values.yes === true, ...(days !== undefined && { days }) }
+}
+
+const parsed = (words: string[]) => {
+  try {
+    return parseArgs({
+      args: words,
+      options: { 'older-than': { type: 'string' }, rooms: { type: 'boolean' }, traces: { type: 'boolean' }, yes: { type: 'boolean' } },
+      allowPositionals: true,
+    })
+  } catch (error) {
+    throw new BadConfig(`${(error as Error).message}\n${USAGE}`)
+  }
+}
+
+/** A line for each session, and what came of it or would. */
+export const purgeReport = ({ sessions, unknown, purged }: PurgeAnswer, { yes }: PurgeOrder): string =>
+  [
+    ...sessions.map(
+      ({ id, title, source, last, events, kept_for }) =>
+        `${id}  ${source}  last event ${last}  ${events} events  ${JSON.stringify(title)}${kept_for > 0 ? `  (its row stays: ${kept_for} came from it)` : ''}`,
+    ),
+    ...unknown.map((id) => `${id}  no such session`),
+    yes
+      ? `Purged ${purged} session(s). Backups and exports that you made still have them.`
+      : sessions.length === 0
+        ? 'Nothing would be deleted.'
+        : `This would delete ${sessions.length} session(s) for good, and deleted nothing. Add --yes to do it; bun run backup FILE first keeps a copy.`,
+  ].join('\n')

@@ -1,0 +1,43 @@
+// Proposals that nobody decided in time. That one is expired is a fact of the database's clock, and holds for every reader from that
+// moment on; here it is written down, with its event, once: by this job, or by whatever writes to the session's proposals first.
+import { z } from 'zod'
+import type { Job } from '../core/job.ts'
+import { anyone } from '../operations/callers.ts'
+import type { Context } from '../operations/context.ts'
+import { perform } from '../operations/perform.ts'
+import type { Services } from '../process/services.ts'
+import { sessionsWithOverdue, writeExpired } from '../stores/records/proposals.ts'
+import { tellExpired } from './proposals/tell.ts'
+import { pageOp } from './schemas.ts'
+
+const EVERY_MS = 4_000 // the event is there within 5 s
+const SESSIONS_AT_ONCE = 100
+
+/** Writes down what is overdue in a session that the caller has locked. */
+export const expireOverdue = async (context: Context, sessionId: string): Promise<number> => {
+  const expired = await writeExpired(context.queries, sessionId)
+  for (const proposal of expired) await tellExpired(context, proposal)
+  return expired.length
+}
+
+/** For this server itself. */
+const expireProposals = pageOp({
+  name: 'expire_proposals',
+  summary: 'Writes down which proposals of a session are expired.',
+  callers: [anyone],
+  effect: 'write',
+  input: z.strictObject({ session_id: z.uuid() }),
+  output: z.object({ expired: z.int() }),
+  refuses: [],
+  run: async (context, { session_id }) => ({ expired: await expireOverdue(context, session_id) }),
+})
+
+export const expiryJob = (services: Services): Job => ({
+  name: 'proposals-expiry',
+  everyMs: EVERY_MS,
+  async run() {
+    const call = { signal: () => services.stopping }
+    for (const session_id of await sessionsWithOverdue(services.database, SESSIONS_AT_ONCE))
+      await perform(expireProposals, services, call, { session_id })
+  },
+})

@@ -1,0 +1,27 @@
+// What is told of proposals and records: system events, those of an outcome addressed to whoever proposed.
+import type { Context } from '../../operations/context.ts'
+import type { Event } from '../../stores/events.ts'
+import type { Proposal } from '../../stores/records/proposals.ts'
+
+type Told = Pick<Proposal, 'id' | 'type' | 'data' | 'sessionId' | 'teamId'>
+
+const about = ({ id, type, data }: Told) => ({ proposal_id: id, proposal_type: type, title: data.title })
+
+export const tellMade = (context: Context, proposal: Proposal): Promise<Event> =>
+  context.append(proposal.sessionId, {
+    event: 'proposal_made',
+    ...about(proposal),
+    by: proposal.proposedBy.name,
+    expires_at: proposal.expiresAt,
+  })
+
+/** What became of a proposal. Told in a closed session too. */
+export const tellOutcome = (context: Context, event: string, proposal: Told, fields: Record<string, unknown>): Promise<Event> =>
+  context.append(
+    proposal.sessionId,
+    { event, ...about(proposal), ...fields },
+    { evenClosed: true, ...(proposal.teamId !== null && { to: [proposal.teamId] }) },
+  )
+
+export const tellExpired = (context: Context, proposal: Proposal): Promise<Event> =>
+  tellOutcome(context, 'proposal_expired', proposal, { by: proposal.proposedBy.name, expires_at: proposal.expiresAt })

@@ -1,0 +1,70 @@
+// A record as every door shows it: a decision, or an action item, with where it came from.
+import { z } from 'zod'
+import { ITEM_STATUSES } from '../../db/records-schema.ts'
+import type { ActionItem } from '../stores/records/action-items.ts'
+import type { Decision } from '../stores/records/decisions.ts'
+import type { ListedProposal } from '../stores/records/proposal-list.ts'
+import { meeting, person, priority, provenance, time } from './schemas.ts'
+
+export const actionItemRow = z.object({
+  item_id: z.uuid(),
+  title: z.string(),
+  description: z.string(),
+  status: z.enum(ITEM_STATUSES),
+  priority,
+  owner: person.nullable(),
+  due_date: time.nullable(),
+  meeting,
+  claimed_by: z.object({ team_id: z.uuid(), team_name: z.string() }).nullable(),
+  result: z.string().nullable(),
+  ...provenance,
+})
+
+export const decisionRow = z.object({
+  decision_id: z.uuid(),
+  title: z.string(),
+  description: z.string(),
+  rationale: z.string().nullable(),
+  decided_by: person.nullable(),
+  status: z.enum(['in_force', 'withdrawn']),
+  date: time,
+  meeting,
+  ...provenance,
+})
+
+const provenanceOf = ({ proposal }: ListedProposal) => ({
+  ai_assisted: proposal.proposedBy.kind !== 'person',
+  proposed_by: proposal.proposedBy,
+  approved_by: proposal.resolvedBy!,
+  approved_at: proposal.resolvedAt!,
+  edited: proposal.edited ?? [],
+  proposal_id: proposal.id,
+  source: proposal.source,
+})
+
+/** `row`: the item, whose claim is over or does not matter here. */
+export const actionItemOf = (row: ActionItem, listed: ListedProposal): z.output<typeof actionItemRow> => ({
+  item_id: row.id,
+  title: row.title,
+  description: row.description,
+  status: row.status,
+  priority: row.priority,
+  owner: row.owner,
+  due_date: row.dueDate,
+  meeting: listed.meeting,
+  claimed_by: row.claimedTeamId === null ? null : { team_id: row.claimedTeamId, team_name: row.claimedTeamName ?? '' },
+  result: row.result,
+  ...provenanceOf(listed),
+})
+
+export const decisionOf = (row: Decision, listed: ListedProposal): z.output<typeof decisionRow> => ({
+  decision_id: row.id,
+  title: row.title,
+  description: row.description,
+  rationale: row.rationale,
+  decided_by: row.decidedBy,
+  status: row.withdrawnAt === null ? 'in_force' : 'withdrawn',
+  date: row.at,
+  meeting: listed.meeting,
+  ...provenanceOf(listed),
+})

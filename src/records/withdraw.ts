@@ -1,0 +1,68 @@
+// A person takes back what was approved. The record stays, and shows that it holds no more.
+import { z } from 'zod'
+import { refuse } from '../core/errors.ts'
+import type { Context } from '../operations/context.ts'
+import { withdrawnEntry, withEntryReplaced } from '../rooms/document/decisions.ts'
+import { writeDoc } from '../rooms/document/doc-write.ts'
+import { refuseArchived } from '../rooms/preconditions.ts'
+import { readDocument } from '../stores/documents.ts'
+import { dropActionItem } from '../stores/records/action-items.ts'
+import { decisionById, withdrawDecision } from '../stores/records/decisions.ts'
+import type { Proposal } from '../stores/records/proposals.ts'
+import { takesWrites, type Session } from '../stores/sessions.ts'
+import { CALLERS, named } from './callers.ts'
+import { tellOutcome } from './proposals/tell.ts'
+import { mayRead, noSuchRecord, roleIn } from './reach.ts'
+import { op, proposalType, recordId, text, time } from './schemas.ts'
+import { recordSubject, type LockedProposal } from './subjects.ts'
+import { refuseUnless } from './who-may.ts'
+
+/** Only a signed-in person. A decision is `withdrawn`, and struck through in the doc of an open session, an action item `dropped`. 409 for one that is so already. */
+export const withdrawRecord = op({
+  name: 'withdraw_record',
+  summary: 'Withdraw a decision or drop an action item, as a signed-in person.',
+  route: ['POST', '/records/:record_id/withdraw'],
+  callers: CALLERS,
+  keyRow: 'records_write',
+  effect: 'write',
+  subject: ({ record_id }) => recordSubject(record_id),
+  restOnly: true,
+  input: z.strictObject({ record_id: recordId, reason: text(1, 1_000).describe('Why it holds no more.') }),
+  output: z.object({ record_id: z.uuid(), type: proposalType, status: z.enum(['withdrawn', 'dropped']), at: time }),
+  refuses: ['forbidden', 'not_found', 'conflict', 'session_closed'],
+  async run(context, { record_id, reason }) {
+    const { session, proposal } = context.locked as LockedProposal
+    if (!mayRead(context, session.id)) noSuchRecord(record_id)
+    refuseUnless(roleIn(context, session), 'decide')
+    refuseArchived(session)
+    const by = named(context)
+    const status = proposal.type === 'decision' ? ('withdrawn' as const) : ('dropped' as const)
+    const done =
+      proposal.type === 'decision'
+        ? await withdrawDecision(context.queries, record_id, by, reason)
+        : await dropActionItem(context.queries, record_id, reason)
+    if (!done) return refuseWithdrawn(context, record_id, status)
+    if (proposal.type === 'decision') await strikeInDoc(context, session, proposal, by.name, reason)
+    const { at } = await tellOutcome(context, 'record_withdrawn', proposal, { by: by.name, record_id, reason })
+    return { record_id, type: proposal.type, status, at }
+  },
+})
+
+// Where the doc is still written, it says so too.
+const strikeInDoc = async (context: Context, session: Session, { id, data }: Proposal, by: string, reason: string): Promise<void> => {
+  if (!takesWrites(session)) return
+  const { content } = await readDocument(context.queries, session.id)
+  const entry = withdrawnEntry({ proposalId: id, title: data.title, description: data.description ?? '' }, by, reason)
+  const struck = withEntryReplaced(content, id, entry)
+  if (struck !== undefined) await writeDoc(context, session.id, struck)
+}
+
+const refuseWithdrawn = async ({ queries }: Context, id: string, status: 'withdrawn' | 'dropped'): Promise<never> => {
+  const decision = status === 'withdrawn' ? await decisionById(queries, id) : undefined
+  const by = decision?.withdrawnBy ? ` by ${decision.withdrawnBy.name}` : ''
+  return refuse('conflict', `This record is ${status} already${by}.`, {
+    status,
+    resolved_by: decision?.withdrawnBy ?? null,
+    resolved_at: decision?.withdrawnAt ?? null,
+  })
+}

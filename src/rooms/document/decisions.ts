@@ -1,0 +1,65 @@
+// The doc's `## Decisions` section, in which each approved decision stands as one list entry: a line that links its proposal.
+import { oneLine } from '../../core/escape-invisible.ts'
+import { headingsOf, withFenceClosed, type Heading } from '../../markdown/headings.ts'
+import type { SessionDecision } from '../../stores/records/decisions.ts'
+import { conclusionIn } from './conclusion.ts'
+
+export type ToldDecision = Pick<SessionDecision, 'proposalId' | 'title' | 'description' | 'rationale' | 'at'> & {
+  proposedBy: { name: string }
+  approvedBy: { name: string }
+}
+
+/** A decision as an entry of the section. It is one line with Markdown's own characters escaped, so that nothing in it can end the section,
+ *  open a fence or begin a heading. `base`: this server's address, for a text that is read elsewhere. */
+export const decisionEntry = (decision: ToldDecision, base = ''): string => {
+  const { proposalId, rationale, proposedBy, approvedBy, at } = decision
+  const why = rationale === null ? '' : ` Why: ${plain(rationale)}`
+  const who = `proposed by ${plain(proposedBy.name)}, approved by ${plain(approvedBy.name)}, ${at.slice(0, 10)}`
+  return `- ${said(decision)}${why} (${who}, [record](${base}/approvals/${proposalId}))`
+}
+
+/** The entry of one that was withdrawn since. */
+export const withdrawnEntry = (decision: Pick<ToldDecision, 'proposalId' | 'title' | 'description'>, by: string, reason: string): string =>
+  `- ~~${said(decision)}~~ Withdrawn: ${plain(reason)} (by ${plain(by)}, [record](/approvals/${decision.proposalId}))`
+
+const said = ({ title, description }: Pick<ToldDecision, 'title' | 'description'>) => `**${plain(title)}**: ${plain(description)}`
+
+const plain = (text: string) => oneLine(text).replace(/[~|&]/g, '\\$&')
+
+/** The doc with this entry at the end of the section's own text, before its subsections. A section that is missing is made before the
+ *  conclusion, else at the end. */
+export const withDecision = (doc: string, entry: string): string => {
+  const headings = headingsOf(doc)
+  const found = headings.findIndex(isDecisions)
+  const lines = doc.split('\n')
+  if (found < 0) return inserted(lines, conclusionIn(doc)?.from ?? lines.length, ['## Decisions', '', entry])
+  return inserted(lines, headings[found + 1]?.line ?? lines.length, [entry])
+}
+
+const isDecisions = ({ level, text }: Heading) => level === 2 && text.trim().toLowerCase() === 'decisions'
+
+// Blank lines apart from what stands around it, save that an entry follows another at once.
+const inserted = (lines: string[], at: number, given: string[]): string => {
+  const end = lines.slice(0, at).findLastIndex((line) => line.trim() !== '') + 1
+  const before = withFenceClosed(lines.slice(0, end).join('\n'))
+  const after = lines.slice(at).join('\n')
+  const gap = end === 0 ? '' : given.length === 1 && ENTRY.test(lines[end - 1]!) ? '\n' : '\n\n'
+  return `${before}${gap}${given.join('\n')}\n${after.trim() === '' ? '' : `\n${after}`}`
+}
+const ENTRY = /^- (?:~~)?\*\*.*\[record\]\(\/approvals\/([0-9a-f-]{36})\)\)\r?$/
+
+/** The doc with this entry in place of the one of the same proposal; undefined where nobody left that as it was. */
+export const withEntryReplaced = (doc: string, proposalId: string, entry: string): string | undefined => {
+  const lines = doc.split('\n')
+  const at = lines.findIndex((line) => idIn(line) === proposalId)
+  return at < 0 ? undefined : lines.with(at, entry).join('\n')
+}
+
+const idIn = (line: string) => ENTRY.exec(line)?.[1]
+
+/** A section's text without the entries of these proposals, for whoever has their records. */
+export const withoutEntriesOf = (text: string, proposalIds: ReadonlySet<string>): string =>
+  text
+    .split('\n')
+    .filter((line) => !proposalIds.has(idIn(line) ?? ''))
+    .join('\n')

@@ -1,0 +1,50 @@
+// Deletes sessions for good. A session that others came from leaves its row behind, without a word of what was said in it, so that the
+// trees and series of those stay whole.
+import { eq, sql } from 'drizzle-orm'
+import type { Queries } from '../../db/database.ts'
+import { plainArray } from '../../db/arrays.ts'
+import { sessions } from '../../db/schema.ts'
+import { insertSession, lockSession } from './sessions.ts'
+
+export interface Purgeable {
+  id: string
+  title: string
+  source: string
+  last: string // the time of its last event, or of its beginning
+  events: number
+  /** Sessions that came from it: its row stays for them. */
+  kept_for: number
+}
+
+const COLUMNS = `s.id, s.title, s.source, coalesce(s.last_event_at, s.created_at) as last, s.last_sequence as events, (
+  select count(*)::int from sessions o where o.id <> s.id and (o.parent_session_id = s.id or o.forked_from_session_id = s.id
+    or o.resumed_from_session_id = s.id or o.series_id = s.id)) as kept_for`
+
+export const purgeableById = ({ query }: Queries, ids: readonly string[]): Promise<Purgeable[]> =>
+  query(`select ${COLUMNS} from sessions s where s.id = any($1::uuid[]) and s.purged_at is null order by last`, [plainArray(ids)])
+
+/** Those whose last event is older than so many days: rooms, or imported traces. */
+export const purgeableByAge = ({ query }: Queries, days: number, kind: 'rooms' | 'traces'): Promise<Purgeable[]> =>
+  query(
+    `select ${COLUMNS} from sessions s where s.purged_at is null and (s.source = 'room') = $2
+       and coalesce(s.last_event_at, s.created_at) < clock_timestamp() - make_interval(days => $1) order by last`,
+    [days, kind === 'rooms'],
+  )
+
+/** Deletes the session's rows, all but those of the search index of events. False when it is gone already. */
+export const deleteSession = async (tx: Queries, id: string): Promise<boolean> => {
+  const session = await lockSession(tx, id)
+  if (!session || session.purgedAt !== null) return false
+  const [found] = await purgeableById(tx, [id])
+  await tx.query('delete from events where session_id = $1', [id])
+  await tx.query('delete from idempotency where scope = $1::text', [id])
+  await tx.query('delete from seats where holder = $1', [id])
+  await tx.db.delete(sessions).where(eq(sessions.id, id)) // what hangs on it goes with it
+  if (found!.kept_for === 0) return true
+  const { createdAt, seriesId, parentSessionId, forkedFromSessionId, forkedAtSequence, resumedFromSessionId } = session
+  const kept = { createdAt, seriesId, parentSessionId, forkedFromSessionId, forkedAtSequence, resumedFromSessionId }
+  await insertSession(tx, { id, title: '(purged)', description: '', status: 'closed', ...kept })
+  const now = sql`clock_timestamp()`
+  await tx.db.update(sessions).set({ closedAt: now, archivedAt: now, purgedAt: now }).where(eq(sessions.id, id))
+  return true
+}

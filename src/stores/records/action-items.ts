@@ -1,0 +1,56 @@
+// Action items that people approved: items of the board from then on. Changed under the session's lock alone.
+import { and, eq, ne, sql } from 'drizzle-orm'
+import type { Queries } from '../../../db/database.ts'
+import { items } from '../../../db/records-schema.ts'
+
+export type ActionItem = typeof items.$inferSelect
+
+type NewActionItem = Pick<
+  ActionItem,
+  | 'id'
+  | 'sessionId'
+  | 'proposalId'
+  | 'title'
+  | 'description'
+  | 'priority'
+  | 'owner'
+  | 'ownerId'
+  | 'dueDate'
+  | 'plannedBy'
+  | 'plannedByTeamId'
+>
+
+/** Puts it at the end of its session's board. */
+export const insertActionItem = async ({ db }: Queries, values: NewActionItem): Promise<ActionItem> => {
+  const [row] = await db
+    .insert(items)
+    .values({
+      ...values,
+      kind: 'action',
+      dependsOn: [],
+      paths: [],
+      place: sql`(select coalesce(max(place), 0) + 1 from items where session_id = ${values.sessionId})`,
+      createdAt: sql`clock_timestamp()`,
+      updatedAt: sql`clock_timestamp()`,
+    })
+    .returning()
+  return row!
+}
+
+/** Drops an action item, with the reason as its note, and ends its claim; undefined for one that is dropped. */
+export const dropActionItem = async ({ db }: Queries, id: string, reason: string): Promise<ActionItem | undefined> => {
+  const [row] = await db
+    .update(items)
+    .set({
+      status: 'dropped',
+      note: reason,
+      updatedAt: sql`clock_timestamp()`,
+      claimedTeamId: null,
+      claimedTeamName: null,
+      claimedAt: null,
+      claimRenewedAt: null,
+    })
+    .where(and(eq(items.id, id), eq(items.kind, 'action'), ne(items.status, 'dropped')))
+    .returning()
+  return row
+}

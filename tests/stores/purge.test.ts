@@ -1,0 +1,126 @@
+// Purging: a session is gone from the log, the index and the memory of every instance, and what came of it stays whole.
+import { expect, test } from 'bun:test'
+import { purge } from '../../src/process/purge.ts'
+import { askOverRest, indexed } from '../support/history.ts'
+import { done, onEveryEngine, room, viaRest, type Parley, type Seat } from '../support/parley.ts'
+import { purgeArguments, purgeReport } from '../../src/cli/purge.ts'
+
+const TABLES_WITHOUT = ['sessions'] // which may keep a row
+
+onEveryEngine((parley) => {
+  const call = () => viaRest(parley())
+  const say = (seat: Seat, text: string) => done(seat('post_message', { content: { text } }))
+  const order = (...words: string[]) => purge(parley().services, purgeArguments(words))
+
+  test('without --yes it tells what it would delete, and deletes nothing', async () => {
+    const { id, alex } = await room(call())
+    await say(alex, 'Still here.')
+    const answer = await order(id, crypto.randomUUID())
+    expect(answer).toMatchObject({ sessions: [{ id, title: 'Shipping the parser', events: 2, kept_for: 0 }], purged: 0 })
+    expect(purgeReport(answer, purgeArguments([id]))).toContain('deleted nothing')
+    expect(answer.unknown).toHaveLength(1)
+    expect((await done(alex('get_history'))).messages).toHaveLength(2)
+  })
+
+  test('a session is deleted with all that hangs on it, at every instance', async () => {
+    const { id, alex, bea } = await room(call())
+    const stays = await room(call(), { title: 'Another one' })
+    await say(alex, 'The quixotic zeugma is never seen again.')
+    await done(alex('update_session_doc', { content: '# Quixotic plan', expected_version: 0 }))
+    await done(alex('post_message', { content: { text: 'With a key.' } }, { key: 'a key of this session' }))
+    await say(stays.alex, 'The zeugma stays.')
+    await indexed(parley())
+    const other = await parley().beside({})
+    const elsewhere = async () => (await other.send(`/sessions/${id}`)).status
+    expect(await elsewhere()).toBe(200)
+    const waiting = bea('wait_for_messages', { since_cursor: 4, timeout: 20 })
+
+    expect(await order(id, '--yes')).toMatchObject({ purged: 1 })
+    expect(await order(id, '--yes')).toMatchObject({ purged: 0, unknown: [id] })
+    expect((await waiting).ok === false || (await waiting).body.messages.length === 0).toBe(true)
+    expect((await alex('get_history')).body.code).toBe('unauthorized')
+    for (const send of [parley().send, other.send]) expect((await send(`/sessions/${id}`)).status).toBe(404)
+    expect(await rowsAbout(parley(), id)).toEqual([])
+    const { data } = await askOverRest(parley())('search_sessions', { query: 'zeugma' })
+    expect(JSON.stringify(data)).toContain(stays.id)
+    expect(JSON.stringify(data)).not.toContain(id)
+    await other.close()
+  })
+
+  test('the index is as if the session had never been', async () => {
+    const { id, alex } = await room(call())
+    for (const n of [1, 2, 3]) await say(alex, `panic in the lexer, number ${n}: panic at parse_token`)
+    await indexed(parley())
+    await order(id, '--yes')
+    const after = await indexOf(parley())
+    await parley().services.indexer.rebuild(() => {})
+    expect(after).toEqual(await indexOf(parley()))
+  })
+
+  test('children, forks and series of a purged session stay whole: its row is kept for them, without a word of it', async () => {
+    const { id, alex } = await room(call(), { title: 'The secret plan' })
+    await done(alex('conclude_session', { summary_section: 'A secret.' }))
+    const next = await done(
+      call()('create_session', { title: 'Goes on', description: '', creator_team_name: 'Alex', resume_from: id }, { team: alex.token }),
+    )
+    expect(await order(id, '--yes')).toMatchObject({ sessions: [{ kept_for: 1 }], purged: 1 })
+    const { genealogy } = await done(call()('get_session', { session_id: next.session_id }, { team: next.team_id }))
+    expect(genealogy).toMatchObject({ resumed_from_session_id: id, series_id: id })
+    const page = await parley().send(`/sessions/${id}`)
+    expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('(purged)')])
+    const [row] = await parley().database.query<{ text: string }>('select row_to_json(s)::text as text from sessions s where id = $1', [id])
+    expect(row!.text).not.toContain('secret')
+    expect(await order(id)).toMatchObject({ sessions: [], unknown: [id] })
+    expect((await call()('join_session', { session_id: id, team_name: 'Late' })).ok).toBe(true) // to read that there is nothing
+  })
+
+  test('by age, rooms and traces apart', async () => {
+    const old = await room(call(), { title: 'Old' })
+    const trace = await room(call(), { title: 'Old trace' })
+    const age = (id: string, source: string) =>
+      parley().database.query(`update sessions set last_event_at = now() - interval '91 days', source = $2 where id = $1`, [id, source])
+    await age(old.id, 'room')
+    await age(trace.id, 'claude-code')
+    const titles = async (...words: string[]) => (await order('--older-than', ...words)).sessions.map(({ title }) => title)
+    expect(await titles('90', '--rooms')).toEqual(['Old'])
+    expect(await titles('90d', '--traces')).toEqual(['Old trace'])
+    expect((await titles('90', '--traces', '--rooms')).toSorted()).toEqual(['Old', 'Old trace'])
+    expect(await titles('92', '--rooms')).toEqual([])
+    expect(await order('--older-than', '90', '--traces', '--yes')).toMatchObject({ purged: 1 })
+    expect((await old.alex('get_session')).ok).toBe(true)
+    expect((await trace.alex('get_session')).body.code).toBe('unauthorized')
+  })
+})
+
+test.each([
+  [[]],
+  [['x']],
+  [['--older-than', '90']],
+  [['--rooms']],
+  [['--older-than', '0', '--rooms']],
+  [['--older-than', 'x', '--rooms']],
+  [['--force']],
+])('purge %p is told how it is used', (words) => expect(() => purgeArguments(words)).toThrow('bun run purge'))
+
+/** The tables that have a row with this session's id. */
+const rowsAbout = async ({ database }: Parley, id: string): Promise<string[]> => {
+  const tables = await database.query<{ name: string }>(
+    `select table_name as name from information_schema.tables where table_schema = current_schema() and table_type = 'BASE TABLE'`,
+  )
+  const having: string[] = []
+  for (const { name } of tables) {
+    if (TABLES_WITHOUT.includes(name)) continue
+    const [row] = await database.query<{ n: number }>(`select count(*)::int as n from "${name}" t where row_to_json(t)::text like $1`, [
+      `%${id}%`,
+    ])
+    if (row!.n > 0) having.push(name)
+  }
+  return having
+}
+
+const indexOf = async ({ database }: Parley) => ({
+  corpus: await database.query('select events, length from search_corpus'),
+  terms: await database.query(
+    `select term, events, case when levels <> '{0,0,0,0,0}' then levels::text end as levels from search_terms order by term`,
+  ),
+})
