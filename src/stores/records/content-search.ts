@@ -96,7 +96,9 @@ export const searchContent = ({ transaction }: Pick<Database, 'transaction'>, se
 
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 
+// Connections to Postgres never scan a table for want of a better plan (db/session-settings.ts); PGlite would scan the sessions, which takes
+// ten times as long as their index.
 const setThreshold = ({ query }: Queries, threshold: number) =>
-  query(`select set_config('pg_trgm.word_similarity_threshold', $1, true)`, [String(threshold)])
+  query(`select set_config('pg_trgm.word_similarity_threshold', $1, true), set_config('enable_seqscan', 'off', true)`, [String(threshold)])
 
 const rowsOf = async ({ db }: Queries, statement: SQL): Promise<Found[]> => (await db.execute(statement)) as unknown as Found[]
