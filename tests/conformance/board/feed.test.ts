@@ -121,6 +121,33 @@ onEveryEngine((parley) => {
     expect((await done(bea('catch_up'))).unanswered).toEqual([]) // nobody owes it an answer
   })
 
+  test('reading costs the same number of queries for one item and for fifty', async () => {
+    const { alex } = await room(viaRest(parley()))
+    // The least of several tries: what goes on in the background asks, too.
+    const queries = async (name: string, input: Record<string, unknown>) => {
+      const counts: number[] = []
+      for (let n = 0; n < 8; n++) {
+        const before = parley().database.statements()
+        await done(alex(name, input))
+        counts.push(parley().database.statements() - before)
+      }
+      return Math.min(...counts)
+    }
+    const reads = async (item_id: string) => [
+      await queries('list_work', { limit: 50 }),
+      await queries('list_work', { item_id }),
+      await queries('list_participants', {}),
+      await queries('catch_up', {}),
+    ]
+    const [first] = await plan(alex, ['Item number 1'])
+    const few = await reads(first.item_id)
+    await plan(
+      alex,
+      Array.from({ length: 49 }, (_, n) => ({ title: `Item number ${n + 2}`, depends_on: [first.item_id], paths: [`src/${n}`] })),
+    )
+    expect(await reads(first.item_id)).toEqual(few)
+  })
+
   describe('is told where one looks', () => {
     const scene = async () => {
       const teams = await threeTeams(viaRest(parley()))

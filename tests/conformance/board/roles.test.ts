@@ -1,6 +1,7 @@
 // Who may do what on a board: every cell of the table, made from it, over both doors, with pages open and closed.
 import { describe, expect, test } from 'bun:test'
 import { mayDo, ROLES, type Act, type Role } from '../../../src/records/who-may.ts'
+import { addSeat } from '../../../src/stores/control/seats.ts'
 import { claim, plan, threeTeams } from '../../support/board-scene.ts'
 import { bearer, keyOf } from '../../support/keys.ts'
 import { cookieOf, done, onEveryEngine, refused, viaMcp, viaRest, type As, type Parley } from '../../support/parley.ts'
@@ -78,6 +79,21 @@ for (const env of [{}, { VIEWER_PASSWORD: 'a password of some length' }])
             await refused(call('list_work', { session_id: crypto.randomUUID() }, as[role]), 'not_found')
             await refused(call('plan_work', { session_id: 'x', items: [{ title: 'For nobody' }] }, as[role]), 'not_found')
           }
+        })
+
+        test('an agent’s key of the session is that team: it plans, claims and finishes without a team_id', async () => {
+          const { id, bea, cleo } = await threeTeams(viaRest(parley()))
+          await addSeat(parley().database, { holder: id, sessionId: id, teamId: bea.handle })
+          const agent = { headers: bearer(await keyOf(parley(), 'agent', id)) }
+          const call = viaRest(parley())
+          const { items } = await done(call('plan_work', { session_id: id, items: [{ title: 'Write the lexer' }] }, agent))
+          expect(items[0].planned_by).toMatchObject({ name: bea.team, kind: 'team', verified: true })
+          const { item } = await done(call('claim_work', { session_id: id }, agent))
+          expect(item).toMatchObject({ item_id: items[0].item_id, claimed_by: { team_id: bea.handle } })
+          expect((await done(call('list_work', { session_id: id, mine: true }, agent))).items).toHaveLength(1)
+          await refused(cleo('update_work', { item_id: item.item_id, status: 'open' }), 'forbidden')
+          await done(call('update_work', { session_id: id, item_id: item.item_id, status: 'done' }, agent))
+          await refused(call('claim_work', { session_id: (await same()).id }, agent), 'unauthorized')
         })
 
         test('a team of another session reads where pages are open, and is nobody elsewhere', async () => {
