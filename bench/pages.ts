@@ -22,7 +22,7 @@ const EVENTS_A_SECOND = 50
 const SECONDS = 30
 const MESSAGES = 100
 const ROUNDS = 300
-const FRAME = { theme: 'system', person: undefined, path: '/', hrefOf: (name: string) => `/${name}` } as const
+const FRAME = { theme: 'system', person: undefined, waiting: 0, path: '/', hrefOf: (name: string) => `/${name}` } as const
 const TEXT = 'The relay stays as a **shadow** for seven days: it records with `processed_events`, and delivers nothing. '
 
 // React is another one in production, and chosen when it is first imported.

@@ -78,6 +78,7 @@ export const proposals = pgTable(
   (t) => [
     index('proposals_session').on(t.sessionId, t.createdAt),
     index('proposals_listed').on(t.status, t.createdAt, t.id),
+    index('proposals_resolved').on(t.resolvedAt, t.id),
     index('proposals_team').on(t.teamId),
     index('proposals_due')
       .on(t.expiresAt)

@@ -6,14 +6,19 @@ addEventListener('keydown', (event) => {
 
 // A form that could not be sent, or was answered by a proxy on the way, says so and keeps the typed text; a link to a dialog says so in a
 // notice (parley.js).
-const REFUSED_FORM = '<form' // this server answers a form that it refuses with the form
+const REFUSED_FORM = /^<(?:form|article) / // this server answers a form that it refuses with the form, or with its card
 const showNotSent = (target) => {
   if (target.matches('form')) target.querySelector('[role=alert][hidden]')?.removeAttribute('hidden')
   if (target.matches('a')) document.dispatchEvent(new CustomEvent('notice', { detail: 'Parley cannot be reached. Try again.' }))
 }
 document.addEventListener('htmx:error', ({ target }) => showNotSent(target))
 document.addEventListener('htmx:response:error', ({ target, detail: { ctx } }) => {
-  if (ctx.text.startsWith(REFUSED_FORM) || !target.matches('form, a')) return
+  if (REFUSED_FORM.test(ctx.text) || !target.matches('form, a')) return
   ctx.swap = 'none'
   showNotSent(target)
+})
+
+// A card that was answered in its place keeps the focus, which its button had.
+document.addEventListener('htmx:after:swap', ({ detail: { ctx } }) => {
+  if (ctx.target?.dataset?.card && document.activeElement === document.body) ctx.target.focus({ preventScroll: true })
 })

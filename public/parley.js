@@ -1,4 +1,4 @@
-// On all pages: buttons that copy, notices, and "/" for the search. Pages work without them.
+// On all pages: buttons that copy, notices, and keys. Pages work without them.
 for (const button of document.querySelectorAll('[data-copy]')) {
   if (!navigator.clipboard) continue // missing on plain http beyond this machine: the text can be selected
   button.hidden = false
@@ -70,10 +70,26 @@ async function textFor(button) {
 }
 
 addEventListener('keydown', (event) => {
-  if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return
+  if (event.ctrlKey || event.metaKey || event.altKey) return
   if (event.target.closest?.('input, textarea, select') || document.querySelector('dialog[open]')) return
+  if (event.key === 'i') document.getElementById('approvals-link')?.click() // guests have none
+  if (event.key !== '/') return
   event.preventDefault()
   const search = [...document.querySelectorAll('input[type=search]')].find(({ offsetWidth }) => offsetWidth > 0)
   if (search) search.focus()
   else document.querySelector('a[href="/search"]')?.click() // a link where the field has no room; guests have neither
+})
+
+// The keys of a page, in a dialog: live/keys.js and approvals.js send them.
+document.addEventListener('keys', ({ detail: keys }) => {
+  const dialog = document.createElement('dialog')
+  dialog.className = 'm-auto rounded-xl border bg-card p-5 text-[13px] text-foreground shadow-xl backdrop:bg-black/40'
+  dialog.ariaLabel = 'Keys'
+  dialog.setAttribute('closedby', 'any')
+  dialog.innerHTML = Object.entries(keys)
+    .map(([key, does]) => `<p class="flex gap-3"><kbd class="w-7">${key}</kbd>${does}</p>`)
+    .join('')
+  dialog.addEventListener('close', () => dialog.remove())
+  document.body.append(dialog)
+  dialog.showModal()
 })

@@ -20,6 +20,7 @@ import { traceRoutes } from './doors/rest/traces.ts'
 import { errorBody } from './operations/perform.ts'
 import { readAssets, type ReadAsset } from './pages/assets.ts'
 import { addSecurityHeaders } from './pages/respond.tsx'
+import { createWaiting } from './pages/records/waiting.ts'
 import { errorFor, linkInBrowser, pageRoutes } from './pages/routes.tsx'
 import type { Services } from './process/services.ts'
 import type { Toolset } from './operations/toolset.ts'
@@ -37,7 +38,7 @@ export interface AppOptions {
 
 /** All doors over these services. `fetch` answers a request; its second argument is what the runtime tells of it (Runtime). */
 export const createApp = async (services: Services, { toolsets = all, commandSecret, asset, program }: AppOptions = {}) => {
-  const site = { services, assets: await readAssets(asset), eventKinds: eventKindsOf(toolsets), program }
+  const site = { services, assets: await readAssets(asset), eventKinds: eventKindsOf(toolsets), waiting: createWaiting(services), program }
   const limit = services.config.RATE_LIMIT > 0 ? new RateLimit(services) : undefined
   const operations = toolsets.flatMap((toolset) => toolset.operations)
 

@@ -7,6 +7,7 @@ import type { Browser, BrowserContext } from 'playwright'
 import { fillAgents, type AgentsDemo } from './support/demo-agents.ts'
 import { fillDemo, type Demo } from './support/demo.ts'
 import { fillAsleep } from './support/demo-asleep.ts'
+import { fillProposals } from './support/demo-proposals.ts'
 import { demoTranscript } from './support/demo-transcript.ts'
 import { KEY, MOBILE, serveSite, startBrowser, usingPage, type Site } from './support/site.ts'
 
@@ -30,6 +31,7 @@ const main = async () => {
   const robin = await signedIn(browser, parley)
   const sleeping = await fillAsleep(parley, robin!.map(({ name, value }) => `${name}=${value}`).join('; '))
   const agents = await fillAgents(parley)
+  const proposals = await proposed(parley, robin!)
   const leave = follow(parley, demo)
   try {
     const shoot = (site: Site, path: string, file: string, look: Parameters<Browser['newContext']>[0], cookies = robin) =>
@@ -47,7 +49,8 @@ const main = async () => {
       for (const [look, options] of Object.entries(LOOKS)) {
         const file = (name: string) => join(argument, `${name}-${look}.png`)
         await shoot(nothing, '/', file('home-empty'), options, [])
-        for (const [name, path] of pagesOf(demo, trace, sleeping.id, agents)) await shoot(parley, path, file(name), options)
+        await shoot(nothing, '/approvals', file('approvals-empty'), options, [])
+        for (const [name, path] of pagesOf(demo, trace, sleeping.id, agents, proposals)) await shoot(parley, path, file(name), options)
         await shoot(parley, '/sign-in', file('sign-in'), options, [])
         await shoot(parley, '/nothing', file('not-found'), options, [])
       }
@@ -67,6 +70,7 @@ const pagesOf = (
   trace: string,
   asleep: string,
   { session, child }: AgentsDemo,
+  { parser, again, guide }: Proposals,
 ): [name: string, path: string][] => [
   ['home', '/'],
   ['home-search', '/?q=recovery'],
@@ -93,6 +97,12 @@ const pagesOf = (
   ['agent', `/sessions/${session}`],
   ['agent-child', `/sessions/${child}`],
   ['worktrees', '/worktrees'],
+  ['approvals', '/approvals'],
+  ['approvals-decided', '/approvals?show=decided'],
+  ['approvals-expired', '/approvals?show=expired'],
+  ['approval', `/approvals/${guide}`],
+  ['approval-replaces', `/approvals/${again}`],
+  ['session-proposals', parser.path],
   ['keys', '/settings/keys'],
 ]
 
@@ -123,6 +133,17 @@ const age = ({ services: { database } }: Site) =>
        where p.session_id = h.session_id and p.version = h.version`,
     )
   })
+
+type Proposals = Awaited<ReturnType<typeof fillProposals>>
+
+/** What waits for Robin, who has decided some of it. */
+const proposed = async ({ url, post }: Site, robin: readonly { name: string; value: string }[]): Promise<Proposals> => {
+  const headers = { 'content-type': 'application/json', cookie: robin.map(({ name, value }) => `${name}=${value}`).join('; ') }
+  const decide = (id: string, body: object) => fetch(`${url}/api/approvals/${id}`, { method: 'POST', headers, body: JSON.stringify(body) })
+  const filled = await fillProposals(post, (id, feedback) => decide(id, { action: 'reject', feedback }))
+  await decide(filled.first, { action: 'approve' })
+  return filled
+}
 
 const imported = async ({ url }: Site): Promise<string> => {
   const answer = await fetch(`${url}/api/traces`, { method: 'POST', body: demoTranscript() })

@@ -37,6 +37,8 @@ export const PermissionCard = ({ card }: { card: PermissionView }) => {
   return (
     <section
       id={card.anchor}
+      tabIndex={-1}
+      data-card={open ? 'open' : 'done'}
       aria-label={`Leave for ${escapeInvisible(card.tool)}`}
       className={cn('max-w-2xl rounded-lg border p-3 text-[13px]', open ? 'border-warn/50 bg-warn/8' : 'bg-muted/40')}
     >
@@ -97,10 +99,10 @@ const Answer = ({ card }: { card: PermissionView }) => {
         <input type="hidden" name="request_id" value={card.request} />
         <Input name="message" maxLength={2_000} aria-label="A word to the agent" placeholder="A word to the agent (optional)" />
         <div className="flex gap-2">
-          <Button type="submit" name="allow" value="true" className={ACT}>
+          <Button type="submit" name="allow" value="true" data-key="a" className={ACT}>
             Allow once
           </Button>
-          <Button type="submit" name="allow" value="false" variant="outline" className={ACT}>
+          <Button type="submit" name="allow" value="false" data-key="x" variant="outline" className={ACT}>
             Deny
           </Button>
         </div>

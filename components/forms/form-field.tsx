@@ -17,23 +17,23 @@ type Props = { name: string; label: string; hint?: string; problem?: Problem | u
   | ({ rows?: undefined } & ComponentProps<'input'>)
 )
 
-/** A labelled field with its hint and its problem. With `rows` it is a textarea. */
+/** A labelled field with its hint and its problem. With `rows` it is a textarea. Its id is its name, where that stands once on the page. */
 export const FormField = ({ label, hint, problem, ...control }: Props) => {
-  const { name } = control
+  const { name, id = name } = control
   const wrong = problem?.field === name ? problem.text : undefined
-  const described = [hint && `${name}-hint`, wrong && `${name}-problem`].filter(Boolean).join(' ')
-  const aria = { id: name, 'aria-invalid': wrong !== undefined || undefined, 'aria-describedby': described || undefined }
+  const described = [hint && `${id}-hint`, wrong && `${id}-problem`].filter(Boolean).join(' ')
+  const aria = { id, 'aria-invalid': wrong !== undefined || undefined, 'aria-describedby': described || undefined }
   return (
     <div className="grid gap-1">
-      <Label htmlFor={name}>{label}</Label>
+      <Label htmlFor={id}>{label}</Label>
       {control.rows === undefined ? <Input {...aria} {...control} /> : <Textarea {...aria} {...control} />}
       {hint && (
-        <p id={`${name}-hint`} className="text-[12px] text-muted-foreground">
+        <p id={`${id}-hint`} className="text-[12px] text-muted-foreground">
           {hint}
         </p>
       )}
       {wrong && (
-        <p id={`${name}-problem`} role="alert" className="text-[12.5px] text-destructive-foreground">
+        <p id={`${id}-problem`} role="alert" className="text-[12.5px] text-destructive-foreground">
           {wrong}
         </p>
       )}

@@ -24,6 +24,7 @@ export const FeedPane = ({ session, link, composer }: Props & { composer: Compos
       <Count messages={session.messages} />
       <Filter />
     </div>
+    <h2 className="sr-only lg:hidden">Feed</h2>
     <LoopStrip {...session} />
     <WakesStrip {...session} />
     <Lanes lanes={session.lanes} teams={session.teams} />

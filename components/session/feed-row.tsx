@@ -5,6 +5,7 @@ import { cn } from '../parts/cn.ts'
 import type { PermissionItem, PromptedBy, TaskItem } from '../agents/agent-view.ts'
 import { PermissionRow } from '../agents/permission-card.tsx'
 import { TaskFold } from '../agents/task-line.tsx'
+import { ProposalRow, type ProposalItem } from '../records/proposal-row.tsx'
 import { EditRow, type EditItem } from './edit-row.tsx'
 import { EventRow, type EventItem } from './event-row.tsx'
 import { QuestionMark, type QuestionItem } from './question-mark.tsx'
@@ -37,7 +38,7 @@ interface RepliedTo {
   withdraws: boolean
 }
 
-export type FeedItem = (MessageItem | EventItem | EditItem | PermissionItem) & {
+export type FeedItem = (MessageItem | EventItem | EditItem | PermissionItem | ProposalItem) & {
   /** The day that begins with this row. */
   newDay: string | undefined
 }
@@ -50,6 +51,7 @@ export const FeedRow = ({ item }: { item: FeedItem }) => (
     {item.kind === 'event' && <EventRow item={item} />}
     {item.kind === 'edit' && <EditRow item={item} />}
     {item.kind === 'permission' && <PermissionRow item={item} />}
+    {item.kind === 'proposal' && <ProposalRow item={item} />}
   </>
 )
 

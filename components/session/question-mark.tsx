@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import { escapeInvisible } from '../../src/core/escape-invisible.ts'
+import { FOR_ACTORS } from './warning-strip.tsx'
 
 /** What came of a question, for the row that asks it. */
 export interface QuestionItem {
@@ -15,7 +16,7 @@ export interface QuestionItem {
 }
 
 /** Below a question: who has answered it, with links to the answers, and for whom it waits. An open page puts a new one in its place. The
- *  mark is the same for all viewers: the link to answer it shows on pages with a dialog, which are those of people who may write. */
+ *  mark is the same for all viewers: the link to answer it shows to people who may write. */
 export const QuestionMark = ({ item: { sequence, answers, withdrawn, waitingFor, asksPerson } }: { item: QuestionItem }) => (
   <p id={`q${sequence}`} className="mt-0.5 mb-1 text-[11.5px] wrap-anywhere text-muted-foreground">
     Question
@@ -35,7 +36,7 @@ export const QuestionMark = ({ item: { sequence, answers, withdrawn, waitingFor,
       </>
     )}
     {asksPerson && (
-      <span className="concluded:hidden [body:not(:has(#dialog))_&]:hidden">
+      <span className={`concluded:hidden ${FOR_ACTORS}`}>
         <Dot />
         <a
           href={`?answer=${sequence}#message`}

@@ -6,8 +6,8 @@ import { LinkButton } from '../ui/button.tsx'
 import { inDialog } from './session-actions.tsx'
 import type { SessionState } from './session-view.ts'
 
-// The strips are sent to all viewers alike. Their actions show only on pages with a dialog, which are those of people who may act.
-export const FOR_ACTORS = '[body:not(:has(#dialog))_&]:hidden'
+// What a stream brings is sent to all viewers alike. Its actions show only on the pages of people who may act (shell.tsx).
+export const FOR_ACTORS = '[html:not([data-acts])_&]:hidden'
 
 /** Says that teams are in a loop, and what a person can do about it. */
 export const LoopStrip = ({ id, loop }: Pick<SessionState, 'id' | 'loop'>) => (

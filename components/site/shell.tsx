@@ -3,6 +3,7 @@ import { escapeInvisible } from '../../src/core/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
 import { Icon, Icons } from '../parts/icon.tsx'
 import { SearchBox } from '../search/search-box.tsx'
+import { ApprovalsLink } from './approvals-link.tsx'
 import { THEMES, type Theme } from './theme.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Button, LinkButton } from '../ui/button.tsx'
@@ -14,6 +15,8 @@ export interface Frame {
   person: { name: string; role: 'person' | 'reader' | 'guest' } | undefined
   /** This page's path, for links that lead back. */
   path: string
+  /** How many things wait for a person. */
+  waiting: number
   /** The address of a file of public/, which changes with its bytes. */
   hrefOf: (asset: string) => string
 }
@@ -53,13 +56,19 @@ const HTMX = JSON.stringify({
 
 // Scripts that one kind of page uses alone run after those of all pages, and are sent as they are. The first visit to another page is 1.4 KiB
 // smaller.
-const SCRIPTS = { home: ['home.js'], settings: ['settings.js', 'push.js'], trace: ['trace.js'], agents: ['agents.js'] }
+const SCRIPTS = {
+  home: ['home.js', 'counted.js'],
+  settings: ['settings.js', 'push.js'],
+  trace: ['trace.js'],
+  agents: ['agents.js'],
+  approvals: ['cards.js', 'approvals.js', 'counted.js'],
+}
 const scriptsOf = (kind: Props['kind']): string[] => ['app.js', ...(kind ? SCRIPTS[kind] : [])]
 
 export const TO_CONTENT: Skip = { label: 'Skip to content', href: '#main' }
 
 export const Shell = ({ frame, title, crumbs = [], full = false, skips = [TO_CONTENT], paintsWith, kind, children }: Props) => (
-  <html lang="en" className={frame.theme} data-guest={isGuest(frame) || undefined}>
+  <html lang="en" className={frame.theme} data-guest={isGuest(frame) || undefined} data-acts={frame.person?.role === 'person' || undefined}>
     <head>
       <meta charSet="utf-8" />
       <meta name="viewport" content="width=device-width,initial-scale=1" />
@@ -106,7 +115,7 @@ const Header = ({ frame, crumbs }: { frame: Frame; crumbs: NonNullable<Props['cr
       Parley
     </a>
     {crumbs.length > 0 && !isGuest(frame) && (
-      <nav aria-label="Breadcrumb" className="flex min-w-0 items-center gap-1.5 text-[13px] text-muted-foreground max-[24rem]:hidden">
+      <nav aria-label="Breadcrumb" className="flex min-w-0 items-center gap-1.5 text-[13px] text-muted-foreground max-[27rem]:hidden">
         {crumbs.map(({ label, href }, i) => (
           <span key={label} className={cn('flex min-w-0 items-center gap-1.5', i > 0 && 'max-sm:hidden')}>
             <Icon name="chevron" className="size-3.5 shrink-0 opacity-60" />
@@ -122,16 +131,17 @@ const Header = ({ frame, crumbs }: { frame: Frame; crumbs: NonNullable<Props['cr
       </nav>
     )}
     <div className="ml-auto flex items-center gap-1">
-      {isGuest(frame) ? <Badge>Shared, read only</Badge> : <Ways search={!/^\/search\b/.test(frame.path)} />}
+      {isGuest(frame) ? <Badge>Shared, read only</Badge> : <Ways search={!/^\/search\b/.test(frame.path)} waiting={frame.waiting} />}
       <ThemeButton path={frame.path} />
       {!isGuest(frame) && <Identity frame={frame} />}
     </div>
   </header>
 )
 
-const Ways = ({ search }: { search: boolean }) => (
+const Ways = ({ search, waiting }: { search: boolean; waiting: number }) => (
   <>
     {search && <Search />}
+    <ApprovalsLink waiting={waiting} />
     <LinkButton
       variant="ghost"
       size="icon"

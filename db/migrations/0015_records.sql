@@ -90,6 +90,7 @@ CREATE INDEX "items_words" ON "items" USING gin ("title" gin_trgm_ops,("title" |
 CREATE INDEX "persons_id" ON "persons" USING btree ("person_id");--> statement-breakpoint
 CREATE INDEX "proposals_session" ON "proposals" USING btree ("session_id","created_at");--> statement-breakpoint
 CREATE INDEX "proposals_listed" ON "proposals" USING btree ("status","created_at","id");--> statement-breakpoint
+CREATE INDEX "proposals_resolved" ON "proposals" USING btree ("resolved_at","id");--> statement-breakpoint
 CREATE INDEX "proposals_team" ON "proposals" USING btree ("team_id");--> statement-breakpoint
 CREATE INDEX "proposals_due" ON "proposals" USING btree ("expires_at") WHERE "proposals"."status" = 'pending';--> statement-breakpoint
 CREATE UNIQUE INDEX "proposals_title" ON "proposals" USING btree ("session_id","type","title_key") WHERE "proposals"."status" = 'pending';--> statement-breakpoint

@@ -6,12 +6,20 @@ const HELP = {
   g: 'Newest message',
   c: 'Write a message',
   d: 'Document',
+  i: 'What waits for you',
   '/': 'Search',
   '?': 'These keys',
 }
 
 export const listenToKeys = (rows, toEnd) => {
-  const KEYS = { j: () => step(rows, 1), k: () => step(rows, -1), g: toEnd, c: toComposer, d: toDocument, '?': help }
+  const KEYS = {
+    j: () => step(rows, 1),
+    k: () => step(rows, -1),
+    g: toEnd,
+    c: toComposer,
+    d: toDocument,
+    '?': () => document.dispatchEvent(new CustomEvent('keys', { detail: HELP })),
+  }
   skipInTabOrder(rows.children)
   new MutationObserver((changes) => changes.forEach(({ addedNodes }) => skipInTabOrder(addedNodes))).observe(rows, { childList: true })
   addEventListener('keydown', (event) => {
@@ -55,17 +63,4 @@ const toComposer = () => {
 const toDocument = () => {
   location.hash = 'document'
   document.querySelector('#document [role=region]').focus()
-}
-
-const help = () => {
-  const dialog = document.createElement('dialog')
-  dialog.className = 'm-auto rounded-xl border bg-card p-5 text-[13px] text-foreground shadow-xl backdrop:bg-black/40'
-  dialog.ariaLabel = 'Keys'
-  dialog.setAttribute('closedby', 'any')
-  dialog.innerHTML = Object.entries(HELP)
-    .map(([key, does]) => `<p class="flex gap-3"><kbd class="w-7">${key}</kbd>${does}</p>`)
-    .join('')
-  dialog.addEventListener('close', () => dialog.remove())
-  document.body.append(dialog)
-  dialog.showModal()
 }

@@ -14,6 +14,7 @@ import { mayRead } from '../doors/http/guards.ts'
 import { bodyFrom, GUARDED, isApi, type Http } from '../doors/http/http.ts'
 import { calledScheme } from '../doors/http/origin.ts'
 import { moveOldCookies, sharedTokenOf } from '../doors/http/share-link.ts'
+import type { Waiting } from './records/waiting.ts'
 import { hrefOf, type Assets } from './assets.ts'
 import { encodingFor, pack, takes, type Packed } from './compress.ts'
 
@@ -25,6 +26,7 @@ export interface Site {
   assets: Assets
   /** The kinds of system events of all toolsets that are served. */
   eventKinds: EventKinds
+  waiting: Waiting
   /** The client program that this server hands out. */
   program?: ClientProgram | undefined
 }
@@ -85,13 +87,14 @@ export const addSecurityHeaders = (c: Http, services: Services) => {
 /** Whether the reader may read only through a shared link. */
 export const isGuest = (c: Http, { services }: Pick<Site, 'services'>): boolean => !mayRead(c, services) && sharedTokenOf(c) !== undefined
 
-export const frameOf = (c: Http, { services, assets }: Site): Frame => {
+export const frameOf = (c: Http, { services, assets, waiting }: Site): Frame => {
   const theme = getCookie(c, THEME_COOKIE)
   const { pathname, search } = new URL(c.req.url)
   return {
     theme: THEMES.find((name) => name === theme) ?? 'system',
     person: isGuest(c, { services }) ? { name: 'Guest', role: 'guest' } : personOf(c, services),
     path: c.req.method === 'GET' ? localPath(redacted(pathname + search)) : '/',
+    waiting: mayRead(c, services) ? waiting.known : 0,
     hrefOf: (asset) => hrefOf(assets, asset),
   }
 }

@@ -10,6 +10,11 @@ import { previewConclusion, showForm, submitForm, type FormName } from './forms/
 import { frameOf, page, seeOther, toSignIn, wantsPage, type Site } from './respond.tsx'
 import { submitInterrupt, submitPermission, submitPrompt } from './agents/acts.tsx'
 import { newAgentSession, openAgentSession, worktreesPage } from './agents/worktrees.tsx'
+import { submitDecision, submitRenewal, submitWithdrawal } from './records/acts.tsx'
+import { approvalPage } from './records/approval.tsx'
+import { inboxPage } from './records/inbox.tsx'
+import { inboxRoutes } from './records/inbox-live.tsx'
+import { submitTogether } from './records/together.tsx'
 import { assetResponse } from './assets.ts'
 import { connectPage } from './site/connect.tsx'
 import { docHistoryPage, restoreVersion, versionFile } from './session/doc-history.tsx'
@@ -55,6 +60,8 @@ const READ: Routes = {
   '/settings': settingsPage,
   '/settings/keys': keysPage,
   '/connect': connectPage,
+  '/approvals': inboxPage,
+  '/approvals/:id': approvalPage,
   '/worktrees': worktreesPage,
   '/worktrees/:worktree/new': newAgentSession,
 }
@@ -72,6 +79,10 @@ const WRITE: Routes = {
   ...onSession(submitForm),
   '/sessions/:id/conclude/preview': previewConclusion,
   '/worktrees/:worktree/new': openAgentSession,
+  '/approvals': submitTogether,
+  '/approvals/:id': submitDecision,
+  '/approvals/:id/renew': submitRenewal,
+  '/records/:record/withdraw': submitWithdrawal,
   '/settings/keys': submitKey,
   '/settings/keys/revoke': submitRevoke,
   '/settings/sign-ins/end': submitSignInEnd,
@@ -96,11 +107,17 @@ export const pageRoutes = (site: Site) => {
   app.get('/shared/:token', (c) => openShared(c, services))
   app.get('/join/:code', (c) => joinPage(c, site))
   app.route('/', liveRoutes(site))
+  app.route('/', inboxRoutes(site))
   // Hono takes the first path that matches, so files come before pages.
   for (const path of new Set(Object.keys({ ...FILES, ...READ, ...WRITE }))) {
     const [file, read, write] = [FILES[path], READ[path], WRITE[path]]
     if (file) app.get(path, async (c) => ((await mayReadSession(c, services, sessionOf(c))) ? file(c, site) : closed()))
-    if (read) app.get(path, async (c) => ((await mayReadPage(c, services)) ? read(c, site) : toSignIn(c, site)))
+    if (read)
+      app.get(path, async (c) => {
+        if (!(await mayReadPage(c, services))) return toSignIn(c, site)
+        await site.waiting.read()
+        return read(c, site)
+      })
     if (write) app.post(path, (c) => write(c, site))
     app.all(path, () => methodNotAllowed([...(file || read ? ['GET'] : []), ...(write ? ['POST'] : [])]))
   }

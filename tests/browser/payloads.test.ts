@@ -12,12 +12,13 @@ const ROWS = 120 // more than a page begins with
 const NAMES = 150
 const SESSIONS = 60
 const LIVE = 80
+const PROPOSALS = 70 // a session may have 100 pending
 const EVENTS = 149 // with the prompt, what one page of a turn holds
 const TURNS = 99
 const NOTED = ['reasoning', 'runtime', 'unknown', 'system', 'compaction', 'runtime']
 
 // Every team is away from the start: a page that loads later, on a slow machine, shows the same roster.
-const { parley, using, asRobin } = withSite({ IDLE_AFTER: '1', DISCONNECTED_AFTER: '2' })
+const { parley, using, robin, asRobin } = withSite({ IDLE_AFTER: '1', DISCONNECTED_AFTER: '2' })
 let calm: Meeting
 let hostile: Meeting
 
@@ -69,7 +70,36 @@ const meeting = async (texts: readonly string[]): Promise<Meeting> => {
   })
   await post('/doc', { content: `## Conclusion\n\nalert(1)\n\n${texts.join('\n\n')}`, expected_version: 0 })
   await post('/doc/append', { text: texts.toReversed().join('\n\n') })
+  await propose(path, texts, token)
   return { path, transcript: await transcript(texts), token }
+}
+
+/** Proposals of whose texts each is one of these; every third is rejected with it, and proposed again. */
+const propose = async (path: string, texts: readonly string[], token: string) => {
+  const cookie = await robin()
+  const made = async (tool: string, said: object) => (await parley.post(`/records/propose_${tool}`, said, token)).id!
+  const [{ id: source_event_id }] = (await parley.services.database.query<{ id: string }>(
+    `select id from events where session_id = $1 and type = 'chat' limit 1`,
+    [path.slice('/sessions/'.length)],
+  )) as [{ id: string }]
+  for (const [i, text] of texts.slice(0, PROPOSALS).entries()) {
+    const said = {
+      title: fit(`${i} ${text.replace(/[\r\n]/g, ' ')} lorem`, 200),
+      description: fit(`${text} ipsum`, 1_000),
+      source_quote: fit(text, 500),
+    }
+    const owner_name = fit(text, 100)
+    const id =
+      i % 2
+        ? await made('action_item', { ...said, due_date: '2027-01-01T09:00:00Z', ...(nameIsPlain(owner_name) && { owner_name }) })
+        : await made('decision', { ...said, rationale: fit(text, 1_000), source_event_id })
+    if (i % 3) continue
+    const body = JSON.stringify({ action: 'reject', feedback: fit(text, 2_000) })
+    const headers = { cookie, 'content-type': 'application/json' }
+    const answer = await fetch(`${parley.url}/api/approvals/${id}`, { method: 'POST', headers, body })
+    expect(answer.status).toBe(200)
+    await made('action_item', { title: fit(`${i} ${text.replace(/[\r\n]/g, ' ')} ipsum`, 200), description: 'alert(1)', replaces: id })
+  }
 }
 
 /** A trace in which each text stands wherever a transcript may have one; its first turn has several of everything. */
@@ -101,10 +131,17 @@ const foreign = (page: Page, ours: Shape) =>
       for (const { name, value } of element.attributes) {
         const coming = element.id === 'older' && name === 'data-before' && /^\d+$/.test(value) // older rows, which come by themselves
         if (!coming && !attributes.includes(`${tag} ${name}`)) found.push(`<${tag} ${name}="${value}">`)
-        const acts = `${name}="${value.replace(/[\w-]{36}|[\d.]+/g, '')}"`
+        const acts = `${name}="${value.replace(/p?[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|(?<=together-)[\da-f]{12}|[\w-]{36}|[\d.]+/g, '')}"`
         if (name === 'style' || (/^(data-)?hx-/.test(name) && !attributes.includes(acts))) found.push(acts)
       }
-      if (element.id && (seen.has(element.id) || !(/^[mvbed]\d+$|^doc-[\p{L}\p{M}\p{N}-]+$/u.test(element.id) || ids.includes(element.id))))
+      if (
+        element.id &&
+        (seen.has(element.id) ||
+          !(
+            /^[mvbed]\d+$|^p[\da-f-]{36}(?:-[a-z_-]+)?$|^together-[\da-f]{12}$|^doc-[\p{L}\p{M}\p{N}-]+$/u.test(element.id) ||
+            ids.includes(element.id)
+          ))
+      )
         found.push(`#${element.id}`)
       seen.add(element.id)
       if (element instanceof HTMLAnchorElement && element.hasAttribute('href') && !/^(https?|mailto):$/.test(element.protocol))
@@ -139,7 +176,7 @@ const shapeOf = async (page: Page): Promise<Shape> => {
           all.flatMap((element) =>
             [...element.attributes].flatMap(({ name, value }) => [
               `${element.localName} ${name}`,
-              `${name}="${value.replace(/[\w-]{36}|[\d.]+/g, '')}"`,
+              `${name}="${value.replace(/p?[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|(?<=together-)[\da-f]{12}|[\w-]{36}|[\d.]+/g, '')}"`,
             ]),
           ),
         ),
@@ -200,6 +237,8 @@ describe.each([
     ['the way to another title', ({ path }) => `${path}/edit`],
     ['an invitation', ({ path }) => `/connect?session=${path.slice('/sessions/'.length)}`],
     ['a transcript', ({ transcript }) => `/sessions/${transcript}/turns/1?event=3`],
+    ['the inbox', ({ path }) => `/approvals?meeting=${path.slice('/sessions/'.length)}`],
+    ['what was decided', ({ path }) => `/approvals?show=decided&meeting=${path.slice('/sessions/'.length)}`],
     ['home', () => '/'],
   ]
   for (const [name, at] of PAGES)

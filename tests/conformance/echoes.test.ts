@@ -1,6 +1,7 @@
 // A credential that stands where it does not belong must not come back: answers are logged, and copied into chats.
 import { expect } from 'bun:test'
 import { readAssets } from '../../src/pages/assets.ts'
+import { createWaiting } from '../../src/pages/records/waiting.ts'
 import { pageRoutes } from '../../src/pages/routes.tsx'
 import { test } from '../support/foreign.ts'
 import { onEveryEngine, operations, room, viaRest, type Parley, type Sending } from '../support/parley.ts'
@@ -25,7 +26,12 @@ const described = async (parley: Parley): Promise<Route[]> => {
 }
 
 const pages = async (parley: Parley): Promise<Route[]> =>
-  pageRoutes({ services: parley.services, assets: await readAssets(undefined), eventKinds: new Map() })
+  pageRoutes({
+    services: parley.services,
+    assets: await readAssets(undefined),
+    eventKinds: new Map(),
+    waiting: createWaiting(parley.services),
+  })
     .routes.filter(({ method, path }) => method === 'GET' && path.includes('/:'))
     .map(({ method, path }) => ({ method, path, query: [], body: [] }))
 

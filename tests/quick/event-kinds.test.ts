@@ -32,6 +32,7 @@ const rowOf = (fields: Record<string, unknown>) => {
     linesOf: () => undefined,
     tasks: new Map(),
     requests: new Map(),
+    proposals: new Map(),
   }
   const [item] = feedItems([{ event }], { event: undefined, edits: [] }, context)
   return item?.kind === 'event' ? renderToStaticMarkup(createElement(EventRow, { item })) : ''

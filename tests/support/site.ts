@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect } from 'bun:test'
 import { join } from 'node:path'
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright'
+import type { Database } from '../../db/database.ts'
 import { createApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/core/log.ts'
@@ -21,10 +22,13 @@ export const asset = async (path: string) => {
   return (await file.exists()) ? new Response(file) : undefined
 }
 
+type SiteOptions = Options & { database?: Database }
+
 export type Site = Awaited<ReturnType<typeof serveSite>>
 
-export const serveSite = async (environment: Record<string, string> = {}, options: Options = {}) => {
-  const database = await embeddedDatabase()
+/** On a new embedded database unless another is given. */
+export const serveSite = async (environment: Record<string, string> = {}, { database: given, ...options }: SiteOptions = {}) => {
+  const database = given ?? (await embeddedDatabase())
   const services = await createServices(
     database,
     readConfig({ OPERATOR_KEY: KEY, ...environment }),

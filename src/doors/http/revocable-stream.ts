@@ -3,19 +3,20 @@
 // open to all.
 import type { Services } from '../../process/services.ts'
 import { bringsCredential, isStillGood, watchCredentials } from './credentials.ts'
-import { mayReadSession, readsForGood } from './guards.ts'
+import { mayRead, mayReadSession, readsForGood } from './guards.ts'
 import type { Http } from './http.ts'
 import { sharedTokenOf } from './share-link.ts'
 
 const LINK_CHECK_MS = 1_000
 const CREDENTIAL_CHECK_MS = 5_000
 
-/** The stream of a session, until its reader may no longer read it: a shared link is checked every second, a team every five; a sign-in or
+/** The stream of a session (undefined: of all of them), until its reader may no longer read it: a shared link is checked every second, a team every five; a sign-in or
  *  key ends it at once. Synchronous, because the body is open already: a failure before it is handed on would leave it open. */
-export const whileReadable = (c: Http, services: Services, sessionId: string, stream: Response): Response => {
+export const whileReadable = (c: Http, services: Services, sessionId: string | undefined, stream: Response): Response => {
   if (!stream.body) return stream
+  const reads = async () => (sessionId === undefined ? mayRead(c, services) : mayReadSession(c, services, sessionId))
   if (bringsCredential(c)) {
-    const allowed = async () => (await isStillGood(c, services)) && mayReadSession(c, services, sessionId)
+    const allowed = async () => (await isStillGood(c, services)) && reads()
     return new Response(
       whileAllowed(stream.body, allowed, (check) => watchCredentials(c, services, check)),
       stream,
@@ -23,8 +24,7 @@ export const whileReadable = (c: Http, services: Services, sessionId: string, st
   }
   if (readsForGood(c, services)) return stream
   const everyMs = sharedTokenOf(c) ? LINK_CHECK_MS : CREDENTIAL_CHECK_MS
-  const allowed = () => mayReadSession(c, services, sessionId)
-  return new Response(whileAllowed(stream.body, allowed, every(everyMs)), stream)
+  return new Response(whileAllowed(stream.body, reads, every(everyMs)), stream)
 }
 
 /** Has something checked again and again, until the returned function is called. */

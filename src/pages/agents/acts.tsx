@@ -10,6 +10,7 @@ import { existingSession } from '../../rooms/preconditions.ts'
 import { watchedAgents } from '../../stores/control/watched.ts'
 import { assertActor, nextKey, performAsPerson, problemOf } from '../forms/perform-as-person.ts'
 import { formOf, LARGE_FORM, valuesOf } from '../form.ts'
+import { inboxBefore } from '../records/came-from.ts'
 import { fragment, frameOf, page, seeOther, type Site } from '../respond.tsx'
 import { promptBoxOf } from './prompt-box.ts'
 
@@ -55,13 +56,13 @@ export const submitPermission = async (c: Http, site: Site): Promise<Response> =
   assertActor(c, site)
   const { request_id, allow, message } = valuesOf(await formOf(c))
   const input = { session_id: c.req.param('id'), request_id, allow: allow === 'true', ...(message && { message }) }
-  return act(c, site, answerPermission, input)
+  return act(c, site, answerPermission, input, inboxBefore(c))
 }
 
 // What comes of it is seen on the page, which follows the session.
-const act = async (c: Http, site: Site, operation: AnyOp, input: object): Promise<Response> => {
+const act = async (c: Http, site: Site, operation: AnyOp, input: object, back?: string): Promise<Response> => {
   const outcome = await performAsPerson(c, site, operation, undefined, input)
   if (!outcome.ok) return refuse(outcome.error.code, outcome.error.message, outcome.error.details)
   if (c.req.header('hx-request')) return c.body('', 200)
-  return seeOther(c, `/sessions/${c.req.param('id')}`)
+  return seeOther(c, back ?? `/sessions/${c.req.param('id')}`)
 }

@@ -8,6 +8,7 @@ import { Listening, Roster } from '../../../components/session/roster.tsx'
 import { SessionHead } from '../../../components/session/session-page.tsx'
 import type { SessionState } from '../../../components/session/session-view.ts'
 import { LoopStrip, WakesStrip } from '../../../components/session/warning-strip.tsx'
+import { ApprovalsLink } from '../../../components/site/approvals-link.tsx'
 import type { NewRows } from '../session/feed.tsx'
 import { partial } from './partial.ts'
 
@@ -77,6 +78,10 @@ export const fragmentsOf = (view: LiveView): Fragments =>
       partial(TARGETS[name as FragmentName], 'outerMorph', renderToStaticMarkup(render(view))),
     ]),
   ) as Fragments
+
+/** The header's link to the inbox. */
+export const approvalsLink = (waiting: number): string =>
+  partial('#approvals-link', 'outerMorph', renderToStaticMarkup(<ApprovalsLink waiting={waiting} />))
 
 /** The head after a change of the title: replaced instead of morphed, so that its animation runs. */
 export const renamedHead = (state: SessionState) =>

@@ -9,6 +9,7 @@ import { editsIn, type Edit } from '../../stores/documents.ts'
 import type { Event } from '../../stores/events.ts'
 import type { RosterRow } from '../../stores/members.ts'
 import type { AgentRows } from '../agents/rows.ts'
+import type { Waiting } from '../records/waiting.ts'
 import type { FeedEnd } from '../session/edits.ts'
 import { rowsAfter, type Feed } from '../session/feed.tsx'
 import type { SessionWithDoc } from '../session/state.ts'
@@ -42,6 +43,8 @@ export class Hub {
   /** The sequence, and the document's version, up to which rows were sent. */
   cursor = 0
   version = 0
+  readonly services: Services
+  readonly kinds: EventKinds
   #viewers = new Set<Subscriber>()
   #over = new AbortController()
   #end!: FeedEnd
@@ -52,12 +55,13 @@ export class Hub {
   #turn: Promise<unknown> = Promise.resolve()
 
   constructor(
-    readonly services: Services,
-    readonly kinds: EventKinds,
+    { services, kinds, waiting }: { services: Services; kinds: EventKinds; waiting: Waiting },
     readonly sessionId: string,
     readonly onEmpty: () => void,
   ) {
-    this.#state = new LiveState(services, sessionId)
+    this.services = services
+    this.kinds = kinds
+    this.#state = new LiveState(services, waiting, sessionId)
   }
 
   /** Reads all of the session's state, and follows the log from there. */

@@ -1,18 +1,17 @@
 // The hubs of the sessions that have open pages, and a sweep each second for what no event announces: status dots, ages, edits of documents.
-import type { EventKinds } from '../../core/event-kinds.ts'
 import { describeError } from '../../core/log.ts'
 import { pause } from '../../core/pause.ts'
-import type { Services } from '../../process/services.ts'
 import { rostersOf } from '../../stores/members.ts'
 import { sessionsWithDocs } from '../../stores/live-state.ts'
 import { readAgents } from '../agents/rows.ts'
+import type { Site } from '../respond.tsx'
 import { Hub } from './hub.ts'
 
 const SWEEP_EVERY_MS = 1_000
 
 export type Hubs = ReturnType<typeof createHubs>
 
-export const createHubs = (services: Services, kinds: EventKinds) => {
+export const createHubs = ({ services, eventKinds: kinds, waiting }: Pick<Site, 'services' | 'eventKinds' | 'waiting'>) => {
   const opening = new Map<string, Promise<Hub>>()
   const open = new Map<string, Hub>()
   let sweeping = false
@@ -26,14 +25,14 @@ export const createHubs = (services: Services, kinds: EventKinds) => {
       opening.delete(sessionId)
       open.delete(sessionId)
     }
-    const made = new Hub(services, kinds, sessionId, forget).open()
+    const made = new Hub({ services, kinds, waiting }, sessionId, forget).open()
     opening.set(sessionId, made)
     made.then((hub) => opening.get(sessionId) === made && open.set(sessionId, hub), forget)
     if (!sweeping) void sweep()
     return made
   }
 
-  // Two statements, however many sessions are watched, and a few more while one of them has an agent.
+  // Three statements, however many sessions are watched, and a few more while one of them has an agent.
   const sweep = async () => {
     sweeping = true
     while (opening.size > 0 && !services.stopping.aborted) {
@@ -48,6 +47,7 @@ export const createHubs = (services: Services, kinds: EventKinds) => {
           rows.map(({ session }) => session),
           (id) => open.get(id)?.agent,
         )
+        await waiting.read()
         for (const row of rows) open.get(row.session.id)?.update(row, teams.get(row.session.id) ?? [], agents(row.session.id))
       } catch (error) {
         services.log('warn', 'reading watched sessions failed; retrying', describeError(error))

@@ -32,7 +32,7 @@ import { methodNotAllowed } from '../../doors/rest/routes.ts'
 import { whileReadable } from '../../doors/http/revocable-stream.ts'
 
 export const liveRoutes = (site: Site) => {
-  const hubs = createHubs(site.services, site.eventKinds)
+  const hubs = createHubs(site)
   const documents: DocumentCache = new LRUCache({ max: DOCUMENTS_CACHED })
   const handlers: Record<string, (c: Http, session: string) => Promise<Response>> = {
     live: (c, id) => stream(c, site, hubs, id),

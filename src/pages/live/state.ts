@@ -2,12 +2,13 @@
 import { agentFragments } from '../agents/live.tsx'
 import { noAgents, readAgent, type AgentRows } from '../agents/rows.ts'
 import { stateOf, type SessionWithDoc } from '../session/state.ts'
+import type { Waiting } from '../records/waiting.ts'
 import type { Services } from '../../process/services.ts'
 import type { Event } from '../../stores/events.ts'
 import { sessionsWithDocs } from '../../stores/live-state.ts'
 import { roster, type RosterRow } from '../../stores/members.ts'
 import { ActivityLanes } from './activity-lanes.ts'
-import { fragmentsOf, renamedHead, type Fragments } from './frames.tsx'
+import { approvalsLink, fragmentsOf, renamedHead, type Fragments } from './frames.tsx'
 
 export class LiveState {
   teams: RosterRow[] = []
@@ -19,6 +20,7 @@ export class LiveState {
 
   constructor(
     readonly services: Services,
+    readonly waiting: Waiting,
     readonly sessionId: string,
   ) {
     this.#lanes = new ActivityLanes(services.database, sessionId)
@@ -37,7 +39,7 @@ export class LiveState {
   async read() {
     const { database, wakes } = this.services
     const found = sessionsWithDocs(database, [this.sessionId], wakes.perHour())
-    const [[row], teams] = await Promise.all([found, roster(database, this.sessionId)])
+    const [[row], teams] = await Promise.all([found, roster(database, this.sessionId), this.waiting.read()])
     this.#row = row!
     this.teams = teams
     this.#agent = await readAgent(database, row!.session, this.#agent)
@@ -91,5 +93,6 @@ export class LiveState {
   #render = (): Fragments => ({
     ...fragmentsOf({ state: this.#state(), lanes: this.#lanes.lanes, messages: this.#lanes.messages }),
     ...agentFragments(this.services, this.#agent),
+    waiting: approvalsLink(this.waiting.known),
   })
 }

@@ -3,6 +3,8 @@ import type { EditItem } from '../../../components/session/edit-row.tsx'
 import type { EventItem } from '../../../components/session/event-row.tsx'
 import type { QuestionItem } from '../../../components/session/question-mark.tsx'
 import type { PermissionItem, PermissionView, TaskItem } from '../../../components/agents/agent-view.ts'
+import type { ProposalItem } from '../../../components/records/proposal-row.tsx'
+import type { ProposalView } from '../../../components/records/proposal-view.ts'
 import type { FeedItem, MessageItem } from '../../../components/session/feed-row.tsx'
 import type { Team } from '../../../components/parts/team.tsx'
 import { day } from '../../../components/parts/time.ts'
@@ -31,6 +33,8 @@ export interface ItemContext {
   /** What became of the prompts, by the ids of their tasks, and what agents asked leave for, by the ids of the requests. */
   tasks: Map<string, TaskItem>
   requests: Map<string, PermissionView>
+  /** What was proposed, by the ids of the proposals. */
+  proposals: Map<string, ProposalView>
 }
 
 /** The items of rows that follow a feed's end, each with whether it continues the row before and begins a day. */
@@ -45,7 +49,7 @@ export const feedItems = (entries: FeedEntry[], end: FeedEnd, context: ItemConte
     const item = edit
       ? editItem(edit, context)
       : event.type === 'system'
-        ? (permissionItem(event, context) ?? eventItem(event, context))
+        ? (permissionItem(event, context) ?? proposalItem(event, context) ?? eventItem(event, context))
         : messageItem(event, above.event, context)
     return { ...item, newDay }
   })
@@ -105,6 +109,11 @@ const isSameBreath = (event: Event, previous: Event | undefined): boolean =>
 const permissionItem = (event: Event, { teams, requests }: ItemContext): PermissionItem | undefined => {
   const card = event.event === 'permission_asked' ? requests.get(String(event.request_id)) : undefined
   return card && { kind: 'permission', sequence: event.sequence, at: event.at, team: teams.agent, card }
+}
+
+const proposalItem = (event: Event, { teams, proposals }: ItemContext): ProposalItem | undefined => {
+  const card = event.event === 'proposal_made' ? proposals.get(String(event.proposal_id)) : undefined
+  return card && { kind: 'proposal', sequence: event.sequence, at: event.at, team: teams.team(event.team_id), card }
 }
 
 const eventItem = (event: Event, { sessionId, teams, kinds }: ItemContext): EventItem => {

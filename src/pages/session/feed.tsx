@@ -9,6 +9,7 @@ import type { EventKinds } from '../../core/event-kinds.ts'
 import { prepareMarkdown } from '../../markdown/render.ts'
 import { pause } from '../../core/pause.ts'
 import { agentPartsOf, type Replaced } from '../agents/feed-parts.tsx'
+import { proposalPartsOf } from '../records/feed-parts.ts'
 import { questionStates } from '../../rooms/feed/questions.ts'
 import type { Edit } from '../../stores/documents.ts'
 import { eventsById, type Event } from '../../stores/events.ts'
@@ -55,7 +56,7 @@ export interface NewRows {
   gone: number[]
   /** Marks of questions that these rows reply to, as markup, by the question's sequence: it may be on the page. */
   marks: { of: number; html: string }[]
-  /** Lines of tasks and cards of requests that these rows answer, as markup: each may be on the page. */
+  /** Lines of tasks, and cards of requests and proposals, that these rows answer, as markup: each may be on the page. */
   replaced: Replaced[]
   /** New rows, as markup. */
   rows: string
@@ -72,18 +73,19 @@ export const rowsAfter = async (
   const { continued, gone, entries, end } = arrange(before, events, edits)
   const shownEdits = [...continued, ...entries.flatMap(({ edit }) => edit ?? [])]
   const [answered] = await Promise.all([answeredBy(queries, sessionId, events), countEdits(queries, sessionId, shownEdits, budget)])
-  const agents = await agentPartsOf({ services, queries, sessionId }, events, [...answered.values()])
+  const place = { services, queries, sessionId }
+  const [agents, proposals] = await Promise.all([agentPartsOf(place, events, [...answered.values()]), proposalPartsOf(place, events)])
   const linesOf = ({ from, to }: Edit) => knownLines(sessionId, from - 1, to)
   const asked = [...answered.values()].filter(isQuestion)
   const questions = await questionStates(queries, sessionId, [...asked, ...events.filter(isQuestion)], teams.key)
-  const context = { sessionId, teams, kinds, guest, answered, questions, linesOf, ...agents.shown }
+  const context = { sessionId, teams, kinds, guest, answered, questions, linesOf, ...agents.shown, proposals: proposals.shown }
   const items = feedItems(entries, before, context)
   if (first && items[0]?.kind === 'message') items[0].continues = false
   return {
     continued: continued.map((edit) => ({ from: edit.from, html: editOf(editItem(edit, context)) })),
     gone: gone.map(({ from }) => from),
     marks: asked.map(({ id, sequence: of }) => ({ of, html: markOf(questionItem(of, questions.get(id)!, teams)) })),
-    replaced: agents.replaced,
+    replaced: [...agents.replaced, ...proposals.replaced],
     rows: await renderRows(items),
     end,
   }

@@ -1,6 +1,7 @@
 // The home page: figures, sessions by their newest activity, and the results of a search.
 import { renderToStaticMarkup } from 'react-dom/server'
 import { Figures, HomePage, Sessions, type Counts } from '../../../components/site/home-page.tsx'
+import { ApprovalsLink } from '../../../components/site/approvals-link.tsx'
 import type { SessionSummary } from '../../../components/site/session-row.tsx'
 import { FILTERS, type Filter } from '../../../components/session/session-search.tsx'
 import { sourceName } from '../../../components/parts/source.ts'
@@ -65,6 +66,7 @@ export const homePage = async (c: Http, site: Site): Promise<Response> => {
     const refreshed = [
       ['#figures', <Figures {...overview} />],
       ['#sessions', <Sessions {...overview} />],
+      ['#approvals-link', <ApprovalsLink waiting={site.waiting.known} />],
     ] as const
     return htmlResponse(c, refreshed.map(([place, shown]) => partial(place, 'outerMorph', renderToStaticMarkup(shown))).join(''))
   }

@@ -124,12 +124,23 @@ const REQUESTS = `
 select p.session_id, p.id as request_id, extract(epoch from clock_timestamp() - p.asked_at)::float8 as seconds, p.tool_name, p.text, p.input,
   p.raise, p.decided_at is not null as decided, p.allow, p.message, p.decided_by,
   p.raise is not null or exists (select from tasks t where t.id = p.task_id and t.status = 'running') as waits
-from permission_requests p
-where p.session_id = any($1::uuid[])`
+from permission_requests p`
 
 /** What was asked in a session, by the ids of the requests. */
 export const requestsByIds = async ({ query }: Queries, sessionId: string, ids: string[]): Promise<WatchedRequest[]> =>
-  ids.length === 0 ? [] : query(`${REQUESTS} and p.id = any($2::text[])`, [plainArray([sessionId]), pgArray(ids)])
+  ids.length === 0
+    ? []
+    : query(`${REQUESTS} where p.session_id = any($1::uuid[]) and p.id = any($2::text[])`, [plainArray([sessionId]), pgArray(ids)])
+
+/** These requests, of whichever sessions, the oldest first. */
+export const requestsOf = async ({ query }: Queries, named: { id: string; session_id: string }[]): Promise<WatchedRequest[]> =>
+  named.length === 0
+    ? []
+    : query(
+        `${REQUESTS} join json_to_recordset($1::json) as named(id text, session_id uuid) on named.id = p.id and named.session_id = p.session_id
+         order by p.asked_at, p.id`,
+        [JSON.stringify(named.map(({ id, session_id }) => ({ id, session_id })))],
+      )
 
 const REQUESTS_SHOWN = 8 // of a session: more are hardly ever open, and a page that comes back has earlier decisions as rows of its feed
 
@@ -138,7 +149,7 @@ export const watchedRequests = async ({ query }: Queries, ids: string[]): Promis
   ids.length === 0
     ? []
     : query(
-        `${REQUESTS} and p.id in (select newest.id from unnest($1::uuid[]) as of(id)
+        `${REQUESTS} where p.session_id = any($1::uuid[]) and p.id in (select newest.id from unnest($1::uuid[]) as of(id)
            cross join lateral (select r.id from permission_requests r where r.session_id = of.id order by r.asked_at desc limit ${REQUESTS_SHOWN}) newest)`,
         [plainArray(ids)],
       )

@@ -1,5 +1,6 @@
 // Proposals with the sessions that they are for, in lists.
 import { and, asc, desc, eq, getTableColumns, sql, type SQL } from 'drizzle-orm'
+import { isAmong } from '../../../db/arrays.ts'
 import type { Queries } from '../../../db/database.ts'
 import { proposals, type PROPOSAL_STATUSES, type PROPOSAL_TYPES } from '../../../db/records-schema.ts'
 import { sessions } from '../../../db/schema.ts'
@@ -27,6 +28,35 @@ const inStatus = (status: Proposal['status']): SQL => {
   return eq(proposals.status, status)
 }
 
+const listed = (db: Queries['db']) =>
+  db
+    .select({
+      proposal: { ...getTableColumns(proposals), status: STATUS, resolvedAt: RESOLVED_AT },
+      meeting: { meeting_id: sessions.id, title: sessions.title, date: sessions.createdAt },
+    })
+    .from(proposals)
+    .innerJoin(sessions, eq(sessions.id, proposals.sessionId))
+
+/** Those of these ids, in no order. */
+export const proposalsByIds = async ({ db }: Queries, ids: string[]): Promise<ListedProposal[]> =>
+  ids.length === 0 ? [] : listed(db).where(isAmong(proposals.id, ids))
+
+/** What people and proposers decided, the newest outcome first. */
+export const decidedProposals = (
+  { db }: Queries,
+  { sessionId, after, limit }: Pick<ProposalFilter, 'sessionId' | 'after' | 'limit'>,
+): Promise<ListedProposal[]> =>
+  listed(db)
+    .where(
+      and(
+        sql`${proposals.status} in ('approved', 'rejected', 'cancelled')`,
+        sessionId ? eq(proposals.sessionId, sessionId) : undefined,
+        after && sql`(${proposals.resolvedAt}, ${proposals.id}) < (${after.at}::timestamptz, ${after.id}::uuid)`,
+      ),
+    )
+    .orderBy(desc(proposals.resolvedAt), desc(proposals.id))
+    .limit(limit)
+
 /** Pending ones oldest first, others newest first. */
 export const listProposals = ({ db }: Queries, filter: ProposalFilter): Promise<ListedProposal[]> => {
   const { id, sessionId, status, type, after, limit } = filter
@@ -34,13 +64,7 @@ export const listProposals = ({ db }: Queries, filter: ProposalFilter): Promise<
   const place = sql`(${proposals.createdAt}, ${proposals.id})`
   const from = after && sql`(${after.at}::timestamptz, ${after.id}::uuid)`
   const order = oldestFirst ? asc : desc
-  return db
-    .select({
-      proposal: { ...getTableColumns(proposals), status: STATUS, resolvedAt: RESOLVED_AT },
-      meeting: { meeting_id: sessions.id, title: sessions.title, date: sessions.createdAt },
-    })
-    .from(proposals)
-    .innerJoin(sessions, eq(sessions.id, proposals.sessionId))
+  return listed(db)
     .where(
       and(
         id ? eq(proposals.id, id) : undefined,

@@ -1,0 +1,104 @@
+import { escapeInvisible } from '../../src/core/escape-invisible.ts'
+import { FormField, type Problem } from '../forms/form-field.tsx'
+import { Label } from '../ui/label.tsx'
+import { Select } from '../ui/select.tsx'
+import { anchorOf, fieldMoment, type NamedPerson, type ProposalView } from './proposal-view.ts'
+
+interface Props {
+  proposal: ProposalView
+  /** What was typed before, and why that was refused. */
+  values: Record<string, string> | undefined
+  problem: Problem | undefined
+}
+
+/** The fields by which a person changes what is proposed, and approves that. */
+export const EditFields = ({ proposal, values, problem }: Props) => {
+  const anchor = anchorOf(proposal.id)
+  const shown = { ...valuesOf(proposal), ...values }
+  const field = (name: keyof ReturnType<typeof valuesOf>) => ({ id: `${anchor}-new-${name}`, name, defaultValue: shown[name], problem })
+  const names = `${anchor}-names`
+  return (
+    <>
+      <FormField {...field('title')} label="Title" required maxLength={200} />
+      <FormField
+        {...field('description')}
+        label="Description"
+        rows={3}
+        maxLength={proposal.type === 'action' ? 1_000 : 2_000}
+        required={proposal.type === 'decision'}
+        className="max-h-60"
+      />
+      {proposal.type === 'decision' ? (
+        <>
+          <FormField {...field('rationale')} label="Rationale" rows={2} maxLength={1_000} className="max-h-60" />
+          <Choice {...field('decided_by')} label="Decided by" choices={deciders(proposal)} />
+        </>
+      ) : (
+        <div className="grid gap-3 sm:grid-cols-3">
+          <FormField {...field('owner')} label="Owner" maxLength={100} list={names} autoComplete="off" />
+          <FormField {...field('due')} label="Due (UTC)" type="datetime-local" />
+          <Choice {...field('priority')} label="Priority" choices={PRIORITIES} />
+          <datalist id={names}>
+            {proposal.people.map(({ name }) => (
+              <option key={name} value={name} />
+            ))}
+          </datalist>
+        </div>
+      )}
+      <FormField
+        id={`${anchor}-word`}
+        name="feedback"
+        label="A word to the agent"
+        maxLength={2_000}
+        defaultValue={values?.feedback}
+        problem={problem}
+        placeholder="Optional"
+      />
+    </>
+  )
+}
+
+const PRIORITIES = ['high', 'medium', 'low'].map((id) => ({ id, name: id }))
+
+const deciders = ({ decidedBy, people }: ProposalView): NamedPerson[] => {
+  const others = people.filter(({ id }) => id !== decidedBy?.id)
+  return [{ id: '', name: 'nobody in particular' }, ...(decidedBy ? [decidedBy] : []), ...others]
+}
+
+interface ChoiceProps {
+  id: string
+  name: string
+  label: string
+  defaultValue: string
+  problem: Problem | undefined
+  choices: NamedPerson[]
+}
+
+const Choice = ({ id, name, label, defaultValue, problem, choices }: ChoiceProps) => (
+  <div className="grid content-start gap-1">
+    <Label htmlFor={id}>{label}</Label>
+    <Select id={id} name={name} defaultValue={defaultValue}>
+      {choices.map((one) => (
+        <option key={one.id} value={one.id}>
+          {escapeInvisible(one.name)}
+        </option>
+      ))}
+    </Select>
+    {problem?.field === name && (
+      <p role="alert" className="text-[12.5px] text-destructive-foreground">
+        {problem.text}
+      </p>
+    )}
+  </div>
+)
+
+/** What the fields hold before anybody has changed them. */
+export const valuesOf = ({ title, description, rationale, decidedBy, owner, due, priority }: ProposalView) => ({
+  title,
+  description,
+  rationale,
+  decided_by: decidedBy?.id ?? '',
+  owner: owner ?? '',
+  due: fieldMoment(due),
+  priority: priority ?? 'medium',
+})

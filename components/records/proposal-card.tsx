@@ -1,0 +1,173 @@
+import type { ReactNode } from 'react'
+import { renderMarkdown } from '../../src/markdown/render.ts'
+import { escapeInvisible } from '../../src/core/escape-invisible.ts'
+import { cn } from '../parts/cn.ts'
+import { TeamName } from '../parts/team.tsx'
+import { moment } from '../parts/time.ts'
+import { Badge } from '../ui/badge.tsx'
+import { ProposalActs, type Attempt } from './proposal-acts.tsx'
+import { ProposalLine } from './proposal-line.tsx'
+import { anchorOf, type ProposalView, type TimeLeft } from './proposal-view.ts'
+import { Replaced } from './replaced.tsx'
+
+interface Props {
+  proposal: ProposalView
+  /** Where it stands: in the feed of its session, whose row says by whom and what; alone or among those of other sessions. */
+  place?: 'feed' | 'past' | undefined
+  /** A form of it that was not applied. */
+  attempt?: Attempt | undefined
+}
+
+/** A proposal: whole while it waits for a person, one line once it is decided. The same in the feed, in the inbox, on its own page and in the
+ *  stream of an open page. */
+export const ProposalCard = ({ proposal, place, attempt }: Props) => {
+  const anchor = anchorOf(proposal.id)
+  const open = proposal.status === 'pending'
+  return (
+    <article
+      id={anchor}
+      tabIndex={-1}
+      aria-labelledby={`${anchor}-title`}
+      data-card={open ? 'open' : 'done'}
+      className={cn(
+        'card min-w-0 rounded-lg border text-[13px]',
+        !open ? 'bg-muted/40' : place === 'feed' ? 'border-warn/50 bg-warn/8' : 'bg-card shadow-xs',
+      )}
+    >
+      {open ? (
+        <>
+          <Proposed proposal={proposal} place={place} />
+          <ProposalActs proposal={proposal} attempt={attempt} />
+        </>
+      ) : (
+        <ProposalLine
+          proposal={proposal}
+          where={place === 'past'}
+          problem={attempt?.problem}
+          whole={<Proposed proposal={proposal} place={place} untitled />}
+        />
+      )}
+    </article>
+  )
+}
+
+const TYPES = { action: 'Action item', decision: 'Decision' }
+
+/** What is proposed, by whom, and where it comes from. `untitled`: the title stands above already. */
+const Proposed = ({ proposal, place, untitled = false }: Pick<Props, 'proposal' | 'place'> & { untitled?: boolean }) => {
+  const { type, title, description, rationale, left, source, replaced } = proposal
+  const anchor = anchorOf(proposal.id)
+  return (
+    <div className="grid gap-2.5 px-3.5 pt-3 pb-3 sm:px-4">
+      <div className="card-head text-[12px] leading-5 text-muted-foreground">
+        {place !== 'feed' && (
+          <>
+            <Badge variant={type === 'decision' ? 'concluded' : 'secondary'}>{TYPES[type]}</Badge>
+            <Origin proposal={proposal} />
+          </>
+        )}
+        {left && <TimeLeftMark id={proposal.id} left={left} />}
+      </div>
+      {!untitled && (
+        <h3 id={`${anchor}-title`} dir="auto" className="text-[14px] leading-5.5 font-semibold wrap-anywhere">
+          {escapeInvisible(title)}
+        </h3>
+      )}
+      {description && <Text text={description} />}
+      {rationale && (
+        <div>
+          <p className="mb-0.5 text-[12px] font-medium text-muted-foreground">Why</p>
+          <Text text={rationale} />
+        </div>
+      )}
+      <Facts proposal={proposal} />
+      {source && <Source source={source} session={proposal.session.id} />}
+      {replaced && <Replaced replaced={replaced} />}
+    </div>
+  )
+}
+
+/** Until when it can be decided. An open inbox puts a new one in its place. */
+export const TimeLeftMark = ({ id, left: { words, soon } }: { id: string; left: TimeLeft }) => (
+  <span id={`${anchorOf(id)}-left`} className={cn('ml-auto shrink-0 tabular-nums', soon && 'font-medium text-warn-foreground')}>
+    {words}
+  </span>
+)
+
+const Text = ({ text }: { text: string }) => (
+  <div className="prose prose-sm md-feed" dangerouslySetInnerHTML={{ __html: renderMarkdown(text) }} />
+)
+
+const Origin = ({ proposal: { by, session, age, at } }: { proposal: ProposalView }) => (
+  <p className="origin wrap-anywhere">
+    <TeamName team={by} /> in{' '}
+    <a dir="auto" href={`/sessions/${session.id}`} className="underline underline-offset-2 hover:text-foreground">
+      {escapeInvisible(session.title)}
+    </a>
+    <time dateTime={at} title={moment(at)} className="whitespace-nowrap tabular-nums">
+      {' · '}
+      {age} ago
+    </time>
+  </p>
+)
+
+const PRIORITIES = { high: 'font-medium text-warn-foreground', medium: '', low: 'text-muted-foreground' }
+
+const Facts = ({ proposal: { type, owner, due, priority, decidedBy } }: { proposal: ProposalView }) => {
+  const name = (one: string) => <bdi>{escapeInvisible(one)}</bdi>
+  if (type === 'decision' && decidedBy === undefined) return null
+  const nobody = <span className="text-muted-foreground">nobody yet</span>
+  return (
+    <dl className="flex flex-wrap gap-x-4 gap-y-1 text-[12.5px]">
+      {type === 'action' ? (
+        <>
+          <Fact label="Owner">{owner === undefined ? nobody : name(owner)}</Fact>
+          {due !== undefined && (
+            <Fact label="Due">
+              <time dateTime={due}>{moment(new Date(due).toISOString())}</time>
+            </Fact>
+          )}
+          {priority && (
+            <Fact label="Priority">
+              <span className={PRIORITIES[priority]}>{priority}</span>
+            </Fact>
+          )}
+        </>
+      ) : (
+        decidedBy !== undefined && <Fact label="Decided by">{name(decidedBy.name)}</Fact>
+      )}
+    </dl>
+  )
+}
+
+const Fact = ({ label, children }: { label: string; children: ReactNode }) => (
+  <div className="flex min-w-0 gap-1.5">
+    <dt className="shrink-0 text-muted-foreground">{label}</dt>
+    <dd className="min-w-0 wrap-anywhere">{children}</dd>
+  </div>
+)
+
+/** What was said, and whether it really stands there. */
+const Source = ({ source: { quote, sequence, found }, session }: { source: NonNullable<ProposalView['source']>; session: string }) => (
+  <figure className="source text-[12.5px]">
+    {quote !== undefined && (
+      <blockquote dir="auto" className="whitespace-pre-wrap text-muted-foreground wrap-anywhere">
+        {escapeInvisible(quote)}
+      </blockquote>
+    )}
+    <figcaption className="mt-0.5 text-[12px] text-muted-foreground">
+      {sequence !== undefined && (
+        <a href={`/sessions/${session}?around=${sequence}#m${sequence}`} className="underline underline-offset-2 hover:text-foreground">
+          Message {sequence}
+        </a>
+      )}
+      {quote !== undefined && sequence !== undefined && ': '}
+      {quote !== undefined &&
+        (found ? (
+          <span className="text-ok-foreground">found in the message</span>
+        ) : (
+          <span className="font-medium text-warn-foreground">{sequence === undefined ? 'names no message' : 'not found there'}</span>
+        ))}
+    </figcaption>
+  </figure>
+)

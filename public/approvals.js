@@ -1,0 +1,172 @@
+// The inbox, and the page of one proposal, while they are open: what is decided elsewhere changes in place, what comes goes to the end of its
+// part, and keys lead from card to card. Nothing that is read or typed moves.
+{
+  const [RETRY_MS, SILENT_MS, AT_ONCE] = [10_000, 40_000, 50]
+  const $ = (id) => document.getElementById(id)
+  const inbox = $('inbox')
+  const cards = () => [...document.querySelectorAll('main [data-card]')]
+  const isOpen = (card) => card.dataset.card === 'open'
+
+  // What waits, as the stream said last: ids of cards, each with its session and what the server calls it.
+  let waiting
+  let catchingUp = false
+
+  const differing = () => {
+    const { meeting, only } = inbox.dataset
+    const stale = cards().filter((card) => isOpen(card) !== waiting.has(card.id) && card.dataset.busy === undefined)
+    const missing = only ? [] : [...waiting].filter(([id, { session }]) => !$(id) && (!meeting || meeting === session))
+    return [...stale.map(({ id }) => id), ...missing.map(([id]) => id)]
+  }
+  const nameOf = (id) => {
+    const form = $(id)?.querySelector('[name=request_id]')
+    if (form) return ['request', `${form.form.getAttribute('action').split('/')[2]}:${form.value}`]
+    const { session, request } = waiting.get(id) ?? {}
+    return request === undefined ? ['proposal', id.slice(1)] : ['request', `${session}:${request}`]
+  }
+  const catchUp = async () => {
+    if (catchingUp || !waiting) return
+    catchingUp = true
+    try {
+      for (let ids = differing(), asked = new Set(); ids.length > 0; ids = differing().filter((id) => !asked.has(id))) {
+        const some = ids.slice(0, AT_ONCE)
+        for (const id of some) asked.add(id)
+        const response = await fetch(`/approvals/cards?${new URLSearchParams(some.map(nameOf))}`, { headers: { accept: 'text/html' } })
+        if (!response.ok) break // the next word of the stream tries again
+        place(new DOMParser().parseFromString(await response.text(), 'text/html'))
+      }
+    } catch {}
+    recount()
+    catchingUp = false
+  }
+
+  /** Puts cards into the page, and keeps what is in view where it is. */
+  const place = (come) => {
+    const seen = cards().find((card) => card.getBoundingClientRect().bottom > 0)
+    const top = seen?.getBoundingClientRect().top
+    for (const card of come.querySelectorAll('[data-card]')) {
+      const mine = $(card.id)
+      if (mine) replace(mine, card)
+      else if (isOpen(card)) add(card)
+    }
+    if (seen?.isConnected) scrollBy({ top: seen.getBoundingClientRect().top - top, behavior: 'instant' })
+  }
+  const replace = (mine, card) => {
+    if (mine.dataset.busy !== undefined) return
+    const typed = [...mine.querySelectorAll('textarea, input:not([type=hidden])')].filter(
+      ({ value, defaultValue }) => value !== defaultValue,
+    )
+    const focused = mine.contains(document.activeElement)
+    mine.replaceWith(card)
+    if (!isOpen(card) && typed.length > 0) card.append(kept(typed))
+    htmx.process(card)
+    if (focused) card.focus({ preventScroll: true })
+  }
+  // Somebody else was faster: what was typed here is not lost.
+  const kept = (typed) => {
+    const note = document.createElement('p')
+    note.className = 'border-t px-3.5 py-2 text-[12.5px] whitespace-pre-wrap text-muted-foreground sm:px-4'
+    note.textContent = `What you had typed: ${typed.map(({ value }) => value).join(' · ')}`
+    return note
+  }
+  const add = (card) => {
+    const group = card.closest('section[data-session]')
+    const item = card.closest('li')
+    const last = $('groups').lastElementChild
+    if (!group) $('requests').append(item)
+    else if (last?.dataset.session === group.dataset.session) last.querySelector('ul').append(item)
+    else $('groups').append(group)
+    htmx.process(card)
+  }
+
+  // Of what can be approved together, only what waits still; fewer than three are approved one by one.
+  const recount = () => {
+    for (const form of document.querySelectorAll('[id^=together-] form')) {
+      for (const field of form.querySelectorAll('[name=proposal]'))
+        if ($(`p${field.value}`)?.dataset.card === 'done') field.closest('li').remove()
+      const left = form.querySelectorAll('li').length
+      form.closest('[id]').hidden = left < 3
+      for (const count of form.closest('[id]').querySelectorAll('[data-count]')) count.textContent = left
+    }
+  }
+
+  let source
+  let retry
+  let silence
+  const leave = () => {
+    clearTimeout(retry)
+    clearTimeout(silence)
+    source?.close()
+  }
+  const follow = () => {
+    leave()
+    if (document.hidden) return
+    source = new EventSource('/approvals/live')
+    const heard = () => {
+      clearTimeout(silence)
+      silence = setTimeout(follow, SILENT_MS) // the server sends something every 15 s
+    }
+    heard()
+    source.addEventListener('ping', heard)
+    source.addEventListener('html', ({ data }) => (heard(), htmx.swap({ text: data, sourceElement: inbox, swap: 'none' })))
+    source.addEventListener('waiting', ({ data }) => {
+      heard()
+      const { proposals, requests } = JSON.parse(data)
+      waiting = new Map([
+        ...proposals.map(([id, session]) => [`p${id}`, { session }]),
+        ...requests.map(([anchor, session, request]) => [anchor, { session, request }]),
+      ])
+      catchUp()
+    })
+    source.addEventListener('error', ({ target }) => {
+      if (target.readyState === EventSource.CLOSED) retry = setTimeout(follow, RETRY_MS) // refused; what was only lost, the browser repeats
+    })
+  }
+  if (inbox) {
+    document.addEventListener('visibilitychange', follow)
+    document.addEventListener('htmx:finally:request', catchUp)
+    follow()
+  }
+
+  const current = () => document.activeElement?.closest?.('[data-card]')
+  const step = (by) => {
+    const all = cards()
+    const at = all.indexOf(current())
+    const next = all[at < 0 ? 0 : Math.max(0, Math.min(all.length - 1, at + by))]
+    next?.focus({ preventScroll: true })
+    next?.scrollIntoView({ block: 'nearest' })
+  }
+  // A button is pressed; a fold opens, with the focus in its first field.
+  const act = (key) => {
+    const target = current()?.querySelector(`[data-key=${key}]`)
+    if (!target || target.offsetWidth === 0) return
+    target.click()
+    target.closest('details')?.querySelector('textarea, input:not([type=hidden]), select')?.focus()
+  }
+  const close = () => {
+    const card = current()
+    const fold = card?.querySelector('details[open]')
+    if (!fold) return
+    fold.open = false // what was typed stays in its fields
+    card.focus({ preventScroll: true })
+  }
+  const KEYS = { j: () => step(1), k: () => step(-1), a: () => act('a'), e: () => act('e'), x: () => act('x') }
+  const HELP = {
+    'j k': 'Next card, previous card',
+    a: 'Approve, or allow once',
+    e: 'Edit',
+    x: 'Reject, or deny',
+    Esc: 'Close a form; what was typed stays',
+    i: 'What waits for you',
+    '/': 'Search',
+    '?': 'These keys',
+  }
+  addEventListener('keydown', (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]')) return
+    if (event.key === 'Escape') return close()
+    if (event.target.closest?.('input, textarea, select')) return
+    if (event.key === '?') return document.dispatchEvent(new CustomEvent('keys', { detail: HELP }))
+    if (!Object.hasOwn(KEYS, event.key)) return
+    event.preventDefault() // otherwise the letter would be typed into the field that gets the focus
+    KEYS[event.key]()
+  })
+}

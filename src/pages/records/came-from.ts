@@ -1,0 +1,39 @@
+// The page on which a form of a card stands: the same card is in a feed, in the inbox and on its own page, and leads back to where it was.
+import type { Http } from '../../doors/http/http.ts'
+import { localPath } from '../respond.tsx'
+
+/** Of the browser's Referer, which our own pages send to each other: path and query. */
+const pageBefore = (c: Http): URL | undefined => {
+  const referer = c.req.header('referer')
+  if (!referer || !URL.canParse(referer)) return undefined
+  const { pathname, search } = new URL(referer)
+  return new URL(localPath(pathname + search), 'http://here')
+}
+
+/** The inbox as it was shown; undefined where the form stood elsewhere. */
+export const inboxBefore = (c: Http): string | undefined => {
+  const before = pageBefore(c)
+  return before?.pathname === '/approvals' ? before.pathname + before.search : undefined
+}
+
+const isFeed = ({ pathname }: URL): boolean => /^\/sessions\/[^/]+$/.test(pathname)
+
+/** Where on its page the card of a form stands (components/records/proposal-card.tsx). */
+export const placeBefore = (c: Http): 'feed' | 'past' | undefined => {
+  const before = pageBefore(c)
+  if (!before) return undefined
+  return isFeed(before) ? 'feed' : before.searchParams.has('show') ? 'past' : undefined
+}
+
+const MOST_KEPT = 50 // cards that were decided on this visit
+
+/** Where a card's form leads without script: the page that it stood on, at the card. The inbox keeps what was decided on this visit. */
+export const afterCard = (c: Http, id: string): string => {
+  const before = pageBefore(c)
+  if (before?.pathname === '/approvals') {
+    const done = [...new Set([...before.searchParams.getAll('done'), id])].slice(-MOST_KEPT)
+    before.searchParams.delete('done')
+    for (const one of done) before.searchParams.append('done', one)
+  } else if (!before || !isFeed(before)) return `/approvals/${id}`
+  return `${before.pathname}${before.search}#p${id}`
+}

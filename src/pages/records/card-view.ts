@@ -1,0 +1,108 @@
+// Proposals as their cards show them: with what they replace, their teams' hues and what became of their records.
+import type { FieldChange, ProposalView, ReplacedProposal } from '../../../components/records/proposal-view.ts'
+import { timeLeft } from '../../../components/records/time-left.ts'
+import { ago, clock, day } from '../../../components/parts/time.ts'
+import type { Queries } from '../../../db/database.ts'
+import type { Named, ProposalData } from '../../../db/records-schema.ts'
+import type { Services } from '../../process/services.ts'
+import { proposalsByIds, type ListedProposal } from '../../stores/records/proposal-list.ts'
+import { personIdOf } from '../../stores/records/persons.ts'
+import { huesOf, teamNamesOf, withdrawnAmong } from '../../stores/records/proposal-context.ts'
+
+type Place = Pick<Services, 'clock'>
+
+/** In the order of `rows`. A constant number of statements, however many there are. */
+export const proposalViews = async ({ clock }: Place, queries: Queries, rows: ListedProposal[]): Promise<ProposalView[]> => {
+  if (rows.length === 0) return []
+  const present = <Id>(ids: (Id | null)[]) => [...new Set(ids.filter((id) => id !== null))]
+  const [replaced, hues, withdrawn, names] = await Promise.all([
+    proposalsByIds(queries, present(rows.map(({ proposal }) => proposal.replaces))),
+    huesOf(queries, present(rows.map(({ proposal }) => proposal.teamId))),
+    withdrawnAmong(queries, present(rows.map(({ proposal }) => proposal.recordId))),
+    teamNamesOf(queries, present(rows.map(({ proposal }) => (proposal.status === 'pending' ? proposal.sessionId : null)))),
+  ])
+  const before = new Map(replaced.map((row) => [row.proposal.id, row]))
+  const now = clock.now()
+  return rows.map((row) => {
+    const { proposal } = row
+    return {
+      ...proposed(row),
+      by: { name: proposal.proposedBy.name, hue: hues.get(proposal.teamId ?? '') },
+      left: proposal.status === 'pending' ? timeLeft(proposal.expiresAt, now) : undefined,
+      age: ago(proposal.createdAt, now),
+      replaced: replacedBy(row, before.get(proposal.replaces ?? '')),
+      outcome: outcomeOf(row, withdrawn.get(proposal.recordId ?? ''), now),
+      people: peopleOf(names.get(proposal.sessionId) ?? []),
+    }
+  })
+}
+
+export const proposalView = async (place: Place, queries: Queries, row: ListedProposal): Promise<ProposalView> =>
+  (await proposalViews(place, queries, [row]))[0]!
+
+const proposed = ({ proposal, meeting }: ListedProposal) => {
+  const { data } = proposal
+  return {
+    id: proposal.id,
+    type: proposal.type,
+    status: proposal.status,
+    title: data.title,
+    description: data.description ?? '',
+    rationale: data.rationale ?? '',
+    decidedBy: data.decided_by?.person_id ? { id: data.decided_by.person_id, name: data.decided_by.name } : undefined,
+    owner: data.owner?.name,
+    due: data.due_date ?? undefined,
+    priority: proposal.type === 'action' ? data.priority : undefined,
+    session: { id: meeting.meeting_id, title: meeting.title },
+    at: proposal.createdAt,
+    source: proposal.source
+      ? {
+          quote: proposal.source.quote ?? undefined,
+          sequence: proposal.source.sequence ?? undefined,
+          found: proposal.source.found,
+        }
+      : undefined,
+    key: `${proposal.id}.${Date.parse(proposal.expiresAt)}`,
+  }
+}
+
+const MOST_OFFERED = 40 // of a session's teams: each card has them twice
+
+const peopleOf = (names: string[]) => names.slice(0, MOST_OFFERED).map((name) => ({ id: personIdOf('team', name), name }))
+
+const outcomeOf = ({ proposal }: ListedProposal, withdrawn: string | undefined, now: number): ProposalView['outcome'] => {
+  if (proposal.status === 'pending') return undefined
+  const at = proposal.resolvedAt ?? proposal.expiresAt
+  const today = day(at) === day(new Date(now).toISOString())
+  return {
+    by: proposal.resolvedBy?.name,
+    at,
+    when: today ? clock(at) : `${day(at)}, ${clock(at)}`,
+    feedback: proposal.feedback ?? '',
+    edited: proposal.edited ?? [],
+    record: proposal.recordId ?? undefined,
+    withdrawn,
+  }
+}
+
+const replacedBy = ({ proposal }: ListedProposal, before: ListedProposal | undefined): ReplacedProposal | undefined =>
+  before && {
+    id: before.proposal.id,
+    status: before.proposal.status,
+    feedback: before.proposal.feedback ?? '',
+    changes: changesOf(before.proposal.data, proposal.data),
+  }
+
+const nameOf = (one: Named | null | undefined) => one?.name ?? ''
+const TEXTS: [field: string, of: (data: ProposalData) => string][] = [
+  ['Title', ({ title }) => title],
+  ['Description', ({ description }) => description ?? ''],
+  ['Rationale', ({ rationale }) => rationale ?? ''],
+  ['Decided by', ({ decided_by }) => nameOf(decided_by)],
+  ['Owner', ({ owner }) => nameOf(owner)],
+  ['Due', ({ due_date }) => due_date ?? ''],
+  ['Priority', ({ priority }) => priority ?? ''],
+]
+
+const changesOf = (before: ProposalData, after: ProposalData): FieldChange[] =>
+  TEXTS.map(([field, of]) => ({ field, before: of(before), after: of(after) })).filter((change) => change.before !== change.after)

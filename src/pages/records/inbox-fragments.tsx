@@ -1,0 +1,40 @@
+// The parts of an open inbox that change with the time alone, or are no cards: rendered again with each look, and sent when they differ.
+import { renderToStaticMarkup } from 'react-dom/server'
+import type { PermissionView } from '../../../components/agents/agent-view.ts'
+import { SecondsLeft } from '../../../components/agents/permission-card.tsx'
+import { DecidedToday, Needy } from '../../../components/records/inbox-page.tsx'
+import type { NeedyView } from '../../../components/records/inbox-view.ts'
+import { TimeLeftMark } from '../../../components/records/proposal-card.tsx'
+import { anchorOf } from '../../../components/records/proposal-view.ts'
+import { timeLeft } from '../../../components/records/time-left.ts'
+import type { WaitingProposal } from '../../stores/records/waiting.ts'
+import { approvalsLink } from '../live/frames.tsx'
+import { partial } from '../live/partial.ts'
+
+interface Looked {
+  proposals: WaitingProposal[]
+  requests: PermissionView[]
+  needy: NeedyView[]
+  today: { approved: number; rejected: number }
+  count: number
+  now: number
+}
+
+/** By the ids of the elements that they replace. */
+export const inboxFragments = ({ proposals, requests, needy, today, count, now }: Looked): Record<string, string> => ({
+  'approvals-link': approvalsLink(count),
+  needy: partial('#needy', 'outerMorph', renderToStaticMarkup(<Needy sessions={needy} />)),
+  today: partial('#today', 'outerMorph', renderToStaticMarkup(<DecidedToday today={today} />)),
+  ...Object.fromEntries(
+    proposals.map(({ id, expires_at }) => {
+      const place = `${anchorOf(id)}-left`
+      return [place, partial(`#${place}`, 'outerMorph', renderToStaticMarkup(<TimeLeftMark id={id} left={timeLeft(expires_at, now)} />))]
+    }),
+  ),
+  ...Object.fromEntries(
+    requests.map((card) => {
+      const place = `${card.anchor}-left`
+      return [place, partial(`#${place}`, 'outerMorph', renderToStaticMarkup(<SecondsLeft card={card} />))]
+    }),
+  ),
+})

@@ -1,0 +1,77 @@
+// What an open inbox asks for.
+//   GET /approvals/live                          server-sent events: `waiting` (the ids of what waits, with their sessions), `html` (parts to
+//                                                put into their places), `ping`
+//   GET /approvals/cards?proposal=ID&request=SESSION:ID   the cards of these, any number of each
+import { Hono, type MiddlewareHandler } from 'hono'
+import { renderToStaticMarkup } from 'react-dom/server'
+import { AskedForItem, GroupSection } from '../../../components/records/inbox-groups.tsx'
+import { refuse } from '../../core/errors.ts'
+import { isUuid } from '../../core/ids.ts'
+import { refuseTooManyStreams, SSE_HEADERS } from '../../doors/http/event-stream.ts'
+import { mayRead } from '../../doors/http/guards.ts'
+import type { Env, Http } from '../../doors/http/http.ts'
+import { whileReadable } from '../../doors/http/revocable-stream.ts'
+import { methodNotAllowed } from '../../doors/rest/routes.ts'
+import { requestsOf } from '../../stores/control/watched.ts'
+import { proposalsByIds } from '../../stores/records/proposal-list.ts'
+import { htmlResponse, type Site } from '../respond.tsx'
+import { proposalViews } from './card-view.ts'
+import { createInboxHub, type InboxHub } from './inbox-hub.ts'
+import { askedFor, groupsOf } from './inbox-waiting.ts'
+
+export const inboxRoutes = (site: Site) => {
+  const hub = createInboxHub(site.services, site.waiting)
+  const app = new Hono<Env>()
+  app.get('/approvals/live', readersOnly(site), (c) => stream(c, site, hub))
+  app.get('/approvals/cards', readersOnly(site), (c) => cards(c, site))
+  for (const path of ['/approvals/live', '/approvals/cards']) app.all(path, () => methodNotAllowed(['GET']))
+  return app
+}
+
+const readersOnly =
+  ({ services }: Site): MiddlewareHandler<Env> =>
+  async (c, next) =>
+    mayRead(c, services) ? next() : refuse('unauthorized', 'Sign in to follow what waits.')
+
+const stream = (c: Http, { services }: Site, hub: InboxHub): Response => {
+  refuseTooManyStreams(services)
+  if (c.req.method === 'HEAD') return new Response(null, { headers: SSE_HEADERS })
+  c.env?.untimed?.()
+  services.streams.open++
+  const body = hub.open(() => services.streams.open--)
+  return whileReadable(c, services, undefined, new Response(body, { headers: SSE_HEADERS }))
+}
+
+const MOST = 100 // a page asks for more in several calls
+
+const cards = async (c: Http, { services }: Site): Promise<Response> => {
+  const { database } = services
+  const ids = (c.req.queries('proposal') ?? []).filter(isUuid).slice(0, MOST)
+  const named = (c.req.queries('request') ?? []).flatMap(requestIn).slice(0, MOST)
+  const [rows, requests] = await Promise.all([proposalsByIds(database, ids), requestsOf(database, named)])
+  const place = new Map(ids.map((id, i) => [id, i]))
+  const views = await proposalViews(
+    services,
+    database,
+    rows.toSorted((a, b) => place.get(a.proposal.id)! - place.get(b.proposal.id)!),
+  )
+  const asked = await askedFor(services, requests)
+  return htmlResponse(
+    c,
+    renderToStaticMarkup(
+      <>
+        {asked.map((one) => (
+          <AskedForItem key={one.card.anchor} asked={one} />
+        ))}
+        {groupsOf(views).map((group) => (
+          <GroupSection key={group.session.id} group={{ ...group, together: [] }} />
+        ))}
+      </>,
+    ),
+  )
+}
+
+const requestIn = (given: string) => {
+  const [session_id = '', id = ''] = [given.slice(0, 36), given.slice(37)]
+  return isUuid(session_id) && id !== '' ? [{ session_id, id }] : []
+}

@@ -1,0 +1,40 @@
+// What waits for a person: proposals to decide, and what running agents ask leave for.
+import type { Queries } from '../../../db/database.ts'
+
+// Nobody can answer a request any more when its task has ended, or when `wait` seconds have passed (PERMISSION_WAIT).
+const isOpen = (p: string, wait: string) =>
+  `${p}.decided_at is null and ${p}.asked_at > clock_timestamp() - ${wait} * interval '1 second'
+    and (${p}.raise is not null or exists (select from tasks t where t.id = ${p}.task_id and t.status = 'running'))`
+
+// Each count reads a partial index that holds what is open and nothing else: two looks where nothing is.
+const COUNT = `select (select count(*)::int from proposals where status = 'pending' and expires_at > clock_timestamp())
+  + (select count(*)::int from permission_requests p where ${isOpen('p', '$1')}) as waiting`
+
+/** How many wait. `permissionWait`: PERMISSION_WAIT, in seconds. */
+export const countWaiting = async ({ query }: Queries, permissionWait: number): Promise<number> => {
+  const [row] = await query<{ waiting: number }>(COUNT, [permissionWait])
+  return row!.waiting
+}
+
+interface WaitingThing {
+  id: string
+  session_id: string
+}
+
+export interface WaitingProposal extends WaitingThing {
+  expires_at: string
+}
+
+/** The proposals that wait, the oldest first. */
+export const waitingProposals = ({ query }: Queries, limit: number): Promise<WaitingProposal[]> =>
+  query(
+    `select id, session_id, expires_at from proposals where status = 'pending' and expires_at > clock_timestamp() order by created_at, id limit $1`,
+    [limit],
+  )
+
+/** The ids of the requests that wait, the oldest first. */
+export const waitingRequests = ({ query }: Queries, permissionWait: number, limit: number): Promise<WaitingThing[]> =>
+  query(`select p.id, p.session_id from permission_requests p where ${isOpen('p', '$1')} order by p.asked_at, p.id limit $2`, [
+    permissionWait,
+    limit,
+  ])

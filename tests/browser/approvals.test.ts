@@ -1,0 +1,474 @@
+// The inbox and the cards of proposals as a person uses them: by keyboard, by touch, without script, and while others decide.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Page } from 'playwright'
+import { openPostgres } from '../../db/postgres.ts'
+import { migrate } from '../../db/migrate.ts'
+import { violations } from '../support/axe.ts'
+import { startAgents } from '../support/demo-agents.ts'
+import { fillProposals, proposalRoom } from '../support/demo-proposals.ts'
+import { freshDatabase, startPostgres } from '../support/postgres.ts'
+import { KEY, MOBILE, serveSite, withSite, type Site } from '../support/site.ts'
+
+const SOON = { timeout: 10_000 }
+const WIDE = { viewport: { width: 1280, height: 800 } }
+const LIVE_MS = 500
+
+const { parley, using, robin, asRobin } = withSite({}, { reducedMotion: 'reduce' })
+
+const room = (title?: string) => proposalRoom(parley.post, title)
+
+/** Decides over REST, as a signed-in person. */
+const decide = async (id: string, body: object, { url }: { url: string } = parley, cookie?: string) => {
+  const headers = { 'content-type': 'application/json', cookie: cookie ?? (await robin()) }
+  const response = await fetch(`${url}/api/approvals/${id}`, { method: 'POST', headers, body: JSON.stringify(body) })
+  return { status: response.status, body: (await response.json()) as any }
+}
+const stateOf = async (id: string) => {
+  const response = await fetch(`${parley.url}/api/approvals/${id}`, { headers: { cookie: await robin() } })
+  return ((await response.json()) as any).proposal
+}
+
+const card = (page: Page, id: string) => page.locator(`#p${id}`)
+/** Waits until the focus is on this card, or in it on what is named `field`. */
+const hasFocus = (page: Page, id: string, field?: string) =>
+  page.waitForFunction(
+    ([card, name]) => {
+      const { activeElement: at } = document
+      return at?.closest('[data-card]')?.id === `p${card}` && (name ? at.getAttribute('name') === name : at.matches('[data-card]'))
+    },
+    [id, field] as const,
+    SOON,
+  )
+
+/** Opens a page, and waits until its stream is there. */
+const open = async (page: Page, path: string) => {
+  const stream = page.waitForResponse((response) => response.url().includes('/live'))
+  await page.goto(path)
+  await stream
+}
+const follow = async (page: Page, path: string) => {
+  await asRobin(page)
+  await open(page, path)
+}
+
+/** How long it takes, from its beginning, until the page shows what `act` brings about: an element with this text. */
+const shows = async (page: Page, selector: string, text: string, act: () => Promise<unknown>): Promise<number> => {
+  await page.evaluate(
+    ([wanted, said]) => {
+      const isThere = () => [...document.querySelectorAll(wanted!)].some((one) => one.textContent.includes(said!))
+      if (isThere()) throw new Error('it is there before')
+      const shown = new Promise<number>((resolve) =>
+        new MutationObserver(() => isThere() && resolve(Date.now())).observe(document, {
+          subtree: true,
+          childList: true,
+          attributes: true,
+        }),
+      )
+      Object.assign(window, { shown })
+    },
+    [selector, text],
+  )
+  const began = Date.now()
+  await act()
+  return (await page.evaluate<number>('shown')) - began
+}
+
+/** Of three times the shortest: the others may have waited for a busy machine. */
+const quickest = async (once: (n: number) => Promise<number>): Promise<number> => {
+  const times: number[] = []
+  for (let n = 0; n < 3; n++) times.push(await once(n))
+  return Math.min(...times)
+}
+
+test('decided with the keyboard alone: approved, edited and approved, rejected with a word; the proposer is told of each', () =>
+  using(WIDE, async (page, complaints) => {
+    const { id, path, alex, propose } = await room()
+    const [plain, vague, wrong] = [
+      await propose({ title: 'Freeze the syntax' }),
+      await propose({ title: 'Write the guide', description: 'For the editors.', owner_name: "Bea's Team" }),
+      await propose({ title: 'Delete the old parser', description: 'All of it.' }),
+    ]
+    await follow(page, path)
+    await page.keyboard.press('i')
+    await page.waitForURL('**/approvals')
+    await page.goto(`/approvals?meeting=${id}`)
+    await page.keyboard.press('j')
+    await hasFocus(page, plain)
+    const told = fetch(`${parley.url}/api/sessions/${id}/wait?only=addressed&timeout=20`, { headers: { 'x-team-id': alex } })
+    await page.keyboard.press('a')
+    await card(page, plain)
+      .getByText(/Approved by Robin, \d\d:\d\d/)
+      .waitFor(SOON)
+    const first = ((await (await told).json()) as any).messages
+    expect(first).toMatchObject([{ event: 'proposal_approved', proposal_id: plain, by: 'Robin', edited: [] }])
+    await hasFocus(page, vague) // the next one
+    expect(await card(page, plain).getByRole('link', { name: 'The record' }).getAttribute('href')).toContain(`${path}/records#r`)
+
+    await page.keyboard.press('e')
+    const title = card(page, vague).getByLabel('Title')
+    await hasFocus(page, vague, 'title')
+    await page.keyboard.press('End')
+    await page.keyboard.type(' for the editors')
+    await page.keyboard.press('Escape')
+    expect(await title.isVisible()).toBe(false)
+    await page.keyboard.press('e')
+    expect(await title.inputValue()).toBe('Write the guide for the editors') // what was typed stays
+    await page.keyboard.press('Enter')
+    await card(page, vague).getByText('with another title').waitFor(SOON)
+    expect(await stateOf(vague)).toMatchObject({
+      status: 'approved',
+      edited: ['title'],
+      data: { title: 'Write the guide for the editors' },
+    })
+
+    await hasFocus(page, wrong)
+    await page.keyboard.press('x')
+    await page.keyboard.type('Two plugins need it.')
+    await page.keyboard.press('Control+Enter')
+    await card(page, wrong).getByText('Rejected').waitFor(SOON)
+    expect(await stateOf(wrong)).toMatchObject({ status: 'rejected', feedback: 'Two plugins need it.' })
+    await page.getByText('Nothing waits for you').waitFor(SOON)
+    for (const one of [plain, vague, wrong]) expect(await card(page, one).isVisible()).toBe(true) // for this visit they stay
+    await page.keyboard.press('?')
+    await page.getByRole('dialog', { name: 'Keys' }).getByText('Reject, or deny').waitFor(SOON)
+    expect(complaints).toEqual([])
+  }))
+
+test('by touch at 390 px; a second tap lands on nothing; what was refused keeps what was typed', () =>
+  using(MOBILE, async (page, complaints) => {
+    const { id, propose } = await room()
+    const [first, second] = [await propose({ title: 'Freeze the syntax' }), await propose({ title: 'Freeze the tokens' })]
+    await follow(page, `/approvals?meeting=${id}`)
+    const button = card(page, first).getByRole('button', { name: 'Approve', exact: true })
+    const box = (await button.boundingBox())!
+    expect(box.height).toBe(44)
+    for (let tap = 0; tap < 2; tap++) await page.touchscreen.tap(box.x + 10, box.y + 10)
+    await card(page, first).getByText('Approved').waitFor(SOON)
+    await page.touchscreen.tap(box.x + 10, box.y + 10)
+    await page.waitForTimeout(200)
+    expect((await stateOf(second)).status).toBe('pending')
+    expect(await parley.services.database.query('select id from items where proposal_id = $1', [first])).toHaveLength(1)
+
+    await page.waitForTimeout(500) // as long as taps are taken for second ones
+    await card(page, second).getByText('Edit', { exact: true }).tap()
+    const title = card(page, second).getByLabel('Title')
+    await title.fill('No')
+    await card(page, second).getByLabel('A word to the agent').fill('Shorter.')
+    await card(page, second).getByRole('button', { name: 'Approve with changes' }).tap()
+    await card(page, second).getByText('Must have at least 5 characters').waitFor(SOON)
+    expect(await title.inputValue()).toBe('No')
+    expect(await card(page, second).getByLabel('A word to the agent').inputValue()).toBe('Shorter.')
+    await hasFocus(page, second, 'title')
+    await title.fill('Freeze all tokens')
+    await card(page, second).getByLabel('Due (UTC)').fill('2027-03-01T09:00')
+    await card(page, second).getByRole('button', { name: 'Approve with changes' }).tap()
+    await card(page, second).getByText('with another title and due date').waitFor(SOON)
+    expect(await stateOf(second)).toMatchObject({
+      edited: ['title', 'due_date'],
+      feedback: 'Shorter.',
+      data: { title: 'Freeze all tokens', due_date: '2027-03-01T09:00:00.000Z' },
+    })
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0)
+    expect(complaints.filter((text) => !text.includes('400'))).toEqual([])
+  }))
+
+test('without script the same forms decide, and the inbox keeps what was decided', () =>
+  using({ ...MOBILE, javaScriptEnabled: false }, async (page, complaints) => {
+    const { id, path, propose } = await room()
+    const [plain, wrong, gone] = [
+      await propose({ title: 'Freeze the syntax' }),
+      await propose({ title: 'Delete the old parser' }),
+      await propose({ title: 'Freeze the tokens' }),
+    ]
+    await asRobin(page, `/approvals?meeting=${id}`)
+    await card(page, plain).getByRole('button', { name: 'Approve', exact: true }).click()
+    expect(page.url()).toEndWith(`/approvals?meeting=${id}&done=${plain}#p${plain}`)
+    expect(await card(page, plain).innerText()).toContain('Approved by Robin')
+    await card(page, wrong).getByText('Reject', { exact: true }).click()
+    await card(page, wrong).getByLabel('Feedback').fill('Not yet.')
+    await card(page, wrong).getByRole('button', { name: 'Send rejection' }).click()
+    expect(await card(page, wrong).innerText()).toContain('Not yet.')
+    expect(await card(page, plain).isVisible()).toBe(true)
+    await decide(gone, { action: 'approve' })
+    await card(page, gone).getByText('Edit', { exact: true }).click()
+    await card(page, gone).getByLabel('Title').fill('Freeze no tokens')
+    await card(page, gone).getByRole('button', { name: 'Approve with changes' }).click()
+    expect(await card(page, gone).innerText()).toContain('Approved by Robin') // it was decided before: no error, but what became of it
+    expect((await stateOf(gone)).data.title).toBe('Freeze the tokens')
+
+    await page.getByRole('link', { name: 'Decided' }).click()
+    await card(page, plain).getByText('Withdraw', { exact: true }).click()
+    await card(page, plain).getByLabel('Reason').fill('The syntax moves again.')
+    await card(page, plain).getByRole('button', { name: 'Withdraw it' }).click()
+    expect(await card(page, plain).innerText()).toContain('withdrawn since')
+    const late = await propose({ title: 'Too late for this' })
+    await parley.services.database.query(`update proposals set expires_at = now() - interval '1 second' where id = $1`, [late])
+    await page.goto(`/approvals?show=expired&meeting=${id}`)
+    await card(page, late).getByRole('button', { name: 'Bring back' }).click()
+    expect((await stateOf(late)).status).toBe('pending')
+    await page.goto(path)
+    await card(page, late).getByRole('button', { name: 'Approve', exact: true }).click()
+    expect(page.url()).toEndWith(`${path}#p${late}`) // back to the feed
+    expect(await card(page, late).innerText()).toContain('Approved by Robin')
+    await page.goto(`/approvals/${wrong}`)
+    expect(await card(page, wrong).innerText()).toContain('Rejected by Robin')
+    expect(complaints).toEqual([])
+  }))
+
+test('three of one team are approved with one question, and each says what came of it', () =>
+  using(WIDE, async (page, complaints) => {
+    const { id, propose } = await room()
+    const titles = ['Freeze the syntax', 'Freeze the tokens', 'Freeze the errors', 'Freeze the docs']
+    const ids: string[] = []
+    for (const title of titles) ids.push(await propose({ title }))
+    await follow(page, `/approvals?meeting=${id}`)
+    await page.getByText('Approve these 4').click()
+    for (const title of titles) expect(await page.locator('[id^=together-] li', { hasText: title }).isVisible()).toBe(true)
+    await decide(ids[3]!, { action: 'reject' })
+    await page.getByText('Approve these 3').waitFor(SOON) // one was decided elsewhere
+    await page.getByRole('button', { name: 'Approve all 3 as they are' }).click()
+    await page.locator('[role=status]', { hasText: 'Approved. Freeze the errors' }).waitFor(SOON)
+    for (const one of ids.slice(0, 3)) expect(await card(page, one).innerText()).toContain('Approved by Robin')
+    expect(complaints).toEqual([])
+  }))
+
+test('whoever may not decide sees the cards without buttons, and the way to sign in', () =>
+  using(WIDE, async (page, complaints) => {
+    const { id, path, propose } = await room()
+    const one = await propose({ title: 'Freeze the syntax' })
+    for (const at of [`/approvals?meeting=${id}`, `/approvals/${one}`, path]) {
+      await page.goto(at)
+      expect(await card(page, one).innerText()).toContain('Freeze the syntax')
+      expect(await card(page, one).getByText('Approve', { exact: true }).isVisible()).toBe(false)
+    }
+    await page.goto(`/approvals?meeting=${id}`)
+    await page.getByRole('link', { name: 'Sign in to decide' }).click()
+    expect(new URL(page.url()).searchParams.get('next')).toBe(`/approvals?meeting=${id}`)
+    const response = await page.request.post(`/approvals/${one}`, { form: { act: 'approve' }, headers: { origin: parley.url } })
+    expect(response.status()).toBe(401)
+    expect((await stateOf(one)).status).toBe('pending')
+    expect(complaints).toEqual([])
+  }))
+
+test('with a password on the pages the inbox, a card and the number that waits are closed to strangers', async () => {
+  const closed = await serveSite({ VIEWER_PASSWORD: 'the viewers password' })
+  try {
+    const { propose } = await proposalRoom(closed.post)
+    const one = await propose({ title: 'Freeze the syntax' })
+    for (const path of ['/approvals', `/approvals/${one}`]) {
+      const response = await fetch(closed.url + path, { redirect: 'manual' })
+      expect(response.headers.get('location')).toBe(`/sign-in?next=${encodeURIComponent(path)}`)
+    }
+    for (const path of ['/approvals/live', `/approvals/cards?proposal=${one}`]) expect((await fetch(closed.url + path)).status).toBe(401)
+    expect(await (await fetch(`${closed.url}/sign-in`)).text()).toContain('data-waiting="0"')
+    const body = new URLSearchParams({ key: 'the viewers password' })
+    const entered = await fetch(`${closed.url}/sign-in`, { method: 'POST', redirect: 'manual', body })
+    const cookie = entered.headers.getSetCookie()[0]!.split(';')[0]!
+    const seen = await (await fetch(`${closed.url}/approvals`, { headers: { cookie } })).text()
+    expect(seen).toContain('Freeze the syntax')
+    expect(seen).toContain('1 approval waiting')
+    const form = new URLSearchParams({ act: 'approve' })
+    expect((await fetch(`${closed.url}/approvals/${one}`, { method: 'POST', headers: { cookie }, body: form })).status).toBe(403)
+  } finally {
+    await closed.stop()
+  }
+})
+
+test('what an agent asks leave for stands first, and is answered there', () =>
+  using(WIDE, async (page, complaints) => {
+    const { propose } = await room()
+    await propose({ title: 'Freeze the syntax' })
+    const agents = await startAgents(parley)
+    const session = await agents.create()
+    await agents.prompt(session, 'Drop the fixtures.')
+    const { task_id } = (await agents.take()).find(({ session_id }) => session_id === session)!
+    await follow(page, '/approvals')
+    const waiting = Number(await page.locator('#approvals-link').getAttribute('data-waiting'))
+    await agents.ask(task_id, 'req-1', { tool_name: 'Bash', text: 'rm -r fixtures' })
+    const asked = page.locator('#requests [data-card]', { hasText: 'rm -r fixtures' })
+    await asked.waitFor(SOON)
+    await page.locator(`#approvals-link[data-waiting="${waiting + 1}"]`).waitFor(SOON)
+    await page.waitForFunction((title) => document.title === title, `(${waiting + 1}) Approvals · Parley`, SOON)
+    expect(await page.getByRole('link', { name: `${waiting + 1} approvals waiting` }).count()).toBe(1)
+    await asked.focus()
+    await page.keyboard.press('a')
+    await asked.getByText('Allowed by Robin').waitFor(SOON)
+    await page.locator(`#approvals-link[data-waiting="${waiting}"]`).waitFor(SOON)
+    await agents.finish(task_id, { status: 'completed', answer: 'Done.' })
+    expect(complaints).toEqual([])
+  }))
+
+test('what comes while the page is open moves nothing, and what is typed and folded open stays', () =>
+  using(WIDE, async (page, complaints) => {
+    const { id, path, propose } = await room()
+    const first = await propose({ title: 'Freeze the syntax' })
+    for (const at of [`/approvals?meeting=${id}`, path]) {
+      await follow(page, at)
+      await card(page, first).getByText('Reject', { exact: true }).click()
+      const field = card(page, first).getByLabel('Feedback')
+      await field.fill('Half a sen')
+      const top = () => field.evaluate((element) => Math.round(element.getBoundingClientRect().top))
+      const before = await top()
+      expect(
+        await quickest(async (n) => {
+          const title = `Another one, ${at.length}, ${n}`
+          return shows(page, '[data-card=open]', title, () => propose({ title }))
+        }),
+      ).toBeLessThan(LIVE_MS)
+      if (at !== path) expect(Math.abs((await top()) - before)).toBeLessThan(2) // a feed goes to its newest row
+      expect(await field.inputValue()).toBe('Half a sen')
+      expect(await field.evaluate((element) => element === document.activeElement)).toBe(true)
+    }
+    await follow(page, `/approvals?meeting=${id}`)
+    await card(page, first).getByText('Reject', { exact: true }).click()
+    await card(page, first).getByLabel('Feedback').fill('Not while plugins need it.')
+    await decide(first, { action: 'approve' })
+    await card(page, first).getByText('Approved by Robin').waitFor(SOON)
+    expect(await card(page, first).innerText()).toContain('What you had typed: Not while plugins need it.')
+    expect(complaints).toEqual([])
+  }))
+
+let instances: Site[] = []
+let dropPair = async () => {}
+beforeAll(async () => {
+  const server = await startPostgres()
+  const { url, drop } = await freshDatabase(server.url)
+  const database = await openPostgres(url)
+  await migrate(database)
+  instances = [await serveSite({}, { database }), await serveSite({}, { database: { ...database, close: async () => {} } })]
+  dropPair = async () => {
+    for (const one of instances.toReversed()) await one.stop()
+    await drop()
+    await server.stop()
+  }
+}, 120_000)
+afterAll(() => dropPair(), 60_000)
+
+test('what somebody else decides at another instance changes the open cards within 500 ms, in the inbox and in the feed', async () => {
+  const [here, there] = instances as [Site, Site]
+  const entered = await fetch(`${there.url}/sign-in`, {
+    method: 'POST',
+    redirect: 'manual',
+    body: new URLSearchParams({ key: KEY, name: 'Kim' }),
+  })
+  const kim = entered.headers.getSetCookie()[0]!.split(';')[0]!
+  const { id, path, propose } = await proposalRoom(here.post)
+  await using(
+    WIDE,
+    async (page, complaints) => {
+      await page.goto(`/sign-in?key=${KEY}&name=Robin`)
+      for (const at of ['/approvals', path, `/approvals?meeting=${id}`]) {
+        await open(page, at)
+        expect(
+          await quickest(async (n) => {
+            const one = await propose({ title: `Freeze the syntax of ${at.length}, ${n}` })
+            await card(page, one).getByText('Approve', { exact: true }).waitFor(SOON)
+            return shows(page, `#p${one}[data-card=done]`, 'Approved by Kim', () => decide(one, { action: 'approve' }, there, kim))
+          }),
+        ).toBeLessThan(LIVE_MS)
+      }
+      expect(complaints).toEqual([])
+    },
+    here,
+  )
+})
+
+const layoutShift = (page: Page) =>
+  page.addInitScript(() => {
+    const found = { shift: 0 }
+    Object.assign(window, { found })
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) found.shift += (entry as unknown as { value: number }).value
+    }).observe({ type: 'layout-shift', buffered: true })
+  })
+
+test('an inbox with 20 cards takes at most 70 KiB, all in, and nothing in it jumps', async () => {
+  const other = await serveSite()
+  try {
+    const { propose } = await proposalRoom(other.post)
+    for (let n = 0; n < 20; n++)
+      await propose({ title: `Proposal ${n}`, description: 'Because it is **so**, and not otherwise. '.repeat(1 + (n % 5)) })
+    await using(
+      WIDE,
+      async (page, complaints, context) => {
+        await page.goto(`/sign-in?key=${KEY}&name=Robin&next=/nothing`)
+        complaints.length = 0
+        const network = await context.newCDPSession(page)
+        await network.send('Network.enable')
+        await network.send('Network.setCacheDisabled', { cacheDisabled: true })
+        let bytes = 0
+        network.on('Network.loadingFinished', ({ encodedDataLength }) => (bytes += encodedDataLength))
+        await layoutShift(page)
+        await page.goto('/approvals')
+        await page.waitForTimeout(1_000)
+        console.log(`the inbox with 20 cards: ${(bytes / 1024).toFixed(1)} KiB`)
+        expect(bytes).toBeLessThanOrEqual(70 * 1024)
+        expect(await page.evaluate('found.shift')).toBe(0)
+        expect(await page.locator('[data-card=open]').count()).toBe(20)
+        expect(complaints).toEqual([])
+      },
+      other,
+    )
+  } finally {
+    await other.stop()
+  }
+})
+
+test.each([
+  ['light', WIDE],
+  ['dark', { ...WIDE, colorScheme: 'dark' }],
+  ['phone', MOBILE],
+] as const)(
+  'every page of proposals is readable for everybody, %s',
+  async (look, options) => {
+    const site = await serveSite()
+    try {
+      const body = new URLSearchParams({ key: KEY, name: 'Robin' })
+      const entered = await fetch(`${site.url}/sign-in`, { method: 'POST', redirect: 'manual', body })
+      const [name = '', value = ''] = entered.headers.getSetCookie()[0]!.split(';')[0]!.split('=')
+      const cookie = `${name}=${value}`
+      const isFine = async (page: Page, at: string) => {
+        const wrong = await violations(page, look === 'dark' ? 'dark' : 'light')
+        expect({ at, wrong }).toEqual({ at, wrong: [] })
+        expect({ at, over: await page.evaluate(() => document.documentElement.scrollWidth - innerWidth) }).toEqual({ at, over: 0 })
+      }
+      await using(
+        options,
+        async (page, complaints, context) => {
+          await context.addCookies([{ name, value, url: site.url }])
+          for (const path of ['/approvals', '/approvals?show=decided', '/approvals?show=expired']) {
+            await page.goto(path)
+            await isFine(page, `${path}, empty`)
+          }
+          const reject = (id: string, feedback: string) => decide(id, { action: 'reject', feedback }, site, cookie)
+          const { parser, first, spans, again } = await fillProposals(site.post, reject)
+          await decide(first, { action: 'approve' }, site, cookie)
+          await site.services.database.query(`update proposals set expires_at = now() + interval '1 hour' where id = $1`, [again])
+          await site.services.database.query(`update proposals set expires_at = now() - interval '1 hour' where id = $1`, [spans])
+          await site.services.database.query('insert into loops (session_id, suspected_at) values ($1, now())', [parser.id])
+          for (const path of [
+            '/approvals',
+            `/approvals?done=${first}`,
+            '/approvals?show=decided',
+            '/approvals?show=expired',
+            parser.path,
+          ]) {
+            await page.goto(path)
+            await isFine(page, path)
+          }
+          await page.goto(`/approvals/${again}`)
+          expect(await page.locator('main').innerText()).toContain('expires in 59 min')
+          for (const fold of ['Edit', 'Reject']) {
+            await page.getByText(fold, { exact: true }).click()
+            await isFine(page, `a card with ${fold} open`)
+          }
+          expect(complaints).toEqual([])
+        },
+        site,
+      )
+    } finally {
+      await site.stop()
+    }
+  },
+  120_000,
+)
