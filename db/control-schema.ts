@@ -97,7 +97,7 @@ export const seats = pgTable(
       .references(() => sessions.id, { onDelete: 'cascade' }),
     teamId: uuid().notNull(),
   },
-  (t) => [primaryKey({ columns: [t.holder, t.sessionId] })],
+  (t) => [primaryKey({ columns: [t.holder, t.sessionId] }), index('seats_session').on(t.sessionId, t.teamId)],
 )
 
 export const TASK_STATUSES = ['queued', 'running', 'completed', 'failed', 'interrupted'] as const

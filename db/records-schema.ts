@@ -111,7 +111,7 @@ export const decisions = pgTable(
     index('decisions_session').on(t.sessionId, t.at),
     index('decisions_at').on(t.at, t.id),
     index('decisions_by').on(t.decidedById, t.at),
-    index('decisions_words').using('gin', sql`(${t.title} || ' ' || ${t.description}) gin_trgm_ops`),
+    index('decisions_words').using('gin', sql`${t.title} gin_trgm_ops`, sql`(${t.title} || ' ' || ${t.description}) gin_trgm_ops`),
   ],
 )
 
@@ -150,11 +150,18 @@ export const items = pgTable(
   },
   (t) => [
     uniqueIndex('items_session').on(t.sessionId, t.place),
-    index('items_created').on(t.createdAt, t.id),
-    index('items_owner').on(t.ownerId, t.createdAt),
+    // Lists go through action items alone, which may be few among much work.
+    index('items_created')
+      .on(t.createdAt, t.id)
+      .where(sql`${t.kind} = 'action'`),
+    index('items_owner')
+      .on(t.ownerId, t.createdAt)
+      .where(sql`${t.kind} = 'action'`),
     index('items_claimed')
       .on(t.claimRenewedAt)
       .where(sql`${t.status} = 'claimed'`),
-    index('items_words').using('gin', sql`(${t.title} || ' ' || ${t.description}) gin_trgm_ops`),
+    index('items_words')
+      .using('gin', sql`${t.title} gin_trgm_ops`, sql`(${t.title} || ' ' || ${t.description}) gin_trgm_ops`)
+      .where(sql`${t.kind} = 'action'`),
   ],
 )

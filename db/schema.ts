@@ -69,7 +69,8 @@ export const sessions = pgTable(
     index('sessions_created').on(t.createdAt, t.id),
     index('sessions_series').on(t.seriesId, t.createdAt),
     index('sessions_parent').on(t.parentSessionId),
-    index('sessions_words').using('gin', sql`(${t.title} || ' ' || ${t.description}) gin_trgm_ops`), // of no counter: posts leave it alone
+    index('sessions_words') // of no counter: posts leave it alone
+      .using('gin', sql`${t.title} gin_trgm_ops`, sql`(${t.title} || ' ' || ${t.description}) gin_trgm_ops`),
     check('sessions_status', sql`${t.status} in ('active', 'closed')`),
   ],
 )

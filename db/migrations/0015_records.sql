@@ -81,12 +81,12 @@ ALTER TABLE "proposals" ADD CONSTRAINT "proposals_session_id_sessions_id_fk" FOR
 CREATE INDEX "decisions_session" ON "decisions" USING btree ("session_id","at");--> statement-breakpoint
 CREATE INDEX "decisions_at" ON "decisions" USING btree ("at","id");--> statement-breakpoint
 CREATE INDEX "decisions_by" ON "decisions" USING btree ("decided_by_id","at");--> statement-breakpoint
-CREATE INDEX "decisions_words" ON "decisions" USING gin (("title" || ' ' || "description") gin_trgm_ops);--> statement-breakpoint
+CREATE INDEX "decisions_words" ON "decisions" USING gin ("title" gin_trgm_ops,("title" || ' ' || "description") gin_trgm_ops);--> statement-breakpoint
 CREATE UNIQUE INDEX "items_session" ON "items" USING btree ("session_id","place");--> statement-breakpoint
-CREATE INDEX "items_created" ON "items" USING btree ("created_at","id");--> statement-breakpoint
-CREATE INDEX "items_owner" ON "items" USING btree ("owner_id","created_at");--> statement-breakpoint
+CREATE INDEX "items_created" ON "items" USING btree ("created_at","id") WHERE "items"."kind" = 'action';--> statement-breakpoint
+CREATE INDEX "items_owner" ON "items" USING btree ("owner_id","created_at") WHERE "items"."kind" = 'action';--> statement-breakpoint
 CREATE INDEX "items_claimed" ON "items" USING btree ("claim_renewed_at") WHERE "items"."status" = 'claimed';--> statement-breakpoint
-CREATE INDEX "items_words" ON "items" USING gin (("title" || ' ' || "description") gin_trgm_ops);--> statement-breakpoint
+CREATE INDEX "items_words" ON "items" USING gin ("title" gin_trgm_ops,("title" || ' ' || "description") gin_trgm_ops) WHERE "items"."kind" = 'action';--> statement-breakpoint
 CREATE INDEX "persons_id" ON "persons" USING btree ("person_id");--> statement-breakpoint
 CREATE INDEX "proposals_session" ON "proposals" USING btree ("session_id","created_at");--> statement-breakpoint
 CREATE INDEX "proposals_listed" ON "proposals" USING btree ("status","created_at","id");--> statement-breakpoint
@@ -95,4 +95,5 @@ CREATE INDEX "proposals_team" ON "proposals" USING btree ("team_id");--> stateme
 CREATE INDEX "proposals_due" ON "proposals" USING btree ("expires_at") WHERE "proposals"."status" = 'pending';--> statement-breakpoint
 CREATE UNIQUE INDEX "proposals_title" ON "proposals" USING btree ("session_id","type","title_key") WHERE "proposals"."status" = 'pending';--> statement-breakpoint
 CREATE INDEX "participants_team" ON "participants" USING btree ("team_id");--> statement-breakpoint
-CREATE INDEX "sessions_words" ON "sessions" USING gin (("title" || ' ' || "description") gin_trgm_ops);
+CREATE INDEX "sessions_words" ON "sessions" USING gin ("title" gin_trgm_ops,("title" || ' ' || "description") gin_trgm_ops);--> statement-breakpoint
+CREATE INDEX "seats_session" ON "seats" USING btree ("session_id","team_id");

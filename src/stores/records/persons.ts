@@ -34,7 +34,8 @@ export const nameOnly = (name: string): Named => ({ person_id: null, name, kind:
 
 /** Keeps the names that an answer gives out with their ids. One statement, however many there are. */
 export const rememberPersons = async ({ query }: Queries, given: readonly (Named | null | undefined)[]): Promise<void> => {
-  const known = given.filter((one): one is Person => one?.person_id != null)
+  // In one order: two writes that keep the same names would wait for each other otherwise.
+  const known = given.filter((one): one is Person => one?.person_id != null).toSorted((a, b) => (a.name < b.name ? -1 : 1))
   if (known.length === 0) return
   await query(
     `insert into persons (kind, name, person_id) select kind, name, person_id

@@ -29,3 +29,14 @@ export const personWithId = async (queries: Queries, sessionId: string, personId
 // A name that is bound to a link is only its person's.
 const known = async (queries: Queries, kind: PersonKind, name: string): Promise<Person> =>
   personOf(kind, name, kind === 'key' || (kind === 'person' && (await boundName(queries, name)) !== undefined))
+
+/** Whether a proposal or an item of the session names this person. */
+export const isNamedIn = async ({ query }: Queries, sessionId: string, personId: string): Promise<boolean> => {
+  const [row] = await query<{ named: boolean }>(
+    `select exists (select from proposals where session_id = $1 and $2::text in (proposed_by->>'person_id', resolved_by->>'person_id',
+         data->'owner'->>'person_id', data->'decided_by'->>'person_id'))
+       or exists (select from items where session_id = $1 and $2::text in (owner->>'person_id', planned_by->>'person_id')) as named`,
+    [sessionId, personId],
+  )
+  return row!.named
+}

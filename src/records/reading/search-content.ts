@@ -1,0 +1,51 @@
+// Finds meetings, action items and decisions by their words.
+import { z } from 'zod'
+import { CONTENT_TYPES, searchContent as search } from '../../stores/records/content-search.ts'
+import { CALLERS } from '../callers.ts'
+import { onlySession } from '../reach.ts'
+import { listLimit, op, text, toolRoute } from '../schemas.ts'
+import { excerptAround } from './excerpt.ts'
+
+/** Also what is misspelt. `score`, from 0 to 1, is how alike the query is to words of the title; what is in the description counts nine
+ *  tenths of that. `id` is a meeting_id, item_id or decision_id. */
+export const searchContent = op({
+  name: 'search_content',
+  summary: 'Search titles and descriptions of meetings, action items and decisions; typos are forgiven.',
+  route: toolRoute('search_content'),
+  callers: CALLERS,
+  keyRow: 'records_read',
+  effect: 'read',
+  searchHint: 'find decisions and action items by words',
+  example: { query: 'retry limit' },
+  input: z.strictObject({
+    query: text(1, 200),
+    content_types: z.array(z.enum(CONTENT_TYPES)).min(1).optional().describe('All unless given.'),
+    limit: listLimit,
+  }),
+  output: z.object({
+    results: z.array(
+      z.object({
+        id: z.uuid(),
+        type: z.enum(CONTENT_TYPES),
+        title: z.string(),
+        excerpt: z.string(),
+        score: z.number(),
+        meeting_id: z.uuid(),
+      }),
+    ),
+  }),
+  refuses: ['forbidden'],
+  async run(context, { query, content_types: types = CONTENT_TYPES, limit }) {
+    const found = await search(context.services.database, { query, types, sessionId: onlySession(context), limit })
+    return {
+      results: found.map(({ id, type, title, description, session_id, score }) => ({
+        id,
+        type,
+        title,
+        excerpt: excerptAround(description === '' ? title : description, query),
+        score: Math.min(1, Math.round(score * 10_000) / 10_000),
+        meeting_id: session_id,
+      })),
+    }
+  },
+})

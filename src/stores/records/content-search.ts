@@ -1,0 +1,104 @@
+// Finds sessions, action items and decisions by words of their titles and descriptions, also misspelt ones, by their trigrams (pg_trgm).
+//
+// Titles are short: they are searched for words that are as alike as two typos leave them, which is 0.45. In whole texts so many trigrams meet
+// by chance that the same took 250 to 1,000 ms among 50,000 of them, where titles take 10 to 30 (bench/records). There all words must stand as
+// they are, or all but one; one or two words may be nearly right.
+import { sql, type SQL } from 'drizzle-orm'
+import { pgArray } from '../../../db/arrays.ts'
+import type { Database, Queries } from '../../../db/database.ts'
+import { hasAllWords, hasNearlyAllWords, patternsOf } from './words.ts'
+
+export const CONTENT_TYPES = ['meeting', 'action', 'decision'] as const
+export type ContentType = (typeof CONTENT_TYPES)[number]
+
+export interface Found {
+  id: string
+  type: ContentType
+  title: string
+  description: string
+  session_id: string
+  at: string
+  score: number
+}
+
+export interface Search {
+  query: string
+  types: readonly ContentType[]
+  /** The one session to search in; undefined: all. */
+  sessionId: string | undefined
+  limit: number
+}
+
+/** What a hit counts that is not in the title. */
+const IN_TEXT = 0.9
+/** What all words count at least where they are as they were asked for. */
+const AS_ASKED = 0.75
+const ALIKE = { titles: 0.45, texts: 0.75 }
+// Candidates of each table: what has more than so many hits is found by words that say nothing, and any of them will do.
+const CANDIDATES = { titles: 500, texts: 50 }
+
+const TABLES: Record<ContentType, { from: SQL; session: SQL; at: SQL; which: SQL }> = {
+  meeting: { from: sql`sessions`, session: sql`id`, at: sql`created_at`, which: sql`true` },
+  action: { from: sql`items`, session: sql`session_id`, at: sql`created_at`, which: sql`kind = 'action'` },
+  decision: { from: sql`decisions`, session: sql`session_id`, at: sql`at`, which: sql`true` },
+}
+const TEXT = sql`(title || ' ' || description)`
+
+// The best rows of each type that the condition finds. A query without trigrams has no condition on them: the index would be read whole.
+const best = ({ types, sessionId, limit }: Search, tiers: { condition: SQL; most: number }[], score: SQL): SQL => {
+  const found = CONTENT_TYPES.flatMap((type) => {
+    const { from, session, at, which } = TABLES[type]
+    const only = sql`${type}::text = any(${pgArray(types)}::text[]) and (${sessionId ?? null}::uuid is null or ${session} = ${sessionId ?? null}::uuid)`
+    return tiers.map(
+      ({ condition, most }) =>
+        sql`(select id, ${type}::text as type, title, description, ${session} as session_id, ${at} as at from ${from}
+          where ${which} and ${only} and ${condition} limit ${sql.raw(String(most))})`,
+    )
+  })
+  return sql`select id, type, title, description, session_id, at, ${score} as score
+    from (${sql.join(found, sql` union all `)}) found order by score desc, at desc, id desc limit ${limit * tiers.length}`
+}
+
+const hasTrigrams = (query: string) => sql`show_trgm(${query}) <> '{}'`
+const alike = (query: string, text: SQL) => sql`${hasTrigrams(query)} and ${query} <% ${text}`
+
+export const inTitles = (search: Search): SQL => {
+  const { query } = search
+  return best(search, [{ condition: alike(query, sql`title`), most: CANDIDATES.titles }], sql`word_similarity(${query}, title)`)
+}
+
+export const inTexts = (search: Search): SQL => {
+  const { query } = search
+  const asAsked = (text: SQL) =>
+    sql`case when ${text} ilike all (${pgArray(patternsOf(query))}::text[]) then ${sql.raw(String(AS_ASKED))} else 0 end`
+  return best(
+    search,
+    [
+      { condition: hasAllWords(TEXT, query), most: CANDIDATES.texts },
+      { condition: hasNearlyAllWords(TEXT, query) ?? alike(query, TEXT), most: CANDIDATES.texts },
+    ],
+    sql`greatest(${asAsked(sql`title`)}, ${sql.raw(String(IN_TEXT))} * greatest(word_similarity(${query}, ${TEXT}), ${asAsked(TEXT)}))`,
+  )
+}
+
+/** The best first: how alike the query is to a title, or nine tenths of how alike it is to a part of title and description together; the newer
+ *  of two that are equally good. Four statements. */
+export const searchContent = ({ transaction }: Pick<Database, 'transaction'>, search: Search): Promise<Found[]> =>
+  transaction(async (tx) => {
+    await setThreshold(tx, ALIKE.titles)
+    const titles = await rowsOf(tx, inTitles(search))
+    await setThreshold(tx, ALIKE.texts)
+    const texts = await rowsOf(tx, inTexts(search))
+    const found = new Map<string, Found>()
+    for (const row of [...titles, ...texts]) if (row.score > (found.get(row.id)?.score ?? 0)) found.set(row.id, row)
+    return [...found.values()].toSorted((a, b) => b.score - a.score || compare(b.at, a.at) || compare(b.id, a.id)).slice(0, search.limit)
+  })
+
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
+
+// Connections to Postgres never scan a table for want of a better plan (db/session-settings.ts); PGlite would scan the sessions, which takes
+// ten times as long as their index.
+const setThreshold = ({ query }: Queries, threshold: number) =>
+  query(`select set_config('pg_trgm.word_similarity_threshold', $1, true), set_config('enable_seqscan', 'off', true)`, [String(threshold)])
+
+const rowsOf = async ({ db }: Queries, statement: SQL): Promise<Found[]> => (await db.execute(statement)) as unknown as Found[]

@@ -1,0 +1,37 @@
+// Texts that have all words of a query.
+import { sql, type SQL } from 'drizzle-orm'
+import { pgArray } from '../../../db/arrays.ts'
+
+const INDEXED = 4 // words; each number of them is a statement of its own
+const TRIGRAM = 3 // characters: the index knows no shorter text
+
+const patternOf = (word: string) => `%${word.replace(/[\\%_]/g, '\\$&')}%`
+
+/** The patterns of a query's words, whatever their case, parts of words as well; the longest first. */
+export const patternsOf = (query: string): string[] =>
+  [...new Set(query.split(/\s+/))]
+    .filter((word) => word !== '')
+    .toSorted((a, b) => b.length - a.length)
+    .map(patternOf)
+
+const indexedOf = (patterns: string[]) => patterns.filter((pattern) => pattern.length >= TRIGRAM + 2).slice(0, INDEXED)
+
+/** The condition that a text has all of the query's words. The longest are looked up in its trigram index. */
+export const hasAllWords = (text: SQL, query: string): SQL => {
+  const patterns = patternsOf(query)
+  const indexed = indexedOf(patterns).map((pattern) => sql`${text} ilike ${pattern}`)
+  return sql`(${sql.join([...indexed, sql`${text} ilike all (${pgArray(patterns)}::text[])`], sql` and `)})`
+}
+
+/** The condition that a text has all but one of the query's longest words; undefined for a query of fewer than three. */
+export const hasNearlyAllWords = (text: SQL, query: string): SQL | undefined => {
+  const indexed = indexedOf(patternsOf(query))
+  if (indexed.length < 3) return undefined
+  const without = indexed.map((left) =>
+    sql.join(
+      indexed.filter((pattern) => pattern !== left).map((pattern) => sql`${text} ilike ${pattern}`),
+      sql` and `,
+    ),
+  )
+  return sql`(${sql.join(without, sql` or `)})`
+}
