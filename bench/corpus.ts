@@ -1,5 +1,7 @@
 // A made-up history of agents' work, the same for the same size: words by Zipf's law, a subject for each session, paths, identifiers and
 // error messages, short prompts and long tool outputs. Needles are planted in it. Nothing here comes from real transcripts.
+import { random } from '../tests/support/random.ts'
+
 export interface Made {
   session: number
   sequence: number
@@ -43,13 +45,6 @@ const TYPES = [
   ['tool_response', 45, 10, 500],
   ['reasoning', 10, 20, 150],
 ] as const
-
-export const random = (seed: number) => () => {
-  seed = (seed + 0x6d2b79f5) | 0
-  let mixed = Math.imul(seed ^ (seed >>> 15), 1 | seed)
-  mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-  return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
-}
 
 const vocabulary = (size: number) => {
   const rnd = random(1)

@@ -25,7 +25,9 @@ const cursorAfter = async (list: (input: object) => Promise<any>, pages: number)
 }
 
 const titlesIn = async ({ database }: Parley) => {
-  const rows = await database.query<{ title: string; description: string }>('select title, description from decisions order by id limit 200')
+  const rows = await database.query<{ title: string; description: string }>(
+    'select title, description from decisions order by id limit 200',
+  )
   return rows
 }
 
@@ -44,7 +46,9 @@ const reading = async (parley: Parley) => {
   const { meetings } = await ask('get_meetings', { limit: 1 })
   const meeting_id = meetings[0].meeting_id
   const rows = await titlesIn(parley)
-  const searches = (queryOf: (row: (typeof rows)[number]) => string) => (n: number) => ({ query: queryOf(rows[n % rows.length]!).slice(0, 200) })
+  const searches = (queryOf: (row: (typeof rows)[number]) => string) => (n: number) => ({
+    query: queryOf(rows[n % rows.length]!).slice(0, 200),
+  })
   const calls: [string, string, (n: number) => object][] = [
     ['get_meetings, 20', 'get_meetings', () => ({})],
     ['get_meetings, 50', 'get_meetings', () => ({ limit: 50 })],
@@ -55,12 +59,20 @@ const reading = async (parley: Parley) => {
     ['get_action_items that are dropped', 'get_action_items', () => ({ status: 'dropped' })],
     ['get_action_items of an owner', 'get_action_items', () => ({ owner_id: team })],
     ['get_decisions, 20', 'get_decisions', () => ({})],
-    ['get_decisions with two words', 'get_decisions', (n) => ({ search: searches(({ title }) => title.split(' ').slice(0, 2).join(' '))(n).query })],
+    [
+      'get_decisions with two words',
+      'get_decisions',
+      (n) => ({ search: searches(({ title }) => title.split(' ').slice(0, 2).join(' '))(n).query }),
+    ],
     ['get_person_context', 'get_person_context', () => ({ person_id: team })],
     ['get_proposals that are approved', 'get_proposals', () => ({ status: 'approved' })],
     ['search_content, a title', 'search_content', searches(({ title }) => title)],
     ['search_content, a title with two typos', 'search_content', searches(({ title }) => misspelt(title))],
-    ['search_content, three words of a text', 'search_content', searches(({ description }) => description.split(' ').slice(2, 5).join(' '))],
+    [
+      'search_content, three words of a text',
+      'search_content',
+      searches(({ description }) => description.split(' ').slice(2, 5).join(' ')),
+    ],
     ['search_content, one word', 'search_content', searches(({ title }) => title.split(' ').at(-1)!)],
     ['search_content, the commonest word', 'search_content', () => ({ query: 'the' })],
   ]
@@ -83,8 +95,7 @@ const claiming = async (call: Call) => {
     await done(alex('plan_work', { items }))
   }
   const took: number[] = []
-  for (let n = 0; n < 4; n++)
-    for (const team of teams) await timed(took, () => done(call('claim_work', { session_id: id }, { team })))
+  for (let n = 0; n < 4; n++) for (const team of teams) await timed(took, () => done(call('claim_work', { session_id: id }, { team })))
   row(`claim_work, ${ITEMS} items, ${TEAMS} teams`, `${spread(took, 1)} ms`)
 }
 

@@ -25,12 +25,12 @@ const show = ({ kind = '', session_id = '', title = 'Parley', url = '/', text = 
 
 // Of this server, whatever was sent.
 const pathOf = (url) => {
-  const { origin, pathname } = new URL(url, location.origin)
-  return origin === location.origin ? pathname : '/'
+  const { origin, pathname, search } = new URL(url, location.origin)
+  return origin === location.origin ? pathname + search : '/'
 }
 
 const open = async (path) => {
   const pages = await clients.matchAll({ type: 'window', includeUncontrolled: true })
-  const there = pages.find(({ url }) => new URL(url).pathname === path)
+  const there = pages.find(({ url }) => pathOf(url) === path)
   return there ? there.focus() : clients.openWindow(path)
 }

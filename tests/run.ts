@@ -73,7 +73,9 @@ const testEnv = ({ url, pid, dir, port }: TestPostgres, browser: string | undefi
   ...(pid ? { PARLEY_TEST_POSTGRES: JSON.stringify({ pid, dir, port }) } : {}),
   ...(browser ? { CHROMIUM_PATH: browser } : {}),
   [VARIABLE]: empty,
-  BUN_JSC_useOMGJIT: '0', // the last step of compiling the embedded database, which pays after minutes: a seventh of a short process's time
+  // The last steps of compiling, the embedded database's and JavaScript's, pay after minutes: they are a seventh of a short process's time.
+  BUN_JSC_useOMGJIT: '0',
+  BUN_JSC_useFTLJIT: '0',
   ...(all ? { PARLEY_TEST_ALL: '1' } : {}),
 })
 

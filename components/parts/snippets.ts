@@ -6,6 +6,9 @@ const json = (value: unknown) => JSON.stringify(value, null, 2)
 export const claude = ({ url, token }: ServerLink) =>
   `claude mcp add --transport http parley ${url}${token ? ' \\\n  --header "Authorization: Bearer $PARLEY_TOKEN"' : ''}`
 
+/** The link with the tools of records beside those of rooms. */
+export const withRecords = ({ url }: ServerLink) => `${url}${url.includes('?') ? '&' : '?'}toolsets=rooms,records`
+
 /** For which clients it is: any of these in place of the one that it names. */
 export const CONNECTS = 'Claude Code, Codex, Gemini CLI, opencode'
 export const connectCommand = (program: string) => `npx -y ${program} connect claude`

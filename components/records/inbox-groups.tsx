@@ -24,7 +24,7 @@ export const AskedForItem = ({ asked: { session, card } }: { asked: AskedFor }) 
 /** The proposals of one session. */
 export const GroupSection = ({ group: { session, cards, together } }: { group: InboxGroup }) => (
   <section data-session={session.id} aria-label={escapeInvisible(session.title)} className="grid grid-cols-[minmax(0,1fr)] gap-3">
-    <h2 className="text-[13.5px] font-medium wrap-anywhere">
+    <h2 className="line-clamp-2 text-[13.5px] font-medium wrap-anywhere">
       <a dir="auto" href={`/sessions/${session.id}`} className="hover:underline">
         {escapeInvisible(session.title)}
       </a>

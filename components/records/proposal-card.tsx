@@ -115,6 +115,7 @@ const PRIORITIES = { high: 'font-medium text-warn-foreground', medium: '', low: 
 
 const Facts = ({ proposal: { type, owner, due, priority, decidedBy } }: { proposal: ProposalView }) => {
   const name = (one: string) => <bdi>{escapeInvisible(one)}</bdi>
+  if (type === 'decision' && decidedBy === undefined) return null
   const nobody = <span className="text-muted-foreground">nobody yet</span>
   return (
     <dl className="flex flex-wrap gap-x-4 gap-y-1 text-[12.5px]">

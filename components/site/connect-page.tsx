@@ -19,6 +19,7 @@ import {
   invitation,
   mcpJson,
   opencode,
+  withRecords,
 } from '../parts/snippets.ts'
 import { LinkButton } from '../ui/button.tsx'
 import { Card, CardContent, CardDescription, CardHeader, CardTitle } from '../ui/card.tsx'
@@ -116,6 +117,14 @@ const Clients = ({ link, program }: Pick<Props, 'link' | 'program'>) => (
     <Snippet label="Codex, config.toml" code={codexConfig(link)} />
     <Snippet label="opencode.json" code={opencode(link)} />
     <Snippet label=".mcp.json, for most other clients" code={mcpJson(link)} className={WIDE} />
+    <Snippet
+      label="With records: agents propose decisions and action items, and find them again"
+      code={withRecords(link)}
+      className={WIDE}
+    />
+    <p className="text-[13px] text-muted-foreground lg:col-span-2">
+      This is the link to give in place of the one above, in quotes on a command line.
+    </p>
     <p className="text-[13px] text-muted-foreground lg:col-span-2">
       Claude Code (2.1.330) has create, join, wait and post at hand from the start, and finds any other tool by its name or purpose. Codex
       (0.169) has all tools at hand. Neither needs a setting for that.

@@ -7,12 +7,12 @@ import { refuseUnless, roleOf } from '../records/who-may.ts'
 import { openSession } from '../rooms/preconditions.ts'
 import { op, sessionId } from '../rooms/schemas.ts'
 import { presentSince } from '../stores/members.ts'
-import { blockersOf, boardOf, countsOf, isReady, readyOf, type Board } from '../stores/records/board.ts'
+import { blockersOf, countsOf, isReady, readyOf, withRow, type Board } from '../stores/records/board.ts'
 import { claimItem, renewClaim, type BoardRow } from '../stores/records/items.ts'
 import { personIdOf } from '../stores/records/persons.ts'
 import { currentBoard, itemOn } from './current-board.ts'
 import { claimantOf, wholeItems } from './item-answer.ts'
-import { overlapsWith, refuseOverlaps } from './overlaps.ts'
+import { overlapsOf, refuseOverlaps } from './overlaps.ts'
 import { counts, item } from './schemas.ts'
 import { idAndTitle, noteWork } from './tell.ts'
 
@@ -42,30 +42,38 @@ export const claimWork = op({
     const board = await currentBoard(context, session)
     const row = item_id === undefined ? await best(context, board, allow_overlap) : itemOn(board, item_id)
     if (!row) return { item: null, counts: countsOf(board) }
-    const self = teamOf(context)
-    if (row.status === 'claimed' && row.claimedTeamId === self.teamId) await renewClaim(context.queries, row.id)
-    else {
-      refuseUnlessFree(board, row)
-      if (!allow_overlap) refuseOverlaps(board, self.teamId, row.paths)
-      const overlapping = overlapsWith(board, self.teamId, row.paths).length > 0
-      await claimItem(context.queries, row.id, self, overlapping)
-      await noteWork(context, session.id, 'work_claimed', row)
-    }
-    const now = await boardOf(context.queries, session.id, context.services.config.CLAIM_LEASE)
-    const [claimed] = await wholeItems(context, now, [row.id])
-    return { item: claimed!, counts: countsOf(now) }
+    const now = withRow(board, await claimed(context, board, row, allow_overlap))
+    const [answer] = await wholeItems(context, now, [row.id])
+    return { item: answer!, counts: countsOf(now) }
   },
 })
 
+// The row as it is once the caller has it.
+const claimed = async (context: Context, board: Board, row: BoardRow, allowOverlap: boolean): Promise<BoardRow> => {
+  const { teamId, teamName, session } = teamOf(context)
+  const until = (at: string) => new Date(Date.parse(at) + context.services.config.CLAIM_LEASE * 1000).toISOString()
+  if (row.status === 'claimed' && row.claimedTeamId === teamId)
+    return { ...row, expiresAt: until(await renewClaim(context.queries, row.id)) }
+  refuseUnlessFree(board, row)
+  if (!allowOverlap) refuseOverlaps(board, teamId, row.paths)
+  const overlapAllowed = overlapsOf(board, teamId)(row.paths).length > 0
+  const claimedAt = await claimItem(context.queries, row.id, { teamId, teamName }, overlapAllowed)
+  await noteWork(context, session.id, 'work_claimed', row)
+  const mine = { claimedTeamId: teamId, claimedTeamName: teamName, claimedAt, expiresAt: until(claimedAt) }
+  return { ...row, ...mine, status: 'claimed', overlapAllowed }
+}
+
 const best = async (context: Context, board: Board, allowOverlap: boolean): Promise<BoardRow | undefined> => {
   const self = teamOf(context)
-  const ready = readyOf(board).filter(({ paths }) => allowOverlap || overlapsWith(board, self.teamId, paths).length === 0)
+  const ready = readyOf(board)
+  const overlaps = overlapsOf(board, self.teamId)
+  const isFree = ({ paths }: BoardRow) => allowOverlap || overlaps(paths).length === 0
   const me = named(context).person_id
-  const own = ready.find(({ ownerId }) => ownerId === me)
+  const own = ready.find((row) => row.ownerId === me && isFree(row))
   if (own || ready.length === 0) return own
   const names = await presentSince(context.queries, self.session.id, context.services.config.CLAIM_LEASE)
-  const owners = new Set(names.map((name) => personIdOf('team', name)))
-  return ready.find(({ ownerId }) => ownerId === null || !owners.has(ownerId))
+  const present = new Set(names.map((name) => personIdOf('team', name)))
+  return ready.find((row) => !(row.ownerId && present.has(row.ownerId)) && isFree(row))
 }
 
 const refuseUnlessFree = (board: Board, row: BoardRow): void => {

@@ -2,7 +2,8 @@
 import type { EventKind, SystemEvent } from '../core/event-kinds.ts'
 
 const BY = { by: 'the name of the team, person or key' }
-const ITEM = { item_id: 'which item', title: 'its title' }
+const TITLE = { title: 'its title' }
+const ITEM = { item_id: 'which item' }
 const READY = { ready: 'what can be claimed now that could not before, each `{ item_id, title }`' }
 
 const REASONS: Record<string, string> = {
@@ -19,8 +20,8 @@ export const eventKinds: readonly EventKind[] = [
     name: 'work_planned',
     fields: {
       ...BY,
-      items: 'what there is to do, each `{ item_id, title }`',
       to: 'the handles of teams that own some of it; without owners it is missing',
+      items: 'what there is to do, each `{ item_id, title }`',
     },
     summary: 'there is new work to claim',
     icon: 'turns',
@@ -29,7 +30,7 @@ export const eventKinds: readonly EventKind[] = [
   },
   {
     name: 'work_done',
-    fields: { ...ITEM, ...BY, result: 'what came of it, or null', ...READY },
+    fields: { ...BY, ...READY, ...TITLE, result: 'what came of it, or null', ...ITEM },
     summary: 'an item is done',
     icon: 'flag',
     words: ({ title, ready }) => `finished ${quoted(title)}${nextOf(ready)}`,
@@ -38,12 +39,14 @@ export const eventKinds: readonly EventKind[] = [
   {
     name: 'work_released',
     fields: {
-      ...ITEM,
-      team: 'the name of the team that had it',
-      team_id: 'its handle',
       by: 'who released it; null when a lease ran out',
-      reason: '`handed_back`, `lease_expired`, `left` or `taken_back`',
+      to: 'of an item taken back: the handle of the team that had it',
       note: 'what whoever goes on should know, or null',
+      team: 'the name of the team that had it',
+      ...TITLE,
+      reason: '`handed_back`, `lease_expired`, `left` or `taken_back`',
+      ...ITEM,
+      team_id: "that team's handle",
     },
     summary: 'an item can be claimed again',
     icon: 'resume',
@@ -53,7 +56,7 @@ export const eventKinds: readonly EventKind[] = [
   },
   {
     name: 'work_dropped',
-    fields: { ...ITEM, ...BY, note: 'why, or null', ...READY },
+    fields: { ...BY, note: 'why, or null', ...READY, ...TITLE, ...ITEM },
     summary: 'an item is not to be done',
     icon: 'dot',
     words: ({ title, ready }) => `dropped ${quoted(title)}${nextOf(ready)}`,

@@ -1,6 +1,6 @@
 // Who edits which file: a claim whose paths overlap those of another team's live claim is refused, unless it is taken knowingly.
 import { refuse } from '../core/errors.ts'
-import { pathsOverlap } from '../core/path-overlap.ts'
+import { patternOf, patternsOverlap } from '../core/path-overlap.ts'
 import type { Board } from '../stores/records/board.ts'
 
 export interface Overlap {
@@ -9,19 +9,22 @@ export interface Overlap {
   team_name: string
 }
 
-/** The paths that other teams hold and that overlap these. */
-export const overlapsWith = ({ rows }: Board, teamId: string, paths: readonly string[]): Overlap[] =>
-  rows
+/** What finds the paths that teams other than this hold and that overlap some given ones. */
+export const overlapsOf = ({ rows }: Board, teamId: string): ((paths: readonly string[]) => Overlap[]) => {
+  const held = rows
     .filter(({ status, claimedTeamId }) => status === 'claimed' && claimedTeamId !== teamId)
-    .flatMap(({ id, paths: held, claimedTeamName }) =>
-      held
-        .filter((path) => paths.some((wanted) => pathsOverlap(wanted, path)))
-        .map((path) => ({ item_id: id, path, team_name: claimedTeamName ?? '' })),
+    .flatMap(({ id, paths, claimedTeamName }) =>
+      paths.map((path) => ({ pattern: patternOf(path), overlap: { item_id: id, path, team_name: claimedTeamName ?? '' } })),
     )
+  return (paths) => {
+    const wanted = paths.map(patternOf)
+    return held.filter(({ pattern }) => wanted.some((one) => patternsOverlap(one, pattern))).map(({ overlap }) => overlap)
+  }
+}
 
 /** Refuses with 409 where they do. */
 export const refuseOverlaps = (board: Board, teamId: string, paths: readonly string[]): void => {
-  const overlaps = overlapsWith(board, teamId, paths)
+  const overlaps = overlapsOf(board, teamId)(paths)
   const [first] = overlaps
   if (first)
     refuse(

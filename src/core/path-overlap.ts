@@ -24,8 +24,11 @@ export const plainPath = (path: string): string =>
 
 /** Whether one file could lie under both. Decided exactly, but for what no text tells: a name that ends like a file's (`a.ts`) is a folder only
  *  where the other path says so, any other name may be one; and names are compared without case, since some disks know none. */
-export const pathsOverlap = (one: string, other: string): boolean => {
-  const [a, b] = [namesOf(one), namesOf(other)]
+export const pathsOverlap = (one: string, other: string): boolean => patternsOverlap(patternOf(one), patternOf(other))
+
+/** The same of paths that are compared many times. */
+export const patternsOverlap = (a: Pattern, b: Pattern): boolean => {
+  if (a[0] !== b[0] && isPlain(a[0]!) && isPlain(b[0]!)) return false // most pairs
   const known = new Map<number, boolean>()
   const meets = (i: number, j: number): boolean => {
     if (i === a.length || j === b.length) return true // what is left of the other lies below this one
@@ -37,7 +40,7 @@ export const pathsOverlap = (one: string, other: string): boolean => {
     return met
   }
   // `**` of `any` takes the name at `j` of `names`, and stands for more still.
-  const eats = (any: string[], i: number, names: string[], j: number): boolean => {
+  const eats = (any: Pattern, i: number, names: Pattern, j: number): boolean => {
     if (j === names.length - 1 && isFile(names[j]!)) return any.slice(i).every((name) => name === ANY)
     return any === a ? meets(i, j + 1) : meets(j + 1, i)
   }
@@ -53,7 +56,7 @@ export const pathsOverlap = (one: string, other: string): boolean => {
 
 /** Whether this file lies under the path. */
 export const pathCovers = (path: string, file: string): boolean => {
-  const [pattern, names] = [namesOf(path), namesOf(file)]
+  const [pattern, names] = [patternOf(path), patternOf(file)]
   const covers = (i: number, j: number): boolean => {
     if (i === pattern.length) return true
     if (pattern[i] === ANY) return covers(i + 1, j) || (j < names.length && covers(i, j + 1))
@@ -63,8 +66,12 @@ export const pathCovers = (path: string, file: string): boolean => {
 }
 
 const ANY = '**'
+const isPlain = (name: string): boolean => !name.includes('*')
 
-const namesOf = (path: string): string[] =>
+/** A path's names, as they are compared. */
+export type Pattern = readonly string[]
+
+export const patternOf = (path: string): Pattern =>
   plainPath(path)
     .normalize('NFC')
     .toLowerCase()

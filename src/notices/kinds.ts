@@ -7,6 +7,8 @@ export interface NoticeKind {
   urgent: boolean
   /** Seconds in which the same session gets no second notice of this kind. */
   quietS: number
+  /** It is answered in the inbox, not on the session's page. */
+  inInbox?: true
 }
 
 const MINUTE_S = 60
@@ -28,8 +30,8 @@ export const KINDS = {
     quietS: 30 * MINUTE_S,
   },
   session_concluded: { sentence: 'The session is concluded.', urgent: false, quietS: 10 * MINUTE_S },
-  permission: { sentence: 'An agent asks leave to do something: a person is needed.', urgent: true, quietS: MINUTE_S },
-  proposal: { sentence: 'A proposal waits for a person to decide.', urgent: true, quietS: 5 * MINUTE_S },
+  permission: { sentence: 'An agent asks leave to do something: a person is needed.', urgent: true, quietS: MINUTE_S, inInbox: true },
+  proposal: { sentence: 'A proposal waits for a person to decide.', urgent: true, quietS: 5 * MINUTE_S, inInbox: true },
   question: { sentence: 'A team asks a person a question.', urgent: true, quietS: MINUTE_S },
 } satisfies Record<string, NoticeKind>
 

@@ -1,6 +1,6 @@
 // What is said of a notice: the same fields whichever the way, and no text of anybody's message.
 import { escapeInvisible } from '../core/escape-invisible.ts'
-import { KINDS, type NoticeKindName } from './kinds.ts'
+import { KINDS, type NoticeKind, type NoticeKindName } from './kinds.ts'
 
 export interface Message {
   kind: NoticeKindName | 'test'
@@ -18,9 +18,14 @@ interface Told {
   title: string
 }
 
+const pathOf = (kind: NoticeKindName, sessionId: string): string => {
+  const { inInbox }: NoticeKind = KINDS[kind]
+  return inInbox ? `/approvals?meeting=${sessionId}` : `/sessions/${sessionId}`
+}
+
 /** What is posted to NOTIFY_URL. `base`: under which people reach this server. */
 export const messageFor = ({ kind, session_id, title }: Told, base: string): Message => {
-  const url = `${base}/sessions/${session_id}`
+  const url = `${base}${pathOf(kind, session_id)}`
   return { kind, session_id, title, url, text: `${harmless(title)}: ${KINDS[kind].sentence} ${url}` }
 }
 
@@ -38,7 +43,7 @@ export const pushMessageFor = ({ kind, session_id, title }: Told, titles: boolea
   kind,
   session_id,
   ...(titles && { title: escapeInvisible(title) }),
-  url: `/sessions/${session_id}`,
+  url: pathOf(kind, session_id),
   text: KINDS[kind].sentence,
 })
 

@@ -1,6 +1,7 @@
 // Who may call an operation: one record for each kind of caller, with the one way to find out who it is. A wing adds kinds of its own by
 // declaring them in `Callers` (TypeScript's module augmentation) and naming them in its operations.
 import { z } from 'zod'
+import { refuse } from '../core/errors.ts'
 import { parseToken } from '../core/ids.ts'
 import type { Queries } from '../../db/database.ts'
 import type { Services } from '../process/services.ts'
@@ -74,6 +75,7 @@ export const team: CallerKind<'team'> = {
   async resolve({ text }, { operation, services, call, input }) {
     if (text === BY_SEAT) {
       const member = await seatedMember(services.database, seatHolderOf(call.key!), input.session_id)
+      if (!member && call.key!.scope === 'agent' && input.session_id === 'current') refuseCurrent()
       return member && { kind: 'team', id: member.teamId, ended: member.left, member }
     }
     const token = parseToken(text)
@@ -86,6 +88,14 @@ export const team: CallerKind<'team'> = {
 }
 
 const BY_SEAT = 'seat'
+
+// An agent that has the tools of rooms and of control meets a get_session in each.
+const refuseCurrent = (): never =>
+  refuse(
+    'invalid_request',
+    '`current` is known to control_get_session (at /mcp/control: get_session). Call that with it, and give the session_id that it answers here.',
+    { field: 'session_id' },
+  )
 
 /** A person who signed in on the page. */
 export const person: CallerKind<'person'> = {

@@ -34,7 +34,7 @@ export const perform = async (operation: AnyOp, services: Services, call: Call, 
   services.metrics.calls.inc({ operation: operation.id, outcome: result })
   if (services.config.LOG_LEVEL === 'debug')
     services.log('debug', operation.id, { outcome: result, ms: Math.round(performance.now() - begun) })
-  return outcome.ok && outcome.replayed ? inSchemaOrder(operation, outcome) : outcome
+  return outcome.ok && (outcome.replayed || operation.effect === 'write') ? inSchemaOrder(operation, outcome) : outcome
 }
 
 // A key must open the operation, and what is held ends with the key or sign-in that it came with.
@@ -104,7 +104,7 @@ const credentialOf = ({ callers }: AnyOp, call: Call, fields: Record<string, unk
   return undefined
 }
 
-// jsonb keeps an object's keys in an order of its own. A retry is answered with the same bytes as the first call: those of the schema.
+// jsonb keeps an object's keys in an order of its own. A retry is answered with the same bytes as the first call: both in the schema's order.
 const inSchemaOrder = ({ output }: AnyOp, outcome: Extract<Outcome, { ok: true }>): Outcome => {
   const { success, data } = output.safeParse(outcome.data)
   return success ? { ...outcome, data } : outcome // an earlier version may have answered in another shape

@@ -1,4 +1,5 @@
 // The system events that records write into feeds.
+import { cutText } from '../core/budget.ts'
 import type { EventKind, SystemEvent } from '../core/event-kinds.ts'
 
 const ABOUT = { proposal_id: 'which', proposal_type: '`action` or `decision`', title: 'its title' }
@@ -8,8 +9,10 @@ const TO = { to: "the proposer's handle" }
 const WHAT: Record<string, string> = { action: 'an action item', decision: 'a decision' }
 const what = ({ proposal_type }: SystemEvent) => WHAT[String(proposal_type)] ?? 'something'
 const quoted = ({ title }: SystemEvent) => `“${String(title)}”`
+// The card has all of it.
 const withFeedback = (words: string, { feedback }: SystemEvent) =>
-  typeof feedback === 'string' && feedback !== '' ? `${words}: ${feedback}` : words
+  typeof feedback === 'string' && feedback !== '' ? `${words}: ${cutText(feedback, FEEDBACK_SHOWN)}` : words
+const FEEDBACK_SHOWN = 240 // characters
 
 const link = ({ proposal_id }: SystemEvent): string | undefined =>
   typeof proposal_id === 'string' ? `/approvals/${proposal_id}` : undefined

@@ -4,6 +4,7 @@ import { ITEM_STATUSES } from '../../db/records-schema.ts'
 import type { ActionItem } from '../stores/records/action-items.ts'
 import type { Decision } from '../stores/records/decisions.ts'
 import type { ListedProposal } from '../stores/records/proposal-list.ts'
+import { personInOrder, sourceInOrder } from './in-order.ts'
 import { meeting, person, priority, provenance, time } from './schemas.ts'
 
 export const actionItemRow = z.object({
@@ -34,12 +35,12 @@ export const decisionRow = z.object({
 
 const provenanceOf = ({ proposal }: ListedProposal) => ({
   ai_assisted: proposal.proposedBy.kind !== 'person',
-  proposed_by: proposal.proposedBy,
-  approved_by: proposal.resolvedBy!,
+  proposed_by: personInOrder(proposal.proposedBy),
+  approved_by: personInOrder(proposal.resolvedBy!),
   approved_at: proposal.resolvedAt!,
   edited: proposal.edited ?? [],
   proposal_id: proposal.id,
-  source: proposal.source,
+  source: sourceInOrder(proposal.source),
 })
 
 /** `row`: the item, whose claim is over or does not matter here. */
@@ -49,7 +50,7 @@ export const actionItemOf = (row: ActionItem, listed: ListedProposal): z.output<
   description: row.description,
   status: row.status,
   priority: row.priority,
-  owner: row.owner,
+  owner: personInOrder(row.owner),
   due_date: row.dueDate,
   meeting: listed.meeting,
   claimed_by: row.claimedTeamId === null ? null : { team_id: row.claimedTeamId, team_name: row.claimedTeamName ?? '' },
@@ -62,7 +63,7 @@ export const decisionOf = (row: Decision, listed: ListedProposal): z.output<type
   title: row.title,
   description: row.description,
   rationale: row.rationale,
-  decided_by: row.decidedBy,
+  decided_by: personInOrder(row.decidedBy),
   status: row.withdrawnAt === null ? 'in_force' : 'withdrawn',
   date: row.at,
   meeting: listed.meeting,

@@ -45,8 +45,14 @@ const ofEvent = (event: Json, memory: Memory): TraceEvent => {
   if (type === 'system') {
     const { changes } = objectOr(fields)
     suggestTitle(memory, objectOr(objectOr(changes).title).to, TITLE.person)
-    const own = team === undefined ? fields : { team, ...fields }
-    return { ...common, author: 'system', content: own, ends: fields.event === 'session_concluded' ? 'before' : undefined }
+    const own = { ...(team !== undefined && { team }), ...fields, ...(to !== undefined && { to }) }
+    return {
+      ...common,
+      author: 'system',
+      content: own,
+      to: to === undefined ? undefined : listOr(to).map(wordOf).filter(isUuid),
+      ends: fields.event === 'session_concluded' ? 'before' : undefined,
+    }
   }
   if (type === 'chat' || type === 'user_input') suggestTitle(memory, objectOr(content).text, TITLE.prompt)
   return {

@@ -45,6 +45,10 @@ beforeAll(async () => {
 }, 240_000)
 
 const fit = (text: string, characters: number) => [...text].slice(0, characters).join('')
+/** Forty at a time: posts that come together are written together, which costs less. */
+const together = async (texts: readonly string[], work: (text: string) => Promise<unknown>) => {
+  for (let i = 0; i < texts.length; i += 40) await Promise.all(texts.slice(i, i + 40).map(work))
+}
 const convene = async (payload: string) => {
   const name = nameIsPlain(fit(payload, 100)) ? fit(payload, 100) : "Alex's Team"
   const { session_id, team_id } = await parley.post('/sessions', {
@@ -61,17 +65,17 @@ const meetings = () => [calm, hostile] as const
 const meeting = async (texts: readonly string[]): Promise<Meeting> => {
   const { path, token } = await convene(CALM)
   const post = (to: string, body: unknown) => parley.post(`${path}${to}`, body, token)
+  await together(texts, (text) => post('/messages', { content: { text } }))
   for (const [i, text] of texts.entries()) {
-    await post('/messages', { content: { text } })
     if (text.trim() === '') continue
     await post('/metadata', { title: fit(`${text} ${i}`, 200), description: text, reason: fit(text, 2_000) })
   }
   await post('/metadata', { title: `${texts[0]!.slice(0, 100)} alert(1)`, reason: CALM })
   const names = [...new Set(texts.map((text) => fit(text, 100)))].filter(nameIsPlain).slice(0, NAMES)
-  for (const team_name of names) {
+  await together(names, async (team_name) => {
     const { team_id } = await parley.post(`${path}/join`, { team_name })
     await parley.post(`${path}/messages`, { content: { text: team_name }, to: [team_name] }, team_id)
-  }
+  })
   await post('/doc', { content: `## Conclusion\n\nalert(1)\n\n${texts.join('\n\n')}`, expected_version: 0 })
   await post('/doc/append', { text: texts.toReversed().join('\n\n') })
   await propose(path, texts, token)
@@ -206,13 +210,17 @@ const shapeOf = async (page: Page): Promise<Shape> => {
   const { tags, attributes, ids } = await page.evaluate(() => {
     const all = [...document.querySelectorAll('*')]
     return {
-      tags: all.map(({ localName }) => localName),
-      attributes: all.flatMap((element) =>
-        [...element.attributes].flatMap(({ name, value }) => [
-          `${element.localName} ${name}`,
-          `${name}="${value.replace(/p?[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|(?<=together-)[\da-f]{12}|[\w-]{36}|[\d.]+/g, '')}"`,
-        ]),
-      ),
+      tags: [...new Set(all.map(({ localName }) => localName))],
+      attributes: [
+        ...new Set(
+          all.flatMap((element) =>
+            [...element.attributes].flatMap(({ name, value }) => [
+              `${element.localName} ${name}`,
+              `${name}="${value.replace(/p?[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|(?<=together-)[\da-f]{12}|[\w-]{36}|[\d.]+/g, '')}"`,
+            ]),
+          ),
+        ),
+      ],
       ids: all.map(({ id }) => id),
     }
   })

@@ -25,6 +25,7 @@ interface Sample {
 
 const BEA = "the handle of Bea's Team"
 const INVITATION = 'an invitation to the session'
+const ITEM = 'an item of its board'
 
 const samples: Record<string, Sample> = {
   create_session: {
@@ -46,8 +47,12 @@ const samples: Record<string, Sample> = {
   create_invitation: { input: { joins: 3, days: 1 }, other: { joins: 4 }, person: true },
   revoke_invitation: { input: { invitation_id: INVITATION }, person: true },
   transfer_convener: { input: { to: BEA }, other: { to: 'nobody' } },
+  plan_work: { input: { items: [{ title: 'Build the lexer' }] }, other: { items: [{ title: 'Build the parser' }] } },
+  claim_work: { input: { item_id: ITEM }, other: {} },
+  update_work: { input: { item_id: ITEM, status: 'dropped' }, other: { item_id: 'x', status: 'done' } },
 }
-const writing = operations.filter(({ effect, toolset }) => effect !== 'read' && toolset !== 'control') // control/retries.test.ts has those
+// control/retries.test.ts and records/retries.test.ts have those of control and records.
+const writing = operations.filter(({ effect, toolset }) => effect !== 'read' && toolset !== 'control' && toolset !== 'records')
 const sampleOf = (name: string): Sample => samples[name]!
 const newKey = () => crypto.randomUUID()
 
@@ -66,6 +71,7 @@ throughEveryDoor((call, parley, transport) => {
         (select count(*) from participants where session_id = s.id) as teams,
         (select count(*) from session_doc_history where session_id = s.id) as versions,
         (select jsonb_agg(a.cursor || '/' || a.at) from acks a where a.session_id = s.id) as acks,
+        (select jsonb_agg(i.status || '/' || i.updated_at order by i.place) from items i where i.session_id = s.id) as items,
         (select count(*) from sessions where title in ('Kept', 'Other')) as made
        from sessions s join session_docs d on d.session_id = s.id where s.id = $1 or s.id = any($2::uuid[]) order by s.id`,
       [id, `{${made.join(',')}}`],
@@ -78,6 +84,7 @@ throughEveryDoor((call, parley, transport) => {
     const robin = person && (await cookieOf(parley(), { name: 'Robin', role: 'person' }))
     const filledIn = async (value: unknown) => {
       if (value === BEA) return bea.handle
+      if (value === ITEM) return (await done(alex('plan_work', { items: [{ title: 'Test the lexer' }] }))).items[0].item_id
       if (value !== INVITATION) return value
       return (await done(call('create_invitation', { session_id: id }, { person: robin || undefined }))).invitation_id
     }

@@ -6,6 +6,7 @@ import { iconNamed } from '../../components/parts/icon.tsx'
 import { eventKindsOf, eventLine, fromBeforeTo, type EventKind } from '../../src/core/event-kinds.ts'
 import { feedItems } from '../../src/pages/session/feed-items.ts'
 import { teamLookup } from '../../src/pages/session/team-lookup.ts'
+import { eventKinds as recordKinds } from '../../src/records/event-kinds.ts'
 import { eventKinds } from '../../src/rooms/event-kinds.ts'
 import type { Event } from '../../src/stores/events.ts'
 
@@ -55,12 +56,22 @@ test('a new convener is named as such, whoever passed it on', () => {
   expect(eventLine(kinds, { event: 'convener_changed', by: 'Robin', team: "Bea's Team" })).toBe("Bea's Team is now the convener")
 })
 
+test('what becomes of a proposal reads as a sentence, with as much of the feedback as a line takes', () => {
+  const records = eventKindsOf([{ eventKinds: recordKinds }])
+  const about = { proposal_type: 'decision', title: 'By hand', by: 'Nora' }
+  expect(eventLine(records, { event: 'proposal_made', ...about })).toBe('Nora proposed a decision: “By hand”')
+  expect(eventLine(records, { event: 'proposal_approved', ...about, edited: ['title'] })).toBe('Nora approved “By hand” with changes')
+  expect(eventLine(records, { event: 'proposal_rejected', ...about, feedback: 'Too early.' })).toBe('Nora rejected “By hand”: Too early.')
+  expect(eventLine(records, { event: 'proposal_expired', ...about })).toBe('Nora had no answer in time, “By hand” is expired')
+  expect(eventLine(records, { event: 'proposal_rejected', ...about, feedback: 'x'.repeat(2_000) }).length).toBeLessThan(300)
+})
+
 test('a name stands for one kind', () => {
   expect(() => eventKindsOf([{ eventKinds: [planned] }, { eventKinds: [planned] }])).toThrow('work_planned')
 })
 
-test('the icon of each kind of a room exists', () => {
-  for (const { icon } of eventKinds) expect<string>(iconNamed(icon)).toBe(icon)
+test('the icon of each kind of a room, and of records, exists', () => {
+  for (const { icon } of [...eventKinds, ...recordKinds]) expect<string>(iconNamed(icon)).toBe(icon)
 })
 
 test('a change reads from before to, however deep it lies, and nothing else moves', () => {

@@ -69,6 +69,23 @@ test('a request has at most 200 events, and one is in flight at a time', async (
   expect([most, got.map((events) => events.length)]).toEqual([1, [200, 200, 50]])
 })
 
+test('between two requests the hub is left to others for longer than the first took, and what comes meanwhile goes along', async () => {
+  const times: number[] = []
+  const { hub, got } = hubThat(async () => {
+    times.push(performance.now())
+    await Bun.sleep(15)
+    times.push(performance.now())
+  })
+  const box = boxOn(hub, new Store())
+  for (let i = 0; i < 250; i++) box.add(event(String(i), 'x'))
+  while (got.length === 0) await Bun.sleep(1)
+  for (let i = 250; i < 300; i++) box.add(event(String(i), 'x'))
+  await box.drained()
+  const [begun, answered, next] = times as [number, number, number]
+  expect(next - answered).toBeGreaterThan(Math.min(1.5 * (answered - begun), 45)) // it rests for 50 ms at most
+  expect(got.map((events) => events.length)).toEqual([200, 100])
+})
+
 test('what is too large for the hub is cut until it fits, and what fits nowhere leaves a line', async () => {
   const { hub, got } = hubThat((events) => {
     if (JSON.stringify(events).length > 100_000) return 413

@@ -132,6 +132,10 @@ describe('every operation that changes what decides about a post moves the end o
     await as(bea, 'update_session_doc', { content: '- two', expected_version: 1 })
     await as(alex, 'update_session_metadata', { title: 'Another title', reason: 'It is about something else.' })
     await as(alex, 'transfer_convener', { to: bea!.handle })
+    await as(alex, 'plan_work', { items: [{ title: 'Build the lexer' }] })
+    const { item_id } = (await done(alex!('list_work'))).items[0]
+    await as(bea, 'claim_work', { item_id })
+    await as(bea, 'update_work', { item_id, status: 'done' })
     await asPerson('share_session')
     await asPerson('unshare_session')
     await asPerson('release_session')

@@ -7,8 +7,6 @@ interface Said {
   [field: string]: unknown
 }
 
-export type ProposalRoom = Awaited<ReturnType<typeof proposalRoom>>
-
 /** A session with two teams, of which Alex's convenes and proposes. */
 export const proposalRoom = async (post: Post, title = 'Choose the parser for release 4') => {
   const alex = await post('/sessions', { title, description: '', creator_team_name: "Alex's Team" })

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { madeForAll } from './empty.ts'
+import { makeEmpty } from './pglite.ts'
 
 export interface TestServer {
   url: string
@@ -100,8 +101,7 @@ const emptyDatabase = async (): Promise<string> => {
 /** Makes a data folder with an empty embedded database, unless it is there. */
 export const makeEmptyDatabase = async (folder: string): Promise<void> => {
   const making = mkdtempSync(join(tmpdir(), 'parley-test-'))
-  const { code, output } = await runServer(['migrate'], { DATA_DIR: making }, READY_WITHIN_MS)
-  if (code !== 0) throw new Error(`No database could be made:\n${output}`)
+  await (await makeEmpty(join(making, 'pg'))).close()
   if (existsSync(folder)) rmSync(making, { recursive: true })
   else renameSync(making, folder)
 }
@@ -125,10 +125,10 @@ export const gone = (child: ChildProcess): Promise<void> =>
 
 // In a folder without .env files, and with nothing of our own environment that would configure it.
 const run = (args: string[], environment: Record<string, string>, printed: string[]): ChildProcess => {
-  const { PATH = '', HOME = '', BUN_JSC_useOMGJIT = '1' } = process.env
+  const { PATH = '', HOME = '', BUN_JSC_useOMGJIT = '1', BUN_JSC_useFTLJIT = '1' } = process.env
   const child = spawn(process.execPath, [SERVER, ...args], {
     cwd: tmpdir(),
-    env: { PATH, HOME, BUN_JSC_useOMGJIT, ...environment },
+    env: { PATH, HOME, BUN_JSC_useOMGJIT, BUN_JSC_useFTLJIT, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   child.stdout!.on('data', (chunk: Buffer) => printed.push(chunk.toString()))

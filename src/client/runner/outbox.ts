@@ -1,5 +1,6 @@
 // What a task's CLI has printed and the hub has not taken yet: in order, each once. It is sent as soon as there is something, one request at
-// a time; while the hub is away it is kept, up to a limit that all tasks of the runner share.
+// a time, with a rest between them; while the hub is away it is kept, up to a limit that all tasks of the runner share.
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Content } from '../../core/event-text.ts'
 import { Refused, type HubCalls } from './hub-calls.ts'
 import { bytesOf, shrunk } from './shrink.ts'
@@ -15,6 +16,10 @@ export interface WireEvent {
 
 const MOST_EVENTS = 200 // of one request, contract 7.5
 const MOST_BYTES = 1024 * 1024 // of one request, unless one event is larger; the hub takes 4 MiB
+// After an answer, so many times as long as it took: an agent that prints without end leaves the hub to others for three quarters of the time.
+// Never longer than this, so that a hub that is slow itself still gets 2,000 events a second (bench/control.ts).
+const REST = 3
+const LONGEST_REST_MS = 50
 const LEAST_KEPT = 512 // bytes to which a content is cut at most
 
 interface Kept {
@@ -87,6 +92,7 @@ export const newOutbox = (
   const head = JSON.stringify(of).slice(0, -1)
   let sending: Promise<void> | undefined
   let atMost = MOST_EVENTS
+  let restsUntil = 0
   const send = async () => {
     for (let tries = 0; queue.length > 0;) {
       let count = 0
@@ -97,8 +103,13 @@ export const newOutbox = (
           .map(({ json }) => json)
           .join(',')}]}`
       }
+      const rest = restsUntil - performance.now()
+      if (rest > 0) await sleep(rest)
+      const begun = performance.now()
       try {
         await hub.ask('events', body, { signal })
+        const answered = performance.now()
+        restsUntil = answered + Math.min((answered - begun) * REST, LONGEST_REST_MS)
         store.drop(queue, count)
         ;[atMost, tries] = [MOST_EVENTS, 0]
       } catch (error) {

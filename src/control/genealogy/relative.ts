@@ -3,7 +3,7 @@ import type { Context } from '../../operations/context.ts'
 import { refuse } from '../../core/errors.ts'
 import { agentOf, setAgent, type Agent } from '../../stores/control/agents.ts'
 import { documentAt, writeDocument } from '../../stores/documents.ts'
-import { isFinal, lastEndedTask, runningTask, taskById, type Task } from '../../stores/control/tasks.ts'
+import { isFinal, lastEndedTask, runningTask, taskById, type NewTask, type Task } from '../../stores/control/tasks.ts'
 import { worktreeById } from '../../stores/control/worktrees.ts'
 import { sessionById, type Session } from '../../stores/sessions.ts'
 import { nameOf } from '../reach.ts'
@@ -27,7 +27,7 @@ export interface RelativeWanted {
 
 /** Opens the new session and gives its agent the prompt. The caller has locked the origin. 400 where the origin has no agent to inherit from
  *  and no worktree is named, 404 for a task of another session, 409 for a fork at a task that has not ended. */
-export const promptRelative = async (context: Context, origin: Session, wanted: RelativeWanted): Promise<Task> => {
+export const promptRelative = async (context: Context, origin: Session, wanted: RelativeWanted): Promise<NewTask> => {
   const { queries } = context
   const agent = await agentOf(queries, origin.id)
   const plan = await inheritedPlan(context, origin, agent, wanted)
@@ -60,7 +60,7 @@ export const promptRelative = async (context: Context, origin: Session, wanted: 
   return start(context, opened.id, wanted, native ? undefined : await digestOf(queries, origin.id, point.sequence))
 }
 
-const start = async (context: Context, sessionId: string, { prompt, mode }: RelativeWanted, before?: string): Promise<Task> => {
+const start = async (context: Context, sessionId: string, { prompt, mode }: RelativeWanted, before?: string): Promise<NewTask> => {
   const session = (await sessionById(context.queries, sessionId))!
   return queuePrompt(context, session, { prompt, mode, before: before || undefined })
 }

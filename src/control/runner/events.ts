@@ -38,7 +38,7 @@ export const takeEvents = op({
   refuses: ['conflict', 'forbidden'],
   async run(context, { runner_id, events }) {
     const { session, task } = await ownTask(context, runner_id)
-    await acknowledgeTasks(context.queries, runner_id, [task.id])
+    if (!task.acknowledged) await acknowledgeTasks(context.queries, runner_id, [task.id])
     return { last_sequence: await appendToTask(context, session, task, events.map(eventFrom(task.id, session.agenticTool))) }
   },
 })

@@ -3,8 +3,7 @@ import type { Context } from '../../operations/context.ts'
 import { refuse } from '../../core/errors.ts'
 import { isUuid } from '../../core/ids.ts'
 import { redacted } from '../../core/text.ts'
-import { promptedAgent } from '../../stores/control/agents.ts'
-import { insertTask, insertTaskAtWork, type Task } from '../../stores/control/tasks.ts'
+import { insertTask, type NewTask, type Task } from '../../stores/control/tasks.ts'
 import { roster } from '../../stores/members.ts'
 import { sessionById, type Session } from '../../stores/sessions.ts'
 import { nameKey } from '../../core/text.ts'
@@ -25,12 +24,11 @@ export interface Prompt {
 
 /** Writes the prompt and queues its task. The caller has locked the session. 403 when the session is closed or archived, 400 for a wrong
  *  `to`, 429 past 50 open tasks below one root. */
-export const queuePrompt = async (context: Context, session: Session, { prompt, mode, to, before }: Prompt): Promise<Task> => {
+export const queuePrompt = async (context: Context, session: Session, { prompt, mode, to, before }: Prompt): Promise<NewTask> => {
   const { caller, queries } = context
   refuseOver(session)
-  const agent = await promptedAgent(queries, session)
-  const addressed = await addressedBy(context, session, agent !== undefined, to)
-  if (agent && agent.open >= MOST_OPEN_TASKS) refuseOneMore()
+  const hasAgent = session.agentStatus !== null
+  const addressed = await addressedBy(context, session, hasAgent, to)
   const id = crypto.randomUUID()
   const own = ownSession(caller)
   const kind = caller.kind === 'person' ? 'person' : own === undefined ? 'key' : 'agent'
@@ -46,21 +44,22 @@ export const queuePrompt = async (context: Context, session: Session, { prompt, 
     taskId: id,
     ...(addressed && { to: [addressed], expectsReply: true }),
   })
-  // Until its worktree is made, an agent stays at that.
-  const insert = agent && session.agentStatus !== 'creating' && session.agentStatus !== 'running' ? insertTaskAtWork : insertTask
-  const task = await insert(queries, {
+  const task: NewTask = {
     id,
     sessionId: session.id,
-    status: agent ? 'queued' : 'running',
+    status: hasAgent ? 'queued' : 'running',
     mode,
     prompt: before === undefined ? prompt : `${before}\n\n${prompt}`,
     promptedBy,
     messageId: event.id,
     startSequence: event.sequence,
     turn,
-  })
+    turnEvents: null,
+  }
+  const { others, runner_id } = await insertTask(queries, task)
+  if (hasAgent && others >= MOST_OPEN_TASKS) refuseOneMore() // undoes all of it
   if (before !== undefined) await appendToTask(context, (await sessionById(queries, session.id))!, task, [digestUsed()])
-  if (agent?.runner_id) context.moved(runnerTopic(agent.runner_id), Date.now())
+  if (runner_id) context.moved(runnerTopic(runner_id), Date.now())
   context.moved(taskTopic(id), Date.now())
   return task
 }

@@ -28,6 +28,9 @@ export interface TaskEvent {
 
 export const newEventId = uuid7
 
+/** What a task's turn is told by. */
+type Turn = Pick<Task, 'id' | 'turn' | 'turnEvents' | 'startSequence'>
+
 /** The id of the event that a runner names so within a task. */
 export const eventIdIn = (taskId: string, key: string): string => {
   const hex = sha256(`task\n${taskId}\n${key}`)
@@ -37,7 +40,7 @@ export const eventIdIn = (taskId: string, key: string): string => {
 
 /** Writes events of a task behind the log's end; those that are there already add nothing. The caller has locked the session and then the
  *  task. Returns the log's end. */
-export const appendToTask = async (context: Context, session: Session, task: Task, told: readonly TaskEvent[]): Promise<number> => {
+export const appendToTask = async (context: Context, session: Session, task: Turn, told: readonly TaskEvent[]): Promise<number> => {
   const known = await knownEvents(
     context.queries,
     told.map(({ id }) => id),
@@ -67,7 +70,7 @@ export const appendToTask = async (context: Context, session: Session, task: Tas
 
 // Its turn goes on after the log has opened another one. Until then the session's row counts the turn's events; from then on the task's does,
 // and the events that fell into the turn in between are counted once.
-const eventsInTurn = async ({ queries }: Context, session: Session, task: Task): Promise<number> => {
+const eventsInTurn = async ({ queries }: Context, session: Session, task: Turn): Promise<number> => {
   if (session.turn === task.turn) return session.turnEvents
   return task.turnEvents ?? (await eventOrdinalsEnd(queries, session.id, task.turn, task.startSequence))
 }

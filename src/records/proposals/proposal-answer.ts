@@ -4,6 +4,7 @@ import type { Context } from '../../operations/context.ts'
 import type { Session } from '../../stores/sessions.ts'
 import type { Proposal } from '../../stores/records/proposals.ts'
 import type { ListedProposal } from '../../stores/records/proposal-list.ts'
+import { dataInOrder, personInOrder, sourceInOrder } from '../in-order.ts'
 import { meeting, person, priority, proposalStatus, proposalType, source, time } from '../schemas.ts'
 
 /** What is proposed. The fields of the other type are left out. */
@@ -52,19 +53,19 @@ export const urlOf = (base: string, id: string): string => `${base}/approvals/${
 export const proposalOf = ({ proposal: row, meeting }: ListedProposal, base: string): z.infer<typeof proposalRow> => ({
   id: row.id,
   type: row.type,
-  data: row.data,
+  data: dataInOrder(row),
   status: row.status,
   meeting,
-  proposed_by: row.proposedBy,
+  proposed_by: personInOrder(row.proposedBy),
   team_id: row.teamId,
   created_at: row.createdAt,
   expires_at: row.expiresAt,
   resolved_at: row.resolvedAt,
-  resolved_by: row.resolvedBy,
+  resolved_by: personInOrder(row.resolvedBy),
   feedback: row.feedback,
   edited: row.edited ?? [],
   record_id: row.recordId,
   replaces: row.replaces,
-  source: row.source,
+  source: sourceInOrder(row.source),
   url: urlOf(base, row.id),
 })

@@ -35,8 +35,7 @@ export const getMeetings = op({
   async run(context, { limit, cursor, ...filters }) {
     const { queries } = context
     const { start_date, end_date, series_id, attendee_id } = filters
-    if (!inOrder(start_date, end_date))
-      refuse('invalid_request', `start_date: is after end_date: ${ORDER}.`, { field: 'start_date' })
+    if (!inOrder(start_date, end_date)) refuse('invalid_request', `start_date: is after end_date: ${ORDER}.`, { field: 'start_date' })
     const rows = await listMeetings(queries, {
       id: onlySession(context),
       from: start_date,

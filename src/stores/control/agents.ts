@@ -4,7 +4,6 @@ import type { PgInsertValue } from 'drizzle-orm/pg-core'
 import type { Queries } from '../../../db/database.ts'
 import { agents } from '../../../db/control-schema.ts'
 import { sessions } from '../../../db/schema.ts'
-import type { Session } from '../sessions.ts'
 
 export type Agent = typeof agents.$inferSelect
 
@@ -16,21 +15,6 @@ export const insertAgent = async ({ db }: Queries, values: PgInsertValue<typeof 
 
 export const agentOf = async ({ db }: Queries, sessionId: string): Promise<Agent | undefined> => {
   const [row] = await db.select().from(agents).where(eq(agents.sessionId, sessionId))
-  return row
-}
-
-/** What a prompt has to know of a session's agent: how many tasks of its tree are queued or running, and which runner has its worktree. */
-export const promptedAgent = async (
-  { query }: Queries,
-  { id, worktreeId }: Pick<Session, 'id' | 'worktreeId'>,
-): Promise<{ open: number; runner_id: string | null } | undefined> => {
-  const [row] = await query<{ open: number; runner_id: string | null }>(
-    `select (select count(*)::int from tasks t join agents b on b.session_id = t.session_id
-         where b.root_session_id = a.root_session_id and t.status in ('queued', 'running')) as open,
-       (select runner_id from worktrees where id = $2 and gone_at is null) as runner_id
-     from agents a where a.session_id = $1`,
-    [id, worktreeId],
-  )
   return row
 }
 

@@ -3,7 +3,6 @@ import { and, asc, eq, inArray, sql } from 'drizzle-orm'
 import type { Queries } from '../../../db/database.ts'
 import { pgArray } from '../../../db/arrays.ts'
 import { tasks } from '../../../db/control-schema.ts'
-import { sessions } from '../../../db/schema.ts'
 import { isUuid } from '../../core/ids.ts'
 import { isOnline } from './runners.ts'
 
@@ -13,19 +12,30 @@ export type FinalStatus = Extract<TaskStatus, 'completed' | 'failed' | 'interrup
 
 export const isFinal = (status: TaskStatus): status is FinalStatus => status !== 'queued' && status !== 'running'
 
-export const insertTask = async ({ db }: Queries, values: typeof tasks.$inferInsert): Promise<Task> => {
-  const [row] = await db.insert(tasks).values(values).returning()
-  return row!
-}
+/** A prompt, as its task begins. */
+export type NewTask = Pick<
+  Task,
+  'id' | 'sessionId' | 'status' | 'mode' | 'prompt' | 'promptedBy' | 'messageId' | 'startSequence' | 'turn' | 'turnEvents'
+>
 
-/** The same, and its session's agent is at work from then on. The caller holds the session's lock. */
-export const insertTaskAtWork = async ({ db }: Queries, values: typeof tasks.$inferInsert): Promise<Task> => {
-  const atWork = db.update(sessions).set({ agentStatus: 'running' }).where(eq(sessions.id, values.sessionId))
-  const [row] = await db
-    .with(db.$with('at_work').as(atWork.returning({ id: sessions.id })))
-    .insert(tasks)
-    .values(values)
-    .returning()
+// All that a prompt writes and asks beside its message. In SQL by hand: it is most of what send_prompt costs beyond a post (bench/control.ts).
+const QUEUE = `
+with at_work as (
+  update sessions set agent_status = 'running' where id = $2 and agent_status not in ('creating', 'running')
+)
+insert into tasks (id, session_id, status, mode, prompt, prompted_by, message_id, start_sequence, turn)
+values ($1, $2, $3, $4, $5, $6::text::jsonb, $7, $8, $9)
+returning
+  (select count(*)::int from agents a join agents b on b.root_session_id = a.root_session_id join tasks t on t.session_id = b.session_id
+   where a.session_id = $2 and t.status in ('queued', 'running')) as others,
+  (select w.runner_id from sessions s join worktrees w on w.id = s.worktree_id and w.gone_at is null where s.id = $2) as runner_id`
+
+/** Inserts a task; its session's agent is at work from then on, unless its worktree is still being made. Returns how many others of its tree
+ *  are queued or running, and which runner has its worktree. The caller holds the session's lock. */
+export const insertTask = async ({ query }: Queries, task: NewTask): Promise<{ others: number; runner_id: string | null }> => {
+  const { id, sessionId, status, mode, prompt, promptedBy, messageId, startSequence, turn } = task
+  const values = [id, sessionId, status, mode, prompt, JSON.stringify(promptedBy), messageId, startSequence, turn]
+  const [row] = await query<{ others: number; runner_id: string | null }>(QUEUE, values)
   return row!
 }
 

@@ -22,6 +22,9 @@ export const boardOf = async (queries: Queries, sessionId: string, leaseS: numbe
 
 export const boardFrom = (rows: BoardRow[]): Board => ({ rows, byId: new Map(rows.map((row) => [row.id, row])) })
 
+/** The board as it is once this item of it has changed. */
+export const withRow = ({ rows }: Board, changed: BoardRow): Board => boardFrom(rows.map((row) => (row.id === changed.id ? changed : row)))
+
 const isOver = ({ status }: BoardRow): boolean => status === 'done' || status === 'dropped'
 
 /** What it depends on and is neither done nor dropped. */

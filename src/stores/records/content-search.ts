@@ -45,7 +45,7 @@ const TABLES: Record<ContentType, { from: SQL; session: SQL; at: SQL; which: SQL
 const TEXT = sql`(title || ' ' || description)`
 
 // The best rows of each type that the condition finds. A query without trigrams has no condition on them: the index would be read whole.
-const best = ({ query, types, sessionId, limit }: Search, tiers: { condition: SQL; most: number }[], score: SQL): SQL => {
+const best = ({ types, sessionId, limit }: Search, tiers: { condition: SQL; most: number }[], score: SQL): SQL => {
   const found = CONTENT_TYPES.flatMap((type) => {
     const { from, session, at, which } = TABLES[type]
     const only = sql`${type}::text = any(${pgArray(types)}::text[]) and (${sessionId ?? null}::uuid is null or ${session} = ${sessionId ?? null}::uuid)`
@@ -69,7 +69,8 @@ export const inTitles = (search: Search): SQL => {
 
 export const inTexts = (search: Search): SQL => {
   const { query } = search
-  const asAsked = (text: SQL) => sql`case when ${text} ilike all (${pgArray(patternsOf(query))}::text[]) then ${sql.raw(String(AS_ASKED))} else 0 end`
+  const asAsked = (text: SQL) =>
+    sql`case when ${text} ilike all (${pgArray(patternsOf(query))}::text[]) then ${sql.raw(String(AS_ASKED))} else 0 end`
   return best(
     search,
     [
@@ -95,7 +96,9 @@ export const searchContent = ({ transaction }: Pick<Database, 'transaction'>, se
 
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 
+// Connections to Postgres never scan a table for want of a better plan (db/session-settings.ts); PGlite would scan the sessions, which takes
+// ten times as long as their index.
 const setThreshold = ({ query }: Queries, threshold: number) =>
-  query(`select set_config('pg_trgm.word_similarity_threshold', $1, true)`, [String(threshold)])
+  query(`select set_config('pg_trgm.word_similarity_threshold', $1, true), set_config('enable_seqscan', 'off', true)`, [String(threshold)])
 
 const rowsOf = async ({ db }: Queries, statement: SQL): Promise<Found[]> => (await db.execute(statement)) as unknown as Found[]

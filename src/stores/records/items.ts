@@ -30,23 +30,42 @@ export interface BoardRow {
   lapsed: boolean
 }
 
+type Listed = [
+  ...[id: string, kind: Item['kind'], title: string, stored: Item['status'], priority: Item['priority'], place: number],
+  ...[dependsOn: string[], paths: string[], ownerId: string | null, plannedByTeamId: string | null],
+  ...[claimedTeamId: string | null, claimedTeamName: string | null, overlapAllowed: boolean],
+  ...[holds: boolean | null, claimedAt: string | null, expiresAt: string | null, changedAt: number],
+]
+
+const ISO = `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`
+
+// Each call of the board reads it whole: rows without names, and leases of what is claimed alone, take a third of the time.
+const BOARD = `
+with claims as materialized (
+  select i.id, ${HOLDS} as holds, to_char(i.claimed_at at time zone 'UTC', ${ISO}) as since,
+    to_char(${EXPIRES_AT} at time zone 'UTC', ${ISO}) as until
+  from items i left join ${HOLDER} where i.session_id = $1 and i.status = 'claimed'
+)
+select coalesce(json_agg(json_build_array(i.id, i.kind, i.title, i.status, i.priority, i.place, i.depends_on, i.paths, i.owner_id,
+  i.planned_by_team_id, i.claimed_team_id, i.claimed_team_name, i.overlap_allowed, c.holds, c.since, c.until,
+  extract(epoch from i.updated_at)) order by i.place), '[]') as rows
+from items i left join claims c on c.id = i.id where i.session_id = $1`
+
 /** All items of a session, in the order of planning, without their long texts. A claim whose lease is over reads as open. */
 export const boardRows = async ({ query }: Queries, sessionId: string, leaseS: number): Promise<BoardRow[]> => {
-  const [found] = await query<{ rows: BoardRow[] }>(
-    `select coalesce(json_agg(json_build_object('id', id, 'kind', kind, 'title', title, 'status', now_status, 'priority', priority,
-       'place', place, 'dependsOn', depends_on, 'paths', paths, 'ownerId', owner_id, 'plannedByTeamId', planned_by_team_id,
-       'claimedTeamId', case when now_status <> 'open' then claimed_team_id end,
-       'claimedTeamName', case when now_status <> 'open' then claimed_team_name end,
-       'claimedAt', case when now_status = 'claimed' then to_char(claimed_at at time zone 'UTC', ${ISO}) end,
-       'expiresAt', case when now_status = 'claimed' then to_char(expires_at at time zone 'UTC', ${ISO}) end,
-       'overlapAllowed', overlap_allowed, 'changedAt', extract(epoch from updated_at), 'lapsed', now_status <> status) order by place), '[]') as rows
-     from (select i.*, ${EXPIRES_AT} as expires_at, case when i.status = 'claimed' and ${HOLDS} is not true then 'open' else i.status end as now_status
-       from items i left join ${HOLDER} where i.session_id = $1) board`,
-    [sessionId, leaseS],
-  )
-  return found!.rows
+  const [found] = await query<{ rows: Listed[] }>(BOARD, [sessionId, leaseS])
+  return found!.rows.map(rowOf)
 }
-const ISO = `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`
+
+const rowOf = ([id, kind, title, stored, priority, place, dependsOn, paths, ownerId, plannedByTeamId, ...claim]: Listed): BoardRow => {
+  const [claimedTeamId, claimedTeamName, overlapAllowed, holds, claimedAt, expiresAt, changedAt] = claim
+  const lapsed = stored === 'claimed' && holds !== true
+  const status = lapsed ? 'open' : stored
+  const about = { id, kind, title, status, priority, place, dependsOn, paths, ownerId, plannedByTeamId, changedAt, lapsed }
+  return lapsed
+    ? { ...about, claimedTeamId: null, claimedTeamName: null, claimedAt: null, expiresAt: null, overlapAllowed: false }
+    : { ...about, claimedTeamId, claimedTeamName, claimedAt, expiresAt, overlapAllowed }
+}
 
 /** Items with all their texts, by id. */
 export const itemsById = async ({ db }: Queries, ids: readonly string[]): Promise<Map<string, Item>> => {
@@ -107,22 +126,20 @@ export const setItem = async ({ db }: Queries, id: string, values: Partial<Item>
     .set({ ...values, updatedAt: NOW })
     .where(eq(items.id, id)))
 
-/** Gives an item to a team, or renews its claim. The caller holds the session's lock and has judged that it may. */
-export const claimItem = async ({ db }: Queries, id: string, { teamId, teamName }: Holder, overlapAllowed: boolean): Promise<void> =>
-  void (await db
+/** Gives an item to a team, or renews its claim. Returns the time. The caller holds the session's lock and has judged that it may. */
+export const claimItem = async ({ db }: Queries, id: string, { teamId, teamName }: Holder, overlapAllowed: boolean): Promise<string> => {
+  const claimed = { status: 'claimed', claimedTeamId: teamId, claimedTeamName: teamName, claimedAt: NOW, claimRenewedAt: NOW } as const
+  const [row] = await db
     .update(items)
-    .set({
-      status: 'claimed',
-      claimedTeamId: teamId,
-      claimedTeamName: teamName,
-      claimedAt: NOW,
-      claimRenewedAt: NOW,
-      overlapAllowed,
-      updatedAt: NOW,
-    })
-    .where(eq(items.id, id)))
+    .set({ ...claimed, overlapAllowed, updatedAt: NOW })
+    .where(eq(items.id, id))
+    .returning({ at: items.claimRenewedAt })
+  return row!.at!
+}
 
-export const renewClaim = async ({ db }: Queries, id: string): Promise<void> =>
-  void (await db.update(items).set({ claimRenewedAt: NOW }).where(eq(items.id, id)))
+export const renewClaim = async ({ db }: Queries, id: string): Promise<string> => {
+  const [row] = await db.update(items).set({ claimRenewedAt: NOW }).where(eq(items.id, id)).returning({ at: items.claimRenewedAt })
+  return row!.at!
+}
 
 const NOW = sql`statement_timestamp()`

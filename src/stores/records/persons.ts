@@ -34,13 +34,13 @@ export const nameOnly = (name: string): Named => ({ person_id: null, name, kind:
 
 /** Keeps the names that an answer gives out with their ids. One statement, however many there are. */
 export const rememberPersons = async ({ query }: Queries, given: readonly (Named | null | undefined)[]): Promise<void> => {
-  const known = new Map(given.flatMap((one) => (one?.person_id ? [[`${one.kind} ${one.name}`, one] as const] : [])))
-  if (known.size === 0) return
-  const rows = [...known].toSorted(([a], [b]) => (a < b ? -1 : 1)) // in one order, or two answers could wait for each other
+  // In one order: two writes that keep the same names would wait for each other otherwise.
+  const known = given.filter((one): one is Person => one?.person_id != null).toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  if (known.length === 0) return
   await query(
     `insert into persons (kind, name, person_id) select kind, name, person_id
      from json_to_recordset($1::json) as p(kind text, name text, person_id uuid) on conflict do nothing`,
-    [JSON.stringify(rows.map(([, { kind, name, person_id }]) => ({ kind, name, person_id })))],
+    [JSON.stringify(known.map(({ kind, name, person_id }) => ({ kind, name, person_id })))],
   )
 }
 

@@ -119,7 +119,7 @@ export const writeExpired = async ({ db }: Queries, sessionId: string): Promise<
 /** Sessions with proposals that are expired without that being written down. */
 export const sessionsWithOverdue = async ({ query }: Queries, limit: number): Promise<string[]> => {
   const rows = await query<{ id: string }>(
-    `select distinct session_id as id from proposals where status = 'pending' and expires_at <= clock_timestamp() limit $1`,
+    `select distinct session_id as id from proposals where status = 'pending' and expires_at <= statement_timestamp() limit $1`,
     [limit],
   )
   return rows.map(({ id }) => id)

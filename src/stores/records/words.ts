@@ -9,7 +9,7 @@ const patternOf = (word: string) => `%${word.replace(/[\\%_]/g, '\\$&')}%`
 
 /** The patterns of a query's words, whatever their case, parts of words as well; the longest first. */
 export const patternsOf = (query: string): string[] =>
-  [...new Set(query.toLowerCase().split(/\s+/))]
+  [...new Set(query.split(/\s+/))]
     .filter((word) => word !== '')
     .toSorted((a, b) => b.length - a.length)
     .map(patternOf)

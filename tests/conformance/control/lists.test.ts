@@ -212,6 +212,8 @@ throughEveryDoor((call, parley) => {
       const unknown = await refused(call('control.get_session', { session_id: UNKNOWN }, own), 'not_found')
       expect(foreign.message).toBe(unknown.message)
       await refused(call('control.get_session', {}, as), 'invalid_request')
+      const ofRooms = await refused(call('get_session', { session_id: 'current' }, own), 'invalid_request')
+      expect(ofRooms.message).toContain('control_get_session')
     })
   })
 

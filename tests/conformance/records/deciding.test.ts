@@ -83,6 +83,25 @@ onEveryEngine((parley) => {
       ])
     })
 
+    test('its owner claims it as other work, and withdrawn it is nobody’s to finish [E15]', async () => {
+      const { alex, nora, resolve, seats } = await scene()
+      await done(seats.alex('plan_work', { items: [{ title: 'Planned before' }] }))
+      const made = await done(alex('propose_action_item', { ...ACTION, owner_name: "Bea's Team", priority: 'low' }))
+      const { item_id } = (await done(resolve(made.id))).record
+      const { items, counts } = await done(seats.alex('list_work'))
+      expect(items.map(({ kind, title }: any) => [kind, title])).toEqual([
+        ['work', 'Planned before'],
+        ['action', ACTION.title],
+      ])
+      expect(counts).toMatchObject({ open: 2, ready: 2 })
+      const { item } = await done(seats.bea('claim_work'))
+      expect(item).toMatchObject({ item_id, kind: 'action', status: 'claimed', planned_by: { name: "Alex's Team" } })
+      await done(nora('records.withdraw_record', { record_id: item_id, reason: 'Not needed.' }))
+      await refused(seats.bea('update_work', { item_id, status: 'done', result: 'There it is.' }), 'conflict')
+      const dropped = await done(seats.bea('list_work', { item_id }))
+      expect(dropped.items).toMatchObject([{ status: 'dropped', claimed_by: null, note: 'Not needed.' }])
+    })
+
     test('a decision is in force, and stands in the doc as written by who approved it [E12] [E15]', async () => {
       const { id, proposal_id, proposal, resolve, doc, seats } = await proposed('decision', { rationale: 'Errors.' })
       const { record } = await done(resolve(proposal_id))

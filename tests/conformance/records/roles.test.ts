@@ -1,6 +1,8 @@
 // Every cell of the table of who may do what with proposals and records (src/records/who-may.ts), tried.
 import { describe, expect, test } from 'bun:test'
+import { records } from '../../../src/records/toolset.ts'
 import { MAY, mayDo, ROLES, type Act, type Role } from '../../../src/records/who-may.ts'
+import { personIdOf } from '../../../src/stores/records/persons.ts'
 import { controlScene } from '../../support/control-scene.ts'
 import { bearer, keyOf } from '../../support/keys.ts'
 import { cookieOf, done, onEveryEngine, refused, room, seat, transportsOn, viaRest, type Answer, type As } from '../../support/parley.ts'
@@ -17,6 +19,17 @@ interface Who {
 const ACTS = ['read', 'propose an action item', 'propose a decision', 'cancel', 'decide'] as const satisfies readonly Act[]
 const WORDS = 'Insufficient permissions'
 
+/** The tools that read, asked about a session where they can be. */
+const READING: [name: string, about: (meeting_id: string) => Record<string, unknown>][] = [
+  ['get_proposals', (meeting_id) => ({ meeting_id })],
+  ['get_meetings', () => ({})],
+  ['get_meeting_details', (meeting_id) => ({ meeting_id })],
+  ['get_action_items', (meeting_id) => ({ meeting_id })],
+  ['get_decisions', (meeting_id) => ({ meeting_id })],
+  ['search_content', () => ({ query: DECISION.title })],
+  ['get_person_context', () => ({ person_id: personIdOf('team', "Bea's Team") })],
+]
+
 for (const env of [{}, { VIEWER_PASSWORD: 'a password for viewers' }] as Record<string, string>[]) {
   const open = env.VIEWER_PASSWORD === undefined
   onEveryEngine((parley, engine) => {
@@ -29,6 +42,7 @@ for (const env of [{}, { VIEWER_PASSWORD: 'a password for viewers' }] as Record<
       const rest = viaRest(parley())
       const bea = seat(rest, await done(rest('join_session', { session_id, team_name: "Bea's Team" }, { headers: bearer(key) })))
       const foreign = await room(rest)
+      await done(rest('records.get_meeting_details', { meeting_id: session_id }, { headers: bearer(key) })) // gives out its persons' ids
       const cookie = (role: 'person' | 'reader') => cookieOf(parley(), { role, name: 'Nora' })
       const keyed = async (scope: 'read' | 'sess' | 'run') => ({ headers: bearer(await keyOf(parley(), scope, session_id)) })
       const nora = { person: await cookie('person') }
@@ -67,7 +81,7 @@ for (const env of [{}, { VIEWER_PASSWORD: 'a password for viewers' }] as Record<
       /** The calls by which somebody tries an act on what is not its own. */
       const tries: Record<(typeof ACTS)[number], (as: As) => Promise<Answer>[]> = {
         read: (as) => [
-          scene().then(({ session_id }) => call('records.get_proposals', { meeting_id: session_id }, as)),
+          ...READING.map(([name, about]) => scene().then(({ session_id }) => call(`records.${name}`, about(session_id), as))),
           ...(transport === 'REST'
             ? [scene().then(({ session_id }) => rest('records.list_approvals', { meeting_id: session_id }, as))]
             : []),
@@ -131,18 +145,44 @@ for (const env of [{}, { VIEWER_PASSWORD: 'a password for viewers' }] as Record<
           const { session_id, foreign, nora } = await scene()
           const as = { team: foreign.alex.token }
           const proposal_id = await proposedBy(nora)
-          const reading = call('records.get_proposals', { meeting_id: session_id }, as)
-          if (open) await done(reading)
-          else expect((await refused(reading, 'unauthorized')).message).toStartWith('Not authenticated')
+          for (const [name, about] of READING.filter(([, of]) => 'meeting_id' in of(session_id))) {
+            const reading = call(`records.${name}`, about(session_id), as)
+            if (open) await done(reading)
+            else expect((await refused(reading, 'unauthorized')).message).toStartWith('Not authenticated')
+          }
           await refused(call('records.propose_action_item', await titled(ACTION), as), 'unauthorized')
           await refused(call('records.cancel_proposal', { proposal_id }, as), open ? 'forbidden' : 'not_found')
+        })
+
+        test('every bad team_id gets one and the same answer [E11]', async () => {
+          const { foreign, nora } = await scene()
+          const proposal_id = await proposedBy(nora)
+          const left = seat(rest, await done(rest('join_session', { session_id: foreign.id, team_name: 'Cleo' })))
+          await done(left('leave_session'))
+          const { handle, token } = foreign.bea
+          const bad = [
+            '',
+            'x'.repeat(64),
+            handle,
+            `${handle}.${'A'.repeat(32)}`,
+            `${crypto.randomUUID()}.${token.split('.')[1]}`,
+            left.token,
+          ]
+          for (const team of bad)
+            for (const [name, input] of [
+              ['propose_action_item', ACTION],
+              ['cancel_proposal', { proposal_id }],
+            ] as const) {
+              const { message } = await refused(call(`records.${name}`, { ...input }, { team }), 'unauthorized')
+              expect(message).toStartWith('Not authenticated')
+            }
         })
 
         test('nobody, and keys for something else, may nothing [E11]', async () => {
           const { session_id, strangers, nora } = await scene()
           const proposal_id = await proposedBy(nora)
           const names: [string, object][] = [
-            ['get_proposals', { meeting_id: session_id }],
+            ...READING.map(([name, about]): [string, object] => [name, about(session_id)]),
             ['propose_action_item', await titled(ACTION)],
             ['propose_decision', await titled(DECISION)],
             ['cancel_proposal', { proposal_id }],
@@ -160,7 +200,10 @@ for (const env of [{}, { VIEWER_PASSWORD: 'a password for viewers' }] as Record<
   }, env)
 }
 
-test('the table has no act of records that is not tried here', () => {
+test('the table has no act, and records no tool, that is not tried here', () => {
+  const proposing = ['propose_action_item', 'propose_decision', 'cancel_proposal']
+  const tools = records.operations.filter(({ restOnly }) => !restOnly).map(({ name }) => name)
+  expect(tools.toSorted()).toEqual([...proposing, ...READING.map(([name]) => name)].toSorted())
   const board: Act[] = ['read the board', 'plan work', 'claim work', 'take work back']
   expect(Object.keys(MAY).filter((act) => !board.includes(act as Act))).toEqual([...ACTS])
 })

@@ -1,0 +1,133 @@
+// How long a claim holds: as long as its team is at work, and to the same moment for every reader.
+import { describe, expect, test } from 'bun:test'
+import { board } from '../../../src/board/toolset.ts'
+import { claim, itemOf, plan, silentFor, threeTeams, update, workEvents } from '../../support/board-scene.ts'
+import { done, NEVER_MS, onEveryEngine, refused, room, soon, viaRest } from '../../support/parley.ts'
+
+const LEASE_S = 1_800
+const released = (events: Record<string, any>[]) => events.filter(({ event }) => event === 'work_released')
+
+// Nothing writes down that a lease is over, unless somebody calls.
+onEveryEngine(
+  (parley) => {
+    const scene = async () => {
+      const call = viaRest(parley())
+      const teams = await threeTeams(call)
+      const [item] = await plan(teams.alex, ['Write the lexer'])
+      await claim(teams.bea, item)
+      const ago = (seconds: number) => silentFor(parley(), teams.id, teams.bea, seconds)
+      return { ...teams, item, ago, expiry: async () => Date.parse((await itemOf(teams.alex, item)).claim_expires_at) }
+    }
+
+    test('a claim ends LEASE after its team was last seen, for every reader, written down or not', async () => {
+      const { id, alex, bea, item, ago } = await scene()
+      expect(await itemOf(alex, item)).toMatchObject({ status: 'claimed', ready: false })
+      await ago(LEASE_S - 60)
+      expect(await itemOf(alex, item)).toMatchObject({ status: 'claimed' })
+      await ago(LEASE_S)
+      const open = { status: 'open', ready: true, claimed_by: null, claim_expires_at: null }
+      const { items, counts } = await done(alex('list_work'))
+      expect([items[0], await itemOf(alex, item)]).toMatchObject([open, open])
+      expect(counts).toEqual({ open: 1, ready: 1, claimed: 0, done: 0, dropped: 0 })
+      expect((await done(alex('list_participants'))).participants.flatMap(({ holds }: any) => holds)).toEqual([])
+      expect((await done(alex('catch_up'))).work).toMatchObject({ mine: [], ready: [{ item_id: item.item_id }] })
+      expect(released(await workEvents(parley(), id))).toEqual([])
+      expect(bea.handle).toBeString()
+    })
+
+    test('whoever claims next has it, the session is told once, and the former holder learns who has it now', async () => {
+      const { id, alex, bea, item, ago } = await scene()
+      await ago(LEASE_S + 1)
+      const nobody = await refused(bea('update_work', { item_id: item.item_id, status: 'done' }), 'conflict')
+      expect(nobody.details).toMatchObject({ status: 'open', claimed_by: null })
+      await claim(alex, item)
+      const now = await refused(bea('update_work', { item_id: item.item_id, status: 'done' }), 'conflict')
+      expect(now.details).toMatchObject({ status: 'claimed', claimed_by: { team_id: alex.handle, team_name: alex.team } })
+      expect((await workEvents(parley(), id)).map(({ event, reason }) => [event, reason])).toEqual([
+        ['work_planned', undefined],
+        ['work_claimed', undefined],
+        ['work_released', 'lease_expired'],
+        ['work_claimed', undefined],
+      ])
+      expect(released(await workEvents(parley(), id))[0]).toMatchObject({ team: bea.team, team_id: bea.handle, by: null, note: null })
+    })
+
+    test('what is over stays over: being seen again does not bring it back', async () => {
+      const { alex, bea, item, ago } = await scene()
+      await ago(LEASE_S + 1)
+      await done(bea('wait_for_messages', { timeout: 0 }))
+      await soon('presence is written', () => parley().services.presence.of(bea.handle) === undefined)
+      await done(bea('get_session'))
+      await soon('claims are renewed', () => parley().services.callers.size === 0)
+      expect(await itemOf(alex, item)).toMatchObject({ status: 'open', claimed_by: null })
+      expect(await claim(bea, item)).toMatchObject({ status: 'claimed' })
+    })
+
+    test('a wait is a sign of work, and so is any other call; a held peek is none', async () => {
+      const { bea, item, ago, expiry } = await scene()
+      await ago(1_000)
+      const before = await expiry()
+      await done(bea('peek', { timeout: 1 }))
+      await soon('the peek is written', () => parley().services.presence.of(bea.handle) === undefined)
+      expect(await expiry()).toBe(before)
+      await done(bea('get_session'))
+      await soon('the call renews it', async () => (await expiry()) > before + 900_000)
+      await ago(1_000)
+      const again = await expiry()
+      await done(bea('wait_for_messages', { timeout: 0 }))
+      await soon('the wait renews it', async () => (await expiry()) > again + 900_000)
+      expect(item.item_id).toBeString()
+    })
+
+    test('nothing is written for a poll beyond what presence writes', async () => {
+      const { bea, item } = await scene()
+      const [before] = await parley().database.query('select claim_renewed_at, updated_at from items where id = $1', [item.item_id])
+      for (let n = 0; n < 5; n++) await done(bea('wait_for_messages', { timeout: 0 }))
+      await soon('presence is written', () => parley().services.presence.of(bea.handle) === undefined)
+      expect(await parley().database.query('select claim_renewed_at, updated_at from items where id = $1', [item.item_id])).toEqual([
+        before,
+      ])
+    })
+
+    test('a team that leaves gives all back at once', async () => {
+      const { id, alex, bea, item } = await scene()
+      const [more] = await plan(bea, ['Another item'], { claim: true })
+      await done(bea('leave_session'))
+      expect(await itemOf(alex, item)).toMatchObject({ status: 'open', ready: true })
+      const events = released(await workEvents(parley(), id))
+      expect(events.map(({ item_id, reason, by }) => [item_id, reason, by]).toSorted()).toEqual(
+        [item, more].map(({ item_id }) => [item_id, 'left', bea.team]).toSorted(),
+      )
+      expect(await update(alex, item, { status: 'done' })).toMatchObject({ status: 'done' })
+    })
+  },
+  {},
+  { jobs: board.jobs!, intervals: { 'claim-leases': NEVER_MS, presence: 50, 'claim-renewals': 50 } },
+)
+
+describe('the session is told by itself', () => {
+  onEveryEngine(
+    (parley) => {
+      test('once, within 5 s, whichever instance comes first; in a concluded session nothing is written', async () => {
+        const call = viaRest(parley())
+        const { id, alex, bea } = await room(call)
+        const closed = await room(call)
+        await using _ = { [Symbol.asyncDispose]: (await parley().beside({ CLAIM_LEASE: '1' })).close }
+        const [item] = await plan(alex, ['Write the lexer'])
+        const [left] = await plan(closed.alex, ['Never finished'])
+        await claim(bea, item)
+        await claim(closed.bea, left)
+        await done(closed.alex('conclude_session', { summary_section: 'Enough.' }))
+        const began = performance.now()
+        await soon('it is told', async () => released(await workEvents(parley(), id)).length > 0)
+        expect(performance.now() - began).toBeLessThan(15_000) // 1 s of lease and 5 s, on a busy machine
+        await Bun.sleep(2_500) // the other instance looks too
+        expect(released(await workEvents(parley(), id))).toMatchObject([{ type: 'system', reason: 'lease_expired', item_id: item.item_id }])
+        expect(released(await workEvents(parley(), closed.id))).toEqual([])
+        expect(await itemOf(closed.alex, left)).toMatchObject({ status: 'open' })
+      })
+    },
+    { CLAIM_LEASE: '1' },
+    { jobs: board.jobs! },
+  )
+})
