@@ -80,7 +80,7 @@ const quickest = async (once: (n: number) => Promise<number>): Promise<number> =
   return Math.min(...times)
 }
 
-test('decided with the keyboard alone: approved, edited and approved, rejected with a word; the proposer is told of each', () =>
+test('[E12] decided with the keyboard alone: approved, edited and approved, rejected with a word; the proposer is told of each', () =>
   using(WIDE, async (page, complaints) => {
     const { id, path, alex, propose } = await room()
     const [plain, vague, wrong] = [

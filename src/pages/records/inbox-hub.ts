@@ -26,20 +26,25 @@ export type InboxHub = ReturnType<typeof createInboxHub>
 
 /** One for each process. It reads nothing while no inbox is open. */
 export const createInboxHub = (services: Services, waiting: Waiting) => {
-  const pages = new Set<Controller>()
+  const pages = new Map<Controller, () => void>() // with what is to be done when one has left
   let told = '' // what waits, as all pages know it
   let shown: Record<string, string> = {}
   let sentAt = 0
   let following = false
 
+  const leave = (page: Controller) => {
+    const onEnd = pages.get(page)
+    pages.delete(page)
+    onEnd?.()
+  }
   const toAll = (bytes: Uint8Array) => {
     sentAt = performance.now()
-    for (const page of pages) {
+    for (const page of pages.keys()) {
       page.enqueue(bytes)
       if (-page.desiredSize! <= LAG_BYTES) continue
       services.metrics.viewersCut.inc()
-      pages.delete(page)
       page.error()
+      leave(page)
     }
   }
 
@@ -85,28 +90,27 @@ export const createInboxHub = (services: Services, waiting: Waiting) => {
     following = false
     told = ''
     shown = {}
-    for (const page of pages) page.close()
-    pages.clear()
+    for (const page of pages.keys()) {
+      page.close()
+      leave(page)
+    }
   }
 
   return {
     /** The stream of a page that opens. `onEnd` is called once, when it is over. */
     open(onEnd: () => void): ReadableStream<Uint8Array> {
       let mine: Controller
-      const end = () => {
-        if (pages.delete(mine)) onEnd()
-      }
       return new ReadableStream<Uint8Array>(
         {
           start(controller) {
             mine = controller
-            pages.add(controller)
+            pages.set(controller, onEnd)
             controller.enqueue(encoder.encode('retry: 1000\n: following\n\n'))
             if (told !== '') controller.enqueue(eventOf('waiting', told))
             if (told !== '') controller.enqueue(eventOf('html', Object.values(shown).join('')))
             if (!following) void follow()
           },
-          cancel: end,
+          cancel: () => leave(mine),
         },
         new ByteLengthQueuingStrategy({ highWaterMark: 0 }),
       )
