@@ -19,6 +19,6 @@
     if (!document.hidden) document.querySelectorAll('details[data-trace][open]').forEach(again)
   }, EVERY_MS)
   const mark = document.getElementById('family-mark')
-  const changed = () => loadFrom(`${location.pathname}/family`, mark).catch(() => {}) // the next change brings it
+  const changed = () => loadFrom(`/sessions/${document.getElementById('live').dataset.session}/family`, mark).catch(() => {}) // the next change brings it
   if (mark) new MutationObserver(changed).observe(mark, { attributeFilter: ['data-mark'] })
 }

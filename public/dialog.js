@@ -1,44 +1,46 @@
 // The page's dialog: a form is loaded into it, and it closes when the form was applied, which an empty response tells. Text that was typed and
 // not sent is restored when the same form is opened again, however the dialog was closed.
-const dialog = document.getElementById('dialog')
+{
+  const dialog = document.getElementById('dialog')
 
-const followDialog = () => {
-  let typed = {} // values by the form's address and the field's name
-  const keptOf = (form) => (typed[form.getAttribute('action')] ??= {})
+  const followDialog = () => {
+    let typed = {} // values by the form's address and the field's name
+    const keptOf = (form) => (typed[form.getAttribute('action')] ??= {})
 
-  const open = (form) => {
-    const kept = Object.entries(keptOf(form)).filter(([name, value]) => form.elements[name].defaultValue !== value)
-    for (const [name, value] of kept) form.elements[name].value = value
-    form.querySelector('[data-kept]').hidden = kept.length === 0
-    dialog.showModal()
-    if (kept.length > 0) preview(form)
-  }
-  const done = () => {
-    typed = {}
-    dialog.close()
-    dispatchEvent(new Event('reconnect')) // the stream of a concluded session has ended
-  }
-  const startOver = ({ target: form }) => {
-    delete typed[form.getAttribute('action')]
-    form.querySelector('[data-kept]').hidden = true
-    form.querySelector('[autofocus]')?.focus()
-    setTimeout(() => preview(form)) // the fields are reset after this event
-  }
-  const keep = ({ target: { form, name, value } }) => form && name && (keptOf(form)[name] = value)
+    const open = (form) => {
+      const kept = Object.entries(keptOf(form)).filter(([name, value]) => form.elements[name].defaultValue !== value)
+      for (const [name, value] of kept) form.elements[name].value = value
+      form.querySelector('[data-kept]').hidden = kept.length === 0
+      dialog.showModal()
+      if (kept.length > 0) preview(form)
+    }
+    const done = () => {
+      typed = {}
+      dialog.close()
+      dispatchEvent(new Event('reconnect')) // the stream of a concluded session has ended
+    }
+    const startOver = ({ target: form }) => {
+      delete typed[form.getAttribute('action')]
+      form.querySelector('[data-kept]').hidden = true
+      form.querySelector('[autofocus]')?.focus()
+      setTimeout(() => preview(form)) // the fields are reset after this event
+    }
+    const keep = ({ target: { form, name, value } }) => form && name && (keptOf(form)[name] = value)
 
-  document.addEventListener('htmx:after:swap', ({ detail: { ctx } }) => {
-    if (ctx.target !== dialog) return
-    if (!dialog.firstElementChild) done()
-    else if (!dialog.open) open(dialog.querySelector('form'))
-  })
-  // Cancel closes the dialog, and sends nothing.
-  const cancel = (event) => event.submitter?.formMethod === 'dialog' && event.stopPropagation()
-  document.addEventListener('submit', cancel, { capture: true })
-  dialog.addEventListener('input', keep)
-  dialog.addEventListener('reset', startOver)
+    document.addEventListener('htmx:after:swap', ({ detail: { ctx } }) => {
+      if (ctx.target !== dialog) return
+      if (!dialog.firstElementChild) done()
+      else if (!dialog.open) open(dialog.querySelector('form'))
+    })
+    // Cancel closes the dialog, and sends nothing.
+    const cancel = (event) => event.submitter?.formMethod === 'dialog' && event.stopPropagation()
+    document.addEventListener('submit', cancel, { capture: true })
+    dialog.addEventListener('input', keep)
+    dialog.addEventListener('reset', startOver)
+  }
+
+  // The event does not bubble, because nobody has typed anything.
+  const preview = (form) => form.querySelector('[hx-trigger]')?.dispatchEvent(new Event('input'))
+
+  if (dialog) followDialog()
 }
-
-// The event does not bubble, because nobody has typed anything.
-const preview = (form) => form.querySelector('[hx-trigger]')?.dispatchEvent(new Event('input'))
-
-if (dialog) followDialog()

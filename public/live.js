@@ -1,6 +1,7 @@
 // The session page while it is open. htmx reads the stream and puts each partial into its place; the scripts of live/ keep the stream open,
 // load missing rows of the feed, and show the reader what is new.
 import { loadInto } from './live/load.js'
+import { offerSides } from './live/aside.js'
 import { watchComposer } from './live/composer.js'
 import { offerCopies } from './live/copy.js'
 import { followDocument } from './live/document.js'
@@ -29,6 +30,7 @@ const start = (live) => {
   const removeOldest = keepRows({ path, scroller, rows, load })
   countUnread({ live, scroller, rows, onMessages: removeOldest })
   followDocument(live, path, load)
+  offerSides(path)
   followStream(live, path)
 }
 

@@ -1,9 +1,10 @@
 // The tabs of a session, which are links: marks the current one for screen readers, and keeps the document's version up to date.
 const [feed, doc] = document.querySelectorAll('#tabs a')
-if (doc) {
+if (doc && document.getElementById('document')) {
   const pane = document.getElementById('document')
   const mark = () => {
     const named = document.getElementById(nameIn(location.hash))
+    if (!doc.isConnected) return // other tabs are in place (live/sides.js)
     const gone = !named && location.hash.startsWith('#doc-')
     if (gone && doc.offsetWidth > 0) return location.replace('#document') // a heading that is not in the document, or no longer
     const reading = pane.contains(named)
@@ -15,8 +16,8 @@ if (doc) {
   mark()
   const written = () => {
     const version = `v${document.getElementById('written').dataset.version}`
-    if (doc.lastElementChild.textContent !== version) doc.dataset.news = ''
-    doc.lastElementChild.textContent = version
+    if (doc.querySelector('span').textContent !== version) doc.dataset.news = ''
+    doc.querySelector('span').textContent = version
     mark()
   }
   new MutationObserver(written).observe(pane, { subtree: true, attributeFilter: ['data-version'] })

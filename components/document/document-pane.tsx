@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react'
 import { withAnchors } from '../../src/markdown/anchors.ts'
 import { renderMarkdown } from '../../src/markdown/render.ts'
 import { Icon } from '../parts/icon.tsx'
@@ -14,16 +15,15 @@ interface Props {
   history: string
   /** The reader is a guest, to whom the versions are closed. */
   guest: boolean
+  /** Links to what else can stand here. */
+  tabs: ReactNode
 }
 
-export const DocumentPane = ({ document, written, history, guest }: Props) => (
-  <section
-    id="document"
-    aria-label="Document"
-    className="flex min-h-0 min-w-0 flex-col lg:w-[44%] lg:shrink-0 not-on-document:max-lg:invisible"
-  >
+export const DocumentPane = ({ document, written, history, guest, tabs }: Props) => (
+  <section id="document" aria-label="Document" className="flex min-h-0 min-w-0 flex-1 flex-col">
     <div className="flex h-10 shrink-0 items-center gap-3 border-b px-4 sm:px-6">
-      <h2 className="text-[13px] font-medium max-lg:hidden">Document</h2>
+      {tabs}
+      <h2 className="sr-only">Document</h2>
       {!guest && (
         <a href={history} className="text-[12.5px] text-muted-foreground hover:text-foreground">
           History

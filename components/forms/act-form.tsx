@@ -62,6 +62,15 @@ export const FormDialog = ({ act }: { act: FormView }) => (
   />
 )
 
+/** The dialog that forms are loaded into. */
+export const FormsDialog = () => (
+  <dialog
+    id="dialog"
+    aria-labelledby="act-title"
+    className="m-auto max-h-[92dvh] w-[calc(100%-2rem)] max-w-xl rounded-xl border bg-card p-5 text-foreground shadow-xl backdrop:bg-black/40"
+  />
+)
+
 const RestoredNote = () => (
   <p data-kept hidden className="text-[12.5px] text-muted-foreground">
     This is what you typed before.{' '}

@@ -23,5 +23,10 @@ const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'long', ye
 /** `21 November 2026` */
 export const day = (at: string): string => DAY.format(Date.parse(at))
 
+const SHORT_DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' })
+
+/** `21 Nov 2026` */
+export const shortDay = (at: string): string => SHORT_DAY.format(Date.parse(at))
+
 /** `21 November 2026, 14:35 UTC` */
 export const moment = (at: string): string => `${day(at)}, ${clock(at)} UTC`

@@ -2,7 +2,8 @@ import type { ReactNode } from 'react'
 import { escapeInvisible } from '../../src/core/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
 import { Icon } from '../parts/icon.tsx'
-import type { RosterTeam, SessionState } from './session-view.ts'
+import { itemAnchor } from '../board/board-view.ts'
+import type { HeldWork, RosterTeam, SessionState } from './session-view.ts'
 import { StatusDot } from '../parts/status-dot.tsx'
 import { TeamMark } from '../parts/team.tsx'
 
@@ -22,7 +23,7 @@ export const Teams = (props: Parameters<typeof Roster>[0]) => (
 export const Roster = ({ id, teams, waitingFor, wakes }: Pick<SessionState, 'id' | 'teams' | 'waitingFor' | 'wakes'>) => (
   <ul id="roster" aria-label="Teams" tabIndex={0} className="no-bar relative flex min-w-0 items-center gap-1.5 overflow-x-auto py-0.5">
     {teams.map((team) => (
-      <Chip key={team.id} team={team} woken={wakes ? WOKEN_BY_FEW : WOKEN_BY_ALL} />
+      <Chip key={team.id} session={id} team={team} woken={wakes ? WOKEN_BY_FEW : WOKEN_BY_ALL} />
     ))}
     {waitingFor > 0 && (
       <li className="flex shrink-0 in-data-guest:hidden">
@@ -42,7 +43,7 @@ export const Roster = ({ id, teams, waitingFor, wakes }: Pick<SessionState, 'id'
 const WOKEN_BY_ALL = 'a message wakes it'
 const WOKEN_BY_FEW = 'only a message to it or from a person wakes it'
 
-const Chip = ({ team, woken }: { team: RosterTeam; woken: string }) => {
+const Chip = ({ session, team, woken }: { session: string; team: RosterTeam; woken: string }) => {
   const away = team.status === 'disconnected'
   const asleep = team.status === 'asleep'
   return (
@@ -74,6 +75,7 @@ const Chip = ({ team, woken }: { team: RosterTeam; woken: string }) => {
             {!team.left && <span className="sr-only">, {NOT_WOKEN}</span>}
           </Mark>
         )}
+        {team.holds.length > 0 && <Holds session={session} holds={team.holds} />}
         {!away && team.unread && <Mark>{unread(team.unread)}</Mark>}
         {!away && team.acknowledged > 0 && (
           <Mark>
@@ -82,6 +84,25 @@ const Chip = ({ team, woken }: { team: RosterTeam; woken: string }) => {
         )}
       </span>
     </li>
+  )
+}
+
+// What the team works on: how one sees that a silent one is at work.
+const Holds = ({ session, holds }: { session: string; holds: HeldWork[] }) => {
+  const [{ id, title, since }, ...more] = holds as [HeldWork, ...HeldWork[]]
+  return (
+    <a
+      href={`/sessions/${session}/board#${itemAnchor(id)}`}
+      title={holds.map((one) => `${escapeInvisible(one.title)}, ${one.since}`).join('\n')}
+      className="flex min-w-0 gap-1 text-[11px] text-muted-foreground hover:text-foreground"
+    >
+      <span className="sr-only">holds </span>
+      <span dir="auto" className="max-w-40 truncate">
+        {escapeInvisible(title)}
+      </span>
+      {more.length > 0 && <span className="tabular-nums">+{more.length}</span>}
+      <span className="tabular-nums">{since}</span>
+    </a>
   )
 }
 

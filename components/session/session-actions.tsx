@@ -1,3 +1,4 @@
+import { FormsDialog } from '../forms/act-form.tsx'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import type { Frame } from '../site/shell.tsx'
 import { LinkButton } from '../ui/button.tsx'
@@ -76,13 +77,7 @@ export const SessionActions = ({ sessionId, person, agent = false }: Props) => {
       >
         <Icon name="more" />
       </Menu>
-      {mayAct && (
-        <dialog
-          id="dialog"
-          aria-labelledby="act-title"
-          className="m-auto max-h-[92dvh] w-[calc(100%-2rem)] max-w-xl rounded-xl border bg-card p-5 text-foreground shadow-xl backdrop:bg-black/40"
-        />
-      )}
+      {mayAct && <FormsDialog />}
     </div>
   )
 }

@@ -8,6 +8,8 @@ import type { ComposerProps } from './composer.tsx'
 import { FeedPane } from './feed-pane.tsx'
 import { Teams } from './roster.tsx'
 import { SessionActions } from './session-actions.tsx'
+import { SideMark, SidePanel, type SideView } from './side-panel.tsx'
+import { SideTabs, Tabs } from './side-tabs.tsx'
 import type { SessionState, SessionView } from './session-view.ts'
 import { Shell, TO_CONTENT, type Frame, type Skip } from '../site/shell.tsx'
 import { Badge } from '../ui/badge.tsx'
@@ -16,33 +18,44 @@ interface Props {
   frame: Frame
   session: SessionView
   link: ServerLink
+  /** What stands beside the feed instead of the document. */
+  side?: SideView | undefined
   /** The reader's next message. */
   composer: Pick<ComposerProps, 'idempotencyKey' | 'answers'>
 }
 
-export const SessionPage = ({ frame, session, link, composer }: Props) => (
+export const SessionPage = ({ frame, session, link, side, composer }: Props) => (
   <Shell
     frame={frame}
-    title={`${session.title} · Parley`}
+    title={`${side ? `${SIDE_TITLES[side.name]} of ` : ''}${session.title} · Parley`}
     crumbs={[{ label: 'Sessions', href: '/' }, { label: session.id.slice(0, 8) }]}
     full="everywhere"
-    skips={frame.person?.role === 'person' ? [...SKIPS, TO_COMPOSER] : SKIPS}
+    skips={skipsOf(side !== undefined, frame.person?.role === 'person')}
     paintsWith={session.feed.streamed ? undefined : 'live'}
     kind={session.agent && 'agents'}
   >
     <main id="main" className="flex min-h-0 flex-1 flex-col">
+      {side && <SideFiles />}
       <Head session={session} person={frame.person} />
       <Conclusion document={session.document} />
-      <Tabs version={session.document.version} />
+      <Tabs session={session.id} side={side?.name ?? 'document'} counts={session.counts} version={session.document.version} />
       <div className="panes flex min-h-0 flex-1 max-lg:min-h-72">
         <FeedPane session={session} link={link} composer={{ ...composer, sessionId: session.id, person: frame.person }} />
-        <DocumentPane
-          document={session.document}
-          written={session.written}
-          history={`/sessions/${session.id}/history`}
-          guest={frame.person?.role === 'guest'}
-        />
+        <div id="side" className="flex min-h-0 min-w-0 flex-col lg:w-[44%] lg:shrink-0 not-on-document:max-lg:invisible">
+          {side ? (
+            <SidePanel session={session.id} side={side} counts={session.counts} />
+          ) : (
+            <DocumentPane
+              document={session.document}
+              written={session.written}
+              history={`/sessions/${session.id}/history`}
+              guest={frame.person?.role === 'guest'}
+              tabs={<SideTabs session={session.id} side="document" counts={session.counts} />}
+            />
+          )}
+        </div>
       </div>
+      <SideMark counts={session.counts} {...session.marks} />
       <div id="live" data-session={session.id} data-cursor={session.cursor} data-doc={session.written.version} hidden />
     </main>
   </Shell>
@@ -54,32 +67,25 @@ const SKIPS: Skip[] = [
   { ...TO_CONTENT, href: '#document', when: 'lg:hidden not-on-document:hidden' },
   { label: 'Skip to the document', href: '#document', when: 'on-document:max-lg:hidden' },
 ]
+// A page that begins with the document loads these when they are needed, by the same names (public/live/aside.js).
+const SideFiles = () => (
+  <>
+    <link rel="stylesheet" href="/public/board.css" />
+    <script src="/public/sides.js" defer />
+  </>
+)
+
+const SIDE_SKIPS: Skip[] = [
+  { ...TO_CONTENT, href: '#panel', when: 'lg:hidden' },
+  { ...TO_CONTENT, when: 'max-lg:hidden' },
+]
+const SIDE_TITLES = { board: 'Board', records: 'Records' }
 const TO_COMPOSER: Skip = { label: 'Skip to the composer', href: '#message', when: 'concluded:hidden' }
 
-const TAB = 'flex items-center gap-1.5 border-b-2 px-0.5'
-const CHOSEN = 'border-foreground font-medium'
-const OTHER = 'border-transparent text-muted-foreground'
-
-// For windows in which the panes do not fit side by side. The tabs are links to a pane, and session.css shows the pane that the address
-// names: without script, and with the back button.
-const Tabs = ({ version }: { version: number }) => (
-  <nav id="tabs" aria-label="Parts" className="sticky top-0 z-20 flex h-9 shrink-0 gap-4 border-b bg-background px-4 text-[13px] lg:hidden">
-    <a href="#feed" className={cn(TAB, CHOSEN, 'on-document:border-transparent on-document:font-normal on-document:text-muted-foreground')}>
-      Feed
-    </a>
-    <a
-      href="#document"
-      className={cn(
-        TAB,
-        OTHER,
-        'data-news:after:size-1.5 data-news:after:rounded-full data-news:after:bg-brand on-document:border-foreground on-document:font-medium on-document:text-foreground',
-      )}
-    >
-      Document
-      <span className="text-[11px] font-normal text-muted-foreground tabular-nums">v{version}</span>
-    </a>
-  </nav>
-)
+const skipsOf = (aside: boolean, person: boolean): Skip[] => {
+  const skips = aside ? SIDE_SKIPS : SKIPS
+  return person ? [...skips, aside ? { ...TO_COMPOSER, when: `${TO_COMPOSER.when} max-lg:hidden` } : TO_COMPOSER] : skips
+}
 
 const Head = ({ session, person }: { session: SessionView; person: Frame['person'] }) => (
   <section className="shrink-0 border-b px-4 pt-3 pb-2.5 low:py-1" aria-label="Session">

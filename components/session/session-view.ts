@@ -19,6 +19,20 @@ export interface SessionState {
   /** For how long an open session has been silent, with nobody listening. */
   quietFor: string | undefined
   written: Written
+  /** What stands beside the feed, in short. */
+  counts: SideCounts
+  /** Differ when the board and the records do. */
+  marks: { board: string; records: string }
+}
+
+/** What can stand beside the feed. */
+export type SideName = 'document' | 'board' | 'records'
+
+/** `7/12`: how much of the plan is done; `3`: what is in force and open. Empty where there is nothing. */
+export interface SideCounts {
+  document?: undefined
+  board: string
+  records: string
 }
 
 export interface RosterTeam extends Team {
@@ -38,6 +52,15 @@ export interface RosterTeam extends Team {
   unread: { count: number; more: boolean } | undefined
   /** The sequence of the last message that the team has acknowledged; 0 before the first. */
   acknowledged: number
+  /** The work that the team holds. */
+  holds: HeldWork[]
+}
+
+/** An item of the board in a team's hands, and for how long. */
+export interface HeldWork {
+  id: string
+  title: string
+  since: string
 }
 
 /** The document's newest version, and its author. */

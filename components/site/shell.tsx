@@ -54,7 +54,7 @@ const HTMX = JSON.stringify({
   morphIgnore: ['data-htmx-powered', 'tabindex', 'open'],
 })
 
-// Scripts that one kind of page uses alone run after those of all pages, and are sent as they are. The first visit to another page is 1.4 KiB
+// Scripts that one kind of page uses alone, or people who may act, run after those of all pages, and are sent as they are. The first visit to another page is 1.4 KiB
 // smaller.
 const SCRIPTS = {
   home: ['home.js', 'counted.js'],
@@ -63,7 +63,12 @@ const SCRIPTS = {
   agents: ['agents.js'],
   approvals: ['cards.js', 'approvals.js', 'counted.js'],
 }
-const scriptsOf = (kind: Props['kind']): string[] => ['app.js', ...(kind ? SCRIPTS[kind] : [])]
+const ACTORS = ['dialog.js']
+const scriptsOf = (kind: Props['kind'], { person }: Frame): string[] => [
+  'app.js',
+  ...(person?.role === 'person' ? ACTORS : []),
+  ...(kind ? SCRIPTS[kind] : []),
+]
 
 export const TO_CONTENT: Skip = { label: 'Skip to content', href: '#main' }
 
@@ -79,7 +84,7 @@ export const Shell = ({ frame, title, crumbs = [], full = false, skips = [TO_CON
       <link rel="preload" href="/public/geist.woff2" as="font" type="font/woff2" crossOrigin="anonymous" />
       <link rel="stylesheet" href={frame.hrefOf('app.css')} />
       <link rel="icon" href="/public/icon.svg" type="image/svg+xml" />
-      {scriptsOf(kind).map((name) => (
+      {scriptsOf(kind, frame).map((name) => (
         <script key={name} src={frame.hrefOf(name)} defer />
       ))}
     </head>
@@ -142,6 +147,9 @@ const Ways = ({ search, waiting }: { search: boolean; waiting: number }) => (
   <>
     {search && <Search />}
     <ApprovalsLink waiting={waiting} />
+    <LinkButton variant="ghost" href="/records" className="px-2.5 max-lg:hidden">
+      Records
+    </LinkButton>
     <LinkButton
       variant="ghost"
       size="icon"

@@ -6,7 +6,8 @@ const BLOCKS = '#doc article > :not(ul, ol, table), #doc li, #doc tr'
 
 export const followDocument = (live, path, load) => {
   let loading = false
-  const behind = () => Number($('written').dataset.version) > Number($('doc').dataset.version)
+  // Where the page shows something else in its place, there is no document to keep up to date.
+  const behind = () => $('doc') && Number($('written').dataset.version) > Number($('doc').dataset.version)
   const update = async () => {
     if (loading || !behind()) return
     loading = true

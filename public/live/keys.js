@@ -1,4 +1,4 @@
-// Keys: from row to row, to the end, to the composer and to the document.
+// Keys: from row to row, to the end, to the composer, and to what stands beside the feed.
 import { $ } from './elements.js'
 
 const HELP = {
@@ -6,6 +6,8 @@ const HELP = {
   g: 'Newest message',
   c: 'Write a message',
   d: 'Document',
+  b: 'Board',
+  r: 'Records',
   i: 'What waits for you',
   '/': 'Search',
   '?': 'These keys',
@@ -18,6 +20,8 @@ export const listenToKeys = (rows, toEnd) => {
     g: toEnd,
     c: toComposer,
     d: toDocument,
+    b: () => toSide('board'),
+    r: () => toSide('records'),
     '?': () => document.dispatchEvent(new CustomEvent('keys', { detail: HELP })),
   }
   skipInTabOrder(rows.children)
@@ -61,6 +65,10 @@ const toComposer = () => {
 }
 
 const toDocument = () => {
+  if (!$('document')?.checkVisibility()) return toSide('document')
   location.hash = 'document'
   document.querySelector('#document [role=region]').focus()
 }
+
+// Of the links in the pane and in the tabs one shows.
+const toSide = (name) => [...document.querySelectorAll(`[data-side=${name}]`)].find((link) => link.checkVisibility())?.click()

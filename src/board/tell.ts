@@ -1,4 +1,5 @@
 // What the board writes into its session's log: system events for what others must act on, runtime events for the rest.
+import { topicOf } from '../log/topics.ts'
 import type { Context } from '../operations/context.ts'
 import { authorOf } from '../rooms/who-may.ts'
 import { readyOf, type Board } from '../stores/records/board.ts'
@@ -37,6 +38,9 @@ export const newlyReady = (before: Board, after: Board): Named[] => {
   return readyOf(after).filter(({ id }) => !known.has(id))
 }
 
+/** Moves when a board changes by what no system event tells: open pages show it, and nobody is woken. */
+export const BOARD_TOPIC = 'board'
+
 const DID = { work_claimed: 'claimed', work_edited: 'changed', work_noted: 'noted on' } as const
 
 /** What wakes nobody: claims, edits, notes. */
@@ -51,4 +55,5 @@ export const noteWork = async (
   const said = more.note ?? more.result ?? more.fields?.join(', ')
   const text = `${by} ${DID[event]} “${item.title}”${said ? `: ${said}` : ''}`
   await context.note(sessionId, { event, ...idAndTitle(item), by, ...more, text })
+  context.moved(topicOf(BOARD_TOPIC, sessionId), Date.now())
 }

@@ -19,6 +19,7 @@ export type Assets = ReadonlyMap<string, Asset>
 
 const TYPES = {
   'app.css': 'text/css; charset=utf-8',
+  'board.css': 'text/css; charset=utf-8',
   'app.js': 'text/javascript; charset=utf-8',
   'home.js': 'text/javascript; charset=utf-8',
   'settings.js': 'text/javascript; charset=utf-8',
@@ -27,6 +28,8 @@ const TYPES = {
   'counted.js': 'text/javascript; charset=utf-8',
   'cards.js': 'text/javascript; charset=utf-8',
   'approvals.js': 'text/javascript; charset=utf-8',
+  'dialog.js': 'text/javascript; charset=utf-8',
+  'sides.js': 'text/javascript; charset=utf-8',
   'agents.js': 'text/javascript; charset=utf-8',
   'sw.js': 'text/javascript; charset=utf-8',
   'icon.svg': 'image/svg+xml',

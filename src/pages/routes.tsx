@@ -17,13 +17,16 @@ import { inboxRoutes } from './records/inbox-live.tsx'
 import { submitTogether } from './records/together.tsx'
 import { assetResponse } from './assets.ts'
 import { connectPage } from './site/connect.tsx'
+import { showNewWork, showWork, submitNewWork, submitWork } from './board/work-forms.tsx'
+import { recordsPage } from './record-list/records.tsx'
+import { showWithdraw, submitWithdraw } from './record-list/withdraw.tsx'
 import { docHistoryPage, restoreVersion, versionFile } from './session/doc-history.tsx'
 import { feedExport, markdownExport } from './session/exports.ts'
 import { homePage } from './site/home.tsx'
 import { joinPage } from './site/join.tsx'
 import { sendMessage } from './session/message.tsx'
 import { searchPage } from './search/search.tsx'
-import { sessionPage } from './session/session.tsx'
+import { asidePage, sessionPage } from './session/session.tsx'
 import { endShare, makeInvitation, makeShare, revokeInvitation, sharePage } from './session/share.tsx'
 import { keysPage, submitKey, submitRevoke, submitSignInEnd } from './site/keys.tsx'
 import { checkLink, saveLink, saveLoopGuard, saveTheme, saveWakes, settingsPage } from './site/settings.tsx'
@@ -51,6 +54,12 @@ const READ: Routes = {
   '/': homePage,
   '/sessions/new': showForm('new'),
   '/sessions/:id': sessionPage,
+  '/sessions/:id/board': asidePage('board'),
+  '/sessions/:id/board/new': showNewWork,
+  '/sessions/:id/board/:item/:form': showWork,
+  '/sessions/:id/records': asidePage('records'),
+  '/sessions/:id/records/:record/withdraw': showWithdraw,
+  '/records': recordsPage,
   '/sessions/:id/history': docHistoryPage,
   '/sessions/:id/turns': tracePage,
   '/sessions/:id/turns/:turn': tracePage,
@@ -67,6 +76,9 @@ const READ: Routes = {
 }
 const WRITE: Routes = {
   '/sessions/new': submitForm('new'),
+  '/sessions/:id/board/new': submitNewWork,
+  '/sessions/:id/board/:item/:form': submitWork,
+  '/sessions/:id/records/:record/withdraw': submitWithdraw,
   '/sessions/:id/messages': sendMessage,
   '/sessions/:id/prompt': submitPrompt,
   '/sessions/:id/interrupt': submitInterrupt,

@@ -195,7 +195,7 @@ test('the first Tab stops lead to the content, the document and the composer', (
     expect(await page.evaluate('document.activeElement.id')).toBe('message')
     await page.goto(at)
     for (const key of ['Tab', 'Tab', 'Enter', 'Tab']) await page.keyboard.press(key)
-    expect(await focused()).toBe('History')
+    expect(await focused()).toBe('Document')
     expect(await page.evaluate(() => document.activeElement!.closest('section')!.id)).toBe('document')
     expect(await page.evaluate('scrollY')).toBe(0)
   }))

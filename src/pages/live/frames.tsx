@@ -7,6 +7,7 @@ import { Lanes, type Lane } from '../../../components/session/lanes.tsx'
 import { Listening, Roster } from '../../../components/session/roster.tsx'
 import { SessionHead } from '../../../components/session/session-page.tsx'
 import type { SessionState } from '../../../components/session/session-view.ts'
+import { SideMark } from '../../../components/session/side-panel.tsx'
 import { LoopStrip, WakesStrip } from '../../../components/session/warning-strip.tsx'
 import { ApprovalsLink } from '../../../components/site/approvals-link.tsx'
 import type { NewRows } from '../session/feed.tsx'
@@ -46,7 +47,7 @@ export interface LiveView {
   messages: number
 }
 
-export type FragmentName = 'head' | 'loop' | 'wakes' | 'roster' | 'listening' | 'written' | 'lanes' | 'count'
+export type FragmentName = 'head' | 'loop' | 'wakes' | 'roster' | 'listening' | 'written' | 'lanes' | 'count' | 'sides'
 /** The parts of a page that show the session's state, as markup; those of its agent, if it has one, have the ids of their elements as names. */
 export type Fragments = Record<FragmentName, string> & Record<string, string>
 
@@ -59,6 +60,7 @@ const COMPONENTS: Record<FragmentName, (view: LiveView) => ReactElement> = {
   written: ({ state }) => <Written written={state.written} history={`/sessions/${state.id}/history`} />,
   lanes: ({ lanes, state }) => <Lanes lanes={lanes} teams={state.teams} />,
   count: ({ messages }) => <Count messages={messages} />,
+  sides: ({ state }) => <SideMark counts={state.counts} {...state.marks} />,
 }
 const TARGETS: Record<FragmentName, string> = {
   head: '#session-head',
@@ -69,6 +71,7 @@ const TARGETS: Record<FragmentName, string> = {
   written: '#written',
   lanes: '#lanes',
   count: '#count',
+  sides: '#side-mark',
 }
 
 export const fragmentsOf = (view: LiveView): Fragments =>

@@ -25,6 +25,9 @@ const TRY_AGAIN_MS = 1_000
 const GATHER_MS_PER_VIEWER = 0.05
 const PAGES_CACHED = 8
 
+const OF_SIDES = /^(?:work|proposal|record)_/
+const isOfSides = ({ type, event }: Event): boolean => type === 'system' && OF_SIDES.test(String(event))
+
 /** An open page's stream, as the hub sees it. */
 interface Subscriber {
   /** Hands over bytes that all get; ignored by one that still catches up. */
@@ -122,6 +125,16 @@ export class Hub {
     })
   }
 
+  /** The board has changed, and no event of the conversation says so. */
+  boardMoved() {
+    const send = async () => {
+      await this.#state.readSides()
+      const changes = this.#state.changes()
+      if (changes !== '') this.#send(changes)
+    }
+    void this.#inTurn(send).catch((error) => this.#warn(error))
+  }
+
   /** The state for a page that has caught up with the hub. `version`: the document's version that the page began with. */
   stateFor(version: number): Bytes {
     const current = version === this.#state.version
@@ -198,6 +211,7 @@ export class Hub {
     // that was not read yet: they are left to the next sweep.
     const edits = await editsIn(this.services.database, this.sessionId, { after: this.version, before: events.at(-1)!.at })
     if (edits.length > 0 || events.some(({ type }) => type === 'system')) await this.#state.read()
+    if (events.some(isOfSides)) await this.#state.readSides()
     await this.#sendRows(events, edits, edits.at(-1)?.to ?? this.version)
   }
 

@@ -1,4 +1,5 @@
 // The hubs of the sessions that have open pages, and a sweep each second for what no event announces: status dots, ages, edits of documents.
+import { BOARD_TOPIC } from '../../board/tell.ts'
 import { describeError } from '../../core/log.ts'
 import { pause } from '../../core/pause.ts'
 import { rostersOf } from '../../stores/members.ts'
@@ -15,6 +16,7 @@ export const createHubs = ({ services, eventKinds: kinds, waiting }: Pick<Site, 
   const opening = new Map<string, Promise<Hub>>()
   const open = new Map<string, Hub>()
   let sweeping = false
+  services.onTopic(BOARD_TOPIC, (sessionId) => open.get(sessionId)?.boardMoved())
 
   /** The hub of a session that exists. It ends with its last viewer. */
   const hubOf = (sessionId: string): Promise<Hub> => {

@@ -1,6 +1,7 @@
 // The state of one session as its open pages show it beside the feed: read from the database, rendered, and compared with what was sent.
 import { agentFragments } from '../agents/live.tsx'
 import { noAgents, readAgent, type AgentRows } from '../agents/rows.ts'
+import { hasSides, readSides, type Sides } from '../board/sides.ts'
 import { stateOf, type SessionWithDoc } from '../session/state.ts'
 import type { Waiting } from '../records/waiting.ts'
 import type { Services } from '../../process/services.ts'
@@ -10,11 +11,15 @@ import { roster, type RosterRow } from '../../stores/members.ts'
 import { ActivityLanes } from './activity-lanes.ts'
 import { approvalsLink, fragmentsOf, renamedHead, type Fragments } from './frames.tsx'
 
+const SIDES_EVERY_MS = 15_000 // what moves a board or the records is announced: this is for what got lost
+
 export class LiveState {
   teams: RosterRow[] = []
   #row!: SessionWithDoc
   #lanes: ActivityLanes
   #agent: AgentRows = noAgents
+  #sides!: Sides
+  #sidesAt = 0
   #sent!: Fragments
   #sentTitle = ''
 
@@ -28,7 +33,7 @@ export class LiveState {
 
   /** Reads everything, and takes it as what all pages have. */
   async open() {
-    await this.read()
+    await Promise.all([this.read(), this.readSides()])
     await this.#lanes.read(this.teams)
     this.#sent = this.#render()
     this.#sentTitle = this.session.title
@@ -45,12 +50,20 @@ export class LiveState {
     this.#agent = await readAgent(database, row!.session, this.#agent)
   }
 
+  /** Reads board and records. */
+  async readSides() {
+    this.#sidesAt = performance.now()
+    this.#sides = await readSides(this.services.database, this.sessionId, this.services.config.CLAIM_LEASE)
+  }
+
   /** Takes over what was read for all sessions at once. False if it is older than what is known here. */
   update(row: SessionWithDoc, teams: RosterRow[], agent: AgentRows): boolean {
     if (row.session.lastSequence < this.session.lastSequence || row.version < this.version) return false
     this.#row = row
     this.teams = teams
     this.#agent = agent
+    const old = performance.now() - this.#sidesAt > SIDES_EVERY_MS
+    if (old && hasSides(this.#sides)) void this.readSides().catch(() => {})
     if (this.#lanes.due) void this.#lanes.read(teams).catch(() => {}) // the next update tries again
     return true
   }
@@ -88,7 +101,7 @@ export class LiveState {
     return changed.map((name) => (name === 'head' && renamed ? renamedHead(this.#state()) : now[name]!)).join('')
   }
 
-  #state = () => stateOf(this.services, this.#row, this.teams)
+  #state = () => stateOf(this.services, this.#row, this.teams, this.#sides)
 
   #render = (): Fragments => ({
     ...fragmentsOf({ state: this.#state(), lanes: this.#lanes.lanes, messages: this.#lanes.messages }),

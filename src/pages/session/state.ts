@@ -11,6 +11,7 @@ import type { RosterRow } from '../../stores/members.ts'
 import type { Session } from '../../stores/sessions.ts'
 import type { LiveThresholds } from '../../stores/home-queries.ts'
 import { RECENT_EVENTS, type RecentEvent, type sessionsWithDocs } from '../../stores/live-state.ts'
+import { holdsOf, NO_SIDES, sideCounts, sideMarks, type Sides } from '../board/sides.ts'
 import { teamLookup } from './team-lookup.ts'
 
 /** A session's row with its document's newest version, its warnings and what was said last. */
@@ -21,11 +22,12 @@ export const stateOf = (
   services: Services,
   { session, version, loopSince, wakesSince, recent, ...written }: SessionWithDoc,
   rows: RosterRow[],
+  sides = NO_SIDES,
 ): SessionState => {
   const now = services.clock.now()
   const concluded = session.status === 'closed'
   const seats = rows.map((row) => participantOf(services, row, session))
-  const teams = rosterTeams(services, session, rows, seats, recent)
+  const teams = rosterTeams(services, session, rows, seats, recent, sides)
   const lookup = teamLookup(rows)
   return {
     id: session.id,
@@ -43,6 +45,8 @@ export const stateOf = (
       at: written.writtenAt ?? undefined,
       age: written.writtenAt ? agoRoughly(written.writtenAt, now) : '',
     },
+    counts: sideCounts(sides),
+    marks: sideMarks(sides),
   }
 }
 
@@ -82,7 +86,14 @@ export const liveSince = ({ config, clock }: Pick<Services, 'config' | 'clock'>)
 
 const ORDER = { active: 0, asleep: 1, idle: 2, disconnected: 3 }
 
-const rosterTeams = (services: Services, session: Session, teams: RosterRow[], seats: Seat[], recent: RecentEvent[]): RosterTeam[] => {
+const rosterTeams = (
+  services: Services,
+  session: Session,
+  teams: RosterRow[],
+  seats: Seat[],
+  recent: RecentEvent[],
+  sides: Sides,
+): RosterTeam[] => {
   const now = services.clock.now()
   const spoke = new Map<string | null, string>()
   for (const [, team, isMessage, at] of recent) if (isMessage && !spoke.has(team)) spoke.set(team, at)
@@ -107,6 +118,7 @@ const rosterTeams = (services: Services, session: Session, teams: RosterRow[], s
         agent: Boolean(row.agent),
         unread: isAway ? unreadAmong(recent, row.teamId, Math.max(delivered, acknowledged)) : undefined,
         acknowledged,
+        holds: session.status === 'active' ? holdsOf(sides, row.teamId, now) : [],
       }
     })
     .toSorted((a, b) => Number(b.convener) - Number(a.convener) || ORDER[a.status] - ORDER[b.status])

@@ -1,0 +1,95 @@
+import { cn } from '../parts/cn.ts'
+import { escapeInvisible } from '../../src/core/escape-invisible.ts'
+import { SearchBox } from '../search/search-box.tsx'
+import { Button } from '../ui/button.tsx'
+import { Select } from '../ui/select.tsx'
+import { listHref, type Filters, type RecordsView } from './record-view.ts'
+
+const TYPES = [
+  ['', 'All'],
+  ['decision', 'Decisions'],
+  ['action', 'Action items'],
+] as const
+
+const STATUSES: Record<string, [value: string, label: string][]> = {
+  decision: [
+    ['in_force', 'In force'],
+    ['withdrawn', 'Withdrawn'],
+  ],
+  action: [
+    ['open', 'Open'],
+    ['done', 'Done'],
+    ['dropped', 'Dropped'],
+  ],
+}
+const statusesOf = (type: string) => STATUSES[type] ?? Object.values(STATUSES).flat()
+
+/** Decisions, action items or both: links, of which the address says which is chosen. `at`: the page of the list. */
+export const TypeLinks = ({ at, filters }: { at: string; filters: Filters }) => (
+  <nav aria-label="Type" className="flex w-fit gap-0.5 rounded-md border bg-card p-0.5 shadow-xs">
+    {TYPES.map(([type, label]) => (
+      <a
+        key={type}
+        href={listHref(at, {
+          ...filters,
+          type,
+          status: statusesOf(type).some(([value]) => value === filters.status) ? filters.status : '',
+        })}
+        aria-current={type === filters.type ? 'true' : undefined}
+        className={cn(
+          'flex h-6.5 items-center rounded px-2.5 text-[12.5px] whitespace-nowrap text-muted-foreground hover:text-foreground max-sm:h-9',
+          type === filters.type && 'bg-secondary font-medium text-secondary-foreground',
+        )}
+      >
+        {label}
+      </a>
+    ))}
+  </nav>
+)
+
+/** Search and selects, as a form. */
+export const RecordFilters = ({ at, view: { filters, owners, meetings } }: { at: string; view: RecordsView }) => (
+  <form method="get" action={at} role="search" aria-label="Records" className="grid gap-2">
+    <div className="relative flex gap-2">
+      <SearchBox defaultValue={filters.q} maxLength={200} aria-label="Search records" placeholder="Words of a decision or an action item" />
+      <Button type="submit" variant="outline" className="max-sm:h-9">
+        Show
+      </Button>
+    </div>
+    {filters.type && <input type="hidden" name="type" value={filters.type} />}
+    {filters.series && <input type="hidden" name="series" value={filters.series} />}
+    <div className="flex flex-wrap items-center gap-2">
+      <TypeLinks at={at} filters={filters} />
+      <Choice name="status" label="Status" all="Any status" chosen={filters.status} options={statusesOf(filters.type)} />
+      <Choice name="owner" label="Whose" all="Anybody’s" chosen={filters.owner} options={owners.map(({ id, name }) => [id, name])} />
+      <Choice
+        name="meeting"
+        label="Session"
+        all="Any session"
+        chosen={filters.meeting}
+        options={meetings.map(({ id, title }) => [id, title])}
+      />
+    </div>
+  </form>
+)
+
+interface ChoiceProps {
+  name: keyof Filters
+  label: string
+  all: string
+  chosen: string
+  options: [value: string, label: string][]
+}
+
+const Choice = ({ name, label, all, chosen, options }: ChoiceProps) => (
+  <div className="record-choice">
+    <Select name={name} aria-label={label} defaultValue={chosen}>
+      <option value="">{all}</option>
+      {options.map(([value, text]) => (
+        <option key={value} value={value}>
+          {escapeInvisible(text)}
+        </option>
+      ))}
+    </Select>
+  </div>
+)

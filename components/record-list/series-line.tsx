@@ -1,0 +1,55 @@
+import { escapeInvisible } from '../../src/core/escape-invisible.ts'
+import { cn } from '../parts/cn.ts'
+import { day } from '../parts/time.ts'
+import { listHref, type SeriesMeeting, type SeriesView } from './record-view.ts'
+
+/** The sessions of a series in their order. */
+export const SeriesHead = ({ series }: { series: SeriesView }) => (
+  <section aria-label="The series" className="rounded-lg border bg-card px-4 py-3 shadow-xs">
+    <p className="text-[13px] font-medium">
+      {series.meetings.length === 1 ? 'A session that none has continued yet' : `A series of ${series.meetings.length} sessions`}
+    </p>
+    <Timeline meetings={series.meetings} />
+    <p className="mt-1.5 flex gap-4 text-[12.5px]">
+      <a href={listHref('/records', { series: series.id, type: 'decision', status: 'in_force' })} className="underline underline-offset-2">
+        Decisions in force
+      </a>
+      <a href={listHref('/records', { series: series.id, type: 'action', status: 'open' })} className="underline underline-offset-2">
+        What is open
+      </a>
+    </p>
+  </section>
+)
+
+/** Sessions one below the other, with what each decided. `here`: the one that the reader is in. */
+export const Timeline = ({ meetings, here }: { meetings: SeriesMeeting[]; here?: string }) => (
+  <ol className="timeline">
+    {meetings.map(({ id, title, at, concluded, decisions, openItems }) => (
+      <li key={id} data-over={concluded || undefined}>
+        <a
+          href={id === here ? undefined : `/sessions/${id}`}
+          dir="auto"
+          className={cn('min-w-0 wrap-anywhere', id === here ? 'font-medium' : 'underline underline-offset-2')}
+        >
+          {escapeInvisible(title)}
+        </a>
+        <span className="text-muted-foreground">
+          {day(at)}
+          {decisions > 0 && `, ${decisions} decided`}
+          {openItems > 0 && (
+            <>
+              {', '}
+              <a
+                href={listHref('/records', { meeting: id, status: 'open' })}
+                className="underline underline-offset-2 hover:text-foreground"
+              >
+                {openItems} open
+              </a>
+            </>
+          )}
+          {!concluded && ', not concluded'}
+        </span>
+      </li>
+    ))}
+  </ol>
+)

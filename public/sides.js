@@ -1,0 +1,83 @@
+// What stands beside the feed: the document, the board or the records. Where there is room for both, a link to one of them puts it in place,
+// so that the feed stays where it is, with what is being typed; the address says which it is. What is in place is kept up to date. A page
+// that begins with the document loads this once somebody points at such a link (live/aside.js).
+{
+  const WIDE = matchMedia('(width >= 64rem)')
+  const TIMES_EVERY_MS = 60_000 // what stands there says for how long something has been so
+  const $ = (id) => document.getElementById(id)
+  const path = `/sessions/${$('live').dataset.session}`
+  const pages = { document: path, board: `${path}/board`, records: `${path}/records` }
+  const nameOf = (pathname) => Object.keys(pages).find((name) => pages[name] === pathname)
+  const shown = () => $('panel')?.dataset.panel ?? 'document'
+  const tabs = $('tabs')
+  let loading = false
+
+  /** Puts the panel in place as it is now. */
+  const load = async (search, mark) => {
+    const query = new URLSearchParams(search)
+    query.set('part', 'panel')
+    if (mark) query.set('mark', mark)
+    const response = await fetch(`${pages[shown()]}?${query}`, { headers: { accept: 'text/html' } })
+    if (!response.ok || response.redirected) throw new Error(`${response.url}: ${response.status}`)
+    await htmx.swap({ text: await response.text(), sourceElement: $('live'), swap: 'none' })
+  }
+  // While one is on its way another may come due.
+  const refresh = async (mark) => {
+    if (loading || shown() === 'document') return
+    loading = true
+    await load(location.search, mark).catch(() => {}) // the next change, or minute, brings it
+    loading = false
+  }
+
+  /** Puts another part into place; false where its page must be opened. */
+  const put = async (name, search = '') => {
+    if (name === 'document') {
+      if (!$('document')) return false
+      $('panel')?.remove()
+      $('document').hidden = false
+      $('tabs').replaceWith(tabs)
+      return true
+    }
+    const empty = document.createElement('section')
+    empty.id = 'panel'
+    empty.dataset.panel = name
+    if ($('panel')) $('panel').replaceWith(empty)
+    else $('side').append(empty)
+    if ($('tabs') === tabs) tabs.replaceWith(tabs.cloneNode(true))
+    const done = await load(search).then(
+      () => true,
+      () => false,
+    )
+    if (done && $('document')) $('document').hidden = true
+    return done
+  }
+
+  const go = async ({ pathname, search, hash, href }, name) => {
+    if (!(await put(name, search))) return location.assign(href)
+    history.pushState(null, '', pathname + search)
+    if (hash) location.hash = hash // scrolls there, and marks it
+    else document.querySelector('#panel [role=region]')?.scrollTo(0, 0)
+  }
+
+  document.addEventListener('click', (event) => {
+    const link = event.target.closest?.('a[href]')
+    if (!link || !WIDE.matches || event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey) return
+    const name = link.origin === location.origin && nameOf(link.pathname)
+    const isThere = link.pathname === location.pathname && link.search === location.search && link.hash !== ''
+    if (!name || isThere || link.target || link.download || (name === 'document' && !link.dataset.side)) return
+    event.preventDefault()
+    void go(link, name)
+  })
+  addEventListener('popstate', async () => {
+    const name = nameOf(location.pathname)
+    if (name && name !== shown() && !(await put(name, location.search))) location.reload()
+  })
+
+  const mark = $('side-mark')
+  const follow = () => {
+    const now = mark.dataset[shown()]
+    if (now && now !== $('panel').dataset.mark) void refresh(now).then(() => now !== mark.dataset[shown()] && follow())
+  }
+  new MutationObserver(follow).observe(mark, { attributes: true })
+  setInterval(() => document.hidden || refresh(), TIMES_EVERY_MS)
+}

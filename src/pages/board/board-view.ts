@@ -1,0 +1,132 @@
+// A session's board as its page shows it.
+import type { BoardView, ListName, Plan, WorkItem, WorkLine } from '../../../components/board/board-view.ts'
+import { ago } from '../../../components/parts/time.ts'
+import { eventLine, subjectOf, type EventKinds } from '../../core/event-kinds.ts'
+import { sha256 } from '../../core/ids.ts'
+import { pathsOverlap } from '../../core/path-overlap.ts'
+import { roster } from '../../stores/members.ts'
+import { blockersOf, isReady, readyOf, type Board } from '../../stores/records/board.ts'
+import type { BoardRow, Item } from '../../stores/records/items.ts'
+import { wholeBoard, workEvents, type WholeBoard, type WorkEvent } from '../../stores/records/whole-board.ts'
+import type { Site } from '../respond.tsx'
+import { teamLookup, type TeamLookup } from '../session/team-lookup.ts'
+
+const DONE_SHOWN = 50
+const DROPPED_SHOWN = 50
+const LATELY_SHOWN = 12
+const UNTAKEN_MS = 10 * 60_000
+const MOST_COMPARED = 20_000 // pairs of paths: 10 ms; a board of 500 items of 20 paths would have millions
+
+/** `all`: also what was done long ago. */
+export const boardView = async ({ services, eventKinds }: Site, sessionId: string, all = false): Promise<BoardView> => {
+  const { database, config, clock } = services
+  const [whole, teams, events] = await Promise.all([
+    wholeBoard(database, sessionId, config.CLAIM_LEASE),
+    roster(database, sessionId),
+    workEvents(database, sessionId, LATELY_SHOWN),
+  ])
+  const { board } = whole
+  const lookup = teamLookup(teams)
+  const shown = { whole, lookup, now: clock.now(), overlapping: overlapsOf(board) }
+  const lists = listsOf(whole)
+  const done = all ? lists.done : lists.done.slice(0, DONE_SHOWN)
+  const rows = { ...lists, done, dropped: lists.dropped.slice(0, DROPPED_SHOWN) }
+  return {
+    session: sessionId,
+    plan: planOf(whole, lists, shown.now),
+    lists: Object.fromEntries(
+      Object.entries(rows).map(([name, some]) => [name, some.map((row) => workItem(row, name as ListName, shown))]),
+    ) as BoardView['lists'],
+    olderDone: lists.done.length - done.length,
+    lately: events.map((event) => workLine(event, lookup, eventKinds)),
+    mark: boardMark(board),
+  }
+}
+
+/** Differs when what a page shows of the board does, but for times: who has seen its claims renewed shows with the next change. */
+export const boardMark = ({ rows }: Board): string =>
+  sha256(JSON.stringify(rows.map(({ expiresAt: _, lapsed: __, ...row }) => row))).slice(0, 12)
+
+const listsOf = ({ board, items }: WholeBoard): Record<ListName, BoardRow[]> => {
+  const of = (status: BoardRow['status']) => board.rows.filter((row) => row.status === status)
+  const newestFirst = (rows: BoardRow[]) => rows.toSorted((a, b) => changed(items, b).localeCompare(changed(items, a)))
+  return {
+    ready: readyOf(board),
+    blocked: of('open').filter((row) => !isReady(board, row)),
+    claimed: of('claimed').toSorted((a, b) => (a.claimedAt ?? '').localeCompare(b.claimedAt ?? '')),
+    done: newestFirst(of('done')),
+    dropped: newestFirst(of('dropped')),
+  }
+}
+
+const changed = (items: Map<string, Item>, { id }: BoardRow): string => items.get(id)!.updatedAt
+
+const planOf = ({ board, items }: WholeBoard, lists: Record<ListName, BoardRow[]>, now: number): Plan => {
+  // An item can be claimed since it was opened, or since the last of what it waited for was done.
+  const readySince = (row: BoardRow) =>
+    Math.max(...[row, ...row.dependsOn.flatMap((id) => board.byId.get(id) ?? [])].map((one) => Date.parse(changed(items, one))))
+  return {
+    done: lists.done.length,
+    total: board.rows.length - lists.dropped.length,
+    untaken: lists.ready.filter((row) => now - readySince(row) >= UNTAKEN_MS).map(({ id, title }) => ({ id, title })),
+  }
+}
+
+interface Shown {
+  whole: WholeBoard
+  lookup: TeamLookup
+  now: number
+  overlapping: (row: BoardRow, path: string) => string[]
+}
+
+const workItem = (row: BoardRow, list: ListName, { whole: { board, items }, lookup, now, overlapping }: Shown): WorkItem => {
+  const item = items.get(row.id)!
+  return {
+    id: row.id,
+    approved: item.kind === 'action',
+    title: item.title,
+    description: item.description,
+    priority: item.priority,
+    list,
+    paths: item.paths.map((path) => ({ path, overlaps: list === 'done' || list === 'dropped' ? [] : overlapping(row, path) })),
+    waitsFor: blockersOf(board, row).map((blocker) => ({
+      id: blocker.id,
+      title: blocker.title,
+      by: blocker.status === 'claimed' ? (blocker.claimedTeamName ?? undefined) : undefined,
+    })),
+    owner: item.owner
+      ? item.owner.kind === 'team'
+        ? lookup.named(item.owner.name)
+        : { name: item.owner.name, hue: undefined }
+      : undefined,
+    due: item.dueDate ?? undefined,
+    plannedBy: item.plannedBy.name,
+    team: row.claimedTeamId === null ? undefined : (lookup.team(row.claimedTeamId) ?? { name: row.claimedTeamName ?? '', hue: undefined }),
+    since: list === 'claimed' && row.claimedAt ? { at: row.claimedAt, words: ago(row.claimedAt, now) } : undefined,
+    until: row.expiresAt ?? undefined,
+    note: item.note ?? '',
+    result: item.result ?? '',
+    changedAt: item.updatedAt,
+    key: `${row.id}.${Date.parse(item.updatedAt)}`,
+  }
+}
+
+/** Whose live claims a path of an item overlaps. */
+const overlapsOf = ({ rows }: Board): Shown['overlapping'] => {
+  const held = rows.filter(({ status }) => status === 'claimed').flatMap((row) => row.paths.map((path) => ({ row, path })))
+  let left = MOST_COMPARED
+  return ({ claimedTeamId }, path) => {
+    const names = held
+      .filter(({ row }) => row.claimedTeamId !== claimedTeamId)
+      .filter((other) => left-- > 0 && pathsOverlap(other.path, path))
+      .map(({ row }) => row.claimedTeamName ?? '')
+    return [...new Set(names)]
+  }
+}
+
+const workLine = ({ sequence, type, at, content }: WorkEvent, lookup: TeamLookup, kinds: EventKinds): WorkLine => {
+  const name = type === 'system' ? (subjectOf(kinds, content) ?? '') : String(content.by ?? '')
+  const text = type === 'system' ? eventLine(kinds, content) : String(content.text ?? '')
+  const team = name === '' ? undefined : lookup.named(name)
+  return { sequence, at, team, words: team && text.startsWith(`${name} `) ? text.slice(name.length + 1) : text }
+}

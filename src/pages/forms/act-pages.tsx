@@ -1,0 +1,54 @@
+// Forms by which a person acts, as pages of their own and in dialogs: shown, and shown again with what was typed where they were not applied.
+import type { ReactElement } from 'react'
+import { FormDialog, FormPage, type FormView } from '../../../components/forms/act-form.tsx'
+import type { Problem } from '../../../components/forms/form-field.tsx'
+import { STATUS } from '../../core/errors.ts'
+import { actorOf, personOf } from '../../doors/http/cookies.ts'
+import type { Http } from '../../doors/http/http.ts'
+import type { Outcome } from '../../operations/context.ts'
+import { fragment, frameOf, page, seeOther, toSignIn, type Site } from '../respond.tsx'
+import { assertActor, nextKey } from './perform-as-person.ts'
+
+export interface ShownForm extends Pick<FormView, 'title' | 'about' | 'submit' | 'action' | 'back'> {
+  session: string
+  values: Record<string, string>
+  fields: (problem: Problem | undefined) => ReactElement
+}
+
+/** GET: the form, as a page; for htmx as the content of a dialog. */
+export const formFor = async (c: Http, site: Site, form: () => Promise<ShownForm>): Promise<Response> => {
+  // Somebody who may not act gets a page that says so, not a dialog.
+  if (c.req.header('hx-request') && !actorOf(c, site.services)) return c.body(null, 200, { 'hx-redirect': c.req.path })
+  if (!personOf(c, site.services)) return toSignIn(c, site)
+  assertActor(c, site)
+  return render(c, site, await form(), crypto.randomUUID())
+}
+
+/** POST: after success a dialog gets an empty response, on which it closes, and a page leads on; after a refusal the form comes back. */
+export const answerForm = async (
+  c: Http,
+  site: Site,
+  key: string | undefined,
+  outcome: Outcome,
+  problem: Problem | undefined,
+  leadsTo: string,
+  form: () => Promise<ShownForm>,
+): Promise<Response> => {
+  const dialog = c.req.header('hx-request') !== undefined
+  if (outcome.ok) return dialog ? c.body('', 200) : seeOther(c, leadsTo)
+  return render(c, site, await form(), nextKey(key, outcome.error), problem, STATUS[outcome.error.code])
+}
+
+const render = (
+  c: Http,
+  site: Site,
+  { session, fields, ...form }: ShownForm,
+  idempotencyKey: string,
+  problem?: Problem,
+  status?: Parameters<typeof fragment>[2],
+) => {
+  const view: FormView = { ...form, idempotencyKey, problem, fields: fields(problem) }
+  if (c.req.header('hx-request')) return fragment(c, <FormDialog act={view} />, status)
+  const frame = { ...frameOf(c, site), path: form.back }
+  return page(c, <FormPage frame={frame} crumb={{ label: session.slice(0, 8), href: `/sessions/${session}` }} act={view} />, status)
+}

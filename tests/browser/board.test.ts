@@ -1,0 +1,306 @@
+// A session's board as people see it: live beside the feed, changed by them in dialogs and by plain forms, on a phone and without script.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Page } from 'playwright'
+import { migrate } from '../../db/migrate.ts'
+import { openPostgres } from '../../db/postgres.ts'
+import { violations } from '../support/axe.ts'
+import { fillRecords, recordsTeams, type RecordsDemo } from '../support/demo-records.ts'
+import { freshDatabase, startPostgres } from '../support/postgres.ts'
+import { MOBILE, serveSite, withSite, type Site } from '../support/site.ts'
+
+const SOON = { timeout: 10_000 }
+const WIDE = { viewport: { width: 1280, height: 800 } }
+const LIVE_MS = 500
+
+const { parley, using, robin, asRobin } = withSite({ CLAIM_LEASE: '3600' }, { reducedMotion: 'reduce' })
+let demo: RecordsDemo
+
+beforeAll(async () => {
+  demo = await fillRecords(parley, await robin())
+}, 60_000)
+
+/** A session whose teams share out three items, the last of which waits for the first. */
+const scene = async (site: Pick<Site, 'url' | 'post' | 'services'> = parley) => {
+  const { convene } = await recordsTeams(site, '')
+  const session = await convene('Ship the parser', '')
+  const [alex, bea] = [session.as(0), session.as(1)]
+  const { items } = await alex.plan([
+    { title: 'Write the lexer', paths: ['src/lexer'] },
+    { title: 'Write the printer', paths: ['src/lexer/names.ts', 'src/printer'] },
+    { title: 'Write the parser', depends_on: ['#1'], description: 'By hand.' },
+  ])
+  const [lexer, printer, parser] = (items as { item_id: string }[]).map(({ item_id }) => item_id) as [string, string, string]
+  return { ...session, alex, bea, lexer, printer, parser, board: `${session.at}/board` }
+}
+
+const item = (page: Page, id: string) => page.locator(`#w${id}`)
+const list = (page: Page, name: string) => page.locator(`section[aria-labelledby=board-${name}] li.work`)
+const titlesIn = async (page: Page, name: string) =>
+  (await list(page, name).locator('> div > p:first-child').allInnerTexts()).map((text) => text.trim())
+const sideways = (page: Page) => page.evaluate('document.documentElement.scrollWidth - innerWidth')
+
+/** Opens a page, and waits until its stream is there. */
+const follow = async (page: Page, path: string) => {
+  const stream = page.waitForResponse((response) => response.url().includes('/live'))
+  await page.goto(path)
+  await stream
+}
+
+/** How long it takes until the page shows what `act` brings about, from its end: the answer is there, so it is committed. */
+const shows = async (page: Page, selector: string, act: () => Promise<unknown>): Promise<number> => {
+  const shown = page.evaluate(
+    (wanted) =>
+      new Promise<number>((resolve) => {
+        const look = () => document.querySelector(wanted) && (observer.disconnect(), resolve(Date.now()))
+        const observer = new MutationObserver(look)
+        observer.observe(document, { subtree: true, childList: true, attributes: true })
+        look()
+      }),
+    selector,
+  )
+  await act()
+  const began = Date.now()
+  return Math.max(0, (await shown) - began)
+}
+
+let instances: Site[] = []
+let dropPair = async () => {}
+beforeAll(async () => {
+  const server = await startPostgres()
+  const { url, drop } = await freshDatabase(server.url)
+  const database = await openPostgres(url)
+  await migrate(database)
+  instances = [await serveSite({}, { database }), await serveSite({}, { database: { ...database, close: async () => {} } })]
+  dropPair = async () => {
+    for (const one of instances.toReversed()) await one.stop()
+    await drop()
+    await server.stop()
+  }
+}, 120_000)
+afterAll(() => dropPair(), 60_000)
+
+test('what teams claim, note, finish and hand back at another instance is on the open board within 500 ms', async () => {
+  const [here, there] = instances as [Site, Site]
+  const { board, bea, lexer, printer, tokens, at } = await scene(here)
+  const teamThere = (path: string, body: object) => there.post(path, body, tokens[1])
+  await using(
+    WIDE,
+    async (page, complaints) => {
+      await follow(page, board)
+      expect(await titlesIn(page, 'ready')).toEqual(['Write the lexer', 'Write the printer'])
+      const took = {
+        claimed: await shows(page, `section[aria-labelledby=board-claimed] #w${lexer}`, () =>
+          teamThere(`${at}/work/claim`, { item_id: lexer }),
+        ),
+        noted: await shows(page, `#w${lexer} .work-note`, () => teamThere(`${at}/work/${lexer}`, { note: 'Numbers are in.' })),
+        done: await shows(page, `section[aria-labelledby=board-done] #w${lexer}`, () =>
+          teamThere(`${at}/work/${lexer}`, { status: 'done', result: 'In `src/lexer`.' }),
+        ),
+      }
+      console.log('from the answer at another instance to the open board, ms:', took)
+      for (const [what, ms] of Object.entries(took)) expect([what, ms < LIVE_MS]).toEqual([what, true])
+      expect(await titlesIn(page, 'ready')).toEqual(['Write the printer', 'Write the parser'])
+      expect(await item(page, lexer).locator('code').innerText()).toBe('src/lexer')
+      expect(await page.locator('#panel [data-count=board]').innerText()).toBe('1/3')
+      expect(await page.locator('.board').innerText()).toStartWith('1 of 3 done')
+      await bea.claim(printer)
+      await list(page, 'claimed').filter({ hasText: 'Write the printer' }).waitFor(SOON)
+      expect(await page.locator('#roster').innerText()).toContain('Write the printer\njust now')
+      expect(await page.locator('#rows').innerText()).not.toContain('claimed') // the feed has what others must act on
+      await page.getByText('Lately').click()
+      expect(await page.locator('.board ol').innerText()).toContain("Bea's Team claimed “Write the printer”")
+      expect(complaints).toEqual([])
+    },
+    here,
+  )
+}, 60_000)
+
+test('a person adds, edits, takes back, finishes, drops and opens again, in dialogs, while the board goes on', () =>
+  using(WIDE, async (page, complaints) => {
+    const { board, bea, lexer, printer, parser } = await scene()
+    await asRobin(page)
+    await bea.claim(lexer)
+    await follow(page, board)
+    const act = async (id: string, name: string) => {
+      await item(page, id).hover()
+      await item(page, id).getByRole('link', { name, exact: true }).click()
+      await page.locator('dialog[open]').waitFor()
+    }
+    const submit = (name: string) => page.locator('dialog').getByRole('button', { name, exact: true }).click()
+
+    await page.getByRole('link', { name: 'Add work' }).click()
+    const dialog = page.locator('dialog[open]')
+    await dialog.getByLabel('Title').fill('Oops')
+    await dialog.getByLabel('Paths').fill('src/docs\n../etc')
+    await dialog.getByLabel('For').selectOption("Chidi's Team")
+    await dialog.getByLabel('Write the lexer').check()
+    await dialog.evaluate((form) => form.querySelector('form')!.setAttribute('novalidate', ''))
+    await submit('Add')
+    await dialog.getByText('Must have at least 5 characters').waitFor(SOON)
+    expect(await dialog.getByLabel('Write the lexer').isChecked()).toBe(true)
+    await dialog.getByLabel('Title').fill('Write the guide')
+    await submit('Add')
+    await dialog.getByText('Must stay within the project').waitFor(SOON)
+    await bea.update(lexer, { note: 'Half of it.' }) // what arrives meanwhile
+    await page.locator('.board', { hasText: 'Half of it.' }).waitFor(SOON)
+    expect(await dialog.getByLabel('Title').inputValue()).toBe('Write the guide')
+    await dialog.getByLabel('Paths').fill('src/docs\ndocs/*.md')
+    await submit('Add')
+    const guide = list(page, 'blocked').filter({ hasText: 'Write the guide' })
+    await guide.waitFor(SOON)
+    expect(await guide.innerText()).toContain("waits for Write the lexer (Bea's Team) · for Chidi's Team")
+
+    await act(printer, 'Edit')
+    await page.locator('dialog').getByLabel('Title').fill('Write the pretty printer')
+    await page.locator('dialog').getByLabel('Priority').selectOption('high')
+    await submit('Change')
+    await page.locator('.board', { hasText: 'Write the pretty printer' }).waitFor(SOON)
+    expect(await item(page, printer).innerText()).toContain("overlaps Bea's Team")
+
+    await act(lexer, 'Take back')
+    await page.locator('dialog').getByLabel('Note').fill('Chidi’s team goes on.')
+    await submit('Take back')
+    await list(page, 'ready').filter({ hasText: 'Write the lexer' }).waitFor(SOON)
+    expect(await page.locator('#rows').innerText()).toContain("Bea's Team lost “Write the lexer”")
+
+    await act(lexer, 'Done')
+    await page.locator('dialog').getByLabel('Result').fill('It was there already.')
+    await submit('Done')
+    await list(page, 'done').filter({ hasText: 'It was there already.' }).waitFor(SOON)
+    await act(parser, 'Drop')
+    await submit('Drop it')
+    await page.locator('summary', { hasText: 'Dropped' }).click()
+    await item(page, parser).hover()
+    await item(page, parser).getByRole('button', { name: 'Open again' }).click()
+    await list(page, 'ready').filter({ hasText: 'Write the parser' }).waitFor(SOON)
+    expect(complaints.filter((text) => !text.includes('400'))).toEqual([]) // the two refusals
+  }))
+
+test('beside the feed the parts change places without another page: what is typed stays, and the back button knows them', () =>
+  using(WIDE, async (page, complaints) => {
+    const { at, board, bea, lexer } = await scene()
+    await asRobin(page)
+    await follow(page, at)
+    await page.locator('#message').fill('Half a thought')
+    const side = (name: string) => page.locator('#side').getByRole('link', { name })
+    await side('Board').click()
+    await page.locator('.board').waitFor(SOON)
+    expect(new URL(page.url()).pathname).toBe(board)
+    expect(await page.locator('#document').isVisible()).toBe(false)
+    await bea.claim(lexer)
+    await list(page, 'claimed').filter({ hasText: 'Write the lexer' }).waitFor(SOON)
+    await side('Records').click()
+    await page.getByText('Nothing is decided yet').waitFor(SOON)
+    await page.goBack()
+    await page.locator('.board').waitFor(SOON)
+    await page
+      .locator('#rows')
+      .getByRole('link', { name: /planned/ })
+      .click()
+    await page.waitForURL('**/board**')
+    await page.locator('#side nav').getByRole('link', { name: 'Document' }).click()
+    await page.locator('#document').waitFor(SOON)
+    expect(new URL(page.url()).pathname).toBe(at)
+    expect(await page.locator('#panel').count()).toBe(0)
+    await page.locator('#roster').getByRole('link', { name: 'Write the lexer' }).click()
+    await page.locator(`#w${lexer}:target`).waitFor(SOON)
+    await page.locator('#rows').focus()
+    await page.keyboard.press('r')
+    await page.locator('[data-panel=records]').waitFor(SOON)
+    expect(await page.locator('#message').inputValue()).toBe('Half a thought')
+    expect(complaints).toEqual([])
+  }))
+
+test('on a phone the lists stand below each other, and all that can be done is in reach of a thumb', () =>
+  using(MOBILE, async (page, complaints) => {
+    await asRobin(page)
+    await follow(page, `/sessions/${demo.session}`)
+    await page.locator('#tabs').getByRole('link', { name: 'Board' }).tap()
+    await page.locator('.board').waitFor(SOON)
+    expect(await page.locator('#feed').isVisible()).toBe(false)
+    expect(await sideways(page)).toBe(0)
+    expect((await page.locator('.board h3').allTextContents()).map((text) => text.trim())).toEqual([
+      'Claimed 3',
+      'Ready 3',
+      'Blocked 3',
+      'Done 1',
+    ])
+    for (const name of ['Take back', 'Edit', 'Done', 'Drop']) {
+      const { height } = (await list(page, 'claimed').first().getByRole('link', { name, exact: true }).boundingBox())!
+      expect(height).toBeGreaterThanOrEqual(44)
+    }
+    await list(page, 'claimed').first().getByRole('link', { name: 'Take back' }).tap()
+    await page.locator('dialog[open]').waitFor()
+    expect(await sideways(page)).toBe(0)
+    expect(await violations(page)).toEqual([])
+    expect(complaints).toEqual([])
+  }))
+
+test('without script: the board is a page, each form too, and what a form did is there after it', () =>
+  using({ ...MOBILE, javaScriptEnabled: false }, async (page) => {
+    const { at, board, bea, lexer } = await scene()
+    await bea.claim(lexer)
+    await page.goto(at)
+    await page.locator('#tabs').getByRole('link', { name: 'Board' }).click()
+    expect(new URL(page.url()).pathname).toBe(board)
+    expect(await page.getByRole('link', { name: 'Take back' }).count()).toBe(0) // nobody has signed in
+    await asRobin(page, board)
+    await item(page, lexer).getByRole('link', { name: 'Take back' }).click()
+    await page.getByLabel('Note').fill('Somebody else goes on.')
+    await page.getByRole('button', { name: 'Take back' }).click()
+    expect(new URL(page.url()).pathname + new URL(page.url()).hash).toBe(`${board}#w${lexer}`)
+    expect(await list(page, 'ready').first().innerText()).toContain('Write the lexer')
+    await page.getByRole('link', { name: 'Add work' }).click()
+    await page.getByLabel('Title').fill('Write the guide')
+    await page.getByRole('button', { name: 'Add' }).click()
+    expect(await titlesIn(page, 'ready')).toContain('Write the guide')
+    await item(page, lexer).getByRole('link', { name: 'Done' }).click()
+    await page.getByRole('button', { name: 'Done' }).click()
+    await item(page, lexer).getByRole('button', { name: 'Open again' }).click()
+    expect(await titlesIn(page, 'ready')).toContain('Write the lexer')
+  }))
+
+test(
+  'a link to an item leads to it, and a board of 500 items is a page like another',
+  () =>
+    using(WIDE, async (page, complaints) => {
+      const { at, alex, bea } = await scene()
+      let last = ''
+      for (let n = 0; n < 9; n++) {
+        const { items } = await alex.plan(
+          Array.from({ length: 50 }, (_, i) => ({ title: `Port caller ${n * 50 + i}`, paths: [`src/callers/${n * 50 + i}`, 'src/*.ts'] })),
+        )
+        last = (items as { item_id: string }[]).at(-1)!.item_id
+      }
+      await bea.claim(last)
+      await page.goto(`${at}/board#w${last}`)
+      await page.locator(`#w${last}:target`).waitFor(SOON)
+      const moved = await page.evaluate(
+        () =>
+          new Promise<number>((resolve) => {
+            let sum = 0
+            new PerformanceObserver((entries) => {
+              for (const entry of entries.getEntries()) sum += (entry as unknown as { value: number }).value
+            }).observe({ type: 'layout-shift', buffered: true })
+            setTimeout(() => resolve(sum), 500)
+          }),
+      )
+      expect(moved).toBe(0)
+      expect(await page.locator('li.work').count()).toBe(453)
+      expect(complaints).toEqual([])
+    }),
+  60_000,
+)
+
+for (const colorScheme of ['light', 'dark'] as const)
+  test(`${colorScheme}: axe finds nothing on a board, beside the feed and alone, empty and full`, () =>
+    using({ ...WIDE, colorScheme }, async (page, complaints) => {
+      await asRobin(page)
+      const { convene } = await recordsTeams(parley, '')
+      const empty = await convene('Nothing is planned here', '')
+      for (const path of [`/sessions/${demo.session}/board`, `${empty.at}/board`, `/sessions/${demo.session}/board/new`]) {
+        await page.goto(path)
+        expect([path, await violations(page, colorScheme)]).toEqual([path, []])
+      }
+      expect(complaints).toEqual([])
+    }))
