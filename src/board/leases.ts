@@ -10,7 +10,7 @@ import { plainArray } from '../../db/arrays.ts'
 import { lapsedSessions, renewClaims } from '../stores/records/leases.ts'
 import { endLapsed } from './current-board.ts'
 
-const EVERY_MS = 2_000 // told within 5 s
+const EVERY_MS = 4_000 // told within 5 s
 const RENEWED_EVERY_MS = 1_000
 
 const { pageOp } = operationsOf<Context>('board')

@@ -9,6 +9,7 @@ import { planWork } from './plan-work.ts'
 import { updateWork } from './update-work.ts'
 
 export const board: Extension = {
+  before: 'leave_session',
   operations: [planWork, listWork, claimWork, updateWork],
   guides: [{ name: 'work', about: 'dividing the work, and asking a person', text: work }],
   eventKinds,

@@ -27,7 +27,7 @@ const curlLine = (operation: ServedOp): string => {
   const [method, path] = operation.route
   const token = isOpen(operation) ? '' : ` -H ${operation.callers.some(({ kind }) => kind === 'team') ? TEAM : KEY}`
   const query = method === 'GET' ? Object.entries(example).map(([field, value]) => `${field}=${String(value)}`) : []
-  const url = `"$BASE/api${path.replace(':session_id', '$SID')}${query.length > 0 ? `?${query.join('&')}` : ''}"`
+  const url = `"$BASE/api${path.replace(':session_id', '$SID').replace(/:(\w+)_id/g, (_, what: string) => `$${what.toUpperCase()}`)}${query.length > 0 ? `?${query.join('&')}` : ''}"`
   const body = method === 'POST' ? ` -d '${inQuotes(JSON.stringify(example))}'` : ''
   return `curl -sS --fail-with-body${held ? ' -m 40' : ''}${token} ${url}${body}   # ${name}`
 }

@@ -34,16 +34,23 @@ export interface Toolset {
 }
 
 /** What a wing adds to another's toolset, so that it is served together with that one's tools. Its operations have that one's name. */
-export type Extension = Pick<Toolset, 'operations' | 'guides' | 'eventKinds' | 'jobs'>
+export interface Extension extends Pick<Toolset, 'operations' | 'guides' | 'eventKinds' | 'jobs'> {
+  /** The operation of that one which a newcomer would call after these. */
+  before: string
+}
 
 /** A toolset with what another wing adds to it. */
-export const extended = (toolset: Toolset, more: Extension): Toolset => ({
-  ...toolset,
-  operations: [...toolset.operations, ...more.operations],
-  guides: [...(toolset.guides ?? []), ...(more.guides ?? [])],
-  eventKinds: [...(toolset.eventKinds ?? []), ...(more.eventKinds ?? [])],
-  jobs: (services) => [...(toolset.jobs?.(services) ?? []), ...(more.jobs?.(services) ?? [])],
-})
+export const extended = (toolset: Toolset, more: Extension): Toolset => {
+  const at = toolset.operations.findIndex(({ name }) => name === more.before)
+  if (at < 0) throw new Error(`${toolset.name} has no operation ${more.before}`)
+  return {
+    ...toolset,
+    operations: toolset.operations.toSpliced(at, 0, ...more.operations),
+    guides: [...(toolset.guides ?? []), ...(more.guides ?? [])],
+    eventKinds: [...(toolset.eventKinds ?? []), ...(more.eventKinds ?? [])],
+    jobs: (services) => [...(toolset.jobs?.(services) ?? []), ...(more.jobs?.(services) ?? [])],
+  }
+}
 
 /** The operations of these toolsets by the names they have where they are served together: a name that two of them share is plain in the
  *  first and gets its toolset's name before it in the others. */

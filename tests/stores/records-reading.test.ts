@@ -101,6 +101,18 @@ onEveryEngine((parley) => {
       expect(missed.length, JSON.stringify(missed)).toBeLessThanOrEqual(10)
     })
 
+    test('misspelt words are found where they stand apart in a title', async () => {
+      const { transaction, query } = await database()
+      const [row] = await query<{ id: string }>('select id from sessions limit 1')
+      await query(`update sessions set title = 'The quokka tokenizer is written by hand' where id = $1`, [row!.id])
+      for (const typed of ['quokka by hand', 'qukka by hand', 'quokka tokenzer hnad', 'quoka hand', 'tokeniser quoka'])
+        expect(
+          (await searchContent({ transaction }, { ...search, query: typed, limit: 3 })).map(({ id }) => id),
+          typed,
+        ).toContain(row!.id)
+      expect(await searchContent({ transaction }, { ...search, query: 'zyzzyva xylem', limit: 3 })).toEqual([])
+    })
+
     test('all decisions with a word are listed, the newest first, by the same index [E4]', async () => {
       const { query } = await database()
       const found = await listDecisions(await database(), { search: 'Parser timeout', limit: 51 })

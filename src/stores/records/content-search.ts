@@ -6,7 +6,7 @@
 import { sql, type SQL } from 'drizzle-orm'
 import { pgArray } from '../../../db/arrays.ts'
 import type { Database, Queries } from '../../../db/database.ts'
-import { hasAllWords, hasNearlyAllWords, patternsOf } from './words.ts'
+import { hasAllWords, hasNearlyAllWords, longWordsOf, patternsOf } from './words.ts'
 
 export const CONTENT_TYPES = ['meeting', 'action', 'decision'] as const
 export type ContentType = (typeof CONTENT_TYPES)[number]
@@ -33,7 +33,8 @@ export interface Search {
 const IN_TEXT = 0.9
 /** What all words count at least where they are as they were asked for. */
 const AS_ASKED = 0.75
-const ALIKE = { titles: 0.45, texts: 0.75 }
+const ALIKE = { titles: 0.45, texts: 0.75, words: 0.6 }
+const LEAST = 0.4 // of what is found by words here and there
 // Candidates of each table: what has more than so many hits is found by words that say nothing, and any of them will do.
 const CANDIDATES = { titles: 500, texts: 50 }
 
@@ -81,16 +82,33 @@ export const inTexts = (search: Search): SQL => {
   )
 }
 
+// Misspelt words that stand here and there in a title: two of the longest, or the only long one. Undefined for a query without one.
+const inScatteredWords = (search: Search): SQL | undefined => {
+  const words = longWordsOf(search.query)
+  const pairs = words.flatMap((one, i) => words.slice(i + 1).map((other) => sql`(${one} <% title and ${other} <% title)`))
+  const condition = pairs.length > 0 ? pairs : words.map((one) => sql`${one} <% title`)
+  if (condition.length === 0) return undefined
+  const likeness = sql.join(
+    words.map((word) => sql`word_similarity(${word}, title)`),
+    sql` + `,
+  )
+  const score = sql`${sql.raw(String(IN_TEXT))} * (${likeness}) / ${sql.raw(String(words.length))}`
+  return best(search, [{ condition: sql`(${sql.join(condition, sql` or `)})`, most: CANDIDATES.texts }], score)
+}
+
 /** The best first: how alike the query is to a title, or nine tenths of how alike it is to a part of title and description together; the newer
- *  of two that are equally good. Four statements. */
+ *  of two that are equally good. Four statements, and two more where these find nothing. */
 export const searchContent = ({ transaction }: Pick<Database, 'transaction'>, search: Search): Promise<Found[]> =>
   transaction(async (tx) => {
     await setThreshold(tx, ALIKE.titles)
     const titles = await rowsOf(tx, inTitles(search))
     await setThreshold(tx, ALIKE.texts)
     const texts = await rowsOf(tx, inTexts(search))
+    const scattered = titles.length + texts.length === 0 ? inScatteredWords(search) : undefined
+    if (scattered) await setThreshold(tx, ALIKE.words)
+    const rest = scattered ? (await rowsOf(tx, scattered)).filter(({ score }) => score >= LEAST) : []
     const found = new Map<string, Found>()
-    for (const row of [...titles, ...texts]) if (row.score > (found.get(row.id)?.score ?? 0)) found.set(row.id, row)
+    for (const row of [...titles, ...texts, ...rest]) if (row.score > (found.get(row.id)?.score ?? 0)) found.set(row.id, row)
     return [...found.values()].toSorted((a, b) => b.score - a.score || compare(b.at, a.at) || compare(b.id, a.id)).slice(0, search.limit)
   })
 

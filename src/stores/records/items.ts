@@ -33,8 +33,8 @@ export interface BoardRow {
 type Listed = [
   ...[id: string, kind: Item['kind'], title: string, stored: Item['status'], priority: Item['priority'], place: number],
   ...[dependsOn: string[], paths: string[], ownerId: string | null, plannedByTeamId: string | null],
-  ...[claimedTeamId: string | null, claimedTeamName: string | null, overlapAllowed: boolean],
-  ...[holds: boolean | null, claimedAt: string | null, expiresAt: string | null, changedAt: number],
+  ...[claimedTeamId: string | null, claimedTeamName: string | null, overlapAllowed: boolean, changedAt: number],
+  ...[holds: boolean | null, claimedAt: string | null, expiresAt: string | null],
 ]
 
 const ISO = `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`
@@ -47,8 +47,7 @@ with claims as materialized (
   from items i left join ${HOLDER} where i.session_id = $1 and i.status = 'claimed'
 )
 select coalesce(json_agg(json_build_array(i.id, i.kind, i.title, i.status, i.priority, i.place, i.depends_on, i.paths, i.owner_id,
-  i.planned_by_team_id, i.claimed_team_id, i.claimed_team_name, i.overlap_allowed, c.holds, c.since, c.until,
-  extract(epoch from i.updated_at)) order by i.place), '[]') as rows
+  i.planned_by_team_id, i.claimed_team_id, i.claimed_team_name, i.overlap_allowed, extract(epoch from i.updated_at), c.holds, c.since, c.until) order by i.place), '[]') as rows
 from items i left join claims c on c.id = i.id where i.session_id = $1`
 
 /** All items of a session, in the order of planning, without their long texts. A claim whose lease is over reads as open. */
@@ -58,7 +57,7 @@ export const boardRows = async ({ query }: Queries, sessionId: string, leaseS: n
 }
 
 const rowOf = ([id, kind, title, stored, priority, place, dependsOn, paths, ownerId, plannedByTeamId, ...claim]: Listed): BoardRow => {
-  const [claimedTeamId, claimedTeamName, overlapAllowed, holds, claimedAt, expiresAt, changedAt] = claim
+  const [claimedTeamId, claimedTeamName, overlapAllowed, changedAt, holds, claimedAt, expiresAt] = claim
   const lapsed = stored === 'claimed' && holds !== true
   const status = lapsed ? 'open' : stored
   const about = { id, kind, title, status, priority, place, dependsOn, paths, ownerId, plannedByTeamId, changedAt, lapsed }

@@ -7,12 +7,17 @@ const TRIGRAM = 3 // characters: the index knows no shorter text
 
 const patternOf = (word: string) => `%${word.replace(/[\\%_]/g, '\\$&')}%`
 
+const wordsOf = (query: string): string[] =>
+  [...new Set(query.split(/\s+/))].filter((word) => word !== '').toSorted((a, b) => b.length - a.length)
+
 /** The patterns of a query's words, whatever their case, parts of words as well; the longest first. */
-export const patternsOf = (query: string): string[] =>
-  [...new Set(query.split(/\s+/))]
-    .filter((word) => word !== '')
-    .toSorted((a, b) => b.length - a.length)
-    .map(patternOf)
+export const patternsOf = (query: string): string[] => wordsOf(query).map(patternOf)
+
+/** The longest words of a query that have letters for trigrams. */
+export const longWordsOf = (query: string): string[] =>
+  wordsOf(query)
+    .filter((word) => /[\p{L}\p{N}]{2}/u.test(word))
+    .slice(0, INDEXED)
 
 const indexedOf = (patterns: string[]) => patterns.filter((pattern) => pattern.length >= TRIGRAM + 2).slice(0, INDEXED)
 
