@@ -1,12 +1,15 @@
 // A session with an agent while its page is open. What a task did is loaded when its line is unfolded, and again while it runs and stays
-// unfolded; the tree of sessions when it has changed.
+// unfolded; what can be chosen for a prompt, once, likewise; the tree of sessions when it has changed.
 {
   const EVERY_MS = 2_000
   const loadFrom = async (address, sourceElement) => {
     const response = await fetch(address, { headers: { accept: 'text/html' } })
     if (response.ok) await htmx.swap({ text: await response.text(), sourceElement, swap: 'none' })
   }
-  const load = (fold) => loadFrom(fold.dataset.trace, fold)
+  const load = async (fold) => {
+    await loadFrom(fold.dataset.trace, fold)
+    if ('once' in fold.dataset) delete fold.dataset.trace // what is typed in it stays
+  }
   const again = (fold) => {
     const running = fold.querySelector('[data-running]') !== null
     if (running || fold.dataset.ran) load(fold).catch(() => {}) // the next time comes soon

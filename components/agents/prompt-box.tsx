@@ -29,6 +29,8 @@ export interface PromptBoxProps {
   problem?: Problem | undefined
   /** The form takes the place of one that was just sent. */
   again?: boolean
+  /** All choices are there from the beginning. */
+  whole?: boolean
 }
 
 /** The composer of a session with an agent: a person chooses whether to prompt the agent or to write to all teams. Radio buttons and :has(),
@@ -93,40 +95,63 @@ export const PromptBox = (props: PromptBoxProps) => {
           <Icon name="send" />
         </Button>
       </div>
-      <How {...props} values={values} />
+      <How {...props} />
     </form>
   )
 }
 
-// Folded: most prompts go on where the agent is.
-const How = ({ agents, bypass, unable, values = {} }: PromptBoxProps) => (
-  <details className="text-[12.5px]" open={values.mode !== undefined && values.mode !== 'continue'}>
-    <summary className="w-fit cursor-pointer text-muted-foreground hover:text-foreground">
-      <span className="hidden group-has-[[value=continue]:checked]/prompt:inline">It goes on in its conversation</span>
-      <span className="hidden group-has-[[value=fork]:checked]/prompt:inline">In a fork</span>
-      <span className="hidden group-has-[[value=subsession]:checked]/prompt:inline">In a subsession</span>
-    </summary>
-    <div className="thin-scroll mt-2 grid max-h-[28dvh] gap-3 overflow-y-auto">
-      <fieldset className="grid gap-1.5 sm:grid-cols-3">
-        <legend className="sr-only">How it goes on</legend>
-        {Object.entries(MODES).map(([mode, { label, about }]) => (
-          <ModeChoice key={mode} mode={mode as Mode} label={label} about={about} unable={unable[mode as Mode]} chosen={values.mode} />
-        ))}
-      </fieldset>
-      <div className="grid gap-2 group-has-[[value=continue]:checked]/prompt:hidden sm:grid-cols-2">
-        <FormField name="title" label="Title" maxLength={200} defaultValue={values.title} placeholder="As here" />
-        <FormField
-          name="branch"
-          label="Branch, for a worktree of its own"
-          maxLength={400}
-          defaultValue={values.branch}
-          placeholder="The same worktree"
-        />
-        <AgentSelect agents={agents} chosen={values.agentic_tool} unsaid="As here" />
-        <PermissionSelect chosen={values.permission_mode ?? ''} {...(bypass !== undefined && { bypass })} unsaid="As here" />
-      </div>
+// Folded: most prompts go on where the agent is. What else there is to choose is loaded when it is unfolded (public/agents.js): it weighs as
+// much as ten messages. Without script there is a page with all of it.
+const How = (props: PromptBoxProps) => {
+  const { sessionId, values = {}, whole = values.mode !== undefined } = props
+  const address = `/sessions/${sessionId}/prompt`
+  return (
+    <details className="text-[12.5px]" open={whole} {...(!whole && { 'data-trace': `${address}?part`, 'data-once': '' })}>
+      <summary className="w-fit cursor-pointer text-muted-foreground hover:text-foreground">
+        <span className="group-has-[[value=fork]:checked]/prompt:hidden group-has-[[value=subsession]:checked]/prompt:hidden">
+          It goes on in its conversation
+        </span>
+        <span className="hidden group-has-[[value=fork]:checked]/prompt:inline">In a fork</span>
+        <span className="hidden group-has-[[value=subsession]:checked]/prompt:inline">In a subsession</span>
+      </summary>
+      {whole ? (
+        <PromptChoices {...props} />
+      ) : (
+        <p id={CHOICES} className="mt-2">
+          <a href={address} className="underline">
+            All choices, on a page of their own
+          </a>
+        </p>
+      )}
+    </details>
+  )
+}
+
+/** What the choices take the place of. */
+export const CHOICES = 'prompt-choices'
+
+/** How a prompt goes on, and for a new session where and with whom. */
+export const PromptChoices = ({ agents, bypass, unable, values = {} }: Pick<PromptBoxProps, 'agents' | 'bypass' | 'unable' | 'values'>) => (
+  <div id={CHOICES} className="thin-scroll mt-2 grid max-h-[28dvh] gap-3 overflow-y-auto">
+    <fieldset className="grid gap-1.5 sm:grid-cols-3">
+      <legend className="sr-only">How it goes on</legend>
+      {Object.entries(MODES).map(([mode, { label, about }]) => (
+        <ModeChoice key={mode} mode={mode as Mode} label={label} about={about} unable={unable[mode as Mode]} chosen={values.mode} />
+      ))}
+    </fieldset>
+    <div className="grid gap-2 group-has-[[value=continue]:checked]/prompt:hidden sm:grid-cols-2">
+      <FormField name="title" label="Title" maxLength={200} defaultValue={values.title} placeholder="As here" />
+      <FormField
+        name="branch"
+        label="Branch, for a worktree of its own"
+        maxLength={400}
+        defaultValue={values.branch}
+        placeholder="The same worktree"
+      />
+      <AgentSelect agents={agents} chosen={values.agentic_tool} unsaid="As here" />
+      <PermissionSelect chosen={values.permission_mode ?? ''} {...(bypass !== undefined && { bypass })} unsaid="As here" />
     </div>
-  </details>
+  </div>
 )
 
 interface ModeProps {
@@ -147,9 +172,9 @@ const ModeChoice = ({ mode, label, about, unable, chosen = 'continue' }: ModePro
   </label>
 )
 
-/** Without script: a prompt that was refused, to be corrected and sent again. */
+/** Without script: a prompt with all its choices; or one that was refused, to be corrected and sent again. */
 export const PromptPage = ({ frame, box }: { frame: Frame; box: PromptBoxProps }) => (
-  <UnsentPage frame={frame} sessionId={box.sessionId} what="prompt">
-    <PromptBox {...box} />
+  <UnsentPage frame={frame} sessionId={box.sessionId} what="prompt" isNew={box.problem === undefined}>
+    <PromptBox {...box} whole />
   </UnsentPage>
 )

@@ -36,7 +36,9 @@ export const planWork = op({
       .array(newItem)
       .min(1)
       .max(50)
-      .describe('depends_on: item_ids, or #1, #2 … of this call. paths: what it edits (src/parser, docs/*.md, **/x.ts). owner: a team.'),
+      .describe(
+        'depends_on: item_ids, or #1, #2 and so on of this call. paths: what it edits (src/parser, docs/*.md, **/x.ts). owner: a team.',
+      ),
     claim: z.boolean().default(false),
   }),
   output: z.object({ items: z.array(item) }),

@@ -8,7 +8,7 @@ import { errorAnswer, type Env, type Http } from '../doors/http/http.ts'
 import { liveRoutes } from './live/routes.tsx'
 import { previewConclusion, showForm, submitForm, type FormName } from './forms/session-forms.tsx'
 import { frameOf, page, seeOther, toSignIn, wantsPage, type Site } from './respond.tsx'
-import { submitInterrupt, submitPermission, submitPrompt } from './agents/acts.tsx'
+import { promptForm, submitInterrupt, submitPermission, submitPrompt } from './agents/acts.tsx'
 import { newAgentSession, openAgentSession, worktreesPage } from './agents/worktrees.tsx'
 import { submitDecision, submitRenewal, submitWithdrawal } from './records/acts.tsx'
 import { approvalPage } from './records/approval.tsx'
@@ -60,6 +60,7 @@ const READ: Routes = {
   '/sessions/:id/records': asidePage('records'),
   '/sessions/:id/records/:record/withdraw': showWithdraw,
   '/records': recordsPage,
+  '/sessions/:id/prompt': promptForm,
   '/sessions/:id/history': docHistoryPage,
   '/sessions/:id/turns': tracePage,
   '/sessions/:id/turns/:turn': tracePage,

@@ -173,8 +173,8 @@ export const CONTROL: Mutant[] = [
     name: 'control: any number of prompts is queued',
     breaks: 'at most 50 open tasks below one root',
     file: 'src/control/tasks/queue-prompt.ts',
-    from: `agent.open >= MOST_OPEN_TASKS`,
-    to: `agent.open >= 10 * MOST_OPEN_TASKS`,
+    from: `others >= MOST_OPEN_TASKS`,
+    to: `others >= 10 * MOST_OPEN_TASKS`,
     tests: control('genealogy'),
   },
   {

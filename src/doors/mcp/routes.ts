@@ -133,10 +133,21 @@ const answered = async (request: JSONRPCRequest, c: Http, asker: Asker): Promise
   const changing = tellsOfChanges && operation?.changesResources === true
   const needsStream = operation?.held || changing || request.params?._meta?.progressToken !== undefined
   if (needsStream && c.req.header('accept')?.includes('text/event-stream')) return streamed(request, asker, changing)
-  const answer = json(await ask(request, call))
+  const answer = json(encoded(await ask(request, call)))
   observeWake(services, call)
   return answer
 }
+
+// A list of tools is by far the longest answer that is asked for often, and always the same: its tools are encoded once. Encoding them each
+// time took a quarter of a call's processor time (bench/before-after).
+const encoded = (message: JSONRPCMessage): string => {
+  const { result } = message as { result?: { tools?: object } }
+  if (!Array.isArray(result?.tools)) return JSON.stringify(message)
+  const tools = toolsEncoded.get(result.tools) ?? JSON.stringify(result.tools)
+  toolsEncoded.set(result.tools, tools)
+  return JSON.stringify({ ...message, result: { ...result, tools: 0 } }).replace('"tools":0', () => `"tools":${tools}`)
+}
+const toolsEncoded = new WeakMap<object, string>()
 
 // Only clients of revision 2025-03-26 send batches.
 const batch = async (messages: unknown[], exchange: Exchange<Call>, call: Call): Promise<Response> => {

@@ -1,5 +1,6 @@
 // What a signed-in person does to an agent: prompts it, interrupts it, and answers what it asks leave for.
-import { PromptBox, PromptPage } from '../../../components/agents/prompt-box.tsx'
+import { CHOICES, PromptBox, PromptChoices, PromptPage } from '../../../components/agents/prompt-box.tsx'
+import { renderToStaticMarkup } from 'react-dom/server'
 import { answerPermission } from '../../control/permissions/answer.ts'
 import { interruptSession } from '../../control/tasks/interrupt-session.ts'
 import { sendPrompt } from '../../control/tasks/send-prompt.ts'
@@ -11,10 +12,19 @@ import { watchedAgents } from '../../stores/control/watched.ts'
 import { assertActor, nextKey, performAsPerson, problemOf } from '../forms/perform-as-person.ts'
 import { formOf, LARGE_FORM, valuesOf } from '../form.ts'
 import { inboxBefore } from '../records/came-from.ts'
-import { fragment, frameOf, page, seeOther, type Site } from '../respond.tsx'
+import { partial } from '../live/partial.ts'
+import { fragment, frameOf, htmlResponse, page, seeOther, type Site } from '../respond.tsx'
 import { promptBoxOf } from './prompt-box.ts'
 
 type Values = Record<string, string>
+
+/** GET /sessions/:id/prompt: the form with all its choices as a page; with `?part`, the choices alone, for the fold of the session's page. */
+export const promptForm = async (c: Http, site: Site): Promise<Response> => {
+  assertActor(c, site)
+  const box = { ...(await boxOf(site, c.req.param('id')!, crypto.randomUUID())), whole: true }
+  if (c.req.query('part') === undefined) return page(c, <PromptPage frame={frameOf(c, site)} box={box} />)
+  return htmlResponse(c, partial(`#${CHOICES}`, 'outerHTML', renderToStaticMarkup(<PromptChoices {...box} />)))
+}
 
 /** POST /sessions/:id/prompt: `prompt`, `mode`, and for a fork or subsession `title`, `branch`, `agentic_tool`, `permission_mode`. htmx gets a new, empty
  *  form, or the same form with the problem; a new session is gone to. */
@@ -41,12 +51,17 @@ const promptInput = (session_id: string, { prompt = '', mode = 'continue', title
   return { session_id, prompt, mode, ...Object.fromEntries(said) }
 }
 
-const boxAfter = async ({ services }: Site, sessionId: string, values: Values, error: ErrorBody | undefined) => {
+const boxOf = async ({ services }: Site, sessionId: string, idempotencyKey: string) => {
   const { id } = await existingSession(services.database, sessionId)
   const [agent] = await watchedAgents(services.database, [id])
-  if (!agent) return refuse('conflict', 'This session has no agent. Write to its teams instead.')
-  return { ...promptBoxOf(agent, nextKey(values.key, error)), again: true, ...(error && { values, problem: problemOf(error) }) }
+  return agent ? promptBoxOf(agent, idempotencyKey) : refuse('conflict', 'This session has no agent. Write to its teams instead.')
 }
+
+const boxAfter = async (site: Site, sessionId: string, values: Values, error: ErrorBody | undefined) => ({
+  ...(await boxOf(site, sessionId, nextKey(values.key, error))),
+  again: true,
+  ...(error && { values, problem: problemOf(error) }),
+})
 
 /** POST /sessions/:id/interrupt */
 export const submitInterrupt = (c: Http, site: Site): Promise<Response> => act(c, site, interruptSession, { session_id: c.req.param('id') })
