@@ -1,6 +1,6 @@
-// Builds what others load, when one of its sources is newer: for browsers public/app.css with Tailwind, and public/app.js from public/main.js
-// and all that it imports; public/client.mjs, the client program, from src/client/main.ts likewise, and beside it the licences of
-// the libraries in it. A few milliseconds when nothing has changed.
+// Builds what others load, when one of its sources is newer. For browsers: public/app.css with Tailwind, public/app.js from public/main.js and
+// all that it imports, and public/built/ from the scripts that only some pages load. public/client.mjs, the client program, from
+// src/client/main.ts likewise, and beside it the licences of the libraries in it. A few milliseconds when nothing has changed.
 //   bun components/styles.ts [--force]
 import { spawnSync } from 'node:child_process'
 import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -30,9 +30,15 @@ const STYLES: Build = {
 }
 const SCRIPTS: Build = {
   output: 'public/app.js',
-  sources: [['public', /^(?!app\.js$).*\.js$/]],
+  sources: [['public', /^(?!app\.js$|built\/).*\.js$/]],
   command: (file) => ['build', 'public/main.js', '--minify', '--target=browser', '--format=iife', `--outfile=${file}`],
 }
+// What only some pages load, or a page only when it is wanted.
+const PARTS = ['agents', 'approvals', 'cards', 'counted', 'dialog', 'home', 'push', 'settings', 'sides', 'trace'].map((name): Build => ({
+  output: `public/built/${name}.js`,
+  sources: [['public', new RegExp(`^${name}\\.js$`)]],
+  command: (file) => ['build', `public/${name}.js`, '--minify', '--target=browser', '--format=iife', `--outfile=${file}`],
+}))
 const CLIENT: Build = {
   output: 'public/client.mjs',
   licences: 'public/client.LICENSES.txt',
@@ -56,7 +62,7 @@ const metafileOf = (file: string) => `${file}.json`
 const VERSIONS = ['package.json', 'bun.lock'] // another version of a tool or a library has another result
 
 const main = () => {
-  for (const each of [SCRIPTS, STYLES, CLIENT]) if (process.argv.includes('--force') || isOutdated(each)) build(each)
+  for (const each of [SCRIPTS, ...PARTS, STYLES, CLIENT]) if (process.argv.includes('--force') || isOutdated(each)) build(each)
 }
 
 const isOutdated = ({ output, licences = output, sources }: Build): boolean => {

@@ -107,12 +107,8 @@ const How = (props: PromptBoxProps) => {
   const address = `/sessions/${sessionId}/prompt`
   return (
     <details className="text-[12.5px]" open={whole} {...(!whole && { 'data-trace': `${address}?part`, 'data-once': '' })}>
-      <summary className="w-fit cursor-pointer text-muted-foreground hover:text-foreground">
-        <span className="group-has-[[value=fork]:checked]/prompt:hidden group-has-[[value=subsession]:checked]/prompt:hidden">
-          It goes on in its conversation
-        </span>
-        <span className="hidden group-has-[[value=fork]:checked]/prompt:inline">In a fork</span>
-        <span className="hidden group-has-[[value=subsession]:checked]/prompt:inline">In a subsession</span>
+      <summary id={SUMMARY} className="w-fit cursor-pointer text-muted-foreground hover:text-foreground">
+        {whole ? <HowItGoesOn /> : GOES_ON}
       </summary>
       {whole ? (
         <PromptChoices {...props} />
@@ -127,8 +123,19 @@ const How = (props: PromptBoxProps) => {
   )
 }
 
-/** What the choices take the place of. */
+/** What the choices take the place of, and what is said of them while they are folded. */
 export const CHOICES = 'prompt-choices'
+export const SUMMARY = 'prompt-how'
+const GOES_ON = 'It goes on in its conversation'
+
+/** What was chosen. */
+export const HowItGoesOn = () => (
+  <>
+    <span className="hidden group-has-[[value=continue]:checked]/prompt:inline">{GOES_ON}</span>
+    <span className="hidden group-has-[[value=fork]:checked]/prompt:inline">In a fork</span>
+    <span className="hidden group-has-[[value=subsession]:checked]/prompt:inline">In a subsession</span>
+  </>
+)
 
 /** How a prompt goes on, and for a new session where and with whom. */
 export const PromptChoices = ({ agents, bypass, unable, values = {} }: Pick<PromptBoxProps, 'agents' | 'bypass' | 'unable' | 'values'>) => (

@@ -1,4 +1,4 @@
-// The files of public/: read once, compressed once, with their hash in the URL so that browsers keep them for good.
+// The files of public/, or what components/styles.ts made of them in public/built/: read once, compressed once, with their hash in the URL so that browsers keep them for good.
 import { createHash } from 'node:crypto'
 import type { Http } from '../doors/http/http.ts'
 import { encodingFor, pack, type Encoding, type Packed } from './compress.ts'
@@ -41,7 +41,7 @@ const YEAR_S = 31_536_000
 export const readAssets = async (read: ReadAsset | undefined): Promise<Assets> => {
   const assets = new Map<string, Asset>()
   for (const [name, type] of Object.entries(TYPES)) {
-    const response = await read?.(name)
+    const response = (await read?.(`built/${name}`)) ?? (await read?.(name))
     if (response) assets.set(name, assetOf(new Uint8Array(await response.arrayBuffer()), type))
   }
   return assets

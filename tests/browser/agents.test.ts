@@ -58,7 +58,7 @@ test('a person prompts the agent, watches it work, and has its answer in the fee
       { type: 'reasoning', content: { text: 'Where is it read?' } },
       ...tool('Bash', { command: 'npm test' }, '43 pass'),
     ])
-    const fold = page.locator('details[data-trace]')
+    const fold = page.locator('#rows details[data-trace]')
     await fold.getByText(/Running \d+:\d\d · Bash: npm test · 3 events/).waitFor(SOON)
     await page.locator('#roster', { hasText: 'working' }).waitFor(SOON)
 
@@ -84,7 +84,7 @@ test('a person prompts the agent, watches it work, and has its answer in the fee
     expect(await fold.locator('details.trace-part[open]').count()).toBe(1)
     expect(await page.locator('#roster').textContent()).toContain('idle')
     await page.reload()
-    expect(await page.locator('details[data-trace]').first().textContent()).toContain('Done')
+    expect(await page.locator('#rows details[data-trace]').first().textContent()).toContain('Done')
     expect(complaints).toEqual([])
   }))
 
@@ -187,7 +187,7 @@ test('without script a person prompts, forks into a new session, interrupts and 
     const { task_id } = await taken(agents, session)
     await agents.ask(task_id, `req-${session}`, { tool_name: 'Write', text: 'notes.md' })
     await page.reload()
-    await page.click('details[data-trace] summary')
+    await page.click('#rows details[data-trace] summary')
     await page.click('text=All that it did, on a page of its own')
     expect(page.url()).toContain('/turns/')
     await page.goto(`/sessions/${session}`)
@@ -198,6 +198,7 @@ test('without script a person prompts, forks into a new session, interrupts and 
     await agents.finish(task_id, { status: 'interrupted' })
     await page.click('label:has(#to-agent)')
     await page.click('#prompt-box summary')
+    await page.click('#prompt-box a:has-text("All choices")')
     await page.check('[name=mode][value=subsession]')
     await page.fill('#prompt-box [name=title]', 'A part of it')
     await page.selectOption('#prompt-box [name=permission_mode]', 'plan')
@@ -413,8 +414,8 @@ test('what agents, runners and prompts say is text on every page, also where it 
     ])
     await agents.ask(task_id, fit(100), { tool_name: name, text: fit(5_000), input: { [name]: fit(2_000) } })
     await page.locator('section[aria-label^="Leave for"]').waitFor(SOON)
-    await page.locator('details[data-trace] > summary').first().click()
-    await page.locator('details[data-trace] .trace-part').first().waitFor(SOON)
+    await page.locator('#rows details[data-trace] > summary').first().click()
+    await page.locator('#rows details[data-trace] .trace-part').first().waitFor(SOON)
     expect(await foreign(page)).toEqual([])
     await agents.finish(task_id, { status: 'interrupted', interrupted_by: 'asks', error: { code: 'x', message: fit(2_000) } })
     await page.locator('.row-message', { hasText: 'The next prompt is the answer' }).waitFor(SOON)

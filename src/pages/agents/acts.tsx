@@ -1,5 +1,5 @@
 // What a signed-in person does to an agent: prompts it, interrupts it, and answers what it asks leave for.
-import { CHOICES, PromptBox, PromptChoices, PromptPage } from '../../../components/agents/prompt-box.tsx'
+import { CHOICES, HowItGoesOn, PromptBox, PromptChoices, PromptPage, SUMMARY } from '../../../components/agents/prompt-box.tsx'
 import { renderToStaticMarkup } from 'react-dom/server'
 import { answerPermission } from '../../control/permissions/answer.ts'
 import { interruptSession } from '../../control/tasks/interrupt-session.ts'
@@ -23,7 +23,8 @@ export const promptForm = async (c: Http, site: Site): Promise<Response> => {
   assertActor(c, site)
   const box = { ...(await boxOf(site, c.req.param('id')!, crypto.randomUUID())), whole: true }
   if (c.req.query('part') === undefined) return page(c, <PromptPage frame={frameOf(c, site)} box={box} />)
-  return htmlResponse(c, partial(`#${CHOICES}`, 'outerHTML', renderToStaticMarkup(<PromptChoices {...box} />)))
+  const choices = partial(`#${CHOICES}`, 'outerHTML', renderToStaticMarkup(<PromptChoices {...box} />))
+  return htmlResponse(c, choices + partial(`#${SUMMARY}`, 'innerHTML', renderToStaticMarkup(<HowItGoesOn />)))
 }
 
 /** POST /sessions/:id/prompt: `prompt`, `mode`, and for a fork or subsession `title`, `branch`, `agentic_tool`, `permission_mode`. htmx gets a new, empty
