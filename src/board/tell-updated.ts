@@ -1,6 +1,6 @@
 // What a session hears of an item that changed.
 import type { Context } from '../operations/context.ts'
-import { tellReleased } from '../rooms/released-work.ts'
+import { tellReleased } from '../rooms/work/released-work.ts'
 import { authorOf } from '../rooms/who-may.ts'
 import type { Board } from '../stores/records/board.ts'
 import type { BoardRow, Item } from '../stores/records/items.ts'

@@ -16,7 +16,7 @@ import {
 } from './catch-up-sections.ts'
 import { originOf } from './origin.ts'
 import { event, maxChars, op, outlineRow, sessionId, time, version } from './schemas.ts'
-import { workSection } from './work-section.ts'
+import { workSection } from './work/work-section.ts'
 
 const DEFAULT_CHARS = 8_000
 const LEAST_CHARS = 2_000 // fewer leave no room for rows

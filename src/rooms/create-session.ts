@@ -9,7 +9,7 @@ import { createDocument, readDocument, type Author } from '../stores/documents.t
 import { addParticipant, memberByToken, type Participant } from '../stores/members.ts'
 import { insertSession, sessionById, type NewSessionRow, type Session } from '../stores/sessions.ts'
 import { conclusionOf } from './document/conclusion.ts'
-import { boardNow, openWorkLines } from './open-work.ts'
+import { boardNow, openWorkLines } from './work/open-work.ts'
 import { authorOf } from './who-may.ts'
 import { unusedHue, unusedName } from './roster.ts'
 import { description, op, pageOp, sessionId, teamName, title } from './schemas.ts'

@@ -14,7 +14,7 @@ import { conclusionIn } from './document/conclusion.ts'
 import { decisionEntry, withoutEntriesOf } from './document/decisions.ts'
 import { sectionsOf, type Section } from './document/outline.ts'
 import { openQuestions, teamKeys } from './feed/questions.ts'
-import { boardNow, openWorkLines } from './open-work.ts'
+import { boardNow, openWorkLines } from './work/open-work.ts'
 import { originOf } from './origin.ts'
 import { participantOf } from './roster.ts'
 

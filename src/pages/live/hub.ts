@@ -16,7 +16,7 @@ import type { SessionWithDoc } from '../session/state.ts'
 import { teamLookup } from '../session/team-lookup.ts'
 import { feedEndAt, missedRows, type FeedPosition } from './catch-up.ts'
 import { CLOSED, feedPartials, frame, PING, type Bytes } from './frames.tsx'
-import { LiveState } from './state.ts'
+import { changesSides, LiveState } from './state.ts'
 
 const PING_MS = 15_000
 const TRY_AGAIN_MS = 1_000
@@ -24,9 +24,6 @@ const TRY_AGAIN_MS = 1_000
 // viewer does not wait.
 const GATHER_MS_PER_VIEWER = 0.05
 const PAGES_CACHED = 8
-
-const OF_SIDES = /^(?:work|proposal|record)_/
-const isOfSides = ({ type, event }: Event): boolean => type === 'system' && OF_SIDES.test(String(event))
 
 /** An open page's stream, as the hub sees it. */
 interface Subscriber {
@@ -211,7 +208,7 @@ export class Hub {
     // that was not read yet: they are left to the next sweep.
     const edits = await editsIn(this.services.database, this.sessionId, { after: this.version, before: events.at(-1)!.at })
     if (edits.length > 0 || events.some(({ type }) => type === 'system')) await this.#state.read()
-    if (events.some(isOfSides)) await this.#state.readSides()
+    if (events.some(changesSides)) await this.#state.readSides()
     await this.#sendRows(events, edits, edits.at(-1)?.to ?? this.version)
   }
 

@@ -13,6 +13,11 @@ import { approvalsLink, fragmentsOf, renamedHead, type Fragments } from './frame
 
 const SIDES_EVERY_MS = 15_000 // what moves a board or the records is announced: this is for what got lost
 
+const OF_SIDES = /^(?:work|proposal|record)_/
+
+/** Does this event change the board or the records of its session? */
+export const changesSides = ({ type, event }: Event): boolean => type === 'system' && OF_SIDES.test(String(event))
+
 export class LiveState {
   teams: RosterRow[] = []
   #row!: SessionWithDoc

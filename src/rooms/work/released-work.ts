@@ -1,7 +1,7 @@
 // Work that is open again because its claim has ended.
-import type { Context } from '../operations/context.ts'
-import { releaseClaimsOf, type Released } from '../stores/records/leases.ts'
-import { takesWrites, type Session } from '../stores/sessions.ts'
+import type { Context } from '../../operations/context.ts'
+import { releaseClaimsOf, type Released } from '../../stores/records/leases.ts'
+import { takesWrites, type Session } from '../../stores/sessions.ts'
 
 export interface Release {
   reason: 'handed_back' | 'lease_expired' | 'left' | 'taken_back'

@@ -1,9 +1,9 @@
 // What of the board rooms tell: who holds what, and what is unfinished. The board itself is a wing beyond (src/board).
-import { oneLine } from '../core/escape-invisible.ts'
-import type { Queries } from '../../db/database.ts'
-import type { Services } from '../process/services.ts'
-import { blockersOf, boardOf, heldBy, isReady, unfinishedIn, type Board } from '../stores/records/board.ts'
-import type { BoardRow } from '../stores/records/items.ts'
+import { oneLine } from '../../core/escape-invisible.ts'
+import type { Queries } from '../../../db/database.ts'
+import type { Services } from '../../process/services.ts'
+import { blockersOf, boardOf, heldBy, isReady, unfinishedIn, type Board } from '../../stores/records/board.ts'
+import type { BoardRow } from '../../stores/records/items.ts'
 
 /** The board of a session as it is now. */
 export const boardNow = ({ config }: Pick<Services, 'config'>, queries: Queries, sessionId: string): Promise<Board> =>

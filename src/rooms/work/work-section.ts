@@ -1,10 +1,10 @@
 // The section of catch_up on the board.
-import { fitting } from '../core/budget.ts'
-import { teamOf, type Context } from '../operations/context.ts'
-import { countsOf, readyOf, unfinishedIn } from '../stores/records/board.ts'
-import type { BoardRow } from '../stores/records/items.ts'
-import { personIdOf } from '../stores/records/persons.ts'
-import type { CatchUpSection } from './catch-up-sections.ts'
+import { fitting } from '../../core/budget.ts'
+import { teamOf, type Context } from '../../operations/context.ts'
+import { countsOf, readyOf, unfinishedIn } from '../../stores/records/board.ts'
+import type { BoardRow } from '../../stores/records/items.ts'
+import { personIdOf } from '../../stores/records/persons.ts'
+import type { CatchUpSection } from '../catch-up-sections.ts'
 import { boardNow } from './open-work.ts'
 
 const MOST_LISTED = 30
