@@ -17,22 +17,13 @@ import { teamLookup } from '../session/team-lookup.ts'
 import { feedEndAt, missedRows, type FeedPosition } from './catch-up.ts'
 import { CLOSED, feedPartials, frame, PING, type Bytes } from './frames.tsx'
 import { changesSides, LiveState } from './state.ts'
+import type { Subscriber } from './subscriber.ts'
 
 const PING_MS = 15_000
 const TRY_AGAIN_MS = 1_000
-// Sending to 2,000 viewers takes 20 to 40 ms: events that come meanwhile, and for a while after, are sent together (bench/pages). A single
-// viewer does not wait.
+// Sending to 2,000 viewers takes 20 to 40 ms: what comes meanwhile, and for a while after, is sent together (bench/pages). One does not wait.
 const GATHER_MS_PER_VIEWER = 0.05
 const PAGES_CACHED = 8
-
-/** An open page's stream, as the hub sees it. */
-interface Subscriber {
-  /** Hands over bytes that all get; ignored by one that still catches up. */
-  push(bytes: Bytes): void
-  /** Ends the stream of one that has caught up. */
-  endLive(last: Bytes): void
-  end(): void
-}
 
 /** A page of rows for a viewer that lags, and the position that it leads to. */
 interface CatchUpPage extends FeedPosition {
@@ -77,8 +68,8 @@ export class Hub {
       waiter.unsubscribe()
       throw error
     }
-    const { lastSequence } = this.#state.session
-    void this.#follow(new LogReader(this.services, this.sessionId, this.cursor, false, { newest: lastSequence, waiter }))
+    const options = { newest: this.#state.session.lastSequence, waiter }
+    void this.#follow(new LogReader(this.services, this.sessionId, this.cursor, false, options))
     return this
   }
 

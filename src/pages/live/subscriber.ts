@@ -1,0 +1,10 @@
+import type { Bytes } from './frames.tsx'
+
+/** An open page's stream, as the hub sees it. */
+export interface Subscriber {
+  /** Hands over bytes that all get; ignored by one that still catches up. */
+  push(bytes: Bytes): void
+  /** Ends the stream of one that has caught up. */
+  endLive(last: Bytes): void
+  end(): void
+}
