@@ -70,7 +70,6 @@ const meeting = async (texts: readonly string[]): Promise<Meeting> => {
     if (text.trim() === '') continue
     await post('/metadata', { title: fit(`${text} ${i}`, 200), description: text, reason: fit(text, 2_000) })
   }
-  await post('/metadata', { title: `${texts[0]!.slice(0, 100)} alert(1)`, reason: CALM })
   const names = [...new Set(texts.map((text) => fit(text, 100)))].filter(nameIsPlain).slice(0, NAMES)
   await together(names, async (team_name) => {
     const { team_id } = await parley.post(`${path}/join`, { team_name })
@@ -79,6 +78,7 @@ const meeting = async (texts: readonly string[]): Promise<Meeting> => {
   await post('/doc', { content: `## Conclusion\n\nalert(1)\n\n${texts.join('\n\n')}`, expected_version: 0 })
   await post('/doc/append', { text: texts.toReversed().join('\n\n') })
   await propose(path, texts, token)
+  await post('/metadata', { title: `${texts[0]!.slice(0, 100)} alert(1)`, reason: CALM }) // last, so that each page shows such a row
   return { path, transcript: await transcript(texts), token }
 }
 

@@ -40,6 +40,8 @@ onEveryEngine((parley) => {
 
     const out = await submit(here, '/sign-out', {}, cookie)
     expect([out.status, cookieIn(out)]).toEqual([303, 'parley_person='])
+    expect(await isIn(here, cookie)).toBe(false)
+    await soon('the other instance has heard of it', async () => !(await isIn(there, cookie)))
     for (const served of [here, there]) {
       expect(await isIn(served, cookie)).toBe(false)
       expect((await served.send(`/api/sessions/${id}/messages`, { body: 'hello', headers: { cookie } })).status).toBe(401)
