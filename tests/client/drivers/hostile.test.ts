@@ -175,7 +175,8 @@ describe('Claude Code', () => {
     const told = readFileSync(join(stage.folder, 'told'), 'utf8')
     expect(told.trimEnd().split('\n')).toHaveLength(1)
     expect(JSON.parse(told).message).toEqual({ role: 'user', content: prompt })
-    expect(JSON.stringify(stage.commands)).not.toContain(JSON.stringify(prompt).slice(1, -1))
+    const words = JSON.stringify(stage.commands).replace(/[^"]*parley-runner-[^"]*/g, '') // folders have names by chance, such as …-rfklrg
+    expect(words).not.toContain(JSON.stringify(prompt).slice(1, -1))
     expect(existsSync(join(stage.folder, 'made'))).toBe(false)
   })
 
