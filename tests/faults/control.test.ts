@@ -9,8 +9,8 @@ import { startControlled, type Controlled } from '../support/controlled.ts'
 import { buildRunner, newSite, until, type Site, type Started } from '../support/runner.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { databaseOf, ENGINES } from './engines.ts'
+import { FULL } from '../support/full.ts'
 
-const FULL = process.env.FULL === '1'
 const HERE = FULL ? ENGINES : (['postgres'] as const) // two instances, which is the harder case
 const RUNNERS = 5
 const SESSIONS = 10

@@ -3,8 +3,8 @@
 //   FULL=1 bun test tests/faults/crossing.test.ts    200 posts each at an agent's pace, as many tries as are allowed (nine minutes)
 import { describe, expect, test } from 'bun:test'
 import { done, engines, feedOf, room, seat, startParley, viaRest, type Parley, type Seat } from '../support/parley.ts'
+import { FULL } from '../support/full.ts'
 
-const FULL = process.env.FULL === '1'
 const TEAMS = 8
 const PACED = FULL ? { posts: 200, pauseMs: 1_000 } : { posts: 8, pauseMs: 500 }
 const HURRIED = { posts: 40, pauseMs: 0 }

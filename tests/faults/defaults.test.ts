@@ -6,6 +6,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openPostgres } from '../../db/postgres.ts'
 import { freshDatabase, startPostgres, type TestPostgres } from '../support/postgres.ts'
+import { shortOf } from '../support/full.ts'
 import { runServer, startServer } from '../support/server.ts'
 import { call, expectSaid, expectUnbroken, openRoom, post, readFeed, until, wait, type Room } from './rooms.ts'
 
@@ -90,28 +91,31 @@ const expectContention = async (room: Room) => {
   expectSaid(items, texts)
 }
 
-test.each([
-  [`lock_timeout = '20ms'`],
-  [`statement_timeout = '50ms'`],
-  [`default_transaction_isolation = serializable`],
-  [`DateStyle = 'German'`],
-  [`DateStyle = 'SQL, DMY'`],
-  [`TimeZone = 'Asia/Kathmandu'`],
-  [`IntervalStyle = iso_8601`],
-  [`bytea_output = escape`],
-  [`standard_conforming_strings = off`],
-  [`extra_float_digits = -10`],
-  [`transform_null_equals = on`],
-  [`array_nulls = off`],
-  [`idle_session_timeout = '400ms'`],
-  [`idle_in_transaction_session_timeout = '20ms'`],
-  [`client_min_messages = debug5`],
-  [`client_encoding = LATIN1`],
-  [`row_security = off`],
-  [`synchronous_commit = off`],
-  [`exit_on_error = on`],
-  [`gin_fuzzy_search_limit = 1`],
-])(
+// The first ones each stand for a kind: a limit, an isolation, a format, a way to write texts, an encoding, an index that drops rows.
+const SETTINGS = [
+  `lock_timeout = '20ms'`,
+  `statement_timeout = '50ms'`,
+  `default_transaction_isolation = serializable`,
+  `DateStyle = 'SQL, DMY'`,
+  `standard_conforming_strings = off`,
+  `client_encoding = LATIN1`,
+  `gin_fuzzy_search_limit = 1`,
+  `DateStyle = 'German'`,
+  `TimeZone = 'Asia/Kathmandu'`,
+  `IntervalStyle = iso_8601`,
+  `bytea_output = escape`,
+  `extra_float_digits = -10`,
+  `transform_null_equals = on`,
+  `array_nulls = off`,
+  `idle_session_timeout = '400ms'`,
+  `idle_in_transaction_session_timeout = '20ms'`,
+  `client_min_messages = debug5`,
+  `row_security = off`,
+  `synchronous_commit = off`,
+  `exit_on_error = on`,
+]
+
+test.each(shortOf(SETTINGS, 7))(
   'with %s as the default of the database, all works',
   (setting) => withDatabase([`alter database DATABASE set ${setting}`], expectWorks),
   180_000,

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startServer, type TestServer } from '../support/server.ts'
 import { databaseOf, ENGINES } from './engines.ts'
 import { openRoom, readFeed, type Room } from './rooms.ts'
+import { FULL } from '../support/full.ts'
 
-const FULL = process.env.FULL === '1'
 const HERE = FULL ? ENGINES : (['postgres'] as const) // two instances, which is the harder case
 const ROUNDS = 100 // of each race: some 3 s
 const KILLS = FULL ? 40 : 2 // of each server

@@ -11,7 +11,7 @@ import { random } from '../support/random.ts'
 
 const AMOUNT = { sessions: 4_000, records: 12_000, persons: 200 }
 
-onEveryEngine((parley) => {
+onEveryEngine((parley, engine) => {
   let seeded: Promise<void> | undefined
   const database = async () => {
     await (seeded ??= manyRecords(parley().database, AMOUNT))
@@ -86,9 +86,10 @@ onEveryEngine((parley) => {
 
     test('a title with two typos is found among the first three, 95 times in a hundred [E5]', async () => {
       const { query, transaction } = await database()
+      const sample = engine === 'postgres' ? 200 : 40 // what is found does not depend on the engine, and takes the embedded one ten times as long
       const rows = await query<{ id: string; title: string }>(
         `select id, title from (select id, title from items union all select id, title from decisions) r
-         where array_length(string_to_array(title, ' '), 1) >= 3 order by md5(title), id limit 200`,
+         where array_length(string_to_array(title, ' '), 1) >= 3 order by md5(title), id limit ${sample}`,
       )
       const rnd = random(22)
       const missed: [string, string][] = []
@@ -97,8 +98,8 @@ onEveryEngine((parley) => {
         const found = await searchContent({ transaction }, { ...search, query: typed, limit: 3 })
         if (!found.some((one) => one.id === id)) missed.push([title, typed])
       }
-      expect(rows).toHaveLength(200)
-      expect(missed.length, JSON.stringify(missed)).toBeLessThanOrEqual(10)
+      expect(rows).toHaveLength(sample)
+      expect(missed.length, JSON.stringify(missed)).toBeLessThanOrEqual(sample / 20)
     })
 
     test('misspelt words are found where they stand apart in a title', async () => {

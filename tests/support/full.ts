@@ -1,0 +1,5 @@
+/** The long form of tests that repeat something many times, or with many settings: `bun run test:faults`, before a release. */
+export const FULL = process.env.FULL === '1'
+
+/** Of a list of cases the first few; all of them in the long form. */
+export const shortOf = <Case>(cases: readonly Case[], few: number): Case[] => (FULL ? [...cases] : cases.slice(0, few))
