@@ -244,7 +244,7 @@ throughEveryDoor((call, parley) => {
         results.map(({ score }: any) => score).toSorted((a: number, b: number) => b - a),
       )
       expect((await find(word, { content_types: ['action'] })).map(({ id }: any) => id)).toEqual([item.item_id])
-      expect((await find(`Fede the ${word.slice(0, 5)}${word.slice(6)}`))[0].id).toBe(item.item_id)
+      expect((await find(`Fede the ${word.slice(0, 5)}${word.slice(6)}`)).slice(0, 2).map(({ id }: any) => id)).toContain(item.item_id)
       expect((await find(`we keep one ${word} and`, { limit: 1 }))[0].id).toBe(decision.decision_id)
     })
 
