@@ -45,19 +45,29 @@ const TABLES: Record<ContentType, { from: SQL; session: SQL; at: SQL; which: SQL
 }
 const TEXT = sql`(title || ' ' || description)`
 
-// The best rows of each type that the condition finds. A query without trigrams has no condition on them: the index would be read whole.
-const best = ({ types, sessionId, limit }: Search, tiers: { condition: SQL; most: number }[], score: SQL): SQL => {
-  const found = CONTENT_TYPES.flatMap((type) => {
-    const { from, session, at, which } = TABLES[type]
-    const only = sql`${type}::text = any(${pgArray(types)}::text[]) and (${sessionId ?? null}::uuid is null or ${session} = ${sessionId ?? null}::uuid)`
-    return tiers.map(
-      ({ condition, most }) =>
-        sql`(select id, ${type}::text as type, title, description, ${session} as session_id, ${at} as at from ${from}
-          where ${which} and ${only} and ${condition} limit ${sql.raw(String(most))})`,
+interface Tier {
+  condition: SQL
+  /** Candidates of each table. */
+  most: number
+}
+
+// The best rows of each type that the condition finds. A query without trigrams has no condition on them: the index would be read whole. A
+// second tier costs much, and is asked only where the first has not enough: its condition on the count is judged before any row is read.
+const best = ({ types, sessionId, limit }: Search, [first, second]: [Tier, Tier?], score: SQL): SQL => {
+  const found = ({ condition, most }: Tier) =>
+    sql.join(
+      CONTENT_TYPES.map((type) => {
+        const { from, session, at, which } = TABLES[type]
+        const only = sql`${type}::text = any(${pgArray(types)}::text[]) and (${sessionId ?? null}::uuid is null or ${session} = ${sessionId ?? null}::uuid)`
+        return sql`(select id, ${type}::text as type, title, description, ${session} as session_id, ${at} as at from ${from}
+          where ${which} and ${only} and ${condition} limit ${sql.raw(String(most))})`
+      }),
+      sql` union all `,
     )
-  })
-  return sql`select id, type, title, description, session_id, at, ${score} as score
-    from (${sql.join(found, sql` union all `)}) found order by score desc, at desc, id desc limit ${limit * tiers.length}`
+  const more = second && found({ ...second, condition: sql`(select count(*) from first) < ${limit}::int and ${second.condition}` })
+  return sql`with first as materialized (${found(first)})
+    select id, type, title, description, session_id, at, ${score} as score
+    from (select * from first${more ? sql` union all ${more}` : sql``}) found order by score desc, at desc, id desc limit ${limit * 2}`
 }
 
 const hasTrigrams = (query: string) => sql`show_trgm(${query}) <> '{}'`
