@@ -173,8 +173,8 @@ export const CONTROL: Mutant[] = [
     name: 'control: any number of prompts is queued',
     breaks: 'at most 50 open tasks below one root',
     file: 'src/control/tasks/queue-prompt.ts',
-    from: `others >= MOST_OPEN_TASKS`,
-    to: `others >= 10 * MOST_OPEN_TASKS`,
+    from: `>= MOST_OPEN_TASKS) refuse`,
+    to: `>= 10 * MOST_OPEN_TASKS) refuse`,
     tests: control('genealogy'),
   },
   {

@@ -3,7 +3,7 @@ import type { Context } from '../../operations/context.ts'
 import { refuse } from '../../core/errors.ts'
 import { isUuid } from '../../core/ids.ts'
 import { redacted } from '../../core/text.ts'
-import { insertTask, type NewTask, type Task } from '../../stores/control/tasks.ts'
+import { insertTask, othersOpen, type NewTask, type Task } from '../../stores/control/tasks.ts'
 import { roster } from '../../stores/members.ts'
 import { sessionById, type Session } from '../../stores/sessions.ts'
 import { nameKey } from '../../core/text.ts'
@@ -12,6 +12,7 @@ import { runnerTopic, taskTopic } from '../topics.ts'
 import { appendToTask, newEventId, type TaskEvent } from './task-log.ts'
 
 export const MOST_OPEN_TASKS = 50 // below one root, queued or running
+const UNGUARDED = 10 // open tasks of a tree: prompts to several of its sessions at the same moment do not see each other, and from here on are counted one by one
 
 export interface Prompt {
   prompt: string
@@ -57,7 +58,7 @@ export const queuePrompt = async (context: Context, session: Session, { prompt, 
     turnEvents: null,
   }
   const { others, runner_id } = await insertTask(queries, task)
-  if (hasAgent && others >= MOST_OPEN_TASKS) refuseOneMore() // undoes all of it
+  if (hasAgent && others >= UNGUARDED && (await othersOpen(queries, task)) >= MOST_OPEN_TASKS) refuseOneMore() // undoes all of it
   if (before !== undefined) await appendToTask(context, (await sessionById(queries, session.id))!, task, [digestUsed()])
   if (runner_id) context.moved(runnerTopic(runner_id), Date.now())
   context.moved(taskTopic(id), Date.now())

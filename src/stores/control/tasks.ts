@@ -1,6 +1,7 @@
 // Tasks: prompts and what became of them. Each change of a status is one conditional update; a final status never changes.
 import { and, asc, eq, inArray, sql } from 'drizzle-orm'
 import type { Queries } from '../../../db/database.ts'
+import { lockText } from '../../../db/advisory-locks.ts'
 import { pgArray } from '../../../db/arrays.ts'
 import { tasks } from '../../../db/control-schema.ts'
 import { isUuid } from '../../core/ids.ts'
@@ -37,6 +38,19 @@ export const insertTask = async ({ query }: Queries, task: NewTask): Promise<{ o
   const values = [id, sessionId, status, mode, prompt, JSON.stringify(promptedBy), messageId, startSequence, turn]
   const [row] = await query<{ others: number; runner_id: string | null }>(QUEUE, values)
   return row!
+}
+
+/** How many tasks of this session's tree are queued or running, this one left out, counted by one transaction at a time: the lock on the tree
+ *  lasts as long as the transaction. */
+export const othersOpen = async (queries: Queries, { id, sessionId }: Pick<Task, 'id' | 'sessionId'>): Promise<number> => {
+  const [tree] = await queries.query<{ root: string }>('select root_session_id as root from agents where session_id = $1', [sessionId])
+  await lockText(queries, `open tasks below ${tree!.root}`)
+  const [row] = await queries.query<{ others: number }>(
+    `select count(*)::int as others from agents a join tasks t on t.session_id = a.session_id
+     where a.root_session_id = $1 and t.status in ('queued', 'running') and t.id <> $2`,
+    [tree!.root, id],
+  )
+  return row!.others
 }
 
 export const taskById = async ({ db }: Queries, id: string): Promise<Task | undefined> => {

@@ -151,4 +151,19 @@ onEveryEngine((parley) => {
     for (let n = 0; n < 50; n++) await many.start(`Task ${n}.`)
     await refused(many.call('send_prompt', { session_id: many.session_id, prompt: 'One more.' }), 'rate_limited')
   })
+
+  test('of prompts to several sessions of a tree at the same moment no more than 50 are open', async () => {
+    const { call, session_id } = await scene()
+    const children = await Promise.all(
+      Array.from(
+        { length: 9 },
+        async () => (await done(call('send_prompt', { session_id, prompt: 'A part.', mode: 'subsession' }))).session_id,
+      ),
+    )
+    const answers = await Promise.all(
+      Array.from({ length: 63 }, (_, n) => call('send_prompt', { session_id: children[n % 9], prompt: `Task ${n}.` })),
+    )
+    expect(answers.filter(({ ok }) => ok)).toHaveLength(41)
+    for (const { ok, body } of answers) if (!ok) expect(body.code).toBe('rate_limited')
+  })
 })
