@@ -12,7 +12,7 @@ import { runnerTopic, taskTopic } from '../topics.ts'
 import { appendToTask, newEventId, type TaskEvent } from './task-log.ts'
 
 export const MOST_OPEN_TASKS = 50 // below one root, queued or running
-const UNGUARDED = 10 // open tasks of a tree: prompts to several of its sessions at the same moment do not see each other, and from here on are counted one by one
+const UNGUARDED = 16 // open tasks of a tree: prompts to several of its sessions at the same moment do not see each other, and from here on are counted one by one
 
 export interface Prompt {
   prompt: string

@@ -1,7 +1,6 @@
 // Tasks: prompts and what became of them. Each change of a status is one conditional update; a final status never changes.
 import { and, asc, eq, inArray, sql } from 'drizzle-orm'
 import type { Queries } from '../../../db/database.ts'
-import { lockText } from '../../../db/advisory-locks.ts'
 import { pgArray } from '../../../db/arrays.ts'
 import { tasks } from '../../../db/control-schema.ts'
 import { isUuid } from '../../core/ids.ts'
@@ -42,13 +41,14 @@ export const insertTask = async ({ query }: Queries, task: NewTask): Promise<{ o
 
 /** How many tasks of this session's tree are queued or running, this one left out, counted by one transaction at a time: the lock on the tree
  *  lasts as long as the transaction. */
-export const othersOpen = async (queries: Queries, { id, sessionId }: Pick<Task, 'id' | 'sessionId'>): Promise<number> => {
-  const [tree] = await queries.query<{ root: string }>('select root_session_id as root from agents where session_id = $1', [sessionId])
-  await lockText(queries, `open tasks below ${tree!.root}`)
-  const [row] = await queries.query<{ others: number }>(
-    `select count(*)::int as others from agents a join tasks t on t.session_id = a.session_id
-     where a.root_session_id = $1 and t.status in ('queued', 'running') and t.id <> $2`,
-    [tree!.root, id],
+export const othersOpen = async ({ query }: Queries, { id, sessionId }: Pick<Task, 'id' | 'sessionId'>): Promise<number> => {
+  await query(`select pg_advisory_xact_lock(hashtextextended('tasks below ' || root_session_id, 0)) from agents where session_id = $1`, [
+    sessionId,
+  ])
+  const [row] = await query<{ others: number }>(
+    `select count(*)::int as others from agents a join agents b on b.root_session_id = a.root_session_id join tasks t on t.session_id = b.session_id
+     where a.session_id = $1 and t.status in ('queued', 'running') and t.id <> $2`,
+    [sessionId, id],
   )
   return row!.others
 }
