@@ -122,6 +122,9 @@ test(
       mcp_servers: ['notes'],
     })
     expect(runner.output()).toContain('missing  other: put tests/support')
+    expect(runner.output()).toContain(
+      'old    scripted: older than 1.2.4, the oldest that this was tested with; it may fail: put tests/support',
+    )
     const task = hub.prompt(site.app, JSON.stringify([{ input: 1 }]), { agentic_tool: 'mine', mcp_servers: ['notes', 'none'] })
     await until(() => task.finished)
     const { words, start } = JSON.parse(task.events.at(-1)!.content.text)

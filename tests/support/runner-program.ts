@@ -10,6 +10,7 @@ const driver = (agenticTool: string, program: string, words: readonly string[]):
   agenticTool,
   program,
   howToGet: 'put tests/support/scripted-agent.mjs into PATH',
+  oldest: '1.2.4', // the scripted agent calls itself 1.2.3
   start({ folder, env, ...job }, listener, spawn) {
     const child = spawn([program, ...words], { folder, env })
     const tell = (line: unknown) => child.stdin.write(`${JSON.stringify(line)}\n`)

@@ -84,3 +84,13 @@ const askVersion = (program: string, env: Environment): Promise<string | null> =
     })
     child.stdin?.end()
   })
+
+const numbersIn = (version: string): number[] => (/\d+(?:\.\d+)+/.exec(version)?.[0] ?? '').split('.').map(Number)
+
+/** Is this version older than that one? What is not known is not old. */
+export const isOlder = (version: string | null, than: string | undefined): boolean => {
+  if (version === null || than === undefined) return false
+  const [own, least] = [numbersIn(version), numbersIn(than)]
+  const place = least.findIndex((number, i) => (own[i] ?? 0) !== number)
+  return own.length > 1 && place >= 0 && (own[place] ?? 0) < least[place]!
+}

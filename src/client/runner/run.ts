@@ -6,7 +6,7 @@ import { isLoopback } from '../../core/address.ts'
 import { pause } from '../../core/pause.ts'
 import { askHub, Unreachable } from '../hub.ts'
 import { Stop, type Machine } from '../machine.ts'
-import { agentsFor, type Agent, type Agents } from './agents.ts'
+import { agentsFor, isOlder, type Agent, type Agents } from './agents.ts'
 import type { Kinds } from './built-in.ts'
 import type { Driver } from './drivers/driver.ts'
 import { gitIn, type Git, type Repository } from './git.ts'
@@ -115,7 +115,12 @@ const greet = async ({ out, env }: Machine, options: RunnerOptions, { git, repos
         '  ',
       ),
     ),
-    ...agents.found.map(({ driver, version, program }) => `  agent  ${driver.agenticTool}  ${version ?? 'no version'}  ${program}`),
+    ...agents.found.flatMap(({ driver: { agenticTool, howToGet, oldest }, version, program }) => [
+      `  agent  ${agenticTool}  ${version ?? 'no version'}  ${program}`,
+      ...(isOlder(version, oldest)
+        ? [`  old    ${agenticTool}: older than ${oldest}, the oldest that this was tested with; it may fail: ${howToGet}`]
+        : []),
+    ]),
     ...agents.missing.map(({ agenticTool, howToGet }) => `  missing  ${agenticTool}: ${howToGet}`),
   ]
   out.write(`${lines.map(plain).join('\n')}\n`)

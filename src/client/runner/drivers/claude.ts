@@ -13,6 +13,7 @@ export const claude: Driver = {
   agenticTool: 'claude-code',
   program: 'claude',
   howToGet: 'npm install -g @anthropic-ai/claude-code, then run claude once and sign in',
+  oldest: '2.1.197',
   start: (job, listener, spawn) => {
     if (!canBeNamed(job)) return { ended: Promise.resolve(missing(job, 'its id is none of Claude Code')), interrupt() {} }
     try {

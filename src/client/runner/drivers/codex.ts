@@ -13,6 +13,7 @@ export const codex: Driver = {
   agenticTool: 'codex',
   program: 'codex',
   howToGet: 'npm install -g @openai/codex, then run codex once and sign in',
+  oldest: '0.169.0',
   start: (job, listener, spawn) => run(job, listener, spawn),
 }
 

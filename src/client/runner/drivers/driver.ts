@@ -74,5 +74,7 @@ export interface Driver {
   program: string
   /** What a person does to get it. */
   howToGet: string
+  /** The oldest version that it was tested with. */
+  oldest?: string
   start(job: Job, listener: Listener, spawn: Spawn): Running
 }
