@@ -1,6 +1,6 @@
 import { escapeInvisible } from '../../src/core/escape-invisible.ts'
+import { AskingRow } from '../parts/asking-row.tsx'
 import { cn } from '../parts/cn.ts'
-import { clock, moment } from '../parts/time.ts'
 import { TeamName } from '../parts/team.tsx'
 import { FOR_ACTORS } from '../session/warning-strip.tsx'
 import { Button } from '../ui/button.tsx'
@@ -8,28 +8,14 @@ import { Input } from '../ui/input.tsx'
 import type { PermissionItem, PermissionView } from './agent-view.ts'
 
 /** What the agent asks leave for, as a row of the feed. */
-export const PermissionRow = ({ item: { sequence, at, team, card } }: { item: PermissionItem }) => (
-  <li id={`m${sequence}`} className="row row-message relative flex gap-3 px-4 pt-3 pb-1">
-    <span aria-hidden="true" className="grid size-7 shrink-0 place-items-center rounded-md bg-warn/15 font-semibold text-warn-foreground">
-      ?
-    </span>
-    <div className="min-w-0 flex-1">
-      <p className="mb-1 flex items-baseline gap-2 text-[13px]">
-        <span className="min-w-0">{team ? <TeamName team={team} /> : 'The agent'} asks for leave</span>
-        <a
-          href={`#m${sequence}`}
-          aria-label={`Message ${sequence}, ${clock(at)}`}
-          className="ml-auto shrink-0 text-[11px] text-muted-foreground tabular-nums"
-        >
-          <time dateTime={at} title={moment(at)}>
-            {clock(at)}
-          </time>
-        </a>
-      </p>
+export const PermissionRow = ({ item: { sequence, at, team, card } }: { item: PermissionItem }) => {
+  const heading = <>{team ? <TeamName team={team} /> : 'The agent'} asks for leave</>
+  return (
+    <AskingRow sequence={sequence} at={at} sign="?" heading={heading}>
       <PermissionCard card={card} />
-    </div>
-  </li>
-)
+    </AskingRow>
+  )
+}
 
 /** The card: what is asked, and the answer or the way to give it. An open page puts the answered one in its place. */
 export const PermissionCard = ({ card }: { card: PermissionView }) => {

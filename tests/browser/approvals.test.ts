@@ -1,13 +1,11 @@
 // The inbox and the cards of proposals as a person uses them: by keyboard, by touch, without script, and while others decide.
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import type { Page } from 'playwright'
-import { openPostgres } from '../../db/postgres.ts'
-import { migrate } from '../../db/migrate.ts'
 import { violations } from '../support/axe.ts'
 import { startAgents } from '../support/demo-agents.ts'
 import { fillProposals, proposalRoom } from '../support/demo-proposals.ts'
-import { freshDatabase, startPostgres } from '../support/postgres.ts'
-import { KEY, MOBILE, serveSite, withSite, type Site } from '../support/site.ts'
+import { KEY, MOBILE, serveSite, withSite } from '../support/site.ts'
+import { withTwoSites } from '../support/two-sites.ts'
 
 const SOON = { timeout: 10_000 }
 const WIDE = { viewport: { width: 1280, height: 800 } }
@@ -328,24 +326,10 @@ test('what comes while the page is open moves nothing, and what is typed and fol
     expect(complaints).toEqual([])
   }))
 
-let instances: Site[] = []
-let dropPair = async () => {}
-beforeAll(async () => {
-  const server = await startPostgres()
-  const { url, drop } = await freshDatabase(server.url)
-  const database = await openPostgres(url)
-  await migrate(database)
-  instances = [await serveSite({}, { database }), await serveSite({}, { database: { ...database, close: async () => {} } })]
-  dropPair = async () => {
-    for (const one of instances.toReversed()) await one.stop()
-    await drop()
-    await server.stop()
-  }
-}, 120_000)
-afterAll(() => dropPair(), 60_000)
+const twoSites = withTwoSites()
 
 test('what somebody else decides at another instance changes the open cards within 500 ms, in the inbox and in the feed', async () => {
-  const [here, there] = instances as [Site, Site]
+  const [here, there] = twoSites()
   const entered = await fetch(`${there.url}/sign-in`, {
     method: 'POST',
     redirect: 'manual',

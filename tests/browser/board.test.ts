@@ -1,12 +1,10 @@
 // A session's board as people see it: live beside the feed, changed by them in dialogs and by plain forms, on a phone and without script.
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright'
-import { migrate } from '../../db/migrate.ts'
-import { openPostgres } from '../../db/postgres.ts'
 import { violations } from '../support/axe.ts'
 import { fillRecords, recordsTeams, type RecordsDemo } from '../support/demo-records.ts'
-import { freshDatabase, startPostgres } from '../support/postgres.ts'
-import { MOBILE, serveSite, withSite, type Site } from '../support/site.ts'
+import { MOBILE, withSite, type Site } from '../support/site.ts'
+import { withTwoSites } from '../support/two-sites.ts'
 
 const SOON = { timeout: 10_000 }
 const WIDE = { viewport: { width: 1280, height: 800 } }
@@ -63,24 +61,10 @@ const shows = async (page: Page, selector: string, act: () => Promise<unknown>):
   return Math.max(0, (await shown) - began)
 }
 
-let instances: Site[] = []
-let dropPair = async () => {}
-beforeAll(async () => {
-  const server = await startPostgres()
-  const { url, drop } = await freshDatabase(server.url)
-  const database = await openPostgres(url)
-  await migrate(database)
-  instances = [await serveSite({}, { database }), await serveSite({}, { database: { ...database, close: async () => {} } })]
-  dropPair = async () => {
-    for (const one of instances.toReversed()) await one.stop()
-    await drop()
-    await server.stop()
-  }
-}, 120_000)
-afterAll(() => dropPair(), 60_000)
+const twoSites = withTwoSites()
 
 test('what teams claim, note, finish and hand back at another instance is on the open board within 500 ms', async () => {
-  const [here, there] = instances as [Site, Site]
+  const [here, there] = twoSites()
   const { board, bea, lexer, printer, tokens, at } = await scene(here)
   const teamThere = (path: string, body: object) => there.post(path, body, tokens[1])
   await using(

@@ -4,6 +4,7 @@ import type { Mutant } from './list.ts'
 const control = (...names: string[]) => names.map((name) => `tests/conformance/control/${name}.test.ts`)
 
 const TASKS = 'src/stores/control/tasks.ts'
+const HANDED_TASKS = 'src/stores/control/handed-tasks.ts'
 const TAKE = 'src/control/runner/take.ts'
 const FINISH = 'src/control/runner/finish.ts'
 const LEASE = 'src/control/runner/lease.ts'
@@ -26,7 +27,7 @@ export const CONTROL: Mutant[] = [
   {
     name: 'control: a task that its runner has named is handed out again',
     breaks: 'no task runs twice',
-    file: TASKS,
+    file: HANDED_TASKS,
     from: `update tasks set acknowledged = true where`,
     to: `update tasks set acknowledged = false where`,
     tests: control('tasks'),
@@ -34,7 +35,7 @@ export const CONTROL: Mutant[] = [
   {
     name: 'control: a task counts as received once it was handed out',
     breaks: 'an answer of take that is lost loses no task',
-    file: TASKS,
+    file: HANDED_TASKS,
     from: `started_at = clock_timestamp(), acknowledged = false,`,
     to: `started_at = clock_timestamp(), acknowledged = true,`,
     tests: control('tasks'),
@@ -50,7 +51,7 @@ export const CONTROL: Mutant[] = [
   {
     name: 'control: the prompts of a session run the newest first',
     breaks: 'prompts of one session run in the order of the log',
-    file: TASKS,
+    file: HANDED_TASKS,
     from: `(o.status = 'queued' and o.start_sequence < t.start_sequence)`,
     to: `(o.status = 'queued' and o.start_sequence > t.start_sequence)`,
     tests: control('tasks'),
@@ -74,7 +75,7 @@ export const CONTROL: Mutant[] = [
   {
     name: 'control: a stopped session goes on with its queue',
     breaks: 'stop holds what is queued until start',
-    file: TASKS,
+    file: HANDED_TASKS,
     from: `join agents a on a.session_id = t.session_id and not a.held`,
     to: `join agents a on a.session_id = t.session_id`,
     tests: control('managing'),
@@ -164,7 +165,7 @@ export const CONTROL: Mutant[] = [
   {
     name: 'control: a limit of cost is ignored',
     breaks: 'past max_usd prompts stay queued',
-    file: TASKS,
+    file: HANDED_TASKS,
     from: "s.status = 'active' and not ${IS_SPENT}",
     to: "s.status = 'active' and (true or ${IS_SPENT})",
     tests: control('tasks'),

@@ -14,11 +14,10 @@ import {
   handOut,
   interruptOrders,
   runningOn,
-  setTask,
   waitingSeconds,
   type Handed,
-  type Task,
-} from '../../stores/control/tasks.ts'
+} from '../../stores/control/handed-tasks.ts'
+import { setTask, type Task } from '../../stores/control/tasks.ts'
 import type { Queries } from '../../../db/database.ts'
 import { sessionById } from '../../stores/sessions.ts'
 import { digestOf } from '../genealogy/digest.ts'

@@ -1,0 +1,113 @@
+// What a runner gets to do, and what it is told of that meanwhile.
+import { inArray } from 'drizzle-orm'
+import { pgArray } from '../../../db/arrays.ts'
+import type { Queries } from '../../../db/database.ts'
+import { tasks } from '../../../db/control-schema.ts'
+import { isUuid } from '../../core/ids.ts'
+import type { Task } from './tasks.ts'
+
+/** What a runner is told of a task that it gets. */
+export interface Handed {
+  task: Task
+  agentic_tool: string
+  permission_mode: string
+  path: string
+  conversation: string | null
+  fork_conversation: string | null
+  fork_conversation_at: string | null
+  context_files: string[]
+  mcp_servers: string[]
+}
+
+interface HandedRow extends Omit<Handed, 'task'> {
+  id: string
+}
+
+// A limit holds for the session that has it and for all below it.
+const IS_SPENT = `exists (select from agents l where l.session_id in (a.root_session_id, a.session_id) and l.max_usd is not null and l.max_usd <= (
+  select coalesce(sum((u.usage->>'cost_usd')::float8), 0) from tasks u join agents b on b.session_id = u.session_id
+  where b.root_session_id = l.session_id or b.session_id = l.session_id))`
+
+// Those of sessions that work in the runner's worktrees and run nothing now, the oldest prompt of each, the oldest first. One that is held
+// or archived waits; one whose tree has spent what it may, too.
+const NEXT = `
+select t.id from tasks t
+join sessions s on s.id = t.session_id and s.archived_at is null
+join agents a on a.session_id = t.session_id and not a.held
+join worktrees w on w.id = s.worktree_id and w.runner_id = $1 and w.gone_at is null
+where t.status = 'queued' and s.status = 'active' and not ${IS_SPENT}
+  and not exists (select from tasks o where o.session_id = t.session_id
+    and ((o.status = 'running' and o.runner_id is not null) or (o.status = 'queued' and o.start_sequence < t.start_sequence)))
+order by t.created_at, t.id limit $2::int for update of t skip locked`
+
+/** Hands at most `limit` queued tasks out to a runner, whose row the caller has locked; returns their ids. */
+export const handOut = async ({ query }: Queries, runnerId: string, limit: number): Promise<string[]> => {
+  if (limit <= 0) return []
+  const rows = await query<{ id: string }>(
+    `with next as materialized (${NEXT})
+     update tasks set status = 'running', runner_id = $1, started_at = clock_timestamp(), acknowledged = false,
+       permission_mode = (select permission_mode from sessions where id = session_id)
+     where id in (select id from next) returning id`,
+    [runnerId, limit],
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** The tasks that a runner has and has not named yet. */
+export const handedOut = async ({ query, db }: Queries, runnerId: string): Promise<Handed[]> => {
+  const rows = await query<HandedRow>(
+    `select t.id, s.agentic_tool, t.permission_mode, w.path, a.conversation, a.fork_conversation,
+       a.fork_conversation_at,
+       a.context_files, a.mcp_servers
+     from tasks t join sessions s on s.id = t.session_id join agents a on a.session_id = s.id join worktrees w on w.id = s.worktree_id
+     where t.runner_id = $1 and t.status = 'running' and not t.acknowledged order by t.created_at, t.id`,
+    [runnerId],
+  )
+  if (rows.length === 0) return []
+  const found = await db
+    .select()
+    .from(tasks)
+    .where(
+      inArray(
+        tasks.id,
+        rows.map(({ id }) => id),
+      ),
+    )
+  const byId = new Map(found.map((task) => [task.id, task]))
+  return rows.map(({ id, ...rest }) => ({ ...rest, task: byId.get(id)! }))
+}
+
+/** Its runner has named these tasks: the answer that handed them out has reached it. */
+export const acknowledgeTasks = async ({ query }: Queries, runnerId: string, ids: readonly string[]): Promise<void> => {
+  if (ids.length > 0)
+    await query(`update tasks set acknowledged = true where runner_id = $1 and id = any($2::uuid[]) and not acknowledged`, [
+      runnerId,
+      pgArray(ids.filter(isUuid)),
+    ])
+}
+
+export const runningOn = async ({ query }: Queries, runnerId: string): Promise<number> =>
+  (await query<{ count: number }>(`select count(*)::int as count from tasks where runner_id = $1 and status = 'running'`, [runnerId]))[0]!
+    .count
+
+const TOLD_AGAIN_S = 2 // an order stays until it is answered, which takes a moment
+
+/** The tasks that this runner is to interrupt and has not just been told of. Marks them as told. */
+export const interruptOrders = async ({ query }: Queries, runnerId: string): Promise<{ task_id: string }[]> =>
+  query(
+    `update tasks set interrupt_told_at = clock_timestamp()
+     where runner_id = $1 and status = 'running' and interrupt_asked_at is not null
+       and (interrupt_told_at is null or interrupt_told_at < clock_timestamp() - interval '${TOLD_AGAIN_S} s')
+     returning id as task_id`,
+    [runnerId],
+  )
+
+/** How long the oldest prompt that waits for this runner has waited, in seconds; 0 when none does. */
+export const waitingSeconds = async ({ query }: Queries, runnerId: string): Promise<number> => {
+  const [row] = await query<{ seconds: number | null }>(
+    `select extract(epoch from clock_timestamp() - min(t.created_at))::float8 as seconds from tasks t
+     join sessions s on s.id = t.session_id join worktrees w on w.id = s.worktree_id and w.runner_id = $1 where t.status = 'queued'`,
+    [runnerId],
+  )
+  return Math.round(row?.seconds ?? 0)
+}
