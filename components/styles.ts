@@ -36,7 +36,7 @@ const SCRIPTS: Build = {
 // What only some pages load, or a page only when it is wanted.
 const PARTS = ['agents', 'approvals', 'cards', 'counted', 'dialog', 'home', 'push', 'settings', 'sides', 'trace'].map((name): Build => ({
   output: `public/built/${name}.js`,
-  sources: [['public', new RegExp(`^${name}\\.js$`)]],
+  sources: [['public', new RegExp(`^(?:${name}|kept|live/typed)\\.js$`)]],
   command: (file) => ['build', `public/${name}.js`, '--minify', '--target=browser', '--format=iife', `--outfile=${file}`],
 }))
 const CLIENT: Build = {

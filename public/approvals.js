@@ -1,5 +1,7 @@
 // The inbox, and the page of one proposal, while they are open: what is decided elsewhere changes in place, what comes goes to the end of its
 // part, and keys lead from card to card. Nothing that is read or typed moves.
+import { keptNote } from './kept.js'
+
 {
   const [RETRY_MS, SILENT_MS, AT_ONCE] = [10_000, 40_000, 50]
   const $ = (id) => document.getElementById(id)
@@ -57,16 +59,9 @@
     )
     const focused = mine.contains(document.activeElement)
     mine.replaceWith(card)
-    if (!isOpen(card) && typed.length > 0) card.append(kept(typed))
+    if (!isOpen(card) && typed.length > 0) card.append(keptNote(typed.map(({ value }) => value)))
     htmx.process(card)
     if (focused) card.focus({ preventScroll: true })
-  }
-  // Somebody else was faster: what was typed here is not lost.
-  const kept = (typed) => {
-    const note = document.createElement('p')
-    note.className = 'border-t px-3.5 py-2 text-[12.5px] whitespace-pre-wrap text-muted-foreground sm:px-4'
-    note.textContent = `What you had typed: ${typed.map(({ value }) => value).join(' · ')}`
-    return note
   }
   const add = (card) => {
     const group = card.closest('section[data-session]')

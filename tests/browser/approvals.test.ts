@@ -326,6 +326,27 @@ test('what comes while the page is open moves nothing, and what is typed and fol
     expect(complaints).toEqual([])
   }))
 
+test('what is half typed into a card of the feed is not lost when somebody else decides it, and what was sent is not said again', () =>
+  using(WIDE, async (page, complaints) => {
+    const { path, propose } = await room()
+    const [theirs, own] = [await propose({ title: 'Freeze the syntax' }), await propose({ title: 'Freeze the printer' })]
+    await follow(page, path)
+    const typeInto = async (id: string) => {
+      await card(page, id).getByText('Reject', { exact: true }).click()
+      await card(page, id).getByLabel('Feedback').fill('Not while plugins need it.')
+    }
+    await typeInto(theirs)
+    await decide(theirs, { action: 'approve' })
+    await card(page, theirs).getByText('What you had typed: Not while plugins need it.').waitFor(SOON)
+    await typeInto(own)
+    await card(page, own).getByText('Send rejection').click()
+    await page.locator(`#p${own}[data-card=done]`).waitFor(SOON)
+    const other = await propose({ title: 'Freeze all of it' })
+    await card(page, other).waitFor(SOON) // the stream has gone on since
+    expect(await card(page, own).innerText()).not.toContain('What you had typed')
+    expect(complaints).toEqual([])
+  }))
+
 const twoSites = withTwoSites()
 
 test('what somebody else decides at another instance changes the open cards within 500 ms, in the inbox and in the feed', async () => {

@@ -1,0 +1,21 @@
+// What is typed into the cards of the feed, until it is sent: the stream replaces a card that somebody else decides.
+import { keptNote } from '../kept.js'
+import { $ } from './elements.js'
+
+export const keepTyped = (live) => {
+  const typed = new Map() // by the card's id: the text of each field
+
+  document.addEventListener('input', ({ target }) => {
+    const card = target.closest('[data-card=open]')
+    if (card) typed.set(card.id, { ...typed.get(card.id), [target.name]: target.value })
+  })
+  document.addEventListener('submit', ({ target }) => typed.delete(target.closest('[data-card]')?.id))
+  live?.addEventListener('htmx:sse:after:message', () => {
+    for (const [id, fields] of typed) {
+      const card = $(id)
+      if (card?.dataset.card !== 'done') continue
+      typed.delete(id)
+      card.append(keptNote(Object.values(fields)))
+    }
+  })
+}
