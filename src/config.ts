@@ -99,7 +99,7 @@ export const VARIABLES = {
     fallback: '10',
   }),
   DISCONNECTED_AFTER: variable(seconds, 'seconds without a poll before a team is shown as disconnected', { fallback: '60' }),
-  IDLE_LIMIT: variable(whole(1, 1_000), 'empty polls after which an agent tells its person that the session is idle', { fallback: '10' }),
+  IDLE_LIMIT: variable(whole(1, 1_000), 'empty waits after which an agent tells its person that the session is idle', { fallback: '10' }),
   MAX_WAITS: variable(whole(1, 1_000_000), 'waits held at the same time, in all sessions together', { fallback: '20000' }),
   MAX_STREAMS: variable(whole(1, 1_000_000), 'event streams open at the same time', { fallback: '10000' }),
   MAX_TRACE_BYTES: variable(whole(1, Number.MAX_SAFE_INTEGER), 'largest transcript POST /api/traces accepts, in bytes', {
