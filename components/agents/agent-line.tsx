@@ -43,7 +43,7 @@ export const AgentLine = ({ agent }: { agent: AgentView }) => (
     {agent.used && <Part>{agent.used}</Part>}
     {agent.asking && (
       <a href={`#${agent.asking}`} className="font-medium text-warn-foreground underline underline-offset-2">
-        asks for leave
+        asks for permission
       </a>
     )}
     {agent.stopped && <p className="basis-full text-warn-foreground wrap-anywhere">{escapeInvisible(agent.stopped)}</p>}
