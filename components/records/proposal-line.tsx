@@ -76,7 +76,7 @@ export const ProposalLine = ({ proposal, where, problem, whole }: Props) => {
         {outcome.feedback && <Words text={outcome.feedback} />}
         {outcome.withdrawn && <Words text={outcome.withdrawn} />}
       </div>
-      <div className="line-acts px-2 pb-1.5">
+      <div className="line-acts px-2 pb-1.5 sm:px-2.5">
         <details>
           <summary className={LINK}>What was proposed</summary>
           {whole}

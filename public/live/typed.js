@@ -1,5 +1,5 @@
 // What is typed into the cards of the feed, until it is sent: the stream replaces a card that somebody else decides.
-import { keptNote } from '../kept.js'
+import { keepIn } from '../kept.js'
 import { $ } from './elements.js'
 
 export const keepTyped = (live) => {
@@ -15,7 +15,7 @@ export const keepTyped = (live) => {
       const card = $(id)
       if (card?.dataset.card !== 'done') continue
       typed.delete(id)
-      card.append(keptNote(Object.values(fields)))
+      keepIn(card, Object.values(fields))
     }
   })
 }
