@@ -35,11 +35,11 @@ export const ProposalLine = ({ proposal, where, problem, whole }: Props) => {
   return (
     <>
       {problem && (
-        <div className="px-3.5 pt-3 sm:px-4">
+        <div className="px-3.5 pt-3">
           <ProblemNote problem={problem} />
         </div>
       )}
-      <div className="px-3.5 pt-3 pb-1 text-[12.5px] leading-5 text-muted-foreground sm:px-4">
+      <div className="px-3.5 pt-3 pb-1 text-[12.5px] leading-5 text-muted-foreground">
         <p className="wrap-anywhere">
           <b className={cn('font-medium', colour)}>{word}</b>
           {outcome.by !== undefined && (
@@ -76,7 +76,7 @@ export const ProposalLine = ({ proposal, where, problem, whole }: Props) => {
         {outcome.feedback && <Words text={outcome.feedback} />}
         {outcome.withdrawn && <Words text={outcome.withdrawn} />}
       </div>
-      <div className="line-acts px-2 pb-1.5 sm:px-2.5">
+      <div className="line-acts px-2 pb-1.5">
         <details>
           <summary className={LINK}>What was proposed</summary>
           {whole}
