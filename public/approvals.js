@@ -1,6 +1,6 @@
 // The inbox, and the page of one proposal, while they are open: what is decided elsewhere changes in place, what comes goes to the end of its
 // part, and keys lead from card to card. Nothing that is read or typed moves.
-import { keptNote } from './kept.js'
+import { keepIn } from './kept.js'
 
 {
   const [RETRY_MS, SILENT_MS, AT_ONCE] = [10_000, 40_000, 50]
@@ -59,7 +59,11 @@ import { keptNote } from './kept.js'
     )
     const focused = mine.contains(document.activeElement)
     mine.replaceWith(card)
-    if (!isOpen(card) && typed.length > 0) card.append(keptNote(typed.map(({ value }) => value)))
+    if (!isOpen(card) && typed.length > 0)
+      keepIn(
+        card,
+        typed.map(({ value }) => value),
+      )
     htmx.process(card)
     if (focused) card.focus({ preventScroll: true })
   }

@@ -1,7 +1,8 @@
-/** A line below a card that somebody else decided meanwhile: what was typed into it is not lost. */
-export const keptNote = (texts) => {
+/** A line in a card that somebody else decided meanwhile: what was typed into it is not lost. It stands below the title of a proposal, else at
+ *  the card's end. */
+export const keepIn = (card, texts) => {
   const note = document.createElement('p')
-  note.className = 'border-t p-3 text-muted-foreground'
+  note.className = 'mt-2 text-muted-foreground wrap-anywhere'
   note.textContent = `What you had typed: ${texts.join(' · ')}`
-  return note
+  ;(card.querySelector('h3')?.parentNode ?? card).append(note)
 }

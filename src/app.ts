@@ -80,7 +80,7 @@ export const createApp = async (services: Services, { toolsets = all, commandSec
 
   app.route('/', configRoutes(toolsets, services, program))
   app.route('/', clientRoute(services, program))
-  if (commandSecret) app.route('/api', commandRoutes(services, commandSecret))
+  if (commandSecret) app.route('/api', commandRoutes(services, commandSecret, program))
   app.route('/api', streamRoute(services))
   app.route('/api', handoffRoute(services))
   app.route('/api', traceRoutes(services))

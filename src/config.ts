@@ -99,14 +99,14 @@ export const VARIABLES = {
     fallback: '10',
   }),
   DISCONNECTED_AFTER: variable(seconds, 'seconds without a poll before a team is shown as disconnected', { fallback: '60' }),
-  IDLE_LIMIT: variable(whole(1, 1_000), 'empty polls after which an agent tells its person that the session is idle', { fallback: '10' }),
+  IDLE_LIMIT: variable(whole(1, 1_000), 'empty waits after which an agent tells its person that the session is idle', { fallback: '10' }),
   MAX_WAITS: variable(whole(1, 1_000_000), 'waits held at the same time, in all sessions together', { fallback: '20000' }),
   MAX_STREAMS: variable(whole(1, 1_000_000), 'event streams open at the same time', { fallback: '10000' }),
   MAX_TRACE_BYTES: variable(whole(1, Number.MAX_SAFE_INTEGER), 'largest transcript POST /api/traces accepts, in bytes', {
     fallback: String(4 * 1024 ** 3),
   }),
-  TASK_TIMEOUT: variable(seconds, 'seconds that a task of a session’s agent may run', { fallback: '3600' }),
-  PERMISSION_WAIT: variable(seconds, 'seconds that a question of an agent’s program waits for a person; then it is denied', {
+  TASK_TIMEOUT: variable(seconds, 'seconds that a task of a driven agent may take', { fallback: '3600' }),
+  PERMISSION_WAIT: variable(seconds, 'seconds that a driven agent waits for a person’s permission; then it is denied', {
     fallback: '300',
   }),
   PROPOSAL_EXPIRES_AFTER: variable(
@@ -121,7 +121,7 @@ export const VARIABLES = {
   ),
   SELF_RAISE: variable(
     z.enum(['propose', 'allow'], 'must be propose or allow'),
-    'whether an agent may raise its own permissions: propose asks a person, allow lets it, as far as its runner allows',
+    'whether a driven agent may raise its own permissions: propose asks a person, allow lets it, as far as its runner allows',
     { fallback: 'propose' },
   ),
   ANTHROPIC_API_KEY: variable(

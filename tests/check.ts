@@ -7,7 +7,14 @@ const STATIC = {
   lint: ['bunx', 'oxlint', '--deny-warnings'],
   unused: ['bunx', 'knip', '--no-progress'],
 }
-const QUICK = ['tests/quick', 'tests/mutants', 'tests/boundaries.test.ts', 'tests/docs.test.ts', 'tests/requirements.test.ts']
+const QUICK = [
+  'tests/quick',
+  'tests/mutants',
+  'tests/boundaries.test.ts',
+  'tests/docs.test.ts',
+  'tests/words.test.ts',
+  'tests/requirements.test.ts',
+]
 const HANGS_MS = '60000' // no test here takes a second by itself; a busy machine may take many times as long
 const TESTS = { tests: ['bun', 'test', '--timeout', HANGS_MS, ...QUICK] }
 

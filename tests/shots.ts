@@ -99,6 +99,7 @@ const pagesOf = (
   ['keys', '/settings/keys'],
   ['agent', `/sessions/${session}`],
   ['agent-child', `/sessions/${child}`],
+  ['prompt', `/sessions/${session}/prompt`],
   ['worktrees', '/worktrees'],
   ['approvals', '/approvals'],
   ['approvals-decided', '/approvals?show=decided'],

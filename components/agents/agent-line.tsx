@@ -43,7 +43,7 @@ export const AgentLine = ({ agent }: { agent: AgentView }) => (
     {agent.used && <Part>{agent.used}</Part>}
     {agent.asking && (
       <a href={`#${agent.asking}`} className="font-medium text-warn-foreground underline underline-offset-2">
-        asks for leave
+        asks for permission
       </a>
     )}
     {agent.stopped && <p className="basis-full text-warn-foreground wrap-anywhere">{escapeInvisible(agent.stopped)}</p>}
@@ -56,9 +56,10 @@ const Part = ({ children }: { children: ReactNode }) => (
   <span className="min-w-0 before:mr-2 before:opacity-60 before:content-['·'] max-sm:before:hidden">{children}</span>
 )
 
-/** How to start the runner that the agent lacks. Shows while the line above says that there is none. */
+/** How to start the runner that the agent lacks. Shows while the line above says that there is none; on a phone, which has no checkout, that
+ *  line's link has to do. */
 export const StartRunner = ({ command }: { command: string }) => (
-  <div className="mt-2 hidden max-w-3xl low:hidden [#agent[data-away]~&]:block concluded:hidden!">
+  <div className="mt-2 hidden max-w-3xl low:hidden sm:[#agent[data-away]~&]:block concluded:hidden!">
     <Snippet label="Prompts wait for a runner. In a checkout of the repository:" code={command} text />
   </div>
 )

@@ -1,7 +1,7 @@
 import type { Team } from '../parts/team.tsx'
 
-/** How it is with an agent, for its dot. */
-export type AgentState = 'idle' | 'running' | 'asks' | 'failed'
+/** How it is with an agent, for its dot. Ready: it waits for a prompt (on the wire: idle). */
+export type AgentState = 'ready' | 'running' | 'asks' | 'failed'
 
 /** The agent of a session, the same for every viewer. */
 export interface AgentView {
@@ -18,7 +18,7 @@ export interface AgentView {
   runner: { name: string; online: boolean } | undefined
   /** What its tree has used, and may: `used 1.2M tokens, $0.84 of $5.00`. */
   used: string | undefined
-  /** The card of what it asks leave for first. */
+  /** The card of what it asks permission for first. */
   asking: string | undefined
   /** Somebody stopped it, or put its session away. */
   held: boolean
@@ -54,7 +54,7 @@ export interface PromptedBy {
   session: string | undefined
 }
 
-/** What an agent asks leave for. */
+/** What an agent asks permission for. */
 export interface PermissionView {
   session: string
   request: string

@@ -7,9 +7,9 @@ import { Button } from '../ui/button.tsx'
 import { Input } from '../ui/input.tsx'
 import type { PermissionItem, PermissionView } from './agent-view.ts'
 
-/** What the agent asks leave for, as a row of the feed. */
+/** What the agent asks permission for, as a row of the feed. */
 export const PermissionRow = ({ item: { sequence, at, team, card } }: { item: PermissionItem }) => {
-  const heading = <>{team ? <TeamName team={team} /> : 'The agent'} asks for leave</>
+  const heading = <>{team ? <TeamName team={team} /> : 'The agent'} asks for permission</>
   return (
     <AskingRow sequence={sequence} at={at} sign="?" heading={heading}>
       <PermissionCard card={card} />
@@ -25,7 +25,7 @@ export const PermissionCard = ({ card }: { card: PermissionView }) => {
       id={card.anchor}
       tabIndex={-1}
       data-card={open ? 'open' : 'done'}
-      aria-label={`Leave for ${escapeInvisible(card.tool)}`}
+      aria-label={`Permission for ${escapeInvisible(card.tool)}`}
       className={cn('max-w-2xl rounded-lg border p-3 text-[13px]', open ? 'border-warn/50 bg-warn/8' : 'bg-muted/40')}
     >
       <p className="font-medium">

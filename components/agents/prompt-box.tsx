@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import { NotSent, ProblemNote } from '../forms/act-form.tsx'
 import { FormField, type Problem } from '../forms/form-field.tsx'
+import { cn } from '../parts/cn.ts'
 import { Icon } from '../parts/icon.tsx'
 import type { Frame } from '../site/shell.tsx'
 import { Button } from '../ui/button.tsx'
@@ -56,7 +57,7 @@ const Choice = ({ id, label, chosen }: { id: string; label: string; chosen: bool
 
 /** The form in which a signed-in person prompts the agent. htmx replaces the form alone: the prompt itself comes with the feed. */
 export const PromptBox = (props: PromptBoxProps) => {
-  const { sessionId, agent, idempotencyKey, values = {}, problem, again = false } = props
+  const { sessionId, agent, idempotencyKey, values = {}, problem, again = false, whole = false } = props
   const action = `/sessions/${sessionId}/prompt`
   return (
     <form
@@ -83,7 +84,7 @@ export const PromptBox = (props: PromptBoxProps) => {
           aria-invalid={problem !== undefined || undefined}
           placeholder={`What should ${agent} do?`}
           title="Enter for a new line, Ctrl or ⌘ with Enter to send"
-          className="max-h-[30dvh] min-h-14 resize-none py-2 pr-11"
+          className={cn('max-h-[30dvh] resize-none py-2 pr-11', whole ? 'min-h-28' : 'min-h-14')}
         />
         <Button
           type="submit"
@@ -181,7 +182,7 @@ const ModeChoice = ({ mode, label, about, unable, chosen = 'continue' }: ModePro
 
 /** Without script: a prompt with all its choices; or one that was refused, to be corrected and sent again. */
 export const PromptPage = ({ frame, box }: { frame: Frame; box: PromptBoxProps }) => (
-  <UnsentPage frame={frame} sessionId={box.sessionId} what="prompt" isNew={box.problem === undefined}>
+  <UnsentPage frame={frame} sessionId={box.sessionId} what="prompt" heading={box.problem ? undefined : `Prompt ${box.agent}`}>
     <PromptBox {...box} whole />
   </UnsentPage>
 )

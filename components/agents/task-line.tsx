@@ -44,9 +44,9 @@ export const TaskFold = ({ task }: { task: TaskItem }) => (
 )
 
 const STATES: Record<TaskItem['status'], AgentState> = {
-  queued: 'idle',
+  queued: 'ready',
   running: 'running',
-  completed: 'idle',
+  completed: 'ready',
   failed: 'failed',
   interrupted: 'asks',
 }
@@ -62,7 +62,7 @@ export const TaskLine = ({ task }: { task: TaskItem }) => (
       {task.status === 'completed' ? (
         <Icon name="flag" className="size-3 shrink-0" />
       ) : (
-        <AgentDot state={task.asks ? 'asks' : STATES[task.status]} className="mx-0.5" />
+        <AgentDot said state={task.asks ? 'asks' : STATES[task.status]} className="mx-0.5" />
       )}
       <span className="min-w-0 truncate tabular-nums">
         <b className={cn('font-medium', task.status === 'failed' ? 'text-destructive-foreground' : 'text-foreground')}>{task.said}</b>

@@ -118,7 +118,7 @@ const Lately = ({ line: { at, team, words } }: { line: WorkLine }) => (
 const AddWork = ({ session }: { session: string }) => (
   <span className={`ml-auto shrink-0 concluded:hidden ${FOR_ACTORS}`}>
     <LinkButton variant="outline" size="sm" className="max-sm:h-9" {...inDialog(`/sessions/${session}/board/new`)}>
-      Add work
+      Add an item
     </LinkButton>
   </span>
 )
@@ -129,7 +129,7 @@ const NoWork = ({ session }: { session: string }) => (
     <br className="max-sm:hidden" /> <code>claim_work</code> takes the next piece.
     <div className={`mt-4 concluded:hidden ${FOR_ACTORS}`}>
       <LinkButton variant="outline" {...inDialog(`/sessions/${session}/board/new`)}>
-        Add work
+        Add an item
       </LinkButton>
     </div>
   </Empty>

@@ -8,11 +8,11 @@ import { Button, buttonVariants } from '../ui/button.tsx'
 import type { AskedFor, InboxGroup, Together, TogetherOutcome } from './inbox-view.ts'
 import { ProposalCard } from './proposal-card.tsx'
 
-/** What an agent asks leave for, in the inbox: it waits for minutes, so it stands first. */
+/** What an agent asks permission for, in the inbox: it waits for minutes, so it stands first. */
 export const AskedForItem = ({ asked: { session, card } }: { asked: AskedFor }) => (
   <li>
     <p className="mb-1 text-[12.5px] text-muted-foreground wrap-anywhere">
-      An agent asks for leave in{' '}
+      An agent asks for permission in{' '}
       <a dir="auto" href={`/sessions/${session.id}`} className="underline underline-offset-2 hover:text-foreground">
         {escapeInvisible(session.title)}
       </a>

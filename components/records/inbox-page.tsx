@@ -86,7 +86,7 @@ export const InboxPage = ({ waiting, needy, today, outcomes, ...frame }: Waiting
         <TogetherDone outcomes={outcomes} />
       </div>
     )}
-    <ul id="requests" aria-label="Leave that agents ask for" className="inbox-list mb-7">
+    <ul id="requests" aria-label="Permissions that agents ask for" className="inbox-list mb-7">
       {waiting.requests.map((asked) => (
         <AskedForItem key={asked.card.anchor} asked={asked} />
       ))}

@@ -13,7 +13,7 @@ export interface WaitingView {
   more: boolean
 }
 
-/** What a running agent asks leave for, and in which session. */
+/** What a running agent asks permission for, and in which session. */
 export interface AskedFor {
   session: { id: string; title: string }
   card: PermissionView

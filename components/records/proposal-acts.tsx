@@ -104,8 +104,9 @@ interface UnfoldsProps {
   children: ReactNode
 }
 
+// Its id keeps a morph from opening another fold in its place, such as the one that withdraws, when somebody else has decided.
 const Unfolds = ({ proposal, label, shortcut, open, children }: UnfoldsProps) => (
-  <details name={`${anchorOf(proposal.id)}-acts`} open={open}>
+  <details id={`${anchorOf(proposal.id)}-${label.toLowerCase()}`} name={`${anchorOf(proposal.id)}-acts`} open={open}>
     <summary data-key={shortcut} className={cn(buttonVariants({ variant: 'outline' }), `${ACT} list-none`)}>
       {label}
     </summary>

@@ -35,11 +35,11 @@ export const ProposalLine = ({ proposal, where, problem, whole }: Props) => {
   return (
     <>
       {problem && (
-        <div className="px-3.5 pt-3 sm:px-4">
+        <div className="px-3.5 pt-3">
           <ProblemNote problem={problem} />
         </div>
       )}
-      <div className="px-3.5 pt-3 pb-1 text-[12.5px] leading-5 text-muted-foreground sm:px-4">
+      <div className="px-3.5 pt-3 pb-1 text-[12.5px] leading-5 text-muted-foreground">
         <p className="wrap-anywhere">
           <b className={cn('font-medium', colour)}>{word}</b>
           {outcome.by !== undefined && (

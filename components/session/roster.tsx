@@ -106,7 +106,7 @@ const Holds = ({ session, holds }: { session: string; holds: HeldWork[] }) => {
   )
 }
 
-const AGENT = { active: 'working', asleep: 'idle', idle: 'idle', disconnected: 'no runner' }
+const AGENT = { active: 'working', asleep: 'ready', idle: 'ready', disconnected: 'no runner' }
 const NOT_WOKEN = 'no message wakes it'
 
 // A team that is away shows only for how long; pointing at its chip shows the rest.
@@ -177,7 +177,7 @@ const atWork = (teams: RosterTeam[]): string | undefined => {
 
 const silence = (concluded: boolean, quietFor: string | undefined, effect: string) => {
   if (concluded) return 'Session concluded'
-  const silent = quietFor ? `Quiet for ${quietFor}, not concluded` : 'No team is listening right now'
+  const silent = quietFor ? `Idle for ${quietFor}, not concluded` : 'No team is listening right now'
   return effect ? `${silent} · ${effect}` : silent
 }
 

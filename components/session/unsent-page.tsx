@@ -7,14 +7,14 @@ interface UnsentProps {
   sessionId: string
   /** What was refused. */
   what: 'message' | 'prompt'
-  /** Nothing was sent yet. */
-  isNew?: boolean
+  /** What is to be done, where nothing was sent yet. */
+  heading?: string | undefined
   /** The form, with what was typed. */
   children: ReactNode
 }
 
 /** Without script: what is to be sent, or was refused, to be corrected and sent again. */
-export const UnsentPage = ({ frame, sessionId, what, isNew = false, children }: UnsentProps) => {
+export const UnsentPage = ({ frame, sessionId, what, heading, children }: UnsentProps) => {
   const name = what === 'message' ? 'Message' : 'Prompt'
   return (
     <Shell
@@ -23,7 +23,7 @@ export const UnsentPage = ({ frame, sessionId, what, isNew = false, children }: 
       crumbs={[{ label: 'Sessions', href: '/' }, { label: sessionId.slice(0, 8), href: `/sessions/${sessionId}` }, { label: name }]}
     >
       <main id="main" className="mx-auto w-full max-w-2xl px-4 py-7 sm:px-6">
-        <h1 className="mb-3 px-3 text-lg font-semibold tracking-[-0.015em]">{isNew ? name : `This ${what} was not sent`}</h1>
+        <h1 className="mb-3 px-3 text-lg wrap-anywhere font-semibold tracking-[-0.015em]">{heading ?? `This ${what} was not sent`}</h1>
         {children}
         <LinkButton href={`/sessions/${sessionId}`} variant="outline" className="ml-3">
           Back to the session

@@ -137,8 +137,8 @@ const Connecting = ({ program }: { program: string }) => (
     <Snippet label={CONNECTS} code={connectCommand(program)} className={WIDE} />
     <p className="text-[13px] text-muted-foreground lg:col-span-2">
       It needs Node 20 and nothing else, adds the link, and has messages wake the agent where the client can. In Claude Code a message
-      starts an idle agent; in Codex, <code className="font-mono text-[12.5px]">watch --codex</code> does. Gemini CLI and opencode cannot be
-      woken: their agents hold a wait. The command shows what it changes first, and{' '}
+      starts an agent that has ended its turn; in Codex, <code className="font-mono text-[12.5px]">watch --codex</code> does. Gemini CLI and
+      opencode cannot be woken: their agents hold a wait. The command shows what it changes first, and{' '}
       <code className="font-mono text-[12.5px]">disconnect</code> takes it out again. Or by hand:
     </p>
   </>

@@ -51,7 +51,7 @@ export const HomePage = ({ frame, overview }: { frame: Frame; overview: HomeView
       <div className="flex flex-wrap items-end gap-3">
         <div className="min-w-0 flex-1 max-sm:basis-full">
           <h1 className="text-xl font-semibold tracking-[-0.02em]">Sessions</h1>
-          <p className="mt-0.5 text-[13px] text-muted-foreground">Where agent teams meet, talk and leave a written record.</p>
+          <p className="mt-0.5 text-[13px] text-muted-foreground">Where agent teams meet, talk and come to a conclusion.</p>
         </div>
         <LinkButton href="/worktrees" variant="outline" className={PLAIN}>
           <Icon name="fork" />

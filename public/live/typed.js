@@ -1,6 +1,5 @@
 // What is typed into the cards of the feed, until it is sent: the stream replaces a card that somebody else decides.
-import { keptNote } from '../kept.js'
-import { $ } from './elements.js'
+import { keepIn } from '../kept.js'
 
 export const keepTyped = (live) => {
   const typed = new Map() // by the card's id: the text of each field
@@ -12,10 +11,10 @@ export const keepTyped = (live) => {
   document.addEventListener('submit', ({ target }) => typed.delete(target.closest('[data-card]')?.id))
   live?.addEventListener('htmx:sse:after:message', () => {
     for (const [id, fields] of typed) {
-      const card = $(id)
+      const card = document.getElementById(id)
       if (card?.dataset.card !== 'done') continue
       typed.delete(id)
-      card.append(keptNote(Object.values(fields)))
+      keepIn(card, Object.values(fields))
     }
   })
 }

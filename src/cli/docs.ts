@@ -40,13 +40,18 @@ const inQuotes = (text: string) => text.replaceAll("'", "'\\''").replace(/\$[A-Z
 
 const cell = (text: string) => text.replaceAll('|', '\\|')
 
-/** The README's table of the environment's variables. */
+// What somebody needs who puts a server where others reach it stands first in VARIABLES, and is seen without unfolding the rest.
+const SEEN_AT_ONCE = 8
+
+/** The README's tables of the environment's variables: the first eight, and the rest folded. */
 export const variableTable = (): string => {
   const rows = Object.entries(VARIABLES).map(
     ([name, { about, ...more }]) =>
       `| \`${name}\` | ${'fallback' in more && more.fallback ? `\`${more.fallback}\`` : '–'} | ${cell(about)} |`,
   )
-  return ['| variable | default | meaning |', '| --- | --- | --- |', ...rows].join('\n')
+  const [first, rest] = [rows.slice(0, SEEN_AT_ONCE), rows.slice(SEEN_AT_ONCE)]
+  const table = (some: string[]) => ['| variable | default | meaning |', '| --- | --- | --- |', ...some].join('\n')
+  return [table(first), `<details>\n<summary>The other ${rest.length}</summary>`, table(rest), '</details>'].join('\n\n')
 }
 
 /** .env.example: every variable, commented out at its default. */

@@ -58,7 +58,7 @@ const key = async (config: Config, log: Log, words: string[]) => {
   if (server) return tell((await (await command(server, 'key', order)).json()) as KeyAnswer)
   return once(config, log, async (services) => {
     const link = services.setting('mcp_url') ?? config.MCP_URL ?? `${urlAt(config.HOST, config.PORT)}/mcp`
-    tell(await carryOut(services, order, baseOfLink(link)).catch(inWords))
+    tell(await carryOut(services, order, { base: baseOfLink(link) }).catch(inWords))
   })
 }
 

@@ -49,10 +49,10 @@ export const eventKinds: readonly EventKind[] = [
       input: "the tool's input, its first 4 KiB",
       raise: 'of a session that may have more permissions: `session_id`, `from`, `to`',
     },
-    summary: 'an agent asks a person for leave',
+    summary: 'an agent asks a person for permission',
     icon: 'key',
     highlighted: true,
-    words: ({ tool_name, text }) => `asks leave: ${String(text || tool_name)}`,
+    words: ({ tool_name, text }) => `asks for permission: ${String(text || tool_name)}`,
   },
   {
     name: 'permission_decided',

@@ -43,7 +43,7 @@ export const hit = z.object({
 export const searchSessions = tool({
   name: 'search_sessions',
   summary:
-    'Find where something was said or done, in all sessions or in one session or turn. Gives handles and snippets; read more with open. Sessions are found by their titles and documents too: see warnings. Paths, identifiers and error codes are found whole or by their parts.',
+    'Find where something was said or done, in all sessions or in one session or turn. Gives ids and snippets; read more with open. Sessions are found by their titles and documents too: see warnings. Paths, identifiers and error codes are found whole or by their parts.',
   searchHint: 'find past sessions, transcripts, messages',
   input: z.strictObject({
     query: queryText.describe('What to search for, in your words or as it was written.'),

@@ -30,7 +30,7 @@ export const KINDS = {
     quietS: 30 * MINUTE_S,
   },
   session_concluded: { sentence: 'The session is concluded.', urgent: false, quietS: 10 * MINUTE_S },
-  permission: { sentence: 'An agent asks leave to do something: a person is needed.', urgent: true, quietS: MINUTE_S, inInbox: true },
+  permission: { sentence: 'An agent asks for permission: a person is needed.', urgent: true, quietS: MINUTE_S, inInbox: true },
   proposal: { sentence: 'A proposal waits for a person to decide.', urgent: true, quietS: 5 * MINUTE_S, inInbox: true },
   question: { sentence: 'A team asks a person a question.', urgent: true, quietS: MINUTE_S },
 } satisfies Record<string, NoticeKind>

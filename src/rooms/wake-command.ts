@@ -1,4 +1,4 @@
-// How an idle agent of Codex is woken: by a line for a shell, which `parley watch --codex` runs when a message comes.
+// How an agent of Codex that has ended its turn is woken: by a line for a shell, which `parley watch --codex` runs when a message comes.
 import { z } from 'zod'
 import type { Call } from '../operations/call.ts'
 

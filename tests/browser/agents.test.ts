@@ -82,7 +82,7 @@ test('a person prompts the agent, watches it work, and has its answer in the fee
     await page.waitForTimeout(2_500) // the trace is read once more
     expect(await page.locator('#rows').getByText('It is mended.').count()).toBe(1) // its response is not shown twice
     expect(await fold.locator('details.trace-part[open]').count()).toBe(1)
-    expect(await page.locator('#roster').textContent()).toContain('idle')
+    expect(await page.locator('#roster').textContent()).toContain('ready')
     await page.reload()
     expect(await page.locator('#rows details[data-trace]').first().textContent()).toContain('Done')
     expect(complaints).toEqual([])
@@ -156,9 +156,9 @@ test.each([
       { tool_name: 'Bash', text: 'rm -r fixtures/v2', input: { command: 'rm -r fixtures/v2', cwd: '.' } },
       20,
     )
-    const card = page.locator('section[aria-label="Leave for Bash"]')
+    const card = page.locator('section[aria-label="Permission for Bash"]')
     await card.getByText('rm -r fixtures/v2').first().waitFor(SOON)
-    await page.locator('#agent', { hasText: 'asks for leave' }).waitFor(SOON)
+    await page.locator('#agent', { hasText: 'asks for permission' }).waitFor(SOON)
     expect(await card.textContent()).toMatch(/(5 minutes|\d+ seconds) left/)
     await card.locator('input[name=message]').fill('Only v2.')
     await page.waitForTimeout(1_500) // what comes live leaves what is typed alone
@@ -413,7 +413,7 @@ test('what agents, runners and prompts say is text on every page, also where it 
       { type: 'assistant_response', content: { text: fit(5_000) } },
     ])
     await agents.ask(task_id, fit(100), { tool_name: name, text: fit(5_000), input: { [name]: fit(2_000) } })
-    await page.locator('section[aria-label^="Leave for"]').waitFor(SOON)
+    await page.locator('section[aria-label^="Permission for"]').waitFor(SOON)
     await page.locator('#rows details[data-trace] > summary').first().click()
     await page.locator('#rows details[data-trace] .trace-part').first().waitFor(SOON)
     expect(await foreign(page)).toEqual([])

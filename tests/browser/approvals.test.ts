@@ -338,6 +338,7 @@ test('what is half typed into a card of the feed is not lost when somebody else 
     await typeInto(theirs)
     await decide(theirs, { action: 'approve' })
     await card(page, theirs).getByText('What you had typed: Not while plugins need it.').waitFor(SOON)
+    expect(await card(page, theirs).locator('details[open]').count()).toBe(0) // above all not the one that withdraws
     await typeInto(own)
     await card(page, own).getByText('Send rejection').click()
     await page.locator(`#p${own}[data-card=done]`).waitFor(SOON)

@@ -94,7 +94,7 @@ test('a session in which nothing happens and whose teams sleep is idle on the ho
     await page.goto('/?status=live')
     expect(await page.locator(`#s-${id}`).count()).toBe(0)
     await page.goto(`/sessions/${id}`)
-    expect(await page.locator('#listening').innerText()).toMatch(/^Quiet for 1h, not concluded · 1 asleep: a message wakes it/)
+    expect(await page.locator('#listening').innerText()).toMatch(/^Idle for 1h, not concluded · 1 asleep: a message wakes it/)
   })
   letGo()
 }, 60_000)

@@ -113,7 +113,7 @@ test('a person adds, edits, takes back, finishes, drops and opens again, in dial
     }
     const submit = (name: string) => page.locator('dialog').getByRole('button', { name, exact: true }).click()
 
-    await page.getByRole('link', { name: 'Add work' }).click()
+    await page.getByRole('link', { name: 'Add an item' }).click()
     const dialog = page.locator('dialog[open]')
     await dialog.getByLabel('Title').fill('Oops')
     await dialog.getByLabel('Paths').fill('src/docs\n../etc')
@@ -235,7 +235,7 @@ test('without script: the board is a page, each form too, and what a form did is
     await page.getByRole('button', { name: 'Take back' }).click()
     expect(new URL(page.url()).pathname + new URL(page.url()).hash).toBe(`${board}#w${lexer}`)
     expect(await list(page, 'ready').first().innerText()).toContain('Write the lexer')
-    await page.getByRole('link', { name: 'Add work' }).click()
+    await page.getByRole('link', { name: 'Add an item' }).click()
     await page.getByLabel('Title').fill('Write the guide')
     await page.getByRole('button', { name: 'Add' }).click()
     expect(await titlesIn(page, 'ready')).toContain('Write the guide')

@@ -139,7 +139,7 @@ test('a share link opens the board and the records of its session, live, without
     await page.locator('#tabs').getByRole('link', { name: 'Board' }).click()
     await page.locator(`#w${one!.item_id}`).waitFor(SOON)
     expect(await page.getByRole('link', { name: 'Edit' }).count()).toBe(0)
-    expect(await page.getByRole('link', { name: 'Add work' }).count()).toBe(0)
+    expect(await page.getByRole('link', { name: 'Add an item' }).count()).toBe(0)
     await session.as(1).claim(one!.item_id)
     await page.locator('section[aria-labelledby=board-claimed]', { hasText: "Bea's Team" }).waitFor(SOON)
     await page.locator('#tabs').getByRole('link', { name: 'Records' }).click()

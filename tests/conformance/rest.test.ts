@@ -1,4 +1,5 @@
 import { describe, expect } from 'bun:test'
+import manifest from '../../package.json' with { type: 'json' }
 import { test } from '../support/foreign.ts'
 import { BASE, done, feedOf, onEveryEngine, operations, restRequest, room, say, soon, viaRest, type Parley } from '../support/parley.ts'
 
@@ -296,6 +297,7 @@ onEveryEngine((parley) => {
   describe('what is told of the server', () => {
     test('[A9 A65] /api/config has the link of this request, or the one of MCP_URL, or the one that was saved', async () => {
       expect(await (await parley().send('/api/config')).json()).toMatchObject({
+        version: manifest.version,
         mcp_url: `${BASE}/mcp`,
         idle_limit: 10,
         idle_after: 10,

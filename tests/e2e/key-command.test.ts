@@ -55,6 +55,20 @@ describe.each(['embedded', 'postgres'] as const)('beside a running server, %s', 
   )
 
   test(
+    'a key of a runner comes with the line that starts one',
+    async () => {
+      const { output } = await key('run', "Robin's laptop")
+      const starts = new RegExp(
+        `^  PARLEY_RUNNER_KEY=${keyLine(output, 'run')} (npx -y ${server.url}/parley-\\S+\\.tgz|bun run) runner --url ${server.url}$`,
+        'm',
+      )
+      expect(output).toMatch(starts)
+      expect((await key('read', 'a dashboard')).output).not.toContain('PARLEY_RUNNER_KEY')
+    },
+    SLOW_MS,
+  )
+
+  test(
     'a link signs in under its name, once',
     async () => {
       const { code, output } = await key('person', 'Alex Doe')
@@ -101,7 +115,9 @@ describe('without a server', () => {
     'it works on the database itself, and a link leads to where agents are told to go',
     async () => {
       expect((await key('list')).output).toContain('There are no keys')
-      const made = keyLine((await key('run', 'laptop')).output, 'run')!
+      const { output } = await key('run', 'laptop')
+      const made = keyLine(output, 'run')!
+      expect(output).toContain(`  PARLEY_RUNNER_KEY=${made} bun run runner --url https://parley.example\n`)
       expect((await key('list')).output).toContain(`${made.slice(0, 15)}  "laptop"`)
       expect((await key('person', 'Bea')).output).toMatch(/^https:\/\/parley\.example\/sign-in\?key=\S+$/m)
     },

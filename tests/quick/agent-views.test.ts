@@ -120,7 +120,7 @@ test('the line of an agent', () => {
     name: 'Codex',
     version: '0.157.0',
     unlimited: false,
-    state: 'idle',
+    state: 'ready',
     place: ['acme/parser', 'main', '1 file changed'],
     runner: { name: 'laptop', online: true },
     stopped: undefined,

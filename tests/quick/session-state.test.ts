@@ -234,7 +234,7 @@ test('a team that is asleep is shown so, with its dot and its unread; it does no
     renderToStaticMarkup(createElement(Listening, { teams, concluded: false, quietFor: undefined, wakes: undefined, ...more }))
   expect(bar({})).toContain('No team is listening right now · 1 asleep: a message wakes it')
   expect(bar({ wakes: { perHour: 30, since: minutesAgo(5) } })).toContain('· 1 asleep<')
-  expect(bar({ quietFor })).toContain('Quiet for 6m, not concluded · 1 asleep: a message wakes it')
+  expect(bar({ quietFor })).toContain('Idle for 6m, not concluded · 1 asleep: a message wakes it')
   expect(bar({ concluded: true })).not.toContain('asleep')
   const withStatus = (status: RosterTeam['status'], left = false) => ({ ...teams[0]!, status, left })
   const deaf = 'No team is listening right now · a message wakes none<'

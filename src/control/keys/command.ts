@@ -4,6 +4,7 @@ import { listKeys, type KeyRecord } from '../../stores/keys.ts'
 import { listPeople, type NamedPerson } from '../../stores/people.ts'
 import type { Services } from '../../process/services.ts'
 import { linkForPerson } from '../../process/sign-ins.ts'
+import { runnerLine } from '../runner/start-line.ts'
 import { makeKey, revokeByPrefix } from './keys.ts'
 
 const LISTED = 1_000
@@ -23,13 +24,20 @@ export interface KeyAnswer {
   note?: string
 }
 
-/** Carries out an order. `base`: this server's address, for links. Refuses with the codes of makeKey, revokeByPrefix and linkForPerson. */
-export const carryOut = async (services: Services, order: KeyOrder, base: string): Promise<KeyAnswer> => {
+interface Place {
+  base: string
+  program?: string | undefined
+}
+
+/** Carries out an order. `base`: this server's address, for links; `program`: the URL of the client program, for the line of a runner. Refuses with the codes of makeKey, revokeByPrefix and linkForPerson. */
+export const carryOut = async (services: Services, order: KeyOrder, { base, program }: Place): Promise<KeyAnswer> => {
   switch (order.do) {
     case 'make': {
       const { scope, name, session: sessionId } = order
       const out = await makeKey(services, { scope, name, sessionId, by: 'the command line' })
-      return { out, note: 'It is not shown again. `bun run key list` has its prefix, by which it is revoked.' }
+      const note = 'It is not shown again. `bun run key list` has its prefix, by which it is revoked.'
+      if (scope !== 'run') return { out, note }
+      return { out, note: `${note}\nOn the runner's machine, in a checkout of the repository:\n  ${runnerLine(base, program, out)}` }
     }
     case 'person': {
       const { token, name, expiresAt } = await linkForPerson(services, order.name)

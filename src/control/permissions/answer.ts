@@ -1,4 +1,4 @@
-// A person answers what an agent asks leave for.
+// A person answers what an agent asks permission for.
 import { z } from 'zod'
 import { person } from '../../operations/callers.ts'
 import { refuse } from '../../core/errors.ts'
@@ -11,7 +11,7 @@ import { decideOnce } from './decide.ts'
 /** Only a signed-in person; keys get 403. 404 for an unknown request, 409 for one that is answered or over. */
 export const answerPermission = op({
   name: 'answer_permission',
-  summary: 'Answer what an agent asks leave for.',
+  summary: 'Answer what an agent asks permission for.',
   route: toolRoute('answer_permission'),
   callers: [person],
   keyRow: 'control.answer_permission',

@@ -38,7 +38,7 @@ export const agentFields = {
 export const createSession = op({
   name: 'create_session',
   summary:
-    'Open a session with an agent that works in a worktree of a runner (or, without a worktree, a plain meeting). Give it an initial_prompt to start it at once, or send_prompt later.',
+    'Open a session with an agent that works in a worktree of a runner (without a worktree: one that has no agent). Give it an initial_prompt to start it at once, or send_prompt later.',
   route: toolRoute('create_session'),
   callers: [key, person],
   keyRow: 'control.create_session',

@@ -39,9 +39,9 @@ export const clientRoute = (services: Services, program: ClientProgram | undefin
   const app = new Hono<Env>()
   return app.all('/:file{parley-[^/]+\\.tgz}', (c) => {
     if (c.req.method !== 'GET' && c.req.method !== 'HEAD') return methodNotAllowed(['GET', 'HEAD'])
-    if (!program) return refuse('not_found', 'This server was started without its client program. `bun run start` builds it.')
+    if (!program) return refuse('not_found', 'This server was started without the program `parley`. `bun run start` builds it.')
     const path = programPath(program)
-    if (c.req.path !== path) return refuse('not_found', `The client program is at ${path} now.`, { path })
+    if (c.req.path !== path) return refuse('not_found', `The program parley is at ${path} now.`, { path })
     const link = linkInForce(c, services).url
     const bytes = packages.get(link) ?? packageFor(link, program)
     packages.set(link, bytes)

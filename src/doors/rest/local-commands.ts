@@ -10,10 +10,11 @@ import { errorBody } from '../../operations/perform.ts'
 import { purge, purgeOrder } from '../../process/purge.ts'
 import { newOperatorKey } from '../../process/operator-key.ts'
 import type { Services } from '../../process/services.ts'
+import { programPath, type ClientProgram } from './client-package.ts'
 import { bodyText, json, parseJson, type Env } from '../http/http.ts'
 import { baseUrl } from '../http/origin.ts'
 
-export const commandRoutes = (services: Services, secret: string) =>
+export const commandRoutes = (services: Services, secret: string, program: ClientProgram | undefined) =>
   new Hono<Env>()
     .use('/commands/*', async (c, next) => {
       if (!sameText(c.req.header('authorization') ?? '', `Bearer ${secret}`))
@@ -24,7 +25,8 @@ export const commandRoutes = (services: Services, secret: string) =>
     .post('/commands/key', async (c) => {
       const order = keyOrder.safeParse(parseJson(await bodyText(c.req.raw, PATH_LIMIT)))
       if (!order.success) return unknownCommand()
-      return json(await carryOut(services, order.data, baseUrl(c, services)))
+      const base = baseUrl(c, services)
+      return json(await carryOut(services, order.data, { base, program: program && base + programPath(program) }))
     })
     .post('/commands/purge', async (c) => {
       const order = purgeOrder.safeParse(parseJson(await bodyText(c.req.raw, PATH_LIMIT)))

@@ -7,6 +7,7 @@ import { arePagesOpen, mayRead } from '../http/guards.ts'
 import { json, type Env, type Http } from '../http/http.ts'
 import { programPath, type ClientProgram } from './client-package.ts'
 import { openapi } from './openapi.ts'
+import manifest from '../../../package.json' with { type: 'json' }
 import { baseUrl, linkInForce } from '../http/origin.ts'
 import { methodNotAllowed } from './routes.ts'
 
@@ -16,6 +17,7 @@ export const configRoutes = (toolsets: readonly Toolset[], services: Services, p
   return readOnly({
     '/api/config': (c) =>
       json({
+        version: manifest.version,
         mcp_url: linkInForce(c, services).url,
         idle_limit: IDLE_LIMIT,
         idle_after: IDLE_AFTER,

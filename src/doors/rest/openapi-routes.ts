@@ -135,8 +135,9 @@ const CONFIG = {
       description: 'OK',
       content: asJson({
         type: 'object',
-        required: ['mcp_url', 'idle_limit', 'idle_after', 'disconnected_after', 'pages_open', 'agents_md'],
+        required: ['version', 'mcp_url', 'idle_limit', 'idle_after', 'disconnected_after', 'pages_open', 'agents_md'],
         properties: {
+          version: { ...TEXT, description: 'of this server' },
           mcp_url: { ...TEXT, format: 'uri' },
           idle_limit: { ...NUMBER, description: 'empty waits after which an agent tells its person' },
           idle_after: { ...NUMBER, description: 'seconds' },

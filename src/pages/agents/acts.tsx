@@ -1,4 +1,4 @@
-// What a signed-in person does to an agent: prompts it, interrupts it, and answers what it asks leave for.
+// What a signed-in person does to an agent: prompts it, interrupts it, and answers what it asks permission for.
 import { CHOICES, HowItGoesOn, PromptBox, PromptChoices, PromptPage, SUMMARY } from '../../../components/agents/prompt-box.tsx'
 import { renderToStaticMarkup } from 'react-dom/server'
 import { answerPermission } from '../../control/permissions/answer.ts'

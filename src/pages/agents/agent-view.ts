@@ -26,7 +26,7 @@ export const agentView = (agent: WatchedAgent, asking: string | undefined): Agen
 }
 
 export const stateOf = (status: string | null, asks: boolean): AgentState =>
-  asks ? 'asks' : status === 'running' || status === 'creating' ? 'running' : status === 'failed' ? 'failed' : 'idle'
+  asks ? 'asks' : status === 'running' || status === 'creating' ? 'running' : status === 'failed' ? 'failed' : 'ready'
 
 const placeOf = ({ repo_full_name, branch, changed_files, agent_status }: WatchedAgent): string[] => [
   ...(repo_full_name === null ? [] : [repo_full_name]),

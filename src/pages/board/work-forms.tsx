@@ -149,7 +149,7 @@ const workForm = async (site: Site, sessionId: string, item: Item | undefined, {
   const at = `/sessions/${session.id}/board`
   return {
     session: session.id,
-    title: item ? 'Edit the work' : 'Add work',
+    title: item ? 'Edit the item' : 'Add an item',
     about: item ? 'Teams see what it says with their next look at the board.' : 'Teams are told that there is work to claim.',
     submit: item ? 'Change' : 'Add',
     action: item ? `${at}/${item.id}/edit` : `${at}/new`,
@@ -173,7 +173,7 @@ const WORDS: Record<
     maxLength: 2_000,
   },
   drop: {
-    title: 'Drop the work',
+    title: 'Drop the item',
     about: 'Nobody is to do it. What waits for it can begin, and the teams are told.',
     submit: 'Drop it',
     name: 'note',
@@ -182,7 +182,7 @@ const WORDS: Record<
     maxLength: 1_000,
   },
   release: {
-    title: 'Take the work back',
+    title: 'Take the item back',
     about: 'Its team loses it, and any team can claim it. All are told.',
     submit: 'Take back',
     name: 'note',

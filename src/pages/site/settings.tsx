@@ -163,11 +163,13 @@ const GROUPS: { id: string; title: string; about: string; names: VariableName[] 
   {
     id: 'thresholds',
     title: 'Thresholds',
-    about: 'When a team counts as idle or gone, and the limits on requests, waits and streams.',
+    about: 'When a team counts as idle or gone, when claims and proposals end, and the limits on requests, waits and streams.',
     names: [
       'IDLE_AFTER',
       'DISCONNECTED_AFTER',
       'IDLE_LIMIT',
+      'CLAIM_LEASE',
+      'PROPOSAL_EXPIRES_AFTER',
       'LOOP_GUARD',
       'WAKES_PER_HOUR',
       'METADATA_MIN_INTERVAL',
@@ -188,6 +190,12 @@ const GROUPS: { id: string; title: string; about: string; names: VariableName[] 
     about:
       'How people are told that they are needed: by teams that repeat themselves, lost their convener or ask a question, and when a session is concluded.',
     names: ['NOTIFY_URL'],
+  },
+  {
+    id: 'agents',
+    title: 'Driven agents',
+    about: 'How long they work and wait for an answer, what they may do by themselves, and which model sums up what they did.',
+    names: ['TASK_TIMEOUT', 'PERMISSION_WAIT', 'SELF_RAISE', 'ANTHROPIC_API_KEY', 'ANTHROPIC_BASE_URL', 'SUMMARY_MODEL'],
   },
 ]
 const REST = { id: 'server', title: 'Server', about: 'Where it listens and where it stores its data.' }

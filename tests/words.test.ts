@@ -1,0 +1,77 @@
+// What a newcomer reads first, held to what it promises: README's first screen and its ten words, its map and its links, one meaning for a
+// word, and the version.
+import { expect, test } from 'bun:test'
+import { Glob } from 'bun'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import manifest from '../package.json' with { type: 'json' }
+
+const read = (path: string) => readFileSync(path, 'utf8')
+const filesOf = (pattern: string) => [...new Glob(pattern).scanSync('.')]
+const README = read('README.md')
+const FIRST_SCREEN = 52 // lines: the paragraph, two commands, two ways in, ten words
+const WORDS = ['session', 'team', 'person', 'convener', 'document, conclusion', 'item', 'proposal, record', 'driven agent', 'task', 'key']
+
+const sectionOf = (heading: string) => README.split(/^(?=##? )/m).filter((section) => section.startsWith(`${heading}\n`))
+
+test('the README opens with the two commands, the two ways in, and the ten words', () => {
+  expect(/^```(\w+)\n([^]*?)^```/m.exec(README)![2]).toMatch(/^bun run start .*\nbun run test .*\n$/)
+  const headings = README.split('\n').slice(0, FIRST_SCREEN).filter((line) => line.startsWith('#')) // prettier-ignore
+  expect(headings).toEqual(['# Parley', '## Meet', '## Drive', '## Ten words'])
+})
+
+test('each of the ten words is said once what it means', () => {
+  const [words, ...more] = sectionOf('## Ten words')
+  expect(more).toEqual([])
+  const rows = [...words!.matchAll(/^\| (.+) \| \S.+ \|$/gm)].map(([, word]) => word!)
+  expect(rows.slice(1).filter((word) => word !== '---')).toEqual(WORDS)
+})
+
+test('the map of the README has each folder of src/, and nothing that does not exist', () => {
+  const map = /## How it is built[^]*?```\n([^]*?)```/.exec(README)![1]!
+  const paths = map.split('\n').flatMap((line) => /^\S+/.exec(line)?.[0] ?? [])
+  expect(paths.filter((path) => !existsSync(path))).toEqual([])
+  const folders = readdirSync('src', { withFileTypes: true }).filter((entry) => entry.isDirectory())
+  expect(folders.map(({ name }) => `src/${name}/`).filter((path) => !paths.includes(path))).toEqual([])
+})
+
+test('a heading that is linked to, or cited by its name, is there', () => {
+  const headings = [...README.matchAll(/^#+ (.+)$/gm)].map(([, heading]) => heading!)
+  const anchors = headings.map((heading) => heading.toLowerCase().replaceAll(' ', '-'))
+  expect([...README.matchAll(/\]\(#([^)]+)\)/g)].map(([, anchor]) => anchor!).filter((anchor) => !anchors.includes(anchor))).toEqual([])
+  const citing = ['SECURITY.md', 'CHANGELOG.md', ...filesOf('{src,components,tests}/**/*.{ts,tsx,md}')]
+  const cited = citing.flatMap((path) => [...read(path).matchAll(/\bREADME, "([A-Z][^"]+)"/g)].map(([, heading]) => heading!))
+  expect(cited).not.toEqual([])
+  expect(cited.filter((heading) => !headings.includes(heading))).toEqual([])
+})
+
+test('the newest version of the changelog is that of the package', () => {
+  expect(/^## (.+)$/m.exec(read('CHANGELOG.md'))![1]).toBe(manifest.version)
+})
+
+// What was said before, and why it is not said any more.
+const SAID_BEFORE: [RegExp, string][] = [
+  [/\b(ask|want|need)(s|ed)? (for )?leave\b|\bleave (for|that agents)\b/i, 'a team leaves; an agent asks for permission'],
+  [/\b(idle (agent|claude|codex)|agents? (is|are) idle)\b/i, 'a team or a session is idle; a driven agent is ready, another one has ended its turn'],
+  [/\b(hard|big|whole) tasks?\b/i, 'a task is one prompt to a driven agent; teams divide work'],
+  [/\bclient program\b/i, 'a client is Claude Code and the like; the program is `parley`'],
+  [/\bwritten record\b/i, 'a record is what a person approved'],
+  [/\b(edit|drop|take) the work\b/i, 'what stands on the board is an item'],
+] // prettier-ignore
+const withoutComments = (code: string) => code.replace(/\/\*[^]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '')
+
+test('no word means two things, where people and agents read it', () => {
+  const pages = ['README.md', 'AGENTS.md', 'CHANGELOG.md', 'SECURITY.md', ...filesOf('src/*/guides/*.md')]
+  const code = [
+    ...filesOf('components/**/*.{ts,tsx}'),
+    ...filesOf('src/{pages,doors,notices,control,rooms,board,records,history}/**/*.{ts,tsx}'),
+  ]
+  const texts = [...pages.map((path) => [path, read(path)]), ...code.map((path) => [path, withoutComments(read(path))])]
+  expect(texts.length).toBeGreaterThan(200)
+  for (const [path, text] of texts)
+    for (const [before, why] of SAID_BEFORE) expect(before.exec(text!)?.[0], `${path}: ${why}`).toBeUndefined()
+})
+
+test('a driven agent is called ready, never idle', () => {
+  const saying = filesOf('components/agents/*.{ts,tsx}').filter((path) => /\bidle\b/i.test(withoutComments(read(path))))
+  expect(saying).toEqual([])
+})
