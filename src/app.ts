@@ -2,8 +2,11 @@
 // and Buffer, the process's memory use for a metric, JSON and markdown imported as modules, and node:fs in import/source.ts alone.
 import { Hono } from 'hono'
 import { HTTPException } from 'hono/http-exception'
+import type { Database } from '../db/database.ts'
+import type { Config } from './config.ts'
 import { Refusal, type ErrorBody } from './core/errors.ts'
 import { eventKindsOf } from './core/event-kinds.ts'
+import type { Log } from './core/log.ts'
 import { redacted } from './core/text.ts'
 import { guards } from './doors/http/guards.ts'
 import { isApi, type Env, type Http } from './doors/http/http.ts'
@@ -12,7 +15,7 @@ import { mcpRoutes } from './doors/mcp/endpoints.ts'
 import { handoffRoute } from './doors/rest/handoff.ts'
 import { commandRoutes } from './doors/rest/local-commands.ts'
 import { guideRoutes } from './doors/rest/guides.ts'
-import { clientRoute, type ClientProgram } from './doors/rest/client-package.ts'
+import { clientRoute, programPath, readClientProgram, type ClientProgram } from './doors/rest/client-package.ts'
 import { configRoutes, metaRoutes } from './doors/rest/meta.ts'
 import { restRoutes } from './doors/rest/routes.ts'
 import { streamRoute } from './doors/rest/stream.ts'
@@ -22,9 +25,10 @@ import { readAssets, type ReadAsset } from './pages/assets.ts'
 import { addSecurityHeaders } from './pages/respond.tsx'
 import { createWaiting } from './pages/records/waiting.ts'
 import { errorFor, linkInBrowser, pageRoutes } from './pages/routes.tsx'
-import type { Services } from './process/services.ts'
-import type { Toolset } from './operations/toolset.ts'
-import { toolsets as all } from './toolsets.ts'
+import { firstOperatorKey } from './process/operator-key.ts'
+import { createServices, type Options, type Services } from './process/services.ts'
+import { jobsOf, type Toolset } from './operations/toolset.ts'
+import { ownTools, toolsets as all } from './toolsets.ts'
 
 export interface AppOptions {
   toolsets?: readonly Toolset[]
@@ -34,6 +38,23 @@ export interface AppOptions {
   asset?: ReadAsset
   /** What GET /parley-VERSION.tgz serves. */
   program?: ClientProgram | undefined
+}
+
+export type App = Awaited<ReturnType<typeof createApp>>
+
+interface Parts extends Pick<Options, 'pushSender' | 'ownUrl'> {
+  asset: ReadAsset
+  commandSecret: string | undefined
+}
+
+/** All that a server serves, over a database that is migrated. `firstKey` is the sign-in key that a first start makes; `programPath` is where
+ *  the client program is served, if it was built. */
+export const openApp = async (database: Database, config: Config, log: Log, { asset, commandSecret, ...parts }: Parts) => {
+  const services = await createServices(database, config, log, { jobs: jobsOf(all), ownTools, ...parts })
+  const program = await readClientProgram(asset)
+  const app = await createApp(services, { asset, program, ...(commandSecret && { commandSecret }) })
+  const firstKey = await firstOperatorKey(services)
+  return { app, services, firstKey, programPath: program && programPath(program) }
 }
 
 /** All doors over these services. `fetch` answers a request; its second argument is what the runtime tells of it (Runtime). */

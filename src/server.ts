@@ -15,20 +15,14 @@ import { FolderInUse, FolderUnusable } from '../db/lock.ts'
 import { assertNotTooOld, migrate } from '../db/migrate.ts'
 import { CannotOpen, openDatabase, type OpenedDatabase } from '../db/open.ts'
 import { DiskFull } from '../db/pglite.ts'
-import { createApp } from './app.ts'
-import { runCommand } from './cli/main.ts'
+import type { App } from './app.ts'
 import { BadConfig, readConfig, type Config } from './config.ts'
 import { baseOfLink, isLoopback, urlAt } from './core/address.ts'
 import { newSecret } from './core/ids.ts'
 import { createLog, describeError, type Log } from './core/log.ts'
 import { errorAnswer } from './doors/http/http.ts'
-import { createPushSender } from './notices/push-sender.ts'
-import { programPath, readClientProgram, type ClientProgram } from './doors/rest/client-package.ts'
 import { Stop as ClientStop, type Machine } from './client/machine.ts'
-import { firstOperatorKey } from './process/operator-key.ts'
-import { jobsOf } from './operations/toolset.ts'
-import { createServices, type Services } from './process/services.ts'
-import { ownTools, toolsets } from './toolsets.ts'
+import type { Services } from './process/services.ts'
 
 const QUIET_S = 12 // a connection that says nothing for so long is closed, while a request is being read; waits and streams are exempt
 const PATIENCE_S = 120
@@ -40,7 +34,9 @@ const LARGEST_BODY = 64 * 1024 * 1024 // above every door's own limit, which ans
 const main = async ([command, ...words]: string[]) => {
   const config = readConfig(process.env)
   const log = createLog(config.LOG_LEVEL, (line) => process.stdout.write(`${line}\n`), process.stdout.isTTY)
-  return command === undefined ? serve(config, log) : runCommand(command, words, config, log, machine())
+  if (command === undefined) return serve(config, log)
+  const { runCommand } = await import('./cli/main.ts')
+  return runCommand(command, words, config, log, machine())
 }
 
 const machine = (): Machine => ({
@@ -59,16 +55,16 @@ const serve = async (config: Config, log: Log) => {
   const opened = await openDatabase(config, (line) => log('warn', line))
   try {
     await migrate(opened.database)
+    // Most of the program, which a start that cannot open its database, or a command, ends without.
+    const [{ openApp }, { createPushSender }] = await Promise.all([import('./app.ts'), import('./notices/push-sender.ts')])
     let url = urlAt(config.HOST, config.PORT)
-    const options = { jobs: jobsOf(toolsets), ownTools, pushSender: createPushSender(), ownUrl: () => url }
-    const services = await createServices(opened.database, config, log, options)
     const commandSecret = opened.lock ? newSecret() : undefined
-    const program = await readClientProgram(asset)
-    const app = await createApp(services, { asset, program, ...(commandSecret && { commandSecret }) })
+    const parts = { asset, commandSecret, pushSender: createPushSender(), ownUrl: () => url }
+    const { app, services, firstKey, programPath } = await openApp(opened.database, config, log, parts)
     const server = listen(config, app.fetch, log)
     url = urlAt(config.HOST, server.port)
     if (commandSecret) opened.lock!.announce(url, commandSecret)
-    greet(services, url, await firstOperatorKey(services), program)
+    greet(services, url, firstKey, programPath)
     const stop = stopInGoodOrder(server, services, opened, log)
     endIfLost(opened, config, log)
     if (services.database.engine === 'postgres') endIfTooOld(services, stop, log)
@@ -84,8 +80,6 @@ const asset = async (path: string): Promise<Response | undefined> => {
   const file = Bun.file(new URL(path, PUBLIC))
   return (await file.exists()) ? new Response(file) : undefined
 }
-
-type App = Awaited<ReturnType<typeof createApp>>
 
 const listen = ({ PORT, HOST, MAX_TRACE_BYTES }: Config, answer: App['fetch'], log: Log) => {
   try {
@@ -132,12 +126,12 @@ const failedOutside = (error: Error, log: Log) => {
   })
 }
 
-const greet = ({ config, setting, database }: Services, url: string, key: string | undefined, program: ClientProgram | undefined) => {
+const greet = ({ config, setting, database }: Services, url: string, key: string | undefined, programPath: string | undefined) => {
   const link = setting('mcp_url') ?? config.MCP_URL
   const lines = [
     `Parley is open at ${url}`,
     `  for agents   ${link ?? `${url}/mcp`}${setting('mcp_url') ? ' (saved on the settings page)' : link ? ' (MCP_URL)' : ''}`,
-    ...(program ? [`  connect      npx -y ${baseOfLink(link ?? `${url}/mcp`)}${programPath(program)} connect claude`] : []),
+    ...(programPath ? [`  connect      npx -y ${baseOfLink(link ?? `${url}/mcp`)}${programPath} connect claude`] : []),
     key ? `  sign in      ${url}/sign-in?key=${key}` : '  sign in      with your key; `bun run operator-key` makes a new one',
     `  data         ${database.engine === 'pglite' ? `embedded, in ${config.DATA_DIR}` : 'Postgres (DATABASE_URL)'}`,
   ]

@@ -46,9 +46,9 @@ const MAY: Record<string, string[]> = {
     'doors',
     'config.ts',
   ],
-  'app.ts': ['core', 'process', 'operations', 'doors', 'pages', 'toolsets.ts'],
+  'app.ts': ['core', 'db', 'process', 'operations', 'doors', 'pages', 'toolsets.ts', 'config.ts'],
   cli: ['core', 'client', 'db', 'process', 'operations', 'import', 'toolsets.ts', 'control', 'doors', 'config.ts'],
-  'server.ts': ['core', 'client', 'db', 'notices', 'process', 'operations', 'toolsets.ts', 'doors', 'app.ts', 'cli', 'config.ts'],
+  'server.ts': ['core', 'client', 'db', 'notices', 'process', 'doors', 'app.ts', 'cli', 'config.ts'],
 }
 const ENTRY = 'src/server.ts'
 const ENTRIES = [ENTRY, 'src/client/main.ts'] // these may read the environment; the client's runs under Node too

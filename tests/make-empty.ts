@@ -1,10 +1,16 @@
-// Makes the empty databases of a run, in a folder that is there.
-//   bun tests/make-empty.ts FOLDER
+// Makes the empty databases of a run: the embedded ones in a folder that is there, the one on Postgres in a database that is there.
+//   bun tests/make-empty.ts FOLDER URL
 import { writeFileSync } from 'node:fs'
+import { migrate } from '../db/migrate.ts'
+import { openPostgres } from '../db/postgres.ts'
 import { pathsIn } from './support/empty.ts'
 import { dumpOfEmpty } from './support/pglite.ts'
 import { makeEmptyDatabase } from './support/server.ts'
 
-const { folder, dump } = pathsIn(process.argv[2]!)
+const [place = '', url = ''] = process.argv.slice(2)
+const { folder, dump } = pathsIn(place)
 await makeEmptyDatabase(folder)
 writeFileSync(dump, await (await dumpOfEmpty()).bytes())
+const database = await openPostgres(url)
+await migrate(database)
+await database.close()

@@ -8,7 +8,7 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ensureChromium } from './support/browser.ts'
 import { VARIABLE } from './support/empty.ts'
-import { startPostgres, type TestPostgres } from './support/postgres.ts'
+import { emptyDatabase, startPostgres, TEMPLATE, type TestPostgres } from './support/postgres.ts'
 
 type Step = { name: string; seconds: string; failed: boolean }
 
@@ -56,10 +56,13 @@ const runAll = async (database: TestPostgres, browser: string | undefined): Prom
     await step('vulnerable packages', ['tests/audit.ts'], {})
   }
   const empty = mkdtempSync(join(tmpdir(), 'parley-test-'))
+  const template = await emptyDatabase(database.url)
   try {
-    await step('empty databases', ['tests/make-empty.ts', empty], {})
-    await step('tests', ['test', ...PARALLEL, '--timeout', HANGS_MS, ...only], testEnv(database, browser, empty))
+    await step('empty databases', ['tests/make-empty.ts', empty, template.url], {})
+    const env = { ...testEnv(database, browser), [VARIABLE]: empty, [TEMPLATE]: template.name }
+    await step('tests', ['test', ...PARALLEL, '--timeout', HANGS_MS, ...only], env)
   } finally {
+    await template.drop()
     rmSync(empty, { recursive: true, force: true })
   }
 }
@@ -68,11 +71,10 @@ const runAll = async (database: TestPostgres, browser: string | undefined): Prom
 // next file that nobody has begun, and keeps the modules that the one before has loaded.
 const PARALLEL = [`--parallel=${2 * availableParallelism()}`, '--no-isolate']
 
-const testEnv = ({ url, pid, dir, port }: TestPostgres, browser: string | undefined, empty: string): Record<string, string> => ({
+const testEnv = ({ url, pid, dir, port }: TestPostgres, browser: string | undefined): Record<string, string> => ({
   TEST_DATABASE_URL: url,
   ...(pid ? { PARLEY_TEST_POSTGRES: JSON.stringify({ pid, dir, port }) } : {}),
   ...(browser ? { CHROMIUM_PATH: browser } : {}),
-  [VARIABLE]: empty,
   // The last steps of compiling, the embedded database's and JavaScript's, pay after minutes: they are a seventh of a short process's time.
   BUN_JSC_useOMGJIT: '0',
   BUN_JSC_useFTLJIT: '0',

@@ -8,7 +8,7 @@ import postgres from 'postgres'
 import { databaseOn, OPTIONS } from '../db/pglite.ts'
 import { openPostgres } from '../db/postgres.ts'
 import { cookieOf, done, engines, startParley, viaRest, type Engine, type Opened, type Parley } from './support/parley.ts'
-import { freshDatabase, startPostgres } from './support/postgres.ts'
+import { emptyDatabase, startPostgres } from './support/postgres.ts'
 
 interface Answers {
   kept: {
@@ -35,7 +35,7 @@ const restored: Record<Engine, () => Promise<Opened>> = {
   },
   async postgres() {
     const server = await startPostgres()
-    const { url, drop } = await freshDatabase(server.url)
+    const { url, drop } = await emptyDatabase(server.url)
     const client = postgres(url, { max: 1, onnotice: () => {} })
     await client.unsafe(dump)
     await client.end()

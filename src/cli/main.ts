@@ -22,7 +22,6 @@ import { newOperatorKey } from '../process/operator-key.ts'
 import { baseOfLink } from '../core/address.ts'
 import { purge, type PurgeAnswer } from '../process/purge.ts'
 import { createServices, type Services } from '../process/services.ts'
-import { ownTools } from '../toolsets.ts'
 
 /** Runs a command with the words that follow it. Throws BadConfig, CannotOpen, ImportFailed or NoSuchPath, with a sentence for the person at
  *  the terminal. */
@@ -129,6 +128,7 @@ const once = async (config: Config, log: Log, work: (services: Services, migrati
   const { database, lock } = await openDatabase(config, (line) => log('warn', line))
   try {
     const ran = await migrate(database)
+    const { ownTools } = await import('../toolsets.ts') // of these commands only those that work on the database itself need it
     const services = await createServices(database, config, log, { ownTools })
     await work(services, ran)
     await services.close()

@@ -477,6 +477,9 @@ test('a page with 100 messages takes at most 60 KiB, all in, and nothing in it j
         for (const entry of list.getEntries()) found.shift += (entry as unknown as { value: number }).value
       }).observe({ type: 'layout-shift', buffered: true })
     })
+    // Both wait while the page loads: on a slow machine one of them would be away by then, and the roster would say so.
+    for (const { team_id } of [alex, bea])
+      void fetch(`${parley.url}/api${path}/wait?only=addressed&timeout=30`, { headers: { 'x-team-id': team_id! } }).catch(() => {})
     await follow(page, path)
     await Bun.sleep(2_000)
     console.log(`the page with 100 messages: ${(bytes / 1024).toFixed(1)} KiB`)

@@ -11,9 +11,10 @@ import { startControlled } from '../support/controlled.ts'
 import { bearer, keyOf } from '../support/keys.ts'
 import { buildRunner, newSite, processesWith, until, type Site, type Started } from '../support/runner.ts'
 import { serveSite, type Site as Served } from '../support/site.ts'
+import { FULL } from '../support/full.ts'
 
-const FULL = process.env.FULL === '1'
 const AWAY_S = FULL ? 120 : 30
+const PROMPTS = FULL ? 1_000 : 200
 const LONG_MS = 240_000
 const HOUR_MS = 3_600_000
 
@@ -255,11 +256,11 @@ describe('with a server in this process', () => {
   )
 
   test(
-    'of 1,000 prompts to one session, 50 at a time, 50 are taken, in the order of the log, and the others are told to wait',
+    'of many prompts to one session, 50 at a time, 50 are taken, in the order of the log, and the others are told to wait',
     async () => {
       const { session_id } = await scene()
       const answers: any[] = []
-      while (answers.length < 1_000)
+      while (answers.length < PROMPTS)
         answers.push(...(await Promise.all(Array.from({ length: 50 }, (_, n) => control('send_prompt', { session_id, prompt: `${n}` })))))
       const taken = answers.filter(({ started }) => started)
       expect(taken).toHaveLength(49) // and the one that runs

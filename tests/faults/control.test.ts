@@ -1,6 +1,6 @@
-// No task runs twice and none is lost: 50 tasks over 5 runners, which are killed with -9 at random and started again, while the server is
+// No task runs twice and none is lost: tasks over runners, which are killed with -9 at random and started again, while the server is
 // killed twice; with Postgres there are two instances, each killed once.
-//   FULL=1 bun test tests/faults/control.test.ts    four times as many kills, and on the embedded database too
+//   FULL=1 bun test tests/faults/control.test.ts    50 tasks over 5 runners and 32 kills, and on the embedded database too
 // Elsewhere: a `take` whose answer is lost (conformance/control/tasks, client/runner-tasks), a `finish` that comes late (conformance/control/tasks).
 // No lease runs out here: a runner that comes back takes its former place at once.
 import { beforeAll, expect, test } from 'bun:test'
@@ -12,10 +12,10 @@ import { databaseOf, ENGINES } from './engines.ts'
 import { FULL } from '../support/full.ts'
 
 const HERE = FULL ? ENGINES : (['postgres'] as const) // two instances, which is the harder case
-const RUNNERS = 5
-const SESSIONS = 10
-const PROMPTS = 5 // to each session
-const KILLS = FULL ? 32 : 8 // of runners
+const RUNNERS = FULL ? 5 : 3
+const SESSIONS = FULL ? 10 : 6
+const PROMPTS = FULL ? 5 : 3 // to each session
+const KILLS = FULL ? 32 : 4 // of runners
 const ALL_ENDED_WITHIN_MS = 240_000
 const LINES = 8 // that each CLI prints
 

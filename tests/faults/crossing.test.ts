@@ -7,7 +7,7 @@ import { FULL } from '../support/full.ts'
 
 const TEAMS = 8
 const PACED = FULL ? { posts: 200, pauseMs: 1_000 } : { posts: 8, pauseMs: 500 }
-const HURRIED = { posts: 40, pauseMs: 0 }
+const HURRIED = { posts: FULL ? 40 : 10, pauseMs: 0 }
 const MAY_TAKE_MS = FULL ? 900_000 : 60_000
 
 interface Written {

@@ -5,7 +5,7 @@ import postgres from 'postgres'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openPostgres } from '../../db/postgres.ts'
-import { freshDatabase, startPostgres, type TestPostgres } from '../support/postgres.ts'
+import { emptyDatabase, startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { shortOf } from '../support/full.ts'
 import { runServer, startServer } from '../support/server.ts'
 import { call, expectSaid, expectUnbroken, openRoom, post, readFeed, until, wait, type Room } from './rooms.ts'
@@ -25,9 +25,9 @@ const run = async (url: string, ...statements: string[]): Promise<postgres.Row[]
   }
 }
 
-/** A fresh database after these statements, in which DATABASE stands for its name. */
+/** An empty database after these statements, in which DATABASE stands for its name. */
 const withDatabase = async (statements: string[], work: (url: string) => Promise<void>) => {
-  const { url, drop } = await freshDatabase(database.url)
+  const { url, drop } = await emptyDatabase(database.url)
   try {
     await run(url, ...statements.map((statement) => statement.replaceAll('DATABASE', new URL(url).pathname.slice(1))))
     await work(url)

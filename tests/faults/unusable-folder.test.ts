@@ -4,6 +4,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { shortOf } from '../support/full.ts'
 
 const SERVER = join(import.meta.dir, '../../src/server.ts')
 const NOBODY = 65_534
@@ -37,7 +38,7 @@ afterAll(() => {
 })
 
 const transcript = join(import.meta.dir, '../data/claude-code.jsonl')
-const RUNS = [[], ['migrate'], ['operator-key'], ['import', transcript], ['reindex']]
+const RUNS = shortOf([[], ['import', transcript], ['migrate'], ['operator-key'], ['reindex']], 2)
 const { PATH = '', HOME = '' } = process.env
 
 const refusal = (as: string[], words: string[], folder: string) => {

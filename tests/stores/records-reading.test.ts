@@ -86,7 +86,7 @@ onEveryEngine((parley, engine) => {
 
     test('a title with two typos is found among the first three, 95 times in a hundred [E5]', async () => {
       const { query, transaction } = await database()
-      const sample = engine === 'postgres' ? 200 : 40 // what is found does not depend on the engine, and takes the embedded one ten times as long
+      const sample = engine === 'postgres' ? 200 : 20 // what is found does not depend on the engine, and takes the embedded one ten times as long
       const rows = await query<{ id: string; title: string }>(
         `select id, title from (select id, title from items union all select id, title from decisions) r
          where array_length(string_to_array(title, ' '), 1) >= 3 order by md5(title), id limit ${sample}`,

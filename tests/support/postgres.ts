@@ -38,14 +38,26 @@ interface Wanted {
   settings?: Record<string, string>
 }
 
-/** A new empty database on that server. */
-export const freshDatabase = async (url: string): Promise<{ url: string; drop(): Promise<void> }> => {
+/** A new database on that server in which nobody has written: within `bun run test` a copy of one that is migrated already, otherwise empty. */
+export const freshDatabase = (url: string): Promise<FreshDatabase> =>
+  newDatabase(url, url === process.env.TEST_DATABASE_URL ? process.env[TEMPLATE] : undefined)
+
+/** A new database without a table, for tests of the migration itself. */
+export const emptyDatabase = (url: string): Promise<FreshDatabase> => newDatabase(url)
+
+/** Names the database that `bun run test` has migrated once, for all its processes: to migrate another takes half a second of processor time,
+ *  to copy that one a tenth of it. */
+export const TEMPLATE = 'PARLEY_TEST_TEMPLATE'
+
+type FreshDatabase = { url: string; name: string; drop(): Promise<void> }
+
+const newDatabase = async (url: string, template = 'template0'): Promise<FreshDatabase> => {
   const name = `parley_test_${crypto.randomUUID().replaceAll('-', '')}`
-  await withClient(url, (sql) => sql.unsafe(`create database ${name} template template0`))
+  await withClient(url, (sql) => sql.unsafe(`create database ${name} template ${template}`))
   const fresh = new URL(url)
   fresh.pathname = `/${name}`
   const drop = async () => void (await withClient(url, (sql) => sql.unsafe(`drop database if exists ${name} with (force)`)))
-  return { url: fresh.href, drop }
+  return { url: fresh.href, name, drop }
 }
 
 type User = { uid: number; gid: number } | Record<string, never>

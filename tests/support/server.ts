@@ -32,7 +32,7 @@ const READY_WITHIN_MS = 170_000 // for what hangs: it takes a second or two, and
 
 export const startServer = async (environment: Record<string, string> = {}): Promise<TestServer> => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-test-'))
-  if (!environment.DATABASE_URL) cpSync(await emptyDatabase(), folder, { recursive: true })
+  if (!environment.DATABASE_URL) cpSync(await emptyFolder(), folder, { recursive: true })
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const printed: string[] = []
@@ -86,7 +86,7 @@ export const startServer = async (environment: Record<string, string> = {}): Pro
 // Made once for all files of a process: a first start takes seconds, to copy its folder a fraction of one.
 const OWN = join(tmpdir(), `parley-test-empty-${process.pid}`)
 
-const emptyDatabase = async (): Promise<string> => {
+const emptyFolder = async (): Promise<string> => {
   if (madeForAll) return madeForAll.folder
   if (existsSync(OWN)) return OWN
   await makeEmptyDatabase(OWN)
