@@ -34,7 +34,7 @@ let cases: Case[]
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'parley-durable-streams-'))
   parley = await startParley({ engine: 'postgres' })
-  server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: durableStreams(parley) })
+  server = Bun.serve({ port: 0, hostname: '127.0.0.1', idleTimeout: 60, fetch: durableStreams(parley) })
   cases = await run(`http://127.0.0.1:${server.port}`)
 }, 360_000)
 afterAll(async () => {
