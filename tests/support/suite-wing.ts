@@ -1,5 +1,5 @@
 // The wing that the official MCP conformance suite asks for: its scenarios call tools, resources and prompts by these names. They stand on the
-// real door; what the suite expects beyond what an operation can answer is listed in tests/e2e/mcp-conformance.test.ts.
+// real door; what the suite expects beyond what an operation can answer is listed in tests/suites/mcp-conformance.test.ts.
 import { z } from 'zod'
 import { refuse } from '../../src/core/errors.ts'
 import { anyone } from '../../src/operations/callers.ts'
@@ -19,7 +19,7 @@ const tool = (
   name: string,
   summary: string,
   { held = false, ...more }: Part = {},
-  run: () => { text: string } = () => ({ text: summary }),
+  run: () => { text: string } | Promise<{ text: string }> = () => ({ text: summary }),
 ) =>
   op({
     name,
@@ -35,9 +35,18 @@ const tool = (
     run: async () => run(),
   })
 
+// The door tells every ten seconds that a call still waits, and the suite wants to hear of it three times.
+const THREE_BEATS_MS = 33_000
+
+const afterThreeBeats = async () => {
+  await Bun.sleep(THREE_BEATS_MS)
+  return { text: 'It has waited.' }
+}
+
 const operations = [
   tool('test_simple_text', 'Answers with a text.'),
   tool('test_error_handling', 'Always refuses.', {}, () => refuse('conflict', 'This tool always refuses.')),
+  tool('test_tool_with_progress', 'Is held, and answers late.', { held: true }, afterThreeBeats),
   tool('test_logging_tool', 'Answers as a stream, in which a server that logs to its clients would log.', { held: true }),
   tool('test_streaming_elicitation', 'Answers as a stream, in which a server of an older revision would ask its client.', { held: true }),
   tool('test_missing_capability', 'Needs a client whose model can be asked.', { clientCapabilities: ['sampling'] }),
