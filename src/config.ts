@@ -102,6 +102,10 @@ export const VARIABLES = {
   IDLE_LIMIT: variable(whole(1, 1_000), 'empty waits after which an agent tells its person that the session is idle', { fallback: '10' }),
   MAX_WAITS: variable(whole(1, 1_000_000), 'waits held at the same time, in all sessions together', { fallback: '20000' }),
   MAX_STREAMS: variable(whole(1, 1_000_000), 'event streams open at the same time', { fallback: '10000' }),
+  MAX_WAITS_PER_ADDRESS: variable(whole(0, 1_000_000), 'waits that one address may hold at the same time; 0: no limit', {
+    fallback: '0',
+  }),
+  MAX_STREAMS_PER_ADDRESS: variable(whole(0, 1_000_000), 'event streams that one address may have open; 0: no limit', { fallback: '0' }),
   MAX_TRACE_BYTES: variable(whole(1, Number.MAX_SAFE_INTEGER), 'largest transcript POST /api/traces accepts, in bytes', {
     fallback: String(4 * 1024 ** 3),
   }),

@@ -18,6 +18,7 @@ export interface Call {
   viewer?: () => boolean // signed in with the viewer's password
   header?: (name: string) => string | undefined // for kinds of callers that the door knows nothing of
   idempotencyKey?: () => string | undefined // Idempotency-Key; the argument idempotency_key wins over it
+  address?: () => string // the IP address that it comes from; absent from calls of the process itself
   base?: () => string // this server's address, as the caller should know it
   link?: () => ServerLink // how the caller reaches this server's MCP
   thread?: string | undefined // the caller's conversation in Codex, which names it with each call of a tool

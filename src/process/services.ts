@@ -10,6 +10,7 @@ import type { Job } from '../core/job.ts'
 import type { Log } from '../core/log.ts'
 import { Metrics } from '../core/metrics.ts'
 import { Presence } from '../core/presence.ts'
+import { Shares } from '../core/shares.ts'
 import { concurrencyLimit } from '../core/concurrency-limit.ts'
 import { createCredentials, lastUsesJob, type Credentials } from './credentials.ts'
 import { degradedModesJob } from './degraded.ts'
@@ -144,6 +145,9 @@ export const createServices = async (database: Database, config: Config, log: Lo
     waits: { held: 0 },
     peeks: { held: 0 },
     streams: { open: 0 },
+    /** Of waits and peeks together, and of streams: how many each address holds. */
+    waitsOfAddress: new Shares(config.MAX_WAITS_PER_ADDRESS),
+    streamsOfAddress: new Shares(config.MAX_STREAMS_PER_ADDRESS),
     /** Ends every held wait and stream (they answer what they have), before the server stops listening. */
     drain() {
       stopping.abort()

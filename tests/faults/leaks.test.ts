@@ -1,6 +1,8 @@
 // A credential is handed out once, to its team; after that no byte that anybody is sent, and no row, holds it [P6].
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readdir } from 'node:fs/promises'
 import postgres from 'postgres'
+import { findCredentials } from '../support/credential-scan.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { databaseOf } from './engines.ts'
 import { numbers, until } from './rooms.ts'
@@ -9,13 +11,15 @@ const CREATE_KEY = `create-${crypto.randomUUID()}` // acts as a secret: the toke
 const JOIN_KEY = `join-${crypto.randomUUID()}`
 const PAGES = ['/', '/search?q=Here', '/connect', '/settings', '/api/config', '/api/openapi.json', '/AGENTS.md', '/llms.txt', '/metrics']
 
+const OPERATOR_KEY = `operator-${crypto.randomUUID()}`
+
 let server: TestServer
 let database: postgres.Sql
 let drop: () => Promise<void>
 beforeAll(async () => {
   const made = await databaseOf('postgres')
   drop = made.drop
-  server = await startServer({ ...made.environment, LOG_LEVEL: 'debug' })
+  server = await startServer({ ...made.environment, LOG_LEVEL: 'debug', OPERATOR_KEY })
   database = postgres(made.environment.DATABASE_URL!, { max: 1, onnotice() {} })
 }, 180_000)
 afterAll(async () => {
@@ -64,6 +68,7 @@ describe('after a whole session no answer, stream, log, metric or row holds a se
   let room: string
   let tokens: string[]
   let streams: Promise<void>[]
+  let cookie: string
 
   test('three teams meet', async () => {
     created = (await create()).body()
@@ -127,6 +132,14 @@ describe('after a whole session no answer, stream, log, metric or row holds a se
     expect((await ask('POST', `${room}/ack`, bea, { cursor: 3 })).status).toBe(200)
   }, 180_000)
 
+  test('a person signs in and looks at every page', async () => {
+    const signedIn = await fetch(`${server.url}/sign-in?key=${OPERATOR_KEY}`, { redirect: 'manual' })
+    cookie = signedIn.headers.get('set-cookie')!.split(';')[0]!.split('=')[1]!.split('.')[1]!
+    const headers = { cookie: signedIn.headers.get('set-cookie')!.split(';')[0]! }
+    for (const path of [...PAGES, '/approvals', '/settings/keys', `/sessions/${created.session_id}`])
+      expect([path, (await ask('GET', path, undefined, undefined, { headers })).status]).toEqual([path, 200])
+  }, 180_000)
+
   // What is logged of that is looked through too.
   test('the database goes away under calls that carry credentials', async () => {
     const cut = numbers(20).map((n) =>
@@ -152,17 +165,17 @@ describe('after a whole session no answer, stream, log, metric or row holds a se
   }, 180_000)
 
   test('none of it holds a secret, and the log has told each call', async () => {
-    const secrets = [...tokens.map((token) => token.split('.')[1]!), CREATE_KEY, JOIN_KEY]
+    const secrets = [...tokens.map((token) => token.split('.')[1]!), CREATE_KEY, JOIN_KEY, OPERATOR_KEY, cookie]
     const sent = held.bytes.join('\n')
     expect(sent).toContain('Here.') // something was collected; of the answers that were cut perhaps none was written
     expect(sent).toContain(tokens[1]!.split('.')[0]!)
-    expect(secrets.filter((one) => sent.includes(one))).toEqual([])
+    expect(findCredentials([sent], secrets)).toEqual([])
     for (const call of ['post_message', 'join_session', 'ack_messages', 'leave_session']) expect(server.output()).toContain(call)
-    expect(secrets.filter((one) => server.output().includes(one))).toEqual([])
+    expect(findCredentials([server.output()], secrets)).toEqual([])
     const rows = await everyRow()
     expect(rows).toContain('a finding')
-    const formsOf = (one: string) => [one, Buffer.from(one).toString('hex'), Buffer.from(one).toString('base64')]
-    expect(secrets.filter((one) => formsOf(one).some((form) => rows.includes(form)))).toEqual([])
+    expect(findCredentials([rows], secrets)).toEqual([])
+    expect(findCredentials([await processes()], secrets)).toEqual([])
   }, 180_000)
 
   test('the same key gives the same credential again, though nobody wrote it down', async () => {
@@ -176,6 +189,18 @@ test('a credential that came in the address or as the name of a tool is not repe
   answers.push(await ask('GET', `/mcp/${token}`), await mcpCall(token, {}))
   expect(answers.filter(({ text }) => text.includes(token)).map(({ text }) => text)).toEqual([])
 })
+
+// What other users of the machine can read of it: the arguments of every process.
+const processes = async (): Promise<string> => {
+  const lines = (await readdir('/proc'))
+    .filter((name) => /^\d+$/.test(name))
+    .map((pid) =>
+      Bun.file(`/proc/${pid}/cmdline`)
+        .text()
+        .catch(() => ''),
+    )
+  return (await Promise.all(lines)).join('\n')
+}
 
 const everyRow = async (): Promise<string> => {
   const tables = await database<{ name: string }[]>`

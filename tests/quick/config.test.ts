@@ -32,6 +32,8 @@ describe('the configuration', () => {
       IDLE_LIMIT: 10,
       MAX_WAITS: 20_000,
       MAX_STREAMS: 10_000,
+      MAX_WAITS_PER_ADDRESS: 0,
+      MAX_STREAMS_PER_ADDRESS: 0,
       LOG_LEVEL: 'info',
     })
   })
@@ -65,6 +67,8 @@ describe('the configuration', () => {
     ['IDLE_LIMIT', '0'],
     ['MAX_WAITS', '0'],
     ['MAX_STREAMS', '0'],
+    ['MAX_WAITS_PER_ADDRESS', '-1'],
+    ['MAX_STREAMS_PER_ADDRESS', '1.5'],
     ['LOG_LEVEL', 'loud'],
   ])('%s=%s stops the start with a sentence that names it', (name, value) => {
     expect(wrong({ [name]: value })).toContain(`${name}: `)

@@ -1,7 +1,8 @@
 // Server-sent events: headers, one answer as a stream, and the limit of open streams.
 import { refuse } from '../../core/errors.ts'
 import type { Services } from '../../process/services.ts'
-import { GUARDED } from './http.ts'
+import { GUARDED, type Http } from './http.ts'
+import { addressOf } from './origin.ts'
 
 export const SSE_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
@@ -36,9 +37,28 @@ export const whileAwaited = (answer: Promise<string>, beat: () => string, everyM
   return new Response(body, { headers: SSE_HEADERS })
 }
 
-export const refuseTooManyStreams = ({ streams, config }: Services): void => {
+/** Counts a stream as open until the returned function is called: once or more often. 503 past MAX_STREAMS, 429 past
+ *  MAX_STREAMS_PER_ADDRESS. */
+export const openStream = (c: Http, services: Services): (() => void) => {
+  const { streams, streamsOfAddress, config } = services
   if (streams.open >= config.MAX_STREAMS)
     refuse('unavailable', 'This server has reached its limit of open streams (MAX_STREAMS). Try again in a few seconds.', {
       retry_after: 3,
     })
+  const giveBack = streamsOfAddress.take(() => addressOf(c, services)) ?? refuseAddress(streamsOfAddress.most)
+  streams.open++
+  let open = true
+  return () => {
+    if (!open) return
+    open = false
+    streams.open--
+    giveBack()
+  }
 }
+
+const refuseAddress = (most: number) =>
+  refuse(
+    'rate_limited',
+    `Your address has ${most} streams open already; this server lets one have no more (MAX_STREAMS_PER_ADDRESS). Close one, or try again in a few seconds.`,
+    { retry_after: 3 },
+  )

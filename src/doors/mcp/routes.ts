@@ -32,7 +32,7 @@ import {
 } from './revision-2026-07.ts'
 import { serveTools, toolNames } from './tools.ts'
 import { refuseUninvited } from './invited.ts'
-import { serverLink } from '../http/origin.ts'
+import { addressOf, serverLink } from '../http/origin.ts'
 import { methodNotAllowed, observeWake } from '../rest/routes.ts'
 import type { RateLimit } from '../http/rate-limit.ts'
 
@@ -175,6 +175,7 @@ const rpcError = (code: number, message: string) => ({ jsonrpc: '2.0', id: null,
 const callOf = (c: Http, services: Services): Call => ({
   token: c.req.header('x-team-id'),
   reader: () => mayRead(c, services),
+  address: () => addressOf(c, services),
   header: (name) => c.req.header(name),
   idempotencyKey: () => c.req.header('idempotency-key'),
   signal: () => c.req.raw.signal,

@@ -12,7 +12,7 @@ import { credentialsOf } from '../http/credentials.ts'
 import { whileAwaited } from '../http/event-stream.ts'
 import { mayRead } from '../http/guards.ts'
 import { bodyText, errorAnswer, json, parseJson, type Env, type Http } from '../http/http.ts'
-import { baseUrl } from '../http/origin.ts'
+import { addressOf, baseUrl } from '../http/origin.ts'
 import { inputSchema } from './json-schema.ts'
 import { hasMarkdownBody, markdownAnswer, markdownInput } from './markdown.ts'
 
@@ -56,6 +56,7 @@ export const callOf = (c: Http, services: Services): Call => ({
   reader: () => mayRead(c, services),
   viewer: () => personOf(c, services)?.role === 'reader',
   base: () => baseUrl(c, services),
+  address: () => addressOf(c, services),
   header: (name) => c.req.header(name),
   idempotencyKey: () => c.req.header('idempotency-key'),
   signal: () => (c.req.method === 'HEAD' ? AbortSignal.abort() : c.req.raw.signal),

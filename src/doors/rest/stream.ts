@@ -6,7 +6,7 @@ import { LogReader } from '../../log/log-reader.ts'
 import { refuseBeyondEnd, existingSession } from '../../rooms/preconditions.ts'
 import type { Services } from '../../process/services.ts'
 import { closedBy, type Event } from '../../stores/events.ts'
-import { refuseTooManyStreams, SSE_HEADERS } from '../http/event-stream.ts'
+import { openStream, SSE_HEADERS } from '../http/event-stream.ts'
 import { mayReadSession } from '../http/guards.ts'
 import type { Env, Http } from '../http/http.ts'
 import { refuseUnknown, wholeNumber } from '../http/query.ts'
@@ -37,9 +37,10 @@ const streamSession = (services: Services) => async (c: Context<Env, typeof PATH
       reader.close()
       return new Response(null, { status: 204 })
     }
-    refuseTooManyStreams(services)
+    const left = openStream(c, services)
     c.env?.untimed?.()
-    const body = c.req.method === 'HEAD' ? (reader.close(), null) : frames(services, reader, closed, session.lastSequence)
+    const body =
+      c.req.method === 'HEAD' ? (left(), reader.close(), null) : frames(services, reader, { closed, newest: session.lastSequence, left })
     return whileReadable(c, services, id, new Response(body, { headers: SSE_HEADERS }))
   } catch (error) {
     reader.close()
@@ -57,16 +58,15 @@ const flagOf = (c: Http, name: string): boolean => {
 const ARGUMENTS = ['after', 'include_trace']
 
 // Pulled, not pushed: for a slow reader nothing is buffered, the events are read from the log when it takes them.
-const frames = (services: Services, reader: LogReader, closedAtFirst: boolean, newest: number) => {
+const frames = (services: Services, reader: LogReader, session: { closed: boolean; newest: number; left: () => void }) => {
   const encoder = new TextEncoder()
   const gone = new AbortController()
-  let closed = closedAtFirst
-  let behind = reader.cursor < newest
-  services.streams.open++
+  let { closed } = session
+  let behind = reader.cursor < session.newest
   const end = () => {
     if (gone.signal.aborted) return
     gone.abort()
-    services.streams.open--
+    session.left()
     reader.close()
   }
   return new ReadableStream<Uint8Array>({

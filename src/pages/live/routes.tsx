@@ -13,7 +13,7 @@ import { Gap, Older } from '../../../components/session/feed-pane.tsx'
 import { refuse } from '../../core/errors.ts'
 import { refuseBeyondEnd, existingSession } from '../../rooms/preconditions.ts'
 import { roster } from '../../stores/members.ts'
-import { refuseTooManyStreams, SSE_HEADERS } from '../../doors/http/event-stream.ts'
+import { openStream, SSE_HEADERS } from '../../doors/http/event-stream.ts'
 import { mayReadSession } from '../../doors/http/guards.ts'
 import type { Env, Http } from '../../doors/http/http.ts'
 import { partial } from './partial.ts'
@@ -62,16 +62,21 @@ const stream = async (c: Http, { services }: Site, hubs: Hubs, id: string): Prom
   if (after > session.lastSequence) refuseBeyondEnd('after', session.lastSequence)
   const atTheEnd = session.status === 'closed' && after >= session.lastConversationSequence
   if (atTheEnd && resumed !== undefined) return new Response(null, { status: 204 })
-  refuseTooManyStreams(services)
-  if (c.req.method === 'HEAD') return new Response(null, { headers: SSE_HEADERS })
-  let hub = await hubs.hubOf(id)
-  while (hub.ended) hub = await hubs.hubOf(id)
+  const left = openStream(c, services)
+  if (c.req.method === 'HEAD') return (left(), new Response(null, { headers: SSE_HEADERS }))
+  const hub = await livingHub(hubs, id).catch((error) => (left(), Promise.reject(error)))
   c.env?.untimed?.()
-  services.streams.open++
   // Pages show the conversation alone: a cursor among later events of the trace stands for the conversation's last event.
   const cursor = Math.min(after, session.lastConversationSequence)
-  const { body } = new Viewer(hub, cursor, version, () => services.streams.open--)
+  const { body } = new Viewer(hub, cursor, version, left)
   return whileReadable(c, services, id, new Response(body, { headers: SSE_HEADERS }))
+}
+
+const livingHub = async (hubs: Hubs, id: string) => {
+  for (;;) {
+    const hub = await hubs.hubOf(id)
+    if (!hub.ended) return hub
+  }
 }
 
 const numberOf = (c: Http, name: string) => wholeNumber(name, c.req.query(name) ?? '0')

@@ -7,7 +7,7 @@ import { renderToStaticMarkup } from 'react-dom/server'
 import { AskedForItem, GroupSection } from '../../../components/records/inbox-groups.tsx'
 import { refuse } from '../../core/errors.ts'
 import { isUuid } from '../../core/ids.ts'
-import { refuseTooManyStreams, SSE_HEADERS } from '../../doors/http/event-stream.ts'
+import { openStream, SSE_HEADERS } from '../../doors/http/event-stream.ts'
 import { mayRead } from '../../doors/http/guards.ts'
 import type { Env, Http } from '../../doors/http/http.ts'
 import { whileReadable } from '../../doors/http/revocable-stream.ts'
@@ -34,11 +34,10 @@ const readersOnly =
     mayRead(c, services) ? next() : refuse('unauthorized', 'Sign in to follow what waits.')
 
 const stream = (c: Http, { services }: Site, hub: InboxHub): Response => {
-  refuseTooManyStreams(services)
-  if (c.req.method === 'HEAD') return new Response(null, { headers: SSE_HEADERS })
+  const left = openStream(c, services)
+  if (c.req.method === 'HEAD') return (left(), new Response(null, { headers: SSE_HEADERS }))
   c.env?.untimed?.()
-  services.streams.open++
-  const body = hub.open(() => services.streams.open--)
+  const body = hub.open(left)
   return whileReadable(c, services, undefined, new Response(body, { headers: SSE_HEADERS }))
 }
 

@@ -176,6 +176,8 @@ const GROUPS: { id: string; title: string; about: string; names: VariableName[] 
       'RATE_LIMIT',
       'MAX_WAITS',
       'MAX_STREAMS',
+      'MAX_WAITS_PER_ADDRESS',
+      'MAX_STREAMS_PER_ADDRESS',
     ],
   },
   {

@@ -10,6 +10,7 @@ import type { Services } from '../../process/services.ts'
 import { closedBy, type Event } from '../../stores/events.ts'
 import type { Member } from '../../stores/members.ts'
 import { whoseIs } from '../../stores/speech.ts'
+import { hold } from './held.ts'
 import { deliveredTo } from './team-wait.ts'
 
 const PEEKS_OF_A_TEAM = 32
@@ -23,7 +24,7 @@ export interface PeekOptions {
 
 export class TeamPeek {
   #sleep: Sleep
-  #held = false
+  #letGo: (() => void) | undefined
 
   constructor(
     readonly services: Services,
@@ -37,7 +38,7 @@ export class TeamPeek {
    *  before the member was looked up. */
   async run(call: Context['call'], waiter: Waiter | undefined): Promise<PeekAnswer> {
     const { services, options, member } = this
-    const { held, wake } = call // and nothing else of the call is kept while the peek is held
+    const { wake } = call // and nothing else of the call is kept while the peek is held
     const signal = call.signal()
     let reader: LogReader | undefined
     try {
@@ -47,7 +48,7 @@ export class TeamPeek {
         if (isOver(there) || signal.aborted) return there
         newest = there.lastCursor
       }
-      this.#begin(held)
+      this.#begin(call)
       reader = new LogReader(services, member.session.id, newest, false, { newest, waiter })
       const until = performance.now() + options.timeoutMs
       for (;;) {
@@ -61,7 +62,7 @@ export class TeamPeek {
       }
     } finally {
       reader?.close()
-      if (this.#held) services.peeks.held--
+      this.#letGo?.()
       this.#sleep.end()
     }
   }
@@ -81,15 +82,11 @@ export class TeamPeek {
     return claims ? answer : { ...answer, wake: false }
   }
 
-  #begin(held: (() => void) | undefined) {
-    const { waits, peeks, config } = this.services
+  #begin(call: Context['call']) {
     if (this.#sleep.ofTeam > PEEKS_OF_A_TEAM)
       refuse('rate_limited', `Your team already holds ${PEEKS_OF_A_TEAM} peeks in this session. One is enough.`, { retry_after: 1 })
-    if (waits.held + peeks.held >= config.MAX_WAITS)
-      refuse('unavailable', 'This server has reached its limit of held waits (MAX_WAITS). Try again in a few seconds.', { retry_after: 3 })
-    peeks.held++
-    this.#held = true
-    held?.()
+    this.#letGo = hold(this.services, 'peeks', call)
+    call.held?.()
   }
 
   // Decided in memory, for a message that lands in a session with 1,000 sleepers concerns hardly one of them once the wakes are used up. A

@@ -5,6 +5,7 @@ import { refuse } from '../../core/errors.ts'
 import type { Poll } from '../../core/presence.ts'
 import { LogReader } from '../../log/log-reader.ts'
 import type { Waiter } from '../../log/waiters.ts'
+import type { Call } from '../../operations/call.ts'
 import type { Context } from '../../operations/context.ts'
 import type { Services } from '../../process/services.ts'
 import { closedBy, type Event, type Page } from '../../stores/events.ts'
@@ -13,6 +14,7 @@ import { whoseIs } from '../../stores/speech.ts'
 import { writePresence } from '../../stores/presence.ts'
 import { addressedAfter, addressedAmong } from '../../stores/unread.ts'
 import { refuseBeyondEnd } from '../preconditions.ts'
+import { hold } from './held.ts'
 
 const WAITS_OF_A_TEAM = 32
 
@@ -42,7 +44,7 @@ export class TeamWait {
   #reader: LogReader
   #poll: Poll
   #closed: boolean
-  #held = false
+  #letGo: (() => void) | undefined
 
   /** `waiter`: subscribed before the member was looked up. */
   constructor(
@@ -71,9 +73,9 @@ export class TeamWait {
     try {
       const there = await this.look()
       if (this.#suffices(there)) return await this.result(there, isGone(call))
-      const { held, wake } = call // and nothing else of the call is kept while the wait is held
+      const { wake } = call // and nothing else of the call is kept while the wait is held
       const signal = call.signal()
-      const page = await this.hold(signal, held)
+      const page = await this.hold(signal, call)
       if (wake) wake.at = this.wokenAt
       return await this.result(page, signal.aborted)
     } finally {
@@ -98,17 +100,13 @@ export class TeamWait {
   }
 
   /** Ends on four causes: news, a closed session, the time, or a caller (or server) that goes away. */
-  hold(signal: AbortSignal, held: (() => void) | undefined): Promise<Page> {
+  hold(signal: AbortSignal, call: Pick<Call, 'address' | 'held'>): Promise<Page> {
     const { services, options } = this
     if (this.#poll.ofTeam > WAITS_OF_A_TEAM) {
       refuse('rate_limited', `Your team already holds ${WAITS_OF_A_TEAM} waits in this session. One is enough.`, { retry_after: 1 })
     }
-    if (services.waits.held + services.peeks.held >= services.config.MAX_WAITS) {
-      refuse('unavailable', 'This server has reached its limit of held waits (MAX_WAITS). Try again in a few seconds.', { retry_after: 3 })
-    }
-    services.waits.held++
-    this.#held = true
-    held?.()
+    this.#letGo = hold(services, 'waits', call)
+    call.held?.()
     return options.only === 'addressed' ? this.#nextAddressed(options.timeoutMs, signal) : this.#reader.next(options.timeoutMs, signal)
   }
 
@@ -166,8 +164,8 @@ export class TeamWait {
   }
 
   close() {
-    if (this.#held) this.services.waits.held--
-    this.#held = false
+    this.#letGo?.()
+    this.#letGo = undefined
     this.#reader.close()
     this.#poll.end()
   }

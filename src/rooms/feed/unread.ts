@@ -12,8 +12,8 @@ import { questionOf, TeamPeek, type PeekOptions } from './team-peek.ts'
 import { holdSeconds } from './waits.ts'
 
 /** Counts up to 1,000, after `after` or what a wait delivered last. With `timeout` it is held until something may wake the team (`wake`), or
- *  the session is concluded: `session_closed` is there then. 400 past the end of the feed, 429 past 32 held peeks of a team, 503 past
- *  MAX_WAITS. REST answers with an ETag, and 304 while nothing has changed. */
+ *  the session is concluded: `session_closed` is there then. 400 past the end of the feed, 429 past 32 held peeks of a team and past
+ *  MAX_WAITS_PER_ADDRESS, 503 past MAX_WAITS. REST answers with an ETag, and 304 while nothing has changed. */
 export const peek = op({
   name: 'peek',
   summary:

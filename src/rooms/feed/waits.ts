@@ -36,7 +36,7 @@ const page = z.object({
 })
 
 /** Holds up to 30 s. A page has at most 500 events and 256 KiB of text, and `session_closed` comes with the last one. 400 past the end of
- *  the feed, 429 past 32 waits of a team, 503 past MAX_WAITS. */
+ *  the feed, 429 past 32 waits of a team and past MAX_WAITS_PER_ADDRESS, 503 past MAX_WAITS. */
 export const waitForMessages = op({
   name: 'wait_for_messages',
   summary:
@@ -199,7 +199,7 @@ const holdAll = async (entries: Entry[], call: Context['call']) => {
   signal.addEventListener('abort', end, { once: true })
   if (signal.aborted) end()
   const hold = async (entry: Entry) => {
-    await advance(entry, (wait) => wait.hold(over.signal, call.held))
+    await advance(entry, (wait) => wait.hold(over.signal, call))
     if (call.wake && moved(entry)) call.wake.at ??= entry.wait!.wokenAt
     if (moved(entry) || isFault(entry.failure)) end()
   }
