@@ -32,6 +32,7 @@ const LOADERS = 2 // processes that hold the agents
 const IN_SESSION = 10 // agents
 const AGENTS_PER_POST = 50 // of so many agents one posts each second
 const LEAST_RATE = 20 // a second, so that there is something to measure
+const TRIES = 30 // of a call that sets the sessions up
 const WARM_UP_S = 5
 const SETTLE_S = 5
 const IDLE_S = 31 // every wait ends once and is held again
@@ -211,10 +212,15 @@ class Team {
   }
 }
 
+// On a busy machine the database may be late while so many join: a write that is sent again with its key is applied once.
 const answerOf = async <Answer>(url: string, body: object): Promise<Answer> => {
-  const response = await fetch(url, { method: 'POST', body: JSON.stringify(body) })
-  if (!response.ok) throw new Error(`${url}: ${await response.text()}`)
-  return (await response.json()) as Answer
+  const request = { method: 'POST', headers: { 'idempotency-key': crypto.randomUUID() }, body: JSON.stringify(body) }
+  for (let tried = 1; ; tried++) {
+    const response = await fetch(url, request)
+    if (response.ok) return (await response.json()) as Answer
+    if (response.status !== 503 || tried === TRIES) throw new Error(`${url}: ${await response.text()}`)
+    await Bun.sleep(1_000)
+  }
 }
 
 await main()
