@@ -216,9 +216,9 @@ class Team {
 const answerOf = async <Answer>(url: string, body: object): Promise<Answer> => {
   const request = { method: 'POST', headers: { 'idempotency-key': crypto.randomUUID() }, body: JSON.stringify(body) }
   for (let tried = 1; ; tried++) {
-    const response = await fetch(url, request)
-    if (response.ok) return (await response.json()) as Answer
-    if (response.status !== 503 || tried === TRIES) throw new Error(`${url}: ${await response.text()}`)
+    const response = await fetch(url, request).catch(() => undefined) // undefined: the connection was closed
+    if (response?.ok) return (await response.json()) as Answer
+    if (tried === TRIES || (response && response.status !== 503)) throw new Error(`${url}: ${await response?.text()}`)
     await Bun.sleep(1_000)
   }
 }
