@@ -7,7 +7,8 @@ export interface Plan {
   seconds: number
 }
 
-const textOf = ({ method, path, headers = {}, body = '' }: Plan['requests'][number], host: string) => {
+/** A request as it goes over a socket. */
+export const requestText = ({ method, path, headers = {}, body = '' }: Plan['requests'][number], host: string) => {
   const lines = Object.entries({ host, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body), ...headers })
   return `${method} ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}`).join('\r\n')}\r\n\r\n${body}`
 }
@@ -49,7 +50,7 @@ const run = async ({ url, requests, connections, seconds }: Plan) => {
       }
       Bun.connect({ hostname, port: Number(port), socket: { open, data, error: (_, error) => reject(error) } }).catch(reject)
     })
-  await Promise.all(Array.from({ length: connections }, (_, n) => one(Buffer.from(textOf(requests[n % requests.length]!, host)))))
+  await Promise.all(Array.from({ length: connections }, (_, n) => one(Buffer.from(requestText(requests[n % requests.length]!, host)))))
   return { perSecond: (took.length / (performance.now() - begin)) * 1000, took, failed }
 }
 

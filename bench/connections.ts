@@ -3,7 +3,7 @@
 // time: how much memory it holds on to differs by a few KiB for each wait. `bun bench/connections.ts [REST] [MCP] [peek]`
 import { connect, type Socket } from 'node:net'
 import { freshDatabase, startPostgres } from '../tests/support/postgres.ts'
-import { addressOf, load, median, metricsOf, newRoom, row, spread, type Room } from './support.ts'
+import { load, median, metricsOf, newRoom, row, serverProcess, spread, type Room } from './support.ts'
 
 const WAITS = 10_000
 const TEAMS = 400 // a team holds at most 32
@@ -57,14 +57,9 @@ interface Measured {
 
 async function onServer(door: Door): Promise<Measured> {
   const database = await freshDatabase(postgres.url)
-  const server = Bun.spawn([process.execPath, 'src/server.ts'], {
-    env: { ...process.env, DATABASE_URL: database.url, PORT: '0', NODE_ENV: 'production', WAKES_PER_HOUR: '100000' },
-    stdout: 'pipe',
-    stderr: 'inherit',
-  })
-  const measured = await measure(door, await addressOf(server.stdout))
-  server.kill('SIGTERM')
-  await server.exited
+  const server = await serverProcess(database.url, { WAKES_PER_HOUR: '100000' })
+  const measured = await measure(door, server.url)
+  await server.stop()
   await database.drop()
   return measured
 }

@@ -15,7 +15,7 @@ import { viewOf } from '../src/pages/session/session.tsx'
 import { existingSession } from '../src/rooms/preconditions.ts'
 import { roster } from '../src/stores/members.ts'
 import { sessionsWithDocs } from '../src/stores/live-state.ts'
-import { addressOf, load, metricsOf, newRoom, row, serveHere, spread, type Room } from './support.ts'
+import { load, metricsOf, newRoom, row, serveHere, serverProcess, spread, type Room } from './support.ts'
 
 const VIEWERS = 2_000
 const EVENTS_A_SECOND = 50
@@ -88,16 +88,11 @@ async function rendering() {
 
 async function viewers() {
   const database = await freshDatabase(postgres.url)
-  const server = Bun.spawn([process.execPath, 'src/server.ts'], {
-    env: { ...process.env, DATABASE_URL: database.url, PORT: '0', NODE_ENV: 'production' },
-    stdout: 'pipe',
-    stderr: 'inherit',
-  })
+  const server = await serverProcess(database.url)
   try {
-    await watched(await addressOf(server.stdout))
+    await watched(server.url)
   } finally {
-    server.kill('SIGTERM')
-    await server.exited
+    await server.stop()
     await database.drop()
   }
 }

@@ -3,7 +3,7 @@ import postgres from 'postgres'
 import { freshDatabase, startPostgres } from '../tests/support/postgres.ts'
 import { history, type Made } from './corpus.ts'
 import { classes, firstWords, sampled } from './questions.ts'
-import { addressOf, load, metricsOf, percentile, row, spread } from './support.ts'
+import { load, metricsOf, percentile, row, serverProcess, spread } from './support.ts'
 
 const UPLOADS = 2 // transcripts at a time
 const CALLERS = 2 // that ask
@@ -38,12 +38,8 @@ export const whileImporting = async ({ events, queries, statistics, words, keep,
   const asked = [...classes(samples, truth, PER_CLASS, true)].filter(([, own]) => own.length > 0)
   await Bun.spawn([process.execPath, 'src/server.ts', 'migrate'], { env: { ...process.env, DATABASE_URL: url } }).exited
   if (!statistics) await withoutStatistics(sql)
-  const child = Bun.spawn([process.execPath, 'src/server.ts'], {
-    env: { ...process.env, DATABASE_URL: url, PORT: '0', LOG_LEVEL: 'warn', NODE_ENV: 'production' },
-    stdout: 'pipe',
-    stderr: 'inherit',
-  })
-  const address = await addressOf(child.stdout)
+  const server = await serverProcess(url, { LOG_LEVEL: 'warn' })
+  const address = server.url
   const caller = new Caller(address, asked)
   const asking = Array.from({ length: CALLERS }, () => caller.askOn())
   const begun = performance.now()
@@ -69,8 +65,7 @@ export const whileImporting = async ({ events, queries, statistics, words, keep,
   print(caller.all)
   if (caughtUp) await inOneSession(address, sql, asked)
   load()
-  child.kill()
-  await child.exited
+  await server.stop()
   await sql.end()
   await remove()
 }

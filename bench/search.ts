@@ -35,6 +35,7 @@ const QUERIES = 25 // of each class
 const ROUNDS = 2
 const ADDED = 500 // events a second
 const SESSIONS = 100_000 // for the list
+const FOR_MANY = { shared_buffers: '4GB', max_wal_size: '8GB' } // with more than a million events, as an operator would
 
 const uuid = (kind: number, a: number, b = 0) =>
   `${String(kind).padStart(8, '0')}-0000-7000-8000-${String(a * 10_000 + b).padStart(12, '0')}`
@@ -44,7 +45,7 @@ const open = async () => {
     const folder = mkdtempSync(join(tmpdir(), 'parley-bench-'))
     return { database: await openPglite(folder), remove: async () => rmSync(folder, { recursive: true }) }
   }
-  const postgres = await startPostgres()
+  const postgres = await startPostgres(EVENTS > 1_000_000 ? { own: true, settings: FOR_MANY } : {})
   const { url, drop } = await freshDatabase(postgres.url)
   console.log(`PostgreSQL ${postgres.version}`)
   return { database: await openPostgres(url), remove: async () => void (await drop(), await postgres.stop()) }
@@ -166,6 +167,11 @@ const makeIndex = async (database: Database) => {
     for (const table of ['events', 'sessions', 'session_index', 'event_search', 'search_terms'])
       await database.query(`vacuum (analyze) ${table}`)
   else await database.query('analyze')
+  const sizes = await database.query<{ name: string; bytes: number }>(
+    `select name, pg_total_relation_size(name::regclass)::float8 as bytes from unnest(array['events', 'event_search', 'search_terms']) name`,
+  )
+  for (const { name, bytes } of sizes)
+    row(`  ${name}, with its indexes`, `${(bytes / 2 ** 20).toFixed(0)} MiB, ${(bytes / EVENTS).toFixed(0)} bytes for each event`)
 }
 
 // ---- are the answers right?

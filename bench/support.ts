@@ -92,6 +92,21 @@ export const metricsOf = async (url: string): Promise<Record<string, number>> =>
   return Object.fromEntries([...text.matchAll(/^parley_(\w+) (\S+)$/gm)].map(([, name, value]) => [name, Number(value)]))
 }
 
+/** A server on this database as a process of its own; resolves when it is open. */
+export const serverProcess = async (databaseUrl: string, environment: Record<string, string> = {}) => {
+  const child = Bun.spawn([process.execPath, 'src/server.ts'], {
+    env: { ...process.env, DATABASE_URL: databaseUrl, PORT: '0', NODE_ENV: 'production', ...environment },
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  const url = await addressOf(child.stdout)
+  const stop = async () => {
+    child.kill('SIGTERM')
+    await child.exited
+  }
+  return { url, pid: child.pid, stop }
+}
+
 /** Where a server that is a process of its own says that it is open. */
 export const addressOf = async (output: ReadableStream<Uint8Array>): Promise<string> => {
   let said = ''

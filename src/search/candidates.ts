@@ -7,6 +7,7 @@ export interface QueryTerm {
   events: number // that have it
   levels: number[] | null // how many of these have it at each level (tokenizer.ts has an example)
   weight: number
+  whole?: boolean // a path, identifier or code, not one of its parts
 }
 
 /** Candidates match any of these queries, each on its column of the index. */

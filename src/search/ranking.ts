@@ -33,6 +33,9 @@ export interface Corpus {
 
 const MOST_TERMS = 24 // of a query; the rarest are kept
 const WHOLE = 3 // times the weight: a query for a path or an identifier means all of it, not its parts
+// A longer text counts as one of so many times the average for a path or an identifier: in a long log it is as much meant. Without this limit
+// short texts of like names came before it.
+const LONGEST_FOR_WHOLE = 2
 const RANK_ALL = 5_000 // events; up to so many are all scored
 
 /** A query, as the index understands it. */
@@ -56,7 +59,10 @@ export const parseQuery = async (queries: Queries, text: string): Promise<Parsed
   for (const [term, words] of corrected) if (wholes.has(term)) for (const word of words) wholes.add(word.term)
   const words = new Map([...known, ...[...corrected.values()].flat()].map((word) => [word.term, word]))
   const terms = [...words.values()]
-    .map((word): QueryTerm => ({ ...word, weight: weightOf(word.events, corpus.events) * (wholes.has(word.term) ? WHOLE : 1) }))
+    .map((word): QueryTerm => {
+      const whole = wholes.has(word.term)
+      return { ...word, whole, weight: weightOf(word.events, corpus.events) * (whole ? WHOLE : 1) }
+    })
     .sort((a, b) => a.events - b.events || (a.term < b.term ? -1 : 1))
     .slice(0, MOST_TERMS)
   return {
@@ -148,9 +154,10 @@ const scoreCandidates = (
   const holds = [matches, within, ...writtenBy(scope, bind)].join(' and ')
   const total = terms.reduce((sum, { weight }) => sum + weight, 0)
   const average = Math.max(corpus.length / Math.max(corpus.events, 1), 1)
-  const weighed = terms.map(
-    ({ term, weight }) => `${bind(weight / total)}::float8 * (1 - slowdown / (slowdown + ${timesOf(bind(quoted(term)))}))`,
-  )
+  const weighed = terms.map(({ term, weight, whole }) => {
+    const slow = `least(slowdown, ${bind(whole ? slowdownAt(LONGEST_FOR_WHOLE) : Infinity)}::float8)` // one text for all: each is prepared
+    return `${bind(weight / total)}::float8 * (1 - ${slow} / (${slow} + ${timesOf(bind(quoted(term)))}))`
+  })
   return query<ScoredEvent>(
     `select session_id, turn, sequence, id, at, round((${weighed.join(' + ')})::numeric, 4)::float8 as score
      from (
@@ -161,6 +168,9 @@ const scoreCandidates = (
     params,
   )
 }
+
+// BM25's slowdown in a text of so many times the average length.
+const slowdownAt = (length: number) => K1 * (1 - B + B * length)
 
 // Pads the plan with queries that match nothing, so that three statements have to be prepared and not fifteen.
 const padded = (plan: Plan): Plan => {

@@ -45,12 +45,15 @@ const addRun = (run: string, add: Add) => {
   }
 }
 
-// `bar.test.ts`, `user_name`, `userName`: whole and word by word.
+// `bar.test.ts`, `user_name`, `userName`: whole and word by word. Of `userName.ts` and `Account.userName` also the step `userName`.
 const addSegment = (segment: string, add: Add) => {
-  const words = segment.split(WORDS).filter(Boolean)
+  const words = wordsOf(segment)
   if (words.length > 1) add(segment.toLowerCase(), true)
+  if (segment.includes('.')) for (const step of segment.split('.')) if (wordsOf(step).length > 1) add(step.toLowerCase(), true)
   for (const word of words) addWord(word.toLowerCase(), add)
 }
+
+const wordsOf = (name: string) => name.split(WORDS).filter(Boolean)
 
 const addWord = (word: string, add: Add) => {
   if (UNSPACED.test(word)) return addPairs(word, add)

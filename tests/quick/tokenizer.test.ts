@@ -11,6 +11,7 @@ describe('terms', () => {
     ['A path', 'src/app/userName.test.ts', ['src/app/username.test.ts', 'username.test.ts', 'src', 'app', 'user', 'name', 'test', 'ts']],
     ['a path of the other kind', 'C:\\Users\\bob', ['c:/users/bob', 'users', 'bob']],
     ['an identifier', 'HTTPServer::get_user', ['httpserver::get_user', 'httpserver', 'get_user', 'http', 'server', 'get', 'user']],
+    ['a step of a name', 'Tannery.scrapeHides wicketLedger.ts', ['scrapehides', 'wicketledger', 'tannery.scrapehides', 'wicketledger.ts']],
     ['an error code', 'error TS2345, E0308', ['ts2345', 'ts', '2345', 'e0308', '0308']],
     ['a version', 'v1.2.3', ['v1.2.3']],
     ['a name in full width', 'ＰＡＲＳＥＲ', ['parser']],
