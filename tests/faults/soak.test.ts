@@ -65,15 +65,19 @@ const teamAtWork = async (room: Room, n: number, over: { now: boolean }): Promis
   const { url, session, teams } = room
   const team = teams[n]!
   const write = async (path: string, body: object) => {
-    const answer = await call(url, 'POST', `/api/${path}`, { team, body, key: crypto.randomUUID() })
-    if (answer.status !== 200 && answer.status !== 409) throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
-    return answer
+    const key = crypto.randomUUID()
+    for (;;) {
+      const answer = await call(url, 'POST', `/api/${path}`, { team, body, key })
+      if (answer.status === 200 || answer.status === 409) return answer
+      if (answer.status !== 503) throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
+      await Bun.sleep(500) // a machine that is busy with others
+    }
   }
   let cursor = 0
   let calls = 0
   for (; !over.now; calls++) {
     await Bun.sleep(REST_MS)
-    if (calls % 3 === 0) cursor = (await wait(room, cursor, { team, timeout: 0.5 })).body.next_cursor
+    if (calls % 3 === 0) cursor = (await wait(room, cursor, { team, timeout: 0.5 })).body.next_cursor ?? cursor
     else if (calls % 40 === 1) await write(`sessions/${session}/doc/append`, { text: `- ${calls}` }).catch(() => rewrite(room, team))
     else if (calls % 40 === 2) await workOn(write, session)
     else if (n === 0 && calls % 100 === 5)

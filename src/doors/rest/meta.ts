@@ -64,8 +64,8 @@ export const metaRoutes = (services: Services) => {
   )
   metrics.gauge(
     'parley_disk_free_bytes',
-    'Free space of the embedded database’s disk; NaN without one',
-    () => database.freeBytes?.() ?? NaN,
+    'Free space of the embedded database’s disk; +Inf without one',
+    () => database.freeBytes?.() ?? Infinity,
   )
 
   const ready = async () => {
