@@ -33,6 +33,10 @@ export interface Database extends Queries {
   listen(onMessage: (payload: string) => void, onListening: (others: Promise<boolean>) => void): Promise<void>
   /** Copies the embedded database's files into this folder, which must not be there, while nothing is written. */
   copyTo?(folder: string): Promise<void>
+  /** How many programs listen on this Postgres, this one included, also those that are frozen. */
+  listeners?(): Promise<number>
+  /** The space left on the disk of the embedded database's folder, in bytes; undefined where the system cannot tell. */
+  freeBytes?(): number | undefined
   close(): Promise<void>
   /** The number of statements sent so far: for metrics and tests. */
   readonly statements: () => number

@@ -40,7 +40,7 @@ export const openPglite = async (folder?: string, warn: (line: string) => void =
     writeFileSync(join(folder, DONE), '')
     rmSync(join(folder, BEGUN), { force: true })
   }
-  return folder ? { ...database, copyTo } : database
+  return folder ? { ...database, copyTo, freeBytes: () => freeBytes(folder) } : database
 }
 
 const filesIn = (folder: string) => join(folder, 'pg')
@@ -102,11 +102,18 @@ const spaceIn = (folder: string): (() => boolean) => {
   return () => {
     if (performance.now() - checkedAt < SPACE_CHECK_MS) return enough
     checkedAt = performance.now()
-    try {
-      const { bavail, bsize } = statfsSync(folder)
-      enough = bavail * bsize >= SPARE_BYTES
-    } catch {} // some systems cannot tell
+    const free = freeBytes(folder)
+    if (free !== undefined) enough = free >= SPARE_BYTES
     return enough
+  }
+}
+
+const freeBytes = (folder: string): number | undefined => {
+  try {
+    const { bavail, bsize } = statfsSync(folder)
+    return bavail * bsize
+  } catch {
+    return undefined // some systems cannot tell
   }
 }
 

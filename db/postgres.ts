@@ -88,6 +88,10 @@ export const openPostgres = async (url: string): Promise<Database> => {
       const ask = () => void relisten(listenerOf(client)).then((again) => again && begun(), ignore) // after a failure the next check asks again
       listenerCheck ??= setInterval(ask, LISTENER_CHECK_MS)
     },
+    listeners: async () => {
+      const [row] = (await withinDeadline(run({ text: LISTENERS, params: [], asArrays: false }))) as { count: number }[]
+      return row!.count
+    },
     close: () => {
       clearInterval(listenerCheck)
       return client.end({ timeout: 5 })
@@ -120,12 +124,12 @@ const hasOtherListeners = async (listener: postgres.Sql): Promise<boolean> => {
 }
 
 // Begins with LISTEN, which changes nothing, so that pg_stat_activity shows which connection listens.
+const MARKS = `from pg_locks
+    where locktype = 'advisory' and (classid, objid, objsubid) = (7423, 2, 2) and granted
+      and database = (select oid from pg_database where datname = current_database())`
 const LISTEN_AND_MARK = `listen ${CHANNEL}; select pg_try_advisory_lock_shared(7423, 2);
-  select exists (
-    select from pg_locks
-    where locktype = 'advisory' and (classid, objid, objsubid) = (7423, 2, 2) and granted and pid <> pg_backend_pid()
-      and database = (select oid from pg_database where datname = current_database())
-  ) as found`
+  select exists (select ${MARKS} and pid <> pg_backend_pid()) as found`
+const LISTENERS = `select count(distinct pid)::int as count ${MARKS}`
 
 // The driver sends LISTEN once for each connection. A standby that is about to be promoted rejects it but keeps the connection, which
 // would stay deaf. This sends LISTEN again, and resolves to whether it had been missing: within one message, pg_listening_channels() still

@@ -211,6 +211,6 @@ test('what serves requests reads files in one place, and asks the process for it
   expect([...new Set(reached.flatMap(({ text }) => nodeModules(text)))].toSorted()).toEqual(SERVED)
   expect(reached.filter(({ text }) => nodeModules(text).includes('node:fs')).map(({ path }) => path)).toEqual([READS_FILES])
   expect(reached.flatMap(({ path, text }) => (text.match(/\bprocess\.\w+/g) ?? []).map((use) => `${path} ${use}`))).toEqual([
-    'src/doors/rest/meta.ts process.memoryUsage',
+    'src/process/status/figures.ts process.memoryUsage',
   ])
 })

@@ -49,6 +49,10 @@ export const SettingsPage = ({ frame, link, program, groups, loopGuard, wakes, n
             Environment variables (also from .env) are read at startup; restart after changing one.{' '}
             <a href="/settings/keys" className="text-foreground underline underline-offset-2">
               Keys and sign-ins
+            </a>
+            ,{' '}
+            <a href="/status" className="text-foreground underline underline-offset-2">
+              the server’s status
             </a>{' '}
             and{' '}
             <a href="/worktrees" className="text-foreground underline underline-offset-2">

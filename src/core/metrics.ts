@@ -45,7 +45,9 @@ export class Metrics {
   )
 
   constructor() {
-    for (const outcome of ['allowed', 'refused']) this.wakes.inc({ outcome }, 0) // a sample from the beginning, so that a rate has its first
+    // a sample from the beginning, so that a rate has its first
+    for (const outcome of ['allowed', 'refused']) this.wakes.inc({ outcome }, 0)
+    for (const way of ['notify_url', 'push']) this.noticesSent.inc({ way, outcome: 'failed' }, 0)
   }
 
   /** `read` is called whenever somebody asks for /metrics. */

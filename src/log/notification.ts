@@ -5,6 +5,7 @@ import { isSessionTopic, partsOfTopic, type Topic } from './topics.ts'
 
 export const HELLO = 'hello' // this instance begins to listen: the others answer HERE, and each knows of the other from then on
 export const HERE = 'here'
+export const ASK = 'ask' // how the others are: each reports in a fifth field of HERE. One that is older answers nothing
 export const SETTINGS = 'settings' // a setting was saved
 
 /** A topic and its newest number. */
@@ -21,16 +22,18 @@ export interface Notification {
   message: string
   sent: Moment
   moved: Moved[]
+  /** What the instance says of itself, in its own words. */
+  report: string
 }
 
-export const encode = (from: string, message: string, { steady, wall }: Moment, others?: string): string =>
-  [from, message, `${steady}/${wall}`, ...(others ? [others] : [])].join('|')
+export const encode = (from: string, message: string, { steady, wall }: Moment, others = '', report = ''): string =>
+  [from, message, `${steady}/${wall}`, ...(others || report ? [others] : []), ...(report ? [report] : [])].join('|')
 
 /** A notification's text with all that cannot be read left out. */
 export const decode = (payload: string): Notification => {
-  const [from = '', message = '', sent = '', others = ''] = payload.split('|')
+  const [from = '', message = '', sent = '', others = '', ...report] = payload.split('|')
   const [steady = NaN, wall = NaN] = sent.split('/').map(Number)
-  return { from, message, sent: { steady, wall }, moved: [...movedIn(message), ...movedIn(others)] }
+  return { from, message, sent: { steady, wall }, moved: [...movedIn(message), ...movedIn(others)], report: report.join('|') }
 }
 
 export const listOf = (moved: Moved[]): string => moved.map(([topic, newest]) => `${topic}:${newest}`).join(',')

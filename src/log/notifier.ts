@@ -10,7 +10,7 @@
 import { LRUCache } from 'lru-cache'
 import { CHANNEL, type Database, type Queries } from '../../db/database.ts'
 import type { Log } from '../core/log.ts'
-import { decode, encode, HELLO, HERE, listOf, SETTINGS, type Moment, type Moved, type Notification } from './notification.ts'
+import { ASK, decode, encode, HELLO, HERE, listOf, SETTINGS, type Moment, type Moved, type Notification } from './notification.ts'
 import { isSessionTopic, type Topic } from './topics.ts'
 
 const TOPICS_AT_ONCE = 100 // a payload has at most 7,999 bytes, and a topic takes 75 of them at the most
@@ -27,6 +27,10 @@ const DEAF =
 export interface Received {
   settings: boolean
   moved: Moved[]
+  /** It wants to know how the others are. */
+  asked?: boolean
+  /** It says how it is. */
+  report?: { from: string; text: string }
 }
 
 const NOTHING: Received = { settings: false, moved: [] }
@@ -103,18 +107,28 @@ export class Notifier {
 
   /** Reads a notification of another instance, or of this one. A peer that may have missed what moved before is sent it now. */
   receive(payload: string): Received {
-    const { from, message, sent, moved } = decode(payload)
+    const { from, message, sent, moved, report } = decode(payload)
     if (from === this.instance) return this.#receiveEcho(sent)
     const wasKnown = this.#hasPeers === true
     this.#hasPeers = true
     if (message === HELLO) void this.#trySend(HERE)
     if (!wasKnown || message === HELLO) this.#sendSoon()
-    return { settings: message === SETTINGS, moved }
+    return { settings: message === SETTINGS, moved, asked: message === ASK, ...(report && { report: { from, text: report } }) }
   }
 
   #receiveEcho(sent: Moment): Received {
     if (sent.steady > this.#proof.steady) this.#proof = sent
     return NOTHING
+  }
+
+  /** Asks the others how they are. */
+  async ask() {
+    await this.#trySend(ASK)
+  }
+
+  /** Says how this instance is, to those who have asked. */
+  async report(text: string) {
+    await this.#trySend(HERE, undefined, text)
   }
 
   /** In the transaction that saves the setting: it is rare, and must not get lost between the two. */
@@ -183,12 +197,12 @@ export class Notifier {
     this.#sending = false
   }
 
-  #trySend = (message: Notification['message'], others?: string): Promise<boolean> =>
-    this.#send(this.database, message, others).then(
+  #trySend = (message: Notification['message'], others?: string, report?: string): Promise<boolean> =>
+    this.#send(this.database, message, others, report).then(
       () => true,
       () => false,
     )
 
-  #send = ({ query }: Queries, message: Notification['message'], others?: string) =>
-    query('select pg_notify($1, $2)', [CHANNEL, encode(this.instance, message, now(), others)])
+  #send = ({ query }: Queries, message: Notification['message'], others?: string, report?: string) =>
+    query('select pg_notify($1, $2)', [CHANNEL, encode(this.instance, message, now(), others, report)])
 }

@@ -30,6 +30,7 @@ import { asidePage, sessionPage } from './session/session.tsx'
 import { endShare, makeInvitation, makeShare, revokeInvitation, sharePage } from './session/share.tsx'
 import { keysPage, submitKey, submitRevoke, submitSignInEnd } from './site/keys.tsx'
 import { checkLink, saveLink, saveLoopGuard, saveTheme, saveWakes, settingsPage } from './site/settings.tsx'
+import { statusPage } from './site/status.tsx'
 import { sendTestNotice, tellNoMore, tellThisBrowser } from './site/notices.tsx'
 import { eventFile, tracePage } from './trace/trace.tsx'
 import { methodNotAllowed } from '../doors/rest/routes.ts'
@@ -69,6 +70,7 @@ const READ: Routes = {
   '/search': searchPage,
   '/settings': settingsPage,
   '/settings/keys': keysPage,
+  '/status': statusPage,
   '/connect': connectPage,
   '/approvals': inboxPage,
   '/approvals/:id': approvalPage,

@@ -13,6 +13,7 @@ import { writePresence } from '../stores/presence.ts'
 import type { SavedSettings } from '../stores/settings.ts'
 import { newestSequences } from '../stores/sessions.ts'
 import type { Publisher } from './publish.ts'
+import type { StatusWatch } from './status/status.ts'
 
 const EVERY_MS = {
   presence: 1_000,
@@ -37,12 +38,13 @@ interface Parts {
   settings: SavedSettings
   notifier: Notifier | undefined
   publisher: Publisher
+  status: Pick<StatusWatch, 'timed'>
   stopping: AbortSignal
 }
 
 /** `flushPresence` writes the presence that is only in memory, as its job does: once more before the database is closed. `recheck`: the
  *  outcome of a write is unknown. */
-export const processJobs = ({ database, config, clock, presence, loops, settings, notifier, publisher, stopping }: Parts) => {
+export const processJobs = ({ database, config, clock, presence, loops, settings, notifier, publisher, status, stopping }: Parts) => {
   const flushPresence = presenceFlush(database, config.CLAIM_LEASE, clock, presence, publisher)
   const rechecks = recheckerOf(publisher.indexer)
   const runs: Partial<Record<JobName, () => unknown>> = {
@@ -52,7 +54,7 @@ export const processJobs = ({ database, config, clock, presence, loops, settings
     loops: () => loops.sweep(),
     vacuum: createVacuum(database, publisher.appended),
     recheck: rechecks.run,
-    ...(notifier && { settings: () => settings.reload(), peers: () => greet(notifier, publisher.indexer) }),
+    ...(notifier && { settings: () => status.timed(() => settings.reload()), peers: () => greet(notifier, publisher.indexer) }),
   }
   const jobs: Job[] = Object.entries(runs).map(([name, run]) => ({ name, everyMs: EVERY_MS[name as JobName], run }))
   return { jobs, flushPresence, recheck: rechecks.begin }

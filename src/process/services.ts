@@ -25,6 +25,7 @@ import { keysInForce } from './keys-in-force.ts'
 import { Notifier } from '../log/notifier.ts'
 import type { Topic } from '../log/topics.ts'
 import { writePresence } from '../stores/presence.ts'
+import { createStatus, type StatusWatch } from './status/status.ts'
 import { offerSetting, savedSettings, type SavedSettings } from '../stores/settings.ts'
 import { overviewsOf } from '../stores/sessions.ts'
 
@@ -69,10 +70,11 @@ export const createServices = async (database: Database, config: Config, log: Lo
   const credentials = createCredentials(database, () => notifier?.hasHeardLately() ?? true)
   for (const kind of ['sign-in', 'key']) publisher.on(kind, credentials.forget)
 
+  const status: StatusWatch = createStatus({ database, notifier, instance, metrics }, () => services)
   clock.set(await writePresence(database, [], config.CLAIM_LEASE))
-  await hearOthers(database, { notifier, settings, publisher, credentials })
+  await hearOthers(database, { notifier, settings, publisher, credentials, status })
   await notifier?.ready()
-  const own = processJobs({ database, config, clock, presence, loops, settings, notifier, publisher, stopping: stopping.signal })
+  const own = processJobs({ database, config, clock, presence, loops, settings, notifier, publisher, status, stopping: stopping.signal })
 
   const base = () => {
     const link = settings.get('mcp_url') ?? config.MCP_URL
@@ -101,6 +103,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
     groupCommit: publisher.groupCommit,
     writeInTurn: concurrencyLimit(WRITES_AT_ONCE),
     indexer: publisher.indexer,
+    status,
     loops,
     wakes,
     publish: publisher.publish,
@@ -155,6 +158,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
     },
     async close() {
       stopping.abort()
+      status.stop()
       await stopBackground()
       await courier?.end()
       await own.flushPresence().catch(() => {})
@@ -165,6 +169,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
   // The type is written out: what the wings' jobs are comes from that of the services.
   const jobs: Job[] = [
     ...own.jobs,
+    ...status.jobs(),
     ...(courier?.jobs ?? []),
     degradedModesJob(services),
     lastUsesJob(credentials),
@@ -179,13 +184,16 @@ interface Peers {
   settings: SavedSettings
   publisher: Publisher
   credentials: Credentials
+  status: StatusWatch
 }
 
-const hearOthers = (database: Database, { notifier, settings, publisher, credentials }: Peers): Promise<void> => {
+const hearOthers = (database: Database, { notifier, settings, publisher, credentials, status }: Peers): Promise<void> => {
   const reloadSettings = () => void settings.reload().catch(() => {}) // what is known stays active
   const heard = (payload: string) => {
     const news = notifier?.receive(payload)
     if (news?.settings) reloadSettings()
+    if (news?.asked) void status.answer().catch(() => {})
+    if (news?.report) status.heard(news.report.from, news.report.text)
     for (const [topic, newest] of news?.moved ?? []) publisher.moved(topic, newest)
   }
   const connected = (others: Promise<boolean>) => {

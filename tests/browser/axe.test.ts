@@ -47,6 +47,7 @@ const PAGES = (): [name: string, path: string, as?: 'stranger'][] => [
   ['settings', '/settings'],
   ['settings for a stranger', '/settings', 'stranger'],
   ['keys and sign-ins', '/settings/keys'],
+  ['the status', '/status'],
   ['sign-in', '/sign-in', 'stranger'],
 ]
 

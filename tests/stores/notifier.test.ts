@@ -81,8 +81,10 @@ describe('topics that are no sessions', () => {
         [id, 5],
         [expect.any(String), 6],
       ],
+      report: '',
     })
-    expect(decode('older|settings|1/2')).toEqual({ from: 'older', message: 'settings', sent: at, moved: [] })
+    expect(decode('older|settings|1/2')).toEqual({ from: 'older', message: 'settings', sent: at, moved: [], report: '' })
+    expect(decode(encode('us', 'here', at, undefined, '{"a":"b|c"}'))).toMatchObject({ moved: [], report: '{"a":"b|c"}' })
     await send('hello') // there is somebody to notify
     await soon('a session goes out as uuid:n', () => {
       parley.services.publishTopic(id, 5)

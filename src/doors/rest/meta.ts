@@ -3,6 +3,8 @@ import { Hono } from 'hono'
 import { refuse } from '../../core/errors.ts'
 import type { Toolset } from '../../operations/toolset.ts'
 import type { Services } from '../../process/services.ts'
+import { alertRules } from '../../process/status/alerts.ts'
+import { residentBytes } from '../../process/status/figures.ts'
 import { arePagesOpen, mayRead } from '../http/guards.ts'
 import { json, type Env, type Http } from '../http/http.ts'
 import { programPath, type ClientProgram } from './client-package.ts'
@@ -38,7 +40,7 @@ const readOnly = (answers: Record<string, (c: Http) => Response | Promise<Respon
 
 /** Health checks and metrics. */
 export const metaRoutes = (services: Services) => {
-  const { database, metrics } = services
+  const { database, metrics, config, status } = services
   metrics.gauge('parley_waits_held', 'Waits that are held now', () => services.waits.held)
   metrics.gauge('parley_peeks_held', 'Peeks that are held now, by teams that sleep', () => services.peeks.held)
   metrics.gauge('parley_streams_open', 'Event streams that are open now', () => services.streams.open)
@@ -53,7 +55,20 @@ export const metaRoutes = (services: Services) => {
     'For how long the oldest event that no search finds yet has been in the log; 0 when there is none',
     () => services.indexer.lagSeconds,
   )
-  metrics.gauge('parley_resident_bytes', 'Memory of this process', () => process.memoryUsage.rss())
+  metrics.gauge('parley_resident_bytes', 'Memory of this process', residentBytes)
+  metrics.gauge('parley_max_waits', 'MAX_WAITS: how many waits and peeks may be held', () => config.MAX_WAITS)
+  metrics.gauge('parley_max_streams', 'MAX_STREAMS: how many event streams may be open', () => config.MAX_STREAMS)
+  metrics.gauge('parley_event_loop_lag_seconds', 'How late timers were, 99 of 100 of the last minute', () => status.lag.p99Seconds)
+  metrics.gauge(
+    'parley_database_answer_seconds',
+    'Postgres: how long it took to answer the background job of settings last, or has not answered by now',
+    status.databaseSeconds,
+  )
+  metrics.gauge(
+    'parley_disk_free_bytes',
+    'Free space of the embedded database’s disk; +Inf without one',
+    () => database.freeBytes?.() ?? Infinity,
+  )
 
   const ready = async () => {
     try {
@@ -66,11 +81,13 @@ export const metaRoutes = (services: Services) => {
   return readOnly({
     '/healthz': () => json({ alive: true }),
     '/readyz': ready,
-    '/metrics': async (c) =>
-      mayRead(c, services)
-        ? text(await metrics.text(), metrics.contentType)
-        : refuse('unauthorized', 'Reading needs the access token or a signed-in person.'),
+    '/metrics': async (c) => (requireReader(c, services), text(await metrics.text(), metrics.contentType)),
+    '/alerts.yml': () => text(alertRules(), 'text/yaml; charset=utf-8'),
+    '/api/status': async (c) => (requireReader(c, services), json(await status.look())),
   })
 }
+
+const requireReader = (c: Http, services: Services) =>
+  mayRead(c, services) || refuse('unauthorized', 'Reading needs the access token or a signed-in person.')
 
 const text = (body: string, type: string) => new Response(body, { headers: { 'content-type': type, 'cache-control': 'no-store' } })

@@ -1,0 +1,53 @@
+// What one instance measures of itself, by the names of the limits, each with its words.
+import type { LoopLag } from '../../core/loop-lag.ts'
+import type { LimitName } from './limits.ts'
+import type { Recent } from './recent.ts'
+
+export interface Figure {
+  /** null: nothing was measured yet. */
+  value: number | null
+  text: string
+}
+export type Figures = Partial<Record<LimitName, Figure>>
+
+export interface Measured {
+  config: { MAX_WAITS: number; MAX_STREAMS: number }
+  waits: { held: number }
+  peeks: { held: number }
+  streams: { open: number }
+  indexer: { readonly lagSeconds: number }
+  hearsItself: () => boolean
+}
+
+/** The memory of this process, in bytes. */
+export const residentBytes = (): number => process.memoryUsage.rss()
+
+export const ownFigures = async (measured: Measured, lag: LoopLag, recent: Recent, several: boolean): Promise<Figures> => {
+  const { config, waits, peeks, streams, indexer } = measured
+  const { p50, p99, wakes, notices } = await recent.now()
+  return {
+    event_loop: { value: lag.p99Seconds, text: `${inTime(lag.p99Seconds)} for 99 of 100 moments of the last minute` },
+    memory: { value: residentBytes(), text: inBytes(residentBytes()) },
+    waits: share(waits.held + peeks.held, config.MAX_WAITS),
+    streams: share(streams.open, config.MAX_STREAMS),
+    wakes:
+      wakes === 0
+        ? { value: null, text: 'none in the last minutes' }
+        : { value: p99, text: `${inTime(p99)}, half of them ${inTime(p50)}; ${wakes} in the last minutes` },
+    index: { value: indexer.lagSeconds, text: indexer.lagSeconds === 0 ? 'up to date' : inTime(indexer.lagSeconds) },
+    notices: { value: notices, text: notices === 0 ? 'none in the last minutes' : `${notices} in the last minutes` },
+    ...(several && { listening: { value: Number(measured.hearsItself()), text: measured.hearsItself() ? 'yes' : 'no' } }),
+  }
+}
+
+const share = (count: number, limit: number): Figure => ({ value: count / limit, text: `${number(count)} of ${number(limit)}` })
+
+const number = (count: number) => count.toLocaleString('en')
+
+/** `3 ms`, `1.2 s`, `5 min` */
+export const inTime = (seconds: number): string =>
+  seconds < 1 ? `${Math.round(seconds * 1_000)} ms` : seconds < 120 ? `${seconds.toFixed(1)} s` : `${Math.round(seconds / 60)} min`
+
+/** `212 MiB`, `3.4 GiB` */
+export const inBytes = (bytes: number): string =>
+  bytes < 1024 ** 3 ? `${Math.round(bytes / 1024 ** 2)} MiB` : `${(bytes / 1024 ** 3).toFixed(1)} GiB`

@@ -1,0 +1,57 @@
+// How the other instances are: each is asked over the database's notifications when somebody looks, and nothing is sent or kept otherwise.
+import type { Database } from '../../../db/database.ts'
+import type { Notifier } from '../../log/notifier.ts'
+import type { Figures } from './figures.ts'
+
+const ANSWERED_WITHIN_MS = 1_000
+const LOOK_EVERY_MS = 20
+
+export interface Report {
+  id: string
+  version: string
+  started_at: string
+  figures: Figures
+}
+
+export interface Others {
+  reports: Report[]
+  /** How many listen on the database beside, and did not answer. */
+  silent: number
+}
+
+/** What the others reported of themselves. */
+export class Instances {
+  #heard = new Map<string, { report: Report; at: number }>()
+  #asking: Promise<Others> | undefined
+
+  constructor(
+    readonly database: Database,
+    readonly notifier: Notifier | undefined,
+  ) {}
+
+  /** Another instance has answered. What cannot be read is ignored. */
+  heard(from: string, text: string) {
+    try {
+      const { version, started_at, figures } = JSON.parse(text) as Report
+      this.#heard.set(from, { report: { id: from, version, started_at, figures }, at: performance.now() })
+    } catch {}
+  }
+
+  /** Asks all, and waits a second at most for as many answers as there are listeners. Who looks meanwhile gets the same. */
+  others(): Promise<Others> {
+    return (this.#asking ??= this.#ask().finally(() => (this.#asking = undefined)))
+  }
+
+  async #ask(): Promise<Others> {
+    const listeners = (await this.database.listeners?.().catch(() => 1)) ?? 1
+    if (!this.notifier || listeners <= 1) return { reports: [], silent: 0 }
+    const from = performance.now()
+    await this.notifier.ask()
+    const fresh = () => [...this.#heard.values()].filter(({ at }) => at >= from).map(({ report }) => report)
+    while (fresh().length < listeners - 1 && performance.now() - from < ANSWERED_WITHIN_MS)
+      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
+    const reports = fresh()
+    this.#heard.clear()
+    return { reports, silent: Math.max(0, listeners - 1 - reports.length) }
+  }
+}

@@ -1,0 +1,210 @@
+// Hours of work of every kind leave nothing behind: memory and open files stay flat, and tables grow with what was said, or not at all.
+//   FULL=1 bun test tests/faults/soak.test.ts            half an hour
+//   SOAK_MINUTES=120 bun test tests/faults/soak.test.ts  as long as said; RESULTS.md has what came of it
+import { expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { loadavg } from 'node:os'
+import postgres from 'postgres'
+import { startControlled, type Controlled } from '../support/controlled.ts'
+import { FULL } from '../support/full.ts'
+import { databaseOf } from './engines.ts'
+import { call, gauge, openRoom, post, wait, type Room } from './rooms.ts'
+
+const LONG = FULL || process.env.SOAK_MINUTES !== undefined
+const MINUTES = Number(process.env.SOAK_MINUTES ?? (LONG ? 30 : 1 / 6))
+const LOOKS = 40 // at figures, evenly over the time
+const WARM = 0.4 // of the time: until then caches fill and code is compiled
+const ROOMS = 4
+const TEAMS = 3 // in each
+const REST_MS = 150 // between two calls of a team
+const MOST_MIB_A_MINUTE = 2
+const SLACK_MIB = 24 // the noise of a heap that is collected now and then
+const MOST_MIB = 600
+
+interface Look {
+  minutes: number
+  mib: number
+  files: number
+  waits: number
+  rows: Record<string, number>
+}
+
+test.skipIf(process.platform !== 'linux')(
+  'rooms, boards, records and agents at work: memory and open files stay flat, tables grow with the log or not at all',
+  async () => {
+    const { environment, drop } = await databaseOf('postgres')
+    const hub = await startControlled({ ...environment, WAKES_PER_HOUR: '1000', LOOP_GUARD: 'off' })
+    const sql = postgres(environment.DATABASE_URL!, { max: 1, onnotice() {} })
+    const over = { now: false }
+    try {
+      const rooms = await Promise.all(Array.from({ length: ROOMS }, () => openRoom(hub.url, TEAMS)))
+      const work = [
+        ...rooms.flatMap((room) => room.teams.map((_, n) => teamAtWork(room, n, over))),
+        agentAtWork(hub, over),
+        reader(hub, rooms, over),
+      ]
+      const looks = await lookOn(hub, sql)
+      over.now = true
+      const done = (await Promise.all(work)).reduce((sum, one) => sum + one, 0)
+      report(looks, done)
+      expect(done).toBeGreaterThan(100)
+      expectFlat(looks)
+      expectBounded(looks)
+    } finally {
+      over.now = true
+      await sql.end({ timeout: 1 })
+      await hub.server.remove()
+      await drop()
+    }
+  },
+  MINUTES * 60_000 + 300_000,
+)
+
+/** A team waits, speaks, writes the document, works at the board and proposes, until it is over. Resolves to how many calls it made. */
+const teamAtWork = async (room: Room, n: number, over: { now: boolean }): Promise<number> => {
+  const { url, session, teams } = room
+  const team = teams[n]!
+  const write = async (path: string, body: object) => {
+    const key = crypto.randomUUID()
+    for (;;) {
+      const answer = await call(url, 'POST', `/api/${path}`, { team, body, key })
+      if (answer.status === 200 || answer.status === 409) return answer
+      if (answer.status !== 503) throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
+      await Bun.sleep(500) // a machine that is busy with others
+    }
+  }
+  let cursor = 0
+  let calls = 0
+  for (; !over.now; calls++) {
+    await Bun.sleep(REST_MS)
+    if (calls % 3 === 0) cursor = (await wait(room, cursor, { team, timeout: 0.5 })).body.next_cursor ?? cursor
+    else if (calls % 40 === 1) await write(`sessions/${session}/doc/append`, { text: `- ${calls}` }).catch(() => rewrite(room, team))
+    else if (calls % 40 === 2) await workOn(write, session)
+    else if (n === 0 && calls % 100 === 5)
+      // the convener
+      await write('records/propose_decision', { meeting_id: session, title: `Part ${calls} of ${n} ships`, description: 'So it is.' })
+    else await post(room, `Number ${calls} of team ${n}: ${crypto.randomUUID()}`, { team, key: crypto.randomUUID() })
+  }
+  return calls
+}
+
+/** The document begins anew when it has reached its limit. */
+const rewrite = async ({ url, session }: Room, team: string) => {
+  const { body } = await call(url, 'GET', `/api/sessions/${session}/doc`, { team })
+  await call(url, 'POST', `/api/sessions/${session}/doc`, { team, body: { content: '# Plan', expected_version: body.version } })
+}
+
+const workOn = async (write: (path: string, body: object) => Promise<{ status: number; body: any }>, session: string) => {
+  const planned = await write(`sessions/${session}/work`, { items: [{ title: `Item ${crypto.randomUUID()}` }] })
+  const item = planned.body.items?.[0]?.item_id
+  if (!item) return
+  await write(`sessions/${session}/work/claim`, { item_id: item })
+  await write(`sessions/${session}/work/${item}`, { status: 'done', result: 'Done.' })
+}
+
+/** A runner that is played: prompts are queued, taken, told of and finished. */
+const agentAtWork = async ({ control, key }: Controlled, over: { now: boolean }): Promise<number> => {
+  const worktree = { path: '/code/parser', repo_full_name: 'acme/parser', branch: 'main', head: '0'.repeat(40) }
+  const agents = [{ agentic_tool: 'claude-code', version: '2.1.330' }]
+  const { runner_id } = await control('runner/register', { name: 'soak', agents, worktrees: [worktree] }, key)
+  const { session_id } = await control('create_session', { title: 'Parser', repo_full_name: 'acme/parser', branch: 'main' })
+  let calls = 0
+  for (; !over.now; calls++) {
+    await control('send_prompt', { session_id, prompt: `Add test ${calls}.` })
+    const { tasks } = await control('runner/take', { runner_id, running: [], timeout: 5 }, key)
+    for (const { task_id } of tasks) {
+      const events = [{ key: crypto.randomUUID(), type: 'assistant_response', content: { text: `Test ${calls} is there.` } }]
+      await control('runner/events', { runner_id, task_id, events }, key)
+      await control('runner/finish', { runner_id, task_id, status: 'completed', answer: 'Done.' }, key)
+    }
+    await Bun.sleep(REST_MS * 4)
+  }
+  return calls
+}
+
+/** Somebody opens pages, follows streams for a moment, and searches. */
+const reader = async ({ url }: Controlled, rooms: Room[], over: { now: boolean }): Promise<number> => {
+  let calls = 0
+  for (; !over.now; calls++) {
+    const { session, teams } = rooms[calls % ROOMS]!
+    await (await fetch(`${url}/sessions/${session}`)).text()
+    await (await fetch(`${url}/search?q=number`)).text()
+    const hangUp = new AbortController()
+    const stream = await fetch(`${url}/api/sessions/${session}/stream`, { headers: { 'x-team-id': teams[0]! }, signal: hangUp.signal })
+    await stream.body!.getReader().read()
+    hangUp.abort()
+    await Bun.sleep(REST_MS * 10)
+  }
+  return calls
+}
+
+const lookOn = async ({ server }: Controlled, sql: postgres.Sql): Promise<Look[]> => {
+  const looks: Look[] = []
+  const from = performance.now()
+  for (let n = 1; n <= LOOKS; n++) {
+    await Bun.sleep(Math.max(0, from + (n / LOOKS) * MINUTES * 60_000 - performance.now()))
+    const mib = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))![1]) / 1024
+    const files = readdirSync(`/proc/${server.pid}/fd`).length
+    const waits = await gauge(server.url, 'waits_held')
+    looks.push({ minutes: (performance.now() - from) / 60_000, mib, files, waits, rows: await rowsOf(sql) })
+  }
+  return looks
+}
+
+const rowsOf = async (sql: postgres.Sql): Promise<Record<string, number>> => {
+  const tables = await sql<{ name: string }[]>`select tablename as name from pg_tables where schemaname = 'public'`
+  const counts = await sql.unsafe<{ name: string; rows: number }[]>(
+    tables.map(({ name }) => `select '${name}' as name, count(*)::int as rows from "${name}"`).join(' union all '),
+  )
+  return Object.fromEntries(counts.map(({ name, rows }) => [name, rows]))
+}
+
+const warm = (looks: Look[]) => looks.slice(Math.floor(LOOKS * WARM))
+
+/** The slope of a straight line through the figures, in MiB a minute (least squares). */
+const slope = (looks: Look[]): number => {
+  const mean = (of: (look: Look) => number) => looks.reduce((sum, look) => sum + of(look), 0) / looks.length
+  const [x, y] = [mean(({ minutes }) => minutes), mean(({ mib }) => mib)]
+  const over = looks.reduce((sum, { minutes, mib }) => sum + (minutes - x) * (mib - y), 0)
+  return over / looks.reduce((sum, { minutes }) => sum + (minutes - x) ** 2, 0)
+}
+
+// Seconds after a start memory only rises: a slope is asked of long runs alone.
+const expectFlat = (looks: Look[]) => {
+  const late = warm(looks)
+  const minutes = late.at(-1)!.minutes - late[0]!.minutes
+  if (LONG) expect(slope(late) * minutes).toBeLessThan(Math.max(SLACK_MIB, MOST_MIB_A_MINUTE * minutes))
+  expect(Math.max(...late.map(({ mib }) => mib))).toBeLessThan(MOST_MIB)
+  const half = Math.floor(late.length / 2)
+  const most = (part: Look[]) => Math.max(...part.map(({ files }) => files))
+  expect(most(late.slice(half))).toBeLessThanOrEqual(most(looks.slice(0, -half)) + 8) // the database's connections come and go
+}
+
+// The load has so many rooms, teams and runners: rows of these stay as they are. What is said is kept for ever, with its search index, the
+// answers of its idempotency keys and the ended keys of its tasks: these grow with the log, and no faster.
+const STAY = ['sessions', 'participants', 'runners', 'worktrees', 'agents', 'sign_ins', 'people', 'settings', 'shares', 'invitations', 'wakes', 'loops', 'seats', 'push_subscriptions', 'session_docs', 'parley_migrations', 'imports'] // prettier-ignore
+const EMPTY = ['notice_deliveries']
+
+const expectBounded = (looks: Look[]) => {
+  const late = warm(looks)
+  const [first, last] = [late[0]!.rows, late.at(-1)!.rows]
+  for (const name of STAY) expect([name, last[name]]).toEqual([name, first[name]])
+  for (const name of EMPTY) expect([name, last[name]]).toEqual([name, 0])
+  for (const [name, rows] of Object.entries(last))
+    if (!STAY.includes(name))
+      expect(rows / last.events!, `${name} for each event`).toBeLessThan(1.3 * (first[name]! / first.events!) + 0.05)
+}
+
+const report = (looks: Look[], done: number) => {
+  const late = warm(looks)
+  const [first, last] = [late[0]!, late.at(-1)!]
+  const figures = {
+    minutes: Math.round(last.minutes * 10) / 10,
+    calls: done,
+    events: last.rows.events,
+    memory: `${first.mib.toFixed(0)} MiB after ${first.minutes.toFixed(1)} minutes, ${last.mib.toFixed(0)} at the end, ${slope(late).toFixed(2)} a minute`,
+    files: `${first.files} and ${last.files}`,
+    load: loadavg()[0]!.toFixed(1),
+  }
+  console.log(`soak: ${JSON.stringify(figures)}\n${JSON.stringify({ first: first.rows, last: last.rows })}`)
+}
