@@ -1,0 +1,157 @@
+// A call as the generator chooses it, as it is made, and what the model says of it.
+import fc from 'fast-check'
+import { STATUS } from '../../src/core/errors.ts'
+import { operationNamed, type Answer } from '../support/parley.ts'
+import { BY_PERSON, PERSON, type Room, type Speaker, type State, type Team } from './state.ts'
+
+/** What was chosen: numbers that pick from what there is when the call is made, so that a shorter program still means something. */
+export interface Step {
+  op: string
+  door: 'REST' | 'MCP'
+  at: number // picks the session
+  by: number // picks the caller
+  key: number // picks an idempotency key; 0: none
+  [choice: string]: unknown
+}
+
+/** The call that a step has become. It names everything, so that it can be judged in any state. */
+export interface Asked {
+  op: string
+  door: 'REST' | 'MCP'
+  session: string
+  team?: Team
+  person: boolean
+  key?: string
+  input: Record<string, any>
+}
+
+/** What a call is judged by. `self`: the team that calls, if it is one of the session. */
+export interface Known {
+  state: State
+  room: Room
+  self: Team | undefined
+  person: boolean
+  speaker: Speaker
+  input: any
+}
+
+type Code = keyof typeof STATUS
+
+/** A refusal, or what the answer must hold and what is so from then on. `also`: what else must hold of the answer. */
+export type Verdict =
+  | { refuses: Code; details?: object; after?: (details: any) => void }
+  | { answers: object; also?: (body: any) => boolean; after?: (body: any) => void; replayed?: boolean }
+
+export interface Command {
+  op: string
+  /** What is chosen, beside what every step has. */
+  draws?: Record<string, fc.Arbitrary<unknown>>
+  /** How often it is chosen. */
+  weight?: number
+  input?(room: Room, choices: any, state: State, self: Team | undefined): Record<string, unknown>
+  /** The shape is wrong: refused before anybody asks who calls. */
+  misshapen?(input: any): boolean
+  /** What its idempotency keys are kept under; the session unless given. */
+  scope?(input: any): string
+  judge(known: Known): Verdict
+}
+
+export const refuses = (code: Code, details?: object): Verdict => ({ refuses: code, ...(details && { details }) })
+
+export const pick = <T>(from: readonly T[], number: number): T => from[number % from.length]!
+
+/** 0 to `most`, each as often: fast-check's own numbers are small ones mostly. */
+export const upTo = (most: number): fc.Arbitrary<number> => fc.constantFrom(...Array.from({ length: most + 1 }, (_, n) => n))
+
+/** `by`: below TEAMS it picks a team of the session, else it is one of these. */
+const TEAMS = 9
+const OTHERS = { person: 9, stranger: 10, nobody: 11 }
+/** Commands that people alone may do are called by them half of the time. */
+const callers = (restOnly: boolean | undefined): fc.Arbitrary<number> =>
+  fc.oneof(
+    { weight: 10, arbitrary: upTo(TEAMS - 1) },
+    { weight: restOnly ? 10 : 2, arbitrary: fc.constant(OTHERS.person) },
+    { weight: 1, arbitrary: fc.constantFrom(OTHERS.stranger, OTHERS.nobody) },
+  )
+
+/** Steps of these commands. */
+export const stepsOf = (commands: readonly Command[]): fc.Arbitrary<Step> =>
+  fc.oneof(
+    ...commands.map(({ op, draws = {}, weight = 2 }) => ({
+      weight,
+      arbitrary: fc.record({
+        op: fc.constant(op),
+        door: fc.constantFrom('REST' as const, 'MCP' as const),
+        at: fc.constantFrom(0, 0, 0, 1, 2),
+        by: callers(operationNamed(op).restOnly),
+        key: fc.constantFrom(0, 0, 0, 0, 1, 2, 3),
+        ...draws,
+      }) as fc.Arbitrary<Step>,
+    })),
+  )
+
+/** The call that a step means in this state. */
+export const asked = (command: Command, { op, door, at, by, key, ...choices }: Step, state: State): Asked => {
+  const operation = operationNamed(op)
+  const room = pick(state.rooms, at)
+  const person = by === OTHERS.person
+  const stranger = pick(state.rooms, at + 1)?.teams[0]
+  const team = by < TEAMS ? pick(room?.teams ?? [], by) : by === OTHERS.stranger ? stranger : undefined
+  const session = 'session_id' in operation.input.shape && room ? { session_id: room.id } : {}
+  return {
+    op,
+    door: person || operation.restOnly ? 'REST' : door,
+    session: room?.id ?? '',
+    ...(team && operation.carried.includes('team_id') && { team }),
+    person,
+    ...(key > 0 && operation.effect !== 'read' && { key: `${state.run} key ${key}` }),
+    input: {
+      ...session,
+      ...command.input?.(
+        room,
+        choices,
+        state,
+        room?.teams.find(({ handle }) => handle === team?.handle),
+      ),
+    },
+  }
+}
+
+/** What the model says of a call in this state, before it is made. */
+export const judged = (command: Command, call: Asked, state: State): Verdict => {
+  const operation = operationNamed(call.op)
+  const takes = operation.callers.map(({ kind }) => kind) as string[]
+  const isOpen = takes.includes('anyone')
+  const presents = isOpen || (call.team && takes.includes('team')) || (call.person && takes.includes('person'))
+  if (!presents) return refuses('unauthorized')
+  if (command.misshapen?.(call.input)) return refuses('invalid_request')
+  const room = state.rooms.find(({ id }) => id === call.session)!
+  const self = room?.teams.find(({ handle }) => handle === call.team?.handle)
+  const readsElsewhere = takes.includes('reader') && operation.effect === 'read' && state.rooms.some(({ teams }) => teams.some(({ token, left }) => token === call.team?.token && !left)) // prettier-ignore
+  if (!isOpen && !call.person && !self && !readsElsewhere) return refuses('unauthorized')
+  const before = call.key && state.kept[keptUnder(command, call)]
+  if (before) {
+    const same = before.op === call.op && before.input === inputText(call)
+    return same ? { answers: before.body, replayed: true } : refuses('idempotency_mismatch')
+  }
+  if (!isOpen && self?.left) return refuses('unauthorized')
+  const speaker = self ? { whose: self.handle, name: self.name } : { whose: BY_PERSON, name: PERSON }
+  return command.judge({ state, room, self, person: call.person, speaker, input: call.input })
+}
+
+const keptUnder = ({ scope }: Command, { op, session, team, person, key, input }: Asked): string => {
+  const isOpen = operationNamed(op).callers.some(({ kind }) => kind === 'anyone')
+  return JSON.stringify(isOpen ? [key] : [scope?.(input) ?? session, person ? BY_PERSON : team?.handle, key])
+}
+
+const inputText = ({ op, input }: Asked): string => {
+  const { preconditions = [] } = operationNamed(op)
+  return JSON.stringify(Object.entries(input).filter(([name, value]) => value !== undefined && !preconditions.includes(name)))
+}
+
+/** Brings the state to where it is once the call was answered so. */
+export const follow = (command: Command, call: Asked, verdict: Verdict, { ok, body }: Answer, state: State): void => {
+  if ('replayed' in verdict) return
+  verdict.after?.(ok ? body : body.details)
+  if (ok && call.key) state.kept[keptUnder(command, call)] = { op: call.op, input: inputText(call), body }
+}

@@ -1,0 +1,128 @@
+// Programs of calls, run on a real server and on the model: one after the other, or several at the same time.
+import { expect } from 'bun:test'
+import fc from 'fast-check'
+import { cookieOf, operationNamed, viaMcp, viaRest, type Answer, type Parley } from '../support/parley.ts'
+import { FULL } from '../support/full.ts'
+import { asked, follow, judged, type Asked, type Command, type Step, type Verdict } from './command.ts'
+import { newState, PERSON, type Room, type State } from './state.ts'
+
+/** What a person reads of a session, and how the model would answer. `always`: after each write in the long form, and not only at the end of
+ *  a program (a read costs the embedded database 5 to 15 ms). `learns`: what the model could not know it takes from the answer. */
+export interface View {
+  op: string
+  always?: boolean
+  input?(room: Room): Record<string, unknown>
+  shows(room: Room): object
+  learns?(room: Room, body: any): void
+}
+
+/** The commands of a wing, and what must look the same after each of them. */
+export interface Wing {
+  commands: readonly Command[]
+  views: readonly View[]
+}
+
+export interface World {
+  wing: Wing
+  perform(call: Asked): Promise<Answer>
+}
+
+export const commandOf = ({ commands }: Wing, op: string): Command => commands.find((command) => command.op === op)!
+
+export const worldOf = async (parley: Parley, wing: Wing): Promise<World> => {
+  const person = await cookieOf(parley, { role: 'person', name: PERSON })
+  const doors = { REST: viaRest(parley), MCP: viaMcp(parley) }
+  const perform = (call: Asked) =>
+    doors[call.door](call.op, call.input, { team: call.team?.token, key: call.key, ...(call.person && { person }) })
+  return { wing, perform }
+}
+
+/** A step as a command of fast-check, which shrinks programs by leaving commands out. Printed, it is a step of a kept case. */
+class StepOf implements fc.AsyncCommand<State, World> {
+  constructor(readonly step: Step) {}
+  check = (state: Readonly<State>) => state.rooms.length > 0 || this.step.op === 'create_session'
+  run = (state: State, world: World) => take(world, state, this.step)
+  toString = () => JSON.stringify(this.step)
+}
+
+const MOST_STEPS = 50
+
+/** Programs of a wing, as fast-check's commands. `first`: steps that each of them begins with. */
+export const programsOf = (steps: fc.Arbitrary<Step>, size = MOST_STEPS) =>
+  fc.commands([steps.map((step) => new StepOf(step))], { maxCommands: size, size: 'max' })
+
+/** The state after these steps. */
+export const begun = async (world: World, first: readonly Step[]): Promise<State> => {
+  const state = newState()
+  for (const step of first) await take(world, state, step)
+  return state
+}
+
+/** Runs a program step by step: each answer, and what is there after it, is what the model says. */
+export const agree = async (world: World, first: readonly Step[], program: Iterable<fc.AsyncCommand<State, World>>): Promise<void> => {
+  const state = await begun(world, first)
+  await fc.asyncModelRun(() => ({ model: state, real: world }), program)
+  for (const room of state.rooms) expect(await differsFrom(world, room), 'at the end').toBeUndefined()
+}
+
+/** The same for steps that are written down. */
+export const replay = (world: World, steps: readonly Step[]): Promise<void> =>
+  agree(
+    world,
+    [],
+    steps.map((step) => new StepOf(step)),
+  )
+
+const take = async (world: World, state: State, step: Step): Promise<void> => {
+  const command = commandOf(world.wing, step.op)
+  const call = asked(command, step, state)
+  const verdict = judged(command, call, state)
+  const answer = await world.perform(call)
+  const told = `${JSON.stringify(call)} answered ${JSON.stringify(answer)}`
+  expect(differs(verdict, answer), `${told}\nand the model says ${JSON.stringify(verdict)}`).toBeUndefined()
+  follow(command, call, verdict, answer, state)
+  const opened = step.op === 'create_session'
+  const room = opened ? state.rooms.at(-1)! : state.rooms.find(({ id }) => id === call.session)!
+  if (opened || (FULL && operationNamed(step.op).effect !== 'read'))
+    expect(await differsFrom(always(world), room), `after ${told}`).toBeUndefined()
+}
+
+/** How an answer is not what the model says of it. */
+export const differs = (verdict: Verdict, { ok, body, replayed }: Answer): string | undefined => {
+  if ('refuses' in verdict)
+    return ok || body.code !== verdict.refuses ? `expected ${verdict.refuses}` : unlike(verdict.details ?? {}, body.details)
+  if (!ok) return `refused as ${body.code}`
+  if (verdict.also && !verdict.also(body)) return `not so: ${verdict.also}`
+  if (verdict.replayed && replayed === false) return 'not replayed'
+  return unlike(verdict.answers, body)
+}
+
+const unlike = (expected: object, actual: unknown): string | undefined => {
+  try {
+    return void expect(actual).toMatchObject(expected)
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+/** What is really there of a session, by each view. */
+export const observed = async ({ wing, perform }: World, room: Room): Promise<Answer[]> => {
+  const answers: Answer[] = []
+  for (const { op, input } of wing.views)
+    answers.push(await perform({ op, door: 'REST', session: room.id, person: true, input: input?.(room) ?? { session_id: room.id } }))
+  return answers
+}
+
+/** How what is there is not what the model has. */
+export const differsIn = ({ wing }: World, room: Room, answers: readonly Answer[]): string | undefined => {
+  for (const [i, { op, shows, learns }] of wing.views.entries()) {
+    learns?.(room, answers[i]!.body)
+    const difference = differs({ answers: shows(room) }, answers[i]!)
+    if (difference) return `${op}: ${difference}`
+  }
+  return undefined
+}
+
+const always = ({ wing, perform }: World): World => ({ wing: { ...wing, views: wing.views.filter((view) => view.always) }, perform })
+
+const differsFrom = async (world: World, room: Room) => differsIn(world, room, await observed(world, room))
