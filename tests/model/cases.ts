@@ -8,6 +8,16 @@ export interface Cases {
   atOnce: Step[][][]
 }
 
-export const CASES: Record<'rooms', Cases> = {
+export const CASES: Record<'rooms' | 'records', Cases> = {
   rooms: { alone: [], atOnce: [] },
+  records: {
+    alone: [
+      // Who has left, and brings a key, was told that there is no such proposal.
+      [
+        { op: 'leave_session', door: 'REST', at: 0, by: 0, key: 0 },
+        { op: 'records.resolve_approval', door: 'REST', at: 0, by: 0, key: 1, which: 0, reject: 0, edits: 0, feedback: 0 },
+      ],
+    ],
+    atOnce: [],
+  },
 }

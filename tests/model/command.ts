@@ -1,5 +1,6 @@
 // A call as the generator chooses it, as it is made, and what the model says of it.
 import fc from 'fast-check'
+import type { Database } from '../../db/database.ts'
 import { STATUS } from '../../src/core/errors.ts'
 import { operationNamed, type Answer } from '../support/parley.ts'
 import { BY_PERSON, PERSON, type Room, type Speaker, type State, type Team } from './state.ts'
@@ -33,6 +34,8 @@ export interface Known {
   person: boolean
   speaker: Speaker
   input: any
+  /** What `beforehand` did. */
+  prepared: boolean
 }
 
 type Code = keyof typeof STATUS
@@ -53,6 +56,8 @@ export interface Command {
   misshapen?(input: any): boolean
   /** What its idempotency keys are kept under; the session unless given. */
   scope?(input: any): string
+  /** Brings the world to where the call means something, as time does. Left out where calls are made at the same time, or with a key. */
+  beforehand?(call: Asked, choices: any, state: State, database: Database): Promise<boolean>
   judge(known: Known): Verdict
 }
 
@@ -118,7 +123,7 @@ export const asked = (command: Command, { op, door, at, by, key, ...choices }: S
 }
 
 /** What the model says of a call in this state, before it is made. */
-export const judged = (command: Command, call: Asked, state: State): Verdict => {
+export const judged = (command: Command, call: Asked, state: State, prepared = false): Verdict => {
   const operation = operationNamed(call.op)
   const takes = operation.callers.map(({ kind }) => kind) as string[]
   const isOpen = takes.includes('anyone')
@@ -127,16 +132,24 @@ export const judged = (command: Command, call: Asked, state: State): Verdict => 
   if (command.misshapen?.(call.input)) return refuses('invalid_request')
   const room = state.rooms.find(({ id }) => id === call.session)!
   const self = room?.teams.find(({ handle }) => handle === call.team?.handle)
-  const readsElsewhere = takes.includes('reader') && operation.effect === 'read' && state.rooms.some(({ teams }) => teams.some(({ token, left }) => token === call.team?.token && !left)) // prettier-ignore
-  if (!isOpen && !call.person && !self && !readsElsewhere) return refuses('unauthorized')
+  if (!isOpen && !call.person && !self && !reachesElsewhere(call, state)) return refuses('unauthorized')
   const before = call.key && state.kept[keptUnder(command, call)]
   if (before) {
     const same = before.op === call.op && before.input === inputText(call)
     return same ? { answers: before.body, replayed: true } : refuses('idempotency_mismatch')
   }
   if (!isOpen && self?.left) return refuses('unauthorized')
-  const speaker = self ? { whose: self.handle, name: self.name } : { whose: BY_PERSON, name: PERSON }
-  return command.judge({ state, room, self, person: call.person, speaker, input: call.input })
+  const team = self ?? call.team
+  const speaker = team ? { whose: team.handle, name: team.name } : { whose: BY_PERSON, name: PERSON }
+  return command.judge({ state, room, self, person: call.person, speaker, input: call.input, prepared })
+}
+
+// A team is somebody in other sessions too where records or a board are read, and where the call names no session.
+const reachesElsewhere = ({ op, team, input }: Asked, { rooms }: State): boolean => {
+  const { callers, effect } = operationNamed(op)
+  const isThere = rooms.some(({ teams }) => teams.some(({ token, left }) => token === team?.token && !left))
+  const namesSession = 'session_id' in input || 'meeting_id' in input
+  return isThere && callers.some(({ kind }) => (kind as string) === 'reader') && (effect === 'read' || !namesSession)
 }
 
 const keptUnder = ({ scope }: Command, { op, session, team, person, key, input }: Asked): string => {

@@ -1,6 +1,7 @@
 // Programs of calls, run on a real server and on the model: one after the other, or several at the same time.
 import { expect } from 'bun:test'
 import fc from 'fast-check'
+import type { Database } from '../../db/database.ts'
 import { cookieOf, operationNamed, viaMcp, viaRest, type Answer, type Parley } from '../support/parley.ts'
 import { FULL } from '../support/full.ts'
 import { asked, follow, judged, type Asked, type Command, type Step, type Verdict } from './command.ts'
@@ -13,6 +14,7 @@ export interface View {
   always?: boolean
   input?(room: Room): Record<string, unknown>
   shows(room: Room): object
+  also?(room: Room, body: any): boolean
   learns?(room: Room, body: any): void
 }
 
@@ -24,6 +26,7 @@ export interface Wing {
 
 export interface World {
   wing: Wing
+  database: Database
   perform(call: Asked): Promise<Answer>
 }
 
@@ -34,7 +37,7 @@ export const worldOf = async (parley: Parley, wing: Wing): Promise<World> => {
   const doors = { REST: viaRest(parley), MCP: viaMcp(parley) }
   const perform = (call: Asked) =>
     doors[call.door](call.op, call.input, { team: call.team?.token, key: call.key, ...(call.person && { person }) })
-  return { wing, perform }
+  return { wing, database: parley.database, perform }
 }
 
 /** A step as a command of fast-check, which shrinks programs by leaving commands out. Printed, it is a step of a kept case. */
@@ -76,7 +79,8 @@ export const replay = (world: World, steps: readonly Step[]): Promise<void> =>
 const take = async (world: World, state: State, step: Step): Promise<void> => {
   const command = commandOf(world.wing, step.op)
   const call = asked(command, step, state)
-  const verdict = judged(command, call, state)
+  const prepared = call.key === undefined && (await command.beforehand?.(call, step, state, world.database)) === true
+  const verdict = judged(command, call, state, prepared)
   const answer = await world.perform(call)
   const told = `${JSON.stringify(call)} answered ${JSON.stringify(answer)}`
   expect(differs(verdict, answer), `${told}\nand the model says ${JSON.stringify(verdict)}`).toBeUndefined()
@@ -115,14 +119,15 @@ export const observed = async ({ wing, perform }: World, room: Room): Promise<An
 
 /** How what is there is not what the model has. */
 export const differsIn = ({ wing }: World, room: Room, answers: readonly Answer[]): string | undefined => {
-  for (const [i, { op, shows, learns }] of wing.views.entries()) {
+  for (const [i, { op, shows, also, learns }] of wing.views.entries()) {
     learns?.(room, answers[i]!.body)
     const difference = differs({ answers: shows(room) }, answers[i]!)
     if (difference) return `${op}: ${difference}`
+    if (also && !also(room, answers[i]!.body)) return `${op}: not so: ${also}`
   }
   return undefined
 }
 
-const always = ({ wing, perform }: World): World => ({ wing: { ...wing, views: wing.views.filter((view) => view.always) }, perform })
+const always = (world: World): World => ({ ...world, wing: { ...world.wing, views: world.wing.views.filter((view) => view.always) } })
 
 const differsFrom = async (world: World, room: Room) => differsIn(world, room, await observed(world, room))

@@ -85,6 +85,8 @@ export interface Room {
   invitations: Invitation[] // in the order in which they were made
   items: Item[] // in the order of planning
   proposals: Proposal[] // in the order in which they were made
+  records: string[] // the ids of decisions and action items, in the order of their approval
+  persons: Record<string, string> // names with their person_id, as far as answers told it
 }
 
 /** An answer that is kept under an idempotency key. */
@@ -130,7 +132,8 @@ export const write = (room: Room, wire: Record<string, any>, whose: string): num
 export const tell = (room: Room, event: string, whose: string, fields: Record<string, any>): number =>
   write(room, { type: 'system', event, ...fields }, whose)
 
-export const writeDoc = (room: Room, content: string, { whose, name }: Speaker): number =>
+/** `content`: undefined where what was there before is not known. */
+export const writeDoc = (room: Room, content: string | undefined, { whose, name }: Speaker): number =>
   room.versions.push({ content, by: whose.startsWith('person:') ? null : whose, name })
 
 /** Who calls, as the log names them. */

@@ -42,8 +42,9 @@ const append: Command = {
     return {
       answers: { version: versionOf(room) + 1 },
       after() {
-        const before = contentOf(room)!
-        writeDoc(room, before === '' || before.endsWith('\n') ? before + text : `${before}\n${text}`, speaker)
+        const before = contentOf(room)
+        if (before === undefined) writeDoc(room, undefined, speaker)
+        else writeDoc(room, before === '' || before.endsWith('\n') ? before + text : `${before}\n${text}`, speaker)
       },
     }
   },

@@ -24,7 +24,7 @@ const createSession: Command = {
       const opened = resume_from ? [{ content: undefined, by: handle, name: team_name }] : []
       const team = newTeam({ handle, token, name: team_name }, 0)
       const common = { id, title, description, expected, resumedFrom: resume_from, closed: false, convener: handle, teams: [team] }
-      state.rooms.push({ ...common, log: [], versions: opened, invitations: [], items: [], proposals: [] })
+      state.rooms.push({ ...common, log: [], versions: opened, invitations: [], items: [], proposals: [], records: [], persons: {} })
     },
   }),
 }
@@ -75,7 +75,8 @@ const updateMetadata: Command = {
 const SUMMARIES = ['We ship.', '## Conclusion\n\nNot yet.', 'One.\n\nTwo.']
 
 // From its heading to the next one of level 1 or 2; at the end of a document that has none.
-const withConclusion = (doc: string, summary: string): string => {
+const withConclusion = (doc: string | undefined, summary: string): string | undefined => {
+  if (doc === undefined) return undefined
   const section = `## Conclusion\n\n${summary.replace('## Conclusion\n\n', '')}\n`
   const lines = doc.split('\n')
   const from = lines.indexOf('## Conclusion')
@@ -94,7 +95,7 @@ const concludeSession: Command = {
   judge: ({ room, speaker, input }) => ({
     answers: { session_id: room.id, status: 'closed', doc_version: versionOf(room) + 1 },
     after({ doc_version }) {
-      writeDoc(room, withConclusion(contentOf(room)!, input.summary_section), speaker)
+      writeDoc(room, withConclusion(contentOf(room), input.summary_section), speaker)
       tell(room, 'session_concluded', speaker.whose, { by: speaker.name, doc_version })
       room.closed = true
     },
