@@ -8,7 +8,7 @@ export interface Cases {
   atOnce: Step[][][]
 }
 
-export const CASES: Record<'rooms' | 'records', Cases> = {
+export const CASES: Record<'rooms' | 'records' | 'control', Cases> = {
   rooms: { alone: [], atOnce: [] },
   records: {
     alone: [
@@ -20,4 +20,5 @@ export const CASES: Record<'rooms' | 'records', Cases> = {
     ],
     atOnce: [],
   },
+  control: { alone: [], atOnce: [] },
 }

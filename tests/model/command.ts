@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import type { Database } from '../../db/database.ts'
 import { STATUS } from '../../src/core/errors.ts'
 import { operationNamed, type Answer } from '../support/parley.ts'
+import { refusedCaller, rightCaller } from './control/callers.ts'
 import { BY_PERSON, PERSON, type Room, type Speaker, type State, type Team } from './state.ts'
 
 /** What was chosen: numbers that pick from what there is when the call is made, so that a shorter program still means something. */
@@ -22,6 +23,9 @@ export interface Asked {
   session: string
   team?: Team
   person: boolean
+  /** Control's: the scope of the key that it brings, or `person`. */
+  caller?: string
+  bearer?: string
   key?: string
   input: Record<string, any>
 }
@@ -84,20 +88,40 @@ export const stepsOf = (commands: readonly Command[]): fc.Arbitrary<Step> =>
   fc.oneof(
     ...commands.map(({ op, draws = {}, weight = 2 }) => ({
       weight,
-      arbitrary: fc.record({
-        op: fc.constant(op),
-        door: fc.constantFrom('REST' as const, 'MCP' as const),
-        at: fc.constantFrom(0, 0, 0, 1, 2),
-        by: callers(operationNamed(op).restOnly),
-        key: fc.constantFrom(0, 0, 0, 0, 1, 2, 3),
-        ...draws,
-      }) as fc.Arbitrary<Step>,
+      arbitrary: fc.record(
+        {
+          op: fc.constant(op),
+          door: fc.constantFrom('REST' as const, 'MCP' as const),
+          at: fc.constantFrom(0, 0, 0, 1, 2),
+          by: callers(operationNamed(op).restOnly),
+          key: fc.constantFrom(0, 0, 0, 0, 1, 2, 3),
+          ...draws,
+        },
+        { noNullPrototype: true },
+      ) as fc.Arbitrary<Step>,
     })),
   )
 
 /** The call that a step means in this state. */
 export const asked = (command: Command, { op, door, at, by, key, ...choices }: Step, state: State): Asked => {
   const operation = operationNamed(op)
+  const key_ = key > 0 && operation.effect !== 'read' ? { key: `${state.run} key ${key}` } : {}
+  if (operation.toolset === 'control') {
+    const caller = ({ [OTHERS.person]: 'person', [OTHERS.stranger]: 'read', [OTHERS.nobody]: undefined } as const)[by] ?? (by < TEAMS ? rightCaller(op) : undefined) // prettier-ignore
+    const person = caller === 'person'
+    const bearer = caller && !person ? { bearer: state.control.keys[caller]! } : {}
+    const input = command.input?.(undefined as never, choices, state, undefined) ?? {}
+    return {
+      op,
+      door: person || operation.restOnly ? 'REST' : door,
+      session: '',
+      person,
+      ...(caller && { caller }),
+      ...bearer,
+      ...key_,
+      input,
+    }
+  }
   const room = pick(state.rooms, at)
   const person = by === OTHERS.person
   const stranger = pick(state.rooms, at + 1)?.teams[0]
@@ -109,7 +133,7 @@ export const asked = (command: Command, { op, door, at, by, key, ...choices }: S
     session: room?.id ?? '',
     ...(team && operation.carried.includes('team_id') && { team }),
     person,
-    ...(key > 0 && operation.effect !== 'read' && { key: `${state.run} key ${key}` }),
+    ...key_,
     input: {
       ...session,
       ...command.input?.(
@@ -125,6 +149,7 @@ export const asked = (command: Command, { op, door, at, by, key, ...choices }: S
 /** What the model says of a call in this state, before it is made. */
 export const judged = (command: Command, call: Asked, state: State, prepared = false): Verdict => {
   const operation = operationNamed(call.op)
+  if (operation.toolset === 'control') return judgedOfControl(command, call, state)
   const takes = operation.callers.map(({ kind }) => kind) as string[]
   const isOpen = takes.includes('anyone')
   const presents = isOpen || (call.team && takes.includes('team')) || (call.person && takes.includes('person'))
@@ -133,15 +158,34 @@ export const judged = (command: Command, call: Asked, state: State, prepared = f
   const room = state.rooms.find(({ id }) => id === call.session)!
   const self = room?.teams.find(({ handle }) => handle === call.team?.handle)
   if (!isOpen && !call.person && !self && !reachesElsewhere(call, state)) return refuses('unauthorized')
-  const before = call.key && state.kept[keptUnder(command, call)]
-  if (before) {
-    const same = before.op === call.op && before.input === inputText(call)
-    return same ? { answers: before.body, replayed: true } : refuses('idempotency_mismatch')
-  }
+  const before = keptVerdict(command, call, state)
+  if (before) return before
   if (!isOpen && self?.left) return refuses('unauthorized')
   const team = self ?? call.team
   const speaker = team ? { whose: team.handle, name: team.name } : { whose: BY_PERSON, name: PERSON }
   return command.judge({ state, room, self, person: call.person, speaker, input: call.input, prepared })
+}
+
+const judgedOfControl = (command: Command, call: Asked, state: State): Verdict => {
+  const refused = refusedCaller(call) ?? keptVerdict(command, call, state)
+  if (refused) return refused
+  const speaker = { whose: '', name: '' }
+  return command.judge({
+    state,
+    room: undefined as never,
+    self: undefined,
+    person: call.person,
+    speaker,
+    input: call.input,
+    prepared: false,
+  })
+}
+
+const keptVerdict = (command: Command, call: Asked, { kept }: State): Verdict | undefined => {
+  const before = call.key && kept[keptUnder(command, call)]
+  if (!before) return undefined
+  const same = before.op === call.op && before.input === inputText(call)
+  return same ? { answers: before.body, replayed: true } : refuses('idempotency_mismatch')
 }
 
 // A team is somebody in other sessions too where records or a board are read, and where the call names no session.
@@ -152,9 +196,9 @@ const reachesElsewhere = ({ op, team, input }: Asked, { rooms }: State): boolean
   return isThere && callers.some(({ kind }) => (kind as string) === 'reader') && (effect === 'read' || !namesSession)
 }
 
-const keptUnder = ({ scope }: Command, { op, session, team, person, key, input }: Asked): string => {
+const keptUnder = ({ scope }: Command, { op, session, team, person, caller, key, input }: Asked): string => {
   const isOpen = operationNamed(op).callers.some(({ kind }) => kind === 'anyone')
-  return JSON.stringify(isOpen ? [key] : [scope?.(input) ?? session, person ? BY_PERSON : team?.handle, key])
+  return JSON.stringify(isOpen ? [key] : [scope?.(input) ?? session, person ? BY_PERSON : (caller ?? team?.handle), key])
 }
 
 const inputText = ({ op, input }: Asked): string => {

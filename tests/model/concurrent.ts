@@ -4,7 +4,7 @@ import { expect } from 'bun:test'
 import type { Answer } from '../support/parley.ts'
 import { asked, follow, judged, type Asked, type Step } from './command.ts'
 import { begun, commandOf, differs, differsIn, observed, type World } from './run.ts'
-import type { Room, State } from './state.ts'
+import type { State } from './state.ts'
 
 /** A call that was answered. `from` and `to`: when it began and ended (ms). */
 interface Done {
@@ -22,7 +22,7 @@ export const agreeAtOnce = async (world: World, first: readonly Step[], programs
   state.crowded = true
   const done = await Promise.all(programs.map((steps) => runOne(world, steps, state)))
   const seen = new Map<string, Answer[]>()
-  for (const room of state.rooms) seen.set(room.id, await observed(world, room))
+  for (const of of world.wing.subjects(state)) seen.set(of.id, await observed(world, of))
   const { isExplained, why } = explained(world, state, done, seen)
   expect(isExplained, `no order of these calls explains their answers:\n${JSON.stringify(done, null, 1)}\n${why}`).toBe(true)
 }
@@ -70,10 +70,10 @@ const explained = (world: World, start: State, done: readonly Done[][], seen: Ma
   return { isExplained, why }
 }
 
-const looksSo = (world: World, { rooms }: State, seen: Map<string, Answer[]>, note: (reason: string) => void): boolean =>
-  rooms.every((room: Room) => {
-    const answers = seen.get(room.id)
-    const difference = answers && differsIn(world, room, answers)
+const looksSo = (world: World, state: State, seen: Map<string, Answer[]>, note: (reason: string) => void): boolean =>
+  world.wing.subjects(state).every((of) => {
+    const answers = seen.get(of.id)
+    const difference = answers && differsIn(world, of, state, answers)
     if (difference) note(difference)
     return !difference
   })

@@ -1,32 +1,36 @@
 // Programs of calls, run on a real server and on the model: one after the other, or several at the same time.
 import { expect } from 'bun:test'
 import fc from 'fast-check'
-import type { Database } from '../../db/database.ts'
 import { cookieOf, operationNamed, viaMcp, viaRest, type Answer, type Parley } from '../support/parley.ts'
 import { FULL } from '../support/full.ts'
 import { asked, follow, judged, type Asked, type Command, type Step, type Verdict } from './command.ts'
-import { newState, PERSON, type Room, type State } from './state.ts'
+import { bearer } from '../support/keys.ts'
+import { newState, PERSON, type State } from './state.ts'
 
 /** What a person reads of a session, and how the model would answer. `always`: after each write in the long form, and not only at the end of
  *  a program (a read costs the embedded database 5 to 15 ms). `learns`: what the model could not know it takes from the answer. */
-export interface View {
+export interface View<Subject = any> {
   op: string
   always?: boolean
-  input?(room: Room): Record<string, unknown>
-  shows(room: Room): object
-  also?(room: Room, body: any): boolean
-  learns?(room: Room, body: any): void
+  input?(of: Subject): Record<string, unknown>
+  shows(of: Subject, state: State): object
+  also?(of: Subject, body: any, state: State): boolean
+  learns?(of: Subject, body: any): void
 }
 
 /** The commands of a wing, and what must look the same after each of them. */
 export interface Wing {
   commands: readonly Command[]
   views: readonly View[]
+  /** What is looked at: sessions, as this wing knows them. */
+  subjects(state: State): readonly { id: string }[]
+  /** What there is before any step. */
+  begin?(parley: Parley, state: State): Promise<void>
 }
 
 export interface World {
   wing: Wing
-  database: Database
+  parley: Parley
   perform(call: Asked): Promise<Answer>
 }
 
@@ -36,14 +40,19 @@ export const worldOf = async (parley: Parley, wing: Wing): Promise<World> => {
   const person = await cookieOf(parley, { role: 'person', name: PERSON })
   const doors = { REST: viaRest(parley), MCP: viaMcp(parley) }
   const perform = (call: Asked) =>
-    doors[call.door](call.op, call.input, { team: call.team?.token, key: call.key, ...(call.person && { person }) })
-  return { wing, database: parley.database, perform }
+    doors[call.door](call.op, call.input, {
+      team: call.team?.token,
+      key: call.key,
+      ...(call.person && { person }),
+      ...(call.bearer && { headers: bearer(call.bearer) }),
+    })
+  return { wing, parley, perform }
 }
 
 /** A step as a command of fast-check, which shrinks programs by leaving commands out. Printed, it is a step of a kept case. */
 class StepOf implements fc.AsyncCommand<State, World> {
   constructor(readonly step: Step) {}
-  check = (state: Readonly<State>) => state.rooms.length > 0 || this.step.op === 'create_session'
+  check = () => true
   run = (state: State, world: World) => take(world, state, this.step)
   toString = () => JSON.stringify(this.step)
 }
@@ -57,6 +66,7 @@ export const programsOf = (steps: fc.Arbitrary<Step>, size = MOST_STEPS) =>
 /** The state after these steps. */
 export const begun = async (world: World, first: readonly Step[]): Promise<State> => {
   const state = newState()
+  await world.wing.begin?.(world.parley, state)
   for (const step of first) await take(world, state, step)
   return state
 }
@@ -65,7 +75,7 @@ export const begun = async (world: World, first: readonly Step[]): Promise<State
 export const agree = async (world: World, first: readonly Step[], program: Iterable<fc.AsyncCommand<State, World>>): Promise<void> => {
   const state = await begun(world, first)
   await fc.asyncModelRun(() => ({ model: state, real: world }), program)
-  for (const room of state.rooms) expect(await differsFrom(world, room), 'at the end').toBeUndefined()
+  for (const of of world.wing.subjects(state)) expect(await differsFrom(world, of, state), 'at the end').toBeUndefined()
 }
 
 /** The same for steps that are written down. */
@@ -79,16 +89,16 @@ export const replay = (world: World, steps: readonly Step[]): Promise<void> =>
 const take = async (world: World, state: State, step: Step): Promise<void> => {
   const command = commandOf(world.wing, step.op)
   const call = asked(command, step, state)
-  const prepared = call.key === undefined && (await command.beforehand?.(call, step, state, world.database)) === true
+  const prepared = call.key === undefined && (await command.beforehand?.(call, step, state, world.parley.database)) === true
   const verdict = judged(command, call, state, prepared)
   const answer = await world.perform(call)
   const told = `${JSON.stringify(call)} answered ${JSON.stringify(answer)}`
   expect(differs(verdict, answer), `${told}\nand the model says ${JSON.stringify(verdict)}`).toBeUndefined()
   follow(command, call, verdict, answer, state)
   const opened = step.op === 'create_session'
-  const room = opened ? state.rooms.at(-1)! : state.rooms.find(({ id }) => id === call.session)!
-  if (opened || (FULL && operationNamed(step.op).effect !== 'read'))
-    expect(await differsFrom(always(world), room), `after ${told}`).toBeUndefined()
+  const of = opened ? state.rooms.at(-1)! : world.wing.subjects(state).find(({ id }) => id === (call.session || call.input.session_id))
+  if (of && (opened || (FULL && operationNamed(step.op).effect !== 'read')))
+    expect(await differsFrom(always(world), of, state), `after ${told}`).toBeUndefined()
 }
 
 /** How an answer is not what the model says of it. */
@@ -110,24 +120,24 @@ const unlike = (expected: object, actual: unknown): string | undefined => {
 }
 
 /** What is really there of a session, by each view. */
-export const observed = async ({ wing, perform }: World, room: Room): Promise<Answer[]> => {
+export const observed = async ({ wing, perform }: World, of: { id: string }): Promise<Answer[]> => {
   const answers: Answer[] = []
   for (const { op, input } of wing.views)
-    answers.push(await perform({ op, door: 'REST', session: room.id, person: true, input: input?.(room) ?? { session_id: room.id } }))
+    answers.push(await perform({ op, door: 'REST', session: of.id, person: true, input: input?.(of) ?? { session_id: of.id } }))
   return answers
 }
 
 /** How what is there is not what the model has. */
-export const differsIn = ({ wing }: World, room: Room, answers: readonly Answer[]): string | undefined => {
+export const differsIn = ({ wing }: World, of: { id: string }, state: State, answers: readonly Answer[]): string | undefined => {
   for (const [i, { op, shows, also, learns }] of wing.views.entries()) {
-    learns?.(room, answers[i]!.body)
-    const difference = differs({ answers: shows(room) }, answers[i]!)
+    learns?.(of, answers[i]!.body)
+    const difference = differs({ answers: shows(of, state) }, answers[i]!)
     if (difference) return `${op}: ${difference}`
-    if (also && !also(room, answers[i]!.body)) return `${op}: not so: ${also}`
+    if (also && !also(of, answers[i]!.body, state)) return `${op}: not so: ${also}`
   }
   return undefined
 }
 
 const always = (world: World): World => ({ ...world, wing: { ...world.wing, views: world.wing.views.filter((view) => view.always) } })
 
-const differsFrom = async (world: World, room: Room) => differsIn(world, room, await observed(world, room))
+const differsFrom = async (world: World, of: { id: string }, state: State) => differsIn(world, of, state, await observed(world, of))

@@ -1,5 +1,6 @@
 // What a model knows: sessions as plain data, so that they can be copied and tried. It is written from the contract, and shares no code with
 // the program.
+import type { Control } from './control/work.ts'
 
 /** A team of a session. The cursors: what waits handed it, what was addressed to it, what it said it has read, what it acknowledged. */
 export interface Team {
@@ -99,12 +100,20 @@ export interface Kept {
 export interface State {
   run: string // makes the keys of one run its own
   rooms: Room[]
+  control: Control
   kept: Record<string, Kept>
   /** Calls are made at the same time: what an answer says of what happened beside it is not told in advance. */
   crowded: boolean
 }
 
-export const newState = (): State => ({ run: crypto.randomUUID(), rooms: [], kept: {}, crowded: false })
+export const newState = (): State => ({ run: crypto.randomUUID(), rooms: [], control: noControl(), kept: {}, crowded: false })
+
+const noControl = (): Control => ({
+  keys: {},
+  runner: { id: '', name: '', worktree: '', path: '', repo: '', former: [] },
+  work: [],
+  order: [],
+})
 
 export const PERSON = 'Nora'
 export const BY_PERSON = `person:${PERSON}`

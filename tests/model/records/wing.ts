@@ -11,7 +11,7 @@ const OF_ROOMS = ['create_session', 'join_session', 'leave_session', 'transfer_c
 
 const ofMeeting = ({ id }: Room) => ({ meeting_id: id, limit: 50 })
 
-const proposalsView = (status: Proposal['status']): View => ({
+const proposalsView = (status: Proposal['status']): View<Room> => ({
   op: 'records.list_approvals',
   input: (room) => ({ ...ofMeeting(room), status }),
   shows: (room) => ({ proposals: proposalRows(room, status) }),
@@ -20,7 +20,7 @@ const proposalsView = (status: Proposal['status']): View => ({
 /** How often the document says of a proposal that it was decided. */
 const entriesIn = (doc: string, id: string) => doc.split(`(/approvals/${id})`).length - 1
 
-const views: View[] = [
+const views: View<Room>[] = [
   ...roomViews.filter(({ op }) => op !== 'list_invitations'),
   {
     op: 'read_session_doc',
@@ -43,4 +43,4 @@ const views: View[] = [
 
 const ofRooms = rooms.commands.filter(({ op }) => OF_ROOMS.includes(op)).map((command) => ({ ...command, weight: 1 }))
 
-export const records: Wing = { commands: [...board, ...proposing, ...reading, ...ofRooms], views }
+export const records: Wing = { commands: [...board, ...proposing, ...reading, ...ofRooms], views, subjects: ({ rooms }) => rooms }

@@ -9,7 +9,7 @@ import { roster, teams } from './teams.ts'
 
 const numbered = (log: readonly Logged[]) => log.map(({ wire }, i) => ({ sequence: i + 1, wire }))
 
-export const roomViews: View[] = [
+export const roomViews: View<Room>[] = [
   {
     op: 'read_session_doc',
     always: true,
@@ -32,4 +32,8 @@ export const roomViews: View[] = [
   { op: 'list_invitations', shows: invitationRows },
 ]
 
-export const rooms: Wing = { commands: [...sessions, ...teams, ...document, ...feed, ...people], views: roomViews }
+export const rooms: Wing = {
+  commands: [...sessions, ...teams, ...document, ...feed, ...people],
+  views: roomViews,
+  subjects: ({ rooms }) => rooms,
+}
