@@ -20,5 +20,17 @@ export const CASES: Record<'rooms' | 'records' | 'control', Cases> = {
     ],
     atOnce: [],
   },
-  control: { alone: [], atOnce: [] },
+  control: {
+    alone: [
+      // A question of a task that had ended was answered all the same.
+      [
+        { op: 'control.send_prompt', door: 'REST', at: 0, by: 0, key: 0, on: 0, prompt: 0, mode: 0 },
+        { op: 'control.take_tasks', door: 'REST', at: 0, by: 0, key: 0, names: 0, old: 1 },
+        { op: 'control.ask_permission', door: 'REST', at: 0, by: 0, key: 0, which: 0, old: 2, request: 0 },
+        { op: 'control.finish_task', door: 'MCP', at: 0, by: 1, key: 0, which: 0, old: 1, status: 0, answer: 1 },
+        { op: 'control.answer_permission', door: 'MCP', at: 1, by: 6, key: 0, on: 1, request: 0, allow: 0 },
+      ],
+    ],
+    atOnce: [],
+  },
 }

@@ -93,7 +93,7 @@ export const stepsOf = (commands: readonly Command[]): fc.Arbitrary<Step> =>
           op: fc.constant(op),
           door: fc.constantFrom('REST' as const, 'MCP' as const),
           at: fc.constantFrom(0, 0, 0, 1, 2),
-          by: callers(operationNamed(op).restOnly),
+          by: callers(operationNamed(op).restOnly && operationNamed(op).toolset !== 'control'),
           key: fc.constantFrom(0, 0, 0, 0, 1, 2, 3),
           ...draws,
         },
@@ -185,6 +185,8 @@ const keptVerdict = (command: Command, call: Asked, { kept }: State): Verdict | 
   const before = call.key && kept[keptUnder(command, call)]
   if (!before) return undefined
   const same = before.op === call.op && before.input === inputText(call)
+  // Of a team that came back with its token nothing secret is kept: its retry brings the token again.
+  if (same && before.token !== undefined && call.team?.token !== before.token) return refuses('unauthorized')
   return same ? { answers: before.body, replayed: true } : refuses('idempotency_mismatch')
 }
 
@@ -210,5 +212,7 @@ const inputText = ({ op, input }: Asked): string => {
 export const follow = (command: Command, call: Asked, verdict: Verdict, { ok, body }: Answer, state: State): void => {
   if ('replayed' in verdict) return
   verdict.after?.(ok ? body : body.details)
-  if (ok && call.key) state.kept[keptUnder(command, call)] = { op: call.op, input: inputText(call), body }
+  const cameBack = ok && call.op === 'join_session' && body.team_id === call.team?.token
+  if (ok && call.key)
+    state.kept[keptUnder(command, call)] = { op: call.op, input: inputText(call), body, ...(cameBack && { token: body.team_id }) }
 }

@@ -106,9 +106,9 @@ export const differs = (verdict: Verdict, { ok, body, replayed }: Answer): strin
   if ('refuses' in verdict)
     return ok || body.code !== verdict.refuses ? `expected ${verdict.refuses}` : unlike(verdict.details ?? {}, body.details)
   if (!ok) return `refused as ${body.code}`
-  if (verdict.also && !verdict.also(body)) return `not so: ${verdict.also}`
   if (verdict.replayed && replayed === false) return 'not replayed'
-  return unlike(verdict.answers, body)
+  const difference = unlike(verdict.answers, body)
+  return difference ?? (verdict.also && !verdict.also(body) ? `not so: ${verdict.also}` : undefined)
 }
 
 const unlike = (expected: object, actual: unknown): string | undefined => {

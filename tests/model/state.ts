@@ -95,6 +95,8 @@ export interface Kept {
   op: string
   input: string
   body: any
+  /** The credential that the call brought, and was answered. */
+  token?: string
 }
 
 export interface State {

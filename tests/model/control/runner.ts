@@ -49,7 +49,7 @@ const next = (control: Control) => {
 const take: Command = {
   op: 'control.take_tasks',
   draws: { names: upTo(3), old: upTo(9) },
-  weight: 8,
+  weight: 16,
   input: (_, { names, old }, { control }) => ({
     runner_id: runnerId(control, old),
     running: names === 0 ? [] : control.work.flatMap((of) => runningOf(of)?.id ?? []),
@@ -115,7 +115,7 @@ const print: Command = {
 const finish: Command = {
   op: 'control.finish_task',
   draws: { ...ofTask, status: upTo(4), answer: upTo(1) },
-  weight: 6,
+  weight: 8,
   scope: taskScope,
   input: (_, { status, answer, ...choices }, { control }) => ({
     ...taskInput(control, choices),
@@ -152,7 +152,7 @@ const madeWorktree: Command = {
 const ask: Command = {
   op: 'control.ask_permission',
   draws: { ...ofTask, request: upTo(1) },
-  weight: 3,
+  weight: 6,
   scope: taskScope,
   input: (_, choices, { control }) => ({
     ...taskInput(control, choices),
@@ -175,7 +175,7 @@ const ask: Command = {
 const answer: Command = {
   op: 'control.answer_permission',
   draws: { on: upTo(5), request: upTo(1), allow: upTo(1) },
-  weight: 3,
+  weight: 6,
   scope: ({ session_id }) => session_id,
   input: (_, { on, request, allow }, { control }) => {
     const asking = control.work.find(({ questions }) => questions.some((one) => one.allow === null))

@@ -156,10 +156,14 @@ const manage: Command = {
         if (action !== 'delete') return
         for (const one of of.tasks.filter(({ status }) => status === 'queued')) end(of, one, 'interrupted')
         of.archived = true
+        if (of === control.work[0]) control.keys.sess = ENDED
       },
     }
   },
 }
+
+// For good: nobody brings a session's keys back.
+const ENDED = `ca_sess_${'0'.repeat(32)}`
 
 const setName: Command = {
   op: 'control.set_session_name',
@@ -168,8 +172,8 @@ const setName: Command = {
   input: (_, { title }) => ({ name: pick(TITLES, title) }),
   judge({ state: { control }, person, input: { name } }) {
     if (person) return refuses('forbidden')
+    if (control.keys.sess === ENDED) return refuses('unauthorized')
     const of = control.work[0]! // the key's own
-    if (of.archived) return refuses('session_closed')
     return { answers: { session_id: of.id, title: name }, after: () => void (of.title = name) }
   },
 }

@@ -6,7 +6,7 @@ import { taskAnswer, taskOf, type Control, type Task } from './work.ts'
 const sendPrompt: Command = {
   op: 'control.send_prompt',
   draws: { on: upTo(5), prompt: upTo(2), mode: upTo(7) },
-  weight: 8,
+  weight: 12,
   scope: ({ session_id }) => session_id,
   // To sessions that have an agent: elsewhere teams answer, which is no business of a runner's.
   input: (_, { on, prompt, mode }, { control }) => ({

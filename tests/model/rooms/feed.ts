@@ -21,8 +21,10 @@ const SOMEWHERE = fc.integer({ min: -2, max: 3 }) // a cursor: how far before th
 
 const cursorAt = (room: Room, before: number) => Math.max(0, endOf(room) - before)
 
-/** Does this event speak of the person, so that it can be addressed? */
-const hasSpoken = ({ log }: Room) => log.some(({ wire, whose }) => wire.type === 'chat' && whose === BY_PERSON)
+// In the feed or in the document.
+const hasSpoken = ({ log, versions }: Room) =>
+  log.some(({ wire, whose }) => wire.type === 'chat' && whose === BY_PERSON) ||
+  versions.some(({ name, by }) => by === null && name === PERSON)
 
 const postMessage: Command = {
   op: 'post_message',
@@ -106,7 +108,7 @@ const handed = (room: Room, self: Team, wait: Wait) => {
 }
 
 const see = (self: Team, { since_cursor, only }: Wait) => {
-  if (since_cursor !== undefined && only !== 'addressed') deliver(self, 0, since_cursor)
+  if (since_cursor !== undefined && only !== 'addressed') deliver(self, since_cursor, since_cursor)
 }
 
 const WAIT = { since: fc.option(SOMEWHERE, { freq: 2 }), only: fc.constantFrom(undefined, 'others', 'addressed') }
