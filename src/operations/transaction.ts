@@ -49,7 +49,7 @@ const writeUntilDone = async (asked: Write, begun: number): Promise<Outcome> => 
 // First the key's earlier answer, then whether the caller is still there, then state and role, which the operation judges.
 const writeOnce = async (tx: Queries, asked: Write, effects: Effects): Promise<Outcome> => {
   const { operation, caller, input, subject, key } = asked
-  const locked = subject && ((await subject.lock(tx)) ?? subject.missing())
+  const locked = subject && ((await subject.lock(tx)) ?? missing(asked, subject))
   if (isSessionSubject(subject)) effects.changed(subject.key)
   if (key && isUnguarded(key)) await lockText(tx, key.keyHash)
   const before = key && (await findAnswer(tx, key))
@@ -69,6 +69,9 @@ const writeOnce = async (tx: Queries, asked: Write, effects: Effects): Promise<O
   }
   return { ok: true, data, replayed: false }
 }
+
+// Whoever is no longer there is not told what there is: a key lets it ask for an earlier answer alone.
+const missing = ({ caller }: Write, subject: Subject): never => (caller.ended ? unauthorized() : subject.missing())
 
 const sessionOf = ({ subject }: Write, locked: unknown) => (isSessionSubject(subject) ? { session: locked as Session } : {})
 

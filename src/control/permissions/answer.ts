@@ -3,10 +3,18 @@ import { z } from 'zod'
 import { person } from '../../operations/callers.ts'
 import { refuse } from '../../core/errors.ts'
 import { redacted } from '../../core/text.ts'
-import { requestById } from '../../stores/control/permission-requests.ts'
+import type { Context } from '../../operations/context.ts'
+import { isFinal, taskById } from '../../stores/control/tasks.ts'
+import { requestById, type PermissionRequest } from '../../stores/control/permission-requests.ts'
 import { nameOf } from '../reach.ts'
 import { op, sessionId, toolRoute } from '../schemas.ts'
 import { decideOnce } from './decide.ts'
+
+// A raise is for what its session does next, and outlives the task that asked for it.
+const isOver = async ({ queries }: Context, { taskId, raise, decidedAt }: PermissionRequest): Promise<boolean> => {
+  const task = raise === null && decidedAt === null ? await taskById(queries, taskId) : undefined
+  return task !== undefined && isFinal(task.status)
+}
 
 /** Only a signed-in person; keys get 403. 404 for an unknown request, 409 for one that is answered or over. */
 export const answerPermission = op({
@@ -29,6 +37,7 @@ export const answerPermission = op({
     const request = await requestById(context.queries, session_id, request_id)
     if (!request) return refuse('not_found', 'There is no such request.', { request_id: redacted(request_id) })
     const by = nameOf(context.caller)
+    if (await isOver(context, request)) refuse('conflict', 'What asked this has ended: there is nothing left to allow.', { allow: null })
     if (!(await decideOnce(context, request, { by, allow, message })))
       refuse('conflict', `This was answered before${request.decidedBy ? `, by ${request.decidedBy}` : ''}, or is over.`, {
         allow: request.allow,

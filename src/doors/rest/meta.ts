@@ -15,7 +15,10 @@ import { methodNotAllowed } from './routes.ts'
 
 /** GET /api/config and /api/openapi.json. */
 export const configRoutes = (toolsets: readonly Toolset[], services: Services, program: ClientProgram | undefined) => {
-  const { IDLE_LIMIT, IDLE_AFTER, DISCONNECTED_AFTER } = services.config
+  const { IDLE_LIMIT, IDLE_AFTER, DISCONNECTED_AFTER, ACCESS_TOKEN } = services.config
+  // Made once: it takes up to 60 ms of processor time, for which all others would wait each time that somebody asks (tests/faults/fuzz.test.ts).
+  let document: ReturnType<typeof openapi> | undefined
+  const described = () => (document ??= openapi(toolsets, '', ACCESS_TOKEN !== undefined))
   return readOnly({
     '/api/config': (c) =>
       json({
@@ -28,7 +31,7 @@ export const configRoutes = (toolsets: readonly Toolset[], services: Services, p
         agents_md: `${baseUrl(c, services)}/AGENTS.md`,
         ...(program && { client: baseUrl(c, services) + programPath(program) }),
       }),
-    '/api/openapi.json': (c) => json(openapi(toolsets, baseUrl(c, services), services.config.ACCESS_TOKEN !== undefined)),
+    '/api/openapi.json': (c) => json({ ...described(), servers: [{ url: baseUrl(c, services) }] }),
   })
 }
 

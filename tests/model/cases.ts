@@ -1,0 +1,36 @@
+// Programs that once failed, as fast-check shrank them: they are run before any others. A failure prints its steps as they stand here.
+import type { Step } from './command.ts'
+
+export interface Cases {
+  /** One step after the other. */
+  alone: Step[][]
+  /** Programs at the same time. */
+  atOnce: Step[][][]
+}
+
+export const CASES: Record<'rooms' | 'records' | 'control', Cases> = {
+  rooms: { alone: [], atOnce: [] },
+  records: {
+    alone: [
+      // Who has left, and brings a key, was told that there is no such proposal.
+      [
+        { op: 'leave_session', door: 'REST', at: 0, by: 0, key: 0 },
+        { op: 'records.resolve_approval', door: 'REST', at: 0, by: 0, key: 1, which: 0, reject: 0, edits: 0, feedback: 0 },
+      ],
+    ],
+    atOnce: [],
+  },
+  control: {
+    alone: [
+      // A question of a task that had ended was answered all the same.
+      [
+        { op: 'control.send_prompt', door: 'REST', at: 0, by: 0, key: 0, on: 0, prompt: 0, mode: 0 },
+        { op: 'control.take_tasks', door: 'REST', at: 0, by: 0, key: 0, names: 0, old: 1 },
+        { op: 'control.ask_permission', door: 'REST', at: 0, by: 0, key: 0, which: 0, old: 2, request: 0 },
+        { op: 'control.finish_task', door: 'MCP', at: 0, by: 1, key: 0, which: 0, old: 1, status: 0, answer: 1 },
+        { op: 'control.answer_permission', door: 'MCP', at: 1, by: 6, key: 0, on: 1, request: 0, allow: 0 },
+      ],
+    ],
+    atOnce: [],
+  },
+}
