@@ -1,7 +1,7 @@
 // Many write at once, and each race has exactly one outcome [P7 P9].
 import { expect, test } from 'bun:test'
 import { onEveryServer } from './engines.ts'
-import { call, type Answer, expectUnbroken, numbers, openRoom, post, readFeed, textsOf, type Room } from './rooms.ts'
+import { call, type Answer, expectSaid, expectUnbroken, numbers, openRoom, post, readFeed, type Room } from './rooms.ts'
 
 onEveryServer((server) => {
   const inDoc = (room: Room, method: string, path: string, body?: unknown, team = room.teams[0]!) =>
@@ -81,7 +81,7 @@ onEveryServer((server) => {
         const items = await readFeed(room)
         expectUnbroken(items, said.length + 2)
         expect(items.at(-1)).toMatchObject({ type: 'system', event: 'session_concluded' })
-        expect(textsOf(items).toSorted()).toEqual(said.toSorted())
+        expectSaid(items, said)
         expect((await inDoc(room, 'GET', '')).body).toEqual({ content: '## Conclusion\n\nWe ship.\n', version: 1 })
       }),
     )
