@@ -2,6 +2,7 @@
 //   FULL=1 bun test tests/faults/proposals.test.ts    ten times as many kills, and on the embedded database, with its one instance, too
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startServer, type TestServer } from '../support/server.ts'
+import { expectDecidedOnce } from './decided.ts'
 import { databaseOf, ENGINES } from './engines.ts'
 import { openRoom, readFeed, type Room } from './rooms.ts'
 import { FULL } from '../support/full.ts'
@@ -75,24 +76,6 @@ interface Decision {
 const made = ({ status, body }: Answer): { id: string; expires_at: string } => {
   expect({ status, body }).toMatchObject({ status: 200 })
   return body
-}
-
-/** Each of these proposals has become this, once, in every place that tells of it. */
-const expectDecidedOnce = async (room: Room, outcomes: Map<string, string>) => {
-  const events = (await readFeed(room)) as { event?: string; proposal_id?: string; record_id?: string }[]
-  const approved = [...outcomes].filter(([, outcome]) => outcome === 'approved').map(([id]) => id)
-  for (const [id, outcome] of outcomes) {
-    const told = events.filter(({ proposal_id }) => proposal_id === id).map(({ event }) => event)
-    expect(told).toEqual(['proposal_made', `proposal_${outcome}`])
-  }
-  const counted = (text: string) => [...text.matchAll(/^- \*\*.*\/approvals\/([0-9a-f-]{36})\)\)$/gm)].map(([, id]) => id!).toSorted()
-  const get = async (path: string) => fetch(`${room.url}${path}`, { headers: { 'x-team-id': room.teams[0]! } })
-  const doc = (await (await get(`/api/sessions/${room.session}/doc`)).json()) as { content: string; version: number }
-  expect(counted(doc.content)).toEqual(approved.toSorted())
-  expect(doc.version).toBe(approved.length)
-  const records = (await (await get(`/sessions/${room.session}.md`)).text()).split('## Decisions in force')[1] ?? ''
-  expect(counted(records)).toEqual(approved.toSorted())
-  expect(new Set(events.flatMap(({ record_id }) => record_id ?? [])).size).toBe(approved.length)
 }
 
 describe.each(HERE)('on %s', (engine) => {
