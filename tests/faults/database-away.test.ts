@@ -94,8 +94,9 @@ test('Postgres is killed and away for 3 s: calls get 503, the process lives, and
   await Bun.sleep(500)
   await database.kill('SIGKILL')
   const downAt = performance.now()
-  await Bun.sleep(200)
-  const read = await call(server.url, 'GET', `/api/sessions/${room.session}/doc`, { team: room.teams[0]! })
+  const readDoc = () => call(server.url, 'GET', `/api/sessions/${room.session}/doc`, { team: room.teams[0]! })
+  await until('the last process of Postgres is gone', BACK_WITHIN_MS, async () => (await readDoc()).status !== 200)
+  const read = await readDoc()
   expect(read).toMatchObject({ status: 503, body: { error: { code: 'unavailable' } } })
   expect(read.body.error.details).not.toHaveProperty('outcome') // nothing was to be written
   expect((await call(server.url, 'GET', '/readyz')).status).toBe(503)
