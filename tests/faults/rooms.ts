@@ -165,7 +165,7 @@ export async function* frames(body: ReadableStream<Uint8Array>): AsyncGenerator<
 }
 
 /** What a reader was given from the beginning, as the checker takes it: one session, unless they are named. */
-export const readBy = (reader: string, items: Item[], session = 'the session'): Entry => ({
+export const readBy = (reader: string, items: Item[], session = 'the session'): Extract<Entry, { op: 'read' }> => ({
   op: 'read',
   session,
   reader,

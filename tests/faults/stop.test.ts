@@ -1,25 +1,32 @@
 // A server that stops answers everybody first, and loses nothing [R23].
+//   FULL=1 bun test tests/faults/stop.test.ts    500 waits and 500 streams
 import { describe, expect, test } from 'bun:test'
 import { startServer } from '../support/server.ts'
 import { databaseOf, ENGINES } from './engines.ts'
 import { expectFaultless, type Entry } from './checker.ts'
 import { acked, frames, gauge, numbers, openRoom, post, readBy, readFeed, sent, until, wait, type Room } from './rooms.ts'
 import { whileBusy } from '../support/cpu.ts'
+import { FULL } from '../support/full.ts'
+
+const WAITS = FULL ? 500 : 100
+const STREAMS = FULL ? 500 : 20
+const TEAMS = 16 // a team holds 32 waits at the most
+const LAST = TEAMS - 1 // each but the convener joined with an event
 
 describe.each(ENGINES)('on %s', (engine) => {
-  test('SIGTERM ends a hundred waits, twenty streams and the posters in good order, and the process with 0', async () => {
+  test('SIGTERM ends waits, streams and posters in good order, and the process with 0', async () => {
     const { environment, drop } = await databaseOf(engine)
     const server = await startServer(environment)
     try {
-      const [busy, quiet] = [await openRoom(server.url, 4), await openRoom(server.url, 4)]
-      const waits = numbers(100).map((n) => wait(quiet, 3, { team: quiet.teams[n % 4]!, timeout: 30 }))
-      const streams = numbers(20).map((n) => framesUntilTheEnd(n % 2 ? quiet : busy))
+      const [busy, quiet] = [await openRoom(server.url, 4), await openRoom(server.url, TEAMS)]
+      const waits = numbers(WAITS).map((n) => wait(quiet, LAST, { team: quiet.teams[n % TEAMS]!, timeout: 30 }))
+      const streams = numbers(STREAMS).map((n) => framesUntilTheEnd(n % 2 ? quiet : busy))
       const log: Entry[] = []
       const posters = busy.teams.map((team, n) => postUntilRefused(busy, team, n, log))
       await until(
         'all are held',
         10_000,
-        async () => (await gauge(server.url, 'waits_held')) === 100 && (await gauge(server.url, 'streams_open')) === 20,
+        async () => (await gauge(server.url, 'waits_held')) === WAITS && (await gauge(server.url, 'streams_open')) === STREAMS,
       )
       await Bun.sleep(200)
       const { code, ms } = await server.terminate()
@@ -31,7 +38,7 @@ describe.each(ENGINES)('on %s', (engine) => {
       for (const { status, body } of await Promise.all(waits))
         expect({ status, body }).toEqual({
           status: 200,
-          body: { messages: [], next_cursor: 3, doc_version: 0, session_closed: false, has_more: false },
+          body: { messages: [], next_cursor: LAST, doc_version: 0, session_closed: false, has_more: false },
         })
       for (const stream of await Promise.all(streams)) expect(stream.at(-1)).toEqual({ event: 'bye', data: '{}' })
       await Promise.all(posters)
