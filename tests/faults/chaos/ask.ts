@@ -40,12 +40,14 @@ export const persistent =
   async (path, { headers, ...sending }) => {
     const all = { ...sending, headers: { 'idempotency-key': crypto.randomUUID(), ...headers } }
     const until = performance.now() + GIVE_UP_MS
+    const last: string[] = []
     for (let at = Math.floor(Math.random() * urls.length); performance.now() < until; at++) {
       const answer = await tryOnce(urls[at % urls.length]!, path, all)
       if (answer && !PASSING.includes(answer.status)) return answer
+      last[at % urls.length] = answer ? JSON.stringify(answer.body) : 'nothing'
       await Bun.sleep(50)
     }
-    throw new Error(`no instance answers ${path}`)
+    throw new Error(`no instance answers ${path}: ${last.join(', ')}`)
   }
 
 /** The answer's body, or an error that says what it was. */
