@@ -1,7 +1,7 @@
 // What control and records promise holds while three instances on one Postgres are killed, frozen and cut off in one direction, and their
 // clocks step: teams share out work, agents are given tasks and fork, people decide, keys are made and revoked. Every acknowledgement goes
 // into a book, and the book is held against what is in the database.
-//   FULL=1 bun test tests/faults/chaos.test.ts    forty disturbances, among them of the database, which fails over to its standby half-way
+//   FULL=1 bun test tests/faults/chaos.test.ts    eighty disturbances, among them of the database, which fails over to its standby half-way
 import { expect, test } from 'bun:test'
 import postgres from 'postgres'
 import { FULL } from '../support/full.ts'
@@ -13,7 +13,7 @@ import { useKeys } from './chaos/keys.ts'
 import { setScene } from './chaos/scene.ts'
 
 const EACH = Object.keys(DISTURBANCES) as Disturbance[]
-const ROUNDS = FULL ? 8 : 1 // of each disturbance once, in any order, at any instance
+const ROUNDS = FULL ? 16 : 1 // of each disturbance once, in any order, at any instance
 const MAY_TAKE_MS = FULL ? 1_800_000 : 300_000 // for what hangs
 
 const shuffled = <One>(all: readonly One[]): One[] =>
@@ -22,13 +22,18 @@ const shuffled = <One>(all: readonly One[]): One[] =>
     .toSorted(([a], [b]) => a - b)
     .map(([, one]) => one)
 
+// Each round deals the disturbances out to the instances, which go through theirs beside each other.
 const disturb = async (cluster: Cluster) => {
   for (let round = 0; round < ROUNDS; round++) {
-    for (const name of shuffled(EACH)) {
-      const instance = cluster.instances[Math.floor(Math.random() * cluster.instances.length)]!
-      await DISTURBANCES[name](instance)
-      await Bun.sleep(200 + Math.random() * 500)
-    }
+    const dealt = shuffled(EACH)
+    await Promise.all(
+      cluster.instances.map(async (instance, n) => {
+        for (const name of dealt.filter((_, nth) => nth % cluster.instances.length === n)) {
+          await DISTURBANCES[name](instance)
+          await Bun.sleep(Math.random() * 500)
+        }
+      }),
+    )
     if (!FULL) continue
     if (round === ROUNDS / 2) await cluster.failOver!()
     else if (round < ROUNDS / 2) await (round % 2 === 0 ? databaseFrozen : databaseKilled)(cluster)

@@ -54,6 +54,7 @@ export const giveWork = async (scene: Scene): Promise<Part> => {
     done: working(),
     async verdict(sql) {
       const lost = await expectEndedOnce(sql, prompts, book)
+      expect(book.finished.size).toBeGreaterThan(0)
       await expectTold(sql, prompts, book)
       await expectGenealogy(sql, prompts)
       await expectOneOfEachName(sql)

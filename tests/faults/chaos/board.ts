@@ -3,7 +3,7 @@ import { expect } from 'bun:test'
 import type postgres from 'postgres'
 import { pathsOverlap } from '../../../src/core/path-overlap.ts'
 import { good } from './ask.ts'
-import type { Part, Scene } from './scene.ts'
+import { PACE_MS, type Part, type Scene } from './scene.ts'
 
 const TEAMS = 5
 const FOLDERS = 4 // that the items edit: fewer than teams, so that claims would overlap
@@ -19,7 +19,7 @@ export const shareOutWork = async ({ ask, openRoom, over }: Scene): Promise<Part
 
   const plan = async () => {
     while (!over.now) {
-      await Bun.sleep(50)
+      await Bun.sleep(PACE_MS)
       if (planned.length - dones.length >= AHEAD) continue
       const items = Array.from({ length: 4 }, (_, n) => ({
         title: `Item ${planned.length + n}`,
@@ -38,7 +38,7 @@ export const shareOutWork = async ({ ask, openRoom, over }: Scene): Promise<Part
         good(await ask(`${work}/${item.item_id}`, { body: change, headers: as(team) }))
         if (change.status === 'done') dones.push(`${item.item_id} ${name}`)
       }
-      await Bun.sleep(50)
+      await Bun.sleep(PACE_MS)
     }
   }
   const working = Promise.all([plan(), ...teams.map((team, n) => workAt(team, `Team ${n}`))])

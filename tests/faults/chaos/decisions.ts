@@ -2,7 +2,7 @@
 import { expect } from 'bun:test'
 import { expectDecidedOnce } from '../decided.ts'
 import { good } from './ask.ts'
-import type { Part, Scene } from './scene.ts'
+import { PACE_MS, type Part, type Scene } from './scene.ts'
 
 export const decide = async ({ ask, urls, people, over, openRoom }: Scene): Promise<Part> => {
   const { session, teams } = await openRoom(1)
@@ -22,7 +22,7 @@ export const decide = async ({ ask, urls, people, over, openRoom }: Scene): Prom
       expect(both[1 - won]!.body.error.details).toMatchObject({ status, resolved_by: { name: won === 0 ? 'Nora' : 'Omar' } })
       outcomes.set(id, status)
       first += 1 - won
-      await Bun.sleep(100)
+      await Bun.sleep(PACE_MS)
     }
   }
   return {

@@ -1,10 +1,10 @@
 // A runner as these tests play it: it takes tasks from whichever instance answers, tells what their agents print, asks for leave, and ends
 // them. Now and then it dies and registers again, and knows nothing of what it ran.
 import { good, type Answer } from './ask.ts'
-import { withKey, type Scene } from './scene.ts'
+import { PACE_MS, withKey, type Scene } from './scene.ts'
 
 const EVENTS = 3 // that each agent prints
-const DIES_AFTER_MS = [2_000, 12_000] as const
+const DIES_AFTER = [3, 10] as const // tasks, in the middle of the last ones: by time a busy machine would get nothing done
 const ASKS = 0.2 // of all tasks
 
 /** What runners saw and did, as the hub acknowledged it. */
@@ -60,21 +60,24 @@ export const startDesk = async (scene: Scene, book: Book, name: string): Promise
 type Call = (path: string, body: object) => Promise<Answer>
 
 const liveOnce = async (scene: Scene, book: Book, call: Call, runner_id: string, stopping: () => boolean) => {
-  const [least, most] = DIES_AFTER_MS
-  const diesAt = performance.now() + least + Math.random() * (most - least)
+  const [least, most] = DIES_AFTER
+  const lives = least + Math.floor(Math.random() * (most - least))
+  let taken = 0
+  let died = false
+  const dead = () => taken >= lives && (died ||= Math.random() < 0.3)
   const own = new Map<string, Promise<void>>()
-  const dead = () => performance.now() > diesAt
   while (!dead() && !(stopping() && own.size === 0)) {
     const { tasks } = good(await call('runner/take', { runner_id, running: [...own.keys()], timeout: 1 }))
     for (const task of tasks) {
       if (own.has(task.task_id)) continue
+      taken++
       book.handed.push({ task: task.task_id, runner: runner_id })
       own.set(
         task.task_id,
         work(scene, book, call, { ...task, runner_id }, dead).finally(() => own.delete(task.task_id)),
       )
     }
-    await Bun.sleep(20)
+    await Bun.sleep(PACE_MS)
   }
   await Promise.all(own.values())
 }

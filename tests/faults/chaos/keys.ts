@@ -1,5 +1,6 @@
 // Keys are made, used at every instance and revoked: one that was made opens, and one that was revoked opens nothing more, anywhere.
 import { expect } from 'bun:test'
+import { FULL } from '../../support/full.ts'
 import { bearer } from '../../support/keys.ts'
 import { tryOnce } from './ask.ts'
 import type { Part, Scene } from './scene.ts'
@@ -7,7 +8,7 @@ import type { Part, Scene } from './scene.ts'
 // An instance trusts what it remembers for so long after it last heard itself (src/log/notifier.ts): what it is told by a network that
 // stalls it hears no earlier.
 const MAY_BE_DEAF_MS = 2_000
-const LOOKS = 12 // at each instance, after the revocation
+const LOOKS = FULL ? 12 : 6 // at each instance, after the revocation
 
 interface Use {
   /** Milliseconds from the acknowledgement of the revocation to the sending of the call. */

@@ -1,8 +1,12 @@
 // What all parts of the load share: callers that do not give up, two persons who are signed in, rooms and keys.
 import type postgres from 'postgres'
+import { FULL } from '../../support/full.ts'
 import { bearer } from '../../support/keys.ts'
 import { good, persistent, type Ask } from './ask.ts'
 import { OPERATOR_KEY, type Cluster } from './instances.ts'
+
+/** The pause of everybody between two calls. */
+export const PACE_MS = FULL ? 50 : 150
 
 export interface Scene {
   urls: string[]
