@@ -1,38 +1,56 @@
 // Many write at once, and each race has exactly one outcome [P7 P9].
+//   FULL=1 bun test tests/faults/appends.test.ts    3,200 appends, 32 updates of each of 50 versions, 1,000 conclusions
 import { expect, test } from 'bun:test'
+import { FULL } from '../support/full.ts'
 import { onEveryServer } from './engines.ts'
-import { call, type Answer, expectUnbroken, numbers, openRoom, post, readFeed, textsOf, type Room } from './rooms.ts'
+import { call, type Answer, expectSaid, expectUnbroken, numbers, openRoom, post, readFeed, type Room } from './rooms.ts'
+
+const APPENDS = FULL ? 3_200 : 200
+const AT_ONCE = 200 // appends
+const VERSIONS = FULL ? 50 : 5
+const UPDATES = FULL ? 32 : 20 // of each version
+const CONCLUSIONS = FULL ? 1_000 : 20
+const TOGETHER = 20 // sessions that are concluded at the same time
+const MAY_TAKE_MS = FULL ? 1_200_000 : 180_000
 
 onEveryServer((server) => {
   const inDoc = (room: Room, method: string, path: string, body?: unknown, team = room.teams[0]!) =>
     call(room.url, method, `/api/sessions/${room.session}/doc${path}`, { team, ...(body ? { body } : {}) })
 
-  test('two hundred parallel appends give two hundred lines and version 200, and one that gets 503 succeeds with its key', async () => {
-    const room = await openRoom(server().url, 4)
-    const lines = numbers(200).map((n) => `- finding ${n}`)
-    // On a busy machine some wait longer than an answer may take: 503, tried again with the same key.
-    const append = async (text: string, n: number): Promise<Answer> => {
-      for (;;) {
-        const answer = await inDoc(room, 'POST', '/append', { text, idempotency_key: `key ${n}` }, room.teams[n % 4])
-        if (answer.status !== 503) return answer
-        await Bun.sleep(200)
+  test(
+    'parallel appends give as many lines and versions, and one that gets 503 succeeds with its key',
+    async () => {
+      const room = await openRoom(server().url, 4)
+      const lines = numbers(APPENDS).map((n) => `- finding ${n}`)
+      // On a busy machine some wait longer than an answer may take: 503, tried again with the same key.
+      const append = async (text: string, n: number): Promise<Answer> => {
+        for (;;) {
+          const answer = await inDoc(room, 'POST', '/append', { text, idempotency_key: `key ${n}` }, room.teams[n % 4])
+          if (answer.status !== 503) return answer
+          await Bun.sleep(200)
+        }
       }
-    }
-    const answers = await Promise.all(lines.map(append))
-    expect(answers.map(({ status }) => status)).toEqual(lines.map(() => 200))
-    expect(answers.map(({ body }) => body.version as number).toSorted((a, b) => a - b)).toEqual(numbers(200))
-    const { body } = await inDoc(room, 'GET', '')
-    expect(body.version).toBe(200)
-    expect((body.content as string).split('\n').toSorted()).toEqual(lines.toSorted())
-    const history = await inDoc(room, 'GET', '/history?limit=500')
-    expect(history.body.versions.map(({ version }: { version: number }) => version)).toEqual(numbers(200).toReversed())
-  }, 180_000)
+      const answers: Answer[] = []
+      for (let n = 0; n < APPENDS; n += AT_ONCE)
+        answers.push(...(await Promise.all(lines.slice(n, n + AT_ONCE).map((line, nth) => append(line, n + nth)))))
+      expect(answers.map(({ status }) => status)).toEqual(lines.map(() => 200))
+      expect(answers.map(({ body }) => body.version as number).toSorted((a, b) => a - b)).toEqual(numbers(APPENDS))
+      const { body } = await inDoc(room, 'GET', '')
+      expect(body.version).toBe(APPENDS)
+      expect((body.content as string).split('\n').toSorted()).toEqual(lines.toSorted())
+      const history = await inDoc(room, 'GET', '/history?limit=500')
+      expect(history.body.versions.map(({ version }: { version: number }) => version)).toEqual(numbers(APPENDS).toReversed().slice(0, 500))
+    },
+    MAY_TAKE_MS,
+  )
 
-  test('of twenty updates that expect one version exactly one wins, and its text is the doc', async () => {
+  test('of many updates that expect one version exactly one wins, and its text is the doc', async () => {
     const room = await openRoom(server().url, 4)
-    for (let version = 0; version < 5; version++) {
+    for (let version = 0; version < VERSIONS; version++) {
       const answers = await Promise.all(
-        numbers(20).map((n) => inDoc(room, 'PUT', '', { content: `draft ${version}/${n}`, expected_version: version }, room.teams[n % 4])),
+        numbers(UPDATES).map((n) =>
+          inDoc(room, 'PUT', '', { content: `draft ${version}/${n}`, expected_version: version }, room.teams[n % 4]),
+        ),
       )
       const winners = answers.flatMap(({ status }, i) => (status === 200 ? [i + 1] : []))
       expect(winners).toHaveLength(1)
@@ -48,12 +66,12 @@ onEveryServer((server) => {
     }
   }, 180_000)
 
-  test('nothing is said after the conclusion: each of sixteen posters is before it or gets 403', async () => {
-    const rooms = await Promise.all(numbers(20).map(() => openRoom(server().url)))
-    let passed = 0
-    let refused = 0
-    await Promise.all(
-      rooms.map(async (room, nth) => {
+  test(
+    'nothing is said after the conclusion: each of sixteen posters is before it or gets 403',
+    async () => {
+      let passed = 0
+      let refused = 0
+      const concludeOne = async (room: Room, nth: number) => {
         const said: string[] = []
         const poster = async (n: number) => {
           for (let count = 0; count < 100; count++) {
@@ -81,13 +99,18 @@ onEveryServer((server) => {
         const items = await readFeed(room)
         expectUnbroken(items, said.length + 2)
         expect(items.at(-1)).toMatchObject({ type: 'system', event: 'session_concluded' })
-        expect(textsOf(items).toSorted()).toEqual(said.toSorted())
+        expectSaid(items, said)
         expect((await inDoc(room, 'GET', '')).body).toEqual({ content: '## Conclusion\n\nWe ship.\n', version: 1 })
-      }),
-    )
-    expect(refused).toBe(20 * 16)
-    expect(passed).toBeGreaterThan(0)
-  }, 180_000)
+      }
+      for (let done = 0; done < CONCLUSIONS; done += TOGETHER) {
+        const rooms = await Promise.all(numbers(TOGETHER).map(() => openRoom(server().url)))
+        await Promise.all(rooms.map(concludeOne))
+      }
+      expect(refused).toBe(CONCLUSIONS * 16)
+      expect(passed).toBeGreaterThan(0)
+    },
+    MAY_TAKE_MS,
+  )
 
   test('forty joins at once with good tokens bring the same teams back', async () => {
     const room = await openRoom(server().url, 4)

@@ -3,11 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { claim, itemOf, plan, silentFor, threeTeams, workEvents } from '../support/board-scene.ts'
 import { done, room, seat, startParley, viaRest, type Call, type Parley, type Seat, type Served } from '../support/parley.ts'
 import { startServer } from '../support/server.ts'
+import { FULL } from '../support/full.ts'
 import { databaseOf, ENGINES } from './engines.ts'
 import { call as send } from './rooms.ts'
 
-const ROUNDS = process.env.PARLEY_TEST_ALL ? 20 : 3
-const KILLS = process.env.PARLEY_TEST_ALL ? 20 : 3
+const ROUNDS = FULL ? 20 : 3
+const KILLS = FULL ? 20 : 3
 const CLAIMANTS = 50
 const LEASE_S = 1_800
 

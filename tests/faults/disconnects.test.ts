@@ -1,9 +1,11 @@
 // A client that goes away ends its wait at once, through whichever door it came.
+//   FULL=1 bun test tests/faults/disconnects.test.ts    25 times as many, 10,000 in all
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startServer, type TestServer } from '../support/server.ts'
 import { gauge, numbers, openRoom, until, type Room } from './rooms.ts'
 import { dial, requestText } from './sockets.ts'
 import { whileBusy } from '../support/cpu.ts'
+import { FULL } from '../support/full.ts'
 
 let server: TestServer
 beforeAll(async () => {
@@ -36,31 +38,37 @@ const DOORS: [name: string, accept: string, ask: typeof restWait][] = [
   ['MCP as a stream', BOTH, mcpWait],
 ]
 
-test('three hundred waits and a hundred streams whose clients vanish leave no waiter behind after a second', async () => {
-  const rooms = [await openRoom(server.url, 8), await openRoom(server.url, 8)]
-  const seats = rooms.flatMap((room) => room.teams.map((team) => ({ room, team })))
-  const waits = DOORS.flatMap(([, accept, ask], door) =>
-    numbers(75).map((n) => {
-      const { room, team } = seats[(n + door) % seats.length]!
-      return dial(server.port, ask(room, team, accept))
-    }),
-  )
-  const streams = numbers(100).map((n) => dial(server.port, stream(seats[n % seats.length]!.room, seats[n % seats.length]!.team)))
-  await until(
-    'all are held',
-    10_000,
-    async () => (await gauge(server.url, 'waits_held')) === 300 && (await gauge(server.url, 'streams_open')) === 100,
-  )
-  expect(await gauge(server.url, 'waiters')).toBe(400)
-  for (const { socket } of [...waits, ...streams]) socket.destroy()
-  const freed = await until('no waiter is left', 10_000, async () => (await gauge(server.url, 'waiters')) === 0)
-  await until(
-    'nothing is counted as held',
-    whileBusy(1_000),
-    async () => (await gauge(server.url, 'waits_held')) + (await gauge(server.url, 'streams_open')) === 0,
-  )
-  console.log(`400 callers vanished: no waiter left after ${freed.toFixed(0)} ms`)
-}, 180_000)
+const ROUNDS = FULL ? 25 : 1
+
+test.each(numbers(ROUNDS))(
+  'three hundred waits and a hundred streams whose clients vanish leave no waiter behind after a second: %s',
+  async () => {
+    const rooms = [await openRoom(server.url, 8), await openRoom(server.url, 8)]
+    const seats = rooms.flatMap((room) => room.teams.map((team) => ({ room, team })))
+    const waits = DOORS.flatMap(([, accept, ask], door) =>
+      numbers(75).map((n) => {
+        const { room, team } = seats[(n + door) % seats.length]!
+        return dial(server.port, ask(room, team, accept))
+      }),
+    )
+    const streams = numbers(100).map((n) => dial(server.port, stream(seats[n % seats.length]!.room, seats[n % seats.length]!.team)))
+    await until(
+      'all are held',
+      10_000,
+      async () => (await gauge(server.url, 'waits_held')) === 300 && (await gauge(server.url, 'streams_open')) === 100,
+    )
+    expect(await gauge(server.url, 'waiters')).toBe(400)
+    for (const { socket } of [...waits, ...streams]) socket.destroy()
+    const freed = await until('no waiter is left', 10_000, async () => (await gauge(server.url, 'waiters')) === 0)
+    await until(
+      'nothing is counted as held',
+      whileBusy(1_000),
+      async () => (await gauge(server.url, 'waits_held')) + (await gauge(server.url, 'streams_open')) === 0,
+    )
+    console.log(`400 callers vanished: no waiter left after ${freed.toFixed(0)} ms`)
+  },
+  180_000,
+)
 
 const SEVERAL: typeof DOORS = [
   ['REST for several sessions', 'application/json', restAny],

@@ -1,5 +1,6 @@
 // A session as these tests use one: opened, joined, written and read over REST, and checked against exact sets.
 import { expect } from 'bun:test'
+import { expectFaultless, type Entry } from './checker.ts'
 
 export interface Item {
   id: string
@@ -163,14 +164,33 @@ export async function* frames(body: ReadableStream<Uint8Array>): AsyncGenerator<
   }
 }
 
+/** What a reader was given from the beginning, as the checker takes it: one session, unless they are named. */
+export const readBy = (reader: string, items: Item[], session = 'the session'): Extract<Entry, { op: 'read' }> => ({
+  op: 'read',
+  session,
+  reader,
+  since: 0,
+  events: items.map(({ sequence, id, type, content }) => ({ sequence, id, text: type === 'chat' ? content!.text : undefined })),
+})
+
+export const sent = (text: string, session = 'the session'): Entry => ({ op: 'send', session, text })
+
+export const acked = (text: string, sequence?: number, writer?: string, session = 'the session'): Entry => ({
+  op: 'ack',
+  session,
+  text,
+  sequence,
+  writer,
+})
+
 export const expectUnbroken = (items: Item[], last: number) => {
-  expect(items.map(({ sequence }) => sequence)).toEqual(numbers(last))
+  expectFaultless([readBy('the reader', items)])
+  expect(items).toHaveLength(last)
 }
 
 /** Every text exactly once, and nothing else was said. */
-export const expectSaid = (items: Item[], texts: string[]) => {
-  expect(textsOf(items).toSorted()).toEqual(texts.toSorted())
-}
+export const expectSaid = (items: Item[], texts: string[]) =>
+  expectFaultless([...texts.map((text) => acked(text)), readBy('the reader', items)])
 
 export const textsOf = (items: Item[]): string[] => items.flatMap(({ type, content }) => (type === 'chat' ? [content!.text] : []))
 

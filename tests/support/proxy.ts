@@ -257,7 +257,7 @@ const REFUSAL = message('E', FIELDS)
 const READY = message('Z', 'I')
 
 // A connection to the server behind; when either ends, both do.
-const joined = (client: Socket, serverUrl: string, sockets: Set<Socket>): Socket => {
+export const joined = (client: Socket, serverUrl: string, sockets: Set<Socket>): Socket => {
   const { port, hostname } = new URL(serverUrl)
   const upstream = connect(Number(port), hostname)
   const drop = () => (client.destroy(), upstream.destroy())
@@ -268,16 +268,16 @@ const joined = (client: Socket, serverUrl: string, sockets: Set<Socket>): Socket
   return upstream
 }
 
-const elsewhere = (databaseUrl: string, port: number): string => {
+export const elsewhere = (databaseUrl: string, port: number): string => {
   const url = new URL(databaseUrl)
   url.port = String(port)
   return url.href
 }
 
-const listening = (server: Server): Promise<number> =>
+export const listening = (server: Server): Promise<number> =>
   new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port)))
 
-const closed = (server: Server, sockets: Set<Socket>): Promise<void> =>
+export const closed = (server: Server, sockets: Set<Socket>): Promise<void> =>
   new Promise((resolve) => {
     for (const socket of sockets) socket.destroy()
     server.close(() => resolve())

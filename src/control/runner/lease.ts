@@ -14,6 +14,9 @@ import { RUNNER_LOST } from './lost.ts'
 const EVERY_MS = 2_000
 const AWAY_MS = 20_000 // without a look: the database was away, or the machine slept, and no runner could call either
 
+// Of the wall clock, which runs on while a machine sleeps, as the monotonic one does not. If it was set back, nobody knows for how long.
+const wasAway = (sinceMs: number) => sinceMs > AWAY_MS || sinceMs < 0
+
 /** Runners could not call while this server was down or away: their leases run from then, `leaseMs` at the earliest. */
 export const leaseJob = (services: Services, leaseMs = LEASE_S * 1_000): Job => {
   const { database, config } = services
@@ -21,7 +24,7 @@ export const leaseJob = (services: Services, leaseMs = LEASE_S * 1_000): Job => 
   let [answersSince, lookedAt] = [Date.now(), Date.now()]
   const mayHaveCalled = () => {
     const now = Date.now()
-    if (now - lookedAt > AWAY_MS) answersSince = now
+    if (wasAway(now - lookedAt)) answersSince = now
     lookedAt = now
     return now - answersSince >= leaseMs
   }

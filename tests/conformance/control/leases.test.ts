@@ -58,4 +58,17 @@ onEveryEngine((parley) => {
     await job.run()
     expect((await task()).status).toBe('failed')
   })
+
+  test('a clock that is set back keeps no task of a runner that is gone for longer than its lease [P11]', async () => {
+    if (parley().engine === 'pglite') return // by whose clock leases run, and it is this process's
+    const { task } = await silentFor(61)
+    const job = leaseJob(parley().services, SHORT_MS)
+    await job.run()
+    setSystemTime(Date.now() - HOUR_MS)
+    await job.run()
+    expect((await task()).status).toBe('running')
+    setSystemTime(Date.now() + SHORT_MS)
+    await job.run()
+    expect((await task()).status).toBe('failed')
+  })
 })

@@ -1,0 +1,105 @@
+// Teams that share out work while their instances are disturbed: each item is done once, by the one team that had it.
+import { expect } from 'bun:test'
+import type postgres from 'postgres'
+import { pathsOverlap } from '../../../src/core/path-overlap.ts'
+import { good } from './ask.ts'
+import { PACE_MS, type Part, type Scene } from './scene.ts'
+
+const TEAMS = 5
+const FOLDERS = 4 // that the items edit: fewer than teams, so that claims would overlap
+const AHEAD = 8 // items planned ahead of those that are done
+
+export const shareOutWork = async ({ ask, openRoom, over }: Scene): Promise<Part> => {
+  const { session, teams } = await openRoom(TEAMS)
+  const work = `/api/sessions/${session}/work`
+  const as = (team: string) => ({ 'x-team-id': team })
+  const planned: string[] = []
+  const claims: string[] = [] // item and team, as acknowledged
+  const dones: string[] = []
+
+  const plan = async () => {
+    while (!over.now) {
+      await Bun.sleep(PACE_MS)
+      if (planned.length - dones.length >= AHEAD) continue
+      const items = Array.from({ length: 4 }, (_, n) => ({
+        title: `Item ${planned.length + n}`,
+        paths: [`src/${(planned.length + n) % FOLDERS}/**`],
+      }))
+      planned.push(...good(await ask(work, { body: { items }, headers: as(teams[0]!) })).items.map(({ item_id }: any) => item_id))
+    }
+  }
+  const workAt = async (team: string, name: string) => {
+    while (!over.now || dones.length < planned.length) {
+      const { item } = good(await ask(`${work}/claim`, { body: {}, headers: as(team) }))
+      if (item) {
+        claims.push(`${item.item_id} ${name}`)
+        await Bun.sleep(Math.random() * 60)
+        const change = Math.random() < 0.2 ? { status: 'open', note: 'Somebody else.' } : { status: 'done', result: 'Done.' }
+        good(await ask(`${work}/${item.item_id}`, { body: change, headers: as(team) }))
+        if (change.status === 'done') dones.push(`${item.item_id} ${name}`)
+      }
+      await Bun.sleep(PACE_MS)
+    }
+  }
+  const working = Promise.all([plan(), ...teams.map((team, n) => workAt(team, `Team ${n}`))])
+  return {
+    done: working,
+    verdict: async (sql) => {
+      const told = replayed(await boardOf(sql, session))
+      expect(told.faults).toEqual([])
+      expect(told.claims.toSorted()).toEqual(claims.toSorted())
+      expect(told.dones.toSorted()).toEqual(dones.toSorted())
+      expect(told.planned.toSorted()).toEqual(planned.toSorted())
+      return `${planned.length} items, ${claims.length} claims`
+    },
+  }
+}
+
+interface Told {
+  sequence: number
+  event: string
+  item_id?: string
+  by?: string
+  team?: string
+  items?: { item_id: string }[]
+}
+
+const boardOf = async (sql: postgres.Sql, session: string) => {
+  const paths = new Map<string, string[]>()
+  for (const { id, paths: own } of await sql<{ id: string; paths: string[] }[]>`select id, paths from items where session_id = ${session}`)
+    paths.set(id, own)
+  const events = await sql<{ sequence: string; content: Omit<Told, 'sequence'> }[]>`
+    select sequence, content from events where session_id = ${session} and content->>'event' like 'work_%' order by events.sequence`
+  return { paths, events: events.map(({ sequence, content }) => ({ ...content, sequence: Number(sequence) })) }
+}
+
+/** The board as its log tells it, from the beginning: who had what, and what cannot be. */
+export const replayed = ({ paths, events }: { paths: Map<string, string[]>; events: Told[] }) => {
+  const held = new Map<string, string>()
+  const faults: string[] = []
+  const [planned, claims, dones] = [[] as string[], [] as string[], [] as string[]]
+  const done = new Set<string>()
+  const overlapping = (item: string, team: string) =>
+    [...held].filter(([other, its]) => its !== team && paths.get(other)!.some((a) => paths.get(item)!.some((b) => pathsOverlap(a, b))))
+  for (const { sequence, event, item_id, by, team, items } of events) {
+    const fault = (what: string) => void faults.push(`${sequence}: ${event} ${item_id} by ${by ?? team}: ${what}`)
+    if (event === 'work_planned') planned.push(...items!.map(({ item_id: id }) => id))
+    if (event === 'work_claimed') {
+      if (held.has(item_id!)) fault(`${held.get(item_id!)} has it`)
+      if (done.has(item_id!)) fault('it is done')
+      for (const [other, its] of overlapping(item_id!, by!)) fault(`overlaps ${other} of ${its}`)
+      held.set(item_id!, by!)
+      claims.push(`${item_id} ${by}`)
+    }
+    if (event === 'work_released' || event === 'work_done') {
+      if (held.get(item_id!) !== (by ?? team)) fault(`${held.get(item_id!) ?? 'nobody'} has it`)
+      held.delete(item_id!)
+    }
+    if (event === 'work_done') {
+      if (done.has(item_id!)) fault('it is done already')
+      done.add(item_id!)
+      dones.push(`${item_id} ${by}`)
+    }
+  }
+  return { faults, planned, claims, dones }
+}

@@ -1,0 +1,32 @@
+// PROMISES.md says what is there: each test that it names exists, and no row is missing.
+import { expect, test } from 'bun:test'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const page = readFileSync(join(import.meta.dir, 'PROMISES.md'), 'utf8')
+const rows = [...page.matchAll(/^\| ([PRBS]\d+) \| (.+) \|$/gm)].map(([, id, rest]) => ({ id: id!, cells: rest!.split(' | ') }))
+
+const all = (letter: string, last: number) => Array.from({ length: last }, (_, n) => `${letter}${n + 1}`)
+
+test('each promise, fault, bad input and attack has its row, with its four cells', () => {
+  expect(rows.map(({ id }) => id)).toEqual([...all('P', 11), ...all('R', 27), ...all('B', 4), ...all('S', 14)])
+  expect(rows.filter(({ cells }) => cells.length !== 4).map(({ id }) => id)).toEqual([])
+})
+
+// A name stands in its file as it is written there, within its quotes: `%s` and `${…}` included.
+const isThere = (file: string, name: string): boolean => {
+  const path = join(import.meta.dir, '..', file)
+  if (!existsSync(path)) return false
+  const source = readFileSync(path, 'utf8')
+  return [`'${name}'`, `\`${name}\``, `"${name}"`].some((quoted) => source.includes(quoted))
+}
+
+test('each row names its tests, and every test that it names is there', () => {
+  const named = rows.map(({ id, cells }) => ({ id, tests: [...cells[2]!.matchAll(/`([^`]+\.test\.ts) › ([^`]+)`/g)] }))
+  expect(named.filter(({ tests }) => tests.length === 0).map(({ id }) => id)).toEqual(
+    rows.flatMap(({ id, cells }) => (cells[2]!.startsWith('elsewhere') ? id : [])),
+  )
+  expect(
+    named.flatMap(({ id, tests }) => tests.filter(([, file, name]) => !isThere(file!, name!)).map(([what]) => `${id}: ${what}`)),
+  ).toEqual([])
+})
