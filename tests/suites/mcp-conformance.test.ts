@@ -51,7 +51,8 @@ const ANSWERS_ALONE = 'Nobody hears of anything but the answer to a request.'
 const NO_SESSIONS = 'Each request stands for itself: there is no session at the protocol.'
 const PLAIN_SCHEMAS = 'Arguments are plain objects of known fields, since some clients refuse more, and none is a header.'
 
-const SLOW_PROGRESS = 'The door tells every ten seconds that a call still waits; in this revision the suite waits ten seconds for an answer.'
+const SLOW_PROGRESS =
+  'The door tells every ten seconds that a call still waits; in this revision the suite waits ten seconds for an answer.'
 
 const IN_BOTH = {
   [JSON_ALONE]: ['tools-call-image', 'tools-call-audio', 'tools-call-embedded-resource', 'tools-call-mixed-content'],
