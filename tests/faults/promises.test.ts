@@ -23,9 +23,7 @@ const isThere = (file: string, name: string): boolean => {
 
 test('each row names its tests, and every test that it names is there', () => {
   const named = rows.map(({ id, cells }) => ({ id, tests: [...cells[2]!.matchAll(/`([^`]+\.test\.ts) › ([^`]+)`/g)] }))
-  expect(named.filter(({ tests }) => tests.length === 0).map(({ id }) => id)).toEqual(
-    rows.flatMap(({ id, cells }) => (cells[2]!.startsWith('elsewhere') ? id : [])),
-  )
+  expect(named.filter(({ tests }) => tests.length === 0)).toEqual([])
   expect(
     named.flatMap(({ id, tests }) => tests.filter(([, file, name]) => !isThere(file!, name!)).map(([what]) => `${id}: ${what}`)),
   ).toEqual([])

@@ -198,8 +198,8 @@ export const CONTROL: Mutant[] = [
     name: 'control: leases run while the server sleeps',
     breaks: 'a runner that could not call loses nothing',
     file: LEASE,
-    from: `if (now - lookedAt > AWAY_MS) answersSince = now`,
-    to: `if (now - lookedAt > AWAY_MS) answersSince = lookedAt`,
+    from: `if (wasAway(now - lookedAt)) answersSince = now`,
+    to: `if (wasAway(now - lookedAt)) answersSince = lookedAt`,
     tests: control('leases'),
   },
   {
