@@ -1,0 +1,98 @@
+// Two instances on one Postgres are replaced one after the other, as an update does it: whoever is refused by one goes on at the other, with
+// its key or its cursor alone, and nothing is lost, doubled or skipped [P2] [P5].
+//   FULL=1 bun test tests/faults/rolling.test.ts    each instance ten times, under the load of four rooms
+import { expect, test } from 'bun:test'
+import { FULL } from '../support/full.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+import { expectFaultless, type Entry } from './checker.ts'
+import { databaseOf } from './engines.ts'
+import { acked, openRoom, post, readBy, readFeed, wait, type Room } from './rooms.ts'
+
+const ROUNDS = FULL ? 10 : 2
+const ROOMS = FULL ? 4 : 1
+const POSTERS = 4 // in each
+const BETWEEN_MS = 300 // both serve: load lies on what has just come back, too
+const MAY_TAKE_MS = FULL ? 900_000 : 180_000
+
+type Anywhere = <T extends { status: number }>(attempt: (url: string) => Promise<T>) => Promise<T>
+
+/** Asks one instance until it refuses or is gone, and then the other. */
+const anywhere = (servers: TestServer[], first: number): Anywhere => {
+  let at = first
+  return async (attempt) => {
+    for (;;) {
+      const answer = await attempt(servers[at % servers.length]!.url).catch(() => undefined)
+      if (answer && answer.status !== 503) return answer
+      at++
+      await Bun.sleep(10)
+    }
+  }
+}
+
+interface Written {
+  session: string
+  writer: string
+  text: string
+  cursor: number
+}
+
+const keepPosting = async (room: Room, n: number, ask: Anywhere, over: { now: boolean }): Promise<Written[]> => {
+  const written: Written[] = []
+  while (!over.now) {
+    const text = `${room.session.slice(-8)} ${n}/${written.length}`
+    const { status, body } = await ask((url) => post({ ...room, url }, text, { team: room.teams[n]!, key: `key ${text}` }))
+    expect([status, body]).toEqual([200, expect.anything()])
+    written.push({ session: room.session, writer: `poster ${n}`, text, cursor: body.cursor })
+  }
+  return written
+}
+
+const keepFollowing = async (room: Room, ask: Anywhere, over: { now: boolean }): Promise<Entry[]> => {
+  const read: Entry[] = []
+  for (let since = 0; !over.now;) {
+    const { status, body } = await ask((url) => wait({ ...room, url }, since, { timeout: 2 }))
+    expect(status).toBe(200)
+    read.push({ ...readBy('who follows', body.messages, room.session), since })
+    since = body.next_cursor
+  }
+  return read
+}
+
+/** Ends each instance in good order and starts it again, one after the other; resolves with the exit codes. */
+const replaceAll = async (servers: TestServer[]): Promise<(number | null)[]> => {
+  const codes: (number | null)[] = []
+  for (let round = 0; round < ROUNDS; round++)
+    for (const server of servers) {
+      codes.push((await server.terminate()).code)
+      await server.restart()
+      await Bun.sleep(BETWEEN_MS)
+    }
+  return codes
+}
+
+test(
+  'instances that are replaced one after the other under load lose nothing, double nothing, and leave nobody out',
+  async () => {
+    const { environment, drop } = await databaseOf('postgres')
+    const servers = await Promise.all([startServer(environment), startServer(environment)])
+    try {
+      const rooms = await Promise.all(Array.from({ length: ROOMS }, () => openRoom(servers[0]!.url, POSTERS)))
+      const over = { now: false }
+      const posters = rooms.flatMap((room) => room.teams.map((_, n) => keepPosting(room, n, anywhere(servers, n), over)))
+      const followers = rooms.map((room, n) => keepFollowing(room, anywhere(servers, n), over))
+      const codes = await replaceAll(servers)
+      over.now = true
+      const written = (await Promise.all(posters)).flat()
+      const followed = (await Promise.all(followers)).flat()
+      const whole = await Promise.all(rooms.map(async (room) => readBy('who reads all of it', await readFeed(room), room.session)))
+      expectFaultless([...written.map(({ session, text, cursor, writer }) => acked(text, cursor, writer, session)), ...followed, ...whole])
+      expect(codes).toEqual(codes.map(() => 0))
+      expect(written.length).toBeGreaterThan(ROUNDS * ROOMS * POSTERS)
+      console.log(`${written.length} written while each of two instances was replaced ${ROUNDS} times`)
+    } finally {
+      for (const server of servers) await server.remove()
+      await drop()
+    }
+  },
+  MAY_TAKE_MS,
+)
