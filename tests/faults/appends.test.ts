@@ -13,6 +13,9 @@ const CONCLUSIONS = FULL ? 1_000 : 20
 const TOGETHER = 20 // sessions that are concluded at the same time
 const MAY_TAKE_MS = FULL ? 1_200_000 : 180_000
 
+// A connection that an earlier test has left idle may be closed by the server in the moment in which it is used again.
+const onNewConnection = (request: Request) => fetch(request, { keepalive: false })
+
 onEveryServer((server) => {
   const inDoc = (room: Room, method: string, path: string, body?: unknown, team = room.teams[0]!) =>
     call(room.url, method, `/api/sessions/${room.session}/doc${path}`, { team, ...(body ? { body } : {}) })
@@ -76,7 +79,7 @@ onEveryServer((server) => {
         const poster = async (n: number) => {
           for (let count = 0; count < 100; count++) {
             const text = `${n}/${count}`
-            const { status, body } = await post(room, text, { team: room.teams[n % 2]! })
+            const { status, body } = await post(room, text, { team: room.teams[n % 2]!, send: onNewConnection })
             if (status === 200) {
               said.push(text)
               continue
