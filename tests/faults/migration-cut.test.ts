@@ -8,7 +8,7 @@ import type { Database } from '../../db/database.ts'
 import { migrate } from '../../db/migrate.ts'
 import { openPostgres } from '../../db/postgres.ts'
 import { FULL } from '../support/full.ts'
-import { freshDatabase, startPostgres, type TestPostgres } from '../support/postgres.ts'
+import { emptyDatabase, startPostgres, type TestPostgres } from '../support/postgres.ts'
 
 const CUTS = FULL ? Infinity : 4
 const MAY_TAKE_MS = FULL ? 1_200_000 : 180_000
@@ -22,7 +22,7 @@ const asked = async <Answer>(url: string, work: (sql: postgres.Sql) => Promise<A
 }
 beforeAll(async () => {
   server = await startPostgres()
-  old = await freshDatabase(server.url)
+  old = await emptyDatabase(server.url)
   await asked(old.url, (sql) => sql.unsafe(dump))
 }, 120_000)
 const copies = new Set<string>()
