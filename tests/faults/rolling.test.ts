@@ -1,5 +1,5 @@
 // Two instances on one Postgres are replaced one after the other, as an update does it: whoever is refused by one goes on at the other, with
-// its key or its cursor alone, and nothing is lost, doubled or skipped [P2] [P5].
+// its key or its cursor alone, and nothing is lost, doubled or skipped [P2].
 //   FULL=1 bun test tests/faults/rolling.test.ts    each instance ten times, under the load of four rooms
 import { expect, test } from 'bun:test'
 import { FULL } from '../support/full.ts'
