@@ -118,7 +118,7 @@ class Team {
     await Bun.sleep(SETTLE_S * 1000)
     const empty = await this.#used()
     await Promise.all(this.loaders.map((loader, n) => loader.ask({ seats: seats[n]! })))
-    while ((await this.#waits()) < agents * 0.99) await Bun.sleep(100) // of so many, some have ended at every moment, and are held again
+    while ((await this.#waits()) < agents * 0.99) await Bun.sleep(100) // a wait ends after 30 s and is held again: never are all held at the same moment
     await Bun.sleep(SETTLE_S * 1000)
     const held = await this.#used()
     await Bun.sleep(IDLE_S * 1000)

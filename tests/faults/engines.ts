@@ -26,22 +26,25 @@ export const databaseOf = async (engine: Engine): Promise<{ environment: Record<
   }
 }
 
+/** One server process on this engine, for all tests of a file or of a `describe`; returns how a test gets it. */
+export const withServer = (engine: Engine): (() => TestServer) => {
+  let server: TestServer
+  let drop: () => Promise<void>
+  beforeAll(async () => {
+    const database = await databaseOf(engine)
+    drop = database.drop
+    server = await startServer(database.environment)
+  }, 180_000)
+  afterAll(async () => {
+    await server?.remove()
+    await drop?.()
+  }, 60_000)
+  return () => server
+}
+
 /** The body's tests on each engine, with one server process for all of them. */
 export const onEveryServer = (body: (server: () => TestServer) => void) =>
-  describe.each(ENGINES)('on %s', (engine) => {
-    let server: TestServer
-    let drop: () => Promise<void>
-    beforeAll(async () => {
-      const database = await databaseOf(engine)
-      drop = database.drop
-      server = await startServer(database.environment)
-    }, 180_000)
-    afterAll(async () => {
-      await server?.remove()
-      await drop?.()
-    })
-    body(() => server)
-  })
+  describe.each(ENGINES)('on %s', (engine) => body(withServer(engine)))
 
 export const LOCAL = 'http://localhost'
 

@@ -1,12 +1,11 @@
 // Requests and answers get lost on the way, and clients send again with the same key: each write happens once, and every retry is told the
 // same [P8]. A server that is killed within a conclusion or an update has done all of it or nothing [P7].
 //   FULL=1 bun test tests/faults/lost-answers.test.ts    10,000 posts, and 300 writes that are cut short by a kill
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { FULL } from '../support/full.ts'
 import { thatCuts } from '../support/cutting-proxy.ts'
-import { startServer, type TestServer } from '../support/server.ts'
 import { expectFaultless, type Entry } from './checker.ts'
-import { databaseOf } from './engines.ts'
+import { withServer } from './engines.ts'
 import { acked, call, numbers, openRoom, post, readBy, readFeed, type Answer, type Room } from './rooms.ts'
 
 const POSTS = FULL ? 10_000 : 200
@@ -17,17 +16,7 @@ const AT_ONCE = 10 // writes that a kill may cut short
 const WITHIN_MS = 40 // of the writes' beginning
 const MAY_TAKE_MS = FULL ? 1_800_000 : 180_000
 
-let server: TestServer
-let drop: () => Promise<void>
-beforeAll(async () => {
-  const database = await databaseOf('postgres')
-  drop = database.drop
-  server = await startServer(database.environment)
-}, 180_000)
-afterAll(async () => {
-  await server?.remove()
-  await drop?.()
-}, 60_000)
+const server = withServer('postgres')
 
 // Each request has a connection of its own, and so its own fate.
 const alone = (request: Request) => fetch(request, { keepalive: false })
@@ -51,9 +40,9 @@ const postAll = async (room: Room, url: string, nth: number, told: Map<string, s
 test(
   'posts through a network that loses a fifth of them: each is there once, and every retry is told the first one’s id',
   async () => {
-    const network = await thatCuts(server.url, CHANCES)
+    const network = await thatCuts(server().url, CHANCES)
     try {
-      const room = await openRoom(server.url, POSTERS)
+      const room = await openRoom(server().url, POSTERS)
       const told = new Map<string, string>()
       const posted = await Promise.all(room.teams.map((_, nth) => postAll(room, network.url, nth, told)))
       const items = await readFeed(room)
@@ -82,13 +71,13 @@ test(
   async () => {
     const outcomes = { done: 0, undone: 0 }
     for (let kill = 0; kill < KILLS; kill++) {
-      const rooms = await Promise.all(numbers(AT_ONCE).map(() => openRoom(server.url, 1)))
+      const rooms = await Promise.all(numbers(AT_ONCE).map(() => openRoom(server().url, 1)))
       const writing = rooms.map((room, nth) => write(room, nth).catch(() => undefined))
       if (kill % 2 === 0) await Promise.race(writing) // on a busy machine none may be done within a given time
       else await Bun.sleep(Math.random() * WITHIN_MS)
-      await server.kill()
+      await server().kill()
       const answers = await Promise.all(writing)
-      await server.restart()
+      await server().restart()
       for (const [nth, room] of rooms.entries()) {
         const found = await stateOf(room)
         expect([nth % 2 === 0 ? CONCLUDED : UPDATED, UNTOUCHED]).toContainEqual(found)
