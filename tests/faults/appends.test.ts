@@ -125,4 +125,19 @@ onEveryServer((server) => {
     expect(answers.map(({ status, body }) => [status, body.team_id])).toEqual(numbers(40).map((n) => [200, room.teams[n % 4]!]))
     expectUnbroken(await readFeed(room), 3)
   }, 180_000)
+
+  test('callers who open a connection for each call do not hold up one who keeps a connection', async () => {
+    const room = await openRoom(server().url)
+    let answered = false
+    const poster = async (n: number) => {
+      for (let count = 0; count < 50 && !answered; count++) await post(room, `${n}/${count}`, { send: onNewConnection })
+      return answered
+    }
+    const keeper = async () => {
+      for (let asked = 0; asked < 5; asked++) expect((await call(room.url, 'GET', '/healthz')).status).toBe(200)
+      answered = true
+    }
+    const [, ...stopped] = await Promise.all([keeper(), ...numbers(40).map(poster)])
+    expect(stopped).not.toContain(false)
+  }, 180_000)
 })
