@@ -117,6 +117,22 @@ const freeBytes = (folder: string): number | undefined => {
   }
 }
 
+// PGlite answers without a turn of the event loop, and Bun accepts connections, and calls the handler for each, until none is left to accept.
+// Callers who open a connection for each call come back within that: they would be served for ever, and nobody else. So statements that have
+// had the thread for so long let the others have a turn.
+const TURN_MS = 20
+
+/** Resolves when a statement may have the thread. */
+const turnTaker = () => {
+  let began: number | undefined // when the first statement of this turn came
+  return async (): Promise<void> => {
+    if (began !== undefined && performance.now() - began > TURN_MS) return new Promise((resolve) => setImmediate(resolve))
+    if (began !== undefined) return
+    began = performance.now()
+    setImmediate(() => (began = undefined))
+  }
+}
+
 const SELECT = /^\s*select\b/i
 
 /** The seam over a PGlite that was made with OPTIONS. `hasSpace`: whether there is space to write; reads need none. */
@@ -132,16 +148,17 @@ export const databaseOn = async (client: PGlite, hasSpace = () => true): Promise
       return (await connection.query(text, params, { rowMode: asArrays ? 'array' : 'object' })).rows as unknown[]
     }
   const run = over(client)
+  const turn = turnTaker()
   const transaction: Database['transaction'] = (work, ms) => {
     const begun = unlessLate(work, ms)
     return withinDeadline(
-      client.transaction((tx) => begun(queriesOver(over(tx)))),
+      turn().then(() => client.transaction((tx) => begun(queriesOver(over(tx))))),
       ms,
     )
   }
   return {
     engine: 'pglite',
-    ...queriesOver((statement) => withinDeadline(run(statement))),
+    ...queriesOver((statement) => withinDeadline(turn().then(() => run(statement)))),
     transaction,
     unhurried: transaction, // there is one connection, and no limit for a statement
     listen: async (onMessage, onListening) => {

@@ -88,16 +88,14 @@ const listen = ({ PORT, HOST, MAX_TRACE_BYTES }: Config, answer: App['fetch'], l
       hostname: HOST,
       idleTimeout: QUIET_S,
       maxRequestBodySize: Math.max(LARGEST_BODY, MAX_TRACE_BYTES + 1),
-      fetch: async (request, server) => {
-        await nextTurn()
-        return answer(absolute(request), {
+      fetch: (request, server) =>
+        answer(absolute(request), {
           get address() {
             return server.requestIP(request)?.address
           },
           untimed: () => server.timeout(request, 0),
           patient: () => server.timeout(request, PATIENCE_S),
-        })
-      },
+        }),
       error: (error) => failedOutside(error, log),
     })
   } catch (error) {
@@ -108,10 +106,6 @@ const listen = ({ PORT, HOST, MAX_TRACE_BYTES }: Config, answer: App['fetch'], l
     throw new CannotOpen(`Port ${PORT} on ${HOST} is taken. Stop what listens there, or set PORT to another one (0 takes any free port).`)
   }
 }
-
-// Bun accepts connections, and calls the handler for each, until none is left to accept. What is answered within that brings its caller
-// back with another one: callers who open a connection for each call would be served for ever, and nobody on a connection that is kept.
-const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 // Bun makes the address of a request from its Host, whatever that is: "http://127.0.0.256/healthz" can be parsed by nobody, and without a
 // Host (HTTP/1.0, as load balancers ask for /healthz) it is the path alone. The path is kept; the Host itself is judged by the guards.
