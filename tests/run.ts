@@ -67,17 +67,14 @@ const runAll = async (database: TestPostgres, browser: string | undefined): Prom
   }
 }
 
-// Twice as many as there are cores: many tests wait, for a process or a connection that they killed, froze or cut to come back. Each takes the
-// next file that nobody has begun, and keeps the modules that the one before has loaded.
-const PARALLEL = [`--parallel=${2 * availableParallelism()}`, '--no-isolate']
+// More than twice as many as there are cores: many tests wait, for a process or a connection that they killed, froze or cut to come back. Each
+// takes the next file that nobody has begun, and keeps the modules that the one before has loaded.
+const PARALLEL = [`--parallel=${2 * availableParallelism() + 1}`, '--no-isolate']
 
 const testEnv = ({ url, pid, dir, port }: TestPostgres, browser: string | undefined): Record<string, string> => ({
   TEST_DATABASE_URL: url,
   ...(pid ? { PARLEY_TEST_POSTGRES: JSON.stringify({ pid, dir, port }) } : {}),
   ...(browser ? { CHROMIUM_PATH: browser } : {}),
-  // The last steps of compiling, the embedded database's and JavaScript's, pay after minutes: they are a seventh of a short process's time.
-  BUN_JSC_useOMGJIT: '0',
-  BUN_JSC_useFTLJIT: '0',
   ...(all ? { PARLEY_TEST_ALL: '1' } : {}),
 })
 

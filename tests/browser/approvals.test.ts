@@ -4,6 +4,7 @@ import type { Page } from 'playwright'
 import { violations } from '../support/axe.ts'
 import { startAgents } from '../support/demo-agents.ts'
 import { fillProposals, proposalRoom } from '../support/demo-proposals.ts'
+import { shortOf } from '../support/full.ts'
 import { KEY, MOBILE, serveSite, withSite } from '../support/site.ts'
 import { withTwoSites } from '../support/two-sites.ts'
 
@@ -420,11 +421,13 @@ test('an inbox with 20 cards takes at most 70 KiB, all in, and nothing in it jum
   }
 })
 
-test.each([
+const LOOKS = [
   ['light', WIDE],
+  ['dark phone', { ...MOBILE, colorScheme: 'dark' }],
   ['dark', { ...WIDE, colorScheme: 'dark' }],
   ['phone', MOBILE],
-] as const)(
+] as const
+test.each(shortOf(LOOKS, 2))(
   'every page of proposals is readable for everybody, %s',
   async (look, options) => {
     const site = await serveSite()
@@ -434,7 +437,7 @@ test.each([
       const [name = '', value = ''] = entered.headers.getSetCookie()[0]!.split(';')[0]!.split('=')
       const cookie = `${name}=${value}`
       const isFine = async (page: Page, at: string) => {
-        const wrong = await violations(page, look === 'dark' ? 'dark' : 'light')
+        const wrong = await violations(page, look.startsWith('dark') ? 'dark' : 'light')
         expect({ at, wrong }).toEqual({ at, wrong: [] })
         expect({ at, over: await page.evaluate(() => document.documentElement.scrollWidth - innerWidth) }).toEqual({ at, over: 0 })
       }

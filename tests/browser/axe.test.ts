@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright'
 import { violations } from '../support/axe.ts'
 import { fillDemo, type Demo } from '../support/demo.ts'
+import { FULL } from '../support/full.ts'
 import { MOBILE, serveSite, withSite, type Site } from '../support/site.ts'
 
 const { parley, using, asRobin } = withSite({}, { reducedMotion: 'reduce' })
@@ -61,7 +62,7 @@ for (const colorScheme of ['light', 'dark'] as const)
     ['1280 px', { viewport: { width: 1280, height: 800 } }],
     ['390 px', MOBILE],
   ] as const) {
-    if (colorScheme === 'dark' && width === '390 px') continue // narrow is light's matter, dark is wide's
+    if (!FULL && (colorScheme === 'dark') !== (width === '390 px')) continue
     test(`${colorScheme}, ${width}: no page hinders anybody, scrolls sideways or complains`, async () => {
       const wrong: Record<string, string[]> = {}
       const look = async (page: Page, complaints: string[], name: string, path: string, status = 200) => {

@@ -4,17 +4,22 @@ import type { BrowserContext, Page } from 'playwright'
 import { renderMarkdown } from '../../src/markdown/render.ts'
 import { pathProblem } from '../../src/core/path-overlap.ts'
 import { nameIsPlain } from '../../src/core/text.ts'
+import { FULL, shortOf } from '../support/full.ts'
 import { trace, type Step } from '../support/history.ts'
 import { HOSTILE, PAYLOADS } from '../support/payloads.ts'
 import { withSite } from '../support/site.ts'
 
+const POLICIES = [
+  ['with no policy at all', { bypassCSP: true }],
+  ['under its policy', {}], // which stops what the other finds
+] as const
 const CALM = 'lorem alert(1) ipsum' // also says what is looked for
 const ROWS = 120 // more than a page begins with
-const NAMES = 150
-const SESSIONS = 60
-const WORK = 80
-const LIVE = 80
-const PROPOSALS = 70 // a session may have 100 pending
+const NAMES = FULL ? 150 : 50
+const SESSIONS = FULL ? 60 : 20
+const WORK = FULL ? 80 : 30
+const LIVE = FULL ? 80 : 40
+const PROPOSALS = FULL ? 70 : 30 // a session may have 100 pending
 const EVENTS = 149 // with the prompt, what one page of a turn holds
 const TURNS = 99
 const NOTED = ['reasoning', 'runtime', 'unknown', 'system', 'compaction', 'runtime']
@@ -265,10 +270,7 @@ const touchEverything = (page: Page) =>
       for (const name of events) element.dispatchEvent(new Event(name, { bubbles: true }))
   })
 
-describe.each([
-  ['under its policy', {}],
-  ['with no policy at all', { bypassCSP: true }],
-] as const)('a page %s', (_, options) => {
+describe.each(shortOf(POLICIES, 1))('a page %s', (_, options) => {
   const PAGES: [string, (meeting: Meeting) => string][] = [
     ['a session with its whole feed', ({ path }) => `${path}?all=1`],
     ['a session', ({ path }) => path],
@@ -364,7 +366,7 @@ test('every known payload, rendered and read by the browser, is text', () =>
 test('what is asked for is shown as text as well: a search, a page that is not there', () =>
   using({ bypassCSP: true }, async (page, _, context) => {
     const deeds = await watch(context)
-    for (const payload of HOSTILE.slice(0, 15)) {
+    for (const payload of HOSTILE.slice(0, FULL ? 15 : 5)) {
       await page.goto(`/?q=${encodeURIComponent(payload)}`)
       expect(await page.locator('main img, main script, main iframe, main [onerror]').count()).toBe(0)
       await page.goto(`/${encodeURIComponent(payload)}`)

@@ -1,19 +1,7 @@
 // Questions to people: agents may ask whoever has written in their session.
 import { describe, expect } from 'bun:test'
 import { test } from '../support/foreign.ts'
-import {
-  cookieOf,
-  done,
-  feedOf,
-  onEveryEngine,
-  refused,
-  room,
-  say,
-  soon,
-  throughEveryDoor,
-  viaRest,
-  type Served,
-} from '../support/parley.ts'
+import { cookieOf, done, feedOf, onOneEngine, refused, room, say, soon, throughEveryDoor, viaRest, type Served } from '../support/parley.ts'
 import { forget } from '../support/transcripts.ts'
 
 /** A person who is signed in, as one that calls. */
@@ -98,7 +86,7 @@ throughEveryDoor((call, parley) => {
   })
 })
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   test('people are told of a question, once, and of no other message to them', async () => {
     const { id, alex } = await room(viaRest(parley()))
     const nora = await personOf(parley(), 'Nora', id)

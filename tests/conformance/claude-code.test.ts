@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 import { join } from 'node:path'
 import { test } from '../support/foreign.ts'
-import { done, onEveryEngine, say, seat, soon, viaRest } from '../support/parley.ts'
+import { done, onOneEngine, say, seat, soon, viaRest } from '../support/parley.ts'
 
 // The requests of Claude Code 2.1.330 from its start to the end of a session, recorded in front of this server; session and team_id are
 // left out, since they are new each time. The real program is tried in tests/e2e/claude-code.test.ts.
@@ -12,7 +12,7 @@ interface Recorded {
   body: { id: string | number; method: string; params: { name?: string } }
 }
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   test('every request that Claude Code 2.1.330 sends in a session is answered with a result, and its first one with all that it must know', async () => {
     const curl = viaRest(parley())
     let session = ''

@@ -5,7 +5,7 @@ import {
   cookieOf,
   done,
   feedOf,
-  onEveryEngine,
+  onOneEngine,
   operationNamed,
   operations,
   refused,
@@ -151,7 +151,7 @@ throughEveryDoor((call, parley, transport) => {
   })
 })
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   describe('where the credential travels', () => {
     test('over REST the argument in a body wins over the header', async () => {
       const call = viaRest(parley())

@@ -1,7 +1,7 @@
 // The document's versions as rows of the feed, as a client without a browser sees them: on the page, in what it brings later, and live.
 import { expect } from 'bun:test'
 import { test } from '../support/foreign.ts'
-import { cookieOf, done, onEveryEngine, room, say, soon, viaRest, type Seat, type Served } from '../support/parley.ts'
+import { cookieOf, done, onOneEngine, room, say, soon, viaRest, type Seat, type Served } from '../support/parley.ts'
 
 type Row = string // `m3` an event, `d2-4` an edit that made the versions 2 to 4
 
@@ -51,7 +51,7 @@ class OpenFeed {
 
 const upTo = (last: number) => Array.from({ length: last }, (_, i) => i + 1)
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   const begin = async (served: Served = parley()) => {
     const { id, alex, bea } = await room(viaRest(served))
     const path = `/sessions/${id}`

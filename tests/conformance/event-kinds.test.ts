@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { eventKinds } from '../../src/rooms/event-kinds.ts'
-import { done, feedOf, onEveryEngine, room, say, viaMcp, viaRest } from '../support/parley.ts'
+import { done, feedOf, onOneEngine, room, say, viaMcp, viaRest } from '../support/parley.ts'
 
 interface Fields {
   event?: string
@@ -14,7 +14,7 @@ const parsed = async (response: Response): Promise<Fields[]> =>
     return json.startsWith('{') ? [JSON.parse(json)] : []
   })
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   test('a change has the same bytes over REST, MCP, the stream and the export, from memory and from the table: `from` before `to`', async () => {
     const { id, alex } = await room(viaRest(parley()))
     await done(alex('update_session_metadata', { title: 'Two parsers', description: 'One each.', reason: 'One is not enough.' }))

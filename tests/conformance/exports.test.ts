@@ -7,7 +7,7 @@ import {
   done,
   feedOf,
   leaveTrace,
-  onEveryEngine,
+  onOneEngine,
   room,
   say,
   seat,
@@ -19,7 +19,7 @@ import {
 const TOKEN = /[0-9a-f]{8}-[0-9a-f-]{27}\.[A-Za-z0-9_-]{32}/
 const PASSWORD = 'the viewers password'
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   const get = (path: string, headers: Record<string, string> = {}) => parley().send(path, { headers })
   const begin = (more: Record<string, unknown> = {}) => room(viaRest(parley()), more)
 

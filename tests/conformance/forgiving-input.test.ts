@@ -2,7 +2,7 @@
 // cannot be is refused with words that say what to send instead.
 import { expect } from 'bun:test'
 import { test } from '../support/foreign.ts'
-import { done, onEveryEngine, refused, room, throughEveryDoor, viaRest } from '../support/parley.ts'
+import { done, onOneEngine, refused, room, throughEveryDoor, viaRest } from '../support/parley.ts'
 
 throughEveryDoor((call, _, transport) => {
   test('an argument that is null is one that was left out', async () => {
@@ -64,7 +64,7 @@ throughEveryDoor((call, _, transport) => {
   })
 })
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   test('a slash at the end changes nothing', async () => {
     const { id, alex } = await room(viaRest(parley()))
     const headers = { 'x-team-id': alex.token }

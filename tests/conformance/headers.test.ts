@@ -1,7 +1,7 @@
 // What answers tell browsers, whichever door they come from.
 import { expect } from 'bun:test'
 import { test } from '../support/foreign.ts'
-import { cookieOf, onEveryEngine, room, viaRest } from '../support/parley.ts'
+import { cookieOf, onOneEngine, room, viaRest } from '../support/parley.ts'
 
 const GUARDED = {
   'x-content-type-options': 'nosniff',
@@ -10,7 +10,7 @@ const GUARDED = {
 }
 const NO_PAGE = "default-src 'none'; frame-ancestors 'none'"
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   test('every door’s answers are taken for nothing but what they are, put into no frame and given to no other site', async () => {
     const { id, alex } = await room(viaRest(parley()))
     const team = { 'x-team-id': alex.token }

@@ -1,6 +1,6 @@
 import { describe, expect } from 'bun:test'
 import { test } from '../support/foreign.ts'
-import { BASE, onEveryEngine, type Served } from '../support/parley.ts'
+import { BASE, onOneEngine, type Served } from '../support/parley.ts'
 
 const status = async (served: Served, headers: Record<string, string>, path = '/api/config', method = 'GET') => {
   const response = await served.send(path, { method, headers, ...(method === 'POST' && { body: '{}' }) })
@@ -10,7 +10,7 @@ const status = async (served: Served, headers: Record<string, string>, path = '/
   return response.status
 }
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   describe('Host', () => {
     test.each(['127.0.0.1:7423', '127.0.0.1', 'localhost', 'LOCALHOST:80', '[::1]:7423', '127.9.9.9'])(
       '%s is a loopback name and passes',

@@ -7,7 +7,7 @@ import {
   cookieOf,
   done,
   feedOf,
-  onEveryEngine,
+  onOneEngine,
   refused,
   restRequest,
   room,
@@ -165,7 +165,7 @@ throughEveryDoor((_, parley, transport) => {
   })
 })
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   const locked = () => parley().beside(LOCKED)
 
   test('a person and a full key make, list and revoke them; a team gets 403, everybody else 401; codes are told once', async () => {

@@ -5,7 +5,7 @@ import { sha256 } from '../../src/core/ids.ts'
 import { KEY_SCOPES, opens, prefixOf, type KeyRow, type KeyScope } from '../../src/core/key-scopes.ts'
 import { test } from '../support/foreign.ts'
 import { bearer, endsWithin, keyOf } from '../support/keys.ts'
-import { cookieOf, done, feedOf, onEveryEngine, room, soon, viaRest, type Seat, type Sending, type Served } from '../support/parley.ts'
+import { cookieOf, done, feedOf, onOneEngine, room, soon, viaRest, type Seat, type Sending, type Served } from '../support/parley.ts'
 
 const CLOSED = { ACCESS_TOKEN: 'an-access-token-of-some-length', VIEWER_PASSWORD: 'look-but-do-not-touch' }
 const TRACE = `${JSON.stringify({ type: 'user', sessionId: 's', message: { role: 'user', content: 'hi' } })}\n`
@@ -50,7 +50,7 @@ const MCP: [row: KeyRow, path: string, tool: string, input: (place: Place) => ob
   ['room_write', '/mcp', 'create_session', () => ({ title: 'T', description: '', creator_team_name: 'A' })],
 ]
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   const place = async (): Promise<Place & { bea: Seat }> => room(viaRest(parley()))
   const statusOf = async (served: Served, [path, sending = {}]: RestCall, key: string | undefined) => {
     const headers = { ...sending.headers, ...(key && bearer(key)) }

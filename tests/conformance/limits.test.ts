@@ -1,6 +1,6 @@
 import { describe, expect } from 'bun:test'
 import { test } from '../support/foreign.ts'
-import { done, feedOf, onEveryEngine, refused, room, throughEveryDoor, viaRest } from '../support/parley.ts'
+import { done, feedOf, onOneEngine, refused, room, throughEveryDoor, viaRest } from '../support/parley.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB
@@ -152,7 +152,7 @@ throughEveryDoor((call) => {
   })
 })
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   describe('bodies', () => {
     const post = (path: string, body: BodyInit, headers: Record<string, string> = {}) =>
       parley().send(path, { method: 'POST', body, headers })

@@ -1,7 +1,7 @@
 // The stream of an open page, as a client without a browser sees it. What the page makes of it: tests/browser/live.test.ts.
 import { expect } from 'bun:test'
 import { test } from '../support/foreign.ts'
-import { cookieOf, done, onEveryEngine, room, say, soon, viaRest, type Served } from '../support/parley.ts'
+import { cookieOf, done, onOneEngine, room, say, soon, viaRest, type Served } from '../support/parley.ts'
 
 interface Frame {
   id?: string
@@ -52,7 +52,7 @@ const collect = async (stream: Stream, count: number) => {
   return { rows, id }
 }
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   const begin = async (served: Served = parley()) => {
     const { id, alex, bea } = await room(viaRest(served))
     const open = (query = '', headers: Record<string, string> = {}) => served.send(`/sessions/${id}/live${query}`, { headers })

@@ -1,11 +1,11 @@
 import { describe, expect } from 'bun:test'
 import { test } from '../support/foreign.ts'
-import { cookieOf, done, onEveryEngine, room, viaRest } from '../support/parley.ts'
+import { cookieOf, done, onOneEngine, room, viaRest } from '../support/parley.ts'
 
 const DOC = '{ not JSON }\r\n\n# Café ☕\n\n```\n\ttab\n```\n\n' // begins with {, and ends with a blank line
 const KIB = 1024
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   type Headers = Record<string, string>
   const begin = async () => {
     const { id, alex, bea } = await room(viaRest(parley()))

@@ -1,11 +1,11 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { expect } from 'bun:test'
 import { test } from '../support/foreign.ts'
-import { BASE, done, onEveryEngine, say, seat, soon, viaRest } from '../support/parley.ts'
+import { BASE, done, onOneEngine, say, seat, soon, viaRest } from '../support/parley.ts'
 import { CREATE, REVISION } from '../support/per-request.ts'
 
 // The official client of the line that speaks this revision; all other tests use the one of the line before.
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   const connected = async () => {
     const sent: string[] = []
     const transport = new StreamableHTTPClientTransport(new URL(`${BASE}/mcp`), {

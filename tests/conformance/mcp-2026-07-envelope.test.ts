@@ -5,10 +5,10 @@ import type { Context } from '../../src/operations/context.ts'
 import { operationsOf } from '../../src/operations/operation.ts'
 import { rooms } from '../../src/rooms/toolset.ts'
 import { test } from '../support/foreign.ts'
-import { onEveryEngine, room, viaRest } from '../support/parley.ts'
+import { onOneEngine, room, viaRest } from '../support/parley.ts'
 import { CAPABILITIES, CREATE, ENVELOPE, perRequestOf, REVISION, sendPerRequest, VERSION, without } from '../support/per-request.ts'
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   const { resultOf, refusalOf } = perRequestOf(parley)
 
   describe('the headers', () => {

@@ -1,9 +1,9 @@
 import { describe, expect } from 'bun:test'
 import { test } from '../support/foreign.ts'
-import { done, feedOf, onEveryEngine, room, say, seat, soon, viaRest } from '../support/parley.ts'
+import { done, feedOf, onOneEngine, room, say, seat, soon, viaRest } from '../support/parley.ts'
 import { CREATE, ENVELOPE, perRequestOf, REVISION, SERVER, VERSION, without } from '../support/per-request.ts'
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   const { send, resultOf, refusalOf, called } = perRequestOf(parley)
 
   describe('a client of revision 2026-07-28', () => {

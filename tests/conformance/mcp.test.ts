@@ -7,7 +7,7 @@ import type { Toolset } from '../../src/operations/toolset.ts'
 import { rooms } from '../../src/rooms/toolset.ts'
 import { test } from '../support/foreign.ts'
 import { FULL } from '../support/full.ts'
-import { done, feedOf, onEveryEngine, refused, room, say, soon, viaMcp, viaRest, type Served } from '../support/parley.ts'
+import { done, feedOf, onOneEngine, refused, room, say, soon, viaMcp, viaRest, type Served } from '../support/parley.ts'
 
 const CLIENTS = 200
 const CALLS = FULL ? 50_000 : CLIENTS
@@ -52,7 +52,7 @@ const calling = (name: string, args: object, id: unknown = 1, meta?: object) => 
   params: { name, arguments: args, ...(meta && { _meta: meta }) },
 })
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   const listed = async (path = '/mcp', served: Served = parley()) => (await (await served.client(path)).listTools()).tools as any[]
 
   describe('tools/list', () => {

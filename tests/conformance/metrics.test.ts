@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { Metrics } from '../../src/core/metrics.ts'
-import { done, onEveryEngine, room, say, viaMcp, viaRest } from '../support/parley.ts'
+import { done, onOneEngine, room, say, viaMcp, viaRest } from '../support/parley.ts'
 import { figureIn, samplesOf } from '../support/metrics.ts'
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   const metrics = async () => (await parley().send('/metrics')).text()
   const figure = async (name: string) => figureIn(await metrics(), name)
 

@@ -3,10 +3,10 @@ import { jobsOf } from '../../src/operations/toolset.ts'
 import { toolsets } from '../../src/toolsets.ts'
 import { demoWing, HEADER, ROBOT } from '../support/demo-wing.ts'
 import { test } from '../support/foreign.ts'
-import { done, feedOf, onEveryEngine, room, soon, TITLE, viaRest } from '../support/parley.ts'
+import { done, feedOf, onOneEngine, room, soon, TITLE, viaRest } from '../support/parley.ts'
 
 // What a wing brings is all that it takes: these tests add a toolset to the list and touch nothing else.
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   const withWing = async () => {
     const wing = demoWing()
     const all = [...toolsets, wing.toolset]

@@ -4,7 +4,7 @@ import {
   chat,
   done,
   leaveTrace,
-  onEveryEngine,
+  onOneEngine,
   refused,
   room,
   say,
@@ -168,7 +168,7 @@ throughEveryDoor((call, parley) => {
   })
 })
 
-onEveryEngine((parley, engine) => {
+onOneEngine((parley, engine) => {
   test('the team’s own posts cost a wait for others no read of the log', async () => {
     const { alex, bea } = await room(viaRest(parley()))
     await say(bea, 'mine')

@@ -3,14 +3,14 @@ import { describe, expect } from 'bun:test'
 import { newSecret } from '../../src/core/ids.ts'
 import { Allowance } from '../../src/doors/http/allowance.ts'
 import { test } from '../support/foreign.ts'
-import { onEveryEngine, room, viaRest } from '../support/parley.ts'
+import { onOneEngine, room, viaRest } from '../support/parley.ts'
 
 const LIMIT = 3
 const TEAMS_AN_ADDRESS = 20
 
 const invented = () => `${crypto.randomUUID()}.${newSecret()}`
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   const limited = async () => {
     const served = await parley().beside({ RATE_LIMIT: String(LIMIT) })
     const ask = (address: string, team?: string, path = '/api/config') =>

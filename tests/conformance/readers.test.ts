@@ -1,13 +1,13 @@
 // With ACCESS_TOKEN and VIEWER_PASSWORD: what the cookie of one who came in with the viewer's password opens, beside a person's.
 import { expect } from 'bun:test'
 import { beforeAll, test } from '../support/foreign.ts'
-import { BASE, cookieOf, onEveryEngine, operations, restRequest, room, viaRest, type Seat, type Served } from '../support/parley.ts'
+import { BASE, cookieOf, onOneEngine, operations, restRequest, room, viaRest, type Seat, type Served } from '../support/parley.ts'
 import { isOpen } from '../../src/operations/operation.ts'
 
 const ENV = { ACCESS_TOKEN: 'an-access-token-of-some-length', VIEWER_PASSWORD: 'look-but-do-not-touch' }
 const TRACE = `${JSON.stringify({ type: 'user', sessionId: 's', message: { role: 'user', content: 'hi' } })}\n`
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   let served: Served
   let reader: string
   let person: string

@@ -1,7 +1,7 @@
 import { describe, expect } from 'bun:test'
 import manifest from '../../package.json' with { type: 'json' }
 import { test } from '../support/foreign.ts'
-import { BASE, done, feedOf, onEveryEngine, operations, restRequest, room, say, soon, viaRest, type Parley } from '../support/parley.ts'
+import { BASE, done, feedOf, onOneEngine, operations, restRequest, room, say, soon, viaRest, type Parley } from '../support/parley.ts'
 
 const routes = operations.flatMap(({ route, aliases = [] }) => [route, ...aliases] as (readonly [string, string])[])
 const paths = [...new Set(routes.map(([, path]) => path))].map((path) => ({
@@ -12,7 +12,7 @@ const filled = (path: string) => `/api${path.replace(/:\w+/g, crypto.randomUUID(
 const isError = (body: unknown, code: string) =>
   expect(body).toEqual({ error: { code, message: expect.any(String), details: expect.any(Object) } } as any)
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   const begin = async () => {
     const { id, alex, bea } = await room(viaRest(parley()))
     const as = { 'x-team-id': alex.token }

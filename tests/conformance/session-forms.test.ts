@@ -1,6 +1,6 @@
 import { afterAll, describe, expect } from 'bun:test'
 import { beforeAll, test } from '../support/foreign.ts'
-import { cookieOf, done, feedOf, onEveryEngine, room, startParley, viaRest, type Parley } from '../support/parley.ts'
+import { cookieOf, done, feedOf, onOneEngine, room, startParley, viaRest, type Parley } from '../support/parley.ts'
 
 const HTML = { accept: 'text/html' }
 const post = (parley: Parley, path: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
@@ -23,7 +23,7 @@ const forms = (id: string, handle: string): [path: string, fields: Record<string
   ['/settings/wakes', { wakes_per_hour: '7' }],
 ]
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   const begin = async () => {
     const person = await cookieOf(parley(), { name: 'Robin', role: 'person' })
     const made = await room(viaRest(parley()))

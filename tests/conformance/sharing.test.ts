@@ -1,6 +1,6 @@
 import { describe, expect } from 'bun:test'
 import { test } from '../support/foreign.ts'
-import { BASE, cookieOf, done, onEveryEngine, refused, room, say, soon, viaRest, type Served } from '../support/parley.ts'
+import { BASE, cookieOf, done, onOneEngine, refused, room, say, soon, viaRest, type Served } from '../support/parley.ts'
 import { FULL } from '../support/full.ts'
 
 const LINKS = FULL ? 200 : 40
@@ -8,7 +8,7 @@ const LINKS = FULL ? 200 : 40
 const PASSWORD = { VIEWER_PASSWORD: 'the viewers password' }
 const HTML = { accept: 'text/html' }
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   const asset = async () => new Response('p{}')
   const begin = async (env: Record<string, string> = PASSWORD) => {
     const served = await parley().beside(env, { asset })

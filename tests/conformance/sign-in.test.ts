@@ -2,7 +2,7 @@
 import { describe, expect } from 'bun:test'
 import { newOperatorKey } from '../../src/process/operator-key.ts'
 import { test } from '../support/foreign.ts'
-import { BASE, onEveryEngine, type Sending, type Served } from '../support/parley.ts'
+import { BASE, onOneEngine, type Sending, type Served } from '../support/parley.ts'
 
 const CHOSEN = { OPERATOR_KEY: 'chosen by a person', VIEWER_PASSWORD: 'the viewers password' }
 const TRIES = 10
@@ -49,7 +49,7 @@ const VECTORS: [name: string, send: (served: Served, key: string) => Promise<Res
   ['anything, on plain http', (served, key) => link(served, key), true],
 ] // prettier-ignore
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   const chosen = () => parley().beside(CHOSEN)
   const generated = async () => {
     const served = await parley().beside({})

@@ -4,11 +4,11 @@ import { newOperatorKey } from '../../src/process/operator-key.ts'
 import { linkForPerson } from '../../src/process/sign-ins.ts'
 import { test } from '../support/foreign.ts'
 import { endsWithin, signInIdOf, verifiedCookie } from '../support/keys.ts'
-import { cookieOf, done, feedOf, onEveryEngine, refused, room, soon, viaRest, type Served } from '../support/parley.ts'
+import { cookieOf, done, feedOf, onOneEngine, refused, room, soon, viaRest, type Served } from '../support/parley.ts'
 
 const ENV = { VIEWER_PASSWORD: 'look-but-do-not-touch', OPERATOR_KEY: 'chosen by a person' }
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   const page = (served: Served, path: string, cookie: string) => served.send(path, { headers: { cookie, accept: 'text/html' } })
   const submit = (served: Served, path: string, fields: Record<string, string>, cookie = '') =>
     served.send(path, {

@@ -1,9 +1,9 @@
 import { describe, expect } from 'bun:test'
 import { test } from '../support/foreign.ts'
-import { done, leaveTrace, onEveryEngine, room, say, soon, viaRest } from '../support/parley.ts'
+import { done, leaveTrace, onOneEngine, room, say, soon, viaRest } from '../support/parley.ts'
 import { framesOf } from '../support/sse.ts'
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   const begin = async () => {
     const { id, alex, bea } = await room(viaRest(parley()))
     const open = (query = '', headers: Record<string, string> = {}) => parley().send(`/api/sessions/${id}/stream${query}`, { headers })

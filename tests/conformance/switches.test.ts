@@ -3,12 +3,12 @@ import { beforeAll, test } from '../support/foreign.ts'
 import {
   cookieOf,
   done,
-  onEveryEngine,
+  onOneEngine,
   refused,
   room,
   seat,
   soon,
-  transportsOn,
+  transports,
   viaMcp,
   viaRest,
   type Call,
@@ -19,7 +19,7 @@ import {
 const ACCESS_TOKEN = 'an-access-token-of-some-length'
 const VIEWER_PASSWORD = 'look-but-do-not-touch'
 
-onEveryEngine((parley, engine) => {
+onOneEngine((parley) => {
   /** Runs the body over both transports, on the shared database with other configuration. */
   const behind = (env: Record<string, string>, body: (call: Call, served: () => Served & Pick<Parley, 'database'>) => void) => {
     describe(`with ${new URLSearchParams(env)}`, () => {
@@ -28,7 +28,7 @@ onEveryEngine((parley, engine) => {
         served = await parley().beside(env)
       })
       afterAll(() => served.services.drain())
-      for (const [transport, via] of transportsOn(engine))
+      for (const [transport, via] of transports)
         describe(`over ${transport}`, () =>
           body(
             (...call) => via(served)(...call),

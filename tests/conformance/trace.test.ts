@@ -3,12 +3,12 @@ import { expect } from 'bun:test'
 import { test } from '../support/foreign.ts'
 import { demoTranscript, LONG_OUTPUT } from '../support/demo-transcript.ts'
 import { indexed, trace, type Step } from '../support/history.ts'
-import { onEveryEngine, room, say, viaRest } from '../support/parley.ts'
+import { onOneEngine, room, say, viaRest } from '../support/parley.ts'
 import { forget } from '../support/transcripts.ts'
 
 const HTML = { accept: 'text/html' }
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   const open = async (path: string, headers: Record<string, string> = HTML) => {
     const response = await parley().send(path, { headers })
     return {

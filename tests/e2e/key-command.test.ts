@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freshDatabase, startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { bearer } from '../support/keys.ts'
-import { runServer, startServer, type TestServer } from '../support/server.ts'
+import { emptyFolderAt, runServer, startServer, type TestServer } from '../support/server.ts'
 
 const SLOW_MS = 180_000
 const status = async (url: string, key: string) => (await fetch(`${url}/metrics`, { headers: bearer(key) })).status
@@ -107,7 +107,9 @@ describe.each(['embedded', 'postgres'] as const)('beside a running server, %s', 
 
 describe('without a server', () => {
   let folder: string
-  beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), 'parley-keys-'))))
+  beforeAll(async () => {
+    folder = await emptyFolderAt(mkdtempSync(join(tmpdir(), 'parley-keys-')))
+  })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
   const key = (...words: string[]) => runServer(['key', ...words], { DATA_DIR: folder, MCP_URL: 'https://parley.example/mcp' })
 

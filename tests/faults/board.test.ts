@@ -7,9 +7,9 @@ import { FULL } from '../support/full.ts'
 import { databaseOf, ENGINES } from './engines.ts'
 import { call as send } from './rooms.ts'
 
-const ROUNDS = FULL ? 20 : 3
-const KILLS = FULL ? 20 : 3
-const CLAIMANTS = 50
+const ROUNDS = FULL ? 20 : 2
+const KILLS = FULL ? 20 : 1
+const CLAIMANTS = FULL ? 50 : 20
 const LEASE_S = 1_800
 
 const LONG_MS = 180_000

@@ -12,10 +12,10 @@ import { databaseOf, ENGINES } from './engines.ts'
 import { FULL } from '../support/full.ts'
 
 const HERE = FULL ? ENGINES : (['postgres'] as const) // two instances, which is the harder case
-const RUNNERS = FULL ? 5 : 3
-const SESSIONS = FULL ? 10 : 6
+const RUNNERS = FULL ? 5 : 2
+const SESSIONS = FULL ? 10 : 4
 const PROMPTS = FULL ? 5 : 3 // to each session
-const KILLS = FULL ? 32 : 4 // of runners
+const KILLS = FULL ? 32 : 2 // of runners
 const ALL_ENDED_WITHIN_MS = 240_000
 const LINES = 8 // that each CLI prints
 

@@ -11,10 +11,10 @@ import { acked, openRoom, post, readBy, readFeed, wait, type Room } from './room
 import { whileBusy } from '../support/cpu.ts'
 import { FULL } from '../support/full.ts'
 
-const KILLS = FULL ? 20 : 4
+const KILLS = FULL ? 20 : 2
 const ROOMS = { postgres: FULL ? 8 : 1, pglite: 1 }
 const POSTERS = 6 // in each
-const FIRST_KILLS_MS = FULL ? [100, 200, 300, 400, 500, 600, 700, 900, 1_200, 2_000] : [300, 900]
+const FIRST_KILLS_MS = FULL ? [100, 200, 300, 400, 500, 600, 700, 900, 1_200, 2_000] : [900]
 const MAY_TAKE_MS = FULL ? 1_200_000 : 300_000
 const READY_WITHIN_MS = { postgres: 3_000, pglite: 15_000 }
 

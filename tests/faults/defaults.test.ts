@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openPostgres } from '../../db/postgres.ts'
 import { emptyDatabase, startPostgres, type TestPostgres } from '../support/postgres.ts'
-import { shortOf } from '../support/full.ts'
+import { FULL } from '../support/full.ts'
 import { runServer, startServer } from '../support/server.ts'
 import { call, expectSaid, expectUnbroken, openRoom, post, readFeed, until, wait, type Room } from './rooms.ts'
 
@@ -91,7 +91,6 @@ const expectContention = async (room: Room) => {
   expectSaid(items, texts)
 }
 
-// The first ones each stand for a kind: a limit, an isolation, a format, a way to write texts, an encoding, an index that drops rows.
 const SETTINGS = [
   `lock_timeout = '20ms'`,
   `statement_timeout = '50ms'`,
@@ -115,9 +114,14 @@ const SETTINGS = [
   `exit_on_error = on`,
 ]
 
-test.each(shortOf(SETTINGS, 7))(
+// In the short form all of them together.
+test.each(FULL ? SETTINGS.map((setting) => [setting]) : [SETTINGS])(
   'with %s as the default of the database, all works',
-  (setting) => withDatabase([`alter database DATABASE set ${setting}`], expectWorks),
+  (...settings) =>
+    withDatabase(
+      settings.map((setting) => `alter database DATABASE set ${setting}`),
+      expectWorks,
+    ),
   180_000,
 )
 

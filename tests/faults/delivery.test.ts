@@ -11,7 +11,7 @@ import { whileBusy } from '../support/cpu.ts'
 import { FULL } from '../support/full.ts'
 
 const WRITERS = 8
-const POSTS = 500 // of each writer
+const POSTS = FULL ? 500 : 100 // of each writer
 const JOINED = WRITERS - 1
 const CUTS = FULL ? 100 : 20
 const LONE = FULL ? 20 : 2 // events without a notification

@@ -8,7 +8,7 @@ import { expectFaultless, type Entry } from './checker.ts'
 import { databaseOf } from './engines.ts'
 import { acked, openRoom, post, readBy, readFeed, wait, type Room } from './rooms.ts'
 
-const ROUNDS = FULL ? 10 : 2
+const ROUNDS = FULL ? 10 : 1
 const ROOMS = FULL ? 4 : 1
 const POSTERS = 4 // in each
 const BETWEEN_MS = 300 // both serve: load lies on what has just come back, too

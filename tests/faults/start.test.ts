@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, 
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort, runServer, startServer, type TestServer } from '../support/server.ts'
+import { emptyFolderAt, freePort, runServer, startServer, type TestServer } from '../support/server.ts'
 import { expectUnbroken, openRoom, post, readFeed, textsOf, until } from './rooms.ts'
 
 const PASSWORD = 'correct-horse-battery'
@@ -71,7 +71,7 @@ test('a server whose embedded database is removed or replaced ends within second
 test('a taken port ends the start with a sentence that names the port, and the folder is free again', async () => {
   const taken = createServer()
   const port = await new Promise<number>((resolve) => taken.listen(0, '127.0.0.1', () => resolve((taken.address() as AddressInfo).port)))
-  const folder = join(empty, 'taken')
+  const folder = await emptyFolderAt(join(empty, 'taken'))
   try {
     const { code, output } = await runServer([], { DATA_DIR: folder, PORT: String(port) })
     expect(code).toBe(1)

@@ -10,7 +10,8 @@ beforeAll(async () => {
 }, 180_000)
 afterAll(() => parley?.close())
 
-const ROUNDS = FULL ? 20_000 : 2_000
+const ROUNDS = FULL ? 20_000 : 600
+const HELD = FULL ? 10_000 : 2_000
 const LANES = 4 // that many rooms at the same time: reads and commits of one get between those of another
 
 test('of thousands of waits that race with a post none times out', async () => {
@@ -37,11 +38,10 @@ test('of thousands of waits that race with a post none times out', async () => {
   console.log(`${ROUNDS} rounds: slowest wake ${slow.toFixed(0)} ms`)
 }, 900_000)
 
-test('ten thousand held waits send no statements of their own', async () => {
+test('thousands of held waits send no statements of their own', async () => {
   const { send, services } = parley
-  const TEAMS = 320
   const EACH = 32
-  const HELD = 10_000
+  const TEAMS = Math.ceil(HELD / EACH / 8) * 8
   const rooms = await Promise.all(numbers(TEAMS / 8).map(() => openRoom(LOCAL, 8, send)))
   const clients = new AbortController()
   const seats = rooms.flatMap(({ session, teams }) => teams.flatMap((team) => numbers(EACH).map(() => ({ session, team }))))

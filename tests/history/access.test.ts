@@ -1,7 +1,7 @@
 // Who may read history, and what its doors do with what is no question at all.
 import { describe, expect, test } from 'bun:test'
 import { askOverMcp, askOverRest } from '../support/history.ts'
-import { cookieOf, done, onEveryEngine, room, viaRest } from '../support/parley.ts'
+import { cookieOf, done, onOneEngine, room, viaRest } from '../support/parley.ts'
 
 const PASSWORD = 'correct horse battery'
 const TOKEN = 'an-access-token-of-this-server'
@@ -11,7 +11,7 @@ const QUESTIONS = [
   ['list_sessions', { start_datetime: '2026-01-01T00:00:00Z', end_datetime: '2027-01-01T00:00:00Z' }],
 ] as const
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   test('with a password for the pages, history is for those who have it', async () => {
     const served = await parley().beside({ VIEWER_PASSWORD: PASSWORD })
     const person = await cookieOf(served, { role: 'reader', name: 'Alex' })

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { elementsOf } from '../../src/transcripts/elements.ts'
 import { linesOf, LONGEST_LINE } from '../../src/transcripts/lines.ts'
-import { onEveryEngine } from '../support/parley.ts'
+import { onOneEngine } from '../support/parley.ts'
 import { claudeLine, eventsOf, importFile, scratch, sessionRow } from '../support/transcripts.ts'
 
 const files = scratch()
@@ -14,7 +14,7 @@ const OPERATOR = `op_${'Zz9-'.repeat(8)}`
 
 const session = () => crypto.randomUUID()
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   const imported = async (name: string, lines: (string | Buffer)[]) => {
     const report = await importFile(
       parley(),

@@ -3,13 +3,13 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { CONVERSATION_TYPES, TRACE_TYPES } from '../../db/schema.ts'
 import { LOG_TYPES } from '../../src/core/event-types.ts'
-import { onEveryEngine, startParley } from '../support/parley.ts'
+import { onOneEngine, startParley } from '../support/parley.ts'
 import { claudeLine, dataFile, eventsOf, forget, importFile, outline, scratch, sessionRow } from '../support/transcripts.ts'
 
 const files = scratch()
 afterAll(files.drop)
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   test('a Claude Code transcript becomes turns with prompts, tools and their ends', async () => {
     const report = await importFile(parley(), dataFile('claude-code.jsonl'))
     const events = await eventsOf(parley(), report.session_id)

@@ -8,7 +8,7 @@ import { elementsOf } from '../../src/transcripts/elements.ts'
 import { gemini } from '../../src/transcripts/gemini.ts'
 import { parley as exported } from '../../src/transcripts/parley.ts'
 import { newMemory } from '../../src/transcripts/memory.ts'
-import { onEveryEngine } from '../support/parley.ts'
+import { onOneEngine } from '../support/parley.ts'
 import { claudeLine, eventsOf } from '../support/transcripts.ts'
 
 const SIZE = 1024 * 1024
@@ -143,7 +143,7 @@ test('a call is answered whatever its id is, and what is remembered stays small'
   expect(JSON.stringify(memory).length).toBeLessThan(11_000)
 })
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   const posted = async (name: string, body: string) => {
     const response = await parley().send(`/api/traces?name=${name}`, { body })
     return { status: response.status, body: (await response.json()) as any }

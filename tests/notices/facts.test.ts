@@ -5,7 +5,7 @@ import { tellPeople } from '../../src/notices/tell.ts'
 import { jobsOf } from '../../src/operations/toolset.ts'
 import { rooms } from '../../src/rooms/toolset.ts'
 import { startNotifyReceiver } from '../support/notify-receiver.ts'
-import { NEVER_MS, done, onEveryEngine, room, say, soon, TITLE, viaRest, type Seat } from '../support/parley.ts'
+import { NEVER_MS, done, onOneEngine, room, say, soon, TITLE, viaRest, type Seat } from '../support/parley.ts'
 import { startPushService, type PushService } from '../support/push-service.ts'
 
 const OFTEN = { notices: 30, loops: 50, 'convener-watch': 50, presence: 30 }
@@ -16,7 +16,7 @@ let push: PushService
 beforeAll(async () => void (push = await startPushService()))
 afterAll(() => push.stop())
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   let receiver: ReturnType<typeof startNotifyReceiver>
   beforeEach(() => void (receiver = startNotifyReceiver()))
   afterEach(() => receiver.stop())

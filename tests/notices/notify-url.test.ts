@@ -2,10 +2,10 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { figureIn } from '../support/metrics.ts'
 import { startNotifyReceiver } from '../support/notify-receiver.ts'
-import { done, onEveryEngine, room, soon, viaRest, type Served } from '../support/parley.ts'
+import { done, onOneEngine, room, soon, viaRest, type Served } from '../support/parley.ts'
 import { createPushSender } from '../../src/notices/push-sender.ts'
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   let receiver: ReturnType<typeof startNotifyReceiver>
   let served: Served
   beforeEach(async () => {

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { newOperatorKey } from '../../src/process/operator-key.ts'
 import { MOST_PER_PERSON } from '../../src/notices/subscriptions.ts'
-import { BASE, cookieOf, done, onEveryEngine, room, say, soon, TITLE, viaRest, type Served } from '../support/parley.ts'
+import { BASE, cookieOf, done, onOneEngine, room, say, soon, TITLE, viaRest, type Served } from '../support/parley.ts'
 import { signerOf, startPushService, type PushBrowser, type PushService } from '../support/push-service.ts'
 
 const SECRET = 'The secret ingredient is nutmeg.'
@@ -12,7 +12,7 @@ let service: PushService
 beforeAll(async () => void (service = await startPushService()))
 afterAll(() => service.stop())
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   let served: Served
   let robin: string
   beforeEach(async () => {

@@ -379,11 +379,16 @@ export const leaveTrace = async ({ database, services }: Served, sessionId: stri
 }
 
 const STARTS_WITHIN_MS = 180_000 // for what hangs: it takes a second, and a minute on a very busy machine
+const everything = process.env.PARLEY_TEST_ALL !== undefined
 const PLACES = foreignUrl === undefined ? engines.map(([engine]) => engine) : (['pglite'] as const)
 
 /** The body's tests on each engine, with one server for all of them; or on the server at PARLEY_URL. */
-export const onEveryEngine = (body: (parley: () => Parley, engine: Engine) => void, env: Environment = {}, options: Options = {}) => {
-  for (const engine of PLACES) {
+export const onEveryEngine = (body: Body, env: Environment = {}, options: Options = {}) => onEngines(PLACES, body, env, options)
+
+type Body = (parley: () => Parley, engine: Engine) => void
+
+const onEngines = (places: readonly Engine[], body: Body, env: Environment = {}, options: Options = {}) => {
+  for (const engine of places) {
     describe(foreignUrl ? `at ${foreignUrl}` : `on ${engine}`, () => {
       let parley: Parley
       beforeAll(async () => {
@@ -398,10 +403,14 @@ export const onEveryEngine = (body: (parley: () => Parley, engine: Engine) => vo
   }
 }
 
+/** The body's tests on Postgres; on the embedded database too with `bun run test --all`: for what a door, a page or a table of who may does,
+ *  which does not depend on the database behind it. */
+export const onOneEngine: typeof onEveryEngine = (body, env, options) => onEngines(PLACES.slice(everything ? 0 : -1), body, env, options)
+
 /** The doors to test on an engine. What a door does with an answer does not depend on the database behind it: MCP on Postgres too is for
  *  `bun run test --all`. */
 export const transportsOn = (engine: Engine) =>
-  engine === 'pglite' || process.env.PARLEY_TEST_ALL ? transports : transports.filter(([transport]) => transport === 'REST')
+  engine === 'pglite' || everything ? transports : transports.filter(([transport]) => transport === 'REST')
 
 /** The body's tests over each transport on each engine. */
 export const throughEveryDoor = (

@@ -32,7 +32,7 @@ const READY_WITHIN_MS = 170_000 // for what hangs: it takes a second or two, and
 
 export const startServer = async (environment: Record<string, string> = {}): Promise<TestServer> => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-test-'))
-  if (!environment.DATABASE_URL) cpSync(await emptyFolder(), folder, { recursive: true })
+  if (!environment.DATABASE_URL) await emptyFolderAt(folder)
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const printed: string[] = []
@@ -83,6 +83,13 @@ export const startServer = async (environment: Record<string, string> = {}): Pro
   }
 }
 
+/** A data folder with an empty embedded database at this path: for tests whose subject is no first start, which takes three seconds of
+ *  processor time. */
+export const emptyFolderAt = async (path: string): Promise<string> => {
+  cpSync(await emptyFolder(), path, { recursive: true })
+  return path
+}
+
 // Made once for all files of a process: a first start takes seconds, to copy its folder a fraction of one.
 const OWN = join(tmpdir(), `parley-test-empty-${process.pid}`)
 
@@ -123,12 +130,15 @@ export const spawnServer = (environment: Record<string, string>): ChildProcess =
 export const gone = (child: ChildProcess): Promise<void> =>
   new Promise((resolve) => (child.exitCode === null && child.signalCode === null ? child.once('exit', () => resolve()) : resolve()))
 
+// The last steps of compiling, the embedded database's and JavaScript's, pay after minutes: they are a seventh of such a process's time.
+const LITTLE_COMPILING = { BUN_JSC_useOMGJIT: '0', BUN_JSC_useFTLJIT: '0' }
+
 // In a folder without .env files, and with nothing of our own environment that would configure it.
 const run = (args: string[], environment: Record<string, string>, printed: string[]): ChildProcess => {
-  const { PATH = '', HOME = '', BUN_JSC_useOMGJIT = '1', BUN_JSC_useFTLJIT = '1' } = process.env
+  const { PATH = '', HOME = '' } = process.env
   const child = spawn(process.execPath, [SERVER, ...args], {
     cwd: tmpdir(),
-    env: { PATH, HOME, BUN_JSC_useOMGJIT, BUN_JSC_useFTLJIT, ...environment },
+    env: { PATH, HOME, ...LITTLE_COMPILING, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   child.stdout!.on('data', (chunk: Buffer) => printed.push(chunk.toString()))

@@ -4,7 +4,7 @@ import { mayDo, ROLES, type Act, type Role } from '../../../src/records/who-may.
 import { addSeat } from '../../../src/stores/control/seats.ts'
 import { claim, plan, threeTeams } from '../../support/board-scene.ts'
 import { bearer, keyOf } from '../../support/keys.ts'
-import { cookieOf, done, onEveryEngine, refused, viaMcp, viaRest, type As, type Parley } from '../../support/parley.ts'
+import { cookieOf, done, onOneEngine, refused, viaMcp, viaRest, type As, type Parley } from '../../support/parley.ts'
 
 const ACTS = {
   'read the board': { name: 'list_work', input: () => ({}) },
@@ -30,7 +30,7 @@ const scene = async (parley: Parley) => {
 
 for (const env of [{}, { VIEWER_PASSWORD: 'a password of some length' }])
   describe(`with ${Object.keys(env)[0] ?? 'pages open'}`, () => {
-    onEveryEngine(
+    onOneEngine(
       (parley) => {
         let made: ReturnType<typeof scene> | undefined
         const same = () => (made ??= scene(parley()))

@@ -1,9 +1,9 @@
 // A server that answers to any host name steers no agents: a foreign web page could do it in a visitor's name.
 import { expect, test } from 'bun:test'
 import { bearer, keyOf } from '../../support/keys.ts'
-import { done, onEveryEngine, refused, room, viaMcp, viaRest } from '../../support/parley.ts'
+import { done, onOneEngine, refused, room, viaMcp, viaRest } from '../../support/parley.ts'
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   test('open to other machines it serves control once ALLOWED_HOSTS says by which names it is reached, and rooms before', async () => {
     const open = await parley().beside({ HOST: '0.0.0.0', ACCESS_TOKEN: 'an-access-token-of-some-length' })
     const key = await keyOf(open, 'full')

@@ -5,7 +5,7 @@ import { sha256 } from '../../../src/core/ids.ts'
 import { KEY_SCOPES, OPENS, opens, type KeyRow, type KeyScope } from '../../../src/core/key-scopes.ts'
 import { test } from '../../support/foreign.ts'
 import { bearer, keyOf } from '../../support/keys.ts'
-import { cookieOf, done, onEveryEngine, operations, soon, viaRest, type Served } from '../../support/parley.ts'
+import { cookieOf, done, onOneEngine, operations, soon, viaRest, type Served } from '../../support/parley.ts'
 import { runnerAt, said, type TestRunner } from '../../support/played-runner.ts'
 
 const CLOSED = { ACCESS_TOKEN: 'an-access-token-of-some-length', VIEWER_PASSWORD: 'look-but-do-not-touch' }
@@ -47,7 +47,7 @@ const NAMES_NOTHING = new Set<Row>([
 ])
 const RUNNER = operations.filter(({ keyRow }) => keyRow === 'runner').map(({ name, route }) => [name, `/api${route[1]}`] as const)
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   const opened = async (served: Served, runner: TestRunner, key: string): Promise<Place> => {
     const call = viaRest(served)
     const as = { headers: bearer(key) }

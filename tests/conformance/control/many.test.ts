@@ -3,13 +3,13 @@ import { expect } from 'bun:test'
 import { test } from '../../support/foreign.ts'
 import { bearer, keyOf } from '../../support/keys.ts'
 import { manySessions } from '../../support/many-sessions.ts'
-import { done, onEveryEngine, viaRest, type Call } from '../../support/parley.ts'
+import { done, onOneEngine, viaRest, type Call } from '../../support/parley.ts'
 import { runnerAt } from '../../support/played-runner.ts'
 import { FULL } from '../../support/full.ts'
 
 const COUNT = FULL ? 10_000 : 1_000
 
-onEveryEngine((parley) => {
+onOneEngine((parley) => {
   const call: Call = (...given) => viaRest(parley())(...given)
 
   test('of many sessions and tasks: as many queries as of a few, whatever the size of a page', async () => {

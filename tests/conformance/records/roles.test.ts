@@ -5,7 +5,7 @@ import { MAY, mayDo, ROLES, type Act, type Role } from '../../../src/records/who
 import { personIdOf } from '../../../src/stores/records/persons.ts'
 import { controlScene } from '../../support/control-scene.ts'
 import { bearer, keyOf } from '../../support/keys.ts'
-import { cookieOf, done, onEveryEngine, refused, room, seat, transportsOn, viaRest, type Answer, type As } from '../../support/parley.ts'
+import { cookieOf, done, onOneEngine, refused, room, seat, transports, viaRest, type Answer, type As } from '../../support/parley.ts'
 import { ACTION, DECISION } from '../../support/records-scene.ts'
 
 interface Who {
@@ -32,8 +32,7 @@ const READING: [name: string, about: (meeting_id: string) => Record<string, unkn
 
 for (const env of [{}, { VIEWER_PASSWORD: 'a password for viewers' }] as Record<string, string>[]) {
   const open = env.VIEWER_PASSWORD === undefined
-  onEveryEngine((parley, engine) => {
-    if (!open && engine === 'postgres' && !process.env.PARLEY_TEST_ALL) return // what closed pages change has nothing to do with the engine
+  onOneEngine((parley) => {
     /** A session in which an agent works, and somebody for each role; `strangers` may nothing. */
     const cast = async () => {
       const { session_id, session, runner, start, key } = await controlScene(parley())
@@ -61,7 +60,7 @@ for (const env of [{}, { VIEWER_PASSWORD: 'a password for viewers' }] as Record<
     let shared: ReturnType<typeof cast> | undefined
     const scene = () => (shared ??= cast())
 
-    for (const [transport, via] of transportsOn(engine)) {
+    for (const [transport, via] of transports) {
       const call = (...given: Parameters<ReturnType<typeof via>>) => via(parley())(...given)
       const rest = (...given: Parameters<ReturnType<typeof viaRest>>) => viaRest(parley())(...given)
       const callersHere = async () => (await scene()).who.filter(({ overMcp }) => overMcp || transport === 'REST')
