@@ -1,6 +1,6 @@
 // The whole suite: static checks, then all tests, with a browser and a Postgres that it starts and ends itself.
-//   bun run test            MCP is tested on the embedded database, REST on both
-//   bun run test --all      both on both
+//   bun run test            REST is tested on both databases, MCP on the embedded one, what only doors and pages do on Postgres
+//   bun run test --all      all of it on both
 //   bun run test PATH…      these tests alone
 import { spawn, type ChildProcess } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
