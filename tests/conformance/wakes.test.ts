@@ -74,7 +74,9 @@ onEveryEngine(
       const after = await endOf(bea)
       const watching = [bea, ...others].map((who) => watch(who, { after }))
       await held(watching.length)
+      const refused = await metric(parley(), 'refused')
       await say(alex, 'This wakes nobody.')
+      await soon('each is refused', async () => (await metric(parley(), 'refused')) >= refused + watching.length) // before the hour begins anew
       await speak('Go on.')
       for (const { unread, wake } of await Promise.all(watching)) expect([unread, wake]).toEqual([2, true])
       expect(await needOf(alex)).toBeNull()
