@@ -18,7 +18,7 @@ export type Command = { seats: Seat[] } | { perSecond: number; seconds: number }
 /** What became of the posts of one phase. */
 export interface Report {
   posted: number
-  refused: number // posts that were not answered with 200
+  refused: number // posts that were not answered with 200, or not at all
   here: number[] // ms from a post's request to an answer that has it, for agents at the instance that took the post
   there: number[] // the same, at the other instance
   lost: number // deliveries that did not come
@@ -29,7 +29,8 @@ export interface Report {
 }
 
 const TICK_MS = 4
-const PATIENCE_MS = 15_000 // for the last deliveries
+const PATIENCE_MS = 15_000 // for the last answers, and then for the last deliveries
+const FRESH_MS = 8_000 // a poster's connection that has been idle for longer is not used again: the server closes it after 12 s
 const TEXTS = 500
 const CHARS = 280 // of a message
 
@@ -105,34 +106,50 @@ class Agent {
   }
 }
 
-// A post goes over any connection to its instance that is free.
+// A post goes over any connection to its instance that is free, the last one that became so first.
 class Posters {
-  #free: ((request: string) => Promise<number>)[] = []
+  #free: Poster[] = []
 
   constructor(readonly url: URL) {}
 
-  /** Resolves to the status of the answer. */
+  /** Resolves to the status of the answer; 0: the connection was closed. */
   async post(request: string, onSent: () => void): Promise<number> {
-    const send = this.#free.pop() ?? (await this.#open())
+    const poster = this.#fresh() ?? (await this.#open())
     onSent()
-    const status = await send(request)
-    this.#free.push(send)
+    const status = await poster.send(request)
+    poster.idleSince = performance.now()
+    if (status !== 0) this.#free.push(poster)
     return status
   }
 
-  async #open() {
+  // Those that lie below it have been idle for longer.
+  #fresh(): Poster | undefined {
+    const poster = this.#free.pop()
+    if (!poster || performance.now() - poster.idleSince < FRESH_MS) return poster
+    for (const { end } of [poster, ...this.#free.splice(0)]) end()
+    return undefined
+  }
+
+  async #open(): Promise<Poster> {
     let answered = (_: number) => {}
     const connection = await openConnection(
       this.url,
       (status) => answered(status),
       () => answered(0),
     )
-    return (request: string) =>
+    const send = (request: string) =>
       new Promise<number>((resolve) => {
         answered = resolve
         connection.send(request)
       })
+    return { send, end: connection.end, idleSince: 0 }
   }
+}
+
+interface Poster {
+  send(request: string): Promise<number>
+  end(): void
+  idleSince: number // by performance.now()
 }
 
 let agents: Agent[] = []
@@ -169,12 +186,17 @@ const postOn = async (perSecond: number, seconds: number): Promise<Report> => {
     }
   }
   const { user, system } = process.cpuUsage(before)
-  await Promise.all(pending)
-  const until = performance.now() + PATIENCE_MS
-  while (sent.size > 0 && performance.now() < until) await Bun.sleep(20)
+  await patiently(() => pending.size === 0)
+  report.refused += pending.size
+  await patiently(() => sent.size === 0)
   for (const { left } of sent.values()) report.lost += left
   sent.clear()
   return { ...report, lagMs: lags.length > 0 ? percentile(lags, 0.99) : 0, cpuSeconds: (user + system) / 1e6 }
+}
+
+const patiently = async (isOver: () => boolean) => {
+  const until = performance.now() + PATIENCE_MS
+  while (!isOver() && performance.now() < until) await Bun.sleep(20)
 }
 
 const postOne = async (due: number, lags: number[]) => {

@@ -36,6 +36,7 @@ const TRIES = 30 // of a call that sets the sessions up
 const WARM_UP_S = 5
 const SETTLE_S = 5
 const IDLE_S = 31 // every wait ends once and is held again
+const TELL_EVERY_MS = 15_000
 const STEP_S = FULL ? 20 : 10 // for each rate, on the way to the limit
 const STEP = 1.5
 const MOST_RATE = 20_000
@@ -79,6 +80,14 @@ const onServers = async (postgres: TestPostgres, phase: Phase, andLimit: boolean
   }
 }
 
+// A run is long: what it has come to, now and then.
+const tell = (text: string) => console.log(`  … ${text}`)
+
+const telling = async <Result>(what: string, count: () => number | Promise<number>, work: Promise<Result>): Promise<Result> => {
+  const timer = setInterval(async () => tell(`${await count()} ${what}`), TELL_EVERY_MS)
+  return work.finally(() => clearInterval(timer))
+}
+
 // ---- the loaders, which hold the agents
 
 type Loader = ReturnType<typeof startLoader>
@@ -117,10 +126,10 @@ class Team {
     const seats = await this.#seat(agents)
     await Bun.sleep(SETTLE_S * 1000)
     const empty = await this.#used()
-    await Promise.all(this.loaders.map((loader, n) => loader.ask({ seats: seats[n]! })))
-    while ((await this.#waits()) < agents * 0.99) await Bun.sleep(100) // a wait ends after 30 s and is held again: never are all held at the same moment
+    await telling('waits held', () => this.#waits(), this.#hold(agents, seats))
     await Bun.sleep(SETTLE_S * 1000)
     const held = await this.#used()
+    tell(`idle for ${IDLE_S} s`)
     await Bun.sleep(IDLE_S * 1000)
     const idle = await this.#used()
     await this.#post(rate, WARM_UP_S)
@@ -142,8 +151,13 @@ class Team {
     const open = async () => {
       for (let n = sessions.pop(); n !== undefined; n = sessions.pop()) seats[n % LOADERS]!.push(...(await this.#session(n)))
     }
-    await Promise.all(Array.from({ length: 16 }, open))
+    await telling('sessions to fill', () => sessions.length, Promise.all(Array.from({ length: 16 }, open)))
     return seats
+  }
+
+  async #hold(agents: number, seats: Seat[][]) {
+    await Promise.all(this.loaders.map((loader, n) => loader.ask({ seats: seats[n]! })))
+    while ((await this.#waits()) < agents * 0.99) await Bun.sleep(100) // a wait ends after 30 s and is held again: never are all held at the same moment
   }
 
   async #session(n: number): Promise<Seat[]> {
@@ -183,7 +197,9 @@ class Team {
 
   async #post(rate: number, seconds: number): Promise<Report> {
     const command = { perSecond: rate / LOADERS, seconds }
-    const reports = await Promise.all(this.loaders.map((loader) => loader.ask<Report>(command)))
+    const from = performance.now()
+    const asked = Promise.all(this.loaders.map((loader) => loader.ask<Report>(command)))
+    const reports = await telling(`of ${seconds} s, ${rate.toFixed(0)} posts/s`, () => Math.round((performance.now() - from) / 1000), asked)
     const sum = (of: (report: Report) => number) => reports.reduce((total, report) => total + of(report), 0)
     return {
       posted: sum(({ posted }) => posted),
