@@ -1,11 +1,13 @@
 // History over a made-up corpus (bench/corpus.ts): how long questions take, alone and while events are being added, and whether the
 // answers are the right ones, against BM25 computed here over every event.
 //   bun bench/search.ts [postgres|pglite] [events, 100000]
+//   bun bench/search.ts postgres 10000000 --folder FOLDER [--judged]    in a corpus that is built there once, and stays for the next run
 // The same questions through a server of its own while the corpus comes in by POST /api/traces, while the index catches up and after that:
 // at least 5,000, with the percentiles and the errors of each class (aims: 0 deadlines, p99 300 ms); then a search within a session of 250
 // turns (aim p95 50 ms) and open(session) of 1,000 (aim p95 150 ms).
 //   bun bench/search.ts import [events, 100000] [--no-statistics] [--short] [--keep]
 //   bun bench/search.ts import --on URL
+// In a folder: 10 million events take about DISK and TIME to build; without --judged only the questions are timed, since BM25 over so many takes long.
 // --no-statistics keeps Postgres from gathering any; --short takes the first 25 words of each text, so that batches have more events;
 // --keep leaves the database, and --on asks such a one while its index catches up with what it is behind.
 import { rmSync, mkdtempSync } from 'node:fs'
@@ -25,6 +27,8 @@ import { Indexer } from '../src/search/indexer.ts'
 import { freshDatabase, startPostgres } from '../tests/support/postgres.ts'
 import { history, needles, type Needle } from './corpus.ts'
 import { classes, type Classes, type Sample, type Truth } from './questions.ts'
+import { keptCorpus, type Corpus } from './search-kept.ts'
+import { eventRow, timeOf, uuid } from './search-rows.ts'
 import { whileImporting } from './search-import.ts'
 import { load, row, spread } from './support.ts'
 
@@ -35,10 +39,10 @@ const QUERIES = 25 // of each class
 const ROUNDS = 2
 const ADDED = 500 // events a second
 const SESSIONS = 100_000 // for the list
+const has = (flag: string) => process.argv.includes(flag)
+const after = (flag: string) => (has(flag) ? process.argv[process.argv.indexOf(flag) + 1] : undefined)
+const FOLDER = after('--folder')
 const FOR_MANY = { shared_buffers: '4GB', max_wal_size: '8GB' } // with more than a million events, as an operator would
-
-const uuid = (kind: number, a: number, b = 0) =>
-  `${String(kind).padStart(8, '0')}-0000-7000-8000-${String(a * 10_000 + b).padStart(12, '0')}`
 
 const open = async () => {
   if (ENGINE === 'pglite') {
@@ -51,16 +55,20 @@ const open = async () => {
   return { database: await openPostgres(url), remove: async () => void (await drop(), await postgres.stop()) }
 }
 
-const main = async () => {
+const made = async () => {
   const { database, remove } = await open()
+  await migrate(database)
+  const corpus = await fill(database)
+  await makeIndex(database)
+  return { database, corpus, remove }
+}
+
+const main = async () => {
   console.log(`Bun ${Bun.version}, ${ENGINE}, ${EVENTS} events`)
   load()
-  await migrate(database)
-  const placed = new Map<string, string>()
-  const { truth, samples } = await fill(database, (needle, session, sequence) =>
-    placed.set(needle.whole, `event:${uuid(2, session, sequence)}`),
-  )
-  await makeIndex(database)
+  const { database, corpus, remove } = FOLDER === undefined ? await made() : await keptCorpus(FOLDER, EVENTS, FOR_MANY)
+  const { truth, samples, placed } = corpus
+  await sizes(database)
   const services = await createServices(database, readConfig({}), silent)
   const app = await createApp(services)
   const ask: Ask = async (tool, input) => {
@@ -79,13 +87,14 @@ const main = async () => {
     return { ms, data: body.data }
   }
   const asked = classes(samples, truth, QUERIES)
-  const answers = await answersTo(ask, asked)
-  await judge(answers, truth)
+  if (FOLDER === undefined || has('--judged')) await judge(await answersTo(ask, asked), truth)
   await findNeedles(ask, placed)
   await times('alone', ask, asked)
   if (ENGINE === 'postgres') await whileAdding(services, database, () => times(`while ${ADDED} events/s are added`, ask, asked))
-  await opening(ask, database)
-  await listing(ask, database)
+  if (FOLDER === undefined) {
+    await opening(ask, database)
+    await listing(ask, database)
+  }
   load()
   await services.close()
   await remove()
@@ -96,8 +105,9 @@ type Ask = (tool: string, input: object) => Promise<{ ms: number; data: any }>
 
 // ---- the corpus
 
-const fill = async (database: Database, placed: (needle: Needle, session: number, sequence: number) => void) => {
+const fill = async (database: Database): Promise<Corpus> => {
   const start = performance.now()
+  const placed = new Map<string, string>()
   const frequency = new Map<string, number>()
   const samples: Sample[] = []
   let [length, n] = [0, 0]
@@ -116,33 +126,24 @@ const fill = async (database: Database, placed: (needle: Needle, session: number
       await query(
         `insert into events (session_id, sequence, id, turn, ordinal, type, author, content, size, tool_name, terminal, at)
          select session_id, sequence, id, turn, ordinal, type, 'agent', json_build_object('text', text), length(text), tool, terminal,
-           '2026-01-01'::timestamptz + n * interval '1 second'
+           $2::timestamptz + n * interval '1 second'
          from json_to_recordset($1::json) as e(n int, session_id uuid, sequence bigint, id uuid, turn int, ordinal int, type text, text text, tool text, terminal bool)`,
-        [JSON.stringify(batch)],
+        [JSON.stringify(batch), timeOf(0)],
       )
     })
     batch = []
     sessions = new Map()
   }
-  for (const { session, sequence, turn, ordinal, type, tool, terminal, text } of history(EVENTS, placed)) {
+  const planted = (needle: Needle, session: number, sequence: number) => placed.set(needle.whole, `event:${uuid(2, session, sequence)}`)
+  for (const made of history(EVENTS, planted)) {
+    const { session, sequence, turn, type, text } = made
     const terms = termsOf(text)
     for (const [term, count] of terms) {
       length += count
       frequency.set(term, (frequency.get(term) ?? 0) + 1)
     }
     if (n % Math.floor(EVENTS / 1_000) === 0 && SEARCHED_BY_DEFAULT.includes(type as never)) samples.push({ terms: [...terms.keys()] })
-    batch.push({
-      n: n++,
-      session_id: uuid(1, session),
-      sequence,
-      id: uuid(2, session, sequence),
-      turn,
-      ordinal,
-      type,
-      tool,
-      terminal: terminal || null,
-      text,
-    })
+    batch.push(eventRow(made, n++))
     sessions.set(session, { events: sequence, turns: turn })
     if (batch.length === 1_000) await flush()
   }
@@ -151,7 +152,7 @@ const fill = async (database: Database, placed: (needle: Needle, session: number
     'corpus made and stored',
     `${((performance.now() - start) / 1000).toFixed(0)} s, ${frequency.size} different terms, ${(length / n).toFixed(0)} to an event`,
   )
-  return { truth: { events: n, average: length / n, frequency } satisfies Truth, samples }
+  return { truth: { events: n, average: length / n, frequency }, samples, placed }
 }
 
 const makeIndex = async (database: Database) => {
@@ -167,10 +168,13 @@ const makeIndex = async (database: Database) => {
     for (const table of ['events', 'sessions', 'session_index', 'event_search', 'search_terms'])
       await database.query(`vacuum (analyze) ${table}`)
   else await database.query('analyze')
-  const sizes = await database.query<{ name: string; bytes: number }>(
+}
+
+const sizes = async (database: Database) => {
+  const tables = await database.query<{ name: string; bytes: number }>(
     `select name, pg_total_relation_size(name::regclass)::float8 as bytes from unnest(array['events', 'event_search', 'search_terms']) name`,
   )
-  for (const { name, bytes } of sizes)
+  for (const { name, bytes } of tables)
     row(`  ${name}, with its indexes`, `${(bytes / 2 ** 20).toFixed(0)} MiB, ${(bytes / EVENTS).toFixed(0)} bytes for each event`)
 }
 
@@ -408,8 +412,7 @@ const listing = async (ask: Ask, database: Database) => {
 }
 
 if (MODE === 'import') {
-  const has = (flag: string) => process.argv.includes(flag)
-  const on = has('--on') ? process.argv[process.argv.indexOf('--on') + 1] : undefined
+  const on = after('--on')
   const words = has('--short') ? 25 : Infinity
   await whileImporting({ events: EVENTS, queries: 5_000, statistics: !has('--no-statistics'), words, keep: has('--keep'), on })
   process.exit(0)

@@ -1,13 +1,11 @@
 // Writes the search index of events: a batch of the log at a time, in one transaction that also records how far each session is indexed. So
 // the index is exact after a crash. Of several instances one at a time holds the lock.
 import type { Database, Queries } from '../../db/database.ts'
-import { textOf, type Content } from '../core/event-text.ts'
-import { eventTypeNumber, eventTypeOf } from '../core/event-types.ts'
-import { sessionKindAfter, type SessionKind } from '../core/session-kind.ts'
+import type { SessionKind } from '../core/session-kind.ts'
 import { pause } from '../core/pause.ts'
-import { indexed, LEVELS, termsOf } from './tokenizer.ts'
+import { indexRows, type Added, type LoggedEvent } from './event-rows.ts'
+import { LEVELS } from './tokenizer.ts'
 import { plainArray } from '../../db/arrays.ts'
-import { isMessage } from '../stores/events.ts'
 import { repeatedBy } from '../stores/control/repeated.ts'
 import { UPDATED } from '../stores/history.ts'
 
@@ -17,9 +15,8 @@ export const INDEX_LOCK = 7_423_000_002
 // Content in a batch, in bytes; its first event always fits. Postgres: 1 MiB of large texts took 100 MiB more memory (bench/import). PGlite
 // works on this very thread: whatever else goes on here waits for the longest statement of a batch, and posts for all of it (bench/stall).
 const BATCH_BYTES = { pglite: 32 * 1024, postgres: 384 * 1024 }
-// Pieces between which a batch gives way: characters that are tokenized, and events and terms in a statement. In one statement, the events of
-// a batch held a processor for 0.7 to 1.3 s on a busy machine, and questions waited for it.
-const TOKENIZED_AT_ONCE = 32 * 1024
+// Pieces between which a batch gives way: events and terms in a statement. In one statement, the events of a batch held a processor for 0.7 to
+// 1.3 s on a busy machine, and questions waited for it.
 const EVENTS_AT_ONCE = 50
 const TERMS_AT_ONCE = { pglite: 500, postgres: 1_000 }
 
@@ -47,19 +44,6 @@ export interface BatchOptions {
   ownTools?: ReadonlySet<string>
   /** Called between the pieces of the batch. */
   giveWay?: () => Promise<void>
-}
-
-interface LoggedEvent {
-  session_id: string
-  sequence: number
-  id: string
-  turn: number
-  type: string
-  author: string
-  content: Content
-  tool_name: string | null
-  at: string
-  repeats: number | null // the sequence of the response that this answer repeats
 }
 
 /** Indexes a batch of these sessions' events. Returns `busy` while another instance is at it. */
@@ -131,74 +115,13 @@ const read = ({ query }: Queries, ranges: UnindexedRange[], bytes: number) =>
     [JSON.stringify(ranges), bytes],
   )
 
-interface TermCount {
-  term: string
-  events: number
-  levels?: number[]
-}
-
-// In the order of the index, so that neighbours share its pages: twice as fast.
-const byTerm = (a: TermCount, b: TermCount) => (a.term < b.term ? -1 : 1)
-
-const count = (terms: Map<string, TermCount>, term: string, level: number | undefined) => {
-  const counted = terms.get(term) ?? { term, events: 0 }
-  counted.events++
-  if (level !== undefined) {
-    counted.levels ??= LEVELS.map(() => 0)
-    counted.levels[level]!++
-  }
-  terms.set(term, counted)
-}
-
-interface Indexing {
-  kinds: Map<string, SessionKind> // of the sessions before these events
-  ownTools: ReadonlySet<string>
-  giveWay: () => Promise<void>
-}
-
-// What these events add to each table. An answer that repeats the end of its trace takes that response's place: found once, and as what was
-// said.
-const indexRows = async (logged: LoggedEvent[], { kinds, ownTools, giveWay }: Indexing) => {
-  const terms = new Map<string, TermCount>()
-  const sessions = new Map<string, { sequence: number; messages: number }>()
-  const events: object[] = []
-  const moves: object[] = []
-  let [length, tokenized] = [0, 0]
-  for (const { session_id, sequence, id, turn, type: logType, author, content, tool_name, at, repeats } of logged) {
-    const type = eventTypeOf(logType, author)
-    sessions.set(session_id, { sequence, messages: (sessions.get(session_id)?.messages ?? 0) + Number(isMessage(logType)) })
-    kinds.set(session_id, sessionKindAfter(kinds.get(session_id)!, type, tool_name, ownTools))
-    if (repeats !== null) {
-      moves.push({ session_id, turn, repeats, sequence, id, at })
-      continue
-    }
-    const text = textOf(type, content, tool_name)
-    if ((tokenized += text.length) > TOKENIZED_AT_ONCE) {
-      await giveWay()
-      tokenized = text.length
-    }
-    const counts = termsOf(text)
-    const { levels, ...columns } = indexed(counts)
-    for (const term of counts.keys()) count(terms, term, levels.get(term))
-    length += columns.length
-    events.push({ session_id, turn, sequence, id, kind: eventTypeNumber(type), at, ...columns })
-  }
-  return {
-    events,
-    moves,
-    terms: [...terms.values()].sort(byTerm),
-    sessions: [...sessions].map(([session_id, upTo]) => ({ session_id, ...upTo, mode: kinds.get(session_id) })),
-    length,
-  }
-}
-
 function* inPieces<Item>(items: Item[], most: number): Generator<Item[]> {
   for (let from = 0; from < items.length; from += most) yield items.slice(from, from + most)
 }
 
 const write = async (
   tx: Queries,
-  { events, moves, terms, sessions, length }: Awaited<ReturnType<typeof indexRows>>,
+  { events, moves, ...counts }: Awaited<ReturnType<typeof indexRows>>,
   termsAtOnce: number,
   giveWay: () => Promise<void>,
 ) => {
@@ -218,6 +141,16 @@ const write = async (
        where e.session_id = r.session_id and e.turn = r.turn and e.sequence = r.repeats`,
       [JSON.stringify(moves)],
     )
+  await writeAdded(tx, { ...counts, events: events.length }, termsAtOnce, giveWay)
+}
+
+/** Adds to the counts of terms, sessions and the whole corpus what events have added that are written. `termsAtOnce`: in one statement. */
+export const writeAdded = async (
+  tx: Queries,
+  { terms, sessions, events, length }: Added,
+  termsAtOnce: number,
+  giveWay: () => Promise<void> = pause,
+) => {
   for (const some of inPieces(terms, termsAtOnce)) {
     await giveWay()
     await tx.query(
@@ -239,6 +172,6 @@ const write = async (
   await tx.query(
     `update search_corpus set events = events + $1, length = length + $2,
        rebuilding = case when events + $1 < rebuilding then rebuilding end`,
-    [events.length, length],
+    [events, length],
   )
 }

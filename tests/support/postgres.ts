@@ -1,5 +1,5 @@
 import { execFile, spawn, spawnSync, type ChildProcess } from 'node:child_process'
-import { chmodSync, chownSync, closeSync, cpSync, existsSync, mkdtempSync, openSync } from 'node:fs'
+import { chmodSync, chownSync, closeSync, cpSync, existsSync, mkdirSync, mkdtempSync, openSync } from 'node:fs'
 import { readdirSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -27,15 +27,17 @@ export type TestPostgres = {
   stop(): Promise<void>
 }
 
-/** A real PostgreSQL. `own` asks for one that the test may kill, whatever TEST_DATABASE_URL says; `settings` are for that one alone. */
-export const startPostgres = async ({ own = false, settings = {} }: Wanted = {}): Promise<TestPostgres> => {
+/** A real PostgreSQL. `own` asks for one that the test may kill, whatever TEST_DATABASE_URL says; `settings` are for that one alone. Its data
+ *  goes when it stops, unless `folder` says where it is kept for another start. */
+export const startPostgres = async ({ own = false, settings = {}, folder }: Wanted = {}): Promise<TestPostgres> => {
   const given = process.env.TEST_DATABASE_URL
-  return given && !own ? usePostgres(given) : runPostgres(settings)
+  return given && !own ? usePostgres(given) : runPostgres(settings, folder)
 }
 
 interface Wanted {
   own?: boolean
   settings?: Record<string, string>
+  folder?: string
 }
 
 /** A new database on that server in which nobody has written: within `bun run test` a copy of one that is migrated already, otherwise empty. */
@@ -113,14 +115,14 @@ const usePostgres = async (url: string): Promise<TestPostgres> => {
   }
 }
 
-const runPostgres = async (settings: Record<string, string>): Promise<TestPostgres> => {
+const runPostgres = async (settings: Record<string, string>, folder?: string): Promise<TestPostgres> => {
   const user = unprivilegedUser()
   const home = makeHome(user)
   const guard = startGuard(home)
   try {
     const { bin, origin } = findBinaries(home, user)
-    const dir = join(home, 'data')
-    await initialise(bin, dir, user)
+    const dir = join(folder === undefined ? home : ownedFolder(folder, user), 'data')
+    if (!existsSync(dir)) await initialise(bin, dir, user)
     const server: Server = {
       bin,
       dir,
@@ -142,7 +144,10 @@ const runPostgres = async (settings: Record<string, string>): Promise<TestPostgr
 
 const controls = async (server: Server, origin: string): Promise<TestPostgres> => {
   await boot(server)
-  await withClient(urlOf(server, 'postgres'), (sql) => sql`create database parley`)
+  await withClient(urlOf(server, 'postgres'), async (sql) => {
+    const [made] = await sql`select from pg_database where datname = 'parley'`
+    if (!made) await sql`create database parley`
+  })
   const url = urlOf(server, 'parley')
   return {
     url,
@@ -341,6 +346,12 @@ export const makeHome = (user: User): string => {
     rmSync(home, { recursive: true })
   }
   throw new Error('No temporary folder is open to the user that PostgreSQL runs as.')
+}
+
+const ownedFolder = (folder: string, user: User): string => {
+  mkdirSync(folder, { recursive: true })
+  if ('uid' in user) chownSync(folder, user.uid, user.gid)
+  return folder
 }
 
 type Guard = { watch(pids: number[]): void; release(): Promise<void> }

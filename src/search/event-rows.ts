@@ -1,0 +1,112 @@
+// What a batch of the log adds to the tables of the index, worked out before anything is written (event-index.ts).
+import { textOf, type Content } from '../core/event-text.ts'
+import { eventTypeNumber, eventTypeOf } from '../core/event-types.ts'
+import { sessionKindAfter, type SessionKind } from '../core/session-kind.ts'
+import { isMessage } from '../stores/events.ts'
+import { indexed, LEVELS, termsOf } from './tokenizer.ts'
+
+const TOKENIZED_AT_ONCE = 32 * 1024 // characters, after which others have their turn
+
+/** An event as the log has it. */
+export interface LoggedEvent {
+  session_id: string
+  sequence: number
+  id: string
+  turn: number
+  type: string
+  author: string
+  content: Content
+  tool_name: string | null
+  at: string
+  repeats: number | null // the sequence of the response that this answer repeats
+}
+
+/** In how many events a term is, and in how many of them at each level. */
+export interface TermCount {
+  term: string
+  events: number
+  levels?: number[]
+}
+
+/** The order of the index, in which neighbours share its pages: twice as fast. */
+export const byTerm = (a: TermCount, b: TermCount) => (a.term < b.term ? -1 : 1)
+
+const count = (terms: Map<string, TermCount>, term: string, level: number | undefined) => {
+  const counted = terms.get(term) ?? { term, events: 0 }
+  counted.events++
+  if (level !== undefined) {
+    counted.levels ??= LEVELS.map(() => 0)
+    counted.levels[level]!++
+  }
+  terms.set(term, counted)
+}
+
+/** How far a session is indexed with these events, how many of them are messages, and what kind of session it is after them. */
+interface SessionRow {
+  session_id: string
+  sequence: number
+  messages: number
+  mode: SessionKind | undefined
+}
+
+interface EventRow {
+  session_id: string
+  turn: number
+  sequence: number
+  id: string
+  kind: number
+  at: string
+  length: number
+  tsv: string
+  hot: string
+}
+
+/** What events have added to the counts of the index. */
+export interface Added {
+  events: number
+  length: number
+  terms: TermCount[]
+  sessions: SessionRow[]
+}
+
+interface Indexing {
+  kinds: Map<string, SessionKind> // of the sessions before these events
+  ownTools: ReadonlySet<string>
+  giveWay: () => Promise<void>
+}
+
+/** What these events add to each table; `kinds` is kept up to date. An answer that repeats the end of its trace takes that response's place:
+ *  found once, and as what was said. */
+export const indexRows = async (logged: LoggedEvent[], { kinds, ownTools, giveWay }: Indexing) => {
+  const terms = new Map<string, TermCount>()
+  const sessions = new Map<string, { sequence: number; messages: number }>()
+  const events: EventRow[] = []
+  const moves: object[] = []
+  let [length, tokenized] = [0, 0]
+  for (const { session_id, sequence, id, turn, type: logType, author, content, tool_name, at, repeats } of logged) {
+    const type = eventTypeOf(logType, author)
+    sessions.set(session_id, { sequence, messages: (sessions.get(session_id)?.messages ?? 0) + Number(isMessage(logType)) })
+    kinds.set(session_id, sessionKindAfter(kinds.get(session_id)!, type, tool_name, ownTools))
+    if (repeats !== null) {
+      moves.push({ session_id, turn, repeats, sequence, id, at })
+      continue
+    }
+    const text = textOf(type, content, tool_name)
+    if ((tokenized += text.length) > TOKENIZED_AT_ONCE) {
+      await giveWay()
+      tokenized = text.length
+    }
+    const counts = termsOf(text)
+    const { levels, ...columns } = indexed(counts)
+    for (const term of counts.keys()) count(terms, term, levels.get(term))
+    length += columns.length
+    events.push({ session_id, turn, sequence, id, kind: eventTypeNumber(type), at, ...columns })
+  }
+  return {
+    events,
+    moves,
+    terms: [...terms.values()].sort(byTerm),
+    sessions: [...sessions].map(([session_id, upTo]): SessionRow => ({ session_id, ...upTo, mode: kinds.get(session_id) })),
+    length,
+  }
+}
