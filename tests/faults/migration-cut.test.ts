@@ -1,18 +1,17 @@
 // A migration whose connection dies at any of its statements leaves the database as it was, and the next one brings it up to date [P2].
 //   FULL=1 bun test tests/faults/migration-cut.test.ts    at every statement, instead of at a few
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import postgres from 'postgres'
 import type { Database } from '../../db/database.ts'
 import { migrate } from '../../db/migrate.ts'
 import { openPostgres } from '../../db/postgres.ts'
+import { DUMPS, sqlOf } from '../support/dumps.ts'
 import { FULL } from '../support/full.ts'
 import { emptyDatabase, startPostgres, type TestPostgres } from '../support/postgres.ts'
 
 const CUTS = FULL ? Infinity : 4
 const MAY_TAKE_MS = FULL ? 1_200_000 : 180_000
-const dump = new TextDecoder().decode(Bun.gunzipSync(readFileSync(join(import.meta.dir, '../data/upgrade.sql.gz'))))
+const dump = sqlOf(DUMPS[0]!)
 
 let server: TestPostgres
 let old: { url: string; drop(): Promise<void> } // a database of an earlier version

@@ -7,9 +7,19 @@ import { databaseOn, OPTIONS } from '../../db/pglite.ts'
 import { madeForAll } from './empty.ts'
 
 /** A new embedded database. */
-export const embeddedDatabase = async (hasSpace?: () => boolean): Promise<Database> => {
+export const embeddedDatabase = async (hasSpace?: () => boolean): Promise<Database> => databaseOn(await copyOfEmpty(), hasSpace)
+
+/** One that holds what the SQL makes, and nothing else. */
+export const embeddedFrom = async (sql: string): Promise<Database> => {
+  const client = await copyOfEmpty()
+  await client.exec('drop schema public cascade; create schema public')
+  await client.exec(`${sql}; reset all`) // pg_dump leaves an empty search_path
+  return databaseOn(client)
+}
+
+const copyOfEmpty = async (): Promise<PGlite> => {
   template ??= madeForAll ? Bun.file(madeForAll.dump) : dumpOfEmpty()
-  return databaseOn(await PGlite.create({ ...OPTIONS, loadDataDir: await template }), hasSpace)
+  return PGlite.create({ ...OPTIONS, loadDataDir: await template })
 }
 
 let template: Blob | Promise<Blob> | undefined
