@@ -11,12 +11,19 @@ const timed = async (work: Promise<unknown>) => {
 const WORKED_MS = 40
 const work = () => Bun.sleep(WORKED_MS)
 
+/** The shortest of a few, since a busy machine lets any of them take longer. */
+const shortest = async (what: () => Promise<unknown>) => {
+  const took: number[] = []
+  for (let n = 0; n < TRIES; n++) took.push(await timed(work().then(what)))
+  return Math.min(...took) - WORKED_MS
+}
+const TRIES = 5
+
 test('while nobody asks or posts, the index does not rest', async () => {
   const pace = new Pace(() => 0)
   expect(pace.begin()).toBe(false)
-  await work()
-  expect(await timed(pace.giveWay())).toBeLessThan(WORKED_MS)
-  expect(await timed(pace.end(WORKED_MS))).toBeLessThan(WORKED_MS)
+  expect(await shortest(() => pace.giveWay())).toBeLessThan(WORKED_MS)
+  expect(await shortest(() => pace.end(WORKED_MS))).toBeLessThan(WORKED_MS)
 })
 
 test('while a question is under way, and for a moment after it, the index rests three times as long as it worked', async () => {
@@ -28,12 +35,15 @@ test('while a question is under way, and for a moment after it, the index rests 
   expect(await timed(pace.giveWay())).toBeGreaterThan(2.5 * WORKED_MS)
   question.resolve('an answer')
   expect(await answer).toBe('an answer')
-  await work()
-  expect(await timed(pace.giveWay())).toBeGreaterThan(2.5 * WORKED_MS)
+  let rested = 0 // one of a few, since on a busy machine the moment may be over before the work is
+  for (let n = 0; n < TRIES && rested < 2.5 * WORKED_MS; n++) {
+    await pace.during(work())
+    rested = await timed(pace.giveWay())
+  }
+  expect(rested).toBeGreaterThan(2.5 * WORKED_MS)
   await Bun.sleep(250)
   pace.begin()
-  await work()
-  expect(await timed(pace.giveWay())).toBeLessThan(WORKED_MS)
+  expect(await shortest(() => pace.giveWay())).toBeLessThan(WORKED_MS)
 })
 
 test('a question that fails is over too', async () => {
@@ -41,8 +51,7 @@ test('a question that fails is over too', async () => {
   await expect(pace.during(Promise.reject(new Error('gone')))).rejects.toThrow('gone')
   await Bun.sleep(250)
   pace.begin()
-  await work()
-  expect(await timed(pace.giveWay())).toBeLessThan(WORKED_MS)
+  expect(await shortest(() => pace.giveWay())).toBeLessThan(WORKED_MS)
 })
 
 test('above a thousand posts a second batches are small, and the index rests between them, but not within', async () => {
@@ -52,8 +61,7 @@ test('above a thousand posts a second batches are small, and the index rests bet
   await work()
   posted = 1_000
   expect(pace.begin()).toBe(true)
-  await work()
-  expect(await timed(pace.giveWay())).toBeLessThan(WORKED_MS)
+  expect(await shortest(() => pace.giveWay())).toBeLessThan(WORKED_MS)
   expect(await timed(pace.end(WORKED_MS))).toBeGreaterThan(RESTS_AT_LEAST * WORKED_MS)
   expect(pace.begin()).toBe(false)
 })

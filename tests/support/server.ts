@@ -21,16 +21,17 @@ export interface TestServer {
   kill(): Promise<void>
   /** SIGTERM; resolves with the exit code and the milliseconds until then. */
   terminate(): Promise<{ code: number | null; ms: number }>
-  /** Starts it again on the same folder and port; milliseconds until /readyz is green. */
-  restart(): Promise<number>
+  /** Starts it again on the same folder and port, as this program from now on; milliseconds until /readyz is green. */
+  restart(program?: string): Promise<number>
   /** Ends the process, if it runs, and removes the folder. */
   remove(): Promise<void>
 }
 
-const SERVER = join(import.meta.dir, '../../src/server.ts')
+export const THIS_PROGRAM = join(import.meta.dir, '../..')
 const READY_WITHIN_MS = 170_000 // for what hangs: it takes a second or two, and more than a minute on a very busy machine
 
-export const startServer = async (environment: Record<string, string> = {}): Promise<TestServer> => {
+/** `program`: the folder of another version of it. */
+export const startServer = async (environment: Record<string, string> = {}, program = THIS_PROGRAM): Promise<TestServer> => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-test-'))
   if (!environment.DATABASE_URL) await emptyFolderAt(folder)
   const port = await freePort()
@@ -39,9 +40,10 @@ export const startServer = async (environment: Record<string, string> = {}): Pro
   let child: ChildProcess | undefined
   let pid = 0
 
-  const start = async () => {
+  const start = async (next = program) => {
     const from = performance.now()
-    const started = run([], { DATA_DIR: folder, PORT: String(port), ...environment }, printed)
+    program = next
+    const started = run([], { DATA_DIR: folder, PORT: String(port), ...environment }, printed, program)
     child = started
     pid = started.pid!
     started.once('exit', () => child === started && (child = undefined))
@@ -134,9 +136,9 @@ export const gone = (child: ChildProcess): Promise<void> =>
 const LITTLE_COMPILING = { BUN_JSC_useOMGJIT: '0', BUN_JSC_useFTLJIT: '0' }
 
 // In a folder without .env files, and with nothing of our own environment that would configure it.
-const run = (args: string[], environment: Record<string, string>, printed: string[]): ChildProcess => {
+const run = (args: string[], environment: Record<string, string>, printed: string[], program = THIS_PROGRAM): ChildProcess => {
   const { PATH = '', HOME = '' } = process.env
-  const child = spawn(process.execPath, [SERVER, ...args], {
+  const child = spawn(process.execPath, [join(program, 'src/server.ts'), ...args], {
     cwd: tmpdir(),
     env: { PATH, HOME, ...LITTLE_COMPILING, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
