@@ -1,5 +1,5 @@
 // The whole suite: static checks, then all tests, with a browser and a Postgres that it starts and ends itself.
-//   bun run test            REST is tested on both databases, MCP on the embedded one, what only doors and pages do on Postgres
+//   bun run test            each test on both databases: over MCP on the embedded one, over REST on Postgres; doors and pages on Postgres
 //   bun run test --all      all of it on both
 //   bun run test PATH…      these tests alone
 import { spawn, type ChildProcess } from 'node:child_process'

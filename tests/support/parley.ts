@@ -407,10 +407,10 @@ const onEngines = (places: readonly Engine[], body: Body, env: Environment = {},
  *  which does not depend on the database behind it. */
 export const onOneEngine: typeof onEveryEngine = (body, env, options) => onEngines(PLACES.slice(everything ? 0 : -1), body, env, options)
 
-/** The doors to test on an engine. What a door does with an answer does not depend on the database behind it: MCP on Postgres too is for
- *  `bun run test --all`. */
+/** The doors to test on an engine: MCP on the embedded one and REST on Postgres, so that each test runs on each engine and over each door. What
+ *  a door does with an answer does not depend on the database behind it: all four pairs are for `bun run test --all`. */
 export const transportsOn = (engine: Engine) =>
-  engine === 'pglite' || everything ? transports : transports.filter(([transport]) => transport === 'REST')
+  transports.filter(([transport]) => everything || foreignUrl !== undefined || (transport === 'MCP') === (engine === 'pglite'))
 
 /** The body's tests over each transport on each engine. */
 export const throughEveryDoor = (
