@@ -1,5 +1,5 @@
 // The embedded database: one process, one connection, on this very thread.
-import { PGlite, type Transaction } from '@electric-sql/pglite'
+import { PGlite } from '@electric-sql/pglite'
 import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm'
 import {
   constants,
@@ -17,6 +17,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { CHANNEL, OID, queriesOver, rfc3339, unlessLate, withinDeadline, type Database, type RunStatement } from './database.ts'
+import { statementsOn } from './pglite-statements.ts'
 
 const asText = (value: unknown) => value as string
 /** Makes PGlite's values those of the seam (db/database.ts). */
@@ -133,32 +134,45 @@ const turnTaker = () => {
   }
 }
 
+/** Runs `work` with statements that are refused once it has ended: they would come after the transaction. */
+const whileOpen = async <Result>(run: RunStatement, work: (run: RunStatement) => Promise<Result>): Promise<Result> => {
+  let open = true
+  const within: RunStatement = async (statement) => {
+    if (!open) throw new Error('The transaction of this statement has ended.')
+    return run(statement)
+  }
+  try {
+    return await work(within)
+  } finally {
+    open = false
+  }
+}
+
 const SELECT = /^\s*select\b/i
 
 /** The seam over a PGlite that was made with OPTIONS. `hasSpace`: whether there is space to write; reads need none. */
 export const databaseOn = async (client: PGlite, hasSpace = () => true): Promise<Database> => {
   await client.exec(`set time zone 'UTC'; set jit = off`)
   let sent = 0
-  const over =
-    (connection: PGlite | Transaction): RunStatement =>
-    async ({ text, params, asArrays }) => {
-      if (!SELECT.test(text) && !hasSpace())
-        throw new DiskFull(`The disk of DATA_DIR has less than ${SPARE_BYTES / 1024 ** 2} MiB left: nothing is written until it has more.`)
-      sent++
-      return (await connection.query(text, params, { rowMode: asArrays ? 'array' : 'object' })).rows as unknown[]
-    }
-  const run = over(client)
+  const prepared = statementsOn(client)
+  const run: RunStatement = async (statement) => {
+    if (!SELECT.test(statement.text) && !hasSpace())
+      throw new DiskFull(`The disk of DATA_DIR has less than ${SPARE_BYTES / 1024 ** 2} MiB left: nothing is written until it has more.`)
+    sent++
+    return prepared(statement)
+  }
+  const alone: RunStatement = (statement) => client._runExclusiveTransaction(() => run(statement)) // not within a transaction of others
   const turn = turnTaker()
   const transaction: Database['transaction'] = (work, ms) => {
     const begun = unlessLate(work, ms)
     return withinDeadline(
-      turn().then(() => client.transaction((tx) => begun(queriesOver(over(tx))))),
+      turn().then(() => client.transaction(() => whileOpen(run, (within) => begun(queriesOver(within))))),
       ms,
     )
   }
   return {
     engine: 'pglite',
-    ...queriesOver((statement) => withinDeadline(turn().then(() => run(statement)))),
+    ...queriesOver((statement) => withinDeadline(turn().then(() => alone(statement)))),
     transaction,
     unhurried: transaction, // there is one connection, and no limit for a statement
     listen: async (onMessage, onListening) => {

@@ -255,7 +255,7 @@ export const CONTROL: Mutant[] = [
   {
     name: 'control: an answer is found twice',
     breaks: 'an answer and the response that it repeats count once in search',
-    file: 'src/search/event-index.ts',
+    file: 'src/search/event-rows.ts',
     from: `if (repeats !== null) {`,
     to: `if (false) {`,
     tests: control('messages'),
