@@ -7,7 +7,6 @@ import type { Config } from './config.ts'
 import { Refusal, type ErrorBody } from './core/errors.ts'
 import { eventKindsOf } from './core/event-kinds.ts'
 import type { Log } from './core/log.ts'
-import { redacted } from './core/text.ts'
 import { guards } from './doors/http/guards.ts'
 import { isApi, type Env, type Http } from './doors/http/http.ts'
 import { RateLimit } from './doors/http/rate-limit.ts'
@@ -67,7 +66,7 @@ export const createApp = async (services: Services, { toolsets = all, commandSec
   const failed = (error: unknown, c: Http) => errorFor(c, site, errorOf(error, services))
   app.onError(failed)
   app.notFound((c) => {
-    const message = `There is nothing at ${redacted(c.req.path)}. /AGENTS.md and /api/openapi.json list what there is.`
+    const message = 'There is nothing at this address. /AGENTS.md and /api/openapi.json list what there is.'
     return errorFor(c, site, { code: 'not_found', message, details: {} })
   })
 

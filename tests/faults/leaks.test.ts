@@ -1,10 +1,10 @@
 // A credential is handed out once, to its team; after that no byte that anybody is sent, and no row, holds it [P6].
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { readdir } from 'node:fs/promises'
 import postgres from 'postgres'
 import { findCredentials } from '../support/credential-scan.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { databaseOf } from './engines.ts'
+import { everyRow, processes } from './kept.ts'
 import { numbers, until } from './rooms.ts'
 
 const CREATE_KEY = `create-${crypto.randomUUID()}` // acts as a secret: the token is derived from it
@@ -172,7 +172,7 @@ describe('after a whole session no answer, stream, log, metric or row holds a se
     expect(findCredentials([sent], secrets)).toEqual([])
     for (const call of ['post_message', 'join_session', 'ack_messages', 'leave_session']) expect(server.output()).toContain(call)
     expect(findCredentials([server.output()], secrets)).toEqual([])
-    const rows = await everyRow()
+    const rows = await everyRow(database)
     expect(rows).toContain('a finding')
     expect(findCredentials([rows], secrets)).toEqual([])
     expect(findCredentials([await processes()], secrets)).toEqual([])
@@ -189,24 +189,3 @@ test('a credential that came in the address or as the name of a tool is not repe
   answers.push(await ask('GET', `/mcp/${token}`), await mcpCall(token, {}))
   expect(answers.filter(({ text }) => text.includes(token)).map(({ text }) => text)).toEqual([])
 })
-
-// What other users of the machine can read of it: the arguments of every process.
-const processes = async (): Promise<string> => {
-  const lines = (await readdir('/proc'))
-    .filter((name) => /^\d+$/.test(name))
-    .map((pid) =>
-      Bun.file(`/proc/${pid}/cmdline`)
-        .text()
-        .catch(() => ''),
-    )
-  return (await Promise.all(lines)).join('\n')
-}
-
-const everyRow = async (): Promise<string> => {
-  const tables = await database<{ name: string }[]>`
-    select format('%I.%I', table_schema, table_name) as name from information_schema.tables
-    where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')`
-  expect(tables.length).toBeGreaterThan(5)
-  const rows = await Promise.all(tables.map(({ name }) => database.unsafe<{ row: string }[]>(`select t::text as row from ${name} t`)))
-  return rows.flat().map(({ row }) => row).join('\n') // prettier-ignore
-}

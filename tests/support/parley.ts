@@ -156,7 +156,7 @@ const foreignParley = async ({ env = {}, intervals: _, ...options }: Start): Pro
 
 const IN_PROCESS: Record<string, string> = { services: 'the process’s own services', database: 'the database itself', logged: 'the log' }
 
-const requestOf = (path: string, { method, headers, ...rest }: Omit<Sending, 'address'>): Request =>
+export const requestOf = (path: string, { method, headers, ...rest }: Omit<Sending, 'address'>): Request =>
   new Request(`${BASE}${path}`, {
     method: method ?? (rest.body === undefined ? 'GET' : 'POST'),
     headers: { host: new URL(BASE).host, ...headers },
@@ -164,7 +164,7 @@ const requestOf = (path: string, { method, headers, ...rest }: Omit<Sending, 'ad
     ...rest,
   })
 
-const clientsOf = (answer: (request: Request) => Response | Promise<Response>) => {
+export const clientsOf = (answer: (request: Request) => Response | Promise<Response>) => {
   const clients = new Map<string, Promise<Client>>()
   /** The SDK's client, connected once for each path. */
   const client = (path = '/mcp', headers: Record<string, string> = {}): Promise<Client> => {
