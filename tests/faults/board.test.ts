@@ -4,7 +4,7 @@ import { claim, itemOf, plan, silentFor, threeTeams, workEvents } from '../suppo
 import { done, room, seat, startParley, viaRest, type Call, type Parley, type Seat, type Served } from '../support/parley.ts'
 import { startServer } from '../support/server.ts'
 import { FULL } from '../support/full.ts'
-import { databaseOf, ENGINES } from './engines.ts'
+import { databaseOf, HERE } from './engines.ts'
 import { call as send } from './rooms.ts'
 
 const ROUNDS = FULL ? 20 : 2
@@ -14,7 +14,7 @@ const LEASE_S = 1_800
 
 const LONG_MS = 180_000
 
-describe.each(ENGINES)('on %s, through two instances', (engine) => {
+describe.each(HERE)('on %s, through two instances', (engine) => {
   let parley: Parley
   let other: Served
   beforeAll(async () => {
@@ -180,7 +180,7 @@ describe.each(ENGINES)('on %s, through two instances', (engine) => {
   )
 })
 
-test.each(ENGINES)(
+test.each(HERE)(
   'on %s a server killed between a claim and its answer: the retry with its key gives the item, which is claimed once',
   async (engine) => {
     const { environment, drop } = await databaseOf(engine)

@@ -159,7 +159,7 @@ describe('with a server in this process', () => {
     LONG_MS,
   )
 
-  test(
+  test.skipIf(!FULL)(
     'a session that is archived while its CLI works: the CLI is interrupted, nothing of it is left, and the runner works on elsewhere',
     async () => {
       const { site, session_id, send, task_id } = await scene()
@@ -175,7 +175,7 @@ describe('with a server in this process', () => {
     LONG_MS,
   )
 
-  test(
+  test.skipIf(!FULL)(
     'a parent that is archived while its child works: the child ends as it would, and the parent has it in its log when it is restored',
     async () => {
       const { session_id, log, task_id } = await scene()
@@ -230,7 +230,7 @@ describe('with a server in this process', () => {
     LONG_MS,
   )
 
-  test(
+  test.skipIf(!FULL)(
     'a worktree that is given twice is one; that of two runners is two, and each works for the sessions of its own',
     async () => {
       const site = newSite(program, `app-${++count}`)

@@ -8,10 +8,9 @@ import { bearer } from '../support/keys.ts'
 import { startControlled, type Controlled } from '../support/controlled.ts'
 import { buildRunner, newSite, until, type Site, type Started } from '../support/runner.ts'
 import { startServer, type TestServer } from '../support/server.ts'
-import { databaseOf, ENGINES } from './engines.ts'
+import { databaseOf, HERE } from './engines.ts'
 import { FULL } from '../support/full.ts'
 
-const HERE = FULL ? ENGINES : (['postgres'] as const) // two instances, which is the harder case
 const RUNNERS = FULL ? 5 : 2
 const SESSIONS = FULL ? 10 : 4
 const PROMPTS = FULL ? 5 : 3 // to each session

@@ -4,12 +4,15 @@ import type { Database } from '../../db/database.ts'
 import { createApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { createServices, type Options } from '../../src/process/services.ts'
+import { FULL } from '../support/full.ts'
 import { freshDatabase, startPostgres } from '../support/postgres.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import type { Send } from './rooms.ts'
 import { embeddedDatabase } from '../support/pglite.ts'
 
 export const ENGINES = ['pglite', 'postgres'] as const
+/** Where faults are tried in their short form that both engines meet alike: on Postgres, where there are several instances. */
+export const HERE: readonly Engine[] = FULL ? ENGINES : ['postgres']
 export type Engine = (typeof ENGINES)[number]
 
 /** The environment variables that give a server process its database, and `drop`, which removes that database again. */

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { oldestProgramOf } from '../../db/migrate.ts'
 import { runServer, startServer } from '../support/server.ts'
-import { databaseOf, ENGINES } from './engines.ts'
+import { databaseOf, HERE } from './engines.ts'
 import { openRoom, post, until } from './rooms.ts'
 import { shortOf } from '../support/full.ts'
 
@@ -40,7 +40,7 @@ const newerProgram = (declaration: (newestOfOurs: string) => string) => {
   }
 }
 
-describe.each(ENGINES)('on %s', (engine) => {
+describe.each(HERE)('on %s', (engine) => {
   /** A database that a server of ours has used, and a newer program has migrated since. */
   const migratedSince = async (declaration: (newestOfOurs: string) => string) => {
     const { environment, drop } = await databaseOf(engine)

@@ -3,11 +3,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startServer, type TestServer } from '../support/server.ts'
 import { expectDecidedOnce } from './decided.ts'
-import { databaseOf, ENGINES } from './engines.ts'
+import { databaseOf, HERE } from './engines.ts'
 import { openRoom, readFeed, until, type Room } from './rooms.ts'
 import { FULL } from '../support/full.ts'
 
-const HERE = FULL ? ENGINES : (['postgres'] as const) // two instances, which is the harder case
 const ROUNDS = FULL ? 100 : 20 // of each race
 const KILLS = FULL ? 40 : 1 // of each server
 const OPERATOR_KEY = 'chosen by a person'

@@ -2,7 +2,7 @@
 //   FULL=1 bun test tests/faults/stop.test.ts    130 waits and 100 streams
 import { describe, expect, test } from 'bun:test'
 import { startServer } from '../support/server.ts'
-import { databaseOf, ENGINES } from './engines.ts'
+import { databaseOf, HERE } from './engines.ts'
 import { expectFaultless, type Entry } from './checker.ts'
 import { acked, frames, gauge, numbers, openRoom, post, readBy, readFeed, sent, until, wait, type Room } from './rooms.ts'
 import { whileBusy } from '../support/cpu.ts'
@@ -13,7 +13,7 @@ const STREAMS = FULL ? 100 : 20
 const TEAMS = 16 // a team holds 32 waits at the most
 const LAST = TEAMS - 1 // each but the convener joined with an event
 
-describe.each(ENGINES)('on %s', (engine) => {
+describe.each(HERE)('on %s', (engine) => {
   test('SIGTERM ends waits, streams and posters in good order, and the process with 0', async () => {
     const { environment, drop } = await databaseOf(engine)
     const server = await startServer(environment)

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { history } from '../../bench/corpus.ts'
 import { SEARCHED_BY_DEFAULT } from '../../src/core/event-types.ts'
 import { B, K1, termsOf } from '../../src/search/tokenizer.ts'
-import { databaseOf, ENGINES } from '../faults/engines.ts'
+import { databaseOf, HERE } from '../faults/engines.ts'
 import { openRoom, post } from '../faults/rooms.ts'
 import { askOverRest, indexed, trace, type Step } from '../support/history.ts'
 import { done, onEveryEngine, room, soon, viaRest, type Served } from '../support/parley.ts'
@@ -273,7 +273,7 @@ describe('a server', () => {
       await fetch(`${url}/api/history/${tool}`, { method: 'POST', body: JSON.stringify(input), signal: AbortSignal.timeout(20_000) })
     ).json()) as any
 
-  test.each(ENGINES)(
+  test.each(HERE)(
     'on %s finds after a kill all that was acknowledged before, and its reindex command works beside it',
     async (engine) => {
       const { environment, drop } = await databaseOf(engine)
