@@ -7,7 +7,7 @@
 // turns (aim p95 50 ms) and open(session) of 1,000 (aim p95 150 ms).
 //   bun bench/search.ts import [events, 100000] [--no-statistics] [--short] [--keep]
 //   bun bench/search.ts import --on URL
-// In a folder: 10 million events take about DISK and TIME to build; without --judged only the questions are timed, since BM25 over so many takes long.
+// In a folder only the questions are timed, unless --judged: BM25 over so many events takes long.
 // --no-statistics keeps Postgres from gathering any; --short takes the first 25 words of each text, so that batches have more events;
 // --keep leaves the database, and --on asks such a one while its index catches up with what it is behind.
 import { rmSync, mkdtempSync } from 'node:fs'
