@@ -67,9 +67,9 @@ const runAll = async (database: TestPostgres, browser: string | undefined): Prom
   }
 }
 
-// More than twice as many as there are cores: many tests wait, for a process or a connection that they killed, froze or cut to come back. Each takes the
+// Twice as many as there are cores: many tests wait, for a process or a connection that they killed, froze or cut to come back. Each takes the
 // next file that nobody has begun, and keeps the modules that the one before has loaded.
-const PARALLEL = [`--parallel=${Math.ceil(2.5 * availableParallelism())}`, '--no-isolate']
+const PARALLEL = [`--parallel=${2 * availableParallelism()}`, '--no-isolate']
 
 const testEnv = ({ url, pid, dir, port }: TestPostgres, browser: string | undefined): Record<string, string> => ({
   TEST_DATABASE_URL: url,
