@@ -5,11 +5,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import { bearer } from '../support/keys.ts'
+import { FULL } from '../support/full.ts'
 import { done, seat, type As, type Call } from '../support/parley.ts'
 import { called, gave, said } from '../support/played-runner.ts'
 import { filled, FILES, OF_ALL, OF_SESSION, readings, type Places } from './day/readings.ts'
 import { openDay, type Scene } from './day/scene.ts'
-import { ENGINES } from './engines.ts'
+import { ENGINES, HERE } from './engines.ts'
 import { everyFile, everyRow, processes } from './kept.ts'
 import { until } from './rooms.ts'
 
@@ -40,7 +41,7 @@ describe.each(ENGINES)('a day, %s', (engine) => {
 
   const printed: string[] = []
   const keys: Record<string, string> = {}
-  const places = { sessions: [] as string[] } as unknown as Places
+  const places = {} as Places
   let robin: string
   let vera: string
   let viewer: string
@@ -63,7 +64,7 @@ describe.each(ENGINES)('a day, %s', (engine) => {
     const create = () =>
       done(rest('create_session', { title: 'The parser', description: '', creator_team_name: 'Alex' }, { headers: access, key }))
     const made = await create()
-    session_id = made.session_id
+    session_id = places.room = made.session_id
     alex = teamIn('Alex’s team_id', made)
     expect(await create()).toEqual(made)
     day.isTold('Alex’s team_id')
@@ -118,7 +119,7 @@ describe.each(ENGINES)('a day, %s', (engine) => {
     const { session_id: driven } = await steering('control.create_session', { title: 'The printer', worktree_id: places.worktree })
     await steering('control.send_prompt', { session_id: driven, prompt: 'Print it.' })
     const [task] = (await runner('control.take_tasks', { runner_id, running: [], timeout: 10 })).tasks
-    const own = keyIn('agent', task.agent_key)
+    const own = (keys.agent = keyIn('agent', task.agent_key))
     const agent = via(mcp, own)
     const team_id = teamIn('the agent’s team_id', await agent('join_session', { session_id: driven, team_name: 'The agent' }))
     await agent('post_message', { session_id: driven, team_id, content: 'I am here.' })
@@ -136,7 +137,7 @@ describe.each(ENGINES)('a day, %s', (engine) => {
     await runner('control.finish_task', { ...of, status: 'completed', answer: `Printed with ${keys.full}.` })
     const told = JSON.stringify(await steering('control.get_messages', { session_id: driven }))
     expect(told).toContain(`Printed with ${keys.full!.slice(0, 16)}…`)
-    places.sessions = [session_id, driven, '']
+    places.driven = driven
   }, 180_000)
 
   test('they propose, decide, bring a transcript, change settings, are told', async () => {
@@ -148,7 +149,7 @@ describe.each(ENGINES)('a day, %s', (engine) => {
     const message = { role: 'user', content: `I am ${bea}, with ${keys.read}.` }
     const line = { type: 'user', uuid: crypto.randomUUID(), sessionId: crypto.randomUUID(), message }
     const imported = await day.send('/api/traces?name=a.jsonl', { headers: access, body: JSON.stringify(line) })
-    places.sessions[2] = ((await imported.json()) as { session_id: string }).session_id
+    places.imported = ((await imported.json()) as { session_id: string }).session_id
     await form('/settings/wakes', { wakes_per_hour: '7' }, robin)
     await form('/settings/loop-guard', { mode: 'warn', posts: '12', likeness: '0.9' }, robin)
     const endpoint = `https://127.0.0.1/${day.isSecret('the secret within a push endpoint', crypto.randomUUID())}`
@@ -157,27 +158,36 @@ describe.each(ENGINES)('a day, %s', (engine) => {
     await until('people were told', 60_000, () => notified.bodies.some(({ kind }) => kind === 'proposal'))
   }, 180_000)
 
-  test('everybody reads all that they may', async () => {
-    const { day, access, mcp, get } = scene
-    const unread: string[] = []
-    for (const route of [...OF_SESSION, ...OF_ALL]) {
-      const paths = new Set(places.sessions.map((id) => filled(route, id, places)))
-      const answers = await Promise.all([...paths].map((path) => get(path, { cookie: robin })))
-      if (!answers.some(({ status }) => status === 200)) unread.push(route)
-    }
-    expect(unread).toEqual([])
-    for (const route of OF_SESSION) for (const cookie of [shared, viewer]) await get(filled(route, session_id, places), { cookie })
-    for (const route of OF_ALL) await get(filled(route, '', places))
-    for (const key of Object.values(keys)) for (const path of [...FILES, `/sessions/${session_id}`]) await get(path, bearer(key))
-    const callers: As[] = [{ person: robin }, { team: alex, headers: access }, { headers: bearer(keys.read!) }]
-    for (const { path, sending } of callers.flatMap((as) => readings(places, as))) await (await day.send(path, sending)).text()
-    const byMcp = {
-      'history.open': { id: `session:${session_id}` },
-      'history.search_sessions': { query: 'lexer' },
-      'records.search_content': { query: 'By hand' },
-    }
-    for (const [name, input] of Object.entries(byMcp)) await done(mcp(name, input, { headers: bearer(keys.read!) }))
-  }, 180_000)
+  // What is shown does not depend on the database behind it.
+  test.skipIf(!HERE.includes(engine))(
+    'everybody reads all that they may',
+    async () => {
+      const { day, access, mcp, get } = scene
+      const sessions = [places.driven, places.room, places.imported]
+      const unread: string[] = []
+      for (const route of [...OF_SESSION, ...OF_ALL]) {
+        let read = false
+        // The first session that has it is enough, but in the long form.
+        for (const path of new Set(sessions.map((id) => filled(route, id, places))))
+          if (!read || FULL) read = (await get(path, { cookie: robin })).status === 200 || read
+        if (!read) unread.push(route)
+      }
+      expect(unread).toEqual([])
+      for (const path of ['', '.md', '/turns/1', '/feed.jsonl']) await get(`/sessions/${places.imported}${path}`, { cookie: robin })
+      for (const route of OF_SESSION) await get(filled(route, session_id, places), { cookie: shared })
+      for (const route of OF_ALL) for (const headers of [{}, { cookie: viewer }]) await get(filled(route, '', places), headers)
+      for (const key of Object.values(keys)) for (const path of [...FILES, `/sessions/${session_id}`]) await get(path, bearer(key))
+      const callers: As[] = [{ person: robin }, { team: alex, headers: access }, { headers: bearer(keys.read!) }]
+      for (const { path, sending } of callers.flatMap((as) => readings(places, as))) await (await day.send(path, sending)).text()
+      const byMcp = {
+        'history.open': { id: `session:${session_id}` },
+        'history.search_sessions': { query: 'lexer' },
+        'records.search_content': { query: 'By hand' },
+      }
+      for (const [name, input] of Object.entries(byMcp)) await done(mcp(name, input, { headers: bearer(keys.read!) }))
+    },
+    180_000,
+  )
 
   test('what is wrong is not repeated', async () => {
     const { day, chosen, access, get } = scene
@@ -200,7 +210,7 @@ describe.each(ENGINES)('a day, %s', (engine) => {
     await done(rest('leave_session', { session_id }, { team: bea }))
     await done(rest('conclude_session', { session_id, summary_section: 'By hand.' }, { team: alex, headers: access }))
     await form('/sign-out', {}, vera)
-    printed.push(await command('purge', '--older-than', '1d', '--rooms', '--traces'))
+    if (FULL || engine === 'postgres') printed.push(await command('purge', '--older-than', '1d', '--rooms', '--traces'))
     if (engine === 'postgres') return
     printed.push(await command('backup', join(scratch, 'backup')))
     const unpacked = Bun.gunzipSync(readFileSync(join(scratch, 'backup')))

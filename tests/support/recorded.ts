@@ -15,8 +15,6 @@ interface Credential {
   told: Set<Sent>
 }
 
-export type Recorded = ReturnType<typeof recordedAt>
-
 const PATIENCE_MS = 170_000 // for what hangs
 const IDS = /[0-9a-f]{8}-[0-9a-f-]{27}(\.[\w-]{32})?/g
 

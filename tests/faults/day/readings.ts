@@ -4,7 +4,9 @@ import { operations, restRequest, type As } from '../../support/parley.ts'
 
 /** What has come to be, by its id. */
 export interface Places {
-  sessions: [room: string, driven: string, imported: string]
+  room: string
+  driven: string
+  imported: string
   item: string
   proposal: string
   record: string
@@ -32,8 +34,8 @@ export const filled = (route: string, session: string, { proposal, ...places }: 
 
 const READS = operations.filter(({ effect }) => effect === 'read')
 
-/** The requests by which this caller asks all that can be asked, of the first session where one must be named. */
-export const readings = ({ sessions: [session_id], proposal }: Places, as: As) => {
+/** The requests by which this caller asks all that can be asked, of the room where a session must be named. */
+export const readings = ({ room: session_id, proposal }: Places, as: As) => {
   const values = { session_id, meeting_id: session_id, id: `session:${session_id}`, proposal_id: proposal, query: 'lexer' }
   const given = { ...values, timeout: 0, since_cursor: 0 }
   return READS.map(({ fullName, input }) =>
