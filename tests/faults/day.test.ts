@@ -88,7 +88,7 @@ describe.each(ENGINES)('a day, %s', (engine) => {
   }, 180_000)
 
   test('they talk by every door, ask people, and say secrets by mistake', async () => {
-    const { access, rest, mcp, form, follow } = scene
+    const { chosen, access, rest, mcp, form, follow } = scene
     await follow(`/api/sessions/${session_id}/stream`, { ...access, 'x-team-id': alex })
     for (const cookie of [robin, shared]) await follow(`/sessions/${session_id}/live?after=0`, { cookie })
     await follow('/approvals/live', { cookie: robin })
@@ -100,7 +100,7 @@ describe.each(ENGINES)('a day, %s', (engine) => {
     const { message_id } = await done(a('post_message', { content: 'Who takes the lexer?', to: ['Robin'], expects_reply: true }))
     await waiting
     await form(`/sessions/${session_id}/messages`, { text: 'Bea does.', reply_to: message_id }, robin)
-    for (const secret of [bea, keys.full!, keys.read!, `see ${keys.run}`])
+    for (const secret of [bea, keys.full!, keys.read!, `see ${keys.run}`, `with ${chosen.ACCESS_TOKEN}`])
       for (const team of [a, b]) expect((await team('post_message', { content: secret })).ok).toBe(false)
     places.item = (await done(b('plan_work', { items: [{ title: 'Build the lexer' }] }))).items[0].item_id
     await done(b('append_to_session_doc', { text: '- the lexer' }))
@@ -109,7 +109,7 @@ describe.each(ENGINES)('a day, %s', (engine) => {
   }, 180_000)
 
   test('an agent works for them, and prints what it should not', async () => {
-    const { rest, mcp, form, keyIn, teamIn } = scene
+    const { chosen, rest, mcp, form, keyIn, teamIn } = scene
     const via = (call: Call, key: string) => (name: string, input: object) => done(call(name, { ...input }, { headers: bearer(key) }))
     const [runner, steering] = [via(rest, keys.run!), via(mcp, keys.full!)]
     const worktree = { path: '/code/parser', repo_full_name: 'acme/parser', branch: 'main', head: '0'.repeat(40) }
@@ -127,7 +127,7 @@ describe.each(ENGINES)('a day, %s', (engine) => {
     const events = [
       said(`I use ${own}.`),
       called('Bash', { command: `curl -H 'x-team-id: ${bea}' ${keys.full}` }),
-      gave(`${alex} ${keys.run}`),
+      gave(`${alex} ${keys.run} ${chosen.ACCESS_TOKEN}`),
     ]
     const of = { runner_id, task_id: task.task_id }
     await runner('control.add_task_events', { ...of, events: events.map((event) => ({ key: crypto.randomUUID(), ...event })) })
@@ -146,7 +146,7 @@ describe.each(ENGINES)('a day, %s', (engine) => {
     places.proposal = (await done(mcp('records.propose_decision', decision, { team: alex, headers: access }))).id
     await form(`/approvals/${places.proposal}`, { action: 'approve' }, robin)
     places.record = (await done(rest('records.get_decisions', {}, { person: robin }))).decisions[0].decision_id
-    const message = { role: 'user', content: `I am ${bea}, with ${keys.read}.` }
+    const message = { role: 'user', content: `I am ${bea}, with ${keys.read} and ${access.authorization}.` }
     const line = { type: 'user', uuid: crypto.randomUUID(), sessionId: crypto.randomUUID(), message }
     const imported = await day.send('/api/traces?name=a.jsonl', { headers: access, body: JSON.stringify(line) })
     places.imported = ((await imported.json()) as { session_id: string }).session_id
@@ -194,8 +194,8 @@ describe.each(ENGINES)('a day, %s', (engine) => {
     for (const secret of [bea, keys.full!, chosen.ACCESS_TOKEN, chosen.OPERATOR_KEY]) {
       const headers = { ...access, 'x-team-id': secret }
       const befores = ['/api/', '/?key=', '/shared/', '/join/', '/sign-in?key=wrong-']
-      // What somebody chose has no form of its own: as the id of a session it is told from no other wrong one.
-      if (!Object.values(chosen).includes(secret)) befores.push('/sessions/')
+      // An operator's own key has no form: as the id of a session it is told from no other wrong one.
+      if (secret !== chosen.OPERATOR_KEY) befores.push('/sessions/')
       for (const before of befores) await get(`${before}${secret}`, headers)
       await (await day.send('/api/sessions', { headers, body: `{"${secret}": ` })).text()
     }
