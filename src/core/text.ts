@@ -24,15 +24,15 @@ export const keepSecret = (secret: string): void => {
 }
 
 export const holdsSecret = (text: string, own?: string) =>
-  (own !== undefined && text.includes(own)) ||
-  SECRETS.some((shape) => shape.test(text)) ||
-  (chosen.size > 0 && [...chosen].some((secret) => text.includes(secret)))
+  (own !== undefined && text.includes(own)) || SECRETS.some((shape) => shape.test(text)) || holdsChosen(text)
+
+const holdsChosen = (text: string): boolean => chosen.size > 0 && [...chosen].some((secret) => text.includes(secret))
 
 /** The text with the secret part of everything that looks like one of our credentials removed. For logs and imports. */
-export const redacted = (text: string) => {
-  const kept = EVERY_SECRET.reduce((left, shape) => left.replace(shape, '$1…'), text)
-  return chosen.size === 0 ? kept : [...chosen].reduce((left, secret) => left.replaceAll(secret, '…'), kept)
-}
+export const redacted = (text: string) => withoutChosen(EVERY_SECRET.reduce((kept, shape) => kept.replace(shape, '$1…'), text))
+
+const withoutChosen = (text: string): string =>
+  holdsChosen(text) ? [...chosen].reduce((kept, one) => kept.replaceAll(one, '…'), text) : text
 
 /** Refuses a value if any string in it cannot be stored or would give a credential away. `own`: the caller's own secret. */
 export const checkTexts = (value: unknown, own?: string, field = ''): void => {
