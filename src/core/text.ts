@@ -10,15 +10,29 @@ const SECRETS = [
   /(?<![A-Za-z0-9])(op_)(?=[\w-]{0,31}[A-Z])[\w-]{32}/, // not within loop_…, and not an identifier in lower case
 ]
 const EVERY_SECRET = SECRETS.map((shape) => new RegExp(shape, `g${shape.flags}`))
+// What has no shape, because an operator chose it. Of the whole process: a text takes many ways, and each must know.
+const chosen = new Set<string>()
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
 
 export const utf8Bytes = (text: string) => Buffer.byteLength(text)
 
+/** From now on this text is a credential of ours too. Only for one that may be tried without a limit anyway: whoever writes can find out
+ *  whether a text is refused. */
+export const keepSecret = (secret: string): void => {
+  chosen.add(secret)
+  chosen.add(JSON.stringify(secret).slice(1, -1)) // as it stands in a line of the log
+}
+
 export const holdsSecret = (text: string, own?: string) =>
-  (own !== undefined && text.includes(own)) || SECRETS.some((shape) => shape.test(text))
+  (own !== undefined && text.includes(own)) || SECRETS.some((shape) => shape.test(text)) || holdsChosen(text)
+
+const holdsChosen = (text: string): boolean => chosen.size > 0 && [...chosen].some((secret) => text.includes(secret))
 
 /** The text with the secret part of everything that looks like one of our credentials removed. For logs and imports. */
-export const redacted = (text: string) => EVERY_SECRET.reduce((kept, shape) => kept.replace(shape, '$1…'), text)
+export const redacted = (text: string) => withoutChosen(EVERY_SECRET.reduce((kept, shape) => kept.replace(shape, '$1…'), text))
+
+const withoutChosen = (text: string): string =>
+  holdsChosen(text) ? [...chosen].reduce((kept, one) => kept.replaceAll(one, '…'), text) : text
 
 /** Refuses a value if any string in it cannot be stored or would give a credential away. `own`: the caller's own secret. */
 export const checkTexts = (value: unknown, own?: string, field = ''): void => {

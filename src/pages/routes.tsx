@@ -111,6 +111,9 @@ const WRITE: Routes = {
   '/theme': saveTheme,
 }
 
+/** The paths of all pages and files that people read. */
+export const READ_PATHS: readonly string[] = [...Object.keys(FILES), ...Object.keys(READ)]
+
 const WORKER_PATH = '/sw.js' // a service worker reaches the pages below its own path alone
 
 export const pageRoutes = (site: Site) => {

@@ -11,6 +11,7 @@ import type { Log } from '../core/log.ts'
 import { Metrics } from '../core/metrics.ts'
 import { Presence } from '../core/presence.ts'
 import { Shares } from '../core/shares.ts'
+import { keepSecret } from '../core/text.ts'
 import { concurrencyLimit } from '../core/concurrency-limit.ts'
 import { createCredentials, lastUsesJob, type Credentials } from './credentials.ts'
 import { degradedModesJob } from './degraded.ts'
@@ -53,6 +54,7 @@ export interface Options {
 /** Puts one process together over a database that is migrated. Resolves when it hears the other instances and its background work has
  *  begun; `drain`, then `close` end it, the database too. */
 export const createServices = async (database: Database, config: Config, log: Log, options: Options = {}) => {
+  if (config.ACCESS_TOKEN) keepSecret(config.ACCESS_TOKEN)
   const { clock = new Clock(), ownTools, pushSender, ownUrl = () => urlAt(config.HOST, config.PORT) } = options
   const presence = new Presence(clock)
   const metrics = new Metrics()

@@ -18,7 +18,7 @@ let id: string
 let callers: Record<string, As>
 
 const UNKNOWN = `11111111-2222-4333-8444-555555555555.${'aB3_'.repeat(8)}`
-const SCOPES = ['read', 'sess', 'run'] as const satisfies KeyScope[]
+const SCOPES = ['read', 'sess', 'run', 'agent'] as const satisfies KeyScope[]
 
 beforeAll(async () => {
   parley = await startParley({ env: { VIEWER_PASSWORD: 'a password for viewers' } })
@@ -32,6 +32,10 @@ beforeAll(async () => {
   await revokeKey(parley.services, row!.id)
   const signedOut = await cookieOf(parley, { name: 'Robin', role: 'person' })
   await endSignIn(parley.services, signInIdOf(signedOut))
+  const sharing: As = { team: undefined, person: await cookieOf(parley, { name: 'Nora', role: 'person' }) }
+  const link = new URL((await done(here.alex('share_session', {}, sharing))).url)
+  const shared = (await parley.send(link.pathname)).headers.getSetCookie()[0]!.split(';')[0]!
+  expect((await parley.send(`/sessions/${id}`, { headers: { cookie: shared } })).status).toBe(200)
   callers = {
     nobody: {},
     'no token at all': { team: 'team 1' },
@@ -42,6 +46,7 @@ beforeAll(async () => {
     'a revoked key': { headers: bearer(revoked) },
     'a signed-out person': { person: signedOut },
     'an invented cookie': { person: 'parley=11111111-2222-4333-8444-555555555555.aaaa' },
+    'a reader by a share link': { person: shared },
     'a viewer': { person: await cookieOf(parley, { name: 'Vera', role: 'reader' }) },
   }
   for (const scope of SCOPES) callers[scope] = { headers: bearer(await keyOf(parley, scope, id)) }

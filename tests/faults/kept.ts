@@ -1,6 +1,8 @@
 // What others can read of a server, beside what it sends.
 import { expect } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
+import { join, relative } from 'node:path'
 import type postgres from 'postgres'
 
 /** What other users of the machine can read of it: the arguments of every process. */
@@ -24,3 +26,10 @@ export const everyRow = async (database: postgres.Sql): Promise<string> => {
   const rows = await Promise.all(tables.map(({ name }) => database.unsafe<{ row: string }[]>(`select t::text as row from ${name} t`)))
   return rows.flat().map(({ row }) => row).join('\n') // prettier-ignore
 }
+
+/** Every file below a folder, by its path there. */
+export const everyFile = (folder: string): [path: string, bytes: Uint8Array][] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .map((path) => [relative(folder, path), readFileSync(path)])

@@ -518,6 +518,14 @@ const REDACTION: Mutant[] = [
     tests: tests('quick/log', 'quick/text'),
   },
   {
+    name: 'secret: the access token is a word like any other',
+    breaks: 'what an operator chose as a credential is refused in texts, and cut out of logs and imports',
+    file: TEXT,
+    from: `  chosen.add(secret)\n`,
+    to: ``,
+    tests: tests('quick/text'),
+  },
+  {
     name: 'secret: a name may hide its direction',
     breaks: 'nobody takes another’s name by invisible marks',
     file: TEXT,

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { Refusal } from '../../src/core/errors.ts'
-import { checkTexts, holdsSecret, isBlank, nameIsPlain, nameKey, redacted } from '../../src/core/text.ts'
+import { checkTexts, holdsSecret, isBlank, keepSecret, nameIsPlain, nameKey, redacted } from '../../src/core/text.ts'
 import { HEX, TOKEN } from '../support/secrets.ts'
 
 const refusalOf = (act: () => void): Refusal | undefined => {
@@ -66,4 +66,12 @@ test('a plain name has no invisible marks', () => {
 
 test('redaction keeps what is public', () => {
   expect(redacted(`handle ${TOKEN.slice(0, 36)} stays`)).toBe(`handle ${TOKEN.slice(0, 36)} stays`)
+})
+
+test('what an operator chose is a credential like ours once it is known, in a line of JSON too', () => {
+  const secret = `"quoted" ${crypto.randomUUID()}`
+  expect([holdsSecret(`see ${secret}`), redacted(secret)]).toEqual([false, secret])
+  keepSecret(secret)
+  expect([holdsSecret(`see ${secret}`), redacted(`see ${secret}.`)]).toEqual([true, 'see ….'])
+  expect(redacted(JSON.stringify({ secret }))).toBe('{"secret":"…"}')
 })

@@ -24,13 +24,19 @@ const base64At = (secret: string, before: number): string => {
   return padded.slice(Math.ceil((before * 8) / 6), Math.floor(((before + Buffer.byteLength(secret)) * 8) / 6))
 }
 
+/** The same in the alphabet of base64url. */
+const urlSafe = (base64: string) => base64.replaceAll('+', '-').replaceAll('/', '_')
+
 /** What of these credentials stands in the bytes, given as the chunks in which they came: one that is split over two is found. */
 export const findCredentials = (chunks: readonly (string | Uint8Array)[], credentials: readonly string[]): Found[] => {
-  const text = Buffer.concat(chunks.map((chunk) => (typeof chunk === 'string' ? Buffer.from(chunk) : chunk))).toString('latin1')
-  const urlSafe = text.replaceAll('-', '+').replaceAll('_', '/')
-  const holds = (form: string, one: string) => text.includes(one) || (form === 'base64' && urlSafe.includes(one))
+  const [first, ...more] = chunks.map((chunk) => Buffer.from(chunk as Uint8Array))
+  const bytes = first === undefined || more.length > 0 ? Buffer.concat([first ?? Buffer.of(), ...more]) : first
   return credentials.flatMap((secret, credential) => {
-    const forms = formsOf(secret).filter(([form, one]) => holds(form, Buffer.from(one).toString('latin1')))
-    return [...new Set(forms.map(([form]) => form))].map((form) => ({ credential, form }))
+    // Most secrets look the same in most forms: each text is looked for once, for a data folder has a hundred million bytes.
+    const texts = new Map<string, string[]>()
+    for (const [form, text] of formsOf(secret))
+      for (const one of form === 'base64' ? [text, urlSafe(text)] : [text]) texts.set(one, [...(texts.get(one) ?? []), form])
+    const found = [...texts].flatMap(([text, forms]) => (bytes.includes(text) ? forms : []))
+    return [...new Set(found)].map((form) => ({ credential, form }))
   })
 }
