@@ -52,7 +52,7 @@ test('a person prompts the agent, watches it work, and has its answer in the fee
     await page.click('[aria-label="Send the prompt"]')
     await page.locator('.row-message', { hasText: 'Prompted by Robin' }).waitFor(SOON)
     await page.locator('.row-message', { hasText: 'Queued · next' }).waitFor(SOON)
-    expect(await page.inputValue('#prompt')).toBe('') // a new, empty form
+    await page.waitForFunction(() => document.querySelector<HTMLTextAreaElement>('#prompt')!.value === '', undefined, SOON) // a new form
 
     const { task_id } = await taken(agents, session)
     await agents.tell(task_id, [
