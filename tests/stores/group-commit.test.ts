@@ -199,7 +199,8 @@ onEveryEngine((parley, engine) => {
       const { promise: released, resolve: release } = Promise.withResolvers<void>()
       const { promise: locked, resolve: isLocked } = Promise.withResolvers<void>()
       const holder = parley().database.transaction(async ({ query }) => {
-        await query('select 1 from sessions where id = any($1::uuid[]) for update', [`{${ids.join()}}`])
+        // As posts lock it: what only refers to a session, as the index does in the background, does not wait.
+        await query('select 1 from sessions where id = any($1::uuid[]) for no key update', [`{${ids.join()}}`])
         isLocked()
         await released
       })
