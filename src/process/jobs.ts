@@ -54,7 +54,8 @@ export const processJobs = ({ database, config, clock, presence, loops, settings
     loops: () => loops.sweep(),
     vacuum: createVacuum(database, publisher.appended),
     recheck: rechecks.run,
-    ...(notifier && { settings: () => status.timed(() => settings.reload()), peers: () => greet(notifier, publisher.indexer) }),
+    settings: () => status.timed(() => settings.reload()), // the embedded database's for the time alone
+    ...(notifier && { peers: () => greet(notifier, publisher.indexer) }),
   }
   const jobs: Job[] = Object.entries(runs).map(([name, run]) => ({ name, everyMs: EVERY_MS[name as JobName], run }))
   return { jobs, flushPresence, recheck: rechecks.begin }

@@ -1,11 +1,15 @@
-// /status, /api/status and /alerts.yml: instances show each other, and each rule that can be brought about here fires then, and not before.
+// /status, /api/status and /alerts.yml: instances show each other, and each rule fires when that comes about of which it warns, and not before.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { openPostgres } from '../../db/postgres.ts'
+import { createPushSender } from '../../src/notices/push-sender.ts'
 import { RULES } from '../../src/process/status/alerts.ts'
+import { residentBytes } from '../../src/process/status/figures.ts'
 import { LIMITS, levelOf } from '../../src/process/status/limits.ts'
 import { samplesOf, type Sample } from '../support/metrics.ts'
-import { done, room, say, soon, startParley, viaRest, type Parley, type Served } from '../support/parley.ts'
+import { startNotifyReceiver } from '../support/notify-receiver.ts'
+import { done, NEVER_MS, room, say, soon, startParley, viaRest, type Parley, type Served } from '../support/parley.ts'
 import { fires, metricsIn } from '../support/promql.ts'
+import { withoutNotifications } from '../support/proxy.ts'
 
 let parley: Parley
 beforeAll(async () => void (parley = await startParley({ engine: 'postgres', intervals: { settings: 50 } })), 180_000)
@@ -15,6 +19,18 @@ const scrape = async (served: Served): Promise<Sample[]> => samplesOf(await (awa
 const firing = (now: Sample[], before: Sample[]) =>
   [...new Set(RULES.filter(({ expr }) => fires(expr, now, before)).map(({ name }) => name))].toSorted()
 const statusAt = async (served: Served): Promise<any> => (await served.send('/api/status')).json()
+
+const seen = new Set<string>()
+/** The rule comes to fire at this instance. `before`: its first scrape. */
+const comesToFire = (name: string, served: Served, before: Sample[] = []) =>
+  soon(`${name} fires`, async () => firing(await scrape(served), before).includes(name), 20).then(() => void seen.add(name))
+const firesNot = (name: string, served: Served, before: Sample[] = []) =>
+  soon(`${name} fires no more`, async () => !firing(await scrape(served), before).includes(name), 20)
+/** What the page says of an instance itself, or of what all of them share. */
+const checkAt = async (served: Served, wanted: string): Promise<any> => {
+  const { instances, shared } = await statusAt(served)
+  return [...instances.find(({ own }: any) => own).checks, ...shared].find(({ name }: any) => name === wanted)
+}
 
 test('each of two instances shows the other, with its own figures', async () => {
   expect((await statusAt(parley)).instances).toHaveLength(1)
@@ -42,25 +58,29 @@ test('nothing fires on a server that is well; nothing at all is what ParleyGone 
   const now = await scrape(parley)
   const busy = ['ParleyEventLoopSlow', 'ParleyWakesSlow', 'ParleyDatabaseSlow', 'ParleyMemoryHigh'] // of a machine that is shared
   expect(firing(now, now).filter((name) => !busy.includes(name))).toEqual([])
-  expect(fires('absent(parley_resident_bytes)', [])).toBe(true)
+  expect(fires(RULES[0]!.expr, [])).toBe(true)
+  seen.add(RULES[0]!.name)
 })
 
-test('waits at their limit, a blocked process and slow wakes fire, and are red on the page', async () => {
-  const small = await parley.beside({ MAX_WAITS: '1' })
+test('waits and streams at their limits, a blocked process and slow wakes fire, and are red on the page', async () => {
+  const small = await parley.beside({ MAX_WAITS: '1', MAX_STREAMS: '1' })
   try {
-    const { alex, bea } = await room(viaRest(small))
+    const { id, alex, bea } = await room(viaRest(small))
     const before = await scrape(small)
     const waiting = done(bea('wait_for_messages', { since_cursor: 1, timeout: 30 }))
-    await soon('it waits', () => small.services.waits.held === 1)
-    expect(firing(await scrape(small), before)).toContain('ParleyWaitsNearLimit')
-    const { level, instances } = await statusAt(small)
-    expect(level).toBe('red')
-    expect(instances.find(({ own }: any) => own).checks.find(({ name }: any) => name === 'waits').todo).toContain('MAX_WAITS')
+    await comesToFire('ParleyWaitsNearLimit', small)
+    expect(await checkAt(small, 'waits')).toMatchObject({ level: 'red', todo: expect.stringContaining('MAX_WAITS') })
+    const stream = await small.send(`/api/sessions/${id}/stream`)
+    await comesToFire('ParleyStreamsNearLimit', small)
+    expect(await checkAt(small, 'streams')).toMatchObject({ level: 'red', todo: expect.stringContaining('MAX_STREAMS') })
+    expect((await statusAt(small)).level).toBe('red')
+    await stream.body!.cancel()
+    await firesNot('ParleyStreamsNearLimit', small)
     small.services.onEvents(() => block(2_500))
     await say(alex, 'It is slow.')
     await waiting
-    await soon('the delay was measured', async () => firing(await scrape(small), before).includes('ParleyEventLoopSlow'))
-    expect(firing(await scrape(small), before)).toContain('ParleyWakesSlow')
+    await comesToFire('ParleyEventLoopSlow', small, before)
+    await comesToFire('ParleyWakesSlow', small, before)
   } finally {
     await small.close()
   }
@@ -70,16 +90,106 @@ const block = (ms: number) => {
   for (const until = performance.now() + ms; performance.now() < until;);
 }
 
-test('a disk with little space left fires, and is red on the page', async () => {
-  const own = await startParley()
+test('notifications that do not come through fire, and are red on the page', async () => {
+  const proxy = await withoutNotifications(parley.url!)
+  const opened = { database: await openPostgres(proxy.url), url: proxy.url, drop: () => proxy.close() }
+  const deaf = await startParley({ engine: 'postgres', opened })
   try {
-    own.database.freeBytes = () => 100 * 1024 ** 2
-    expect(firing(await scrape(own), [])).toContain('ParleyDiskFull')
-    expect((await statusAt(own)).shared.find(({ name }: any) => name === 'disk')).toMatchObject({ level: 'red', value: '100 MiB free' })
+    await comesToFire('ParleyNotListening', deaf)
+    expect(await checkAt(deaf, 'listening')).toMatchObject({ level: 'red', value: 'no' })
+  } finally {
+    await deaf.close()
+  }
+}, 120_000)
+
+test('an index that is far behind fires, until it has caught up', async () => {
+  const { database } = parley
+  let release = () => {}
+  const indexing = database.transaction(async ({ query }) => {
+    await query('select pg_advisory_xact_lock(7423000002)') // as an instance has it that is indexing
+    await new Promise<void>((resolve) => (release = resolve))
+  }, 60_000)
+  try {
+    const { id } = await room(viaRest(parley))
+    await database.query(`update events set at = at - interval '1 hour' where session_id = $1`, [id])
+    const later = await parley.beside({})
+    await comesToFire('ParleySearchIndexBehind', later)
+    expect(await checkAt(later, 'index')).toMatchObject({ level: 'red', value: '60 min' })
+    release()
+    await firesNot('ParleySearchIndexBehind', later)
+    await later.close()
+  } finally {
+    release()
+    await indexing
+  }
+}, 120_000)
+
+test('a notice that nobody got fires', async () => {
+  const receiver = startNotifyReceiver()
+  receiver.answers(() => new Response('no', { status: 503 }))
+  const parts = { pushSender: createPushSender(), intervals: { notices: 30 } }
+  const served = await parley.beside({ NOTIFY_URL: receiver.url }, {}, parts)
+  try {
+    const before = await scrape(served)
+    const { id, alex } = await room(viaRest(served))
+    await done(alex('conclude_session', { summary_section: 'Done.' }))
+    await soon('it was tried for the last time', async () => {
+      await parley.database.query('update notice_deliveries set due_at = now() from notices n where n.id = notice_id and session_id = $1', [id])
+      return receiver.bodies.length >= 5
+    }) // prettier-ignore
+    await comesToFire('ParleyNoticesFailing', served, before)
+    expect(await checkAt(served, 'notices')).toMatchObject({ level: 'amber' })
+  } finally {
+    await served.close()
+    await receiver.stop()
+  }
+}, 120_000)
+
+test('a database that keeps a question waiting fires, until it answers', async () => {
+  let release = () => {}
+  const locking = parley.database.transaction(async ({ query }) => {
+    await query('lock table settings in access exclusive mode')
+    await new Promise<void>((resolve) => (release = resolve))
+  }, 60_000)
+  await comesToFire('ParleyDatabaseSlow', parley).finally(() => release())
+  await locking
+  await firesNot('ParleyDatabaseSlow', parley)
+}, 60_000)
+
+test('the embedded database’s answers are timed as well', async () => {
+  const own = await startParley({ intervals: { settings: 20 } })
+  try {
+    const held = own.database.transaction(() => Bun.sleep(400))
+    await comesToFire('ParleyDatabaseSlow', own)
+    await held
+    await firesNot('ParleyDatabaseSlow', own)
   } finally {
     await own.close()
   }
 }, 120_000)
+
+test('a process that takes a gibibyte fires, and is amber on the page', async () => {
+  const limit = LIMITS.find(({ name }) => name === 'memory')!.amber!
+  const ballast = Buffer.alloc(Math.max(0, limit - residentBytes()) + 64 * 1024 ** 2, 1)
+  await comesToFire('ParleyMemoryHigh', parley)
+  expect(await checkAt(parley, 'memory')).toMatchObject({ level: expect.stringMatching(/amber|red/) })
+  expect(ballast.at(-1)).toBe(1) // it is held until here
+})
+
+test('a disk with little space left fires, and is red on the page', async () => {
+  const own = await startParley({ intervals: { settings: NEVER_MS } })
+  try {
+    own.database.freeBytes = () => 100 * 1024 ** 2
+    await comesToFire('ParleyDiskFull', own)
+    expect(await checkAt(own, 'disk')).toMatchObject({ level: 'red', value: '100 MiB free' })
+  } finally {
+    await own.close()
+  }
+}, 120_000)
+
+test('no rule has never been seen to fire', () => {
+  expect(RULES.map(({ name }) => name).filter((name) => !seen.has(name))).toEqual([])
+})
 
 test('levels follow from the table', () => {
   for (const limit of LIMITS) {

@@ -64,7 +64,7 @@ export const metaRoutes = (services: Services) => {
   metrics.gauge('parley_event_loop_lag_seconds', 'How late timers were, 99 of 100 of the last minute', () => status.lag.p99Seconds)
   metrics.gauge(
     'parley_database_answer_seconds',
-    'Postgres: how long it took to answer the background job of settings last, or has not answered by now',
+    'How long the database took to answer the background job of settings last, or has not answered by now',
     status.databaseSeconds,
   )
   metrics.gauge(

@@ -1,4 +1,4 @@
-// When a figure of a server is a matter for its operator, and what to do: one table for /status (checks.ts) and for the rules of Prometheus
+// When a figure of a server is a matter for its operator, and what to do: one table for /status (status.ts) and for the rules of Prometheus
 // (alerts.ts).
 
 export type LimitName =
