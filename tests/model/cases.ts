@@ -30,6 +30,11 @@ export const CASES: Record<'rooms' | 'records' | 'control', Cases> = {
         { op: 'control.finish_task', door: 'MCP', at: 0, by: 1, key: 0, which: 0, old: 1, status: 0, answer: 1 },
         { op: 'control.answer_permission', door: 'MCP', at: 1, by: 6, key: 0, on: 1, request: 0, allow: 0 },
       ],
+      // The key of a session that was deleted is refused by MCP's door, before the tool.
+      [
+        { op: 'control.manage_session', door: 'REST', at: 0, by: 0, key: 0, on: 0, action: 4 },
+        { op: 'control.set_session_name', door: 'MCP', at: 0, by: 0, key: 0, title: 0 },
+      ],
     ],
     atOnce: [],
   },
