@@ -39,6 +39,7 @@ export const serveSite = async (environment: Record<string, string> = {}, { data
   const server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
+    idleTimeout: 0, // no connection is closed just when a fetch uses it again
     fetch: (request, bun) =>
       app.fetch(request, {
         get address() {
