@@ -3,6 +3,7 @@ import { readMigrationFiles } from 'drizzle-orm/migrator'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Database, Queries } from './database.ts'
+import { isLockTimeout, isUndone } from './errors.ts'
 import { CannotOpen, reasonOf } from './open.ts'
 import { DiskFull } from './pglite.ts'
 
@@ -10,9 +11,30 @@ const FOLDER = fileURLToPath(new URL('./migrations', import.meta.url))
 const LOCK = 7_423_000_001 // an arbitrary advisory lock: several instances may start at once
 const MAY_TAKE_MS = 60 * 60_000 // a later migration may rewrite a large table
 
-/** Runs all pending migrations in one transaction, one instance at a time. Returns how many ran. Throws CannotOpen with a sentence for the
- *  operator. */
-export const migrate = (database: Database): Promise<number> => applyPending(database).catch((error) => cannotMigrate(database, error))
+// Instances that still serve lock the tables in another order, so that they and a migration can wait for each other. Postgres would end one of
+// them after its deadlock_timeout, a second unless changed. A migration gives way before that, with all that it holds, and begins anew.
+const GIVES_WAY_MS = 300
+const PAUSE_MS = 300 // in which the others go on; up to twice as long, by chance
+const TRIES_FOR_MS = 5 * 60_000
+
+/** Runs all pending migrations in one transaction, one instance at a time, also while others use the tables. Returns how many ran. `say` is
+ *  told when it has to wait for them. Throws CannotOpen with a sentence for the operator. */
+export const migrate = (database: Database, say: (line: string) => void = () => {}): Promise<number> =>
+  untilDone(database, say).catch((error) => cannotMigrate(database, error))
+
+const untilDone = async (database: Database, say: (line: string) => void): Promise<number> => {
+  const end = performance.now() + TRIES_FOR_MS
+  for (let tries = 1; ; tries++) {
+    try {
+      return await applyPending(database)
+    } catch (error) {
+      const inUse = isLockTimeout(error) || isUndone(error)
+      if (!inUse || performance.now() > end) throw error
+      if (tries === 1) say('The tables are in use, and cannot be brought up to date at this moment. It is tried again for five minutes.')
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS * (1 + Math.random())))
+    }
+  }
+}
 
 const RIGHTS =
   ' The user in DATABASE_URL needs the right to create and alter them: it owns the database, or was granted create on its schema. The extension pg_trgm comes with Postgres (on some systems in the package postgresql-contrib); where that user may not create it, an administrator does once, in this database: create extension pg_trgm.'
@@ -82,6 +104,7 @@ const applyPending = (database: Database): Promise<number> =>
     const { query } = tx
     await query('set local statement_timeout = 0')
     await query('select pg_advisory_xact_lock($1)', [LOCK])
+    await query(`set local lock_timeout = ${GIVES_WAY_MS}`)
     await query(
       'create table if not exists parley_migrations (made bigint primary key, hash text not null, applied_at timestamptz not null default now())',
     )

@@ -95,3 +95,23 @@ test(
   },
   MAY_TAKE_MS,
 )
+
+test('a migration that waits for a transaction which waits for it gives way, and is applied when that is over', async () => {
+  const url = await copyOfOld()
+  const [serving, looking, database] = [postgres(url, { max: 1, onnotice() {} }), postgres(url, { max: 1 }), await openPostgres(url)]
+  const said: string[] = []
+  try {
+    let migrated: Promise<number> | undefined
+    await serving.begin(async (tx) => {
+      await tx`select from participants limit 1`
+      migrated = migrate(database, (line) => void said.push(line))
+      const isWaiting = () => looking`select from pg_locks where not granted and relation = 'participants'::regclass`
+      while ((await isWaiting()).length === 0) await Bun.sleep(5)
+      await tx`select from events limit 1` // which the migration has locked
+    })
+    expect(await migrated).toBeGreaterThan(3)
+    expect(said).toEqual([expect.stringContaining('in use')])
+  } finally {
+    await Promise.all([serving.end(), looking.end(), database.close()])
+  }
+}, 60_000)
