@@ -50,6 +50,37 @@ onOneEngine((parley) => {
     expect(await granted(LIMIT, () => ask('10.0.0.1', calm))).toBe(LIMIT)
   })
 
+  test('while one address floods, fifty teams elsewhere post, and each hears the other of its room', async () => {
+    const served = await parley().beside({ RATE_LIMIT: '60' })
+    const rooms = await Promise.all(Array.from({ length: 25 }, () => room(viaRest(parley()))))
+    const flood = { over: false, calls: 0, refused: 0 }
+    const flooding = Array.from({ length: 20 }, async () => {
+      for (; !flood.over; flood.calls++) {
+        if ((await served.send('/api/sessions', { address: '10.0.0.1' })).status === 429) flood.refused++
+        await Bun.sleep(1) // without a socket between them, calls would leave nobody a turn
+      }
+    })
+    const ask = async (path: string, team: string, body?: string) => {
+      const response = await served.send(path, { address: '10.0.0.2', headers: { 'x-team-id': team }, ...(body && { body }) })
+      expect(response.status).toBe(200)
+      return (await response.json()) as { messages: { content: { text: string } }[] }
+    }
+    for (let round = 0; round < 3; round++)
+      await Promise.all(
+        rooms.map(async ({ id, alex, bea }) => {
+          const since = 1 + 2 * round // bea's joining, and two posts a round
+          await ask(`/api/sessions/${id}/messages`, alex.token, `from Alex ${round}`)
+          await ask(`/api/sessions/${id}/messages`, bea.token, `from Bea ${round}`)
+          const { messages } = await ask(`/api/sessions/${id}/wait?since_cursor=${since}&timeout=20`, alex.token)
+          expect(messages.map(({ content }) => content.text)).toEqual([`from Alex ${round}`, `from Bea ${round}`])
+        }),
+      )
+    flood.over = true
+    await Promise.all(flooding)
+    expect([flood.refused > 50, flood.calls - flood.refused]).toEqual([true, 60])
+    await served.close()
+  }, 60_000)
+
   test('what has not the shape of a token counts as its address', async () => {
     const { ask, granted } = await limited()
     let n = 0
