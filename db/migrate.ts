@@ -11,8 +11,10 @@ const FOLDER = fileURLToPath(new URL('./migrations', import.meta.url))
 const LOCK = 7_423_000_001 // an arbitrary advisory lock: several instances may start at once
 const MAY_TAKE_MS = 60 * 60_000 // a later migration may rewrite a large table
 
-// Instances that still serve lock the tables in another order, so that they and a migration can wait for each other. Postgres would end one of
-// them after its deadlock_timeout, a second unless changed. A migration gives way before that, with all that it holds, and begins anew.
+// Instances may serve meanwhile. What writes to a log uses `sessions` first, so a migration locks that first, and then the other tables: whoever
+// comes then waits there and holds nothing. What uses them in another order and the migration can still wait for each other. Postgres would end
+// one of the two after its deadlock_timeout, a second unless changed: the migration gives way before that, and begins anew.
+const LOCKED_FIRST = 'sessions'
 const GIVES_WAY_MS = 300
 const PAUSE_MS = 300 // in which the others go on; up to twice as long, by chance
 const TRIES_FOR_MS = 5 * 60_000
@@ -39,12 +41,15 @@ const untilDone = async (database: Database, say: (line: string) => void): Promi
 const RIGHTS =
   ' The user in DATABASE_URL needs the right to create and alter them: it owns the database, or was granted create on its schema. The extension pg_trgm comes with Postgres (on some systems in the package postgresql-contrib); where that user may not create it, an administrator does once, in this database: create extension pg_trgm.'
 
+const IN_USE =
+  ' Something held them for five minutes without a pause: a backup, or a transaction that was left open. Start again when it is over.'
+
 const cannotMigrate = ({ engine }: Database, error: unknown): never => {
   if (error instanceof DiskFull || error instanceof CannotOpen) throw error
-  throw new CannotOpen(
-    `The tables in the database could not be brought up to date: ${reasonOf(error)}. Nothing was changed.${engine === 'postgres' ? RIGHTS : ''}`,
-    { cause: error },
-  )
+  const todo = isLockTimeout(error) ? IN_USE : engine === 'postgres' ? RIGHTS : ''
+  throw new CannotOpen(`The tables in the database could not be brought up to date: ${reasonOf(error)}. Nothing was changed.${todo}`, {
+    cause: error,
+  })
 }
 
 // drizzle-kit writes the schema `public` into references, but the tables are in the first schema of the search_path.
@@ -109,15 +114,27 @@ const applyPending = (database: Database): Promise<number> =>
       'create table if not exists parley_migrations (made bigint primary key, hash text not null, applied_at timestamptz not null default now())',
     )
     if (await isTooOldFor(tx)) throw new CannotOpen(`${TOO_OLD} Nothing was changed.`)
-    await query('alter table parley_migrations add column if not exists oldest_program bigint')
     const [{ newest } = { newest: 0 }] = await query<{ newest: number }>('select coalesce(max(made), 0) as newest from parley_migrations')
-    const pending = migrations().filter(({ made }) => made > newest)
+    const isApplied = ({ made }: Migration) => made <= newest
+    const pending = migrations().filter((one) => !isApplied(one))
+    if (pending.length === 0) return 0 // without a lock that a backup would hold up
+    await query('alter table parley_migrations add column if not exists oldest_program bigint')
+    await lockTables(query, migrations().filter(isApplied))
     for (const { statements, made, hash, oldestProgram } of pending) {
       for (const statement of statements) await query(inSearchPath(statement))
       await query('insert into parley_migrations (made, hash, oldest_program) values ($1, $2, $3)', [made, hash, oldestProgram])
     }
     return pending.length
   }, MAY_TAKE_MS)
+
+// Those that these migrations have made and that are still there: the schema may have others, of somebody else.
+const lockTables = async (query: Queries['query'], applied: Migration[]): Promise<void> => {
+  const made = applied.flatMap(({ statements }) => [...statements.join().matchAll(CREATED)].map(([, name]) => name!))
+  const there = await query<{ name: string }>('select name from unnest($1::text[]) as name where to_regclass(name) is not null', [made])
+  const names = there.map(({ name }) => name).toSorted((a, b) => Number(b === LOCKED_FIRST) - Number(a === LOCKED_FIRST))
+  if (names.length > 0) await query(`lock table ${names.join(', ')} in access exclusive mode`)
+}
+const CREATED = /\bcreate table "(\w+)"/gi
 
 /** Throws CannotOpen, with a sentence for the operator, once a newer program has changed the schema so that this one must stop. */
 export const assertNotTooOld = async (queries: Queries): Promise<void> => {
