@@ -11,12 +11,12 @@ const FOLDER = fileURLToPath(new URL('./migrations', import.meta.url))
 const LOCK = 7_423_000_001 // an arbitrary advisory lock: several instances may start at once
 const MAY_TAKE_MS = 60 * 60_000 // a later migration may rewrite a large table
 
-// Instances may serve meanwhile. What writes to a log uses `sessions` first, so a migration locks that first, and then the other tables: whoever
-// comes then waits there and holds nothing. What uses them in another order and the migration can still wait for each other. Postgres would end
-// one of the two after its deadlock_timeout, a second unless changed: the migration gives way before that, and begins anew.
+// Instances may serve meanwhile. Posts lock `sessions` before any other table, and so does a migration: a post that comes then waits there and
+// holds nothing. Calls that lock the tables in another order and the migration can still wait for each other. Postgres would end one of the two
+// after its deadlock_timeout, a second unless changed: the migration gives way before that, and begins anew.
 const LOCKED_FIRST = 'sessions'
 const GIVES_WAY_MS = 300
-const PAUSE_MS = 300 // in which the others go on; up to twice as long, by chance
+const PAUSE_MS = 300 // between two tries, in which the others go on; up to twice as long, by chance
 const TRIES_FOR_MS = 5 * 60_000
 
 /** Runs all pending migrations in one transaction, one instance at a time, also while others use the tables. Returns how many ran. `say` is
@@ -127,7 +127,7 @@ const applyPending = (database: Database): Promise<number> =>
     return pending.length
   }, MAY_TAKE_MS)
 
-// Those that these migrations have made and that are still there: the schema may have others, of somebody else.
+// Tables of the applied migrations that are still there. The schema may have others, which belong to somebody else.
 const lockTables = async (query: Queries['query'], applied: Migration[]): Promise<void> => {
   const made = applied.flatMap(({ statements }) => [...statements.join().matchAll(CREATED)].map(([, name]) => name!))
   const there = await query<{ name: string }>('select name from unnest($1::text[]) as name where to_regclass(name) is not null', [made])

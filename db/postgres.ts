@@ -100,7 +100,7 @@ export const openPostgres = async (url: string): Promise<Database> => {
   }
 }
 
-const TRIES = 4 // two were not always enough while a schema kept changing (tests/faults/stale-statements)
+const TRIES = 10 // four were not always enough while a schema kept changing on a busy machine (tests/faults/stale-statements)
 
 // A stale prepared statement (the schema has changed, or somebody has deallocated it) is refused before it does anything, and the driver
 // then prepares all statements anew: it can be tried again. Inside a transaction the refusal has rolled the transaction back, and its owner

@@ -180,8 +180,8 @@ export const sessionDocHistory = pgTable(
 export const idempotency = pgTable(
   'idempotency',
   {
-    scope: text().notNull(), // the session, or 'open'
-    caller: text().notNull(), // a team's handle, person:<name>, or '' where the key itself is the secret
+    scope: text().notNull(), // the key of its subject (src/operations/subject.ts): the session's id, task/<id> …; 'open' where there is none yet
+    caller: text().notNull(), // a team's handle, person:<name>, key:<id>, or '' where the key itself is the secret
     keyHash: text().notNull(),
     operation: text().notNull(),
     bodyHash: text().notNull(),

@@ -10,6 +10,7 @@ import { isConversation } from '../stores/events.ts'
 import { importOf, insertImported, knownEvents, saveImport, setTerminal, type ImportedEvent } from '../stores/imports.ts'
 import { lockText } from '../../db/advisory-locks.ts'
 import { advanceSession, insertSession, lockSession, type Session } from '../stores/sessions.ts'
+import { refillSession } from '../stores/purge.ts'
 import type { Format } from '../transcripts/format.ts'
 import { LONGEST_NAME } from '../transcripts/json.ts'
 import { newMemory, type Memory } from '../transcripts/memory.ts'
@@ -86,7 +87,8 @@ export class Writer {
 
   async #within(tx: Queries, batch: IdentifiedEvent[], read: ImportProgress) {
     if (read.batches === 0) await lockText(tx, this.sessionId) // there may be no row to lock yet
-    const session = (await lockSession(tx, this.sessionId)) ?? (await this.#begin(tx, batch, read.memory))
+    const found = await lockSession(tx, this.sessionId)
+    const session = found?.purgedAt === null ? found : await this.#begin(tx, batch, read.memory, found)
     const { events, turn, on, off } = numbered(session, await unknownOf(tx, batch), read.turn)
     const { bytes, lines, tail, batches, open, memory } = read
     const mine = await saveImport(tx, {
@@ -119,13 +121,21 @@ export class Writer {
     description: storableText(memory.summary ?? ''),
   })
 
-  // The session is closed: nobody posts into a transcript unless a person reopens it.
-  async #begin(tx: Queries, batch: IdentifiedEvent[], memory: Memory): Promise<Session> {
-    const { format, identity, startedAt } = this.recognised
+  // The session is closed: nobody posts into a transcript unless a person reopens it. One that was purged may have kept its row.
+  async #begin(tx: Queries, batch: IdentifiedEvent[], memory: Memory, purged: Session | undefined): Promise<Session> {
+    const { format, identity } = this.recognised
+    const [title, source] = [titleOf(format, identity, memory), format.source]
+    const session = purged ? await refillSession(tx, purged.id, { title, source }) : await this.#insert(tx, batch, { title, source })
+    await createDocument(tx, this.sessionId, '', { teamId: undefined, name: format.agent })
+    return session
+  }
+
+  #insert(tx: Queries, batch: IdentifiedEvent[], named: { title: string; source: string }): Promise<Session> {
+    const { startedAt } = this.recognised
     const at = startedAt ?? batch.map((event) => readTime(event.at)).find((time) => time !== undefined) ?? this.services.clock.nowText()
-    const session = await insertSession(tx, {
+    return insertSession(tx, {
       id: this.sessionId,
-      title: titleOf(format, identity, memory),
+      ...named,
       description: '',
       status: 'closed',
       closedAt: at,
@@ -133,10 +143,7 @@ export class Writer {
       updatedAt: at,
       expectedTeams: 0,
       seriesId: this.sessionId,
-      source: format.source,
     })
-    await createDocument(tx, this.sessionId, '', { teamId: undefined, name: format.agent })
-    return session
   }
 }
 

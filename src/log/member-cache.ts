@@ -7,6 +7,7 @@ import { findMembers, proves, type Member, type MemberId } from '../stores/membe
 import { RecentLookups } from './recent-lookups.ts'
 
 const PROVEN_KEPT = 10_000
+const PROVEN_MS = 5_000 // a token that another instance replaced posts here no longer than this, even if the notification was lost
 
 /** Topics of teams whose token has been replaced. */
 export const TOKEN_TOPIC = 'token'
@@ -15,7 +16,7 @@ export const TOKEN_TOPIC = 'token'
 export const createMemberCache = (database: Database) => {
   const members = createBatchLoader((keys: MemberId[]) => findMembers(database, keys))
   const recent = new RecentLookups<Member>() // by the token's secret
-  const proven = new LRUCache<string, Member>({ max: PROVEN_KEPT }) // by session and token
+  const proven = new LRUCache<string, Member>({ max: PROVEN_KEPT, ttl: PROVEN_MS }) // by session and token
 
   return {
     /** The team of this session that a token proves, gone or present; undefined for any other token and any other session. A token's

@@ -4,7 +4,7 @@ const KEYWORD =
 // An unclosed comment runs to the end, and no string begins after a backslash: otherwise a search for the end from each possible beginning
 // would take quadratic time.
 const TOKEN =
-  /((?<!\\)"(?:\\.|[^"\\\n])*"|(?<!\\)'(?:\\.|[^'\\\n])*'|(?<!\\)`(?:\\.|[^`\\])*`)|(\/\/[^\n]*|(?<=^|\s)#[^\n]*|(?<=^|\s)--[^\n]*|\/\*(?:[^*]|\*(?!\/))*(?:\*\/|$))|\b(\d[\w.]*)\b|\b([A-Za-z_]\w*)\b/g
+  /((?<!\\)"(?:\\.|[^"\\\n])*"|(?<!\\)'(?:\\.|[^'\\\n])*'|(?<!\\)`(?:\\.|[^`\\])*`)|((?<!:)\/\/[^\n]*|(?<=^|\s)#[^\n]*|(?<=^|\s)--(?=\s)[^\n]*|(?<![\w.*])\/\*(?:[^*]|\*(?!\/))*(?:\*\/|$))|\b(\d[\w.]*)\b|\b([A-Za-z_]\w*)\b/g
 const LONGEST = 8 * 1024 // characters; longer code stays uncoloured
 const MOST_COLOURED = 500 // words; each takes the sanitiser 5 µs
 

@@ -19,8 +19,7 @@ export interface Call {
   header?: (name: string) => string | undefined // for kinds of callers that the door knows nothing of
   idempotencyKey?: () => string | undefined // Idempotency-Key; the argument idempotency_key wins over it
   address?: () => string // the IP address that it comes from; absent from calls of the process itself
-  base?: () => string // this server's address, as the caller should know it
-  link?: () => ServerLink // how the caller reaches this server's MCP
+  link?: () => ServerLink // how the caller reaches this server; absent from calls of the process itself
   thread?: string | undefined // the caller's conversation in Codex, which names it with each call of a tool
   signal: () => AbortSignal // aborts when the caller hangs up
   /** Does held work with a signal that also aborts when a key or sign-in of the call ends; the result is then undefined. */

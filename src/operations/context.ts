@@ -92,6 +92,9 @@ const outsideWrite = (): never => {
   throw new Error('only an operation with effect: write may do this')
 }
 
+/** Under which address the caller reaches this server and its pages. */
+export const baseOf = ({ call, services }: Pick<Context, 'call' | 'services'>): string => call.link?.().base ?? services.base()
+
 /** The team of a call to an operation that teams alone may call. */
 export const teamOf = ({ caller }: Context): Member => {
   if (caller.kind !== 'team') throw new Error('perform lets only teams through to here')

@@ -18,7 +18,8 @@ export const createEffects = (tx: Queries, caller: Caller) => {
   const own = caller.kind === 'team' ? caller.member.teamId : undefined
 
   const write = async (draft: Draft): Promise<Posted> => {
-    const [answer] = await appendEvents(tx, [draft])
+    // The first try is undecided when the log moved while it waited for the row lock, as a parent's may. The second one holds that lock.
+    const answer = (await appendEvents(tx, [draft]))[0] ?? (await appendEvents(tx, [draft]))[0]
     if (answer?.outcome !== 'appended') throw new Error(`an event was ${answer?.outcome} inside its own transaction`)
     return answer
   }

@@ -7,8 +7,7 @@ import { refuse } from '../core/errors.ts'
 import { sha256 } from '../core/ids.ts'
 import { validationMessage } from '../core/validation-messages.ts'
 import type { Idempotency } from '../log/append.ts'
-
-const NO_SUBJECT = 'open'
+import { NO_SUBJECT } from '../stores/idempotency.ts'
 
 export interface IdempotencyKey extends Idempotency {
   scope: string // the subject, or NO_SUBJECT where there is none yet, or the key itself is the caller's secret

@@ -22,7 +22,10 @@ export interface SessionSubject extends Subject<Session> {
 export const sessionSubject = (id: string, missing = 'There is no such session.'): SessionSubject => ({
   isSession: true,
   key: id,
-  lock: async (tx) => (isUuid(id) ? lockSession(tx, id) : undefined),
+  async lock(tx) {
+    const session = isUuid(id) ? await lockSession(tx, id) : undefined
+    return session?.purgedAt === null ? session : undefined // of a purged one nothing is left but its place in the trees
+  },
   missing: () => refuse('not_found', missing, { session_id: redacted(id) }),
 })
 

@@ -54,7 +54,7 @@ export const processJobs = ({ database, config, clock, presence, loops, settings
     loops: () => loops.sweep(),
     vacuum: createVacuum(database, publisher.appended),
     recheck: rechecks.run,
-    settings: () => status.timed(() => settings.reload()), // the embedded database's for the time alone
+    settings: () => status.timed(() => settings.reload()), // nobody else changes the embedded database's: there its answer is timed
     ...(notifier && { peers: () => greet(notifier, publisher.indexer) }),
   }
   const jobs: Job[] = Object.entries(runs).map(([name, run]) => ({ name, everyMs: EVERY_MS[name as JobName], run }))
@@ -66,7 +66,7 @@ const presenceFlush =
   async () => {
     memberCache.forget()
     const seen = presence.drain()
-    if (seen.length === 0) return
+    if (seen.length === 0 && !clock.isDoubtful) return
     try {
       clock.set(await writePresence(database, seen, leaseS))
     } catch (error) {

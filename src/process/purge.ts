@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { topicOf } from '../log/topics.ts'
 import { forgetEvents } from '../search/forget.ts'
-import { deleteSession, purgeableByAge, purgeableById, type Purgeable } from '../stores/purge.ts'
+import { deleteOpenAnswers, deleteSession, purgeableByAge, purgeableById, type Purgeable } from '../stores/purge.ts'
 import type { Services } from './services.ts'
 import { PURGED_TOPIC } from './publish.ts'
 
@@ -31,8 +31,10 @@ export const purge = async (services: Services, { ids, days, kinds, yes }: Purge
   const named = ids.length > 0 ? await purgeableById(database, ids) : []
   const old = days === undefined ? [] : (await Promise.all(kinds.map((kind) => purgeableByAge(database, days, kind)))).flat()
   const found = [...new Map([...named, ...old].map((session) => [session.id, session])).values()]
+  const going = yes ? found.map(({ id }) => id) : []
+  if (going.length > 0) await database.unhurried((tx) => deleteOpenAnswers(tx, going), MAY_TAKE_MS)
   let purged = 0
-  if (yes) for (const { id } of found) if (await purgeOne(services, id)) purged++
+  for (const id of going) if (await purgeOne(services, id)) purged++
   return { sessions: found, unknown: ids.filter((id) => !named.some((session) => session.id === id)), purged }
 }
 

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { cutText, jsonLength } from '../core/budget.ts'
 import { team } from '../operations/callers.ts'
-import { teamOf, type Context } from '../operations/context.ts'
+import { baseOf, teamOf, type Context } from '../operations/context.ts'
 import type { Services } from '../process/services.ts'
 import type { Member } from '../stores/members.ts'
 import { unreadOf } from '../stores/unread.ts'
@@ -108,7 +108,7 @@ const headOf = async (
   const [overview, counts] = await Promise.all([services.overviewOf(id), unreadOf(queries, id, teamId, cursor, cursor)])
   const { title, description, status, createdAt, convenerTeamId, lastConversationSequence } = overview!.session
   const share = Math.floor(limit / 10)
-  const origin = originOf(overview!.session, call.base?.() ?? services.base())
+  const origin = originOf(overview!.session, baseOf({ call, services }))
   return {
     session: {
       session_id: id,

@@ -129,7 +129,8 @@ interface ResumedSession {
 
 const sessionToResume = async (context: Context, id: string): Promise<ResumedSession> => {
   const session = isUuid(id) ? await sessionById(context.queries, id) : undefined
-  if (!session) return refuse('not_found', 'There is no session to resume under that id.', { field: 'resume_from' })
+  if (!session || session.purgedAt !== null)
+    return refuse('not_found', 'There is no session to resume under that id.', { field: 'resume_from' })
   if (!(await mayRead(context, id)))
     refuse('forbidden', "You may not read that session's conclusion. Send the team_id that you had there, or sign in.", {
       field: 'resume_from',

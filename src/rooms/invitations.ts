@@ -5,7 +5,7 @@ import { refuse } from '../core/errors.ts'
 import { isUuid, parseToken } from '../core/ids.ts'
 import { key, person, team } from '../operations/callers.ts'
 import type { Call } from '../operations/call.ts'
-import type { Context } from '../operations/context.ts'
+import { baseOf, type Context } from '../operations/context.ts'
 import type { Services } from '../process/services.ts'
 import {
   countJoin,
@@ -52,7 +52,7 @@ export const createInvitation = op({
     const token = { handle, secret: context.secretFor(handle) }
     const expires_at = await insertInvitation(context.queries, token, { sessionId: session_id, by: authorOf(context).name, joins, days })
     const code = `${handle}.${token.secret}`
-    return { invitation_id: handle, code, url: `${context.call.base?.() ?? ''}/join/${code}`, expires_at }
+    return { invitation_id: handle, code, url: `${baseOf(context)}/join/${code}`, expires_at }
   },
 })
 

@@ -5,6 +5,7 @@ import { dropShare, putShare } from '../stores/shares.ts'
 import { authorOf, personOnly } from './who-may.ts'
 import { op, sessionId } from './schemas.ts'
 import { person, team } from '../operations/callers.ts'
+import { baseOf } from '../operations/context.ts'
 
 const FOR_PEOPLE = 'Only a signed-in person can share a session, on its page.'
 
@@ -27,7 +28,7 @@ export const shareSession = op({
     const handle = crypto.randomUUID()
     const secret = context.secretFor(handle)
     await putShare(context.queries, session_id, { handle, secret }, authorOf(context).name)
-    return { url: `${context.call.base?.() ?? ''}/shared/${handle}.${secret}` }
+    return { url: `${baseOf(context)}/shared/${handle}.${secret}` }
   },
 })
 

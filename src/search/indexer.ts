@@ -99,12 +99,15 @@ export class Indexer {
   }
 
   async #work(goOn: () => boolean, onBatch: (events: number) => void): Promise<void> {
-    if (this.#behind) await this.#findBehind()
+    // The comparison of all sessions may fail when there are very many. Sessions that the index was notified of are indexed all the same.
+    let failure: unknown
+    if (this.#behind) await this.#findBehind().catch((error) => (failure = error))
     await this.#events(goOn, onBatch).catch(async (error) => {
       if (!isAway(error)) await this.#sessions.run(goOn) // events that cannot be indexed hold up nobody's document
       throw error
     })
     await this.#sessions.run(goOn)
+    if (failure !== undefined) throw failure
   }
 
   async #findBehind(): Promise<void> {

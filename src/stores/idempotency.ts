@@ -3,6 +3,9 @@ import { and, eq } from 'drizzle-orm'
 import type { Queries } from '../../db/database.ts'
 import { idempotency } from '../../db/schema.ts'
 
+/** The scope of answers to calls that are about nothing that there was before, or whose key itself is the caller's secret. */
+export const NO_SUBJECT = 'open'
+
 export type SavedAnswer = typeof idempotency.$inferSelect
 export type AnswerId = Pick<SavedAnswer, 'scope' | 'caller' | 'keyHash'>
 

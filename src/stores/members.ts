@@ -188,15 +188,20 @@ export const isAround = ({ seenSince, sleptSince, now }: AroundThresholds) =>
   )
 
 // From the few teams that are around to their sessions' conveners. As in rooms/convener.ts, a convener that posts is there, even if it does
-// not poll; only where something was said since is its log looked through. A session's agent is never gone: a prompt sets it to work.
+// not poll; only where something was said since is its log looked through. A session's agent is never gone: a prompt sets it to work. The
+// lateral join and `offset 0` keep this order: else Postgres reads all participants once for each open session.
 const GONE_CONVENERS = `
+with around as materialized (
+  select distinct session_id from participants where left_at is null and greatest(last_seen_at, polling_until) > $2
+)
+select gone.* from around cross join lateral (
 select s.id as "sessionId", c.team_id as "teamId", coalesce(c.left_at, c.last_seen_at) as "lastThere"
-from (select distinct session_id from participants where left_at is null and greatest(last_seen_at, polling_until) > $2) around
-join sessions s on s.id = around.session_id and s.status = 'active' and s.source = 'room'
-join participants c on c.session_id = s.id and c.team_id = s.convener_team_id
-where not exists (select from agents a where a.session_id = s.id and a.team_id = c.team_id) and (c.left_at is not null
+from sessions s join participants c on c.session_id = s.id and c.team_id = s.convener_team_id
+where s.id = around.session_id and s.status = 'active' and s.source = 'room'
+and not exists (select from agents a where a.session_id = s.id and a.team_id = c.team_id) and (c.left_at is not null
   or (c.last_seen_at < $1 and coalesce(c.polling_until, '-infinity') <= $3 and not (s.last_event_at > $1 and exists (
-    select from events e where e.session_id = s.id and e.posted_by_team_id = c.team_id and e.at > $1))))`
+    select from events e where e.session_id = s.id and e.posted_by_team_id = c.team_id and e.at > $1))))
+offset 0) gone`
 
 /** The conveners of open sessions that have left or are gone, while other teams are around. */
 export const goneConveners = (

@@ -4,7 +4,8 @@ import { eq, sql } from 'drizzle-orm'
 import type { Queries } from '../../db/database.ts'
 import { plainArray } from '../../db/arrays.ts'
 import { sessions } from '../../db/schema.ts'
-import { insertSession, lockSession } from './sessions.ts'
+import { NO_SUBJECT } from './idempotency.ts'
+import { insertSession, lockSession, type Session } from './sessions.ts'
 
 export interface Purgeable {
   id: string
@@ -31,13 +32,34 @@ export const purgeableByAge = ({ query }: Queries, days: number, kind: 'rooms' |
     [days, kind === 'rooms'],
   )
 
-/** Deletes the session's rows, all but those of the search index of events. False when it is gone already. */
+/** Deletes the kept answers of the calls that opened these sessions or joined them. Such answers have no session's scope: this reads all that
+ *  have none, so it is called once for many sessions. */
+export const deleteOpenAnswers = ({ query }: Queries, ids: readonly string[]): Promise<unknown> =>
+  query(`delete from idempotency where scope = $1 and answer->>'session_id' = any($2::text[])`, [NO_SUBJECT, plainArray(ids)])
+
+// Answers repeat what they are about: a task's prompt, a proposal, a record.
+const SCOPES = `select $1::text
+  union all select 'task/' || id from tasks where session_id = $1::uuid
+  union all select 'proposal/' || id from proposals where session_id = $1::uuid
+  union all select 'record/' || record_id from proposals where session_id = $1::uuid and record_id is not null`
+
+/** The row that a purged session has kept is used again, for a transcript that is imported once more. */
+export const refillSession = async ({ db }: Queries, id: string, values: { title: string; source: string }): Promise<Session> => {
+  const [row] = await db
+    .update(sessions)
+    .set({ ...values, archivedAt: null, purgedAt: null })
+    .where(eq(sessions.id, id))
+    .returning()
+  return row!
+}
+
+/** Deletes the session's rows, all but those of the search index of events and those of `deleteOpenAnswers`. False when it is gone already. */
 export const deleteSession = async (tx: Queries, id: string): Promise<boolean> => {
   const session = await lockSession(tx, id)
   if (!session || session.purgedAt !== null) return false
   const [found] = await purgeableById(tx, [id])
   await tx.query('delete from events where session_id = $1', [id])
-  await tx.query('delete from idempotency where scope = $1::text', [id])
+  await tx.query(`delete from idempotency where scope in (${SCOPES})`, [id])
   await tx.query('delete from seats where holder = $1', [id])
   await tx.db.delete(sessions).where(eq(sessions.id, id)) // what hangs on it goes with it
   if (found!.kept_for === 0) return true

@@ -318,7 +318,7 @@ onOneEngine((parley) => {
       })
     const control: Toolset = {
       name: 'control',
-      instructions: 'The other toolset.',
+      instructions: 'The other toolset: create_session opens one, list_tasks has its tasks.',
       operations: [answering('create_session', '/control/create_session'), answering('list_tasks', '/control/list_tasks')],
     }
     const beside = () => parley().beside({}, { toolsets: [rooms, control] })
@@ -346,6 +346,16 @@ onOneEngine((parley) => {
       expect((await call('/mcp?toolsets=control,rooms', 'rooms_create_session')).error.code).toBe('invalid_request')
     })
 
+    test('what a model is told of a toolset names its tools as they are called there', async () => {
+      const served = await beside()
+      const told = async (path: string) => (await served.client(path)).getInstructions()
+      expect(await told('/mcp/control')).toContain('create_session opens one, list_tasks')
+      expect(await told('/mcp?toolsets=rooms,control')).toContain(': control_create_session opens one, list_tasks')
+      expect(await told('/mcp?toolsets=control,rooms')).not.toContain('control_create_session')
+      const reopening = (await listed('/mcp?toolsets=control,rooms', served)).find(({ name }) => name === 'reopen_session')
+      expect(reopening?.description).toContain(' rooms_create_session with resume_from')
+    })
+
     test('several toolsets are named in one list or each by itself, blanks or not', async () => {
       const served = await beside()
       const both = await namesAt(served, '/mcp?toolsets=rooms,control')
@@ -356,9 +366,8 @@ onOneEngine((parley) => {
     test('the instructions are those of the toolsets asked for', async () => {
       const served = await beside()
       expect((await served.client('/mcp/control')).getInstructions()).toBe(control.instructions)
-      const both = (await served.client('/mcp?toolsets=rooms,control')).getInstructions()!
-      expect(both).toContain(rooms.instructions)
-      expect(both).toContain(control.instructions)
+      expect((await served.client('/mcp?toolsets=rooms,control')).getInstructions()).toContain(rooms.instructions)
+      expect((await served.client('/mcp?toolsets=control,rooms')).getInstructions()).toContain(control.instructions)
     })
 
     test('one that is not there is 404, alone or among others', async () => {

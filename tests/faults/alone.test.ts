@@ -137,7 +137,7 @@ test.concurrent('an instance that no longer hears itself says so, in its log and
     expect(deaf()).toHaveLength(1)
     proxy.swallowing = false
     await untilListening(server, room, 1)
-    expect(server.output()).toContain('Notifications of the database come through again')
+    await until('its log says so', 10_000, async () => server.output().includes('Notifications of the database come through again'))
   } finally {
     await server.remove()
     await proxy.close()

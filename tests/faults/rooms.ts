@@ -122,19 +122,22 @@ export const followStream = async (room: Room, last: number, cuts: number, seen:
   for (let cut = 0; lastId() < last; cut++) {
     const until = cut < cuts ? Math.floor(((cut + 1) * last) / (cuts + 1)) : last
     const line = new AbortController()
+    const silence = setTimeout(() => line.abort(new Error(`the stream was silent for ${CALL_WITHIN_MS} ms`)), CALL_WITHIN_MS)
     const response = await fetch(`${room.url}/api/sessions/${room.session}/stream`, {
       headers: { 'x-team-id': room.teams[0]!, ...(cut > 0 ? { 'last-event-id': String(lastId()) } : {}) },
-      signal: AbortSignal.any([line.signal, AbortSignal.timeout(CALL_WITHIN_MS)]),
+      signal: line.signal,
     })
     expect(response.status).toBe(200)
     for await (const { id, data } of frames(response.body!)) {
       if (id === undefined) continue
+      silence.refresh()
       const item = JSON.parse(data!) as Item
       expect(id).toBe(String(item.sequence))
       items.push(item)
       seen(item)
       if (item.sequence >= until) break
     }
+    clearTimeout(silence)
     line.abort()
   }
   return items

@@ -54,6 +54,15 @@ test('ordinary markdown keeps its shape', () => {
   expect(html).toContain('<span class="hl-c">// why</span>')
 })
 
+test('of a shell’s line an address, an option and a pattern are no comment', () => {
+  const colours = (code: string) =>
+    [...renderMarkdown(`\`\`\`sh\n${code}\n\`\`\``).matchAll(/hl-c">([^<]*)/g)].map(([, comment]) => comment)
+  expect(colours('curl -sS --fail-with-body http://127.0.0.1:7423/mcp docs/*')).toEqual([])
+  expect(colours('ls # all of it')).toEqual(['# all of it'])
+  expect(colours('select 1 -- one')).toEqual(['-- one'])
+  expect(colours('f(/* now */)')).toEqual(['/* now */'])
+})
+
 test('links leave without a referrer and images become links', () => {
   expect(renderMarkdown('[x](https://a.example)')).toContain('rel="noopener noreferrer nofollow ugc"')
   const image = renderMarkdown('![a graph](https://a.example/b.png)')

@@ -2,7 +2,10 @@
 import { expect, test } from 'bun:test'
 import { purge } from '../../src/process/purge.ts'
 import { askOverRest, indexed } from '../support/history.ts'
-import { done, onEveryEngine, room, viaRest, type Parley, type Seat } from '../support/parley.ts'
+import { done, onEveryEngine, refused, room, seat, viaRest, type Parley, type Seat } from '../support/parley.ts'
+import { personAt, recordsOf } from '../support/records-scene.ts'
+import { dataFile, eventsOf, importFile, sessionRow } from '../support/transcripts.ts'
+import { controlScene } from '../support/control-scene.ts'
 import { purgeArguments, purgeReport } from '../../src/cli/purge.ts'
 
 const TABLES_WITHOUT = ['sessions'] // which may keep a row
@@ -47,6 +50,27 @@ onEveryEngine((parley) => {
     await other.close()
   })
 
+  test('with it go the answers that are kept for retries: of the calls that opened it, of its tasks, proposals and records', async () => {
+    const keyed = () => ({ key: crypto.randomUUID() })
+    const open = { title: 'A secret plan', description: 'Secret.', creator_team_name: "Alex's Team" }
+    const created = await done(call()('create_session', open, keyed()))
+    const id = created.session_id
+    const alex = recordsOf(call(), seat(call(), created))
+    await done(call()('join_session', { session_id: id, team_name: "Bea's Team" }, keyed()))
+    const nora = await personAt(parley())
+    const proposed = await done(alex('propose_decision', { title: 'A secret', description: 'It is so.' }, keyed()))
+    const { proposal } = await done(nora('records.resolve_approval', { proposal_id: proposed.id, action: 'approve' }, keyed()))
+    await done(nora('records.withdraw_record', { record_id: proposal.record_id, reason: 'No more.' }, keyed()))
+    const agent = await controlScene(parley())
+    await agent.start('Find the secret.', { idempotency_key: crypto.randomUUID() })
+    await agent.runner.work('A secret.', [], { idempotency_key: crypto.randomUUID() })
+    expect(await order(id, agent.session_id, '--yes')).toMatchObject({ purged: 2 })
+    const [kept] = await parley().database.query<{ texts: string }>(
+      `select coalesce(string_agg(answer::text, ''), '') as texts from idempotency`,
+    )
+    for (const word of ['ecret', id, agent.session_id]) expect(kept!.texts).not.toContain(word)
+  })
+
   test('the index is as if the session had never been', async () => {
     const { id, alex } = await room(call())
     for (const n of [1, 2, 3]) await say(alex, `panic in the lexer, number ${n}: panic at parse_token`)
@@ -71,7 +95,31 @@ onEveryEngine((parley) => {
     const [row] = await parley().database.query<{ text: string }>('select row_to_json(s)::text as text from sessions s where id = $1', [id])
     expect(row!.text).not.toContain('secret')
     expect(await order(id)).toMatchObject({ sessions: [], unknown: [id] })
-    expect((await call()('join_session', { session_id: id, team_name: 'Late' })).ok).toBe(true) // to read that there is nothing
+    const nora = await personAt(parley())
+    for (const [name, more] of [
+      ['join_session', { team_name: 'Late' }],
+      ['reopen_session', { reason: 'To go on.' }],
+      ['control.manage_session', { action: 'start' }],
+    ] as const)
+      await refused(nora(name, { session_id: id, ...more }), 'not_found')
+    await refused(
+      call()('create_session', { title: 'Goes on', description: '', creator_team_name: 'Alex', resume_from: id }, { team: next.team_id }),
+      'not_found',
+    )
+  })
+
+  test('a transcript that comes again is whole, also where its row was kept, and can be purged again', async () => {
+    const { session_id: id } = await importFile(parley(), dataFile('claude-code.jsonl'))
+    const before = await eventsOf(parley(), id)
+    const { id: child } = await room(call())
+    await parley().database.query('update sessions set parent_session_id = $1 where id = $2', [id, child])
+    const { title } = await sessionRow(parley(), id)
+    expect(await order(id, '--yes')).toMatchObject({ purged: 1, sessions: [{ kept_for: 1 }] })
+    await importFile(parley(), dataFile('claude-code.jsonl'))
+    expect(await eventsOf(parley(), id)).toEqual(before)
+    expect(await sessionRow(parley(), id)).toMatchObject({ title, purged_at: null, archived_at: null, status: 'closed' })
+    expect(await order(id, '--yes')).toMatchObject({ purged: 1 })
+    expect(await eventsOf(parley(), id)).toEqual([])
   })
 
   test('by age, rooms and traces apart', async () => {

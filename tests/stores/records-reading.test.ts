@@ -22,17 +22,17 @@ onOneEngine((parley, engine) => {
     const { query, statements } = await database()
     const as = { headers: bearer(await keyOf(parley(), 'read')) }
     const ask = (name: string, input: object) => done(viaRest(parley())(`records.${name}`, { ...input }, as))
-    /** The fewest of some tries: jobs in the background send some too, and a key that was not looked up just now is looked up again. */
-    const cost = async (name: string, input: object): Promise<[rows: number, statements: number]> => {
-      const counts: number[] = []
-      let rows = 0
-      for (let n = 0; n < 10; n++) {
+    /** The fewest of ten tries, or of more until they are no more than `enough`: jobs in the background send some too, and on a busy machine a
+     *  key is looked up again for each call. */
+    const cost = async (name: string, input: object, enough = Infinity): Promise<[rows: number, statements: number]> => {
+      let [rows, fewest] = [0, Infinity]
+      for (let n = 0; n < 10 || (n < 100 && fewest > enough); n++) {
         const before = statements()
         const answer = await ask(name, input)
-        counts.push(statements() - before)
+        fewest = Math.min(fewest, statements() - before)
         rows = Math.max(...Object.values(answer).map((value) => (Array.isArray(value) ? value.length : 0)))
       }
-      return [rows, Math.min(...counts)]
+      return [rows, fewest]
     }
     const [little] = await query<{ id: string }>('select id from sessions order by created_at limit 1')
     for (const table of ['items', 'decisions'])
@@ -61,9 +61,9 @@ onOneEngine((parley, engine) => {
       ['get_person_context', { person_id: seldom }, { person_id: often }, 10],
     ]
     for (const [name, one, many, rows] of pairs) {
-      const [[few, least], [lots, most]] = [await cost(name, one), await cost(name, many)]
-      expect([name, few <= 3, lots >= rows, most]).toEqual([name, true, true, least])
-      expect(most).toBeLessThanOrEqual(9)
+      const [few, least] = await cost(name, one)
+      const [lots, most] = await cost(name, many, least)
+      expect([name, few <= 3, lots >= rows, most <= least && most <= 9]).toEqual([name, true, true, true])
     }
   })
 

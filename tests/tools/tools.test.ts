@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { toolNames, toolOf } from '../../src/doors/mcp/tools.ts'
+import { toolNames, toolsOf } from '../../src/doors/mcp/tools.ts'
 import { toolsets } from '../../src/toolsets.ts'
 import { startParley, type Parley } from '../support/parley.ts'
 
 // A tool's schema is a promise to agents: it moves in view of the reviewer, or not at all.
 const UPDATE = 'UPDATE=1 bun test tests/tools'
 const snapshotOf = (name: string) => join(import.meta.dir, `${name}.json`)
-const tools = [...toolNames(toolsets)].map(([name, operation]) => toolOf(name, operation))
+const tools = toolsOf(toolNames(toolsets))
 const textOf = (tool: object) => `${JSON.stringify(tool, null, 2)}\n`
 
 let parley: Parley

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { derivedSecret, sha256 } from '../../core/ids.ts'
 import { prefixOf } from '../../core/key-scopes.ts'
-import type { Context } from '../../operations/context.ts'
+import { baseOf, type Context } from '../../operations/context.ts'
 import { holdFor } from '../../operations/hold.ts'
 import { perform } from '../../operations/perform.ts'
 import { insertKey } from '../../stores/keys.ts'
@@ -110,7 +110,7 @@ const mayRun = ({ allowBypass }: Runner, { permission_mode }: Handed) =>
 
 // The agent's key for this one task: derived, so that the same is told when the answer that told it was lost.
 const withKey = async (context: Context, tx: Queries, { task, ...handed }: Handed): Promise<Answer['tasks'][number]> => {
-  const { services, call } = context
+  const { services } = context
   const secret = derivedSecret(services.setting('server_secret')!, 'agent key', task.id)
   const key = `ca_agent_${sha256(secret).slice(0, 32)}`
   if (task.keyId === null) {
@@ -143,7 +143,7 @@ const withKey = async (context: Context, tx: Queries, { task, ...handed }: Hande
     digest: await digestFor(tx, task, conversation, fork_conversation),
     context_files,
     mcp_servers,
-    mcp_url: `${call.base?.() ?? services.base()}/mcp?toolsets=rooms,control`,
+    mcp_url: `${baseOf(context)}/mcp?toolsets=rooms,control`,
     agent_key: key,
     max_s: services.config.TASK_TIMEOUT,
   }

@@ -2,13 +2,14 @@
 import { z } from 'zod'
 import { key, person } from '../../operations/callers.ts'
 import type { Context } from '../../operations/context.ts'
-import { runningTask, setTask } from '../../stores/control/tasks.ts'
+import { lockOpenTasks, runningTask, setTask } from '../../stores/control/tasks.ts'
 import { reachedLocked } from '../reach.ts'
 import { op, sessionId, toolRoute } from '../schemas.ts'
 import { runnerTopic } from '../topics.ts'
 
 /** Asks the runner of the running task to stop it; the task ends as `interrupted` within seconds. False when nothing runs. */
 export const interruptRunning = async (context: Context, session: string): Promise<boolean> => {
+  await lockOpenTasks(context.queries, session)
   const task = await runningTask(context.queries, session)
   if (!task) return false
   if (task.interruptAskedAt === null) await setTask(context.queries, task.id, { interruptAskedAt: context.services.clock.nowText() })

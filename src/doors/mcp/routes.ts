@@ -30,7 +30,7 @@ import {
   SERVER_INFO,
   type Discovery,
 } from './revision-2026-07.ts'
-import { serveTools, toolNames } from './tools.ts'
+import { asNamedHere, serveTools, toolNames } from './tools.ts'
 import { refuseUninvited } from './invited.ts'
 import { addressOf, serverLink } from '../http/origin.ts'
 import { methodNotAllowed, observeWake } from '../rest/routes.ts'
@@ -47,7 +47,7 @@ export interface Endpoint {
 /** One endpoint for one or several toolsets. A name that two share stays plain in the first and gets its toolset's prefix in the others. */
 export const mcpEndpoint = async (toolsets: readonly Toolset[], services: Services, limit?: RateLimit): Promise<Endpoint> => {
   const operations = toolNames(toolsets)
-  const instructions = toolsets.map((toolset) => toolset.instructions).join('\n\n')
+  const instructions = toolsets.map(({ name, instructions }) => asNamedHere(instructions, name, operations)).join('\n\n')
   const offers = toolsets.flatMap(({ offers }) => offers ?? [])
   const capabilities: ServerCapabilities = { tools: {}, ...(offers.length > 0 && { resources: {}, prompts: {}, completions: {} }) }
   const exchange = await exchangeWith<Call>((own) => {

@@ -17,8 +17,14 @@ import type { Exchange } from './transport.ts'
 export const toolNames = (toolsets: readonly Toolset[]): Map<string, ServedOp> =>
   new Map([...namesOf(toolsets)].filter(([, { restOnly }]) => !restOnly))
 
+/** A text of this toolset, with its tools by the names that they have among these operations. */
+export const asNamedHere = (text: string, toolset: string, operations: Map<string, ServedOp>): string =>
+  [...operations]
+    .filter(([name, operation]) => operation.toolset === toolset && operation.name !== name)
+    .reduce((said, [name, operation]) => said.replaceAll(new RegExp(`\\b${operation.name}\\b`, 'g'), name), text)
+
 /** A tool as tools/list shows it. */
-export const toolOf = (name: string, { summary, effect, destructive, input, alwaysLoad, searchHint }: ServedOp) => ({
+const toolOf = (name: string, { summary, effect, destructive, input, alwaysLoad, searchHint }: ServedOp) => ({
   name,
   description: summary,
   inputSchema: inputSchema(input),
@@ -32,9 +38,16 @@ export const toolOf = (name: string, { summary, effect, destructive, input, alwa
   ...(searchHint && { _meta: { 'anthropic/searchHint': searchHint } }),
 })
 
+/** These operations as tools/list shows them. */
+export const toolsOf = (operations: Map<string, ServedOp>) =>
+  [...operations].map(([name, operation]) => {
+    const tool = toolOf(name, operation)
+    return { ...tool, description: asNamedHere(tool.description, operation.toolset, operations) }
+  })
+
 /** Lists these operations as tools, and performs what is called. */
 export const serveTools = (server: Server, exchange: Exchange<Call>, services: Services, operations: Map<string, ServedOp>) => {
-  const tools = [...operations].map(([name, operation]) => toolOf(name, operation))
+  const tools = toolsOf(operations)
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools }))
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { requestId }) => {
     const operation = operations.get(params.name)

@@ -37,6 +37,8 @@ export const guideRoutes = (toolsets: readonly Toolset[], services: Services) =>
     .on('ALL', ['/AGENTS.md', '/AGENTS/:file', '/llms.txt'], () => methodNotAllowed(['GET']))
 }
 
+const MARKERS = /<!-- \/?\w+ -->\n/g // `bun run docs` writes between these marks; a page would show them
+
 /** AGENTS.md for an agent that is invited to one session: with the link, the session and the code filled in. */
 export const guideForInvited = (c: Http, services: Services, session: { id: string; title: string }, code: string): string => {
   const { url, base, token } = serverLink(c, services)
@@ -48,7 +50,7 @@ export const guideForInvited = (c: Http, services: Services, session: { id: stri
     `\`\`\`sh\nBASE=${base}\nSID=${session.id}\ncurl -sS --fail-with-body -H ${header} -d '{"team_name":"YOUR TEAM"}' "$BASE/api/sessions/$SID/join"\n\`\`\``,
     'The rest of this page is how Parley works.',
   ]
-  return [...intro, withAddress(c, services, agents)].join('\n\n')
+  return [...intro, withAddress(c, services, agents).replaceAll(MARKERS, '')].join('\n\n')
 }
 
 const withAddress = (c: Http, services: Services, guide: string) =>

@@ -12,7 +12,7 @@ import { credentialsOf } from '../http/credentials.ts'
 import { whileAwaited } from '../http/event-stream.ts'
 import { mayRead } from '../http/guards.ts'
 import { bodyText, errorAnswer, json, parseJson, type Env, type Http } from '../http/http.ts'
-import { addressOf, baseUrl } from '../http/origin.ts'
+import { addressOf, serverLink } from '../http/origin.ts'
 import { inputSchema } from './json-schema.ts'
 import { hasMarkdownBody, markdownAnswer, markdownInput } from './markdown.ts'
 
@@ -55,7 +55,7 @@ export const callOf = (c: Http, services: Services): Call => ({
   person: () => actingPersonOf(c, services),
   reader: () => mayRead(c, services),
   viewer: () => personOf(c, services)?.role === 'reader',
-  base: () => baseUrl(c, services),
+  link: () => serverLink(c, services),
   address: () => addressOf(c, services),
   header: (name) => c.req.header(name),
   idempotencyKey: () => c.req.header('idempotency-key'),

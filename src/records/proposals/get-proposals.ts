@@ -1,14 +1,14 @@
 // What was proposed, and what became of it.
 import { z } from 'zod'
 import { isUuid } from '../../core/ids.ts'
-import type { Context } from '../../operations/context.ts'
+import { baseOf, type Context } from '../../operations/context.ts'
 import { pageFields, pageOf, readCursor } from '../../operations/list-cursor.ts'
 import { listProposals } from '../../stores/records/proposal-list.ts'
 import { rememberPersons } from '../../stores/records/persons.ts'
 import { CALLERS } from '../callers.ts'
 import { mayRead, noSuchProposal, onlySession, readableMeeting } from '../reach.ts'
 import { listCursor, listLimit, meetingId, op, proposalStatus, proposalType, recordId, toolRoute } from '../schemas.ts'
-import { baseOf, proposalOf, proposalRow } from './proposal-answer.ts'
+import { proposalOf, proposalRow } from './proposal-answer.ts'
 
 const input = z.strictObject({
   proposal_id: recordId.optional(),

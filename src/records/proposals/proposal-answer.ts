@@ -1,6 +1,5 @@
 // A proposal as every door shows it.
 import { z } from 'zod'
-import type { Context } from '../../operations/context.ts'
 import type { Session } from '../../stores/sessions.ts'
 import type { Proposal } from '../../stores/records/proposals.ts'
 import type { ListedProposal } from '../../stores/records/proposal-list.ts'
@@ -37,9 +36,6 @@ export const proposalRow = z.object({
   source: source.nullable(),
   url: z.string(),
 })
-
-/** Under which address the caller reaches the pages. */
-export const baseOf = ({ call, services }: Context): string => call.base?.() ?? services.base()
 
 /** A proposal with its session, as a list has it. */
 export const inMeeting = (proposal: Proposal, { id, title, createdAt }: Session): ListedProposal => ({

@@ -1,12 +1,13 @@
 // An expired proposal waits for a person again: people come back on Monday.
 import { z } from 'zod'
+import { baseOf } from '../../operations/context.ts'
 import { renewProposal } from '../../stores/records/proposals.ts'
 import { CALLERS, named } from '../callers.ts'
 import { expireOverdue } from '../expiry.ts'
 import { op, recordId } from '../schemas.ts'
 import { proposalSubject } from '../subjects.ts'
 import { lockedFor, refuseBecome } from './locked.ts'
-import { baseOf, inMeeting, proposalOf, proposalRow } from './proposal-answer.ts'
+import { inMeeting, proposalOf, proposalRow } from './proposal-answer.ts'
 import { refuseAnother } from './propose.ts'
 import { tellOutcome } from './tell.ts'
 

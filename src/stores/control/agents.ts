@@ -63,7 +63,7 @@ export const orderOf = (runnerId: string, repo: string, branch: string) => ({
 export const overdueOrders = async ({ query }: Queries): Promise<string[]> => {
   const rows = await query<{ session_id: string }>(
     `select a.session_id from agents a join sessions s on s.id = a.session_id
-     where s.agent_status = 'creating' and a.ordered_at < clock_timestamp() - interval '60 s'`,
+     where s.agent_status = 'creating' and a.ordered_from is not null and a.ordered_at < clock_timestamp() - interval '60 s'`,
   )
   return rows.map(({ session_id }) => session_id)
 }

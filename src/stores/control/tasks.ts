@@ -32,6 +32,10 @@ export const lockTask = async ({ db }: Queries, id: string): Promise<Task | unde
   return row
 }
 
+/** Locks the session's queued and running tasks: none is handed out meanwhile, and one that was just being handed out is `running` by now. */
+export const lockOpenTasks = async ({ query }: Queries, sessionId: string): Promise<void> =>
+  void (await query(`select from tasks where session_id = $1 and status in ('queued', 'running') order by id for update`, [sessionId]))
+
 /** The session's task that a runner works on. */
 export const runningTask = async ({ db }: Queries, sessionId: string): Promise<Task | undefined> => {
   const [row] = await db

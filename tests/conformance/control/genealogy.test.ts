@@ -107,6 +107,21 @@ onEveryEngine((parley) => {
     })
   })
 
+  test('subsessions that end at once, while their parent is spoken in, are all concluded, and it hears of each', async () => {
+    const { call, key, session_id, session, log } = await scene()
+    const as = { headers: bearer(key) }
+    const rooms = viaRest(parley())
+    const parts = Array.from({ length: 6 }, (_, n) =>
+      call('send_prompt', { session_id, prompt: 'A part.', mode: 'subsession', title: `${n}` }),
+    )
+    const children: string[] = (await Promise.all(parts.map((part) => done(part)))).map((child) => child.session_id)
+    const ends = children.map((id) => rooms('conclude_session', { session_id: id, summary_section: 'Done.' }, as))
+    const posts = children.map((id) => rooms('post_message', { session_id, content: { text: id } }, { team: session.team_id }))
+    await Promise.all([...ends, ...posts].map((answer) => done(answer)))
+    const told = (await log()).filter(({ event }) => event === 'subsession_finished')
+    expect(told.map((finished) => finished.session_id).toSorted()).toEqual(children.toSorted())
+  })
+
   test('an agent steers what is below it, and nothing else [C22]', async () => {
     const { runner, start, call } = await scene()
     const { task_id } = await start()

@@ -7,6 +7,7 @@ import {
   done,
   feedOf,
   onEveryEngine,
+  onOneEngine,
   refused,
   room,
   say,
@@ -15,6 +16,7 @@ import {
   viaRest,
   type Call,
 } from '../../support/parley.ts'
+import { controlScene } from '../../support/control-scene.ts'
 import { runnerAt, said } from '../../support/played-runner.ts'
 
 const UNKNOWN = '0190a0a0-0000-7000-8000-000000000000'
@@ -379,5 +381,24 @@ onEveryEngine((parley) => {
     await done(call('control.manage_session', { session_id, action: 'delete' }, as))
     await refused(held, 'unauthorized')
     await served?.close()
+  })
+})
+
+onOneEngine((parley) => {
+  test('an agent is stopped though its task is being handed out just then', async () => {
+    const { runner, call, session_id, start } = await controlScene(parley())
+    const { task_id } = await start()
+    let stopped: Promise<unknown> | undefined
+    await parley().database.transaction(async ({ query }) => {
+      await query(`update tasks set status = 'running', runner_id = $2, started_at = now() where id = $1`, [task_id, runner.id])
+      stopped = done(call('manage_session', { session_id, action: 'stop' }))
+      await Bun.sleep(300) // a stop that did not wait for this transaction would find the task queued
+    })
+    await stopped
+    const [task] = await parley().database.query<{ asked: boolean }>(
+      'select interrupt_asked_at is not null as asked from tasks where id = $1',
+      [task_id],
+    )
+    expect(task).toEqual({ asked: true })
   })
 })

@@ -10,6 +10,12 @@ throughEveryDoor((call, parley, transport) => {
   const scene = () => recordsScene(call, parley())
 
   describe('a proposal', () => {
+    test('is found at the address by which its proposer reaches the server', async () => {
+      const { alex } = await scene()
+      const { url } = await done(alex('propose_action_item', ACTION, { headers: { host: 'localhost:7423' } }))
+      expect(url).toStartWith('http://localhost:7423/approvals/')
+    })
+
     test('of an action item says all that it was given, waits a day, is told, and makes nothing else [E7] [E10]', async () => {
       const { id: session_id, alex, bea, proposal, told, doc, seats } = await scene()
       const said = await say(seats.alex, 'We need\n  a guide for\tmigrating.')
