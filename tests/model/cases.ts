@@ -36,6 +36,16 @@ export const CASES: Record<'rooms' | 'records' | 'control', Cases> = {
         { op: 'control.set_session_name', door: 'MCP', at: 0, by: 0, key: 0, title: 0 },
       ],
     ],
-    atOnce: [],
+    atOnce: [
+      // A runner whose place was taken at that moment was told so in place of the prompt, which counted as handed out.
+      [
+        [{ op: 'control.send_prompt', door: 'REST', at: 0, by: 0, key: 0, on: 0, prompt: 0, mode: 0 }],
+        [{ op: 'control.take_tasks', door: 'REST', at: 0, by: 0, key: 0, names: 0, old: 1 }],
+        [
+          { op: 'control.list_archived', door: 'REST', at: 0, by: 0, key: 0 },
+          { op: 'control.register_runner', door: 'REST', at: 0, by: 0, key: 0, other: 3 },
+        ],
+      ],
+    ],
   },
 }

@@ -76,7 +76,8 @@ export const take = op({
     await acknowledgeTasks(services.database, runner_id, running)
     const hold = { topic: runnerTopic(runner_id), timeoutMs: timeout * 1_000, everyMs: LOOKS_EVERY_MS }
     const found = await holdFor(services, call, hold, () => look(context, runner_id))
-    await stillRunner(context, runner_id)
+    // A runner that is replaced just now is told so by its next call: what was handed out to it is not kept from it.
+    if (!found) await stillRunner(context, runner_id)
     return { ...(found ?? { tasks: [], orders: [] }), waiting_s: await waitingSeconds(services.database, runner_id) }
   },
 })
