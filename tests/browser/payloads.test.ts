@@ -5,6 +5,7 @@ import { renderMarkdown } from '../../src/markdown/render.ts'
 import { pathProblem } from '../../src/core/path-overlap.ts'
 import { nameIsPlain } from '../../src/core/text.ts'
 import { FULL, shortOf } from '../support/full.ts'
+import { soon } from '../support/parley.ts'
 import { trace, type Step } from '../support/history.ts'
 import { HOSTILE, PAYLOADS } from '../support/payloads.ts'
 import { withSite } from '../support/site.ts'
@@ -383,7 +384,7 @@ test('the traps of these tests catch what they are for', () =>
     await page.goto(calm.path)
     const harm = '<img src="https://evil.example/seen.png" onerror="alert(1)"><p id="feed" style="top:0" hx-get="/settings">x</p>'
     await page.evaluate((html) => document.querySelector('#rows')!.insertAdjacentHTML('beforeend', html), harm)
-    await page.waitForTimeout(300)
+    await soon('both traps have caught it', () => deeds.length >= 2)
     expect(deeds).toEqual(['https://evil.example/seen.png', 'alert(1)'])
     const found = (await foreign(page, ours)).join(' ')
     for (const part of ['<img>', 'style="top:"', 'hx-get="/settings"', '#feed']) expect(found).toContain(part)
