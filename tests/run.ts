@@ -40,7 +40,7 @@ const ensureBrowser = async (): Promise<string> => {
 }
 
 const withPostgres = async (run: (database: TestPostgres) => Promise<void>): Promise<void> => {
-  const database = await timed('postgres', () => startPostgres())
+  const database = await timed('postgres', () => startPostgres({ settings: NOT_TO_DISK }))
   console.log(`PostgreSQL ${database.version} from ${database.origin}`)
   try {
     await run(database)
@@ -48,6 +48,9 @@ const withPostgres = async (run: (database: TestPostgres) => Promise<void>): Pro
     await database.stop()
   }
 }
+
+// Nobody cuts its power, and no test may kill it: those that kill one start their own.
+const NOT_TO_DISK = { fsync: 'off' }
 
 const runAll = async (database: TestPostgres, browser: string | undefined): Promise<void> => {
   await step('styles, scripts, client', ['components/styles.ts'], {}) // once: tests that start servers beside each other read what it writes

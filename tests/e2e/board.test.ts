@@ -85,8 +85,8 @@ test('a plan of twelve items: all done, none by two at once, the killed one rele
   const count = (kind: string, item: string) => log.filter((row) => row.kind === kind && row.item === item).length
   const hoarded = log.filter(({ kind, by }) => kind === 'work_claimed' && by === 'Gemini').map(({ item }) => item)
   expect(hoarded).toHaveLength(2)
-  for (const item of hoarded) expect(count('work_released', item)).toBe(1)
-  expect(log.filter(({ kind }) => kind === 'work_released')).toHaveLength(3) // those two, and the one that was handed back
+  for (const item of hoarded) expect(count('work_released', item)).toBeGreaterThanOrEqual(1)
+  expect(log.filter(({ kind }) => kind === 'work_released')).toHaveLength(3) // those two, and the one that was handed back, be it one of them
   for (const { item_id } of items) expect(count('work_done', item_id)).toBe(1)
   expect(overlapsIn(log, new Map(items.map(({ item_id, paths }: any) => [item_id, paths])))).toEqual([])
   expect(outOfOrder(log, items)).toEqual([])

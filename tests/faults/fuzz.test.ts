@@ -2,7 +2,7 @@
 // operation's own schema, and from the forms of the pages. FULL=1: thousands for each route.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { FULL } from '../support/full.ts'
+import { DRAWN, FULL } from '../support/full.ts'
 import { operations } from '../support/parley.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { inputsOf, anything, type Ids } from './fuzz/from-schema.ts'
@@ -12,7 +12,7 @@ import { fieldsOfForms, filledPath, READ_FIELDS, type Route } from './fuzz/route
 import { ask, openScene, something, type Something, type Answered, type Scene, type Sent } from './fuzz/scene.ts'
 
 const RUNS = FULL ? 2_000 : 12
-const HOW = { numRuns: RUNS, endOnFailure: true } // to shrink a call that hangs would take minutes
+const HOW = { numRuns: RUNS, endOnFailure: true, ...DRAWN } // to shrink a call that hangs would take minutes
 const LIMIT_MS = FULL ? 1_800_000 : 180_000 // for what hangs
 const LONGEST_TURN_MS = 50
 const TRIES = 10 // a page takes 85 ms the first time and 12 the eighth, once its code is compiled

@@ -2,6 +2,7 @@
 // or a closed connection. Never a stack, and nothing in the log, which anybody could fill otherwise.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { DRAWN } from '../support/full.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { dial } from './sockets.ts'
 
@@ -140,7 +141,7 @@ describe.each([
         if (verb !== 'HEAD') expectOurs(answer, bytes)
         else if (answer.type !== '') expect(Number(answer.status)).toBeLessThan(500)
       }),
-      { numRuns: 400, endOnFailure: true },
+      { numRuns: 400, endOnFailure: true, ...DRAWN },
     )
   }, 120_000)
 

@@ -28,6 +28,8 @@ export interface Asked {
   bearer?: string
   key?: string
   input: Record<string, any>
+  /** A read that was answered although its team left meanwhile: who calls is asked once, before what is read. */
+  outlivesLeaving?: boolean
 }
 
 /** What a call is judged by. `self`: the team that calls, if it is one of the session. */
@@ -160,7 +162,7 @@ export const judged = (command: Command, call: Asked, state: State, prepared = f
   if (!isOpen && !call.person && !self && !reachesElsewhere(call, state)) return refuses('unauthorized')
   const before = keptVerdict(command, call, state)
   if (before) return before
-  if (!isOpen && self?.left) return refuses('unauthorized')
+  if (!isOpen && self?.left && !call.outlivesLeaving) return refuses('unauthorized')
   const team = self ?? call.team
   const speaker = team ? { whose: team.handle, name: team.name } : { whose: BY_PERSON, name: PERSON }
   return command.judge({ state, room, self, person: call.person, speaker, input: call.input, prepared })

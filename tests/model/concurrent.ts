@@ -1,7 +1,7 @@
 // Programs that run at the same time. Whatever order the server took their calls in, there must be one in which the model answers each of
 // them just so, and then looks as the server does: nothing lost, nothing doubled, one winner.
 import { expect } from 'bun:test'
-import type { Answer } from '../support/parley.ts'
+import { operationNamed, type Answer } from '../support/parley.ts'
 import { asked, follow, judged, type Asked, type Step } from './command.ts'
 import { begun, commandOf, differs, differsIn, observed, type World } from './run.ts'
 import type { State } from './state.ts'
@@ -21,6 +21,7 @@ export const agreeAtOnce = async (world: World, first: readonly Step[], programs
   const state = await begun(world, first)
   state.crowded = true
   const done = await Promise.all(programs.map((steps) => runOne(world, steps, state)))
+  markReads(done.flat())
   const seen = new Map<string, Answer[]>()
   for (const of of world.wing.subjects(state)) seen.set(of.id, await observed(world, of))
   const { isExplained, why } = explained(world, state, done, seen)
@@ -37,6 +38,13 @@ const runOne = async (world: World, steps: readonly Step[], state: State): Promi
     done.push({ call, answer, from, to: performance.now() })
   }
   return done
+}
+
+const markReads = (done: readonly Done[]) => {
+  const leavings = done.filter(({ call, answer }) => call.op === 'leave_session' && answer.ok)
+  for (const { call, answer, from, to } of done)
+    if (answer.ok && operationNamed(call.op).effect === 'read')
+      call.outlivesLeaving = leavings.some((left) => left.call.team?.token === call.team?.token && left.from < to && from < left.to)
 }
 
 // Depth first: of each program the next call, unless another one that is still to come had ended before it began.

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { engines, operations, startParley, type Parley } from '../support/parley.ts'
-import { FULL } from '../support/full.ts'
+import { DRAWN, FULL } from '../support/full.ts'
 import { CASES, type Cases } from './cases.ts'
 import { stepsOf, type Step } from './command.ts'
 import { agreeAtOnce } from './concurrent.ts'
@@ -21,7 +21,7 @@ const WINGS: [name: string, wing: Wing, opening: Step[], cases: Cases][] = [
 
 const LIMIT_MS = FULL ? 1_800_000 : 180_000 // for what hangs
 /** To shrink a failure takes hundreds of programs: what it has come to is told in time. A busy machine runs fewer programs. */
-const HOW = { interruptAfterTimeLimit: LIMIT_MS / 2 }
+const HOW = { interruptAfterTimeLimit: LIMIT_MS / 2, ...DRAWN }
 const PROGRAMS = FULL ? 150 : 6
 const AT_ONCE = FULL ? 300 : 10
 
