@@ -75,7 +75,8 @@ describe.each(['embedded', 'postgres'] as const)('beside a running server, %s', 
       expect(code).toBe(0)
       expect(output).toContain('It signs Alex Doe in once, until ')
       const link = new RegExp(`^${server.url}/sign-in\\?key=\\S+$`, 'm').exec(output)![0]
-      const enter = () => fetch(link, { redirect: 'manual' })
+      const enter = () => fetch(link, { method: 'POST', redirect: 'manual', body: new URLSearchParams({ key: link.split('key=')[1]! }) })
+      expect(await (await fetch(link)).text()).toContain('Sign in as Alex Doe')
       expect((await enter()).headers.get('set-cookie')).toContain('parley_person=')
       expect((await enter()).headers.get('set-cookie')).toBeNull()
       expect((await key('list')).output).toContain('person  "Alex Doe"  link used')

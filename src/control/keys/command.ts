@@ -41,7 +41,7 @@ export const carryOut = async (services: Services, order: KeyOrder, { base, prog
     }
     case 'person': {
       const { token, name, expiresAt } = await linkForPerson(services, order.name)
-      const note = `It signs ${name} in once, until ${expiresAt}. Nobody else can sign in under this name. A new link replaces this one.`
+      const note = `It signs ${name} in once, until ${expiresAt}, by the button on its page: opening it uses nothing up. Nobody else can sign in under this name. A new link replaces this one.`
       return { out: `${base}/sign-in?key=${token.handle}.${token.secret}`, note }
     }
     case 'list':
