@@ -16,6 +16,8 @@ interface Props {
   problem: string | undefined
   /** What opens reading to those without the key: nothing is needed, the viewer's password, or nothing does. */
   reading: keyof typeof READING
+  /** The key is OPERATOR_KEY, and none is made. */
+  chosen: boolean
 }
 
 const READING = {
@@ -24,7 +26,7 @@ const READING = {
   closed: 'This server is private. Sign in with the key.',
 }
 
-export const SignInPage = ({ frame, next, name, problem, reading }: Props) => (
+export const SignInPage = ({ frame, next, name, problem, reading, chosen }: Props) => (
   <Shell frame={frame} title="Sign in · Parley" crumbs={[{ label: 'Sign in' }]}>
     <main id="main" className="mx-auto w-full max-w-sm px-4 py-12 sm:py-20">
       <Card aria-label="Sign in" className="p-5">
@@ -51,7 +53,15 @@ export const SignInPage = ({ frame, next, name, problem, reading }: Props) => (
           </Button>
         </form>
         <p className="mt-4 text-[12px] text-muted-foreground">
-          The key was printed as a link at the first start. <code className="font-mono">bun run operator-key</code> makes a new one.
+          {chosen ? (
+            <>
+              The key is the <code className="font-mono">OPERATOR_KEY</code> with which this server was started: ask whoever runs it.
+            </>
+          ) : (
+            <>
+              The key was printed as a link at the first start. <code className="font-mono">bun run operator-key</code> makes a new one.
+            </>
+          )}
         </p>
       </Card>
     </main>

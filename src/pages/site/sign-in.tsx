@@ -34,11 +34,16 @@ export const signInRoutes = (site: Site) => {
   const linkTries = new Allowance(TRIES_A_MINUTE)
 
   const form = (c: Http, next: string, problem?: { status: 401 | 409 | 429; text: string; retryAfter?: number }, name = '') => {
-    const { ACCESS_TOKEN, VIEWER_PASSWORD } = services.config
+    const { ACCESS_TOKEN, VIEWER_PASSWORD, OPERATOR_KEY } = services.config
     const reading = VIEWER_PASSWORD !== undefined ? 'password' : ACCESS_TOKEN !== undefined ? 'closed' : 'open'
     const frame = { ...frameOf(c, site), path: '/' }
     const headers = problem?.retryAfter ? { 'retry-after': String(problem.retryAfter) } : {}
-    return page(c, <SignInPage {...{ frame, next, name, reading }} problem={problem?.text} />, problem?.status, headers)
+    return page(
+      c,
+      <SignInPage {...{ frame, next, name, reading }} chosen={OPERATOR_KEY !== undefined} problem={problem?.text} />,
+      problem?.status,
+      headers,
+    )
   }
 
   // A link's secret is as random as a key that was made here, and needs no limit either.
