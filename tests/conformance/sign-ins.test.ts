@@ -181,6 +181,24 @@ onOneEngine((parley) => {
       expect(await isIn(served, own)).toBe(false)
       await served.close()
     })
+
+    test('all are reached, however many there are', async () => {
+      const own = await cookieOf(parley(), { name: 'Robin', role: 'person' })
+      await parley().database.query(
+        `insert into sign_ins (id, secret_hash, name, role, verified, under, last_used_at)
+         select gen_random_uuid(), '', 'Browser ' || n, 'person', false, (select under from sign_ins where id = $1),
+           date_trunc('minute', now()) - interval '1 hour' from generate_series(1, 230) n`,
+        [signInIdOf(own)],
+      )
+      const seen = new Set<string>()
+      for (let path: string | undefined = '/settings/keys'; path !== undefined;) {
+        const html: string = await (await page(parley(), path, own)).text()
+        for (const [name] of html.matchAll(/Browser \d+/g)) seen.add(name)
+        path = /href="([^"]*sign_ins=[^"#]*)/.exec(html)?.[1]
+      }
+      expect(seen.size).toBe(230)
+      await parley().database.query("delete from sign_ins where name like 'Browser %'")
+    })
   })
 
   describe('a name that is bound to a link', () => {
