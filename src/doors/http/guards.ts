@@ -18,6 +18,7 @@ import { isShared, sharedTokenOf } from './share-link.ts'
 export const guards = (services: Services, toolsets: readonly Toolset[], limit?: RateLimit) => {
   const { ACCESS_TOKEN } = services.config
   const readOnly = readOnlyPosts(toolsets)
+  const forInvited = pathsForInvited(toolsets)
   return async (c: Http): Promise<void> => {
     const { path } = c.req
     if (!HEALTH.has(path)) refuseOtherSites(c, services)
@@ -27,7 +28,7 @@ export const guards = (services: Services, toolsets: readonly Toolset[], limit?:
       await identify(c, services)
       refuseUnopened(c)
     }
-    if (ACCESS_TOKEN !== undefined) requireAccessToken(c, services, readOnly)
+    if (ACCESS_TOKEN !== undefined) requireAccessToken(c, services, readOnly, forInvited)
   }
 }
 
@@ -109,10 +110,10 @@ const holdsAccessToken = (c: Http, { config }: Services) => {
 
 // Agents need the access token, or a key, for everything. REST also opens to cookies: a person's for all of it, a reader's for what changes
 // nothing, a shared link's for the paths that this link opens (the route looks up whether it is still active).
-const requireAccessToken = (c: Http, services: Services, readOnly: ReadonlySet<string>) => {
+const requireAccessToken = (c: Http, services: Services, readOnly: ReadonlySet<string>, forInvited: RegExp) => {
   if (!isApi(c.req.path) || isCommand(c.req.path) || holdsAccessToken(c, services) || c.get('key')) return
   if (!isMcp(c.req.path) && (mayCall(c, personOf(c, services), readOnly) || sharedTokenOf(c) !== undefined)) return
-  if (!mayBeInvited(c)) refuseLocked()
+  if (!mayBeInvited(c, forInvited)) refuseLocked()
   c.set('locked', refuseLocked)
 }
 
@@ -122,13 +123,21 @@ const refuseLocked = (): never =>
     'This server needs its access token: send Authorization: Bearer <token>. Ask the operator for it, or a person for an invitation.',
   )
 
-// The code of an invitation, or the team_id that came of one, may stand in a body that is not read yet: rooms' operations and MCP look
-// there, and refuse what brings neither (Call.locked).
-const mayBeInvited = ({ req }: Http): boolean =>
-  ((isMcp(req.path) && req.method === 'POST') || (IN_ROOMS.test(req.path) && CALLING.has(req.method))) &&
+// The code of an invitation, or the team_id that came of one, may stand in a body that is not read yet: operations and MCP look there, and
+// refuse what brings neither (Call.locked).
+const mayBeInvited = ({ req }: Http, forInvited: RegExp): boolean =>
+  ((isMcp(req.path) && req.method === 'POST') || (forInvited.test(req.path) && CALLING.has(req.method))) &&
   (req.header('x-invite') !== undefined || req.header('x-team-id') !== undefined || req.method !== 'GET')
-const IN_ROOMS = /^\/api\/sessions(?:\/|$)/
 const CALLING = new Set(['GET', 'POST', 'PUT', 'PATCH'])
+
+// By either door an invited team may call what teams may. Over REST that are the parts of /api in which an operation takes teams, or lets
+// them in: each judges the call itself, as it does one over MCP.
+const pathsForInvited = (toolsets: readonly Toolset[]): RegExp => {
+  const taking = toolsets
+    .flatMap(({ operations }) => operations)
+    .filter(({ callers, letsIn }) => letsIn !== undefined || callers.some(({ kind }) => kind === 'team'))
+  return new RegExp(`^/api/(?:${[...new Set(taking.map(({ route }) => route[1].split('/')[1]))].join('|')})(?:/|$)`)
+}
 
 const mayCall = ({ req: { method, path } }: Http, person: Person | undefined, readOnly: ReadonlySet<string>): boolean => {
   if (person?.role !== 'reader') return person !== undefined
