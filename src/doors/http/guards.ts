@@ -98,7 +98,7 @@ const refuseUnopened = (c: Http) => {
   const row = key && keyRowOfPath(c.req.path)
   if (!row) return
   const opened = opens(key.scope, row)
-  if (!opened) refuse('forbidden', notOpened(key.scope), { scope: key.scope })
+  if (!opened) refuse('forbidden', notOpened(key.scope, row), { scope: key.scope })
   const [, id] = STREAMED.exec(c.req.path) ?? ONE_SESSION.exec(c.req.path) ?? []
   if (opened === 'own' && id?.toLowerCase() !== key.sessionId) refuse('not_found', 'There is no such session.')
 }
@@ -113,15 +113,15 @@ const holdsAccessToken = (c: Http, { config }: Services) => {
 const requireAccessToken = (c: Http, services: Services, readOnly: ReadonlySet<string>, forInvited: RegExp) => {
   if (!isApi(c.req.path) || isCommand(c.req.path) || holdsAccessToken(c, services) || c.get('key')) return
   if (!isMcp(c.req.path) && (mayCall(c, personOf(c, services), readOnly) || sharedTokenOf(c) !== undefined)) return
+  const refuseLocked = () => refuse('unauthorized', personOf(c, services)?.role === 'reader' ? READS_ONLY : LOCKED)
   if (!mayBeInvited(c, forInvited)) refuseLocked()
   c.set('locked', refuseLocked)
 }
 
-const refuseLocked = (): never =>
-  refuse(
-    'unauthorized',
-    'This server needs its access token: send Authorization: Bearer <token>. Ask the operator for it, or a person for an invitation.',
-  )
+const LOCKED =
+  'This server needs its access token, or a key: send Authorization: Bearer <token>. Ask the operator for it, or a person for an invitation.'
+const READS_ONLY =
+  "You signed in with the viewer's password, which only allows reading. Sign in with the operator key or a link of your own, or send the access token or a key as Authorization: Bearer <token>."
 
 // The code of an invitation, or the team_id that came of one, may stand in a body that is not read yet: operations and MCP look there, and
 // refuse what brings neither (Call.locked).
@@ -172,6 +172,12 @@ export const arePagesOpen = ({ config }: Pick<Services, 'config'>): boolean =>
 /** May it see the page at its path? */
 export const mayReadPage = async (c: Http, services: Services): Promise<boolean> =>
   mayRead(c, services) || keyOpens(c, 'session') || isShared(c, services) // whose own session a key reads, the guards have looked
+
+/** What the refusal of a read advises: what this server takes. `session`: whether the teams of one session may read it. */
+export const howToRead = ({ config }: Services, session: boolean): string => {
+  const ways = [...(session ? ['your team_id as X-Team-ID'] : []), ...(config.ACCESS_TOKEN === undefined ? [] : ['the access token'])]
+  return `Sign in, or send ${[...ways, 'a key of the scope read or full'].join(', or ')}`
+}
 
 /** May it read this session? Its own teams may too, and whoever has its shared link may read what that opens. */
 export const mayReadSession = async (c: Http, services: Services, sessionId: string): Promise<boolean> => {
