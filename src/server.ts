@@ -132,7 +132,7 @@ const greet = ({ config, setting, database }: Services, url: string, key: string
     `Parley is open at ${url}`,
     `  for agents   ${link ?? `${url}/mcp`}${setting('mcp_url') ? ' (saved on the settings page)' : link ? ' (MCP_URL)' : ''}`,
     ...(programPath ? [`  connect      npx -y ${baseOfLink(link ?? `${url}/mcp`)}${programPath} connect claude`] : []),
-    key ? `  sign in      ${url}/sign-in?key=${key}` : '  sign in      with your key; `bun run operator-key` makes a new one',
+    `  sign in      ${key ? `${url}/sign-in?key=${key}` : config.OPERATOR_KEY ? `at ${url}/sign-in, with the OPERATOR_KEY of the environment` : 'with your key; `bun run operator-key` makes a new one'}`,
     `  data         ${database.engine === 'pglite' ? `embedded, in ${config.DATA_DIR}` : 'Postgres (DATABASE_URL)'}`,
   ]
   if (!isLoopback(config.HOST) && !config.ACCESS_TOKEN)

@@ -8,7 +8,7 @@ import { signInAs } from '../src/process/sign-ins.ts'
 import { controlWith } from './support/control-scene.ts'
 import { beforeOf, DUMPS, restored, schemaOf } from './support/dumps.ts'
 import { FULL } from './support/full.ts'
-import { bearer } from './support/keys.ts'
+import { bearer, enterByLink } from './support/keys.ts'
 import { cookieOf, done, refused, seat, startParley, viaRest, type Parley, type Seat } from './support/parley.ts'
 import { personAt, recordsOf } from './support/records-scene.ts'
 
@@ -105,7 +105,7 @@ describe.each(CASES)('on %s, a database of %s', (engine, dump) => {
       const page = await done(call()('wait_for_messages', { session_id, since_cursor: posted.cursor - 1, timeout: 0 }, { team: bea }))
       expect(page.messages).toMatchObject([{ author: 'person', team: 'Vera' }])
       await expect(signInAs(parley.services, { name: 'Vera', role: 'person' })).rejects.toThrow('a link of their own')
-      const enters = async () => (await parley.send(`/sign-in?key=${link}`)).headers.get('set-cookie') ?? ''
+      const enters = async () => (await enterByLink(parley, link)).headers.get('set-cookie') ?? ''
       expect([await enters(), await enters()]).toEqual([expect.stringContaining('parley_person='), ''])
     })
 

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { escapeInvisible } from '../../src/core/escape-invisible.ts'
-import { cn } from '../parts/cn.ts'
 import { Icon } from '../parts/icon.tsx'
+import { Tabs } from '../parts/tabs.tsx'
 import { counted } from '../site/approvals-link.tsx'
 import { Shell, type Frame } from '../site/shell.tsx'
 import { Badge } from '../ui/badge.tsx'
@@ -37,7 +37,10 @@ const InboxFrame = ({ frame, tab, meeting, children }: Props) => (
             </p>
           )}
         </div>
-        <Tabs tab={tab} meeting={meeting?.id} />
+        <Tabs
+          label="Which"
+          tabs={INBOX_TABS.map((name) => ({ label: LABELS[name], href: inboxHref(name, meeting?.id), current: name === tab }))}
+        />
       </div>
       {children}
     </main>
@@ -45,24 +48,6 @@ const InboxFrame = ({ frame, tab, meeting, children }: Props) => (
 )
 
 const LABELS: Record<InboxTab, string> = { waiting: 'Waiting', decided: 'Decided', expired: 'Expired' }
-
-const Tabs = ({ tab, meeting }: { tab: InboxTab; meeting: string | undefined }) => (
-  <nav aria-label="Which" className="flex gap-0.5 rounded-md border bg-card p-0.5 shadow-xs">
-    {INBOX_TABS.map((name) => (
-      <a
-        key={name}
-        href={inboxHref(name, meeting)}
-        aria-current={name === tab ? 'page' : undefined}
-        className={cn(
-          'flex h-7 items-center rounded px-2.5 text-[12.5px] text-muted-foreground hover:text-foreground max-sm:h-9',
-          name === tab && 'bg-secondary font-medium text-secondary-foreground',
-        )}
-      >
-        {LABELS[name]}
-      </a>
-    ))}
-  </nav>
-)
 
 const inboxHref = (tab: InboxTab, meeting: string | undefined, before?: string): string => {
   const query = new URLSearchParams({ ...(tab !== 'waiting' && { show: tab }), ...(meeting && { meeting }), ...(before && { before }) })

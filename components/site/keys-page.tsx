@@ -1,11 +1,12 @@
 import { FormField, type Problem } from '../forms/form-field.tsx'
 import { Snippet } from '../parts/snippet.tsx'
+import { Tabs } from '../parts/tabs.tsx'
 import { Alert } from '../ui/alert.tsx'
-import { Button } from '../ui/button.tsx'
+import { Button, LinkButton } from '../ui/button.tsx'
 import { Card, CardContent, CardDescription, CardHeader, CardTitle } from '../ui/card.tsx'
 import { Label } from '../ui/label.tsx'
 import { Select } from '../ui/select.tsx'
-import { KeysTable, SignInsTable, type KeyView, type SignInView } from './keys-tables.tsx'
+import { KeysTable, SignInsTable, type KeyList, type KeyView, type SignInView } from './keys-tables.tsx'
 import { Shell, type Frame } from './shell.tsx'
 
 /** A key that was made just now: shown this once. */
@@ -15,8 +16,14 @@ export interface MadeKey {
 }
 
 export interface KeysView {
+  /** The list of keys that is shown, and how many each has. */
+  list: KeyList
+  counts: Record<KeyList, number>
   keys: KeyView[]
+  /** Where the older ones begin, if there are any. */
+  olderKeys: string | null
   signIns: SignInView[]
+  olderSignIns: string | null
   made: MadeKey | undefined
   notice: string | undefined
   problem: Problem | undefined
@@ -45,7 +52,18 @@ export const KeysPage = ({ frame, view }: { frame: Frame; view: KeysView }) => (
           </CardDescription>
         </CardHeader>
         <MakeKey view={view} />
-        <KeysTable keys={view.keys} />
+        <div className="mx-4 mt-4">
+          <Tabs
+            label="Which keys"
+            tabs={LISTS.map(({ list, label }) => ({
+              label: `${label} ${view.counts[list]}`,
+              href: keysHref({ show: list }),
+              current: list === view.list,
+            }))}
+          />
+        </div>
+        <KeysTable keys={view.keys} list={view.list} />
+        {view.olderKeys && <Older href={keysHref({ show: view.list, cursor: view.olderKeys })}>Older keys</Older>}
       </Card>
       <Card id="sign-ins" aria-label="Sign-ins">
         <CardHeader>
@@ -56,9 +74,29 @@ export const KeysPage = ({ frame, view }: { frame: Frame; view: KeysView }) => (
           </CardDescription>
         </CardHeader>
         <SignInsTable signIns={view.signIns} />
+        {view.olderSignIns && <Older href={`/settings/keys?sign_ins=${view.olderSignIns}#sign-ins`}>Used longer ago</Older>}
       </Card>
     </main>
   </Shell>
+)
+
+const LISTS: { list: KeyList; label: string }[] = [
+  { list: 'good', label: 'In force' },
+  { list: 'revoked', label: 'Revoked' },
+  { list: 'tasks', label: 'Of tasks' },
+]
+
+const keysHref = ({ show, cursor }: { show: KeyList; cursor?: string }): string => {
+  const query = new URLSearchParams({ ...(show !== 'good' && { show }), ...(cursor && { cursor }) })
+  return `/settings/keys${query.size > 0 ? `?${query}` : ''}#keys`
+}
+
+const Older = ({ href, children }: { href: string; children: string }) => (
+  <p className="border-t px-4 py-3 text-center">
+    <LinkButton variant="outline" size="sm" className="max-sm:h-9" href={href}>
+      {children}
+    </LinkButton>
+  </p>
 )
 
 const NewKey = ({ made: { key, use } }: { made: MadeKey }) => (

@@ -27,14 +27,25 @@ export interface SignInView {
   used: string
 }
 
-/** The keys, newest first; revoked ones are struck through. */
-export const KeysTable = ({ keys }: { keys: KeyView[] }) =>
-  keys.length === 0 ? (
-    <Empty>
+/** Those that people made and that are good, those of them that are revoked, and those that the server made for tasks under way. */
+export type KeyList = 'good' | 'revoked' | 'tasks'
+
+const NONE: Record<KeyList, ReactNode> = {
+  good: (
+    <>
       There are no keys. Make one above, or on the server’s machine: <code className="font-mono">bun run key full NAME</code>
-    </Empty>
+    </>
+  ),
+  revoked: 'No key was revoked.',
+  tasks: 'No task is under way. For each, the server makes a key, which ends with it.',
+}
+
+/** The keys of one list, newest first; revoked ones are struck through. */
+export const KeysTable = ({ keys, list }: { keys: KeyView[]; list: KeyList }) =>
+  keys.length === 0 ? (
+    <Empty>{NONE[list]}</Empty>
   ) : (
-    <Listed label="All keys" columns={['Key', 'Made', 'Last used']}>
+    <Listed label="Listed keys" columns={['Key', 'Made', 'Last used']}>
       {keys.map(({ id, name, prefix, scope, sessionId, made, used, revoked }) => (
         <Row key={id}>
           <Cell className="max-sm:basis-full">
@@ -71,7 +82,7 @@ export const KeysTable = ({ keys }: { keys: KeyView[] }) =>
 
 /** The sign-ins, the one used last first. */
 export const SignInsTable = ({ signIns }: { signIns: SignInView[] }) => (
-  <Listed label="All sign-ins" columns={['Who', 'Signed in', 'Last used']}>
+  <Listed label="Listed sign-ins" columns={['Who', 'Signed in', 'Last used']}>
     {signIns.map(({ id, name, own, verified, reader, made, used }) => (
       <Row key={id}>
         <Cell className="max-sm:basis-full">

@@ -1,4 +1,6 @@
+import { escapeInvisible } from '../../src/core/escape-invisible.ts'
 import { Icon } from '../parts/icon.tsx'
+import { moment } from '../parts/time.ts'
 import { Shell, type Frame } from './shell.tsx'
 import { Alert } from '../ui/alert.tsx'
 import { Button, LinkButton } from '../ui/button.tsx'
@@ -14,6 +16,8 @@ interface Props {
   problem: string | undefined
   /** What opens reading to those without the key: nothing is needed, the viewer's password, or nothing does. */
   reading: keyof typeof READING
+  /** The key is OPERATOR_KEY, and none is made. */
+  chosen: boolean
 }
 
 const READING = {
@@ -22,7 +26,7 @@ const READING = {
   closed: 'This server is private. Sign in with the key.',
 }
 
-export const SignInPage = ({ frame, next, name, problem, reading }: Props) => (
+export const SignInPage = ({ frame, next, name, problem, reading, chosen }: Props) => (
   <Shell frame={frame} title="Sign in · Parley" crumbs={[{ label: 'Sign in' }]}>
     <main id="main" className="mx-auto w-full max-w-sm px-4 py-12 sm:py-20">
       <Card aria-label="Sign in" className="p-5">
@@ -49,7 +53,49 @@ export const SignInPage = ({ frame, next, name, problem, reading }: Props) => (
           </Button>
         </form>
         <p className="mt-4 text-[12px] text-muted-foreground">
-          The key was printed as a link at the first start. <code className="font-mono">bun run operator-key</code> makes a new one.
+          {chosen ? (
+            <>
+              The key is the <code className="font-mono">OPERATOR_KEY</code> with which this server was started: ask whoever runs it.
+            </>
+          ) : (
+            <>
+              The key was printed as a link at the first start. <code className="font-mono">bun run operator-key</code> makes a new one.
+            </>
+          )}
+        </p>
+      </Card>
+    </main>
+  </Shell>
+)
+
+interface LinkProps {
+  frame: Frame
+  /** The text of the link that signs in once, for whom, and until when. */
+  link: string
+  name: string
+  expiresAt: string
+  next: string
+}
+
+/** What a link shows that signs in once: whatever only looks at it leaves it as it is. */
+export const LinkPage = ({ frame, link, name, expiresAt, next }: LinkProps) => (
+  <Shell frame={frame} title="Sign in · Parley" crumbs={[{ label: 'Sign in' }]}>
+    <main id="main" className="mx-auto w-full max-w-sm px-4 py-12 sm:py-20">
+      <Card aria-label="Sign in" className="p-5">
+        <h1 className="text-lg font-semibold tracking-[-0.015em]">Sign in</h1>
+        <p className="mt-1 text-[13px] text-muted-foreground wrap-anywhere">
+          This link is for {escapeInvisible(name)} alone, and signs in once.
+        </p>
+        <form method="post" action="/sign-in" className="mt-4 grid">
+          <input type="hidden" name="key" value={link} />
+          <input type="hidden" name="next" value={next} />
+          <Button type="submit" className="h-auto min-h-9 py-1.5 whitespace-normal">
+            <Icon name="key" />
+            <span className="wrap-anywhere">Sign in as {escapeInvisible(name)}</span>
+          </Button>
+        </form>
+        <p className="mt-4 text-[12px] text-muted-foreground">
+          Opening it uses nothing up: the button does. It expires on <time dateTime={expiresAt}>{moment(expiresAt)}</time>.
         </p>
       </Card>
     </main>

@@ -18,7 +18,7 @@ import { importAll } from '../client/import/run.ts'
 import { toServer } from '../client/import/upload.ts'
 import { importArguments, intoDatabase, throughLocalServer } from './import.ts'
 import { runRunnerHere } from './runner.ts'
-import { newOperatorKey } from '../process/operator-key.ts'
+import { newOperatorKey, OPERATOR_KEY_IS_SET } from '../process/operator-key.ts'
 import { baseOfLink } from '../core/address.ts'
 import { purge, type PurgeAnswer } from '../process/purge.ts'
 import { createServices, type Services } from '../process/services.ts'
@@ -44,7 +44,7 @@ const bringUpToDate = (config: Config, log: Log) =>
   once(config, log, async (_, ran) => console.log(ran === 0 ? 'The database is up to date.' : `Applied ${ran} migration(s).`))
 
 const operatorKey = async (config: Config, log: Log) => {
-  if (config.OPERATOR_KEY) throw new BadConfig('OPERATOR_KEY is set in the environment and takes precedence. Change it there.')
+  if (config.OPERATOR_KEY) throw new BadConfig(OPERATOR_KEY_IS_SET)
   const server = await servingHere(config)
   if (!server) return once(config, log, async (services) => console.log(await newOperatorKey(services)))
   const response = await command(server, 'operator-key')

@@ -64,12 +64,5 @@ export const refuse = (code: ErrorCode, message: string, details?: Record<string
 // told apart by trying.
 export const unauthorized = (): never => refuse('unauthorized', TEAM_WANTED)
 
-/** The same for a call that no team may make. */
-export const keyWanted = (): never =>
-  refuse(
-    'unauthorized',
-    'Not authenticated. Send a key as Authorization: Bearer KEY. Whoever runs this server makes one: bun run key full NAME, or the page /settings/keys.',
-  )
-
 const TEAM_WANTED =
   'Not authenticated. Send the team_id that create_session or join_session gave you for this very session, in the X-Team-ID header or as the argument team_id, and check the session_id. If you have left it, join again.'

@@ -68,6 +68,26 @@ const FOR: Record<KeyScope, string> = {
   run: 'the calls of a runner',
 }
 
-/** Why a key does not open a call, and what would. */
-export const notOpened = (scope: KeyScope): string =>
-  `Insufficient permissions. A key of the scope ${scope} opens ${FOR[scope]}, and not this call. Use a key of the scope full, or none where none is needed.`
+/** The scopes that people make and that open this. */
+const scopesFor = (row: KeyRow) => MADE_BY_PEOPLE.filter((scope) => opens(scope, row) !== false)
+
+const wanted = (row: KeyRow) => `a key of the scope ${scopesFor(row).join(' or ')}`
+
+/** How one comes by a key that opens this. */
+export const howToGet = (row: KeyRow): string => {
+  const [scope] = scopesFor(row)
+  return `Whoever runs this server makes one: bun run key ${scope} NAME${scope === 'sess' ? ' --session ID' : ''}, or the page /settings/keys.`
+}
+
+/** Why a key does not open a call, and what would. `onlyFor`: who may, where no key does it (operations/operation.ts). */
+export const notOpened = (scope: KeyScope, row: KeyRow, onlyFor?: string): string =>
+  `Insufficient permissions. A key of the scope ${scope} opens ${FOR[scope]}, and not this call. ${onlyFor ?? insteadOf(scope, row)}`
+
+const insteadOf = (scope: KeyScope, row: KeyRow): string => {
+  if (row === 'control.set_session_name') return `It takes ${wanted(row)}; update_session names a session with one of the scope full.`
+  if (row === 'room_read' || row === 'room_write')
+    return `Leave this key out, and send your team_id where one is needed. If this server asks for its access token, send that in the key's place, or ${wanted(row)}.`
+  if (row === 'records_read' || row === 'records_write') return `Send the team_id of a team of the session in its place, or ${wanted(row)}.`
+  const open = row === 'everything' || row === 'session' ? ', or none where the pages are open' : ''
+  return `It takes ${wanted(row)}${open}. ${scope === 'agent' ? 'Ask your person.' : howToGet(row)}`
+}

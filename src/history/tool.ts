@@ -74,7 +74,7 @@ const enveloped = <I extends z.ZodObject, D extends z.ZodObject>({ name, summary
     if (context.call.reader?.() === false)
       refuse(
         'unauthorized',
-        'This reads every session, which needs the access token, if this server has one, or a signed-in person. Your own session you read with get_history, read_session_doc and catch_up.',
+        'This reads every session, which needs the access token, if this server has one, a key of the scope read or full, or a signed-in person. Your own session you read with get_history, read_session_doc and catch_up.',
       )
     const {
       request,

@@ -33,6 +33,8 @@ export interface Operation<Context, I extends z.ZodObject = z.ZodObject, O exten
   issues?: 'team_id' | 'url' | 'code'
   /** Whether a call without the ACCESS_TOKEN (Call.locked) may pass that is no team's which joined by an invitation: such a team always may. */
   letsIn?: (services: Services, call: Call, input: z.output<I>) => Promise<boolean>
+  /** Who may and what others do, in a sentence, where no team may: said with 401, and with 403 to a key that does not open it. */
+  onlyFor?: string
   /** Which keys open it; the row of rooms' reads or writes unless given. */
   keyRow?: KeyRow
   /** What a new credential is derived from beside the idempotency key, where it is not the operation's id. It never changes: a retry must

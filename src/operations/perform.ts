@@ -5,7 +5,7 @@ import { answersAnyHost } from '../core/address.ts'
 import type { Call } from './call.ts'
 import type { AnyCallerKind, Caller, Credential } from './callers.ts'
 import { createContext, type AnyOp, type Outcome } from './context.ts'
-import { ALWAYS, keyWanted, Refusal, refuse, unauthorized, type ErrorBody } from '../core/errors.ts'
+import { ALWAYS, Refusal, refuse, type ErrorBody } from '../core/errors.ts'
 import { newSecret, parseToken } from '../core/ids.ts'
 import { notOpened, opens } from '../core/key-scopes.ts'
 import { describeError } from '../core/log.ts'
@@ -13,6 +13,7 @@ import { checkTexts, redacted } from '../core/text.ts'
 import { validationMessage } from '../core/validation-messages.ts'
 import { idempotencyKeyOf } from './idempotency.ts'
 import { keyRowOf } from './operation.ts'
+import { notAuthenticated } from './not-authenticated.ts'
 import type { Services } from '../process/services.ts'
 import { isAway, isUndone } from '../../db/errors.ts'
 import { write } from './transaction.ts'
@@ -40,8 +41,13 @@ export const perform = async (operation: AnyOp, services: Services, call: Call, 
 // A key must open the operation, and what is held ends with the key or sign-in that it came with.
 const admitted = async (operation: AnyOp, services: Services, call: Call, raw: unknown): Promise<Outcome> => {
   if (operation.needsKnownHosts && answersAnyHost(services.config)) return { ok: false, error: HOSTS_UNKNOWN }
-  if (call.key && !opens(call.key.scope, keyRowOf(operation)))
-    return { ok: false, error: { code: 'forbidden', message: notOpened(call.key.scope), details: { scope: call.key.scope } } }
+  if (call.key && !opens(call.key.scope, keyRowOf(operation))) {
+    const { scope } = call.key
+    return {
+      ok: false,
+      error: { code: 'forbidden', message: notOpened(scope, keyRowOf(operation), operation.onlyFor), details: { scope } },
+    }
+  }
   if (!operation.held || !call.untilEnded) return attempt(operation, services, call, raw)
   const outcome = await call.untilEnded(call.signal(), (signal) => attempt(operation, services, { ...call, signal: () => signal }, raw))
   return outcome ?? { ok: false, error: ENDED }
@@ -64,7 +70,7 @@ const attempt = async (operation: AnyOp, services: Services, given: Call, raw: u
   const fields = (typeof raw === 'object' && raw !== null ? raw : {}) as Record<string, unknown>
   // Nothing is said of its arguments to a call that brings no pass.
   if (given.locked && !operation.letsIn && !isToken(fields.team_id ?? given.token)) given.locked()
-  const [kind, credential] = credentialOf(operation, given, fields) ?? withoutCredential(operation)
+  const [kind, credential] = credentialOf(operation, given, fields) ?? notAuthenticated(operation)
   const { input, carried } = withoutCarried(operation, parsed(operation, raw))
   if (!operation.cleansTexts) checkTexts(input, credential.secret)
   const call = withCarried(given, carried)
@@ -72,13 +78,13 @@ const attempt = async (operation: AnyOp, services: Services, given: Call, raw: u
   const topic = operation.topic?.(input)
   const waiter = topic === undefined ? undefined : services.waiters.subscribe(topic)
   try {
-    const caller: Caller = (await kind.resolve(credential, { operation, services, call, input })) ?? unauthorized()
+    const caller: Caller = (await kind.resolve(credential, { operation, services, call, input })) ?? notAuthenticated(operation)
     if (caller.kind === 'team' && !operation.held) services.callers.add(caller.member.teamId) // a wait is told by presence; a peek is no work
     if (call.locked && !isInvited(caller) && !(await operation.letsIn?.(services, call, input))) call.locked()
     const subject = operation.effect === 'read' ? undefined : operation.subject?.(input, caller)
     const key = idempotencyKeyOf(operation, subject, caller, carried.idempotency_key ?? call.idempotencyKey?.(), input)
     // An append decides that under the lock, and with a key it may be a replay.
-    if (caller.ended && operation.effect !== 'append' && key === undefined) unauthorized()
+    if (caller.ended && operation.effect !== 'append' && key === undefined) notAuthenticated(operation)
     const request = { operation, services, call, caller, input }
     if (operation.effect === 'write') {
       await operation.beforehand?.(createContext(request, {}), input)
@@ -119,10 +125,6 @@ const withoutCarried = (operation: AnyOp, given: Record<string, any>) => {
   }
   return { input, carried }
 }
-
-// Where a key opens what no team may call, that is what is missing.
-const withoutCredential = ({ callers }: AnyOp): never =>
-  callers.some(({ kind }) => kind === 'team') || !callers.some(({ kind }) => kind === 'key') ? unauthorized() : keyWanted()
 
 const isToken = (text: unknown) => typeof text === 'string' && parseToken(text) !== undefined
 const isInvited = (caller: Caller) => caller.kind === 'team' && caller.member.invited

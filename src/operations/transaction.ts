@@ -1,7 +1,7 @@
 // A write: one transaction that locks the subject, looks up the idempotency key, does the work and keeps the answer.
 import { ANSWER_WITHIN_MS, DatabaseTimeout, type Queries } from '../../db/database.ts'
 import { createContext, type Outcome, type Request } from './context.ts'
-import { unauthorized } from '../core/errors.ts'
+import { notAuthenticated } from './not-authenticated.ts'
 import { newSecret } from '../core/ids.ts'
 import { createEffects, type Effects } from './effects.ts'
 import { assertSameUse, isUnguarded, type IdempotencyKey } from './idempotency.ts'
@@ -58,7 +58,7 @@ const writeOnce = async (tx: Queries, asked: Write, effects: Effects): Promise<O
     return { ok: true, data: await withCredential(tx, asked, key, before.answer), replayed: true }
   }
   const kind = operation.callers.find(({ kind }) => kind === caller.kind)
-  if (kind?.isCurrent && !(await kind.isCurrent(tx, caller, input))) unauthorized()
+  if (kind?.isCurrent && !(await kind.isCurrent(tx, caller, input))) notAuthenticated(operation)
   const data = await operation.run(
     createContext(asked, { queries: tx, locked, ...sessionOf(asked, locked), ...effects, ...secrets(asked) }),
     input,
@@ -71,7 +71,7 @@ const writeOnce = async (tx: Queries, asked: Write, effects: Effects): Promise<O
 }
 
 // Whoever is no longer there is not told what there is: a key lets it ask for an earlier answer alone.
-const missing = ({ caller }: Write, subject: Subject): never => (caller.ended ? unauthorized() : subject.missing())
+const missing = ({ caller, operation }: Write, subject: Subject): never => (caller.ended ? notAuthenticated(operation) : subject.missing())
 
 const sessionOf = ({ subject }: Write, locked: unknown) => (isSessionSubject(subject) ? { session: locked as Session } : {})
 

@@ -3,7 +3,7 @@ import { Hono, type MiddlewareHandler } from 'hono'
 import { ErrorPage } from '../../components/site/error-page.tsx'
 import type { ErrorBody } from '../core/errors.ts'
 import { refuse, STATUS } from '../core/errors.ts'
-import { mayReadPage, mayReadSession } from '../doors/http/guards.ts'
+import { howToRead, mayReadPage, mayReadSession } from '../doors/http/guards.ts'
 import { errorAnswer, type Env, type Http } from '../doors/http/http.ts'
 import { liveRoutes } from './live/routes.tsx'
 import { previewConclusion, showForm, submitForm, type FormName } from './forms/session-forms.tsx'
@@ -129,7 +129,7 @@ export const pageRoutes = (site: Site) => {
   // Hono takes the first path that matches, so files come before pages.
   for (const path of new Set(Object.keys({ ...FILES, ...READ, ...WRITE }))) {
     const [file, read, write] = [FILES[path], READ[path], WRITE[path]]
-    if (file) app.get(path, async (c) => ((await mayReadSession(c, services, sessionOf(c))) ? file(c, site) : closed()))
+    if (file) app.get(path, async (c) => ((await mayReadSession(c, services, sessionOf(c))) ? file(c, site) : closed(site)))
     if (read)
       app.get(path, async (c) => {
         if (!(await mayReadPage(c, services))) return toSignIn(c, site)
@@ -143,7 +143,7 @@ export const pageRoutes = (site: Site) => {
 }
 
 const sessionOf = (c: Http) => c.req.param('id')!.replace(/\.md$/, '')
-const closed = () => refuse('unauthorized', 'Sign in, or send your X-Team-ID or the access token, to read this session.')
+const closed = ({ services }: Site) => refuse('unauthorized', `${howToRead(services, true)}, to read this session.`)
 
 /** A person who opens the agents' link in a browser is led to the page that says what it is for. */
 export const linkInBrowser: MiddlewareHandler<Env> = async (c, next) =>

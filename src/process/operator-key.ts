@@ -1,7 +1,12 @@
 // The key that signs a person in. Made at the first start, shown once, stored as a hash.
+import { refuse } from '../core/errors.ts'
 import { newSecret, sha256 } from '../core/ids.ts'
 import type { Services } from './services.ts'
 import { offerSetting } from '../stores/settings.ts'
+
+/** Why no key is made here, and what to do instead. */
+export const OPERATOR_KEY_IS_SET =
+  'OPERATOR_KEY is set in the environment and takes precedence. Sign in with it, or start the server with another one.'
 
 const made = () => `op_${newSecret()}`
 /** Has a key the shape of those that are made here, and so their 192 random bits? */
@@ -16,8 +21,10 @@ export const firstOperatorKey = async ({ database, config, changeSetting }: Serv
   return key
 }
 
-/** A new key in place of the old one; everybody who signed in with that has to sign in again. */
-export const newOperatorKey = async ({ changeSetting }: Services): Promise<string> => {
+/** A new key in place of the old one; everybody who signed in with that has to sign in again. 409 where OPERATOR_KEY is set: it would
+ *  sign nobody in. */
+export const newOperatorKey = async ({ config, changeSetting }: Pick<Services, 'config' | 'changeSetting'>): Promise<string> => {
+  if (config.OPERATOR_KEY) refuse('conflict', OPERATOR_KEY_IS_SET)
   const key = made()
   await changeSetting('operator_key_hash', sha256(key))
   return key

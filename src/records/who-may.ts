@@ -26,7 +26,7 @@ export type Act = keyof typeof MAY
 export const mayDo = (role: Role, act: Act): May => MAY[act][ROLES.indexOf(role)]!
 
 /** What to do instead, by act. */
-const INSTEAD: Record<Act, string> = {
+export const INSTEAD: Record<Act, string> = {
   read: 'Ask in the session that it is about.',
   'propose an action item': 'Only teams of the session, keys of the scope full and people propose.',
   'propose a decision': 'Only the convener proposes decisions for the teams: tell it in the feed what to propose.',

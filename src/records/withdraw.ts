@@ -15,7 +15,7 @@ import { tellOutcome } from './proposals/tell.ts'
 import { mayRead, noSuchRecord, roleIn } from './reach.ts'
 import { op, proposalType, recordId, text, time } from './schemas.ts'
 import { recordSubject, type LockedProposal } from './subjects.ts'
-import { refuseUnless } from './who-may.ts'
+import { INSTEAD, refuseUnless } from './who-may.ts'
 
 /** Only a signed-in person. A decision is `withdrawn`, and struck through in the doc of an open session, an action item `dropped`. 409 for one that is so already. */
 export const withdrawRecord = op({
@@ -24,6 +24,7 @@ export const withdrawRecord = op({
   route: ['POST', '/records/:record_id/withdraw'],
   callers: CALLERS,
   keyRow: 'records_write',
+  onlyFor: INSTEAD.decide,
   effect: 'write',
   subject: ({ record_id }) => recordSubject(record_id),
   restOnly: true,

@@ -24,11 +24,11 @@ const MOST_JOINS = 1_000 // as many teams as a session takes
 const MOST_DAYS = 365
 
 const refuseTeams = ({ caller }: Context) => {
-  if (caller.kind === 'team')
-    refuse('forbidden', 'Only a signed-in person, on the session’s page, or a key of the scope full can invite. Ask your person.')
+  if (caller.kind === 'team') refuse('forbidden', onlyFor)
 }
 
-const forPeopleAndKeys = { callers: [key, person, team], keyRow: 'invitations', restOnly: true, peopleOnly: true } as const
+const onlyFor = 'Only a signed-in person, on the session’s page, or a key of the scope full can invite. Ask your person.'
+const forPeopleAndKeys = { callers: [key, person, team], keyRow: 'invitations', restOnly: true, peopleOnly: true, onlyFor } as const
 
 /** The code is told once. 403 for teams. */
 export const createInvitation = op({

@@ -10,6 +10,8 @@ import { personOnly } from './who-may.ts'
 import { openSession } from './preconditions.ts'
 import { op, sessionId } from './schemas.ts'
 
+const onlyFor = 'Only a signed-in person can release a session, on its page. Ask your person, and wait.'
+
 /** Only for people (403), and while the session is open (403). `released` is false when the session was not marked. */
 export const releaseSession = op({
   name: 'release_session',
@@ -20,11 +22,12 @@ export const releaseSession = op({
   effect: 'write',
   restOnly: true,
   peopleOnly: true,
+  onlyFor,
   input: z.strictObject({ session_id: sessionId }),
   output: z.object({ released: z.boolean() }),
   refuses: ['forbidden', 'session_closed'],
   async run(context, { session_id }) {
-    personOnly(context, 'Only a signed-in person can release a session, on its page. Ask your person, and wait.')
+    personOnly(context, onlyFor)
     const { queries, services } = context
     const released = await release(queries, session_id, openSession(context).lastSequence)
     const mayWake = await beginHour(queries, session_id, services.wakes.perHour())

@@ -7,7 +7,7 @@ import { op, sessionId } from './schemas.ts'
 import { person, team } from '../operations/callers.ts'
 import { baseOf } from '../operations/context.ts'
 
-const FOR_PEOPLE = 'Only a signed-in person can share a session, on its page.'
+const onlyFor = 'Only a signed-in person can share a session, on its page. Ask your person.'
 
 /** Only for people (403). The link is shown once, and a session has one at a time. */
 export const shareSession = op({
@@ -20,11 +20,12 @@ export const shareSession = op({
   derivedAs: 'share_session',
   restOnly: true,
   peopleOnly: true,
+  onlyFor,
   input: z.strictObject({ session_id: sessionId }),
   output: z.object({ url: z.string() }),
   refuses: ['forbidden'],
   async run(context, { session_id }) {
-    personOnly(context, FOR_PEOPLE)
+    personOnly(context, onlyFor)
     const handle = crypto.randomUUID()
     const secret = context.secretFor(handle)
     await putShare(context.queries, session_id, { handle, secret }, authorOf(context).name)
@@ -41,11 +42,12 @@ export const unshareSession = op({
   effect: 'write',
   restOnly: true,
   peopleOnly: true,
+  onlyFor,
   input: z.strictObject({ session_id: sessionId }),
   output: z.object({ url: z.null() }),
   refuses: ['forbidden'],
   async run(context, { session_id }) {
-    personOnly(context, FOR_PEOPLE)
+    personOnly(context, onlyFor)
     await dropShare(context.queries, session_id)
     return { url: null }
   },

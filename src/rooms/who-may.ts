@@ -26,6 +26,6 @@ export const convenerOnly = (context: Context, session: Session, act: 'conclude'
   if (context.caller.kind === 'person' || isConvener(context, session)) return
   refuse(
     'forbidden',
-    `On this server only the convener or a signed-in person may do this (CONVENER_ONLY=${acts.join(',')}). Ask the convener in the feed; if it has left, transfer_convener makes another team the convener.`,
+    `On this server only the convener or a signed-in person may do this (CONVENER_ONLY=${acts.join(',')}). Ask the convener in the feed, or a person; if it has left, transfer_convener makes another team the convener.`,
   )
 }

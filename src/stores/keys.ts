@@ -1,9 +1,14 @@
 // The keys of programs. Of a key only a hash is stored, and its visible beginning.
-import { desc, eq, sql } from 'drizzle-orm'
+import { and, desc, eq, sql } from 'drizzle-orm'
 import { isAmong } from '../../db/arrays.ts'
 import type { Queries } from '../../db/database.ts'
 import { keys } from '../../db/people-schema.ts'
 import type { KeyScope } from '../core/key-scopes.ts'
+
+interface Place {
+  at: string
+  id: string
+}
 
 /** A key that is good. */
 export interface Key {
@@ -39,9 +44,38 @@ export const findKeys = async ({ query }: Queries, hashes: string[]): Promise<(K
 export const insertKey = async ({ db }: Queries, values: typeof keys.$inferInsert): Promise<boolean> =>
   (await db.insert(keys).values(values).onConflictDoNothing().returning({ id: keys.id })).length > 0
 
-/** The newest keys, revoked ones too. */
-export const listKeys = async ({ db }: Queries, limit: number): Promise<KeyRecord[]> =>
-  db.select().from(keys).orderBy(desc(keys.madeAt), desc(keys.id)).limit(limit)
+// Those of the scope agent are the server's own, one for each task, and end with it: of these many, people look for no one that is over.
+const BY_PEOPLE = sql`${keys.scope} <> 'agent'`
+const LISTS = {
+  good: sql`${BY_PEOPLE} and ${keys.revokedAt} is null`,
+  revoked: sql`${BY_PEOPLE} and ${keys.revokedAt} is not null`,
+  tasks: sql`${keys.scope} = 'agent' and ${keys.revokedAt} is null`,
+}
+/** The keys that people made and that are good, those of them that are revoked, and those of tasks that are under way. */
+export type KeyList = keyof typeof LISTS
+export const KEY_LISTS = Object.keys(LISTS) as KeyList[]
+
+/** The keys of one list, the newest first: all of them, or so many from a place on. */
+export const listKeys = async (
+  { db }: Queries,
+  list: KeyList,
+  part?: { after: Place | undefined; limit: number },
+): Promise<KeyRecord[]> => {
+  const { after, limit } = part ?? {}
+  const rows = db
+    .select()
+    .from(keys)
+    .where(and(LISTS[list], after && sql`(${keys.madeAt}, ${keys.id}) < (${after.at}::timestamptz, ${after.id}::uuid)`))
+    .orderBy(desc(keys.madeAt), desc(keys.id))
+  return limit === undefined ? rows : rows.limit(limit)
+}
+
+/** How many keys each list has. */
+export const countKeys = async ({ db }: Queries): Promise<Record<KeyList, number>> => {
+  const count = (list: KeyList) => sql<number>`count(*) filter (where ${LISTS[list]})::int`
+  const [row] = await db.select({ good: count('good'), revoked: count('revoked'), tasks: count('tasks') }).from(keys)
+  return row!
+}
 
 export const keysWithPrefix = async ({ db }: Queries, prefix: string): Promise<KeyRecord[]> =>
   db.select().from(keys).where(eq(keys.prefix, prefix))

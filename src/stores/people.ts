@@ -45,4 +45,23 @@ export const useLink = async ({ db, query }: Queries, { handle, secret }: Token)
   return used?.name
 }
 
+/** What a link is good for: `used` says when it was. */
+export interface LinkState {
+  name: string
+  expiresAt: string
+  used: string | null
+  expired: boolean
+}
+
+/** What has become of a link, which stays as it is; undefined for one that is unknown: not whole, or replaced by a newer one. */
+export const lookAtLink = async ({ query }: Queries, { handle, secret }: Token): Promise<LinkState | undefined> => {
+  const [row] = await query<LinkState & { hash: string }>(
+    'select name, link_hash as hash, link_expires_at as "expiresAt", link_used_at as used, link_expires_at <= clock_timestamp() as expired from people where link_id = $1',
+    [handle],
+  )
+  if (!row || !sameText(row.hash, sha256(secret))) return undefined
+  const { hash: _, ...state } = row
+  return state
+}
+
 export const listPeople = async ({ db }: Queries): Promise<NamedPerson[]> => db.select().from(people).orderBy(asc(people.nameKey))

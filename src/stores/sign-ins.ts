@@ -30,13 +30,24 @@ export const insertSignIn = async ({ db, query }: Queries, values: typeof signIn
   await query(`delete from sign_ins where made_at < now() - ${KEPT}`)
 }
 
-/** The newest sign-ins that are good under these keys (`under`, as in the schema). */
-export const listSignIns = async ({ db }: Queries, under: string, limit: number): Promise<SignIn[]> =>
+interface SignInPart {
+  after: { at: string; id: string } | undefined
+  limit: number
+}
+
+/** The sign-ins that are good under these keys (`under`, as in the schema), the one used last first: so many from a place on. */
+export const listSignIns = async ({ db }: Queries, under: string, { after, limit }: SignInPart): Promise<SignIn[]> =>
   db
     .select()
     .from(signIns)
-    .where(and(eq(signIns.under, under), lasts()))
-    .orderBy(desc(signIns.lastUsedAt), desc(signIns.madeAt))
+    .where(
+      and(
+        eq(signIns.under, under),
+        lasts(),
+        after && sql`(${signIns.lastUsedAt}, ${signIns.id}) < (${after.at}::timestamptz, ${after.id}::uuid)`,
+      ),
+    )
+    .orderBy(desc(signIns.lastUsedAt), desc(signIns.id))
     .limit(limit)
 
 /** Ends these sign-ins; returns which of them had not ended. */

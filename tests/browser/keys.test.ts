@@ -1,5 +1,6 @@
 // Keys, sign-ins and invitations as a person sees them: with the script and without, wide and on a phone.
 import { expect, test } from 'bun:test'
+import { linkForPerson } from '../../src/process/sign-ins.ts'
 import { violations } from '../support/axe.ts'
 import { KEY, MOBILE, withSite } from '../support/site.ts'
 
@@ -74,6 +75,9 @@ test.each(Object.entries(LOOKS))(
       await isFine()
       const [link] = /http\S+\/join\/\S+/.exec((await page.textContent('main'))!)!
       await page.goto(link)
+      await isFine()
+      const { token } = await linkForPerson(parley.services, 'Alexandra Konstantinopolskaja-Featherstonehaugh')
+      await page.goto(`/sign-in?key=${token.handle}.${token.secret}`)
       await isFine()
       expect(complaints).toEqual([])
     })

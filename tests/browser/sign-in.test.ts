@@ -2,6 +2,7 @@
 // Once on loopback, where browsers tell whose page asks, and once under a name on plain http, where they do not.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Browser } from 'playwright'
+import { linkForPerson } from '../../src/process/sign-ins.ts'
 import { KEY, serveSite, startBrowser, usingPage, type Site } from '../support/site.ts'
 
 const HUB = 'hub.example'
@@ -92,5 +93,11 @@ test('under a name on plain http a person signs in and takes part, with and with
       await page.locator('#message').fill(`Here, ${javaScriptEnabled}`)
       await page.locator('#composer button[type=submit]').click()
       await page.locator('#rows .row-message', { hasText: `Here, ${javaScriptEnabled}` }).waitFor({ timeout: 10_000 })
+
+      const { token } = await linkForPerson(parley.services, `Noa ${javaScriptEnabled}`)
+      await page.goto(`/sign-in?key=${token.handle}.${token.secret}&next=/settings`)
+      await page.getByRole('button', { name: `Sign in as Noa ${javaScriptEnabled}` }).click()
+      await page.waitForURL('**/settings')
+      expect(await page.getByText(`Noa ${javaScriptEnabled}`).first().isVisible()).toBe(true)
     })
 }, 60_000)

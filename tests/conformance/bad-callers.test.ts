@@ -8,7 +8,19 @@ import { inputSchema } from '../../src/doors/rest/json-schema.ts'
 import { keyRowOf } from '../../src/operations/operation.ts'
 import { endSignIn } from '../../src/process/sign-ins.ts'
 import { bearer, keyOf, signInIdOf } from '../support/keys.ts'
-import { cookieOf, done, operations, room, restRequest, seat, startParley, viaRest, type As, type Parley } from '../support/parley.ts'
+import {
+  cookieOf,
+  done,
+  operations,
+  room,
+  restRequest,
+  seat,
+  startParley,
+  viaRest,
+  type As,
+  type Parley,
+  type Served,
+} from '../support/parley.ts'
 
 type Operation = (typeof operations)[number]
 type Code = 'unauthorized' | 'forbidden' | undefined
@@ -109,10 +121,73 @@ const overMcp = async (name: string, input: object, { team, headers = {} }: As =
   return answer.result?.structuredContent ?? answer
 }
 
+// The first step that a refusal names.
+const STEPS: [names: RegExp, as: (place: { id: string; alex: { token: string } }, scope: string) => Promise<As>][] = [
+  [/team_id|teams of the session|join the session/, async ({ alex }) => ({ team: alex.token })],
+  [/[Ss]ign(?:ed)?[ -]in|A person decides, signed in/, async () => ({ person: await cookieOf(parley, { name: 'Robin', role: 'person' }) })],
+  [
+    /(?:bun run key|of the scope) (full|read|sess|run)\b/,
+    async ({ id }, scope) => ({ headers: bearer(await keyOf(parley, scope as KeyScope, id)) }),
+  ],
+]
+const stepIn = (message: string) => {
+  const advice = message.replace(/^.*? opens .*?, and not this call\. /, '')
+  const named = STEPS.flatMap(([names, as]) => {
+    const found = names.exec(advice)
+    return found ? [{ at: found.index, as, scope: found[1] ?? '' }] : []
+  })
+  return named.toSorted((a, b) => a.at - b.at)[0]
+}
+
 const doors = [
   ['REST', overRest, () => true],
   ['MCP', overMcp, ({ restOnly }: Operation, as: As) => !restOnly && as.person === undefined],
 ] as const
+
+const inPlace = ({ input: { shape } }: Operation, id: string) =>
+  Object.fromEntries(['session_id', 'meeting_id'].flatMap((name) => (name in shape ? [[name, id]] : [])))
+
+test('what a refusal tells to do is not refused in its turn', async () => {
+  const wrong: unknown[] = []
+  const callersNow: Record<string, As> = { ...callers, full: { headers: bearer(await keyOf(parley, 'full')) } }
+  const lacksRights = ({ error }: any) => error?.code === 'unauthorized' || error?.code === 'forbidden'
+  for (const operation of operations) {
+    const told = new Map<string, string>()
+    for (const [who, as] of Object.entries(callersNow)) {
+      if (who === 'an invented key' || who === 'a revoked key') continue
+      if (who === 'full' && !operation.input.shape.session_id && operation.callers.some(({ kind }) => kind === 'anyone')) continue
+      const answer = await overRest(operation.fullName, given(operation), as)
+      if (lacksRights(answer)) told.set(answer.error.message, who)
+    }
+    for (const [message, who] of told) {
+      const step = stepIn(message)
+      if (message.includes('end your turn')) continue // it may, and not this of its own session
+      if (!step) wrong.push([operation.fullName, who, message, 'names no step'])
+      else {
+        const place = await room(viaRest(parley))
+        const input = { ...given(operation), ...inPlace(operation, place.id) }
+        const answer = await overRest(operation.fullName, input, await step.as(place, step.scope))
+        if (lacksRights(answer)) wrong.push([operation.fullName, who, message, answer.error.message])
+      }
+    }
+  }
+  expect(wrong).toEqual([])
+}, 180_000)
+
+test.each(['/metrics', '/api/status', '/api/sessions/ID/handoff.md', '/api/sessions/ID/stream', '/sessions/ID.md'])(
+  'a refusal to read %s names what this server takes',
+  async (path) => {
+    const saying = async (served: Served) => {
+      const answer = (await (await served.send(path.replace('ID', id))).json()) as any
+      expect(answer.error.code).toBe('unauthorized')
+      return answer.error.message as string
+    }
+    expect(await saying(parley)).toMatch(/^Sign in, or send (your team_id as X-Team-ID, or )?a key of the scope read or full, to /)
+    const locked = await parley.beside({ ACCESS_TOKEN: 'an-access-token-of-some-length' })
+    expect(await saying(locked)).toContain('access token')
+    await locked.close()
+  },
+)
 
 describe.each(doors)('over %s', (_, ask, serves) => {
   test('everybody who may not is refused as the tables say, and nothing has changed', async () => {

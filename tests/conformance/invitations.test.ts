@@ -8,6 +8,7 @@ import {
   done,
   feedOf,
   onOneEngine,
+  operations,
   refused,
   restRequest,
   room,
@@ -255,6 +256,39 @@ onOneEngine((parley) => {
           expect([message, response.status, response.headers.get('www-authenticate')]).toEqual([message, 401, 'Bearer'])
         }
       }
+      await served.close()
+    })
+
+    test('an invited team may over REST what it may over MCP, of every operation', async () => {
+      const served = await locked()
+      const { id, code, withToken } = await begin(served, { joins: 100 })
+      const byCode = { 'x-invite': code }
+      const join = async (name: string) =>
+        (await done(viaRest(served)('join_session', { session_id: id, team_name: name }, { headers: byCode }))).team_id as string
+      const answers: unknown[] = []
+      for (const { fullName, input, restOnly, callers } of operations) {
+        if (restOnly) continue
+        const takesTeams = callers.some(({ kind }) => kind === 'team')
+        const given = { ...('session_id' in input.shape && { session_id: id }), ...('timeout' in input.shape && { timeout: 0 }) }
+        const said = async (call: Call) => {
+          const team = await join(fullName) // one of its own, which the call may end
+          const { ok, body } = await call(fullName, given, { headers: { ...byCode, 'x-team-id': team } })
+          return takesTeams ? [ok, body.code, body.code === 'unauthorized' && body.message] : ok
+        }
+        answers.push([fullName, await said(viaRest(served)), await said(viaMcp(served))])
+      }
+      expect(answers.filter(([, rest, mcp]: any) => JSON.stringify(rest) !== JSON.stringify(mcp))).toEqual([])
+      const team = await join('Bea')
+      const proposal = { meeting_id: id, title: 'Write the tests', description: 'All of them.' }
+      for (const [n, call] of [viaRest(served), viaMcp(served)].entries())
+        await done(call('records.propose_action_item', { ...proposal, title: `Test ${n}` }, { headers: { ...byCode, 'x-team-id': team } }))
+      expect((await done(viaRest(served)('records.get_proposals', {}, { team }))).proposals).toHaveLength(2)
+      const other = await room(withToken)
+      for (const call of [viaRest(served), viaMcp(served)])
+        await refused(
+          call('records.propose_action_item', { ...proposal, meeting_id: other.id }, { headers: { ...byCode, 'x-team-id': team } }),
+          'unauthorized',
+        )
       await served.close()
     })
 

@@ -1,5 +1,6 @@
 // Keys of programs: what each scope opens in every cell of the table, what is no key at all, and how one ends.
 import { describe, expect } from 'bun:test'
+import { carryOut } from '../../src/control/keys/command.ts'
 import { revokeKey } from '../../src/control/keys/keys.ts'
 import { sha256 } from '../../src/core/ids.ts'
 import { KEY_SCOPES, opens, prefixOf, type KeyRow, type KeyScope } from '../../src/core/key-scopes.ts'
@@ -323,6 +324,45 @@ onOneEngine((parley) => {
       const again = await submit(cookie, '/settings/keys', fields)
       expect([again.status, again.text.includes('This form was already sent')]).toEqual([409, true])
       expect(await parley().database.query('select 1 from keys where id = $1', [fields.id])).toHaveLength(1)
+    })
+
+    test('reaches every key that is in force, however many there are, and those of tasks crowd none out; so does the command', async () => {
+      const { id } = await place()
+      const made = async (n: number, name: string, scope: KeyScope, more: { age: string; revoked?: boolean }) =>
+        void (await parley().database.query(
+          `insert into keys (id, key_hash, prefix, scope, name, session_id, made_by, made_at, revoked_at)
+           select gen_random_uuid(), md5(random()::text), 'ca_' || $2 || '_' || lpad(n::text, 8, '0'), $2, $1 || ' ' || n, $3::uuid, 'Robin',
+             date_trunc('milliseconds', now() - $4::interval), case when $5::bool then now() end from generate_series(1, $6::int) n`,
+          [name, scope, scope === 'agent' ? id : null, more.age, more.revoked ?? false, n],
+        ))
+      await made(1, 'The oldest', 'read', { age: '9 days' })
+      await made(210, 'Old', 'full', { age: '8 days' })
+      await made(1, 'Stolen', 'full', { age: '7 days', revoked: true })
+      await made(1_200, 'Lost', 'full', { age: '6 days', revoked: true })
+      await made(250, 'claude-code', 'agent', { age: '1 minute' })
+      const cookie = await robin()
+      const read = async (path: string) => (await parley().send(path, { headers: { cookie, accept: 'text/html' } })).text()
+      const names = async (show: string) => {
+        const seen: string[] = []
+        for (let path: string | undefined = `/settings/keys?show=${show}`; path !== undefined;) {
+          const html: string = await read(path)
+          seen.push(
+            ...[...html.matchAll(/wrap-anywhere(?: line-through)?">((?:The|Old|Stolen|Lost|claude)[^<]* \d+)</g)].map(([, name]) => name!),
+          )
+          path = /href="([^"]*cursor=[^"]*)"/.exec(html)?.[1]?.replaceAll('&amp;', '&')
+        }
+        return seen
+      }
+      const [good, tasks, revoked] = [await names('good'), await names('tasks'), await names('revoked')]
+      expect([good.length, new Set(good).size, good.at(-1)]).toEqual([211, 211, 'The oldest 1'])
+      expect([tasks.length, new Set(tasks).size]).toEqual([250, 250])
+      expect([new Set(revoked).size, revoked.at(-1)]).toEqual([1_201, 'Stolen 1'])
+      expect(await read('/settings/keys')).not.toContain('claude-code')
+      const { out, note } = await carryOut(parley().services, { do: 'list' }, { base: '' })
+      for (const name of [...good, ...revoked]) expect(out).toContain(`"${name}"`)
+      expect([out.indexOf('"The oldest 1"') < out.indexOf('REVOKED'), out.includes('claude-code')]).toEqual([true, false])
+      expect(note).toMatch(/Not listed: \d+ of tasks under way/)
+      await parley().database.query("delete from keys where made_by = 'Robin' and made_at < now() - interval '30 seconds'")
     })
 
     test('is for signed-in people: no stranger, reader or key makes, sees or revokes any', async () => {

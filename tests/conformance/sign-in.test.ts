@@ -114,6 +114,12 @@ onOneEngine((parley) => {
     })
   })
 
+  test('the page says where the key is from: chosen, or made here', async () => {
+    const said = async (served: Served) => (await served.send('/sign-in', { headers: HTML })).text()
+    expect(await said(await chosen())).toMatch(/The key is the <code[^>]*>OPERATOR_KEY<\/code>/)
+    expect(await said(parley())).toMatch(/<code[^>]*>bun run operator-key<\/code> makes a new one/)
+  })
+
   // As where all visitors come from a proxy's address.
   test('the key that was made here passes however many wrong ones came from its address', async () => {
     const { served, key } = await generated()

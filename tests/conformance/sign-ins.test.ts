@@ -3,7 +3,7 @@ import { describe, expect } from 'bun:test'
 import { newOperatorKey } from '../../src/process/operator-key.ts'
 import { linkForPerson } from '../../src/process/sign-ins.ts'
 import { test } from '../support/foreign.ts'
-import { endsWithin, signInIdOf, verifiedCookie } from '../support/keys.ts'
+import { endsWithin, enterByLink, signInIdOf, verifiedCookie } from '../support/keys.ts'
 import { cookieOf, done, feedOf, onOneEngine, refused, room, soon, viaRest, type Served } from '../support/parley.ts'
 
 const ENV = { VIEWER_PASSWORD: 'look-but-do-not-touch', OPERATOR_KEY: 'chosen by a person' }
@@ -181,6 +181,24 @@ onOneEngine((parley) => {
       expect(await isIn(served, own)).toBe(false)
       await served.close()
     })
+
+    test('all are reached, however many there are', async () => {
+      const own = await cookieOf(parley(), { name: 'Robin', role: 'person' })
+      await parley().database.query(
+        `insert into sign_ins (id, secret_hash, name, role, verified, under, last_used_at)
+         select gen_random_uuid(), '', 'Browser ' || n, 'person', false, (select under from sign_ins where id = $1),
+           date_trunc('minute', now()) - interval '1 hour' from generate_series(1, 230) n`,
+        [signInIdOf(own)],
+      )
+      const seen = new Set<string>()
+      for (let path: string | undefined = '/settings/keys'; path !== undefined;) {
+        const html: string = await (await page(parley(), path, own)).text()
+        for (const [name] of html.matchAll(/Browser \d+/g)) seen.add(name)
+        path = /href="([^"]*sign_ins=[^"#]*)/.exec(html)?.[1]
+      }
+      expect(seen.size).toBe(230)
+      await parley().database.query("delete from sign_ins where name like 'Browser %'")
+    })
   })
 
   describe('a name that is bound to a link', () => {
@@ -190,8 +208,21 @@ onOneEngine((parley) => {
       const served = await parley().beside(ENV)
       const { token } = await linkForPerson(served.services, name('Alex'))
       const path = `/sign-in?key=${token.handle}.${token.secret}&next=/settings`
-      expect((await served.send(path, { method: 'HEAD' })).headers.getSetCookie()).toEqual([]) // a preview of the link uses nothing up
-      const entered = await served.send(path)
+      // A chat's preview of the link uses nothing up: it shows a button.
+      for (const method of ['HEAD', 'GET', 'GET']) {
+        const seen = await served.send(path, { method, headers: { accept: 'text/html' } })
+        expect([seen.status, seen.headers.getSetCookie(), seen.headers.get('referrer-policy')]).toEqual([200, [], 'strict-origin'])
+        if (method === 'GET') expect(await seen.text()).toContain(`Sign in as ${name('Alex')}`)
+      }
+      const press = (headers: Record<string, string> = {}) =>
+        served.send('/sign-in', {
+          method: 'POST',
+          headers: { accept: 'text/html', 'content-type': 'application/x-www-form-urlencoded', ...headers },
+          body: new URLSearchParams({ key: `${token.handle}.${token.secret}`, next: '/settings' }).toString(),
+        })
+      for (const foreign of [{ origin: 'https://evil.example' }, { 'sec-fetch-site': 'cross-site' }])
+        expect((await press(foreign)).status).toBe(403)
+      const entered = await press()
       expect([entered.status, entered.headers.get('location')]).toEqual([303, '/settings'])
       const { id, alex } = await room(viaRest(parley()))
       await done(viaRest(served)('post_message', { session_id: id, content: 'It is me.' }, { person: cookieIn(entered) }))
@@ -201,14 +232,16 @@ onOneEngine((parley) => {
       ])
       expect(row).toEqual({ name: name('Alex'), verified: true, role: 'person' })
       expect(await (await page(served, '/settings/keys', cookieIn(entered))).text()).toContain('named')
-      const again = await served.send(path, { headers: { accept: 'text/html' } })
-      expect([again.status, cookieIn(again), (await again.text()).includes('Ask for a new one')]).toEqual([401, '', true])
+      for (const again of [await served.send(path, { headers: { accept: 'text/html' } }), await press()]) {
+        expect([again.status, cookieIn(again)]).toEqual([401, ''])
+        expect(await again.text()).toMatch(/This link has signed .* in, once, .*bun run key person/)
+      }
       await served.close()
     })
 
-    test('of 10 who open the link at once one is let in', async () => {
+    test('of 10 who press the link’s button at once one is let in', async () => {
       const { token } = await linkForPerson(parley().services, name('Bea'))
-      const answers = await Promise.all(Array.from({ length: 10 }, () => parley().send(`/sign-in?key=${token.handle}.${token.secret}`)))
+      const answers = await Promise.all(Array.from({ length: 10 }, () => enterByLink(parley(), `${token.handle}.${token.secret}`)))
       expect(answers.filter((answer) => cookieIn(answer) !== '')).toHaveLength(1)
     })
 
@@ -245,7 +278,9 @@ onOneEngine((parley) => {
       const served = await parley().beside(ENV)
       const cookie = await verifiedCookie(served, name('Eve'))
       const [first, second] = [await linkForPerson(served.services, name('Eve')), await linkForPerson(served.services, name('Eve'))]
-      const open = async ({ token }: typeof first) => cookieIn(await served.send(`/sign-in?key=${token.handle}.${token.secret}`))
+      const open = async ({ token }: typeof first) => cookieIn(await enterByLink(served, `${token.handle}.${token.secret}`))
+      const told = async ({ token }: typeof first) => (await served.send(`/sign-in?key=${token.handle}.${token.secret}`)).text()
+      expect(await told(first)).toContain('a newer one has replaced it. Ask whoever runs this server')
       expect(await open(first)).toBe('')
       expect(await open(second)).not.toBe('')
       expect(await isIn(served, cookie)).toBe(true)
@@ -253,6 +288,7 @@ onOneEngine((parley) => {
       expect(Date.parse(expiresAt) - Date.now()).toBeWithin(6.9 * 86_400_000, 7.1 * 86_400_000)
       await parley().database.query('update people set link_expires_at = now() where link_id = $1', [token.handle])
       expect(await open({ token } as typeof first)).toBe('')
+      expect(await told({ token } as typeof first)).toMatch(/This link expired on .* Ask whoever runs this server/)
       await served.close()
     })
 

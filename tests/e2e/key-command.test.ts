@@ -23,7 +23,7 @@ describe.each(['embedded', 'postgres'] as const)('beside a running server, %s', 
       drop = fresh.drop
       environment = { DATABASE_URL: fresh.url }
     }
-    server = await startServer({ VIEWER_PASSWORD: 'look-but-do-not-touch', ...environment })
+    server = await startServer({ VIEWER_PASSWORD: 'look-but-do-not-touch', OPERATOR_KEY: 'chosen by a person', ...environment })
     if (engine === 'embedded') environment = { DATA_DIR: server.folder }
     else environment = { ...environment, PORT: String(server.port) }
   }, SLOW_MS)
@@ -75,10 +75,23 @@ describe.each(['embedded', 'postgres'] as const)('beside a running server, %s', 
       expect(code).toBe(0)
       expect(output).toContain('It signs Alex Doe in once, until ')
       const link = new RegExp(`^${server.url}/sign-in\\?key=\\S+$`, 'm').exec(output)![0]
-      const enter = () => fetch(link, { redirect: 'manual' })
+      const enter = () => fetch(link, { method: 'POST', redirect: 'manual', body: new URLSearchParams({ key: link.split('key=')[1]! }) })
+      expect(await (await fetch(link)).text()).toContain('Sign in as Alex Doe')
       expect((await enter()).headers.get('set-cookie')).toContain('parley_person=')
       expect((await enter()).headers.get('set-cookie')).toBeNull()
       expect((await key('list')).output).toContain('person  "Alex Doe"  link used')
+    },
+    SLOW_MS,
+  )
+
+  test(
+    'where OPERATOR_KEY is set the start says to sign in with it, and no other one is made',
+    async () => {
+      expect(server.output()).toContain(`  sign in      at ${server.url}/sign-in, with the OPERATOR_KEY of the environment\n`)
+      // On the embedded database it is the server that refuses; beside one on Postgres the command knows its own environment alone.
+      const own: Record<string, string> = engine === 'embedded' ? {} : { OPERATOR_KEY: 'chosen by a person' }
+      const { code, output } = await runServer(['operator-key'], { ...environment, ...own })
+      expect([code, output]).toEqual([1, expect.stringContaining('Sign in with it, or start the server with another one.')])
     },
     SLOW_MS,
   )

@@ -51,10 +51,10 @@ describe.each(ENGINES)('a day, %s', (engine) => {
   let bea: string
 
   test('people come: by the key of the server, by a link of their own, by the password of viewers', async () => {
-    const { chosen, form, get, command, linkIn, cookieIn } = scene
+    const { chosen, form, command, linkIn, cookieIn } = scene
     robin = cookieIn('Robin’s cookie', await form('/sign-in', { key: chosen.OPERATOR_KEY, name: 'Robin' }))
     const link = linkIn('Vera’s link', 'key=', await command('key', 'person', 'Vera'))
-    vera = cookieIn('Vera’s cookie', await get(`/sign-in?key=${link}`))
+    vera = cookieIn('Vera’s cookie', await form('/sign-in', { key: link }))
     viewer = cookieIn('a viewer’s cookie', await form('/sign-in', { key: chosen.VIEWER_PASSWORD }))
   }, 180_000)
 

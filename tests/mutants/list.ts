@@ -462,7 +462,7 @@ const PERMISSIONS: Mutant[] = [
     name: 'may: a team that has left reads on',
     breaks: 'a token ends when its team leaves',
     file: GATE,
-    from: `if (caller.ended && operation.effect !== 'append' && key === undefined) unauthorized()`,
+    from: `if (caller.ended && operation.effect !== 'append' && key === undefined) notAuthenticated(operation)`,
     to: ``,
     tests: tests('conformance/credentials', 'conformance/sessions'),
   },

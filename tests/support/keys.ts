@@ -24,9 +24,17 @@ export const signInIdOf = (cookie: string) => cookie.split('=')[1]!.split('.')[0
 /** The cookie of a person who came by a link bound to the name. */
 export const verifiedCookie = async (served: Served, name: string): Promise<string> => {
   const { token } = await linkForPerson(served.services, name)
-  const entered = await served.send(`/sign-in?key=${token.handle}.${token.secret}`)
+  const entered = await enterByLink(served, `${token.handle}.${token.secret}`)
   return entered.headers.get('set-cookie')!.split(';')[0]!
 }
+
+/** Presses the button of a link that signs in once. */
+export const enterByLink = (served: Pick<Served, 'send'>, link: string, next = ''): Promise<Response> =>
+  served.send('/sign-in', {
+    method: 'POST',
+    headers: { accept: 'text/html', 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams({ key: link, next }).toString(),
+  })
 
 /** Reads a stream to its end; resolves to whether it ended in time. */
 export const endsWithin = async (response: Response, ms: number): Promise<boolean> => {

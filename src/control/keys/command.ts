@@ -1,13 +1,11 @@
 // `bun run key …` as the process that holds the database carries it out: the command's own, or the server that it is sent to.
 import { z } from 'zod'
-import { listKeys, type KeyRecord } from '../../stores/keys.ts'
+import { countKeys, listKeys, type KeyRecord } from '../../stores/keys.ts'
 import { listPeople, type NamedPerson } from '../../stores/people.ts'
 import type { Services } from '../../process/services.ts'
 import { linkForPerson } from '../../process/sign-ins.ts'
 import { runnerLine } from '../runner/start-line.ts'
 import { makeKey, revokeByPrefix } from './keys.ts'
-
-const LISTED = 1_000
 
 /** What the words after `bun run key` ask for. */
 export const keyOrder = z.discriminatedUnion('do', [
@@ -41,11 +39,16 @@ export const carryOut = async (services: Services, order: KeyOrder, { base, prog
     }
     case 'person': {
       const { token, name, expiresAt } = await linkForPerson(services, order.name)
-      const note = `It signs ${name} in once, until ${expiresAt}. Nobody else can sign in under this name. A new link replaces this one.`
+      const note = `It signs ${name} in once, until ${expiresAt}, by the button on its page: opening it uses nothing up. Nobody else can sign in under this name. A new link replaces this one.`
       return { out: `${base}/sign-in?key=${token.handle}.${token.secret}`, note }
     }
-    case 'list':
-      return { out: listed(await listKeys(services.database, LISTED), await listPeople(services.database)) }
+    case 'list': {
+      const { database } = services
+      const [good, revoked, { tasks }] = [await listKeys(database, 'good'), await listKeys(database, 'revoked'), await countKeys(database)]
+      const out = listed([...good, ...revoked], await listPeople(database))
+      if (tasks === 0) return { out }
+      return { out, note: `Not listed: ${tasks} of tasks under way, which end with them. The page /settings/keys has them.` }
+    }
     case 'revoke': {
       const { prefix, name } = await revokeByPrefix(services, order.prefix)
       return { out: `Revoked ${prefix} (${name}). What was held or followed with it has ended.` }

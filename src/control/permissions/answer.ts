@@ -23,6 +23,7 @@ export const answerPermission = op({
   route: toolRoute('answer_permission'),
   callers: [person],
   keyRow: 'control.answer_permission',
+  onlyFor: 'Only a signed-in person answers what an agent asks permission for, on the session’s page: ask one.',
   effect: 'write',
   restOnly: true,
   input: z.strictObject({

@@ -18,6 +18,7 @@ import { isShared, sharedTokenOf } from './share-link.ts'
 export const guards = (services: Services, toolsets: readonly Toolset[], limit?: RateLimit) => {
   const { ACCESS_TOKEN } = services.config
   const readOnly = readOnlyPosts(toolsets)
+  const forInvited = pathsForInvited(toolsets)
   return async (c: Http): Promise<void> => {
     const { path } = c.req
     if (!HEALTH.has(path)) refuseOtherSites(c, services)
@@ -27,7 +28,7 @@ export const guards = (services: Services, toolsets: readonly Toolset[], limit?:
       await identify(c, services)
       refuseUnopened(c)
     }
-    if (ACCESS_TOKEN !== undefined) requireAccessToken(c, services, readOnly)
+    if (ACCESS_TOKEN !== undefined) requireAccessToken(c, services, readOnly, forInvited)
   }
 }
 
@@ -97,7 +98,7 @@ const refuseUnopened = (c: Http) => {
   const row = key && keyRowOfPath(c.req.path)
   if (!row) return
   const opened = opens(key.scope, row)
-  if (!opened) refuse('forbidden', notOpened(key.scope), { scope: key.scope })
+  if (!opened) refuse('forbidden', notOpened(key.scope, row), { scope: key.scope })
   const [, id] = STREAMED.exec(c.req.path) ?? ONE_SESSION.exec(c.req.path) ?? []
   if (opened === 'own' && id?.toLowerCase() !== key.sessionId) refuse('not_found', 'There is no such session.')
 }
@@ -109,26 +110,34 @@ const holdsAccessToken = (c: Http, { config }: Services) => {
 
 // Agents need the access token, or a key, for everything. REST also opens to cookies: a person's for all of it, a reader's for what changes
 // nothing, a shared link's for the paths that this link opens (the route looks up whether it is still active).
-const requireAccessToken = (c: Http, services: Services, readOnly: ReadonlySet<string>) => {
+const requireAccessToken = (c: Http, services: Services, readOnly: ReadonlySet<string>, forInvited: RegExp) => {
   if (!isApi(c.req.path) || isCommand(c.req.path) || holdsAccessToken(c, services) || c.get('key')) return
   if (!isMcp(c.req.path) && (mayCall(c, personOf(c, services), readOnly) || sharedTokenOf(c) !== undefined)) return
-  if (!mayBeInvited(c)) refuseLocked()
+  const refuseLocked = () => refuse('unauthorized', personOf(c, services)?.role === 'reader' ? READS_ONLY : LOCKED)
+  if (!mayBeInvited(c, forInvited)) refuseLocked()
   c.set('locked', refuseLocked)
 }
 
-const refuseLocked = (): never =>
-  refuse(
-    'unauthorized',
-    'This server needs its access token: send Authorization: Bearer <token>. Ask the operator for it, or a person for an invitation.',
-  )
+const LOCKED =
+  'This server needs its access token, or a key: send Authorization: Bearer <token>. Ask the operator for it, or a person for an invitation.'
+const READS_ONLY =
+  "You signed in with the viewer's password, which only allows reading. Sign in with the operator key or a link of your own, or send the access token or a key as Authorization: Bearer <token>."
 
-// The code of an invitation, or the team_id that came of one, may stand in a body that is not read yet: rooms' operations and MCP look
-// there, and refuse what brings neither (Call.locked).
-const mayBeInvited = ({ req }: Http): boolean =>
-  ((isMcp(req.path) && req.method === 'POST') || (IN_ROOMS.test(req.path) && CALLING.has(req.method))) &&
+// The code of an invitation, or the team_id that came of one, may stand in a body that is not read yet: operations and MCP look there, and
+// refuse what brings neither (Call.locked).
+const mayBeInvited = ({ req }: Http, forInvited: RegExp): boolean =>
+  ((isMcp(req.path) && req.method === 'POST') || (forInvited.test(req.path) && CALLING.has(req.method))) &&
   (req.header('x-invite') !== undefined || req.header('x-team-id') !== undefined || req.method !== 'GET')
-const IN_ROOMS = /^\/api\/sessions(?:\/|$)/
 const CALLING = new Set(['GET', 'POST', 'PUT', 'PATCH'])
+
+// By either door an invited team may call what teams may. Over REST that are the parts of /api in which an operation takes teams, or lets
+// them in: each judges the call itself, as it does one over MCP.
+const pathsForInvited = (toolsets: readonly Toolset[]): RegExp => {
+  const taking = toolsets
+    .flatMap(({ operations }) => operations)
+    .filter(({ callers, letsIn }) => letsIn !== undefined || callers.some(({ kind }) => kind === 'team'))
+  return new RegExp(`^/api/(?:${[...new Set(taking.map(({ route }) => route[1].split('/')[1]))].join('|')})(?:/|$)`)
+}
 
 const mayCall = ({ req: { method, path } }: Http, person: Person | undefined, readOnly: ReadonlySet<string>): boolean => {
   if (person?.role !== 'reader') return person !== undefined
@@ -163,6 +172,12 @@ export const arePagesOpen = ({ config }: Pick<Services, 'config'>): boolean =>
 /** May it see the page at its path? */
 export const mayReadPage = async (c: Http, services: Services): Promise<boolean> =>
   mayRead(c, services) || keyOpens(c, 'session') || isShared(c, services) // whose own session a key reads, the guards have looked
+
+/** What the refusal of a read advises: what this server takes. `session`: whether the teams of one session may read it. */
+export const howToRead = ({ config }: Services, session: boolean): string => {
+  const ways = [...(session ? ['your team_id as X-Team-ID'] : []), ...(config.ACCESS_TOKEN === undefined ? [] : ['the access token'])]
+  return `Sign in, or send ${[...ways, 'a key of the scope read or full'].join(', or ')}`
+}
 
 /** May it read this session? Its own teams may too, and whoever has its shared link may read what that opens. */
 export const mayReadSession = async (c: Http, services: Services, sessionId: string): Promise<boolean> => {

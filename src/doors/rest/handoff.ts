@@ -5,7 +5,7 @@ import { idWithin } from '../../core/ids.ts'
 import { handoffOf } from '../../rooms/handoff.ts'
 import { existingSession } from '../../rooms/preconditions.ts'
 import type { Services } from '../../process/services.ts'
-import { mayReadSession } from '../http/guards.ts'
+import { howToRead, mayReadSession } from '../http/guards.ts'
 import { GUARDED, type Env } from '../http/http.ts'
 import { serverLink } from '../http/origin.ts'
 import { methodNotAllowed } from './routes.ts'
@@ -16,7 +16,7 @@ const PATH = '/sessions/:session_id/handoff.md'
 
 const handoff = (services: Services) => async (c: Context<Env, typeof PATH>) => {
   const id = idWithin(c.req.param('session_id'))
-  if (!(await mayReadSession(c, services, id))) refuse('unauthorized', 'Sign in, or send your X-Team-ID, to read this session.')
+  if (!(await mayReadSession(c, services, id))) refuse('unauthorized', `${howToRead(services, true)}, to read this session.`)
   const session = await existingSession(services.database, id)
   return c.body(await handoffOf(services, session, serverLink(c, services)), 200, {
     'content-type': 'text/markdown; charset=utf-8',

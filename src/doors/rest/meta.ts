@@ -5,7 +5,7 @@ import type { Toolset } from '../../operations/toolset.ts'
 import type { Services } from '../../process/services.ts'
 import { alertRules } from '../../process/status/alerts.ts'
 import { residentBytes } from '../../process/status/figures.ts'
-import { arePagesOpen, mayRead } from '../http/guards.ts'
+import { arePagesOpen, howToRead, mayRead } from '../http/guards.ts'
 import { json, type Env, type Http } from '../http/http.ts'
 import { programPath, type ClientProgram } from './client-package.ts'
 import { openapi } from './openapi.ts'
@@ -91,6 +91,6 @@ export const metaRoutes = (services: Services) => {
 }
 
 const requireReader = (c: Http, services: Services) =>
-  mayRead(c, services) || refuse('unauthorized', 'Reading needs the access token or a signed-in person.')
+  mayRead(c, services) || refuse('unauthorized', `${howToRead(services, false)}, to read this.`)
 
 const text = (body: string, type: string) => new Response(body, { headers: { 'content-type': type, 'cache-control': 'no-store' } })

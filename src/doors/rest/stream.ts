@@ -7,7 +7,7 @@ import { refuseBeyondEnd, existingSession } from '../../rooms/preconditions.ts'
 import type { Services } from '../../process/services.ts'
 import { closedBy, type Event } from '../../stores/events.ts'
 import { openStream, SSE_HEADERS } from '../http/event-stream.ts'
-import { mayReadSession } from '../http/guards.ts'
+import { howToRead, mayReadSession } from '../http/guards.ts'
 import type { Env, Http } from '../http/http.ts'
 import { refuseUnknown, wholeNumber } from '../http/query.ts'
 import { whileReadable } from '../http/revocable-stream.ts'
@@ -23,7 +23,7 @@ const PATH = '/sessions/:session_id/stream'
 
 const streamSession = (services: Services) => async (c: Context<Env, typeof PATH>) => {
   const id = idWithin(c.req.param('session_id'))
-  if (!(await mayReadSession(c, services, id))) refuse('unauthorized', 'Sign in, or send your X-Team-ID, to follow this session.')
+  if (!(await mayReadSession(c, services, id))) refuse('unauthorized', `${howToRead(services, true)}, to follow this session.`)
   const trace = flagOf(c, 'include_trace')
   const resumed = c.req.header('last-event-id')
   refuseUnknown(c, ARGUMENTS)

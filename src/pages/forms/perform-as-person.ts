@@ -38,10 +38,11 @@ const notAllowed = (c: Http, { services }: Site): ErrorBody | undefined => {
   return person?.role === 'person' ? undefined : person ? READER : STRANGER
 }
 
-const STRANGER: ErrorBody = { code: 'unauthorized', message: 'You are no longer signed in. Sign in again.', details: {} }
+const STRANGER: ErrorBody = { code: 'unauthorized', message: 'You are not signed in, or no longer. Sign in and try again.', details: {} }
 const READER: ErrorBody = {
   code: 'forbidden',
-  message: "You signed in with the viewer's password, which only allows reading.",
+  message:
+    "You signed in with the viewer's password, which only allows reading. Sign out, and in with the operator key or a link of your own.",
   details: {},
 }
 

@@ -1,4 +1,5 @@
-// The page of keys and sign-ins: what there is, making a key, and ending one or the other. For signed-in people.
+// The page of keys and sign-ins: what there is, making a key, and ending one or the other. For signed-in people. ?show= names a list of keys,
+// ?cursor= and ?sign_ins= say where the shown part of keys and of sign-ins begins.
 import { KeysPage, type MadeKey } from '../../../components/site/keys-page.tsx'
 import { ago } from '../../../components/parts/time.ts'
 import { makeKey, revokeKey } from '../../control/keys/keys.ts'
@@ -9,16 +10,17 @@ import { redacted } from '../../core/text.ts'
 import { actingPersonOf, personOf } from '../../doors/http/cookies.ts'
 import type { Http } from '../../doors/http/http.ts'
 import { serverLink } from '../../doors/http/origin.ts'
+import { pageOf, readCursor } from '../../operations/list-cursor.ts'
 import { keysInForce } from '../../process/keys-in-force.ts'
 import { endSignIn } from '../../process/sign-ins.ts'
-import { listKeys } from '../../stores/keys.ts'
+import { countKeys, KEY_LISTS, listKeys } from '../../stores/keys.ts'
 import { listSignIns } from '../../stores/sign-ins.ts'
 import { runnerCommand } from '../agents/runner-command.ts'
 import { assertActor, problemOf } from '../forms/perform-as-person.ts'
 import { formOf, valuesOf } from '../form.ts'
 import { frameOf, page, seeOther, toSignIn, type Site } from '../respond.tsx'
 
-const LISTED = 200
+const LISTED = 100
 const FIELDS = ['name', 'scope', 'session_id']
 const ABOUT: Record<(typeof MADE_BY_PEOPLE)[number], string> = {
   full: 'all that agents and readers may',
@@ -100,19 +102,27 @@ interface Shown {
 const render = async (c: Http, site: Site, { made, notice, values = {}, error }: Shown) => {
   const { services } = site
   const own = personOf(c, services)?.id
-  const [keys, signIns] = await Promise.all([
-    listKeys(services.database, LISTED),
-    listSignIns(services.database, keysInForce(services), LISTED),
+  const list = KEY_LISTS.find((name) => name === c.req.query('show')) ?? 'good'
+  const [after, signInsAfter] = [readCursor(c.req.query('cursor'), { list }), readCursor(c.req.query('sign_ins'))]
+  const [counts, keyRows, signInRows] = await Promise.all([
+    countKeys(services.database),
+    listKeys(services.database, list, { after, limit: LISTED + 1 }),
+    listSignIns(services.database, keysInForce(services), { after: signInsAfter, limit: LISTED + 1 }),
   ])
+  const keys = pageOf(keyRows, LISTED, ({ madeAt: at, id }) => ({ at, id }), { list })
+  const signIns = pageOf(signInRows, LISTED, ({ lastUsedAt: at, id }) => ({ at, id }))
   const since = (at: string) => sinceWhen(at, services.clock.now())
   const view = {
-    keys: keys.map(({ madeBy, madeAt, lastUsedAt, revokedAt, ...key }) => ({
+    list,
+    counts,
+    keys: keys.shown.map(({ madeBy, madeAt, lastUsedAt, revokedAt, ...key }) => ({
       ...key,
       made: `${since(madeAt)} by ${madeBy}`,
       used: lastUsedAt ? since(lastUsedAt) : 'never',
       revoked: revokedAt ? since(revokedAt) : undefined,
     })),
-    signIns: signIns.map(({ id, name, verified, role, madeAt, lastUsedAt }) => ({
+    olderKeys: keys.next_cursor,
+    signIns: signIns.shown.map(({ id, name, verified, role, madeAt, lastUsedAt }) => ({
       id,
       name,
       verified,
@@ -121,6 +131,7 @@ const render = async (c: Http, site: Site, { made, notice, values = {}, error }:
       made: since(madeAt),
       used: since(lastUsedAt),
     })),
+    olderSignIns: signIns.next_cursor,
     made,
     notice,
     values: Object.fromEntries(Object.entries(values).map(([name, value]) => [name, redacted(value)])),

@@ -1,5 +1,6 @@
 // Signing in: by the link that was printed at the first start, by the form, or by a link that is bound to a name and signs in once.
-// doors/http/cookies.ts makes the cookie.
+// doors/http/cookies.ts makes the cookie. The link that signs in once is opened by more than its person: chats and mail filters look what
+// is behind it. So its page only shows a button, and that uses it up.
 //
 // Keys and passwords that a person chose may be guessed ten times a minute from an address. Another site's page can make a visitor's
 // browser send wrong guesses from the visitor's address, and must not use up the visitor's own tries:
@@ -10,11 +11,13 @@
 // So the form, and a link that the person typed or pasted, always have their ten. A key that this server made passes whatever the count:
 // 192 random bits need no limit, and behind a proxy, where all visitors share an address, any of them could use up the tries.
 import { Hono } from 'hono'
-import { SignedInPage, SignInPage } from '../../../components/site/sign-in-page.tsx'
+import { LinkPage, SignedInPage, SignInPage } from '../../../components/site/sign-in-page.tsx'
+import { moment } from '../../../components/parts/time.ts'
 import { Refusal, refuse } from '../../core/errors.ts'
-import { parseToken } from '../../core/ids.ts'
+import { parseToken, type Token } from '../../core/ids.ts'
 import { isMadeHere } from '../../process/operator-key.ts'
 import { signInByLink } from '../../process/sign-ins.ts'
+import { lookAtLink, type LinkState } from '../../stores/people.ts'
 import { Allowance } from '../../doors/http/allowance.ts'
 import { personName, personOf, roleOf, setSignIn, signIn, signOut } from '../../doors/http/cookies.ts'
 import { endTold } from '../../doors/http/told-browser.ts'
@@ -31,25 +34,36 @@ export const signInRoutes = (site: Site) => {
   const linkTries = new Allowance(TRIES_A_MINUTE)
 
   const form = (c: Http, next: string, problem?: { status: 401 | 409 | 429; text: string; retryAfter?: number }, name = '') => {
-    const { ACCESS_TOKEN, VIEWER_PASSWORD } = services.config
+    const { ACCESS_TOKEN, VIEWER_PASSWORD, OPERATOR_KEY } = services.config
     const reading = VIEWER_PASSWORD !== undefined ? 'password' : ACCESS_TOKEN !== undefined ? 'closed' : 'open'
     const frame = { ...frameOf(c, site), path: '/' }
     const headers = problem?.retryAfter ? { 'retry-after': String(problem.retryAfter) } : {}
-    return page(c, <SignInPage {...{ frame, next, name, reading }} problem={problem?.text} />, problem?.status, headers)
+    return page(
+      c,
+      <SignInPage {...{ frame, next, name, reading }} chosen={OPERATOR_KEY !== undefined} problem={problem?.text} />,
+      problem?.status,
+      headers,
+    )
+  }
+
+  // A link's secret is as random as a key that was made here, and needs no limit either.
+  const offer = async (c: Http, link: Token, next: string) => {
+    const state = await lookAtLink(services.database, link)
+    if (!state || state.used || state.expired) return form(c, next, { status: 401, text: whyNot(state) })
+    const { name, expiresAt } = state
+    const frame = { ...frameOf(c, site), path: '/' }
+    // The page's address holds the link. With no referrer at all its form would send `Origin: null` (respond.tsx).
+    return page(c, <LinkPage {...{ frame, next, name, expiresAt }} link={c.req.query('key')!} />, 200, {
+      'referrer-policy': 'strict-origin',
+    })
   }
 
   const enter = async (c: Http, { key, name, next, byLink }: Attempt, entered: () => Response | Promise<Response>) => {
-    const link = parseToken(key)
-    const linked = link && c.req.method !== 'HEAD' ? await signInByLink(services, link) : undefined
-    if (linked) {
-      setSignIn(c, services, linked)
-      return entered()
-    }
     const role = roleOf(services, key)
     if (!role || !isMadeHere(key)) {
       const retryAfter = (byLink ? linkTries : ownTries).take(addressOf(c, services))
       if (retryAfter > 0) return form(c, next, { status: 429, text: tooMany(retryAfter, byLink), retryAfter }, name)
-      if (!role) return form(c, next, { status: 401, text: link ? USED_UP : 'That key or password is not valid.' }, name)
+      if (!role) return form(c, next, { status: 401, text: 'That key or password is not valid.' }, name)
     }
     try {
       await signIn(c, services, { name: personName(name), role })
@@ -66,6 +80,8 @@ export const signInRoutes = (site: Site) => {
       const key = c.req.query('key')
       if (key !== undefined) {
         refuseUnlessOpened(c)
+        const link = linkIn(key)
+        if (link) return offer(c, link, next)
         return enter(c, { key, name: c.req.query('name'), next, byLink: !openedByPerson(c) }, () => arrived(c, next))
       }
       return personOf(c, services) ? seeOther(c, next) : form(c, next)
@@ -74,6 +90,8 @@ export const signInRoutes = (site: Site) => {
       const fields = await formOf(c)
       const next = localPath(fields.get('next') ?? undefined)
       const [key, name] = [fields.get('key') ?? '', fields.get('name') ?? undefined]
+      const link = linkIn(key)
+      if (link) return enterByLink(c, link, next)
       return enter(c, { key, name, next, byLink: false }, () => seeOther(c, next))
     })
     .post('/sign-out', async (c) => {
@@ -81,6 +99,18 @@ export const signInRoutes = (site: Site) => {
       await signOut(c, services)
       return seeOther(c, '/')
     })
+
+  async function enterByLink(c: Http, link: Token, next: string) {
+    const linked = await signInByLink(services, link)
+    if (!linked) return form(c, next, { status: 401, text: whyNot(await lookAtLink(services.database, link)) })
+    setSignIn(c, services, linked)
+    return seeOther(c, next)
+  }
+
+  // An OPERATOR_KEY may look like anything.
+  function linkIn(key: string): Token | undefined {
+    return roleOf(services, key) ? undefined : parseToken(key)
+  }
 
   // The cookie is SameSite=Strict: after a redirect that began on another site's page the browser would not send it.
   function arrived(c: Http, next: string) {
@@ -99,7 +129,16 @@ interface Attempt {
   byLink: boolean
 }
 
-const USED_UP = 'This link has been used, has expired, or was replaced by a newer one. Ask for a new one.'
+const NEW_LINK = 'Ask whoever runs this server for a new one, which `bun run key person NAME` prints.'
+
+/** Why a link signs nobody in, and what to do. */
+const whyNot = (state: LinkState | undefined): string => {
+  if (state?.used)
+    return `This link has signed ${state.name} in, once, on ${moment(state.used)}. If that was you in this browser, go to the start page. Otherwise: ${NEW_LINK}`
+  return state
+    ? `This link expired on ${moment(state.expiresAt)}. ${NEW_LINK}`
+    : `This link is not complete, or a newer one has replaced it. ${NEW_LINK}`
+}
 
 const tooMany = (seconds: number, byLink: boolean) =>
   byLink

@@ -6,6 +6,7 @@ import { CALLERS, named } from '../callers.ts'
 import { expireOverdue } from '../expiry.ts'
 import { op, recordId } from '../schemas.ts'
 import { proposalSubject } from '../subjects.ts'
+import { INSTEAD } from '../who-may.ts'
 import { lockedFor, refuseBecome } from './locked.ts'
 import { inMeeting, proposalOf, proposalRow } from './proposal-answer.ts'
 import { refuseAnother } from './propose.ts'
@@ -19,6 +20,7 @@ export const renewApproval = op({
   route: ['POST', '/approvals/:proposal_id/renew'],
   callers: CALLERS,
   keyRow: 'records_write',
+  onlyFor: INSTEAD.decide,
   effect: 'write',
   subject: ({ proposal_id }) => proposalSubject(proposal_id),
   restOnly: true,

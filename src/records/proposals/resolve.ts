@@ -11,6 +11,7 @@ import { expireOverdue } from '../expiry.ts'
 import { actionItemRow, decisionRow } from '../record-answer.ts'
 import { op, recordId, text } from '../schemas.ts'
 import { proposalSubject } from '../subjects.ts'
+import { INSTEAD } from '../who-may.ts'
 import { edited } from './edits.ts'
 import { anyEdits } from './fields.ts'
 import { lockedFor, refuseBecome } from './locked.ts'
@@ -27,6 +28,7 @@ export const resolveApproval = op({
   route: ['POST', '/approvals/:proposal_id'],
   callers: CALLERS,
   keyRow: 'records_write',
+  onlyFor: INSTEAD.decide,
   effect: 'write',
   subject: ({ proposal_id }) => proposalSubject(proposal_id),
   restOnly: true,
