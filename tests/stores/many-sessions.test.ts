@@ -1,8 +1,12 @@
 // What looking something up costs among very many sessions: the rows that are read follow what is found, shown or open, not what there is.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Queries } from '../../db/database.ts'
+import { Comparison } from '../../src/search/comparison.ts'
+import { Indexer } from '../../src/search/indexer.ts'
 import { listControlRows, relativesOf } from '../../src/stores/control/sessions.ts'
 import { usageOf } from '../../src/stores/control/session-tasks.ts'
+import { writeDocument } from '../../src/stores/documents.ts'
+import { saveImport } from '../../src/stores/imports.ts'
 import { keysOfSession } from '../../src/stores/keys.ts'
 import { purgeableByAge } from '../../src/stores/purge.ts'
 import { NEVER_MS, onEveryEngine } from '../support/parley.ts'
@@ -12,6 +16,7 @@ const SESSIONS = 6_000 // one a quarter of an hour, so a few are of this hour; a
 const TEAMS = 2 // of each
 const AROUND = 20 // open sessions in which the team that is not the convener is there for as long as the test
 const OLD = 40 // days: the oldest half
+const FEW = 600 // rows: a tenth of what there is
 
 const SEED = [
   `insert into sessions (id, title, description, expected_teams, series_id, status, created_at, updated_at, last_event_at, convener_team_id, last_sequence,
@@ -116,6 +121,64 @@ onEveryEngine(
         expect(await at(120)).toEqual([sessions + 2, participants + 2])
         await query('delete from sessions where id = $1', [id])
       }))
+
+    describe('the search index', () => {
+      test('finds what an instance wrote that died before it notified of it, and reads little else', async () => {
+        const old = await database().query<{ id: string }>(
+          `select id from sessions where created_at < now() - interval '10 days' order by created_at limit 4`,
+        )
+        const [posted, imported, written, renamed] = old.map(({ id }) => id) as [string, string, string, string]
+        let queries: Queries = database()
+        const read = { sessionId: imported, bytes: 1, lines: 1, tail: '', state: {} }
+        await saveImport(database(), { ...read, batches: 0 })
+        await database().query(`update imports set at = now() - interval '1 day'`)
+        const indexer = new Indexer({ ...database(), query: (text, params) => queries.query(text, params) })
+        await indexer.run()
+        const { query } = database()
+        for (const id of [posted, imported])
+          await query(
+            `insert into events (session_id, sequence, id, turn, ordinal, type, author, content, size, at)
+             select id, 2, gen_random_uuid(), 1, 2, 'chat', 'person', '{"text":"The last word."}', 17, created_at from sessions where id = $1`,
+            [id],
+          )
+        await query('update sessions set last_sequence = 2, last_event_at = now() where id = $1', [posted])
+        await query('update sessions set last_sequence = 2 where id = $1', [imported])
+        await saveImport(database(), { ...read, batches: 1 })
+        await writeDocument(database(), written, 'The last word.', { teamId: undefined, name: 'Robin' })
+        await query(`update sessions set title = 'The last word', last_event_at = now() where id = $1`, [renamed])
+        const looked = await rows(async (counted) => {
+          queries = counted
+          indexer.compareRecent()
+          await indexer.run()
+        })
+        const found = await query<{ id: string }>(
+          `select session_id as id from event_search where tsv @@ 'word' union all select session_id from session_search where tsv @@ 'word'`,
+        )
+        expect(found.map(({ id }) => id).toSorted()).toEqual([posted, imported, written, renamed].toSorted())
+        expect(looked).toBeLessThan(FEW)
+      })
+
+      test('is compared page by page: one that fails stops no other, and is compared again', async () => {
+        const compared: string[] = []
+        let broken = ''
+        const comparison = new Comparison(database(), async (ids) => {
+          broken ||= ids[0]!
+          if (ids.includes(broken)) throw new Error('not this page')
+          compared.push(...ids)
+        })
+        const failing = () => expect(comparison.run(() => true)).rejects.toThrow('not this page')
+        await failing()
+        expect(compared).toEqual([])
+        await failing() // once the others are done
+        const others = new Set(compared)
+        expect([compared.length, others.size, others.has(broken)]).toEqual([others.size, compared.length, false])
+        broken = 'none'
+        let pages = 0
+        while (comparison.isDue) await comparison.run(() => pages++ % 3 < 2) // a page at a time
+        expect(new Set(compared).size).toBe(SESSIONS)
+        expect(compared).toHaveLength(SESSIONS)
+      })
+    })
   },
   {},
   { intervals: { index: NEVER_MS, presence: NEVER_MS } },
