@@ -1,14 +1,18 @@
 // What looking something up costs among very many sessions: the rows that are read follow what is found, shown or open, not what there is.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Queries } from '../../db/database.ts'
+import { needsOfSessions } from '../../src/loops/store.ts'
 import { Comparison } from '../../src/search/comparison.ts'
 import { Indexer } from '../../src/search/indexer.ts'
 import { listControlRows, relativesOf } from '../../src/stores/control/sessions.ts'
 import { usageOf } from '../../src/stores/control/session-tasks.ts'
+import { liveSessions, MOST_SESSIONS_COUNTED, presentTeams, totals } from '../../src/stores/home-queries.ts'
 import { writeDocument } from '../../src/stores/documents.ts'
 import { saveImport } from '../../src/stores/imports.ts'
 import { keysOfSession } from '../../src/stores/keys.ts'
+import { activeElsewhere, goneConveners } from '../../src/stores/members.ts'
 import { purgeableByAge } from '../../src/stores/purge.ts'
+import { listSessions, type SessionFilter } from '../../src/stores/sessions.ts'
 import { NEVER_MS, onEveryEngine } from '../support/parley.ts'
 import { rowsRead } from '../support/rows-read.ts'
 
@@ -51,6 +55,8 @@ onEveryEngine(
   (parley) => {
     const database = () => parley().database
     const rows = (work: (queries: Queries) => unknown) => rowsRead(database(), work)
+    const ago = (s: number) => new Date(Date.now() - s * 1_000).toISOString()
+    const since = () => ({ eventSince: ago(300), seenSince: ago(60), sleptSince: ago(10), now: ago(0) })
     const one = async (condition: string): Promise<string> =>
       (await database().query<{ id: string }>(`select id from sessions where ${condition} limit 1`))[0]!.id
 
@@ -61,6 +67,12 @@ onEveryEngine(
         }, 120_000),
       120_000,
     )
+
+    test('the conveners that are gone are found, and those alone', async () => {
+      const times = { seenBefore: ago(300), othersSince: ago(100), now: ago(0) }
+      expect(await goneConveners(database(), times)).toHaveLength(AROUND)
+      expect(await rows((queries) => goneConveners(queries, times))).toBeLessThan(FEW)
+    })
 
     describe('control', () => {
       test('a session’s children and forks, what its tree has used, what is below it', async () => {
@@ -94,6 +106,43 @@ onEveryEngine(
       expect(length).toBeGreaterThan(SESSIONS / 4)
       expect(found.some(({ kept_for }) => kept_for > 0)).toBe(true)
       expect(await rows((queries) => purgeableByAge(queries, OLD, ['rooms']))).toBeLessThan(SESSIONS + 10 * length)
+    })
+
+    describe('the home page', () => {
+      test('the sessions that need a person', async () => {
+        expect(await needsOfSessions(database(), 30, 200)).not.toBeEmpty()
+        expect(await rows((queries) => needsOfSessions(queries, 30, 200))).toBeLessThan(FEW)
+      })
+
+      test('the live ones, and the teams that are around', async () => {
+        expect((await liveSessions(database(), since())).length).toBeGreaterThanOrEqual(AROUND)
+        expect(await presentTeams(database(), since())).toHaveLength(AROUND)
+        for (const work of [
+          (queries: Queries) => liveSessions(queries, since()),
+          (queries: Queries) => presentTeams(queries, since()),
+          (queries: Queries) => activeElsewhere(queries, crypto.randomUUID(), since()),
+        ])
+          expect(await rows(work)).toBeLessThan(FEW)
+      })
+
+      test.each<[Partial<SessionFilter>, string]>([
+        [{}, 'true'],
+        [{ kind: 'open', without: [] }, `status = 'active'`],
+        [{ kind: 'concluded' }, `status = 'closed' and source = 'room'`],
+        [{ kind: 'imported' }, `source <> 'room'`],
+      ])('a list of the newest ones: %o', async (filter, condition) => {
+        const list = { ...filter, limit: 50 }
+        const newest = await database().query<{ id: string }>(
+          `select id from sessions where ${condition} order by coalesce(last_event_at, created_at) desc, id desc limit 50`,
+        )
+        expect((await listSessions(database(), list)).map(({ id }) => id)).toEqual(newest.map(({ id }) => id))
+        expect(await rows((queries) => listSessions(queries, list))).toBeLessThan(FEW)
+      })
+
+      test('how many there are, up to a limit, and when something was last said', async () => {
+        const [row] = await database().query<{ at: string }>('select max(last_event_at) as at from sessions')
+        expect(await totals(database())).toEqual({ sessions: Math.min(SESSIONS, MOST_SESSIONS_COUNTED + 1), lastEventAt: row!.at })
+      })
     })
 
     test('the hours by which sessions and teams are found change once an hour: a post and a poll within it leave their rows in place (HOT)', () =>
