@@ -52,18 +52,26 @@ export const people = pgTable('people', {
 })
 
 // Keys of programs: `ca_<scope>_<32 hex>`, of which a hash is stored, and the beginning by which people know it.
-export const keys = pgTable('keys', {
-  id: uuid().primaryKey(),
-  keyHash: text().notNull().unique(),
-  prefix: text().notNull(),
-  scope: text({ enum: ['full', 'agent', 'read', 'sess', 'run'] }).notNull(),
-  name: text().notNull(),
-  sessionId: uuid().references(() => sessions.id, { onDelete: 'cascade' }), // of the scopes that belong to a session
-  madeBy: text().notNull(),
-  madeAt: at().notNull().defaultNow(),
-  lastUsedAt: at(), // to the minute
-  revokedAt: at(),
-})
+export const keys = pgTable(
+  'keys',
+  {
+    id: uuid().primaryKey(),
+    keyHash: text().notNull().unique(),
+    prefix: text().notNull(),
+    scope: text({ enum: ['full', 'agent', 'read', 'sess', 'run'] }).notNull(),
+    name: text().notNull(),
+    sessionId: uuid().references(() => sessions.id, { onDelete: 'cascade' }), // of the scopes that belong to a session
+    madeBy: text().notNull(),
+    madeAt: at().notNull().defaultNow(),
+    lastUsedAt: at(), // to the minute
+    revokedAt: at(),
+  },
+  (t) => [
+    index('keys_session')
+      .on(t.sessionId)
+      .where(sql`${t.sessionId} is not null`),
+  ],
+)
 
 // What people are to be told of a session (src/notices/): a row for each fact, written once whichever instance finds it.
 export const notices = pgTable(

@@ -22,6 +22,8 @@ export const at = () => timestamp({ withTimezone: true, mode: 'string', precisio
 /** The types of events: the three of a conversation first, then those of a trace. They are names on the wire. */
 export const CONVERSATION_TYPES = ['chat', 'system', 'user_input'] as const
 export const TRACE_TYPES = ['assistant_response', 'reasoning', 'tool_call', 'tool_response', 'compaction', 'runtime', 'unknown'] as const
+/** The hour of a time, as a column that an index can have: what is later than a time has an hour later than that time less an hour. */
+const hourOf = (time: string) => sql.raw(`date_trunc('hour', ${time} at time zone 'UTC') at time zone 'UTC'`)
 const listed = (words: readonly string[]) => sql.raw(words.map((word) => `'${word}'`).join(', '))
 
 // What decides about a post here is status and archivedAt, and for a post with expected_cursor that title and description did not change; turn, turnHolder
@@ -30,7 +32,8 @@ const listed = (words: readonly string[]) => sql.raw(words.map((word) => `'${wor
 // event; tests/stores/post-decisions.test.ts lists the meaning of each.
 //
 // Every post updates its session's row. Half-filled pages (fillfactor = 50, set by hand in the first migration) and no index on a counter
-// keep these updates in place (HOT).
+// keep these updates in place (HOT). What happened lately is found by an hour, which the database makes of the times and which changes once
+// in that long: an index on the times themselves would be written with every post.
 export const sessions = pgTable(
   'sessions',
   {
@@ -51,6 +54,7 @@ export const sessions = pgTable(
     lastSequence: bigint({ mode: 'number' }).notNull().default(0),
     lastConversationSequence: bigint({ mode: 'number' }).notNull().default(0), // trace events wake no wait
     lastEventAt: at(),
+    activeHour: at().generatedAlwaysAs(hourOf('coalesce(last_event_at, created_at)')),
     turn: integer().notNull().default(0), // the open turn of the conversation
     turnHolder: text(), // whose turn it is: a team's handle, or person:<name>
     turnEvents: integer().notNull().default(0),
@@ -69,6 +73,25 @@ export const sessions = pgTable(
     index('sessions_created').on(t.createdAt, t.id),
     index('sessions_series').on(t.seriesId, t.createdAt),
     index('sessions_parent').on(t.parentSessionId),
+    index('sessions_forked')
+      .on(t.forkedFromSessionId)
+      .where(sql`${t.forkedFromSessionId} is not null`),
+    index('sessions_resumed')
+      .on(t.resumedFromSessionId)
+      .where(sql`${t.resumedFromSessionId} is not null`),
+    index('sessions_active').on(t.activeHour, t.id),
+    index('sessions_open')
+      .on(t.activeHour, t.id)
+      .where(sql`${t.status} = 'active'`),
+    index('sessions_concluded')
+      .on(t.activeHour, t.id)
+      .where(sql`${t.status} = 'closed' and ${t.source} = 'room'`),
+    index('sessions_traces')
+      .on(t.activeHour, t.id)
+      .where(sql`${t.source} <> 'room'`),
+    index('sessions_agent_status')
+      .on(t.agentStatus, t.createdAt, t.id)
+      .where(sql`${t.agentStatus} is not null`),
     index('sessions_words') // of no counter: posts leave it alone
       .using('gin', sql`${t.title} gin_trgm_ops`, sql`(${t.title} || ' ' || ${t.description}) gin_trgm_ops`),
     check('sessions_status', sql`${t.status} in ('active', 'closed')`),
@@ -98,12 +121,16 @@ export const participants = pgTable(
     sleptAt: at(), // when a held peek last began or ended: lastSeenAt knows nothing of those
     sleepingUntil: at(), // a held peek is in flight until then
     wokenCursor: bigint({ mode: 'number' }).notNull().default(0), // up to there a message that woke the team has been counted
+    seenHour: at().generatedAlwaysAs(hourOf('greatest(last_seen_at, polling_until, slept_at, sleeping_until)')), // HOT, as of sessions
     invitationId: uuid(), // what it joined by: such a team needs no ACCESS_TOKEN in this session
   },
   (t) => [
     primaryKey({ columns: [t.sessionId, t.teamId] }),
     index('participants_name').on(t.teamName, t.joinedAt),
     index('participants_team').on(t.teamId),
+    index('participants_seen')
+      .on(t.seenHour)
+      .where(sql`${t.leftAt} is null`),
   ],
 )
 
@@ -173,7 +200,7 @@ export const sessionDocHistory = pgTable(
     writtenBy: text().notNull(),
     writtenAt: at().notNull(),
   },
-  (t) => [primaryKey({ columns: [t.sessionId, t.version] })],
+  (t) => [primaryKey({ columns: [t.sessionId, t.version] }), index('session_doc_history_written').on(t.writtenAt)],
 )
 
 // The answers of writes with an idempotency key, inserted in the write's own transaction. Neither key nor credential is stored in clear.
@@ -205,23 +232,35 @@ export const acks = pgTable(
 )
 
 // The sessions that look like a loop, or once did (src/loops/guard.ts).
-export const loops = pgTable('loops', {
-  sessionId: uuid()
-    .primaryKey()
-    .references(() => sessions.id, { onDelete: 'cascade' }),
-  suspectedAt: at(), // null: a person released the session, or its teams went on to something else
-  releasedThrough: bigint({ mode: 'number' }).notNull().default(0), // posts up to this sequence no longer count
-})
+export const loops = pgTable(
+  'loops',
+  {
+    sessionId: uuid()
+      .primaryKey()
+      .references(() => sessions.id, { onDelete: 'cascade' }),
+    suspectedAt: at(), // null: a person released the session, or its teams went on to something else
+    releasedThrough: bigint({ mode: 'number' }).notNull().default(0), // posts up to this sequence no longer count
+  },
+  (t) => [
+    index('loops_suspected')
+      .on(t.suspectedAt)
+      .where(sql`${t.suspectedAt} is not null`),
+  ],
+)
 
 // How many teams messages have woken in a session since its hour began (src/loops/wakes.ts). A person's post begins the hour anew by being
 // there: it is looked for, and changes nothing here.
-export const wakes = pgTable('wakes', {
-  sessionId: uuid()
-    .primaryKey()
-    .references(() => sessions.id, { onDelete: 'cascade' }),
-  since: at().notNull().defaultNow(),
-  taken: integer().notNull().default(0),
-})
+export const wakes = pgTable(
+  'wakes',
+  {
+    sessionId: uuid()
+      .primaryKey()
+      .references(() => sessions.id, { onDelete: 'cascade' }),
+    since: at().notNull().defaultNow(),
+    taken: integer().notNull().default(0),
+  },
+  (t) => [index('wakes_since').on(t.since)],
+)
 
 // The read-only link of a session. Only a hash of its secret is stored.
 export const shares = pgTable('shares', {
@@ -235,15 +274,20 @@ export const shares = pgTable('shares', {
 })
 
 // How far an imported transcript has been read (src/import/): the next import continues there.
-export const imports = pgTable('imports', {
-  sessionId: uuid()
-    .primaryKey()
-    .references(() => sessions.id, { onDelete: 'cascade' }),
-  bytes: bigint({ mode: 'number' }).notNull(),
-  lines: integer().notNull(),
-  tail: text().notNull(), // a hash of the last bytes read: a transcript that has been rewritten is refused
-  state: jsonb().$type<Record<string, unknown>>().notNull(), // what the reader of its format keeps of earlier lines
-  batches: integer().notNull(), // counted, to notice that somebody else imports the same transcript
-})
+export const imports = pgTable(
+  'imports',
+  {
+    sessionId: uuid()
+      .primaryKey()
+      .references(() => sessions.id, { onDelete: 'cascade' }),
+    bytes: bigint({ mode: 'number' }).notNull(),
+    lines: integer().notNull(),
+    tail: text().notNull(), // a hash of the last bytes read: a transcript that has been rewritten is refused
+    state: jsonb().$type<Record<string, unknown>>().notNull(), // what the reader of its format keeps of earlier lines
+    batches: integer().notNull(), // counted, to notice that somebody else imports the same transcript
+    at: at().defaultNow(), // of the last batch, whose events have their transcript's times; null: before this column
+  },
+  (t) => [index('imports_at').on(t.at)],
+)
 
 export const settings = pgTable('settings', { name: text().primaryKey(), value: text().notNull(), updatedAt: at().notNull().defaultNow() })

@@ -16,7 +16,7 @@ import { LinkButton } from '../ui/button.tsx'
 import { Empty } from '../ui/empty.tsx'
 
 export interface Counts {
-  sessions: number
+  sessions: number | string
   live: number
   /** Teams that wait for the next message. */
   listening: number

@@ -1,6 +1,6 @@
 // The mark on sessions that look like a loop. It stays until a person releases the session or its teams go on to something else. And which
 // sessions need a person, for this or because their wakes are used up.
-import { and, desc, eq, inArray, isNotNull, sql } from 'drizzle-orm'
+import { and, desc, eq, gte, inArray, isNotNull, sql } from 'drizzle-orm'
 import { unionAll } from 'drizzle-orm/pg-core'
 import type { Queries } from '../../db/database.ts'
 import { loops, sessions, wakes } from '../../db/schema.ts'
@@ -74,7 +74,10 @@ export interface SessionNeed {
 export const needsOfSessions = async ({ db }: Queries, perHour: number, limit: number): Promise<SessionNeed[]> => {
   const wakesSince = usedUpSince(perHour)
   const marked = db.select({ id: loops.sessionId }).from(loops).where(isNotNull(loops.suspectedAt))
-  const silenced = db.select({ id: wakes.sessionId }).from(wakes).where(isNotNull(wakesSince))
+  const silenced = db
+    .select({ id: wakes.sessionId })
+    .from(wakes)
+    .where(and(gte(wakes.since, sql`now() - interval '1 hour'`), isNotNull(wakesSince))) // an hour that is over needs no look at its session
   const rows = await db
     .select({ id: sessions.id, loopSince: loops.suspectedAt, wakesSince })
     .from(sessions)

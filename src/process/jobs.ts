@@ -87,7 +87,7 @@ const sweep = async (database: Database, { waiters, grew }: Publisher) => {
 
 const greet = async (notifier: Notifier, indexer: Indexer) => {
   await notifier.sayHello()
-  indexer.catchUp() // the events of an instance that died before it could notify
+  indexer.compareRecent() // the events of an instance that died before it could notify
 }
 
 // A write whose caller was told that its outcome is unknown may still land once the database is back: the index looks for it for a while.
@@ -98,7 +98,7 @@ const recheckerOf = (indexer: Indexer) => {
     run() {
       if (left === 0) return
       left--
-      indexer.catchUp()
+      indexer.compareRecent()
     },
   }
 }

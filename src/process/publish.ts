@@ -85,18 +85,24 @@ export const createPublisher = (database: Database, { metrics, loops, notifier, 
   const on = (kind: string, listener: TopicListener) => {
     listeners.set(kind, [...(listeners.get(kind) ?? []), listener])
   }
-  /** Any session may have grown without a notification, or have lost what a database that was replaced by a copy never had. */
-  const anyMayHaveGrown = () => {
+  const forget = () => {
     groupCommit.forget()
     feeds.forget()
     missed.clear()
     memberCache.forget()
     waiters.wakeAll()
-    indexer.catchUp()
+  }
+  /** Any session may have grown without a notification, or have lost what a database that was replaced by a copy never had. */
+  const anyMayHaveGrown = () => {
+    forget()
+    indexer.compareAll()
   }
   on(DOC_TOPIC, docVersions.moved)
   on(TOKEN_TOPIC, memberCache.endToken)
-  on(PURGED_TOPIC, anyMayHaveGrown) // what is remembered of the session is forgotten with all else: it happens rarely
+  on(PURGED_TOPIC, (session) => {
+    forget() // what is remembered of the session goes with all else: it happens rarely
+    indexer.moved(session)
+  })
   return {
     /** `listener` is called with the events that this instance commits, for a session at a time. It must not throw, and what depends on it
      *  alone is lost with the process. */

@@ -29,7 +29,7 @@ const MAY_TAKE_MS = 30 * 60_000 // for one session: a trace can have a million e
 export const purge = async (services: Services, { ids, days, kinds, yes }: PurgeOrder): Promise<PurgeAnswer> => {
   const { database } = services
   const named = ids.length > 0 ? await purgeableById(database, ids) : []
-  const old = days === undefined ? [] : (await Promise.all(kinds.map((kind) => purgeableByAge(database, days, kind)))).flat()
+  const old = days === undefined ? [] : await database.unhurried((tx) => purgeableByAge(tx, days, kinds), MAY_TAKE_MS)
   const found = [...new Map([...named, ...old].map((session) => [session.id, session])).values()]
   const going = yes ? found.map(({ id }) => id) : []
   if (going.length > 0) await database.unhurried((tx) => deleteOpenAnswers(tx, going), MAY_TAKE_MS)

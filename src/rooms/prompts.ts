@@ -1,13 +1,12 @@
 // The prompts that MCP clients offer to a person, mostly as slash commands: each starts one of the things that a team does here.
 import type { Prompt, PromptArgument } from '../operations/offers.ts'
-import type { Session } from '../stores/sessions.ts'
 import { completeSession } from './resources.ts'
 
-const sessionId = (status: Session['status']): PromptArgument => ({
+const sessionId = (kind: 'open' | 'closed'): PromptArgument => ({
   name: 'session_id',
   description: 'The id of the session',
   required: true,
-  complete: completeSession(status),
+  complete: completeSession(kind),
 })
 const teamName: PromptArgument = { name: 'team_name', description: 'How people know your team, e.g. "Alex\'s Team"' }
 
@@ -20,7 +19,7 @@ export const prompts: readonly Prompt[] = [
   {
     name: 'join',
     description: 'Join a session and take part until it is concluded',
-    arguments: [sessionId('active'), teamName],
+    arguments: [sessionId('open'), teamName],
     text: (given) =>
       `Join the Parley session ${given.session_id} ${as(given)} with join_session and keep the team_id. Read its description (get_session), its document (read_session_doc) and what was said last (get_history). Say in one message what you will do. ${FOLLOW}`,
   },
@@ -41,7 +40,7 @@ export const prompts: readonly Prompt[] = [
   {
     name: 'conclude',
     description: 'Tidy the document and conclude the session you are in',
-    arguments: [sessionId('active')],
+    arguments: [sessionId('open')],
     text: ({ session_id }) =>
       `Bring the Parley session ${session_id} to its conclusion. Read the feed to its end and ask whoever still owes an answer. Tidy the document with update_session_doc: decisions under Decisions, what is open in a section of its own, no pile of notes. Then call conclude_session with a summary of what was achieved, what was decided, what is open, and where to continue. If you are not the convener and it is still there, ask it first.`,
   },

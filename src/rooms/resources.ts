@@ -86,14 +86,14 @@ export const readResource: Offers['read'] = async (services, call, uri) => {
 const COMPLETED = 20
 const SEARCHED = 200 // sessions, the newest first
 
-/** Completes a session's id: up to 20 sessions, among the newest 200 of this status, whose id begins with the typed text or whose title
+/** Completes a session's id: up to 20 sessions, among the newest 200 of this kind, whose id begins with the typed text or whose title
  *  contains it. */
 export const completeSession =
-  (status?: Session['status']): Completion =>
+  (kind?: 'open' | 'closed'): Completion =>
   async (services, call, typed) => {
     if (!call.reader?.()) return { values: [] }
     const wanted = typed.trim().toLowerCase()
-    const sessions = await listSessions(services.database, { limit: SEARCHED, ...(status && { status }) })
+    const sessions = await listSessions(services.database, { limit: SEARCHED, kind })
     const found = sessions.filter(({ id, title }) => id.startsWith(wanted) || title.toLowerCase().includes(wanted))
     return { values: found.slice(0, COMPLETED).map(({ id }) => id), total: found.length, hasMore: found.length > COMPLETED }
   }

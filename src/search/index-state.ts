@@ -13,20 +13,23 @@ export interface SessionBehind {
   age_ms: number | null
 }
 
-/** The sessions whose log is ahead of the index, newest first: after a crash, or of a database that had no index. */
-export const sessionsBehind = async ({ query }: Queries): Promise<SessionBehind[]> => {
+/** Those of these sessions whose log is ahead of the index, newest first: after a crash, or of a database that had no index. */
+export const sessionsBehind = async ({ query }: Queries, ids: string[]): Promise<SessionBehind[]> => {
   await query(
     `insert into session_index (session_id, started_at, updated_at)
      select id, created_at, ${UPDATED} from sessions s
-     where not exists (select from session_index where session_id = s.id) on conflict do nothing`,
+     where id = any($1::uuid[]) and not exists (select from session_index where session_id = s.id) on conflict do nothing`,
+    [plainArray(ids)],
   )
   return query<SessionBehind>(
     `select s.id, s.last_sequence as newest, (
        select extract(epoch from clock_timestamp() - e.at)::float8 * 1000 from events e
-       where e.session_id = s.id and e.sequence = i.indexed_sequence + 1 and e.source_line is null and c.rebuilding is null
+       where e.session_id = s.id and e.sequence = i.indexed_sequence + 1 and e.source_line is null
+         and (select rebuilding from search_corpus where id = 1) is null
      ) as age_ms
-     from session_index i join sessions s on s.id = i.session_id cross join search_corpus c where i.indexed_sequence < s.last_sequence
-     order by i.updated_at desc`,
+     from session_index i join sessions s on s.id = i.session_id
+     where i.session_id = any($1::uuid[]) and i.indexed_sequence < s.last_sequence order by i.updated_at desc`,
+    [plainArray(ids)],
   )
 }
 

@@ -1,8 +1,9 @@
 // Keeps the search index close behind the log, off the post's path: it is notified of sessions that moved and indexes them in batches. While
-// nothing is written it sends no query. What it was not notified of (before a crash, by another instance) it finds by catching up.
+// nothing is written it sends no query. What it was not notified of (before a crash, by another instance) it finds by comparing.
 import type { Database } from '../../db/database.ts'
 import { pause } from '../core/pause.ts'
 import { isAway } from '../../db/errors.ts'
+import { Comparison } from './comparison.ts'
 import { IndexLag } from './index-lag.ts'
 import { indexBatch, type SessionProgress } from './event-index.ts'
 import { emptyIndex, sessionsBehind, stillBehind } from './index-state.ts'
@@ -11,6 +12,7 @@ import { SessionIndexer } from './session-index.ts'
 
 const SESSIONS_AT_ONCE = 200
 const SESSIONS_COMPARED = 5_000 // to find those with the least to index, or those that another instance has indexed
+const COMPARES_MS = 500 // at a time
 const BUSY_MS = 100 // until the next try, while another instance is at it
 // A transcript that was imported before this process began has waited for an unknown time, at least as long as a start takes.
 const UNKNOWN_AGE_MS = 2_000
@@ -25,13 +27,13 @@ interface Options {
   ownTools?: ReadonlySet<string> | undefined
 }
 
-/** `moved` and `catchUp` say what there is to do, `run` does it, `rebuild` does all of it again. */
+/** `moved`, `compareRecent` and `compareAll` say what there is to do, `run` does it, `rebuild` does all of it again. */
 export class Indexer {
   #moved = new Set<string>() // in the order of their turn: a session that failed goes to the end
   #suspects = new Set<string>() // of a batch that failed: each is then tried alone, so that it holds up no other
-  #behind = true // until the database has been asked once
   #last: Promise<unknown> = Promise.resolve()
   #sessions: SessionIndexer
+  #comparison: Comparison
   #lag = new IndexLag()
   #leastFirst = false
   #pace: Pace
@@ -42,6 +44,7 @@ export class Indexer {
     { posted = () => 0, ownTools = new Set() }: Options = {},
   ) {
     this.#sessions = new SessionIndexer(database)
+    this.#comparison = new Comparison(database, (ids) => this.#compare(ids))
     this.#pace = new Pace(posted)
     this.#ownTools = ownTools
   }
@@ -58,9 +61,14 @@ export class Indexer {
     return this.#lag.seconds
   }
 
-  /** Something may have been written without a notification. */
-  catchUp() {
-    this.#behind = true
+  /** Something may have been written lately without a notification. */
+  compareRecent() {
+    this.#comparison.compareRecent()
+  }
+
+  /** Any session may have changed without one. */
+  compareAll() {
+    this.#comparison.compareAll()
   }
 
   /** The indexer gives way until this question is answered. */
@@ -80,8 +88,8 @@ export class Indexer {
       await this.#sessions.empty()
       let done = 0
       onProgress(done, all)
-      this.#behind = true
-      while (this.#behind || this.#moved.size > 0) {
+      this.compareAll()
+      while (this.#comparison.isDue || this.#moved.size > 0) {
         await this.#work(
           () => true,
           (events) => onProgress((done += events), all),
@@ -99,29 +107,26 @@ export class Indexer {
   }
 
   async #work(goOn: () => boolean, onBatch: (events: number) => void): Promise<void> {
-    // The comparison of all sessions may fail when there are very many. Sessions that the index was notified of are indexed all the same.
+    // A comparison may fail, and one of all sessions takes a while. What the index was notified of is indexed all the same, and between its pieces.
     let failure: unknown
-    if (this.#behind) await this.#findBehind().catch((error) => (failure = error))
-    await this.#events(goOn, onBatch).catch(async (error) => {
-      if (!isAway(error)) await this.#sessions.run(goOn) // events that cannot be indexed hold up nobody's document
-      throw error
-    })
-    await this.#sessions.run(goOn)
+    do {
+      const until = performance.now() + COMPARES_MS
+      await this.#comparison.run(() => goOn() && performance.now() < until).catch((error) => (failure = error))
+      await this.#events(goOn, onBatch).catch(async (error) => {
+        if (!isAway(error)) await this.#sessions.run(goOn) // events that cannot be indexed hold up nobody's document
+        throw error
+      })
+      await this.#sessions.run(goOn)
+    } while (this.#comparison.isDue && failure === undefined && goOn())
     if (failure !== undefined) throw failure
   }
 
-  async #findBehind(): Promise<void> {
-    this.#behind = false
-    try {
-      for (const { id, newest, age_ms } of await sessionsBehind(this.database)) {
-        this.#moved.add(id)
-        this.#lag.wrote(id, newest, age_ms ?? UNKNOWN_AGE_MS)
-      }
-      await this.#sessions.catchUp()
-    } catch (error) {
-      this.#behind = true
-      throw error
+  async #compare(ids: string[]): Promise<void> {
+    for (const { id, newest, age_ms } of await sessionsBehind(this.database, ids)) {
+      this.#moved.add(id)
+      this.#lag.wrote(id, newest, age_ms ?? UNKNOWN_AGE_MS)
     }
+    await this.#sessions.compare(ids)
   }
 
   async #events(goOn: () => boolean, onBatch: (events: number) => void): Promise<void> {

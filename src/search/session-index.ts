@@ -21,7 +21,7 @@ const HEAD = `md5(s.title || E'\\n' || s.description)`
 const CHANGED = `sessions s left join session_docs d on d.session_id = s.id left join session_search i on i.session_id = s.id
   where (i.doc_version, i.head) is distinct from (coalesce(d.version, 0), ${HEAD})`
 
-/** `moved` and `catchUp` say what there is to do, `run` and `keepUp` do it. */
+/** `moved` and `compare` say what there is to do, `run` and `keepUp` do it. */
 export class SessionIndexer {
   #moved = new Set<string>()
   #resting = new Map<string, number>() // until when
@@ -34,10 +34,9 @@ export class SessionIndexer {
     this.#moved.add(session)
   }
 
-  /** Finds what it was not notified of. */
-  async catchUp(): Promise<void> {
-    const rows = await this.database.query<{ id: string }>(`select s.id from ${CHANGED} order by s.created_at desc`)
-    for (const { id } of rows) this.#moved.add(id)
+  /** Finds those of these sessions that have changed without a notification. */
+  async compare(ids: string[]): Promise<void> {
+    for (const { id } of await changedAmong(this.database, ids)) this.#moved.add(id)
   }
 
   /** Runs if the last run is a while ago: called between batches of events, of which there may be no end. */
@@ -61,7 +60,7 @@ export class SessionIndexer {
     }
   }
 
-  /** Empties the index; catching up rebuilds it. */
+  /** Empties the index; a comparison of all sessions rebuilds it. */
   async empty(): Promise<void> {
     this.#resting.clear()
     await this.database.transaction(({ query }) => query('truncate session_search'), BATCH_MAY_TAKE_MS)

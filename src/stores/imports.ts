@@ -1,5 +1,5 @@
 // Imported transcripts: how far each has been read, and their events, written in batches.
-import { and, eq } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import type { Queries } from '../../db/database.ts'
 import { imports } from '../../db/schema.ts'
 import { pgArray } from '../../db/arrays.ts'
@@ -12,8 +12,8 @@ export const importOf = async ({ db }: Queries, sessionId: string): Promise<Impo
 }
 
 /** Saves how far the transcript has been read. False: another import of it has saved since. */
-export const saveImport = async ({ db }: Queries, { sessionId, batches, ...read }: Import): Promise<boolean> => {
-  const values = { ...read, batches: batches + 1 }
+export const saveImport = async ({ db }: Queries, { sessionId, batches, ...read }: Omit<Import, 'at'>): Promise<boolean> => {
+  const values = { ...read, batches: batches + 1, at: sql`clock_timestamp()` }
   const rows =
     batches === 0
       ? await db

@@ -1,7 +1,7 @@
 // The teams of a session: the lookup behind every call of a team, and the roster.
 import { and, asc, eq, getTableColumns, gt, isNull, ne, or, sql } from 'drizzle-orm'
 import { prepared, type Queries } from '../../db/database.ts'
-import { acks, participants, sessions } from '../../db/schema.ts'
+import { acks, participants } from '../../db/schema.ts'
 import { parseToken, sameText, sha256, type Token } from '../core/ids.ts'
 import { agents } from '../../db/control-schema.ts'
 import { isOnline } from './control/runners.ts'
@@ -175,16 +175,18 @@ export interface AroundThresholds {
   now: string
 }
 
-/** The condition that a team, joined with its session, is present in an open session: active, asleep or idle. */
+/** The condition that a team is present in an open session: active, asleep or idle. An index on the hour leaves few for a closer look, and the
+ *  session of each is looked up: a join would read all open sessions, as the database does not know how few they are. */
 export const isAround = ({ seenSince, sleptSince, now }: AroundThresholds) =>
   and(
     isNull(participants.leftAt),
-    eq(sessions.status, 'active'),
+    gt(participants.seenHour, sql`least(${seenSince}::timestamptz, ${sleptSince}) - interval '1 hour'`),
     or(
       gt(sql`greatest(${participants.lastSeenAt}, ${participants.pollingUntil})`, seenSince),
       gt(participants.sleptAt, sleptSince),
       gt(participants.sleepingUntil, now),
     ),
+    sql`(select status from sessions where id = ${participants.sessionId}) = 'active'`,
   )
 
 // From the few teams that are around to their sessions' conveners. As in rooms/convener.ts, a convener that posts is there, even if it does
@@ -192,7 +194,8 @@ export const isAround = ({ seenSince, sleptSince, now }: AroundThresholds) =>
 // lateral join and `offset 0` keep this order: else Postgres reads all participants once for each open session.
 const GONE_CONVENERS = `
 with around as materialized (
-  select distinct session_id from participants where left_at is null and greatest(last_seen_at, polling_until) > $2
+  select distinct session_id from participants
+  where left_at is null and seen_hour > $2::timestamptz - interval '1 hour' and greatest(last_seen_at, polling_until) > $2
 )
 select gone.* from around cross join lateral (
 select s.id as "sessionId", c.team_id as "teamId", coalesce(c.left_at, c.last_seen_at) as "lastThere"
@@ -214,7 +217,6 @@ export const activeElsewhere = async ({ db }: Queries, sessionId: string, since:
   const rows = await db
     .selectDistinct({ name: participants.teamName })
     .from(participants)
-    .innerJoin(sessions, eq(sessions.id, participants.sessionId))
     .where(and(ne(participants.sessionId, sessionId), isAround(since)))
   return rows.map(({ name }) => name)
 }

@@ -30,6 +30,7 @@ const SESSIONS: Record<keyof typeof sessions.$inferSelect, Meaning> = {
   lastSequence: NO, // it is the log's end
   lastConversationSequence: NO,
   lastEventAt: NO, // the statement reads it
+  activeHour: NO, // made of that
   turn: DECIDES,
   turnHolder: DECIDES,
   turnEvents: DECIDES,
@@ -60,6 +61,7 @@ const PARTICIPANTS: Record<keyof typeof participants.$inferSelect, Meaning> = {
   sleptAt: NO,
   sleepingUntil: NO,
   wokenCursor: NO,
+  seenHour: NO,
   invitationId: NO, // what it passes is asked of the row before the post is looked at, and never changes
 }
 

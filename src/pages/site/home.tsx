@@ -28,9 +28,11 @@ import { isQuiet, liveSince } from '../session/state.ts'
 import { rostersOf } from '../../stores/members.ts'
 import {
   lastEventsOf,
+  liveSessions,
   messageCounts,
   messagesSince,
   MOST_COUNTED,
+  MOST_SESSIONS_COUNTED,
   presentTeams,
   PULSE_PARTS,
   pulsesOf,
@@ -47,17 +49,21 @@ export const homePage = async (c: Http, site: Site): Promise<Response> => {
   const { services } = site
   const query = (c.req.query('q') ?? '').trim().replaceAll('\0', '').toWellFormed().slice(0, 200).toWellFormed()
   const filter = FILTERS.find((name) => name === c.req.query('status')) ?? 'all'
-  const needs = await needsOfSessions(services.database, services.wakes.perHour(), SHOWN + 1)
+  const [needs, live] = await Promise.all([
+    needsOfSessions(services.database, services.wakes.perHour(), SHOWN + 1),
+    liveSessions(services.database, liveSince(services)),
+  ])
   const needing = new Map(needs.map(({ sessionId, reason }) => [sessionId, reason]))
   const [counts, answer] = await Promise.all([
-    countsOf(services, needing.size),
+    countsOf(services, needing.size, live.length),
     query === '' ? {} : searchForPage(c, site, { query: query, hits: HITS_SHOWN, sessions: SESSIONS_FOUND }),
   ])
   const { found, problem, search } = { search: query, found: undefined, problem: undefined, ...shownOf(answer) }
   const matches = new Map(found?.sessions.map((hit) => [hit.id, hit]))
-  const conditions = { ...(search && { search, found: [...matches.keys()] }), ...wanted(services, filter), limit: SHOWN + 1 }
-  const first = needing.size > 0 ? await listSessions(services.database, { ...conditions, among: [...needing.keys()] }) : []
-  const others = (await listSessions(services.database, conditions)).filter(({ id }) => !needing.has(id))
+  const conditions = { ...(search && { search, found: [...matches.keys()] }), limit: SHOWN + 1 }
+  const first =
+    needing.size > 0 ? await listSessions(services.database, { ...conditions, ...wanted(filter, live, [...needing.keys()]) }) : []
+  const others = (await listSessions(services.database, { ...conditions, ...wanted(filter, live) })).filter(({ id }) => !needing.has(id))
   const listed = [...first, ...others]
   const sessions = (await summaries(site, listed.slice(0, SHOWN), needing)).map((session) => withMatch(session, matches.get(session.id)))
   const more = listed.length > SHOWN
@@ -83,33 +89,34 @@ const shownOf = (answer: { found?: SearchResults; error?: ErrorBody }): { found?
 const withMatch = (session: SessionSummary, match: SessionMatch | undefined): SessionSummary =>
   match?.place === 'document' && match.snippet !== '' ? { ...session, lastLine: `Document: ${match.snippet}` } : session
 
-const wanted = (services: Services, filter: Filter): Pick<SessionFilter, 'status' | 'imported' | 'live'> => {
-  if (filter === 'all') return {}
-  if (filter === 'imported') return { imported: true }
-  if (filter === 'concluded') return { status: 'closed', imported: false }
-  return { live: { is: filter === 'live', since: liveSince(services) } }
+// `among`: only these.
+const wanted = (filter: Filter, live: string[], among?: string[]): Pick<SessionFilter, 'among' | 'without' | 'kind'> => {
+  if (filter === 'live') return { among: among ? live.filter((id) => among.includes(id)) : live }
+  const kind = filter === 'all' ? undefined : filter === 'idle' ? 'open' : filter
+  return { kind, ...(among && { among }), ...(filter === 'idle' && { without: live }) }
 }
 
-const countsOf = async (services: Services, needing: number): Promise<Counts> => {
+const countsOf = async (services: Services, needing: number, live: number): Promise<Counts> => {
   const { database, clock } = services
-  const since = liveSince(services)
-  const [{ sessions, live, lastEventAt }, teams, messages] = await Promise.all([
-    totals(database, since),
+  const [{ sessions, lastEventAt }, teams, messages] = await Promise.all([
+    totals(database),
     presentTeams(database, aroundSince(services)),
     messagesSince(database, new Date(clock.now() - DAY_MS).toISOString()),
   ])
   const statuses = teams.map(({ team }) => statusOf(services, team)).filter((status) => status !== 'disconnected')
   return {
-    sessions,
+    sessions: upTo(sessions, MOST_SESSIONS_COUNTED),
     live,
     listening: teams.filter(({ team }) => isPolling(services, team)).length,
     present: statuses.length,
     asleep: statuses.filter((status) => status === 'asleep').length,
-    messages: messages > MOST_COUNTED ? `${MOST_COUNTED.toLocaleString('en')}+` : messages,
+    messages: upTo(messages, MOST_COUNTED),
     needPerson: needing > SHOWN ? `${SHOWN}+` : needing,
     lastEvent: lastEventAt ? ago(lastEventAt, clock.now()) : undefined,
   }
 }
+
+const upTo = (counted: number, most: number) => (counted > most ? `${most.toLocaleString('en')}+` : counted)
 
 const summaries = async ({ services, eventKinds }: Site, sessions: Session[], needing: Map<string, Need>): Promise<SessionSummary[]> => {
   const { database, clock } = services
