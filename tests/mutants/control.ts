@@ -110,8 +110,8 @@ export const CONTROL: Mutant[] = [
     name: 'control: permissions are switched off where the runner does not allow it',
     breaks: 'bypassPermissions runs only with --allow-bypass',
     file: TAKE,
-    from: `allowBypass || (permission_mode`,
-    to: `!allowBypass || (permission_mode`,
+    from: `allowBypass || !isBypass`,
+    to: `!allowBypass || !isBypass`,
     tests: control('tasks'),
   },
   {

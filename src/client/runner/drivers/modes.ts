@@ -1,4 +1,5 @@
 // What a session's permission mode is to each agent: the names come from several agents, and any of them is taken for any agent.
+import type { PermissionMode } from '../../../core/permission-modes.ts'
 
 /** Codex asks for its mode in two parts, and has no `on-failure` any more. */
 export interface CodexMode {
@@ -25,7 +26,7 @@ const ASK: Row = { claude: 'default', acp: ['default'], codex: READ_ONLY, leave:
 const EDITS: Row = { claude: 'acceptEdits', acp: ['acceptEdits', 'autoEdit', 'auto_edit'], codex: ON_REQUEST, leave: 'edits' }
 const ALL: Row = { claude: 'bypassPermissions', acp: ['bypassPermissions', 'yolo'], codex: NEVER, leave: 'all' }
 
-const MODES: Record<string, Row> = {
+const MODES: Record<PermissionMode, Row> = {
   plan: { claude: 'plan', acp: ['plan'], codex: READ_ONLY, leave: 'deny' },
   default: ASK,
   ask: ASK,
@@ -36,7 +37,7 @@ const MODES: Record<string, Row> = {
   'allow-all': ALL,
 }
 
-const rowOf = (mode: string): Row | undefined => (Object.hasOwn(MODES, mode) ? MODES[mode] : undefined)
+const rowOf = (mode: string): Row | undefined => (Object.hasOwn(MODES, mode) ? MODES[mode as PermissionMode] : undefined)
 
 /** Claude Code's name of a mode. One that is not ours passes through: the CLI says whether it knows it. */
 export const claudeMode = (mode: string): string => rowOf(mode)?.claude ?? mode
