@@ -27,6 +27,7 @@ test.each([...PERMISSION_MODES])('%s is what each agent calls it [C2 C3]', (mode
 test('an agent that announces the mode by its own name gets that one; a mode of nobody passes through, and allows nothing by itself [C3]', () => {
   expect(announcedMode('auto', ['default', 'auto', 'acceptEdits'])).toBe('auto')
   expect(announcedMode('auto', ['build'])).toBeUndefined()
+  expect(announcedMode('yolo', GEMINI)).toBeUndefined() // --allow-bypass knows our names for it alone
   expect([claudeMode('dontAsk'), codexMode('dontAsk').sandbox, leaveOf('dontAsk')]).toEqual(['dontAsk', 'read-only', 'ask'])
   expect(claudeMode('constructor')).toBe('constructor')
 })

@@ -45,9 +45,12 @@ export const claudeMode = (mode: string): string => rowOf(mode)?.claude ?? mode
 /** Codex' sandbox and approvals. A mode that is not ours asks for everything. */
 export const codexMode = (mode: string): CodexMode => rowOf(mode)?.codex ?? READ_ONLY
 
-/** The id, among those that an ACP agent announces, that means the mode; undefined: it has none, and its requests are answered by `leaveOf`. */
-export const announcedMode = (mode: string, announced: readonly string[]): string | undefined =>
-  [mode, ...(rowOf(mode)?.acp ?? [])].find((id) => announced.includes(id))
+/** The id, among those that an ACP agent announces, that means the mode; undefined: it has none, and its requests are answered by `leaveOf`.
+ *  A mode that is not ours means none of them: by the agent's own name for it, a server could switch off what --allow-bypass keeps. */
+export const announcedMode = (mode: string, announced: readonly string[]): string | undefined => {
+  const row = rowOf(mode)
+  return row && [mode, ...row.acp].find((id) => announced.includes(id))
+}
 
 /** How requests for leave are answered where the agent cannot be told the mode. */
 export const leaveOf = (mode: string): Leave => rowOf(mode)?.leave ?? 'ask'
