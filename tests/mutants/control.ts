@@ -84,8 +84,8 @@ export const CONTROL: Mutant[] = [
     name: 'control: an event told twice is there twice',
     breaks: 'a key that is there already adds nothing',
     file: TASK_LOG,
-    from: 'sha256(`task\\n${taskId}\\n${key}`)',
-    to: 'sha256(`task\\n${taskId}\\n${key}\\n${Math.random()}`)',
+    from: 'uuidOf(`task\\n${taskId}\\n${key}`)',
+    to: 'uuidOf(`task\\n${taskId}\\n${key}\\n${Math.random()}`)',
     tests: control('tasks'),
   },
   {
