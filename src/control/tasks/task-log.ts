@@ -72,15 +72,14 @@ const eventsInTurn = async ({ queries }: Context, session: Session, task: Turn):
 }
 
 interface Place {
-  /** Its turn, and the task itself where the event is one's. */
-  task: Pick<Task, 'turn'> & { id?: string }
+  task: Pick<Task, 'id' | 'turn'>
   sequence: number
   ordinal: number
   at: string
 }
 
-/** An event at its place in the log. */
-export const numbered = (event: TaskEvent, { task, sequence, ordinal, at }: Place): ImportedEvent => {
+// An event at its place in the log.
+const numbered = (event: TaskEvent, { task, sequence, ordinal, at }: Place): ImportedEvent => {
   const content = JSON.stringify(storable(event.content))
   return {
     sequence,
@@ -108,5 +107,5 @@ export const numbered = (event: TaskEvent, { task, sequence, ordinal, at }: Plac
 
 const LONGEST_NAME = 200
 
-/** No event is older than the one before it. */
-export const laterOf = (now: string, before: string | null): string => (before !== null && before > now ? before : now)
+// No event is older than the one before it.
+const laterOf = (now: string, before: string | null): string => (before !== null && before > now ? before : now)
