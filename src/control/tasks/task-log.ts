@@ -1,5 +1,5 @@
-// What a task leaves in its session's log. All of it belongs to the task's turn, whatever else is said meanwhile (contract 1), so it is
-// numbered here and not as posts are.
+// What a task leaves in its session's log. All of it belongs to the turn that the task's prompt opened, whatever else is said meanwhile, so
+// it is numbered here and not as posts are.
 import type { Context } from '../../operations/context.ts'
 import { uuid7, uuidOf } from '../../core/ids.ts'
 import { utf8Bytes } from '../../core/text.ts'
