@@ -8,8 +8,8 @@ import { refuse, type ErrorBody } from '../../core/errors.ts'
 import { isUuid } from '../../core/ids.ts'
 import type { Http } from '../../doors/http/http.ts'
 import { existingSession } from '../../rooms/preconditions.ts'
+import { boardNow } from '../../rooms/work/open-work.ts'
 import { roster } from '../../stores/members.ts'
-import { boardOf } from '../../stores/records/board.ts'
 import { itemsById, type Item } from '../../stores/records/items.ts'
 import { answerForm, formFor, type ShownForm } from '../forms/act-pages.tsx'
 import { assertActor, performAsPerson, problemOf } from '../forms/perform-as-person.ts'
@@ -138,9 +138,9 @@ const problemIn = (error: ErrorBody) => {
 }
 
 const workForm = async (site: Site, sessionId: string, item: Item | undefined, { values, waitsFor }: Filled): Promise<ShownForm> => {
-  const { database, config } = site.services
+  const { database } = site.services
   const session = await existingSession(database, sessionId)
-  const [teams, board] = await Promise.all([roster(database, session.id), boardOf(database, session.id, config.CLAIM_LEASE)])
+  const [teams, board] = await Promise.all([roster(database, session.id), boardNow(site.services, database, session.id)])
   const here = teams.filter(({ leftAt }) => leftAt === null).map(({ teamName }) => teamName)
   const owners = [...new Set([...(values.owner ? [values.owner] : []), ...here])]
   const others = board.rows
