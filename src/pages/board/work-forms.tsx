@@ -30,11 +30,13 @@ export const submitNewWork = async (c: Http, site: Site): Promise<Response> => {
   const { owner, ...said } = fieldsOf(values, waitsFor)
   const items = [{ ...said, ...(owner && { owner }) }]
   const outcome = await performAsPerson(c, site, planWork, values.key, { session_id, items })
-  const problem = outcome.ok ? undefined : problemIn(outcome.error)
   const added = outcome.ok ? (outcome.data.items as { item_id: string }[])[0]!.item_id : ''
-  return answerForm(c, site, values.key, outcome, problem, boardAt(session_id, added), () =>
-    workForm(site, session_id, undefined, { values, waitsFor }),
-  )
+  return answerForm(c, site, outcome, {
+    key: values.key,
+    problem: problemIn,
+    leadsTo: boardAt(session_id, added),
+    form: () => workForm(site, session_id, undefined, { values, waitsFor }),
+  })
 }
 
 /** GET /sessions/:id/board/:item/:form */
@@ -53,10 +55,12 @@ export const submitWork = async (c: Http, site: Site): Promise<Response> => {
   const input = INPUTS[name](values, waitsFor)
   if (Object.keys(input).length === 0) return unchanged(c, boardAt(session_id, item_id))
   const outcome = await performAsPerson(c, site, updateWork, values.key, { session_id, item_id, ...input })
-  const problem = outcome.ok ? undefined : problemIn(outcome.error)
-  return answerForm(c, site, values.key, outcome, problem, boardAt(session_id, item_id), async () =>
-    formOn(site, await itemIn(site, c), name, { values, waitsFor }),
-  )
+  return answerForm(c, site, outcome, {
+    key: values.key,
+    problem: problemIn,
+    leadsTo: boardAt(session_id, item_id),
+    form: async () => formOn(site, await itemIn(site, c), name, { values, waitsFor }),
+  })
 }
 
 // A form in which nothing was changed.
