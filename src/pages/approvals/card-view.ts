@@ -1,6 +1,6 @@
 // Proposals as their cards show them: with what they replace, their teams' hues and what became of their records.
-import type { FieldChange, ProposalView, ReplacedProposal } from '../../../components/records/proposal-view.ts'
-import { timeLeft } from '../../../components/records/time-left.ts'
+import type { FieldChange, ProposalView, ReplacedProposal } from '../../../components/approvals/proposal-view.ts'
+import { timeLeft } from '../../../components/approvals/time-left.ts'
 import { ago, clock, day } from '../../../components/parts/time.ts'
 import type { Queries } from '../../../db/database.ts'
 import type { Named, ProposalData } from '../../../db/records-schema.ts'
