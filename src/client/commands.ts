@@ -1,5 +1,4 @@
 // The commands of `parley`, and what each is called with.
-import { parseArgs } from 'node:util'
 import { CLIENTS, isClient, type ClientName, type WakeFor } from './clients.ts'
 import { connect } from './connect.ts'
 import { connectionsOf, sameConnection } from './connections.ts'
@@ -9,7 +8,7 @@ import { importAll } from './import/run.ts'
 import { toServer } from './import/upload.ts'
 import { askConfig, updateLine } from './hub-notes.ts'
 import { linkOf } from './hub.ts'
-import { BadCall, Stop, type Machine } from './machine.ts'
+import { BadCall, readWords, Stop, type Machine } from './machine.ts'
 import { packageOf } from './package.ts'
 import { KINDS } from './runner/built-in.ts'
 import { isRunnerCall, runRunner } from './runner/run.ts'
@@ -83,13 +82,7 @@ const run = async (words: string[], machine: Machine): Promise<number> => {
 
 type Values = ReturnType<typeof parsed>['values']
 
-const parsed = (words: string[]) => {
-  try {
-    return parseArgs({ args: words, options: OPTIONS, allowPositionals: true })
-  } catch (error) {
-    throw new BadCall(`${(error as Error).message} parley --help lists what there is.`)
-  }
-}
+const parsed = (words: string[]) => readWords(words, OPTIONS, 'parley --help')
 
 const said = ({ out }: Machine, text: string): number => {
   out.write(`${text}\n`)

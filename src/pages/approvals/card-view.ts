@@ -8,6 +8,7 @@ import type { Services } from '../../process/services.ts'
 import { proposalsByIds, type ListedProposal } from '../../stores/records/proposal-list.ts'
 import { personIdOf } from '../../stores/records/persons.ts'
 import { huesOf, teamNamesOf, withdrawnAmong } from '../../stores/records/proposal-context.ts'
+import { sourceView } from '../record-list/source-view.ts'
 
 type Place = Pick<Services, 'clock'>
 
@@ -55,13 +56,7 @@ const proposed = ({ proposal, meeting }: ListedProposal) => {
     priority: proposal.type === 'action' ? data.priority : undefined,
     session: { id: meeting.meeting_id, title: meeting.title },
     at: proposal.createdAt,
-    source: proposal.source
-      ? {
-          quote: proposal.source.quote ?? undefined,
-          sequence: proposal.source.sequence ?? undefined,
-          found: proposal.source.found,
-        }
-      : undefined,
+    source: sourceView(proposal.source),
     key: `${proposal.id}.${Date.parse(proposal.expiresAt)}`,
   }
 }
