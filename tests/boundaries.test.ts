@@ -67,7 +67,6 @@ const NODE: Record<string, string[]> = {
   'src/cli/purge.ts': ['node:util'],
   'src/cli/runner.ts': ['node:path'],
   'src/import/source.ts': ['node:crypto', 'node:fs', 'node:path'],
-  'src/import/writer.ts': ['node:crypto'],
 }
 // Of these, what a request can reach.
 const SERVED = ['node:crypto', 'node:fs', 'node:path', 'node:util', 'node:zlib']

@@ -3,7 +3,7 @@ import { escapeInvisible } from '../../src/core/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
 import { TeamMark, TeamName } from '../parts/team.tsx'
 import { clock, day, moment } from '../parts/time.ts'
-import { recordHref } from '../records/proposal-view.ts'
+import { recordHref } from '../approvals/proposal-view.ts'
 import { itemAnchor, type WorkItem } from './board-view.ts'
 import { WorkActs } from './work-acts.tsx'
 

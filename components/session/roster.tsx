@@ -185,7 +185,7 @@ const duty = (teams: RosterTeam[]) => {
   const convener = teams.find((team) => team.convener)
   if (!convener) return ''
   return convener.left ? (
-    'The convener has left: any team may conclude'
+    'The convener has left: any team may take over'
   ) : (
     <>
       <bdi>{escapeInvisible(convener.name)}</bdi> is to conclude

@@ -10,7 +10,7 @@ import { presentSince } from '../stores/members.ts'
 import { blockersOf, countsOf, isReady, readyOf, withRow, type Board } from '../stores/records/board.ts'
 import { claimItem, renewClaim, type BoardRow } from '../stores/records/items.ts'
 import { personIdOf } from '../stores/records/persons.ts'
-import { currentBoard, itemOn } from './current-board.ts'
+import { lockedBoard, itemOn } from './locked-board.ts'
 import { claimantOf, wholeItems } from './item-answer.ts'
 import { overlapsOf, refuseOverlaps } from './overlaps.ts'
 import { counts, item } from './schemas.ts'
@@ -39,7 +39,7 @@ export const claimWork = op({
   async run(context, { item_id, allow_overlap }) {
     const session = openSession(context)
     refuseUnless(roleOf(context.caller, session.convenerTeamId), 'claim work')
-    const board = await currentBoard(context, session)
+    const board = await lockedBoard(context, session)
     const row = item_id === undefined ? await best(context, board, allow_overlap) : itemOn(board, item_id)
     if (!row) return { item: null, counts: countsOf(board) }
     const now = withRow(board, await claimed(context, board, row, allow_overlap))

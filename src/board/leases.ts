@@ -8,7 +8,7 @@ import { perform } from '../operations/perform.ts'
 import type { Services } from '../process/services.ts'
 import { plainArray } from '../../db/arrays.ts'
 import { lapsedSessions, renewClaims } from '../stores/records/leases.ts'
-import { endLapsed } from './current-board.ts'
+import { endLapsed } from './locked-board.ts'
 
 const EVERY_MS = 4_000 // told within 5 s
 const RENEWED_EVERY_MS = 1_000

@@ -7,11 +7,12 @@ import { listCursor, listLimit } from '../records/schemas.ts'
 import { refuseUnless, roleOf } from '../records/who-may.ts'
 import { existingSession } from '../rooms/preconditions.ts'
 import { op, sessionId } from '../rooms/schemas.ts'
-import { boardOf, countsOf } from '../stores/records/board.ts'
+import { countsOf } from '../stores/records/board.ts'
 import type { BoardRow } from '../stores/records/items.ts'
-import { itemOn } from './current-board.ts'
+import { itemOn } from './locked-board.ts'
 import { itemRows, wholeItems } from './item-answer.ts'
 import { counts, item, itemStatus } from './schemas.ts'
+import { boardNow } from '../rooms/work/open-work.ts'
 
 /** In the order of planning, with texts of at most 200 characters; with `item_id` that one, whole (404 if the session has no such item). Also
  *  of a closed session. `mine`: what the caller holds, has done or owns. */
@@ -36,7 +37,7 @@ export const listWork = op({
   async run(context, { session_id, item_id, status, mine, limit, cursor }) {
     const session = await existingSession(context.queries, session_id)
     refuseUnless(roleOf(context.caller, session.convenerTeamId), 'read the board')
-    const board = await boardOf(context.queries, session.id, context.services.config.CLAIM_LEASE)
+    const board = await boardNow(context.services, context.queries, session.id)
     if (item_id !== undefined) {
       const items = await wholeItems(context, board, [itemOn(board, item_id).id])
       return { items, counts: countsOf(board), next_cursor: null, has_more: false }

@@ -7,15 +7,16 @@ import { CALLERS, handleOf, named } from '../records/callers.ts'
 import { refuseUnless, roleOf } from '../records/who-may.ts'
 import { openSession } from '../rooms/preconditions.ts'
 import { op, sessionId } from '../rooms/schemas.ts'
-import { blockersOf, boardOf, type Board } from '../stores/records/board.ts'
+import { blockersOf, type Board } from '../stores/records/board.ts'
 import { insertItems, type NewItem } from '../stores/records/items.ts'
-import { currentBoard } from './current-board.ts'
+import { lockedBoard } from './locked-board.ts'
 import { dependenciesNamed, refuseCircle } from './dependencies.ts'
 import { itemRows } from './item-answer.ts'
 import { refuseOverlaps } from './overlaps.ts'
 import { ownersOf } from './owners.ts'
 import { item, MOST_ITEMS, owner, planned } from './schemas.ts'
 import { idAndTitle, noteWork, tellPlanned } from './tell.ts'
+import { boardNow } from '../rooms/work/open-work.ts'
 
 const newItem = z.strictObject({ ...planned, owner: owner.optional() })
 
@@ -48,7 +49,7 @@ export const planWork = op({
     const role = roleOf(context.caller, session.convenerTeamId)
     refuseUnless(role, 'plan work')
     if (claim) refuseUnless(role, 'claim work')
-    const board = await currentBoard(context, session)
+    const board = await lockedBoard(context, session)
     if (board.rows.length + given.length > MOST_ITEMS)
       refuse(
         'conflict',
@@ -65,7 +66,7 @@ export const planWork = op({
       owners.filter((handle) => handle !== handleOf(context)),
     )
     if (claim) for (const one of added) await noteWork(context, session.id, 'work_claimed', one)
-    const now = await boardOf(context.queries, session.id, context.services.config.CLAIM_LEASE)
+    const now = await boardNow(context.services, context.queries, session.id)
     return {
       items: await itemRows(
         context,

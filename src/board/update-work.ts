@@ -6,14 +6,14 @@ import { text } from '../records/schemas.ts'
 import { refuseUnless, roleOf } from '../records/who-may.ts'
 import { openSession } from '../rooms/preconditions.ts'
 import { op, sessionId } from '../rooms/schemas.ts'
-import { boardOf } from '../stores/records/board.ts'
 import { itemsById, renewClaim, setItem } from '../stores/records/items.ts'
-import { currentBoard, itemOn } from './current-board.ts'
+import { lockedBoard, itemOn } from './locked-board.ts'
 import { changesOf, refuseWiderClaim } from './edits.ts'
 import { wholeItems } from './item-answer.ts'
 import { moveOf, standingOf, valuesOf } from './moves.ts'
 import { item, planned } from './schemas.ts'
 import { tellUpdated } from './tell-updated.ts'
+import { boardNow } from '../rooms/work/open-work.ts'
 
 /** 409 for `done` by a team that does not hold the item (`details.claimed_by`: who does). 403 for moving what another team holds, and for
  *  changing what one neither holds nor planned. The same again changes nothing. */
@@ -45,7 +45,7 @@ export const updateWork = op({
     refuseUnless(role, 'plan work')
     if (status === undefined && Object.values(edits).every((value) => value === undefined))
       refuse('invalid_request', 'Send at least one of status, note, result, title, description, priority, depends_on, paths, owner.')
-    const before = await currentBoard(context, session)
+    const before = await lockedBoard(context, session)
     const row = itemOn(before, item_id)
     const standing = standingOf(context, row, role)
     const move = moveOf(row, status, standing)
@@ -55,7 +55,7 @@ export const updateWork = op({
     const values = { ...changes, ...valuesOf(move, context, row) }
     if (Object.keys(values).length > 0) await setItem(context.queries, row.id, values)
     if (standing.holds && move === undefined) await renewClaim(context.queries, row.id)
-    const after = await boardOf(context.queries, session.id, context.services.config.CLAIM_LEASE)
+    const after = await boardNow(context.services, context.queries, session.id)
     await tellUpdated(context, session, { row, move, changes, edits, before, after })
     const [answer] = await wholeItems(context, after, [row.id])
     return { item: answer! }

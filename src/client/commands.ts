@@ -1,15 +1,14 @@
 // The commands of `parley`, and what each is called with.
-import { parseArgs } from 'node:util'
 import { CLIENTS, isClient, type ClientName, type WakeFor } from './clients.ts'
 import { connect } from './connect.ts'
-import { connectionsOf } from './connections.ts'
+import { connectionsOf, sameConnection } from './connections.ts'
 import { disconnect } from './disconnect.ts'
 import { doctor } from './doctor/doctor.ts'
 import { importAll } from './import/run.ts'
 import { toServer } from './import/upload.ts'
 import { askConfig, updateLine } from './hub-notes.ts'
 import { linkOf } from './hub.ts'
-import { BadCall, Stop, type Machine } from './machine.ts'
+import { BadCall, readWords, Stop, type Machine } from './machine.ts'
 import { packageOf } from './package.ts'
 import { KINDS } from './runner/built-in.ts'
 import { isRunnerCall, runRunner } from './runner/run.ts'
@@ -24,7 +23,9 @@ const HELP = `parley: brings agents into a Parley hub, and wakes them when someb
       --wake all|addressed   what wakes it: every message (default), or what is addressed to it
       --name NAME            the MCP server's name in the client (parley)
       --guard                Claude Code: refuse edits of paths that another team holds on the board
+      --no-guard             ends that
       --insecure             also over plain http to another machine
+    again, it keeps what was chosen before, unless told otherwise
   parley disconnect CLIENT                      take that out again
   parley watch                                  what a client's hook runs; --learn takes down the session of a join
   parley watch --codex                          wakes Codex: hand it the answer of join_session on standard input
@@ -44,6 +45,7 @@ const OPTIONS = {
   yes: { type: 'boolean' },
   insecure: { type: 'boolean' },
   guard: { type: 'boolean' },
+  'no-guard': { type: 'boolean' },
   learn: { type: 'boolean' },
   codex: { type: 'boolean' },
   version: { type: 'boolean' },
@@ -80,13 +82,7 @@ const run = async (words: string[], machine: Machine): Promise<number> => {
 
 type Values = ReturnType<typeof parsed>['values']
 
-const parsed = (words: string[]) => {
-  try {
-    return parseArgs({ args: words, options: OPTIONS, allowPositionals: true })
-  } catch (error) {
-    throw new BadCall(`${(error as Error).message} parley --help lists what there is.`)
-  }
-}
+const parsed = (words: string[]) => readWords(words, OPTIONS, 'parley --help')
 
 const said = ({ out }: Machine, text: string): number => {
   out.write(`${text}\n`)
@@ -96,10 +92,12 @@ const said = ({ out }: Machine, text: string): number => {
 const done = (work: Promise<void>): Promise<number> => work.then(() => 0)
 
 const runWatch = (machine: Machine, link: string, values: Values): Promise<number> => {
-  const options = { link, wakeFor: wakeOf(values) }
   if (values.learn) return done(learn(machine, link))
   if (values.guard) return done(guard(machine, link))
-  return values.codex ? watchCodex(machine, options) : watch(machine, options)
+  const wake = wakeOf(values)
+  if (!values.codex) return watch(machine, { link, wakeFor: wake ?? 'all' })
+  const connection = connectionsOf(machine.home).find((each) => sameConnection(each, { client: 'codex', link }))
+  return watchCodex(machine, { link, wakeFor: wake ?? connection?.wakeFor ?? 'all' })
 }
 
 const importTo = async (machine: Machine, link: string, paths: string[]) => {
@@ -115,14 +113,19 @@ const connectOptions = (values: Values) => {
   return {
     wake: wakeOf(values),
     yes: values.yes ?? false,
-    insecure: values.insecure ?? false,
-    guard: values.guard ?? false,
+    insecure: values.insecure,
+    guard: guardOf(values),
     name: values.name,
   }
 }
 
-const wakeOf = ({ wake = 'all' }: Values): WakeFor => {
-  if (wake === 'all' || wake === 'addressed') return wake
+const guardOf = ({ guard: on, 'no-guard': off }: Values): boolean | undefined => {
+  if (on && off) throw new BadCall('--guard and --no-guard cannot both be.')
+  return off ? false : on
+}
+
+const wakeOf = ({ wake }: Values): WakeFor | undefined => {
+  if (wake === undefined || wake === 'all' || wake === 'addressed') return wake
   throw new BadCall(`--wake takes all or addressed, and ${JSON.stringify(wake)} is neither.`)
 }
 

@@ -1,5 +1,6 @@
 // `connect CLIENT`: adds the hub to a client's settings, and what wakes its agent, after a person has seen the change.
 import { confirmed, typed } from './ask.ts'
+import { keptFrom, refuseImpossible, type Choices } from './choices.ts'
 import { CLIENTS, type Change, type ClientName, type Wish } from './clients.ts'
 import { connectionsOf, keepConnection, keepFile, sameConnection, type Connection } from './connections.ts'
 import { callOf, makeCopy } from './copy.ts'
@@ -11,13 +12,9 @@ import { writeSettings } from './settings/settings-file.ts'
 import { planOf, shownDiff, type Planned } from './settings/plan.ts'
 import { ownServer, serverNamed } from './settings/servers.ts'
 
-export interface ConnectOptions {
+export interface ConnectOptions extends Choices {
   link: string
-  wake: 'all' | 'addressed'
   yes: boolean
-  insecure: boolean
-  guard: boolean
-  name: string | undefined
 }
 
 const WITHIN_MS = 5_000
@@ -31,21 +28,25 @@ export const UNGUARDED = (link: string) =>
 /** Throws Stop where it cannot be done; nothing is changed then. */
 export const connect = async (machine: Machine, client: ClientName, options: ConnectOptions): Promise<void> => {
   const { link, insecure, yes } = options
-  if (isUnguarded(link) && !insecure) throw new Stop(UNGUARDED(link))
   const kind = CLIENTS[client]
-  if (options.guard && !kind.guards) throw new Stop(`${kind.title} has nothing that asks before an edit: --guard is for Claude Code.`)
+  refuseImpossible(options, kind)
   const all = connectionsOf(machine.home).filter((other) => other.client === client)
   const earlier = all.find((other) => sameConnection(other, { client, link }))
+  if (isUnguarded(link) && !insecure && !earlier) throw new Stop(UNGUARDED(link))
+  const kept = keptFrom(earlier, options, isUnguarded(link))
   const wish = await wishOf(machine, client, options, earlier)
   const planned = changesFor(machine, client, wish, earlier).map((change) => planOf(change, earlier, all))
   const changed = planned.filter(({ before, after }) => before !== after)
-  if (changed.length === 0 && earlier) return void machine.out.write(`${kind.title} is connected to ${link}: nothing to change.\n`)
+  if (changed.length === 0 && earlier) {
+    if (wish.wakeFor !== earlier.wakeFor) keepConnection(machine.home, { ...earlier, wakeFor: wish.wakeFor })
+    return void machine.out.write(`${kind.title} is connected to ${link}: ${unchanged(wish, earlier)}\n${kept}`)
+  }
   machine.out.write(`${changed.map((each) => hidden(shownDiff(each), wish.token)).join('\n\n')}\n\n`)
   machine.out.write(`${kind.wakes ? WARNING : CANNOT_WAKE(kind.title)}\n`)
   if (!yes && !(await confirmed(machine, `Change the settings of ${kind.title}?`))) throw new Stop('Nothing was changed.')
   makeCopy(machine)
   carryOut(machine, client, wish, planned)
-  machine.out.write(`${kind.title} is connected to ${link} as "${wish.server}". ${NEXT}\n`)
+  machine.out.write(`${kind.title} is connected to ${link} as "${wish.server}". ${NEXT}\n${kept}`)
 }
 
 const carryOut = (machine: Machine, client: ClientName, { link, server, token, wakeFor, guard }: Wish, planned: Planned[]) => {
@@ -57,6 +58,10 @@ const carryOut = (machine: Machine, client: ClientName, { link, server, token, w
 const NEXT = 'Start it anew, then tell your agent to convene or join a session.'
 const CANNOT_WAKE = (title: string) => `${title} has nothing that can wake its agent: it must hold a wait to hear the others.`
 
+// Codex has no hook: what wakes it stands in nothing but the connection.
+const unchanged = ({ wakeFor }: Wish, earlier: Connection): string =>
+  wakeFor === earlier.wakeFor ? 'nothing to change.' : `--wake ${wakeFor} holds for the sessions that it joins from now on.`
+
 const written = (path: string, text: string) => {
   const madeFolder = writeSettings(path, text)
   return madeFolder === undefined ? {} : { madeFolder }
@@ -65,32 +70,37 @@ const written = (path: string, text: string) => {
 const hidden = (text: string, token: string | undefined): string => (token ? text.replaceAll(token, '…') : text)
 
 const wishOf = async (machine: Machine, client: ClientName, options: ConnectOptions, earlier: Connection | undefined): Promise<Wish> => {
-  const { link, wake, name } = options
-  const guard = options.guard || earlier?.guard === true
+  const { link, name } = options
+  const guard = options.guard ?? earlier?.guard ?? false
+  const wakeFor = options.wake ?? earlier?.wakeFor ?? 'all'
   const token = await tokenFor(machine, link, earlier?.token)
-  const server = earlier?.server ?? serverNamed(machine, client, link, name, `parley-${hostWord(link)}`)
-  return { link, token, server, wakeFor: wake, guard, call: callOf(machine) }
+  const before = name === undefined || name === earlier?.server ? earlier?.server : undefined
+  const server = before ?? serverNamed(machine, client, link, name, `parley-${hostWord(link)}`)
+  return { link, token, server, wakeFor, guard, call: callOf(machine) }
 }
 
 // A server that its person has added already stays as it is, and is not ours to remove.
 const changesFor = (machine: Machine, client: ClientName, wish: Wish, earlier: Connection | undefined): Change[] => {
   const changes = CLIENTS[client].changes(machine, wish)
   const [first] = changes
-  if (earlier ? earlier.files.some(({ path }) => path === first!.path) : !ownServer(machine, client, wish)) return changes
+  if (earlier?.files.some(({ path }) => path === first!.path) || !ownServer(machine, client, wish)) return changes
   return changes.slice(1)
 }
 
 // The hub's ACCESS_TOKEN, if it has one: from PARLEY_TOKEN, or typed.
 const tokenFor = async (machine: Machine, link: string, earlier: string | undefined): Promise<string | undefined> => {
-  if (await opens(machine, link, undefined)) return undefined
-  const given = machine.env.PARLEY_TOKEN ?? earlier ?? (await typed(machine, 'This hub needs its access token: '))
+  const known = machine.env.PARLEY_TOKEN ?? earlier
+  const open = await opens(machine, link, undefined)
+  if (open !== false) return open ? undefined : known
+  const given = known ?? (await typed(machine, 'This hub needs its access token: '))
   if (!given) throw new Stop('This hub needs its access token: ask its operator, set PARLEY_TOKEN, and run this again.')
-  if (!(await opens(machine, link, given))) throw new Stop('The hub does not take this access token. Ask its operator for the current one.')
+  if ((await opens(machine, link, given)) === false)
+    throw new Stop('The hub does not take this access token. Ask its operator for the current one.')
   return given
 }
 
-// A hub that is down takes nothing away from what is written: it is said, and asked no further.
-const opens = async ({ err }: Machine, link: string, token: string | undefined): Promise<boolean> => {
+// Undefined for a hub that is down: that takes nothing away from what is written; it is said, and asked no further.
+const opens = async ({ err }: Machine, link: string, token: string | undefined): Promise<boolean | undefined> => {
   try {
     const answer = await askHub(baseOfLink(link), '/api/config', { token, withinMs: WITHIN_MS })
     if (answer.status !== 401 && !hubConfigOf(answer)) err.write(`${link} does not answer as a Parley does. Is the address right?\n`)
@@ -98,6 +108,6 @@ const opens = async ({ err }: Machine, link: string, token: string | undefined):
   } catch (error) {
     if (!(error instanceof Unreachable)) throw error
     err.write(`${link} does not answer now (${error.message}). What is written works once it does.\n`)
-    return true
+    return undefined
   }
 }

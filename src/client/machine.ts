@@ -1,4 +1,5 @@
 // Where the program runs: what its entry reads from the process, so that the rest reads no environment.
+import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
 
 export interface Terminal {
   isTTY?: boolean
@@ -26,3 +27,12 @@ export class Stop extends Error {}
 
 /** Ends the program because it was called wrongly. */
 export class BadCall extends Stop {}
+
+/** The words of a call, taken apart. Throws BadCall where they are none of the options. `help`: what lists these. */
+export const readWords = <const Options extends ParseArgsOptionsConfig>(args: string[], options: Options, help: string) => {
+  try {
+    return parseArgs({ args, options, allowPositionals: true })
+  } catch (error) {
+    throw new BadCall(`${(error as Error).message} ${help} lists what there is.`)
+  }
+}

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Context } from '../operations/context.ts'
 import { operationsOf } from '../operations/operation.ts'
 import { idWithin } from '../core/ids.ts'
+import { PERMISSION_MODES } from '../core/permission-modes.ts'
 import { isBlank, nameIsPlain, utf8Bytes } from '../core/text.ts'
 import { AGENT_STATUSES } from '../stores/control/agents.ts'
 import { TASK_MODES, TASK_STATUSES } from '../../db/control-schema.ts'
@@ -27,8 +28,6 @@ export const prompt = z
   .refine((text) => !isBlank(text), 'must not be blank')
   .refine((text) => utf8Bytes(text) <= 64 * KIB, 'must have at most 64 KiB. Put what is longer into a file or the document, and name it')
 
-export const PERMISSION_MODES = ['default', 'acceptEdits', 'bypassPermissions', 'plan', 'ask', 'auto', 'on-failure', 'allow-all'] as const
-export type PermissionMode = (typeof PERMISSION_MODES)[number]
 export const permissionMode = z.enum(PERMISSION_MODES)
 
 export const agenticTool = z

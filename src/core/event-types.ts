@@ -17,6 +17,10 @@ export type EventType = (typeof EVENT_TYPES)[number]
 export const LOG_TYPES = ['chat', ...EVENT_TYPES] as const
 export type LogType = (typeof LOG_TYPES)[number]
 
+/** Who can have written an event of the log. A key is a program that has prompted an agent. */
+export const AUTHORS = ['team', 'person', 'key', 'system', 'agent'] as const
+export type Author = (typeof AUTHORS)[number]
+
 /** All but `unknown`, which can be opened but not searched for. */
 export const SEARCHABLE = EVENT_TYPES.slice(0, -1)
 export const SEARCHED_BY_DEFAULT: EventType[] = ['user_input', 'assistant_response', 'tool_response']

@@ -34,6 +34,13 @@ export const newKey = (scope: string) => `ca_${scope}_${randomBytes(16).toString
 
 export const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
+/** A UUID made from a text: the same one every time. Of version 8, which is for UUIDs made by a rule of one's own. */
+export const uuidOf = (text: string): string => {
+  const hex = sha256(text)
+  const variant = ((Number.parseInt(hex[16]!, 16) & 0x3) | 0x8).toString(16)
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}
+
 /** Compares two strings in a time that does not depend on where they differ. */
 export const sameText = (a: string, b: string) => {
   const [left, right] = [Buffer.from(a), Buffer.from(b)]

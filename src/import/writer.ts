@@ -1,7 +1,7 @@
 // Writes a transcript's events into the log: a batch is one transaction under the session's lock, and records how far the transcript was read.
-import { createHash } from 'node:crypto'
 import type { Queries } from '../../db/database.ts'
 import { refuse } from '../core/errors.ts'
+import { uuidOf } from '../core/ids.ts'
 import { utf8Bytes } from '../core/text.ts'
 import type { Services } from '../process/services.ts'
 import { pgArray } from '../../db/arrays.ts'
@@ -39,17 +39,8 @@ const BATCH_MAY_TAKE_MS = 30_000
 
 /** Ids are hashes of the transcript's identity and the event's key, so that they are the same at every import. */
 export const sessionIdOf = ({ format, identity }: Pick<Recognised, 'format' | 'identity'>) =>
-  uuidFrom(`parley\n${format.source}\n${identity}`)
-const eventIdOf = (sessionId: string, key: string) => uuidFrom(`${sessionId}\n${key}`)
-
-// Of version 8, which is for UUIDs made by a rule of one's own.
-const uuidFrom = (text: string) => {
-  const bytes = createHash('sha256').update(text).digest().subarray(0, 16)
-  bytes[6] = (bytes[6]! & 0x0f) | 0x80
-  bytes[8] = (bytes[8]! & 0x3f) | 0x80
-  const hex = bytes.toString('hex')
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
-}
+  uuidOf(`parley\n${format.source}\n${identity}`)
+const eventIdOf = (sessionId: string, key: string) => uuidOf(`${sessionId}\n${key}`)
 
 export const identified = (sessionId: string, event: TraceEvent, key: string): IdentifiedEvent => ({
   ...event,

@@ -1,6 +1,7 @@
 // The checked append. An event's number is taken under its session's row lock, in the transaction that writes it: with a sequence object
 // readers would skip events, since commits do not come in the order of its numbers.
 import type { Queries } from '../../db/database.ts'
+import type { Author } from '../core/event-types.ts'
 import { uuid7 } from '../core/ids.ts'
 import { utf8Bytes } from '../core/text.ts'
 import { APPEND_BATCH, NO_LIMIT } from './append-sql.ts'
@@ -10,7 +11,7 @@ import { eventOf, type Event } from '../stores/events.ts'
 export interface Draft {
   sessionId: string
   type: 'chat' | 'user_input' | 'system' | 'runtime' // runtime: what happened and need wake nobody
-  author: 'team' | 'person' | 'key' | 'system'
+  author: Exclude<Author, 'agent'> // an agent's come from its task
   authorName?: string | undefined // a team's is on its roster row
   teamId?: string | undefined // must be present in the session when the lock is held
   doneBy?: string | undefined // of a system event: the handle of the team whose doing it is

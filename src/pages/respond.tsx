@@ -14,7 +14,7 @@ import { mayRead } from '../doors/http/guards.ts'
 import { bodyFrom, GUARDED, isApi, type Http } from '../doors/http/http.ts'
 import { calledScheme } from '../doors/http/origin.ts'
 import { moveOldCookies, sharedTokenOf } from '../doors/http/share-link.ts'
-import type { Waiting } from './records/waiting.ts'
+import type { Waiting } from './approvals/waiting.ts'
 import { hrefOf, type Assets } from './assets.ts'
 import { encodingFor, pack, takes, type Packed } from './compress.ts'
 

@@ -1,12 +1,12 @@
-// Logs each degraded mode once when it begins and once when it ends. Two others are logged where they are noticed: lost notifications in
+// Logs each degraded mode once when it begins (where /status turns amber) and once when it ends. Two others are logged where they are noticed: lost notifications in
 // log/notifier.ts, and a database that is away by the background jobs that fail (core/repeat.ts).
 import type { Job } from '../core/job.ts'
 import type { Log } from '../core/log.ts'
+import { limitOf } from './status/limits.ts'
 
 const EVERY_MS = 5_000
-const INDEX_LAGS_S = 30
-const NEARLY_FULL = 0.9 // of a limit: it begins here
-const HAS_ROOM = 0.8 // and ends here, so that a count that wavers around the limit does not fill the log
+const INDEX_LAGS_S = limitOf('index').amber!
+const HAS_ROOM = 0.8 // of a limit: it ends here, below where it began, so that a count that wavers around the limit does not fill the log
 
 interface Watched {
   log: Log
@@ -53,10 +53,10 @@ export const degradedModesJob = ({ log, config, waits, peeks, streams, indexer }
   return { name: 'degraded', everyMs: EVERY_MS, run }
 }
 
-const nearlyFull = (name: string, variable: string, limit: number, count: () => number): Mode => ({
-  begins: () => count() >= NEARLY_FULL * limit,
+const nearlyFull = (name: 'waits' | 'streams', variable: string, limit: number, count: () => number): Mode => ({
+  begins: () => count() >= limitOf(name).amber! * limit,
   ends: () => count() < HAS_ROOM * limit,
-  beginning: `The open ${name} have reached ${NEARLY_FULL * 100} % of ${variable}. At the limit, more are refused.`,
+  beginning: `The open ${name} have reached ${limitOf(name).amber! * 100} % of ${variable}. At the limit, more are refused.`,
   ending: `The open ${name} are below ${HAS_ROOM * 100} % of ${variable} again.`,
   figures: () => ({ [name]: count(), limit }),
 })

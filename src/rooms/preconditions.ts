@@ -24,6 +24,7 @@ export const refuseArchived = ({ archivedAt }: Pick<Session, 'archivedAt'>): voi
     refuse(
       'session_closed',
       'This session is archived and accepts no changes. Whoever steers it can bring it back: manage_session with action: start.',
+      { archived: true },
     )
 }
 

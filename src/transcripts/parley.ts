@@ -1,5 +1,5 @@
 // Parley's own export, /sessions/:id/feed.jsonl: an event a line, as the API shows it.
-import { LOG_TYPES } from '../core/event-types.ts'
+import { AUTHORS, LOG_TYPES, type Author } from '../core/event-types.ts'
 import { isUuid } from '../core/ids.ts'
 import type { Format } from './format.ts'
 import { isObject, listOr, objectOr, textOr, wordOf, type Json } from './json.ts'
@@ -16,7 +16,7 @@ export const parley: Format = {
 }
 
 const TYPES = new Set<unknown>(LOG_TYPES)
-const AUTHORS = new Set<unknown>(['team', 'person', 'system', 'agent'])
+const KNOWN_AUTHORS = new Set<unknown>(AUTHORS)
 
 const isEvent = ({ id, sequence, type, at }: Json) =>
   typeof id === 'string' && isUuid(id) && typeof sequence === 'number' && TYPES.has(type) && typeof at === 'string'
@@ -57,7 +57,7 @@ const ofEvent = (event: Json, memory: Memory): TraceEvent => {
   if (type === 'chat' || type === 'user_input') suggestTitle(memory, objectOr(content).text, TITLE.prompt)
   return {
     ...common,
-    author: AUTHORS.has(author) ? (author as TraceEvent['author']) : 'agent',
+    author: KNOWN_AUTHORS.has(author) ? (author as Author) : 'agent',
     authorName: textOr(team),
     teamId: typeof posted_by_team_id === 'string' && isUuid(posted_by_team_id) ? posted_by_team_id : undefined,
     replyTo: textOr(reply_to) && `/${String(reply_to)}`,

@@ -1,13 +1,13 @@
 // What a reader makes of a record: events of the log that have no number, turn or id yet.
 import type { Content } from '../core/event-text.ts'
-import type { LogType } from '../core/event-types.ts'
+import type { Author, LogType } from '../core/event-types.ts'
 import { isObject, textOr, type Json } from './json.ts'
 
 export interface TraceEvent {
   /** Tells the event from all others of the transcript, for formats in which a line number does not. Begins with `/`. */
   key?: string | undefined
   type: LogType
-  author: 'team' | 'person' | 'system' | 'agent'
+  author: Author
   authorName?: string | undefined
   teamId?: string | undefined
   replyTo?: string | undefined // the key of another event

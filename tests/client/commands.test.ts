@@ -58,7 +58,7 @@ test(
 )
 
 test(
-  'watch --codex takes the answer of join_session and calls codex queue for each message, without a shell',
+  'watch --codex takes the answer of join_session and calls codex queue for each message that connect chose, without a shell',
   async () => {
     const hub = await hubWith()
     const home = homeOf(hub.link)
@@ -68,15 +68,18 @@ test(
     const env = { PATH: `${home.path('bin')}:${process.env.PATH}` }
     const thread = crypto.randomUUID()
     const wake_command = `codex queue --thread ${thread} --message "…"`
+    expect((await home.run(['connect', 'codex', '--wake', 'addressed', '--yes'])).code).toBe(0)
     const { code, out } = await home.run(['watch', '--codex'], { input: JSON.stringify({ ...alex, wake_command }), env })
     expect([code, out]).toEqual([0, expect.stringContaining('wakes this conversation')])
     for (let messages = 1; messages <= 2; messages++) {
       await armed(home)
-      await hub.post(bea, '$(touch /tmp/never)')
+      await hub.post(bea, 'to all: wakes nobody')
+      await hub.post(bea, '$(touch /tmp/never)', { to: [alex.handle] })
       const calls = () => (home.read('calls') ?? '').split('\n').filter((line) => line === thread).length
       while (calls() < messages) await Bun.sleep(50)
     }
     expect(home.read('calls')).toContain(`--thread\n${thread}\n--message\nParley: `)
+    for (const line of home.read('calls')!.match(/^Parley: .*/gm)!) expect(line).toContain('1 addressed to you')
     const second = outcomeOf(home.start(['watch', '--codex'], { env }))
     expect((await second).err).toContain('another watch is running')
     await hub.call(`/${alex.session_id}/conclude`, { summary_section: 'Done.' }, bea.team_id)

@@ -224,6 +224,76 @@ test('the copy that the hook calls works without the package, and so does discon
   expect(existsSync(home.path('.parley'))).toBe(false)
 })
 
+test('connecting again keeps what was chosen, says so, and gives each up when it is told to', async () => {
+  home = newHome(HUB)
+  const settings = () => home.read('.claude/settings.json')!
+  const servers = () => Object.keys(JSON.parse(home.read('.claude.json')!).mcpServers)
+  const chosen = () => [settings().includes('--wake addressed'), settings().includes('--guard'), servers()]
+  home.write('.claude/settings.json', '{ "theme": "dark" }')
+  await connected('claude')
+  expect(chosen()).toEqual([false, false, ['parley']])
+  await connected('claude', '--wake', 'addressed', '--guard', '--name', 'hub')
+  expect(chosen()).toEqual([true, true, ['hub']])
+  expect(settings()).toContain('mcp__hub__(')
+  const newer = home.programOf(HUB, '0.2.0-bnewer')
+  const updated = await home.run(['connect', 'claude', '--yes'], {}, newer)
+  const { out } = await connected('claude')
+  for (const said of [updated.out, out])
+    expect(said).toContain('Kept from before: --wake addressed (--wake all ends it), --guard (--no-guard ends it), --name hub')
+  expect(chosen()).toEqual([true, true, ['hub']])
+  expect((await connected('claude', '--wake', 'all')).out).not.toContain('--wake addressed (')
+  expect(chosen()).toEqual([false, true, ['hub']])
+  await connected('claude', '--no-guard')
+  expect(chosen()).toEqual([false, false, ['hub']])
+  expect((await connected('claude', '--name', 'parley')).out).not.toContain('Kept')
+  expect(chosen()).toEqual([false, false, ['parley']])
+  expect((await home.run(['connect', 'claude', '--guard', '--no-guard', '--yes'])).code).toBe(2)
+  await disconnected('claude')
+  expect([home.read('.claude.json'), settings()]).toEqual([undefined, '{ "theme": "dark" }'])
+})
+
+test('another name takes effect in each client, also beside a server that the person added by hand', async () => {
+  for (const [client, { files, servers }] of Object.entries(CLIENTS)) {
+    home = newHome(HUB)
+    await connected(client)
+    await connected(client, '--name', 'hub')
+    expect(home.read(files[0]!)).toMatch(/hub["\]]/)
+    expect(home.read(files[0]!)).not.toMatch(/parley["\]]/)
+    await disconnected(client)
+    expect(home.read(files[0]!)).toBeUndefined()
+    if (client === 'codex') continue
+    const text = JSON.stringify({ [servers]: { parley: { type: 'http', url: HUB, httpUrl: HUB, timeout: 60 } } })
+    home.write(files[0]!, text)
+    await connected(client)
+    await connected(client, '--name', 'hub')
+    expect(Object.keys(JSON.parse(home.read(files[0]!)!)[servers]).toSorted()).toEqual(['hub', 'parley'])
+    await disconnected(client)
+    expect(home.read(files[0]!)).toBe(text)
+    home.drop()
+  }
+})
+
+test('what Codex is woken for is kept although no setting says it; a client that nothing wakes refuses the choice', async () => {
+  home = newHome(HUB)
+  await connected('codex')
+  expect((await connected('codex', '--wake', 'addressed')).out).toContain(
+    '--wake addressed holds for the sessions that it joins from now on',
+  )
+  expect((await connected('codex')).out).toContain('nothing to change.\nKept from before: --wake addressed')
+  const { code, err } = await home.run(['connect', 'gemini', '--wake', 'addressed', '--yes'])
+  expect([code, err]).toEqual([1, expect.stringContaining('--wake is for Claude Code and Codex')])
+})
+
+test('a connection over plain http stays allowed, and a hub that is down takes no access token away', async () => {
+  home = newHome('http://hub.invalid:9/mcp')
+  await connected('gemini', '--insecure')
+  const again = await home.run(['connect', 'gemini', '--yes', '--name', 'hub'], { env: { PARLEY_TOKEN: 'of-the-hub-itself' } })
+  expect(again).toMatchObject({ code: 0, out: expect.stringContaining('--insecure (disconnect ends it)') })
+  expect(home.read('.gemini/settings.json')).toContain('of-the-hub-itself')
+  await connected('gemini', '--name', 'parley')
+  expect(home.read('.gemini/settings.json')).toContain('of-the-hub-itself')
+})
+
 test('a command or an option that there is not, or a client: a sentence and code 2', async () => {
   home = newHome(HUB)
   for (const words of [['knit'], ['connect'], ['connect', 'emacs'], ['connect', 'claude', '--wake', 'never'], ['--nothing'], []]) {

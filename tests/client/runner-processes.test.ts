@@ -5,7 +5,7 @@ import { processesWith, until, type Site, type Started } from '../support/runner
 import { type HubTask, type RunnerHub } from '../support/runner-hub.ts'
 import { LONG_MS, steps, withRunners } from '../support/runner-scene.ts'
 
-const INTERRUPTED_MS = 2_000 // contract 7.6
+const INTERRUPTED_MS = 2_000 // from an order to interrupt until nothing of the task is left
 const OTHERWISE_MS = 5_000
 const STOPS_MS = 10_000
 

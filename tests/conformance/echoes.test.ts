@@ -1,7 +1,7 @@
 // A credential that stands where it does not belong must not come back: answers are logged, and copied into chats.
 import { expect } from 'bun:test'
 import { readAssets } from '../../src/pages/assets.ts'
-import { createWaiting } from '../../src/pages/records/waiting.ts'
+import { createWaiting } from '../../src/pages/approvals/waiting.ts'
 import { pageRoutes } from '../../src/pages/routes.tsx'
 import { test } from '../support/foreign.ts'
 import { onOneEngine, operations, room, viaRest, type Parley, type Sending } from '../support/parley.ts'

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
+import { controlScene } from '../support/control-scene.ts'
 import { cookieOf, done, onEveryEngine, room, say, viaRest } from '../support/parley.ts'
 import { claudeLine, dataFile, eventsOf, forget, outline, sessionRow } from '../support/transcripts.ts'
 
@@ -203,6 +204,18 @@ onEveryEngine((parley, engine) => {
     ])
     expect((await sessionRow(parley(), body.session_id)).title).toBe('Shipping it all')
     expect(body.session_id).not.toBe(id)
+  })
+
+  test('the export of a driven session comes back with the key that prompted as the author', async () => {
+    const { session_id, start } = await controlScene(parley())
+    await start('Add a test.')
+    const path = `/sessions/${session_id}/feed.jsonl?include_trace=true`
+    const exported = await (await parley().send(path)).text()
+    const authors = (text: string) => text.trim().split('\n').map((line) => JSON.parse(line)).map(({ type, author, team }) => [type, author, team]) // prettier-ignore
+    expect(authors(exported)).toContainEqual(['user_input', 'key', 'a full key'])
+    const { body } = await post(exported.replace(/"id":"[^"]+"/g, () => `"id":"${crypto.randomUUID()}"`)) // as at another server
+    const again = await (await parley().send(path.replace(session_id, body.session_id))).text()
+    expect(authors(again)).toEqual(authors(exported))
   })
 
   if (engine === 'postgres') {

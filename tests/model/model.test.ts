@@ -1,4 +1,4 @@
-// Every operation against a small model of what the contract says: programs of calls, over REST and MCP by turns, one after the other and at
+// Every operation against a small model of what is promised to those outside: programs of calls, over REST and MCP by turns, one after the other and at
 // the same time. FULL=1: many more of them, on both databases, with a look at the feed and the document after each write.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'

@@ -1,5 +1,5 @@
-// What a model knows: sessions as plain data, so that they can be copied and tried. It is written from the contract, and shares no code with
-// the program.
+// What a model knows: sessions as plain data, so that they can be copied and tried. It is written from what
+// AGENTS.md, its pages and requirements.md promise, and shares no code with the program.
 import type { Control } from './control/work.ts'
 
 /** A team of a session. The cursors: what waits handed it, what was addressed to it, what it said it has read, what it acknowledged. */

@@ -84,8 +84,8 @@ export const CONTROL: Mutant[] = [
     name: 'control: an event told twice is there twice',
     breaks: 'a key that is there already adds nothing',
     file: TASK_LOG,
-    from: 'sha256(`task\\n${taskId}\\n${key}`)',
-    to: 'sha256(`task\\n${taskId}\\n${key}\\n${Math.random()}`)',
+    from: 'uuidOf(`task\\n${taskId}\\n${key}`)',
+    to: 'uuidOf(`task\\n${taskId}\\n${key}\\n${Math.random()}`)',
     tests: control('tasks'),
   },
   {
@@ -110,8 +110,8 @@ export const CONTROL: Mutant[] = [
     name: 'control: permissions are switched off where the runner does not allow it',
     breaks: 'bypassPermissions runs only with --allow-bypass',
     file: TAKE,
-    from: `allowBypass || (permission_mode`,
-    to: `!allowBypass || (permission_mode`,
+    from: `allowBypass || !isBypass`,
+    to: `!allowBypass || !isBypass`,
     tests: control('tasks'),
   },
   {

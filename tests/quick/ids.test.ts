@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { derivedSecret, newSecret, parseToken, sameText, uuid7 } from '../../src/core/ids.ts'
+import { derivedSecret, newSecret, parseToken, sameText, uuid7, uuidOf } from '../../src/core/ids.ts'
 import { TOKEN } from '../support/secrets.ts'
 
 test('only handle.secret is a token', () => {
@@ -17,6 +17,10 @@ test('a made secret and a derived one have the same shape, and the derived one f
 
 test('texts are the same only when all of them is', () => {
   expect([sameText('abc', 'abc'), sameText('abc', 'abd'), sameText('abc', 'abcd'), sameText('', '')]).toEqual([true, false, false, true])
+})
+
+test('the id of a text is the same for good: ids of people and of imported events rest on it', () => {
+  expect(uuidOf('parley\nclaude-code\nabc')).toBe('ca1c7742-e1ee-8ab0-8670-0c08a2333d9a')
 })
 
 test('ids sort by the time they were made', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { announcedMode, claudeMode, codexMode, leaveOf } from '../../src/client/runner/drivers/modes.ts'
-import { PERMISSION_MODES } from '../../src/control/schemas.ts'
+import { isBypass, levelOf, PERMISSION_MODES } from '../../src/core/permission-modes.ts'
 
 const READ_ONLY = 'read-only untrusted'
 const ON_REQUEST = 'workspace-write on-request'
@@ -27,6 +27,12 @@ test.each([...PERMISSION_MODES])('%s is what each agent calls it [C2 C3]', (mode
 test('an agent that announces the mode by its own name gets that one; a mode of nobody passes through, and allows nothing by itself [C3]', () => {
   expect(announcedMode('auto', ['default', 'auto', 'acceptEdits'])).toBe('auto')
   expect(announcedMode('auto', ['build'])).toBeUndefined()
+  expect(announcedMode('yolo', GEMINI)).toBeUndefined() // --allow-bypass knows our names for it alone
   expect([claudeMode('dontAsk'), codexMode('dontAsk').sandbox, leaveOf('dontAsk')]).toEqual(['dontAsk', 'read-only', 'ask'])
   expect(claudeMode('constructor')).toBe('constructor')
+})
+
+test('the modes that switch permissions off are these two alone, and a mode of nobody is below all others [C3]', () => {
+  expect(PERMISSION_MODES.filter(isBypass)).toEqual(['bypassPermissions', 'allow-all'])
+  for (const mode of [null, '', 'dontAsk', 'constructor', 'BypassPermissions']) expect([levelOf(mode), isBypass(mode)]).toEqual([0, false])
 })

@@ -1,4 +1,4 @@
-// A hub as a runner sees it: it speaks contract 7.5 over HTTP, keeps what it is told, and can be away, forget, revoke and lose answers.
+// A hub as a runner sees it: it answers what a runner calls (src/control/runner) over HTTP, keeps what it is told, and can be away, forget, revoke and lose answers.
 import type { Server } from 'bun'
 import { newKey } from '../../src/core/ids.ts'
 

@@ -5,7 +5,7 @@ import { basename, dirname } from 'node:path'
 
 const MOST_OUTPUT = 64 * 1024 * 1024
 const WITHIN_MS = 120_000
-const LONGEST_BRANCH = 200 // contract 7.3
+const LONGEST_BRANCH = 200 // as an order's branch may be (control/sessions/agent-plan.ts)
 
 /** git said no; the message is its own last words. */
 export class GitFailed extends Error {}

@@ -2,13 +2,12 @@
 import { hostname } from 'node:os'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { parseArgs } from 'node:util'
 import { baseOfLink } from '../../core/address.ts'
 import { nameIsPlain } from '../../core/text.ts'
 import { isObject } from '../../transcripts/json.ts'
 import { reasonOf } from '../folder.ts'
 import { isUnguarded } from '../hub.ts'
-import { BadCall, Stop, type Machine } from '../machine.ts'
+import { BadCall, readWords, Stop, type Machine } from '../machine.ts'
 import { packageOf } from '../package.ts'
 
 export const USAGE = `parley runner: lets the people of a hub have agents work in worktrees of this machine
@@ -68,7 +67,7 @@ export interface RunnerOptions {
 }
 
 const MOST_PARALLEL = 64
-const LONGEST_NAME = 100 // contract 7.5
+const LONGEST_NAME = 100 // the hub registers no longer one (control/runner/register.ts)
 
 /** Throws BadCall or Stop, with a sentence. `help` is answered by undefined. */
 export const runnerOptions = (words: string[], machine: Machine, builtIn: readonly string[]): RunnerOptions | undefined => {
@@ -106,13 +105,7 @@ export const namesHub = (words: string[]): { url: boolean; key: boolean } => {
 
 type Values = ReturnType<typeof parsed>['values']
 
-const parsed = (words: string[]) => {
-  try {
-    return parseArgs({ args: words, options: OPTIONS, allowPositionals: true })
-  } catch (error) {
-    throw new BadCall(`${(error as Error).message} runner --help lists what there is.`)
-  }
-}
+const parsed = (words: string[]) => readWords(words, OPTIONS, 'runner --help')
 
 const baseFor = ({ url, insecure }: Values, machine: Machine): string => {
   const given = url ?? packageOf(machine.program).link

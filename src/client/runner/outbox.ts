@@ -14,7 +14,7 @@ export interface WireEvent {
   model?: string
 }
 
-const MOST_EVENTS = 200 // of one request, contract 7.5
+const MOST_EVENTS = 200 // of one request: the hub takes no more (control/runner/events.ts)
 const MOST_BYTES = 1024 * 1024 // of one request, unless one event is larger; the hub takes 4 MiB
 // After an answer, so many times as long as it took: an agent that prints without end leaves the hub to others for three quarters of the time.
 // Never longer than this, so that a hub that is slow itself still gets 2,000 events a second (bench/control.ts).

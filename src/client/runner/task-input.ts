@@ -2,6 +2,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { isAbsolute, join, normalize } from 'node:path'
 import { escapeInvisible } from '../../core/escape-invisible.ts'
+import { isBypass } from '../../core/permission-modes.ts'
 import type { WireTask } from './hub-calls.ts'
 import type { Repository } from './git.ts'
 import { folderWithin, isWithin } from './worktrees.ts'
@@ -16,7 +17,6 @@ export class NotStarted extends Error {
   }
 }
 
-const BYPASS = ['bypassPermissions', 'allow-all']
 const CONVERSATION = /^[A-Za-z0-9][\w.:-]{0,199}$/ // it may become a word of a command line
 const SHOWN = 200
 
@@ -40,7 +40,7 @@ interface Allowed {
 /** Throws NotStarted. */
 export const checkedTask = (task: WireTask, { worktrees, allowBypass, mcpServers, base }: Allowed): Checked => {
   if (typeof task.prompt !== 'string') throw new NotStarted('agent_failed', 'The task has no prompt.')
-  if (BYPASS.includes(task.permission_mode) && !allowBypass)
+  if (isBypass(task.permission_mode) && !allowBypass)
     throw new NotStarted(
       'not_allowed',
       `This runner was started without --allow-bypass: the permission mode ${task.permission_mode} does not run here.`,

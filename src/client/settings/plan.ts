@@ -1,5 +1,6 @@
 // What will be changed in a client's settings, before anything is.
 import { structuredPatch } from 'diff'
+import { isDeepStrictEqual } from 'node:util'
 import type { Change } from '../clients.ts'
 import type { ChangedFile, Connection } from '../connections.ts'
 import { Stop } from '../machine.ts'
@@ -25,9 +26,11 @@ export const planOf = (change: Change, earlier: Connection | undefined, all: Con
   const text = before ?? ''
   if (!valueOf(change, text)) throw notUnderstood(change)
   const former = earlier?.files.find((file) => file.path === path)
-  if (has(change, text)) return { path, before, after: before, file: former ?? { ...change, made: [], wasMissing: false }, later: [] }
+  const isWished = !former || isDeepStrictEqual(former.entries, change.entries) // else something of ours is to go
+  if (isWished && has(change, text))
+    return { path, before, after: before, file: former ?? { ...change, made: [], wasMissing: false }, later: [] }
   const base = former ? unstacked(text, former, earlier!, all) : { text, later: [] }
-  const made = add(change, base.text)
+  const made = has(change, base.text) ? [] : add(change, base.text)
   if (!made) throw notUnderstood(change)
   refuseReadOnly(path)
   const wasMissing = former?.wasMissing ?? before === undefined

@@ -1,23 +1,9 @@
 // What a person would see of a log: texts, and of a tool call one line. Never the JSON of its input or its output.
 import type { Queries } from '../../../db/database.ts'
-import { shortened } from '../../core/event-text.ts'
+import { callLine } from '../../core/tool-call.ts'
 import type { EventRow } from '../../stores/events.ts'
-import { rowsAfter, TELLING, type RowFilter } from '../../stores/control/messages.ts'
+import { rowsAfter, type RowFilter } from '../../stores/control/messages.ts'
 import type { ReadableMessage } from './shape.ts'
-
-const LINE_CHARACTERS = 200
-
-/** A tool call in one line: `Bash: npm test`. */
-export const callLine = (toolName: string | null | undefined, given: unknown): string => {
-  const named = typeof given === 'object' && given !== null && !Array.isArray(given) ? (given as Record<string, unknown>) : {}
-  const told = TELLING.map((name) => named[name]).find((value) => (typeof value === 'string' && value.trim() !== '') || isWords(value))
-  const line = Array.isArray(told) ? told.join(' ') : String(told ?? '')
-  const tool = toolName ?? 'tool'
-  return [...shortened(line === '' ? tool : `${tool}: ${line}`).text].slice(0, LINE_CHARACTERS).join('')
-}
-
-const isWords = (value: unknown): value is string[] =>
-  Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === 'string')
 
 /** What is shown of an event. */
 export const shownText = ({ type, content, tool_name }: Pick<EventRow, 'type' | 'content' | 'tool_name'>): string => {

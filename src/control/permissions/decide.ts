@@ -4,7 +4,7 @@ import type { Context } from '../../operations/context.ts'
 import { agentOf, setAgent } from '../../stores/control/agents.ts'
 import { decideRequest, requestById, type PermissionRequest } from '../../stores/control/permission-requests.ts'
 import { pageOp, sessionId } from '../schemas.ts'
-import { levelOf } from './levels.ts'
+import { levelOf } from '../../core/permission-modes.ts'
 import { tellDecided } from './tell.ts'
 
 /** Who decided a request that no person did. */

@@ -6,9 +6,8 @@ import { agentOf } from '../../stores/control/agents.ts'
 import { sessionById } from '../../stores/sessions.ts'
 import { worktreeById } from '../../stores/control/worktrees.ts'
 import { mayReach, ownSession } from '../reach.ts'
-import type { PermissionMode } from '../schemas.ts'
 import { askRaise } from './ask-raise.ts'
-import { isBypass, levelOf } from './levels.ts'
+import { isBypass, levelOf, type PermissionMode } from '../../core/permission-modes.ts'
 
 /** Refuses a mode above the caller's own limit, where the caller is an agent: a person has been asked then, and once that allows it the agent
  *  calls again. `target`: whose mode it would be; the caller's own session for a new one. Call it before the write's transaction. */

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { derivedSecret, sha256 } from '../../core/ids.ts'
 import { prefixOf } from '../../core/key-scopes.ts'
+import { isBypass } from '../../core/permission-modes.ts'
 import { baseOf, type Context } from '../../operations/context.ts'
 import { holdFor } from '../../operations/hold.ts'
 import { perform } from '../../operations/perform.ts'
@@ -106,8 +107,7 @@ const look = async (context: Context, id: string): Promise<Answer | undefined> =
 
 const NOT_ALLOWED =
   'This runner was started without --allow-bypass, so no agent works there with its permissions switched off. Choose another permission_mode, or have its owner start it so.'
-const mayRun = ({ allowBypass }: Runner, { permission_mode }: Handed) =>
-  allowBypass || (permission_mode !== 'bypassPermissions' && permission_mode !== 'allow-all')
+const mayRun = ({ allowBypass }: Runner, { permission_mode }: Handed) => allowBypass || !isBypass(permission_mode)
 
 // The agent's key for this one task: derived, so that the same is told when the answer that told it was lost.
 const withKey = async (context: Context, tx: Queries, { task, ...handed }: Handed): Promise<Answer['tasks'][number]> => {

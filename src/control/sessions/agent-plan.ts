@@ -5,7 +5,7 @@ import { redacted } from '../../core/text.ts'
 import { worktreeById, worktreesOf, type WorktreeRow } from '../../stores/control/worktrees.ts'
 import { ownSession } from '../reach.ts'
 import { sessionById } from '../../stores/sessions.ts'
-import type { PermissionMode } from '../schemas.ts'
+import type { PermissionMode } from '../../core/permission-modes.ts'
 
 export interface Wanted {
   agentic_tool?: string | undefined

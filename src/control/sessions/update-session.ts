@@ -12,11 +12,11 @@ import { worktreeById } from '../../stores/control/worktrees.ts'
 import { sessionById, type Session } from '../../stores/sessions.ts'
 import { refuseRaise } from '../permissions/raise.ts'
 import { nameOf, namedSession, reachedLocked } from '../reach.ts'
-import { maxUsd, op, permissionMode, sessionId, toolRoute, type PermissionMode } from '../schemas.ts'
+import type { PermissionMode } from '../../core/permission-modes.ts'
+import { maxUsd, op, permissionMode, sessionId, toolRoute } from '../schemas.ts'
 import { runnerTopic } from '../topics.ts'
 import { wholeAnswer, wholeSession } from './get-session.ts'
 import { refuseRenaming } from './may-rename.ts'
-import { noteInLog } from './session-log.ts'
 
 const FIELDS = ['title', 'description', 'status', 'permission_mode', 'max_usd'] as const
 const status = z.enum(['idle', 'running', 'completed', 'failed'])
@@ -59,8 +59,7 @@ export const updateSession = op({
       ...(input.max_usd !== undefined && (await toMaxUsd(context, session, input.max_usd))),
     }
     const changed = Object.entries(changes).filter(([, { from, to }]) => from !== to)
-    if (changed.length > 0)
-      await noteInLog(context, (await sessionById(context.queries, session.id))!, noteOf(nameOf(context.caller), changed))
+    if (changed.length > 0) await context.note(session.id, noteOf(nameOf(context.caller), changed), { evenClosed: true })
     return { session: await wholeAnswer(context, (await sessionById(context.queries, session.id))!) }
   },
 })

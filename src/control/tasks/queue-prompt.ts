@@ -78,7 +78,9 @@ const digestUsed = (): TaskEvent => ({
 /** 403 for a session that takes no prompts any more. */
 export const refuseOver = ({ status, archivedAt }: Session) => {
   if (archivedAt !== null)
-    refuse('session_closed', 'This session is archived and takes no prompts. manage_session with action: start brings it back.')
+    refuse('session_closed', 'This session is archived and takes no prompts. manage_session with action: start brings it back.', {
+      archived: true,
+    })
   if (status === 'closed') refuse('session_closed', 'This session is concluded and takes no prompts. Reopen it, or create another one.')
 }
 

@@ -1,7 +1,7 @@
-// What a task leaves in its session's log. All of it belongs to the task's turn, whatever else is said meanwhile (contract 1), so it is
-// numbered here and not as posts are.
+// What a task leaves in its session's log. All of it belongs to the turn that the task's prompt opened, whatever else is said meanwhile, so
+// it is numbered here and not as posts are.
 import type { Context } from '../../operations/context.ts'
-import { sha256, uuid7 } from '../../core/ids.ts'
+import { uuid7, uuidOf } from '../../core/ids.ts'
 import { utf8Bytes } from '../../core/text.ts'
 import { storable, storableText } from '../../transcripts/storable.ts'
 import { insertImported, knownEvents, type ImportedEvent } from '../../stores/imports.ts'
@@ -32,11 +32,7 @@ export const newEventId = uuid7
 type Turn = Pick<Task, 'id' | 'turn' | 'turnEvents' | 'startSequence'>
 
 /** The id of the event that a runner names so within a task. */
-export const eventIdIn = (taskId: string, key: string): string => {
-  const hex = sha256(`task\n${taskId}\n${key}`)
-  const variant = ((Number.parseInt(hex[16]!, 16) & 0x3) | 0x8).toString(16)
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
-}
+export const eventIdIn = (taskId: string, key: string): string => uuidOf(`task\n${taskId}\n${key}`)
 
 /** Writes events of a task behind the log's end; those that are there already add nothing. The caller has locked the session and then the
  *  task. Returns the log's end. */
@@ -76,15 +72,14 @@ const eventsInTurn = async ({ queries }: Context, session: Session, task: Turn):
 }
 
 interface Place {
-  /** Its turn, and the task itself where the event is one's. */
-  task: Pick<Task, 'turn'> & { id?: string }
+  task: Pick<Task, 'id' | 'turn'>
   sequence: number
   ordinal: number
   at: string
 }
 
-/** An event at its place in the log. */
-export const numbered = (event: TaskEvent, { task, sequence, ordinal, at }: Place): ImportedEvent => {
+// An event at its place in the log.
+const numbered = (event: TaskEvent, { task, sequence, ordinal, at }: Place): ImportedEvent => {
   const content = JSON.stringify(storable(event.content))
   return {
     sequence,
@@ -112,5 +107,5 @@ export const numbered = (event: TaskEvent, { task, sequence, ordinal, at }: Plac
 
 const LONGEST_NAME = 200
 
-/** No event is older than the one before it. */
-export const laterOf = (now: string, before: string | null): string => (before !== null && before > now ? before : now)
+// No event is older than the one before it.
+const laterOf = (now: string, before: string | null): string => (before !== null && before > now ? before : now)

@@ -1,10 +1,9 @@
 // The agent of a session, as the line below its title shows it.
 import type { AgentState, AgentView } from '../../../components/agents/agent-view.ts'
 import { agentName } from '../../control/runner/events.ts'
+import { isBypass } from '../../core/permission-modes.ts'
 import type { WatchedAgent } from '../../stores/control/watched.ts'
 import { dollars, usageWords } from './usage.ts'
-
-const UNLIMITED = new Set(['bypassPermissions', 'allow-all'])
 
 /** `asking`: the card's id of what waits for somebody's leave. */
 export const agentView = (agent: WatchedAgent, asking: string | undefined): AgentView => {
@@ -13,7 +12,7 @@ export const agentView = (agent: WatchedAgent, asking: string | undefined): Agen
     name: agentName(agentic_tool),
     version: runner_agents?.find((one) => one.agentic_tool === agentic_tool)?.version ?? undefined,
     mode,
-    unlimited: UNLIMITED.has(mode),
+    unlimited: isBypass(mode),
     state: stateOf(agent.agent_status, asking !== undefined),
     place: placeOf(agent),
     runner: runner_name === null ? undefined : { name: runner_name, online: runner_online === true },

@@ -8,8 +8,8 @@ import { refuse, type ErrorBody } from '../../core/errors.ts'
 import { isUuid } from '../../core/ids.ts'
 import type { Http } from '../../doors/http/http.ts'
 import { existingSession } from '../../rooms/preconditions.ts'
+import { boardNow } from '../../rooms/work/open-work.ts'
 import { roster } from '../../stores/members.ts'
-import { boardOf } from '../../stores/records/board.ts'
 import { itemsById, type Item } from '../../stores/records/items.ts'
 import { answerForm, formFor, type ShownForm } from '../forms/act-pages.tsx'
 import { assertActor, performAsPerson, problemOf } from '../forms/perform-as-person.ts'
@@ -30,11 +30,13 @@ export const submitNewWork = async (c: Http, site: Site): Promise<Response> => {
   const { owner, ...said } = fieldsOf(values, waitsFor)
   const items = [{ ...said, ...(owner && { owner }) }]
   const outcome = await performAsPerson(c, site, planWork, values.key, { session_id, items })
-  const problem = outcome.ok ? undefined : problemIn(outcome.error)
   const added = outcome.ok ? (outcome.data.items as { item_id: string }[])[0]!.item_id : ''
-  return answerForm(c, site, values.key, outcome, problem, boardAt(session_id, added), () =>
-    workForm(site, session_id, undefined, { values, waitsFor }),
-  )
+  return answerForm(c, site, outcome, {
+    key: values.key,
+    problem: problemIn,
+    leadsTo: boardAt(session_id, added),
+    form: () => workForm(site, session_id, undefined, { values, waitsFor }),
+  })
 }
 
 /** GET /sessions/:id/board/:item/:form */
@@ -53,10 +55,12 @@ export const submitWork = async (c: Http, site: Site): Promise<Response> => {
   const input = INPUTS[name](values, waitsFor)
   if (Object.keys(input).length === 0) return unchanged(c, boardAt(session_id, item_id))
   const outcome = await performAsPerson(c, site, updateWork, values.key, { session_id, item_id, ...input })
-  const problem = outcome.ok ? undefined : problemIn(outcome.error)
-  return answerForm(c, site, values.key, outcome, problem, boardAt(session_id, item_id), async () =>
-    formOn(site, await itemIn(site, c), name, { values, waitsFor }),
-  )
+  return answerForm(c, site, outcome, {
+    key: values.key,
+    problem: problemIn,
+    leadsTo: boardAt(session_id, item_id),
+    form: async () => formOn(site, await itemIn(site, c), name, { values, waitsFor }),
+  })
 }
 
 // A form in which nothing was changed.
@@ -138,9 +142,9 @@ const problemIn = (error: ErrorBody) => {
 }
 
 const workForm = async (site: Site, sessionId: string, item: Item | undefined, { values, waitsFor }: Filled): Promise<ShownForm> => {
-  const { database, config } = site.services
+  const { database } = site.services
   const session = await existingSession(database, sessionId)
-  const [teams, board] = await Promise.all([roster(database, session.id), boardOf(database, session.id, config.CLAIM_LEASE)])
+  const [teams, board] = await Promise.all([roster(database, session.id), boardNow(site.services, database, session.id)])
   const here = teams.filter(({ leftAt }) => leftAt === null).map(({ teamName }) => teamName)
   const owners = [...new Set([...(values.owner ? [values.owner] : []), ...here])]
   const others = board.rows

@@ -2,7 +2,7 @@
 import type { ReactElement } from 'react'
 import { FormDialog, FormPage, type FormView } from '../../../components/forms/act-form.tsx'
 import type { Problem } from '../../../components/forms/form-field.tsx'
-import { STATUS } from '../../core/errors.ts'
+import { STATUS, type ErrorBody } from '../../core/errors.ts'
 import { actorOf, personOf } from '../../doors/http/cookies.ts'
 import type { Http } from '../../doors/http/http.ts'
 import type { Outcome } from '../../operations/context.ts'
@@ -10,7 +10,8 @@ import { fragment, frameOf, page, seeOther, toSignIn, type Site } from '../respo
 import { assertActor, nextKey } from './perform-as-person.ts'
 
 export interface ShownForm extends Pick<FormView, 'title' | 'about' | 'submit' | 'action' | 'back'> {
-  session: string
+  /** The session that it is about; undefined where there is none yet. */
+  session: string | undefined
   values: Record<string, string>
   fields: (problem: Problem | undefined) => ReactElement
 }
@@ -24,20 +25,29 @@ export const formFor = async (c: Http, site: Site, form: () => Promise<ShownForm
   return render(c, site, await form(), crypto.randomUUID())
 }
 
-/** POST: after success a dialog gets an empty response, on which it closes, and a page leads on; after a refusal the form comes back. */
-export const answerForm = async (
-  c: Http,
-  site: Site,
-  key: string | undefined,
-  outcome: Outcome,
-  problem: Problem | undefined,
-  leadsTo: string,
-  form: () => Promise<ShownForm>,
-): Promise<Response> => {
-  const dialog = c.req.header('hx-request') !== undefined
-  if (outcome.ok) return dialog ? c.body('', 200) : seeOther(c, leadsTo)
-  return render(c, site, await form(), nextKey(key, outcome.error), problem, STATUS[outcome.error.code])
+export interface Answer {
+  /** The idempotency key that the form was sent with. */
+  key: string | undefined
+  /** A refusal in words for people. */
+  problem: (error: ErrorBody) => Problem
+  /** Where a page goes afterwards, and a dialog; one that goes nowhere closes. */
+  leadsTo: string
+  dialogLeadsTo?: string | undefined
+  /** The form with what was typed. */
+  form: () => Promise<ShownForm>
 }
+
+/** POST: after success a dialog gets an empty response, on which it closes, and a page leads on; after a refusal the form comes back. */
+export const answerForm = async (c: Http, site: Site, outcome: Outcome, answer: Answer): Promise<Response> => {
+  const { key, problem, leadsTo, dialogLeadsTo, form } = answer
+  const dialog = c.req.header('hx-request') !== undefined
+  if (outcome.ok) return dialog ? c.body('', 200, dialogLeadsTo ? { 'hx-redirect': dialogLeadsTo } : undefined) : seeOther(c, leadsTo)
+  const { error } = outcome
+  return render(c, site, await form(), nextKey(key, error), problem(error), STATUS[error.code])
+}
+
+/** The form again, with what was typed: nothing was applied. */
+export const formAgain = (c: Http, site: Site, form: ShownForm): Promise<Response> | Response => render(c, site, form, crypto.randomUUID())
 
 const render = (
   c: Http,
@@ -50,5 +60,6 @@ const render = (
   const view: FormView = { ...form, idempotencyKey, problem, fields: fields(problem) }
   if (c.req.header('hx-request')) return fragment(c, <FormDialog act={view} />, status)
   const frame = { ...frameOf(c, site), path: form.back }
-  return page(c, <FormPage frame={frame} crumb={{ label: session.slice(0, 8), href: `/sessions/${session}` }} act={view} />, status)
+  const crumb = session === undefined ? undefined : { label: session.slice(0, 8), href: `/sessions/${session}` }
+  return page(c, <FormPage frame={frame} crumb={crumb} act={view} />, status)
 }

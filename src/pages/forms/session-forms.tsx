@@ -1,6 +1,5 @@
 // What a signed-in person can do to sessions, each with a form: GET shows the form (a page, or the content of a dialog), POST applies it.
 import type { ReactElement } from 'react'
-import { FormDialog, FormPage, type FormView } from '../../../components/forms/act-form.tsx'
 import {
   ConclusionFields,
   ConclusionPreview,
@@ -15,7 +14,6 @@ import { manageSession } from '../../control/sessions/manage-session.ts'
 import { updateSession } from '../../control/sessions/update-session.ts'
 import { agentOf } from '../../stores/control/agents.ts'
 import type { AnyOp } from '../../operations/context.ts'
-import { STATUS, type ErrorBody } from '../../core/errors.ts'
 import { isUuid } from '../../core/ids.ts'
 import { prepareMarkdown } from '../../markdown/render.ts'
 import { conclusionOf } from '../../rooms/document/conclusion.ts'
@@ -27,10 +25,11 @@ import { concludeSession, reopenSession, updateSessionMetadata } from '../../roo
 import { readDocument } from '../../stores/documents.ts'
 import { roster } from '../../stores/members.ts'
 import { sessionById, type Session } from '../../stores/sessions.ts'
-import { actorOf, personOf } from '../../doors/http/cookies.ts'
+import { actorOf } from '../../doors/http/cookies.ts'
 import type { Http } from '../../doors/http/http.ts'
-import { performAsPerson, assertActor, nextKey, problemOf } from './perform-as-person.ts'
-import { fragment, frameOf, page, seeOther, toSignIn, type Site } from '../respond.tsx'
+import { answerForm, formAgain, formFor, type ShownForm } from './act-pages.tsx'
+import { assertActor, performAsPerson, problemOf } from './perform-as-person.ts'
+import { fragment, type Site } from '../respond.tsx'
 import { formOf, LARGE_FORM, valuesOf } from '../form.ts'
 
 type Values = Record<string, string>
@@ -164,29 +163,30 @@ const FORMS = {
 export type FormName = keyof typeof FORMS
 
 /** GET: the form, as a page; for htmx as the content of a dialog. */
-export const showForm = (name: FormName) => async (c: Http, site: Site) => {
-  // Somebody who may not act gets a page that says so, not a dialog.
-  if (c.req.header('hx-request') && !actorOf(c, site.services)) return c.body(null, 200, { 'hx-redirect': c.req.path })
-  if (!personOf(c, site.services)) return toSignIn(c, site)
-  assertActor(c, site)
-  const { initial, teams }: SessionForm = FORMS[name]
-  const id = c.req.param('id')
-  const session = id === undefined ? undefined : await existingSession(site.services.database, id)
-  const values = session ? ((await initial?.(site, session)) ?? {}) : { expected_teams: '2' }
-  return renderForm(c, site, name, values, session && (await teams?.(site, session.id)))
-}
+export const showForm = (name: FormName) => (c: Http, site: Site) =>
+  formFor(c, site, async () => {
+    const { initial, teams }: SessionForm = FORMS[name]
+    const id = c.req.param('id')
+    const session = id === undefined ? undefined : await existingSession(site.services.database, id)
+    const values = session ? ((await initial?.(site, session)) ?? {}) : { expected_teams: '2' }
+    return formNamed(c, name, values, session && (await teams?.(site, session.id)))
+  })
 
-/** POST: calls the operation. After a refusal the form comes back, with the text that was typed. After success a dialog gets an empty
- *  response, on which it closes, or is led to another page. */
+/** POST: calls the operation. After a refusal the form comes back, with the text that was typed, also to somebody who is signed in no more. */
 export const submitForm = (name: FormName) => async (c: Http, site: Site) => {
   const { operation, input, teams, leadsTo }: SessionForm = FORMS[name]
   const id = c.req.param('id')
   const values = valuesOf(await formOf(c, LARGE_FORM))
   const outcome = await performAsPerson(c, site, operation, values.key, input(values, id))
-  if (outcome.ok && c.req.header('hx-request')) return c.body('', 200, leadsTo && { 'hx-redirect': leadsTo(outcome.data) })
-  if (outcome.ok) return seeOther(c, leadsTo?.(outcome.data) ?? `/sessions/${id}`)
+  const elsewhere = outcome.ok ? leadsTo?.(outcome.data) : undefined
   const known = id !== undefined && isUuid(id) && actorOf(c, site.services) !== undefined // nobody else learns anything about the session
-  return renderForm(c, site, name, values, known ? await teams?.(site, id) : undefined, outcome.error)
+  return answerForm(c, site, outcome, {
+    key: values.key,
+    problem: (error) => problemOf(error, Object.keys(values)),
+    leadsTo: elsewhere ?? `/sessions/${id}`,
+    dialogLeadsTo: elsewhere,
+    form: async () => formNamed(c, name, values, known ? await teams?.(site, id) : undefined),
+  })
 }
 
 /** POST: a preview of the conclusion. */
@@ -195,26 +195,21 @@ export const previewConclusion = async (c: Http, site: Site) => {
   const values = valuesOf(await formOf(c, LARGE_FORM))
   await prepareMarkdown(values.summary_section ?? '')
   if (c.req.header('hx-request')) return fragment(c, <ConclusionPreview text={values.summary_section ?? ''} />)
-  return renderForm(c, site, 'conclude', values)
+  return formAgain(c, site, formNamed(c, 'conclude', values))
 }
 
-const renderForm = (c: Http, site: Site, name: FormName, values: Values, teams?: Teams, error?: ErrorBody) => {
+const formNamed = (c: Http, name: FormName, values: Values, teams?: Teams): ShownForm => {
   const { title, about, submit, fields: Fields }: SessionForm = FORMS[name]
-  const id = c.req.param('id')
-  const at = id === undefined ? '' : `/sessions/${id}`
-  const problem = error && problemOf(error, Object.keys(values))
-  const view: FormView = {
+  const session = c.req.param('id')
+  const at = session === undefined ? '' : `/sessions/${session}`
+  return {
+    session,
     title,
     about,
     submit,
     action: `${at || '/sessions'}/${name}`,
     back: at || '/',
-    idempotencyKey: nextKey(values.key, error),
-    problem,
-    fields: <Fields {...{ values, problem, at, teams }} />,
+    values,
+    fields: (problem) => <Fields {...{ values, problem, at, teams }} />,
   }
-  if (c.req.header('hx-request')) return fragment(c, <FormDialog act={view} />, error && STATUS[error.code])
-  const frame = { ...frameOf(c, site), path: at || '/' }
-  const crumb = id === undefined ? undefined : { label: id.slice(0, 8), href: at }
-  return page(c, <FormPage {...{ frame, crumb }} act={view} />, error && STATUS[error.code])
 }

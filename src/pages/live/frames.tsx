@@ -1,4 +1,4 @@
-// What an open page is sent: components of that page rendered again, each with the place it goes to, as server-sent events.
+// What an open page is sent: components of that page rendered again, each with the place it goes to.
 import type { ReactElement } from 'react'
 import { renderToStaticMarkup } from 'react-dom/server'
 import { Written } from '../../../components/document/document-pane.tsx'
@@ -13,8 +13,6 @@ import { ApprovalsLink } from '../../../components/site/approvals-link.tsx'
 import type { NewRows } from '../session/feed.tsx'
 import { partial } from './partial.ts'
 
-export type Bytes = Uint8Array<ArrayBuffer>
-
 /** New rows for the feed's end. Rows of edits that changed or went are on the page already: each is found by its id, wherever it stands
  *  by now, and morphed in place, so that it keeps the focus. So are the marks of questions; one that the page does not have is passed over. */
 export const feedPartials = ({ continued, gone, marks, replaced, rows }: NewRows) =>
@@ -25,20 +23,6 @@ export const feedPartials = ({ continued, gone, marks, replaced, rows }: NewRows
     ...marks.map(({ of, html }) => partial(`#q${of}`, 'outerMorph', html)),
     ...replaced.map(({ id, html }) => partial(`#${id}`, 'outerMorph', html)),
   ].join('')
-
-const encoder = new TextEncoder()
-
-/** One server-sent event. `id` is `<cursor>.<document's version>`, up to which the page has rows once it has this. A text may hold \r,
- *  which ends a line for browsers too: each line gets a `data:` of its own. */
-export const frame = (id: string, html: string): Bytes =>
-  encoder.encode(`id: ${id}\ndata: ${html.split(/\r\n|\r|\n/).join('\ndata: ')}\n\n`)
-
-const RETRY_MS = 1_000
-export const HELLO = encoder.encode(`retry: ${RETRY_MS}\n: following\n\n`)
-/** A named event, not a comment: scripts see no comments, and the page must know that the line still holds. */
-export const PING = encoder.encode('event: ping\ndata:\n\n')
-/** Nothing more will come unless the session is reopened. */
-export const CLOSED = encoder.encode('event: closed\ndata:\n\n')
 
 /** What the fragments of a page are rendered from. */
 export interface LiveView {

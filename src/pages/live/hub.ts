@@ -9,17 +9,17 @@ import { editsIn, type Edit } from '../../stores/documents.ts'
 import type { Event } from '../../stores/events.ts'
 import type { RosterRow } from '../../stores/members.ts'
 import type { AgentRows } from '../agents/rows.ts'
-import type { Waiting } from '../records/waiting.ts'
+import type { Waiting } from '../approvals/waiting.ts'
 import type { FeedEnd } from '../session/edits.ts'
 import { rowsAfter, type Feed } from '../session/feed.tsx'
 import type { SessionWithDoc } from '../session/state.ts'
 import { teamLookup } from '../session/team-lookup.ts'
 import { feedEndAt, missedRows, type FeedPosition } from './catch-up.ts'
-import { CLOSED, feedPartials, frame, PING, type Bytes } from './frames.tsx'
+import { feedPartials } from './frames.tsx'
+import { CLOSED, frame, PING, PING_MS, type Bytes } from './protocol.ts'
 import { changesSides, LiveState } from './state.ts'
 import type { Subscriber } from './subscriber.ts'
 
-const PING_MS = 15_000
 const TRY_AGAIN_MS = 1_000
 // Sending to 2,000 viewers takes 20 to 40 ms: what comes meanwhile, and for a while after, is sent together (bench/pages). One does not wait.
 const GATHER_MS_PER_VIEWER = 0.05

@@ -1,4 +1,4 @@
-import type { Bytes } from './frames.tsx'
+import type { Bytes } from './protocol.ts'
 
 /** An open page's stream, as the hub sees it. */
 export interface Subscriber {

@@ -1,15 +1,14 @@
 // One open page's stream. At first it catches up, as fast as its socket takes the rows; then its session's hub pushes what all viewers get.
 import { pause } from '../../core/pause.ts'
 import type { Hub } from './hub.ts'
-import { CLOSED, HELLO, type Bytes } from './frames.tsx'
+import { CLOSED, handOver, HELLO, nothingAhead, type Bytes, type Controller } from './protocol.ts'
 
-const LAG_BYTES = 1024 * 1024 // a viewer that lets more pile up is cut, and comes back
 const CHECK_AGAIN_MS = 20
 
 /** `body` is the stream that the page reads. */
 export class Viewer {
   readonly body: ReadableStream<Bytes>
-  #controller!: ReadableStreamDefaultController<Bytes>
+  #controller!: Controller
   #live = false
   #ended = false
 
@@ -29,19 +28,14 @@ export class Viewer {
         pull: () => (this.#live || this.#ended ? undefined : this.#catchUp()),
         cancel: () => this.#over(),
       },
-      new ByteLengthQueuingStrategy({ highWaterMark: 0 }), // no bytes are queued ahead of demand, so all that are queued are lag
+      nothingAhead(),
     )
     hub.enter(this)
   }
 
   /** Called by the hub with the bytes that all viewers get. A page that lags too far is disconnected, and reconnects. */
   push(bytes: Bytes) {
-    if (!this.#live) return
-    this.#controller.enqueue(bytes)
-    if (-this.#controller.desiredSize! <= LAG_BYTES) return
-    this.#controller.error() // drops what is queued; without a reason, which the runtime would print
-    this.hub.services.metrics.viewersCut.inc()
-    this.#over()
+    if (this.#live && !handOver(this.#controller, bytes, this.hub.services)) this.#over()
   }
 
   /** Ends the stream if the page has caught up. */

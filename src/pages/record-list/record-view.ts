@@ -2,6 +2,7 @@
 import type { RecordView, Who } from '../../../components/record-list/record-view.ts'
 import type { Named } from '../../../db/records-schema.ts'
 import type { ListedRecord } from '../../stores/records/record-pages.ts'
+import { sourceView } from './source-view.ts'
 
 export const recordView = (row: ListedRecord): RecordView => {
   const { proposal, meeting } = row
@@ -14,13 +15,7 @@ export const recordView = (row: ListedRecord): RecordView => {
     approvedBy: who(proposal.resolvedBy!),
     approvedAt: proposal.resolvedAt!,
     edited: [...new Set((proposal.edited ?? []).map((field) => FIELDS[field] ?? field))],
-    source: proposal.source
-      ? {
-          quote: proposal.source.quote ?? undefined,
-          sequence: proposal.source.sequence ?? undefined,
-          found: proposal.source.found,
-        }
-      : undefined,
+    source: sourceView(proposal.source),
   }
 }
 

@@ -21,12 +21,13 @@ export const submitWithdraw = async (c: Http, site: Site): Promise<Response> => 
   const input = { record_id: c.req.param('record'), reason: values.reason ?? '' }
   const outcome = await performAsPerson(c, site, withdrawRecord, values.key, input)
   const list = listOf(values.list)
-  // A list of all sessions does not live: it is loaded again.
-  if (outcome.ok && list && c.req.header('hx-request')) return c.body('', 200, { 'hx-redirect': list })
-  const problem = outcome.ok ? undefined : problemOf(outcome.error, ['reason'])
-  return answerForm(c, site, values.key, outcome, problem, `${list ?? recordsAt(c)}#${recordAnchor(input.record_id!)}`, () =>
-    form(c, site, values),
-  )
+  return answerForm(c, site, outcome, {
+    key: values.key,
+    problem: (error) => problemOf(error, ['reason']),
+    leadsTo: `${list ?? recordsAt(c)}#${recordAnchor(input.record_id!)}`,
+    dialogLeadsTo: list, // a list of all sessions does not live: it is loaded again
+    form: () => form(c, site, values),
+  })
 }
 
 const recordsAt = (c: Http) => `/sessions/${c.req.param('id')}/records`

@@ -113,7 +113,7 @@ const hitsOf = async (
   results: PageSearchResult['results'],
   terms: string[],
 ): Promise<EventHit[]> => {
-  const placed = results.map((result) => ({ ...result, sessionId: uuidOf(result.session.id), eventId: uuidOf(result.id) }))
+  const placed = results.map((result) => ({ ...result, sessionId: uuidWithin(result.session.id), eventId: uuidWithin(result.id) }))
   const bySession = [...Map.groupBy(placed, ({ sessionId }) => sessionId)]
   const [rosters, events] = await Promise.all([
     rostersOf(
@@ -142,7 +142,7 @@ const hitsOf = async (
   })
 }
 
-const uuidOf = (id: string): string => {
+const uuidWithin = (id: string): string => {
   const name = parseRef(id)
   return name && 'event' in name ? name.event : name && 'session' in name ? name.session : ''
 }

@@ -3,6 +3,7 @@ import { LONGEST_EVENT, type Field, type TraceEvent, type TraceItem } from '../.
 import { shortened } from '../../core/event-text.ts'
 import { eventLine, fromBeforeTo, type EventKinds } from '../../core/event-kinds.ts'
 import { eventTypeOf } from '../../core/event-types.ts'
+import { mainArgument } from '../../core/tool-call.ts'
 import { SHOWN, type TraceRow } from '../../stores/trace.ts'
 import { prepareMarkdown } from '../../markdown/render.ts'
 import type { TeamLookup } from '../session/team-lookup.ts'
@@ -121,24 +122,6 @@ const lineOf = ({ type, content, tool_name }: TraceRow, { text, fields }: EventC
 }
 
 const firstLine = (text: string): string => shortened(/\S.*/.exec(text)?.[0] ?? '').text
-
-const MAIN_ARGUMENTS = ['command', 'cmd', 'pattern', 'query', 'file_path', 'notebook_path', 'path', 'url', 'description', 'prompt', 'input']
-
-/** The argument that says most about a call, by the order of the list; else the first argument that is a text. */
-export const mainArgument = (given: unknown): string => {
-  if (typeof given !== 'object' || given === null) return String(given ?? '')
-  const named = given as Record<string, unknown>
-  const name =
-    MAIN_ARGUMENTS.find((candidate) => textIn(named[candidate]) !== '') ?? Object.keys(named).find((key) => textIn(named[key]) !== '')
-  return name === undefined ? '' : textIn(named[name])
-}
-
-// Codex calls a shell with a list, whose last item is the command.
-const textIn = (value: unknown): string => {
-  if (typeof value === 'string') return value.trim()
-  if (!Array.isArray(value) || !value.every((part) => typeof part === 'string')) return ''
-  return /^(?:\S*\/)?(?:ba|z|da)?sh$/.test(value[0] ?? '') ? value.at(-1)!.trim() : value.join(' ')
-}
 
 // Responses by their calls. Where the log names no call, a response goes to the only call of its tool that waits; while several wait, no
 // response can be attributed until all of them are answered.

@@ -5,7 +5,7 @@ import type { Services } from '../../process/services.ts'
 import { blockersOf, boardOf, heldBy, isReady, unfinishedIn, type Board } from '../../stores/records/board.ts'
 import type { BoardRow } from '../../stores/records/items.ts'
 
-/** The board of a session as it is now. */
+/** The board of a session as it is now, to be shown: a claim whose lease is over counts as open, whether or not that is written down. */
 export const boardNow = ({ config }: Pick<Services, 'config'>, queries: Queries, sessionId: string): Promise<Board> =>
   boardOf(queries, sessionId, config.CLAIM_LEASE)
 

@@ -1,4 +1,5 @@
 // Reading a log as control shows it: without what nobody would look at.
+import { TELLING } from '../../core/tool-call.ts'
 import type { Queries } from '../../../db/database.ts'
 import { pgArray } from '../../../db/arrays.ts'
 import type { EventRow } from '../events.ts'
@@ -18,9 +19,6 @@ export type MessageRow = EventRow & { task_id: string | null }
 
 const MOST_ROWS = 500
 const CALL_BYTES = 200 // that count for a call, of which a line is shown
-
-/** The argument of a call that tells a person most. */
-export const TELLING = ['command', 'cmd', 'file_path', 'path', 'pattern', 'query', 'url', 'description', 'title', 'prompt', 'name']
 
 // Of a large call only the beginnings of what a line of it is made from.
 const ARGUMENTS = `case when size <= 16000 then content->'arguments' else (

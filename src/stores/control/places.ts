@@ -2,6 +2,7 @@
 import type { Queries } from '../../../db/database.ts'
 import type { AgentStatus } from './agents.ts'
 import { isOnline, type Runner } from './runners.ts'
+import type { Checkout } from './worktrees.ts'
 
 export interface RunnerPlace extends Pick<Runner, 'id' | 'name' | 'agents' | 'parallel'> {
   allow_bypass: boolean
@@ -23,15 +24,9 @@ export const runnerPlaces = ({ query }: Queries): Promise<RunnerPlace[]> =>
      from runners r where r.ended_at is null order by online desc, r.seen_at desc, r.id limit ${MOST_RUNNERS}`,
   )
 
-export interface WorktreePlace {
+export interface WorktreePlace extends Checkout {
   id: string
   runner_id: string
-  path: string
-  repo_full_name: string
-  branch: string | null
-  head: string | null
-  dirty: boolean
-  changed_files: number | null
   /** The sessions whose agents work there, those that run first; at most a few. */
   sessions: { id: string; title: string; agent_status: AgentStatus }[]
 }

@@ -6,7 +6,7 @@ import { isUuid } from '../../core/ids.ts'
 
 export type Runner = typeof runners.$inferSelect
 
-/** A runner that has not called for so long is offline, and what it ran is lost (contract 7.5). */
+/** A runner that has not called for so long is offline, and what it ran is lost. `register` tells it as `lease_s`. */
 export const LEASE_S = 60 as const
 
 /** A condition on a row of runners `r`: it is online. */

@@ -6,15 +6,19 @@ import { pgArray } from '../../../db/arrays.ts'
 import { isUuid } from '../../core/ids.ts'
 import { isOnline } from './runners.ts'
 
-/** A worktree with the runner that has it. */
-export interface WorktreeRow {
-  worktree_id: string
+/** A folder with its repository, as its runner names it. */
+export interface Checkout {
   path: string
   repo_full_name: string
   branch: string | null
   head: string | null
   dirty: boolean
   changed_files: number | null
+}
+
+/** A worktree with the runner that has it. */
+export interface WorktreeRow extends Checkout {
+  worktree_id: string
   runner_id: string
   runner_name: string
   online: boolean
@@ -63,21 +67,12 @@ export const listWorktreeRows = (
     [repo ?? null, online ?? null, after?.at ?? null, after?.id ?? null, runner ?? null, beside ?? null],
   )
 
-export interface Named {
-  path: string
-  repo_full_name: string
-  branch: string | null
-  head: string | null
-  dirty: boolean
-  changed_files: number | null
-}
-
 /** Makes these the worktrees of a runner. Those that `former` had keep their ids; those that it had and this one does not name are gone. */
 export const registerWorktrees = async (
   queries: Queries,
   runnerId: string,
   former: string | undefined,
-  named: readonly Named[],
+  named: readonly Checkout[],
 ): Promise<{ worktree_id: string; path: string }[]> => {
   if (former !== undefined) await queries.db.update(worktrees).set({ runnerId }).where(eq(worktrees.runnerId, former))
   await queries.query(
@@ -90,7 +85,7 @@ export const registerWorktrees = async (
 }
 
 /** Saves what a runner says of one of its worktrees; returns its id. */
-export const saveWorktree = async ({ db }: Queries, runnerId: string, named: Named, madeForSessionId?: string): Promise<string> => {
+export const saveWorktree = async ({ db }: Queries, runnerId: string, named: Checkout, madeForSessionId?: string): Promise<string> => {
   const { path, repo_full_name: repoFullName, branch, head, dirty, changed_files: changedFiles } = named
   const now = { repoFullName, branch, head, dirty, changedFiles, goneAt: null }
   const [row] = await db

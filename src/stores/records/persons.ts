@@ -1,6 +1,6 @@
 // Who records speak of: names of teams, people and keys. A person's id is made of kind and name alone, so that it is the same in every
 // session and costs nothing to give out; the table leads back from it to the spellings that were given out with it.
-import { sha256 } from '../../core/ids.ts'
+import { uuidOf } from '../../core/ids.ts'
 import { nameKey } from '../../core/text.ts'
 import { plainArray } from '../../../db/arrays.ts'
 import type { Queries } from '../../../db/database.ts'
@@ -15,11 +15,7 @@ export interface Person extends Named {
 }
 
 /** One id for each kind and name, whatever its case and blanks: a team that bears a person's name is never that person. */
-export const personIdOf = (kind: PersonKind, name: string): string => {
-  const hex = sha256(`person\n${kind}\n${nameKey(name)}`)
-  const variant = ((Number.parseInt(hex[16]!, 16) & 0x3) | 0x8).toString(16)
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
-}
+export const personIdOf = (kind: PersonKind, name: string): string => uuidOf(`person\n${kind}\n${nameKey(name)}`)
 
 /** `verified`: a person whose name is bound to a link, a key, a team that joined with a key. */
 export const personOf = (kind: PersonKind, name: string, verified: boolean): Person => ({

@@ -228,6 +228,17 @@ throughEveryDoor((call, parley) => {
         expect([name, message]).toEqual([name, expect.stringContaining('archived')])
       }
       await refused(call('control.send_prompt', { session_id: id, prompt: 'Three.' }, as), 'session_closed')
+      const cookie = await cookieOf(parley(), { name: 'Robin', role: 'person' })
+      for (const [path, text] of [
+        ['messages', 'text'],
+        ['prompt', 'prompt'],
+        ['conclude', 'summary_section'],
+      ]) {
+        // prettier-ignore
+        const body = new URLSearchParams({ [text!]: 'typed' })
+        const shown = await (await parley().send(`/sessions/${id}/${path}`, { method: 'POST', body, headers: { cookie } })).text()
+        expect([path, shown]).toEqual([path, expect.stringContaining('“Start the agent again” in its menu brings it back')])
+      }
       for (const input of [{ title: 'Another' }, { status: 'idle' }, { permission_mode: 'plan' }])
         await refused(update(input), 'session_closed')
       await runner.finish(first, undefined, { status: 'interrupted' })

@@ -1,6 +1,5 @@
 // What a person would see of a session: get_messages, and one message whole.
 import { describe, expect } from 'bun:test'
-import { callLine } from '../../../src/control/messages/readable.ts'
 import { test } from '../../support/foreign.ts'
 import { bearer, keyOf } from '../../support/keys.ts'
 import { done, refused, room, say, soon, throughEveryDoor, type Call } from '../../support/parley.ts'
@@ -237,21 +236,5 @@ throughEveryDoor((call, parley) => {
     expect(data.events.map(({ type }: any) => type)).toEqual(['user_input', 'assistant_response', 'assistant_response'])
     const [terms] = await parley().database.query<{ events: number }>('select events from search_terms where term = $1', [word])
     expect(terms!.events).toBe(1)
-  })
-})
-
-describe('a call in one line', () => {
-  test.each([
-    ['Bash', { command: 'npm test' }, 'Bash: npm test'],
-    ['shell', { command: ['bash', '-lc', 'ls'] }, 'shell: bash -lc ls'],
-    ['Task', { description: 'Look around', prompt: 'Long.' }, 'Task: Look around'],
-    ['Bash', { command: '' }, 'Bash'],
-    ['x', { nested: { command: 'no' } }, 'x'],
-    ['x', 'text', 'x'],
-    ['x', null, 'x'],
-    [null, { query: 'a\u0007b' }, 'tool: a\u0007b'],
-    ['Bash', { command: 'y'.repeat(500) }, `Bash: ${'y'.repeat(194)}`],
-  ])('%s with %j', (tool, given, line) => {
-    expect(callLine(tool, given)).toBe(line)
   })
 })

@@ -1,9 +1,9 @@
 // What an ACP agent asks leave for, answered as the session's permission mode has it.
+import { callLine } from '../../../core/tool-call.ts'
 import { listOr, objectOr, textOr, wordOf, type Json } from '../../../transcripts/json.ts'
 import type { Listener } from './driver.ts'
 import type { Updates } from './acp-updates.ts'
 import { leaveOf } from './modes.ts'
-import { callLine } from './prompt.ts'
 
 const READING = new Set(['read', 'search', 'think', 'fetch'])
 const EDITING = new Set(['edit', 'delete', 'move'])

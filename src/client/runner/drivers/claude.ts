@@ -1,4 +1,5 @@
 // Claude Code, over stream-json on its standard input and output: it asks for leave, and can be interrupted.
+import { callLine } from '../../../core/tool-call.ts'
 import { isObject, listOr, objectOr, shortId, textOr, wordOf, type Json } from '../../../transcripts/json.ts'
 import { canBeNamed, claudeCommand, writeMcpFile } from './claude-command.ts'
 import { newClaudeReader } from './claude-records.ts'
@@ -6,7 +7,7 @@ import { resultOf, usageOf } from './claude-result.ts'
 import { startCli, untold, type Cli, type Gone } from './cli.ts'
 import type { Driver, Job, Listener, Result, Running, Spawn } from './driver.ts'
 import type { TraceEvent } from '../../../transcripts/trace-event.ts'
-import { callLine, promptOf } from './prompt.ts'
+import { promptOf } from './prompt.ts'
 import { keyOf, printed, tell } from './trace.ts'
 
 export const claude: Driver = {

@@ -1,4 +1,5 @@
 // What a session's permission mode is to each agent: the names come from several agents, and any of them is taken for any agent.
+import type { PermissionMode } from '../../../core/permission-modes.ts'
 
 /** Codex asks for its mode in two parts, and has no `on-failure` any more. */
 export interface CodexMode {
@@ -25,7 +26,7 @@ const ASK: Row = { claude: 'default', acp: ['default'], codex: READ_ONLY, leave:
 const EDITS: Row = { claude: 'acceptEdits', acp: ['acceptEdits', 'autoEdit', 'auto_edit'], codex: ON_REQUEST, leave: 'edits' }
 const ALL: Row = { claude: 'bypassPermissions', acp: ['bypassPermissions', 'yolo'], codex: NEVER, leave: 'all' }
 
-const MODES: Record<string, Row> = {
+const MODES: Record<PermissionMode, Row> = {
   plan: { claude: 'plan', acp: ['plan'], codex: READ_ONLY, leave: 'deny' },
   default: ASK,
   ask: ASK,
@@ -36,7 +37,7 @@ const MODES: Record<string, Row> = {
   'allow-all': ALL,
 }
 
-const rowOf = (mode: string): Row | undefined => (Object.hasOwn(MODES, mode) ? MODES[mode] : undefined)
+const rowOf = (mode: string): Row | undefined => (Object.hasOwn(MODES, mode) ? MODES[mode as PermissionMode] : undefined)
 
 /** Claude Code's name of a mode. One that is not ours passes through: the CLI says whether it knows it. */
 export const claudeMode = (mode: string): string => rowOf(mode)?.claude ?? mode
@@ -44,9 +45,12 @@ export const claudeMode = (mode: string): string => rowOf(mode)?.claude ?? mode
 /** Codex' sandbox and approvals. A mode that is not ours asks for everything. */
 export const codexMode = (mode: string): CodexMode => rowOf(mode)?.codex ?? READ_ONLY
 
-/** The id, among those that an ACP agent announces, that means the mode; undefined: it has none, and its requests are answered by `leaveOf`. */
-export const announcedMode = (mode: string, announced: readonly string[]): string | undefined =>
-  [mode, ...(rowOf(mode)?.acp ?? [])].find((id) => announced.includes(id))
+/** The id, among those that an ACP agent announces, that means the mode; undefined: it has none, and its requests are answered by `leaveOf`.
+ *  A mode that is not ours means none of them: by the agent's own name for it, a server could switch off what --allow-bypass keeps. */
+export const announcedMode = (mode: string, announced: readonly string[]): string | undefined => {
+  const row = rowOf(mode)
+  return row && [mode, ...row.acp].find((id) => announced.includes(id))
+}
 
 /** How requests for leave are answered where the agent cannot be told the mode. */
 export const leaveOf = (mode: string): Leave => rowOf(mode)?.leave ?? 'ask'

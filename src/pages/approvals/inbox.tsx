@@ -1,6 +1,6 @@
 // The inbox: what waits for a person, what was decided, what expired.
-import { InboxPage, PastPage } from '../../../components/records/inbox-page.tsx'
-import { INBOX_TABS, type TogetherOutcome } from '../../../components/records/inbox-view.ts'
+import { InboxPage, PastPage } from '../../../components/approvals/inbox-page.tsx'
+import { INBOX_TABS, type TogetherOutcome } from '../../../components/approvals/inbox-view.ts'
 import { isUuid } from '../../core/ids.ts'
 import type { Http } from '../../doors/http/http.ts'
 import { existingSession } from '../../rooms/preconditions.ts'

@@ -1,10 +1,10 @@
 // What a signed-in person does to a proposal: approves it, changes and approves it, rejects it, brings it back, withdraws what came of it.
 // Each form is answered with the card; without script, with the page that it stood on.
-import type { Attempt } from '../../../components/records/proposal-acts.tsx'
-import { ProposalCard } from '../../../components/records/proposal-card.tsx'
-import { valuesOf as fieldsOf } from '../../../components/records/edit-fields.tsx'
+import type { Attempt } from '../../../components/approvals/proposal-acts.tsx'
+import { ProposalCard } from '../../../components/approvals/proposal-card.tsx'
+import { valuesOf as fieldsOf } from '../../../components/approvals/edit-fields.tsx'
 import type { Problem } from '../../../components/forms/form-field.tsx'
-import type { ProposalView } from '../../../components/records/proposal-view.ts'
+import type { ProposalView } from '../../../components/approvals/proposal-view.ts'
 import { STATUS, type ErrorBody } from '../../core/errors.ts'
 import type { Http } from '../../doors/http/http.ts'
 import type { AnyOp, Outcome } from '../../operations/context.ts'

@@ -1,8 +1,8 @@
 // What rows of a feed show of proposals: read with the rows, and only where there are any.
 import { createElement } from 'react'
 import { renderToStaticMarkup } from 'react-dom/server'
-import { ProposalCard } from '../../../components/records/proposal-card.tsx'
-import { anchorOf, type ProposalView } from '../../../components/records/proposal-view.ts'
+import { ProposalCard } from '../../../components/approvals/proposal-card.tsx'
+import { anchorOf, type ProposalView } from '../../../components/approvals/proposal-view.ts'
 import type { Queries } from '../../../db/database.ts'
 import type { Services } from '../../process/services.ts'
 import type { Event } from '../../stores/events.ts'

@@ -4,7 +4,7 @@
 //   GET /approvals/cards?proposal=ID&request=SESSION:ID   the cards of these, any number of each
 import { Hono, type MiddlewareHandler } from 'hono'
 import { renderToStaticMarkup } from 'react-dom/server'
-import { AskedForItem, GroupSection } from '../../../components/records/inbox-groups.tsx'
+import { AskedForItem, GroupSection } from '../../../components/approvals/inbox-groups.tsx'
 import { refuse } from '../../core/errors.ts'
 import { isUuid } from '../../core/ids.ts'
 import { openStream, SSE_HEADERS } from '../../doors/http/event-stream.ts'

@@ -1,6 +1,6 @@
 // What waits for a person, read for the inbox: a constant number of statements, however much waits.
-import type { AskedFor, InboxGroup, NeedyView, Together, WaitingView } from '../../../components/records/inbox-view.ts'
-import type { ProposalView } from '../../../components/records/proposal-view.ts'
+import type { AskedFor, InboxGroup, NeedyView, Together, WaitingView } from '../../../components/approvals/inbox-view.ts'
+import type { ProposalView } from '../../../components/approvals/proposal-view.ts'
 import type { Queries } from '../../../db/database.ts'
 import { sha256 } from '../../core/ids.ts'
 import { needsOfSessions, type Need } from '../../loops/store.ts'

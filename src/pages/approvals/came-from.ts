@@ -18,7 +18,7 @@ export const inboxBefore = (c: Http): string | undefined => {
 
 const isFeed = ({ pathname }: URL): boolean => /^\/sessions\/[^/]+$/.test(pathname)
 
-/** Where on its page the card of a form stands (components/records/proposal-card.tsx). */
+/** Where on its page the card of a form stands (components/approvals/proposal-card.tsx). */
 export const placeBefore = (c: Http): 'feed' | 'past' | undefined => {
   const before = pageBefore(c)
   if (!before) return undefined

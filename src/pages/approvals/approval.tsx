@@ -1,8 +1,8 @@
 // One proposal on a page of its own, which is where its url leads.
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
-import { ApprovalPage } from '../../../components/records/approval-page.tsx'
-import type { Attempt } from '../../../components/records/proposal-acts.tsx'
-import type { ProposalView } from '../../../components/records/proposal-view.ts'
+import { ApprovalPage } from '../../../components/approvals/approval-page.tsx'
+import type { Attempt } from '../../../components/approvals/proposal-acts.tsx'
+import type { ProposalView } from '../../../components/approvals/proposal-view.ts'
 import { isUuid } from '../../core/ids.ts'
 import type { Http } from '../../doors/http/http.ts'
 import { noSuchProposal } from '../../records/reach.ts'

@@ -1,9 +1,9 @@
 // Proposals of one team, approved with one question: one after the other, each as if it had been approved alone.
 import { renderToStaticMarkup } from 'react-dom/server'
-import { TogetherDone } from '../../../components/records/inbox-groups.tsx'
-import type { TogetherOutcome } from '../../../components/records/inbox-view.ts'
-import { ProposalCard } from '../../../components/records/proposal-card.tsx'
-import { anchorOf, type ProposalView } from '../../../components/records/proposal-view.ts'
+import { TogetherDone } from '../../../components/approvals/inbox-groups.tsx'
+import type { TogetherOutcome } from '../../../components/approvals/inbox-view.ts'
+import { ProposalCard } from '../../../components/approvals/proposal-card.tsx'
+import { anchorOf, type ProposalView } from '../../../components/approvals/proposal-view.ts'
 import { refuse } from '../../core/errors.ts'
 import { isUuid } from '../../core/ids.ts'
 import type { Http } from '../../doors/http/http.ts'

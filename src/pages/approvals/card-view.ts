@@ -1,6 +1,6 @@
 // Proposals as their cards show them: with what they replace, their teams' hues and what became of their records.
-import type { FieldChange, ProposalView, ReplacedProposal } from '../../../components/records/proposal-view.ts'
-import { timeLeft } from '../../../components/records/time-left.ts'
+import type { FieldChange, ProposalView, ReplacedProposal } from '../../../components/approvals/proposal-view.ts'
+import { timeLeft } from '../../../components/approvals/time-left.ts'
 import { ago, clock, day } from '../../../components/parts/time.ts'
 import type { Queries } from '../../../db/database.ts'
 import type { Named, ProposalData } from '../../../db/records-schema.ts'
@@ -8,6 +8,7 @@ import type { Services } from '../../process/services.ts'
 import { proposalsByIds, type ListedProposal } from '../../stores/records/proposal-list.ts'
 import { personIdOf } from '../../stores/records/persons.ts'
 import { huesOf, teamNamesOf, withdrawnAmong } from '../../stores/records/proposal-context.ts'
+import { sourceView } from '../record-list/source-view.ts'
 
 type Place = Pick<Services, 'clock'>
 
@@ -55,13 +56,7 @@ const proposed = ({ proposal, meeting }: ListedProposal) => {
     priority: proposal.type === 'action' ? data.priority : undefined,
     session: { id: meeting.meeting_id, title: meeting.title },
     at: proposal.createdAt,
-    source: proposal.source
-      ? {
-          quote: proposal.source.quote ?? undefined,
-          sequence: proposal.source.sequence ?? undefined,
-          found: proposal.source.found,
-        }
-      : undefined,
+    source: sourceView(proposal.source),
     key: `${proposal.id}.${Date.parse(proposal.expiresAt)}`,
   }
 }

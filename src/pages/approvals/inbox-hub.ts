@@ -8,19 +8,12 @@ import { waitingProposals, waitingRequests } from '../../stores/records/waiting.
 import { requestsOf } from '../../stores/control/watched.ts'
 import { cardAnchor, permissionView } from '../agents/permission-view.ts'
 import { MOST_WAITING, readNeedy, todaysBegin } from './inbox-waiting.ts'
+import { HELLO, handOver, namedEvent, nothingAhead, PING, PING_MS, type Bytes, type Controller } from '../live/protocol.ts'
 import { inboxFragments } from './inbox-fragments.tsx'
 import { INBOX, type Waiting } from './waiting.ts'
 
 const EVERY_MS = 5_000 // what moves no topic: loops, used-up wakes, the time that is left
 const COUNTING_MS = 1_000 // while an agent waits for leave, its seconds are counted down
-const PING_MS = 15_000
-const LAG_BYTES = 1024 * 1024 // a page that lets more pile up is cut, and comes back
-
-type Controller = ReadableStreamDefaultController<Uint8Array>
-
-const encoder = new TextEncoder()
-const PING = encoder.encode('event: ping\ndata:\n\n')
-const eventOf = (name: string, data: string) => encoder.encode(`event: ${name}\ndata: ${data.split(/\r\n|\r|\n/).join('\ndata: ')}\n\n`)
 
 export type InboxHub = ReturnType<typeof createInboxHub>
 
@@ -37,15 +30,9 @@ export const createInboxHub = (services: Services, waiting: Waiting) => {
     pages.delete(page)
     onEnd?.()
   }
-  const toAll = (bytes: Uint8Array) => {
+  const toAll = (bytes: Bytes) => {
     sentAt = performance.now()
-    for (const page of pages.keys()) {
-      page.enqueue(bytes)
-      if (-page.desiredSize! <= LAG_BYTES) continue
-      services.metrics.viewersCut.inc()
-      page.error()
-      leave(page)
-    }
+    for (const page of pages.keys()) if (!handOver(page, bytes, services)) leave(page)
   }
 
   /** Reads what waits, and tells what changed. True while an agent waits for leave. */
@@ -66,8 +53,8 @@ export const createInboxHub = (services: Services, waiting: Waiting) => {
     })
     const changed = Object.keys(fragments).filter((name) => fragments[name] !== shown[name])
     shown = fragments
-    if (tells !== told) toAll(eventOf('waiting', (told = tells)))
-    if (changed.length > 0) toAll(eventOf('html', changed.map((name) => fragments[name]).join('')))
+    if (tells !== told) toAll(namedEvent('waiting', (told = tells)))
+    if (changed.length > 0) toAll(namedEvent('html', changed.map((name) => fragments[name]).join('')))
     return requests.length > 0
   }
 
@@ -98,21 +85,21 @@ export const createInboxHub = (services: Services, waiting: Waiting) => {
 
   return {
     /** The stream of a page that opens. `onEnd` is called once, when it is over. */
-    open(onEnd: () => void): ReadableStream<Uint8Array> {
+    open(onEnd: () => void): ReadableStream<Bytes> {
       let mine: Controller
-      return new ReadableStream<Uint8Array>(
+      return new ReadableStream<Bytes>(
         {
           start(controller) {
             mine = controller
             pages.set(controller, onEnd)
-            controller.enqueue(encoder.encode('retry: 1000\n: following\n\n'))
-            if (told !== '') controller.enqueue(eventOf('waiting', told))
-            if (told !== '') controller.enqueue(eventOf('html', Object.values(shown).join('')))
+            controller.enqueue(HELLO)
+            if (told !== '') controller.enqueue(namedEvent('waiting', told))
+            if (told !== '') controller.enqueue(namedEvent('html', Object.values(shown).join('')))
             if (!following) void follow()
           },
           cancel: () => leave(mine),
         },
-        new ByteLengthQueuingStrategy({ highWaterMark: 0 }),
+        nothingAhead(),
       )
     },
   }

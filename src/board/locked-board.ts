@@ -4,15 +4,16 @@ import { idWithin, isUuid } from '../core/ids.ts'
 import { redacted } from '../core/text.ts'
 import type { Context } from '../operations/context.ts'
 import { tellReleased } from '../rooms/work/released-work.ts'
-import { boardOf, type Board } from '../stores/records/board.ts'
+import { type Board } from '../stores/records/board.ts'
 import type { BoardRow } from '../stores/records/items.ts'
 import { releaseLapsed } from '../stores/records/leases.ts'
 import type { Session } from '../stores/sessions.ts'
+import { boardNow } from '../rooms/work/open-work.ts'
 
-/** The board as it is now. Where leases are over, their items are opened first, and the session is told. */
-export const currentBoard = async (context: Context, session: Session): Promise<Board> => {
-  const board = await boardOf(context.queries, session.id, context.services.config.CLAIM_LEASE)
-  return board.rows.some(({ lapsed }) => lapsed) ? (await endLapsed(context, session), currentBoard(context, session)) : board
+/** The board, for a caller that has locked its session. Where leases are over, their items are opened first, and the session is told. */
+export const lockedBoard = async (context: Context, session: Session): Promise<Board> => {
+  const board = await boardNow(context.services, context.queries, session.id)
+  return board.rows.some(({ lapsed }) => lapsed) ? (await endLapsed(context, session), lockedBoard(context, session)) : board
 }
 
 /** Opens what is claimed and whose lease is over, and tells the session. */

@@ -1,0 +1,30 @@
+// What a person chose for a connection. Connecting again keeps what was chosen before, unless it is told otherwise.
+import type { ClientKind, WakeFor } from './clients.ts'
+import type { Connection } from './connections.ts'
+import { Stop } from './machine.ts'
+
+/** What the command line says; undefined where it says nothing. */
+export interface Choices {
+  wake: WakeFor | undefined
+  guard: boolean | undefined
+  name: string | undefined
+  insecure: boolean | undefined
+}
+
+/** Throws Stop for a choice that the client cannot follow. */
+export const refuseImpossible = ({ wake, guard }: Choices, { title, wakes, guards }: ClientKind): void => {
+  if (guard && !guards) throw new Stop(`${title} has nothing that asks before an edit: --guard is for Claude Code.`)
+  if (wake === 'addressed' && !wakes) throw new Stop(`${title} has nothing that can wake its agent: --wake is for Claude Code and Codex.`)
+}
+
+/** Which choices of `earlier` hold on, and with which words each is undone, as a sentence; empty where there are none. */
+export const keptFrom = (earlier: Connection | undefined, choices: Choices, isUnguarded: boolean): string => {
+  if (!earlier) return ''
+  const kept = [
+    choices.wake === undefined && earlier.wakeFor === 'addressed' && '--wake addressed (--wake all ends it)',
+    choices.guard === undefined && earlier.guard && '--guard (--no-guard ends it)',
+    choices.name === undefined && earlier.server !== 'parley' && `--name ${earlier.server} (--name parley ends it)`,
+    choices.insecure === undefined && isUnguarded && '--insecure (disconnect ends it)',
+  ].filter((each) => typeof each === 'string')
+  return kept.length === 0 ? '' : `Kept from before: ${kept.join(', ')}.\n`
+}
