@@ -17,7 +17,7 @@ import { until } from './rooms.ts'
 /** The answers that hand a credential to its owner: no other byte may have it. */
 const TOLD: Record<string, string[]> = {
   'Robin’s cookie': ['POST /sign-in'],
-  'Vera’s cookie': ['GET /sign-in'],
+  'Vera’s cookie': ['POST /sign-in'],
   'a viewer’s cookie': ['POST /sign-in'],
   'Alex’s team_id': ['POST /api/sessions', 'POST /api/sessions'], // the retry too
   'the invitation': ['POST /sessions/ID/invite', 'GET /join/ID'],

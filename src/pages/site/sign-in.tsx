@@ -129,15 +129,15 @@ interface Attempt {
   byLink: boolean
 }
 
-const NEW_LINK = 'Ask whoever runs this server for a new one, which `bun run key person NAME` prints.'
+const ASKED = 'whoever runs this server for a new one, which `bun run key person NAME` prints.'
 
 /** Why a link signs nobody in, and what to do. */
 const whyNot = (state: LinkState | undefined): string => {
   if (state?.used)
-    return `This link has signed ${state.name} in, once, on ${moment(state.used)}. If that was you in this browser, go to the start page. Otherwise: ${NEW_LINK}`
+    return `This link has signed ${state.name} in, once, on ${moment(state.used)}. If that was you in this browser, go to the start page. Otherwise, ask ${ASKED}`
   return state
-    ? `This link expired on ${moment(state.expiresAt)}. ${NEW_LINK}`
-    : `This link is not complete, or a newer one has replaced it. ${NEW_LINK}`
+    ? `This link expired on ${moment(state.expiresAt)}. Ask ${ASKED}`
+    : `This link is not complete, or a newer one has replaced it. Ask ${ASKED}`
 }
 
 const tooMany = (seconds: number, byLink: boolean) =>
