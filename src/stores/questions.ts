@@ -43,11 +43,13 @@ export const repliesTo = async ({ query }: Queries, sessionId: string, ids: stri
         plainArray(ids),
       ])
 
-/** The names of the people who have written in a session, in its feed or its document. The first line reads the index events_of_people. */
+/** The names of the people of a session: who opened it, and who has written in its feed or its document. The first line reads the index
+ *  events_of_people. */
 export const peopleHere = async ({ query }: Queries, sessionId: string): Promise<string[]> => {
   const rows = await query<{ name: string }>(
     `select author_name as name from events where session_id = $1 and author = 'person' and source_line is null and author_name is not null
-     union select written_by from session_doc_history where session_id = $1 and written_by_team_id is null`,
+     union select written_by from session_doc_history where session_id = $1 and written_by_team_id is null
+     union select opened_by from sessions where id = $1 and opened_by is not null`,
     [sessionId],
   )
   return rows.map(({ name }) => name)
