@@ -18,6 +18,7 @@ import { feedEndAt, missedRows, type FeedPosition } from './catch-up.ts'
 import { CLOSED, feedPartials, frame, PING, type Bytes } from './frames.tsx'
 import { changesSides, LiveState } from './state.ts'
 import type { Subscriber } from './subscriber.ts'
+import { tellWaiting } from './tell-waiting.ts'
 
 const PING_MS = 15_000
 const TRY_AGAIN_MS = 1_000
@@ -107,10 +108,7 @@ export class Hub {
 
   /** Reads now what the next sweep would bring. */
   refresh() {
-    return this.#inTurn(async () => {
-      await this.#state.read()
-      await this.#sendEdits()
-    })
+    return this.#inTurn(() => this.#state.read().then(() => this.#sendEdits()))
   }
 
   /** The board has changed, and no event of the conversation says so. */
@@ -147,6 +145,7 @@ export class Hub {
 
   /** Takes over what a sweep has read of the session, and sends what differs. */
   update(row: SessionWithDoc, teams: RosterRow[], agent: AgentRows) {
+    tellWaiting(this.#viewers, this.#state.waiting, () => this.#id())
     if (!this.#state.update(row, teams, agent)) return
     if (this.#hasEdits) return void this.#inTurn(() => this.#sendEdits()).catch((error) => this.#warn(error))
     const changes = this.#state.changes()

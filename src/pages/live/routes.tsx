@@ -14,6 +14,7 @@ import { refuse } from '../../core/errors.ts'
 import { refuseBeyondEnd, existingSession } from '../../rooms/preconditions.ts'
 import { roster } from '../../stores/members.ts'
 import { openStream, SSE_HEADERS } from '../../doors/http/event-stream.ts'
+import { actorOf } from '../../doors/http/cookies.ts'
 import { mayReadSession } from '../../doors/http/guards.ts'
 import type { Env, Http } from '../../doors/http/http.ts'
 import { partial } from './partial.ts'
@@ -68,7 +69,7 @@ const stream = async (c: Http, { services }: Site, hubs: Hubs, id: string): Prom
   c.env?.untimed?.()
   // Pages show the conversation alone: a cursor among later events of the trace stands for the conversation's last event.
   const cursor = Math.min(after, session.lastConversationSequence)
-  const { body } = new Viewer(hub, cursor, version, left)
+  const { body } = new Viewer(hub, actorOf(c, services), cursor, version, left)
   return whileReadable(c, services, id, new Response(body, { headers: SSE_HEADERS }))
 }
 

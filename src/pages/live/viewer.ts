@@ -1,6 +1,7 @@
 // One open page's stream. At first it catches up, as fast as its socket takes the rows; then its session's hub pushes what all viewers get.
 import { pause } from '../../core/pause.ts'
 import type { Hub } from './hub.ts'
+import type { Waiting } from '../records/waiting.ts'
 import { CLOSED, HELLO, type Bytes } from './frames.tsx'
 
 const LAG_BYTES = 1024 * 1024 // a viewer that lets more pile up is cut, and comes back
@@ -12,10 +13,12 @@ export class Viewer {
   #controller!: ReadableStreamDefaultController<Bytes>
   #live = false
   #ended = false
+  #waiting: number | undefined
 
-  /** `cursor` and `version`: the position up to which the page has rows, in the log and in the document's versions. */
+  /** `person`: whose page it is, if that is somebody who may act. `cursor` and `version`: the position up to which the page has rows, in the log and in the document's versions. */
   constructor(
     readonly hub: Hub,
+    readonly person: string | undefined,
     public cursor: number,
     public version: number,
     readonly onEnd: () => void,
@@ -42,6 +45,14 @@ export class Viewer {
     this.#controller.error() // drops what is queued; without a reason, which the runtime would print
     this.hub.services.metrics.viewersCut.inc()
     this.#over()
+  }
+
+  /** Called by the hub each second. A page that catches up is told later. */
+  tellWaiting(waiting: Waiting, bytesOf: (count: number) => Bytes) {
+    const count = waiting.countFor(this.person)
+    if (!this.#live || count === this.#waiting) return
+    this.#waiting = count
+    this.push(bytesOf(count))
   }
 
   /** Ends the stream if the page has caught up. */

@@ -1,6 +1,6 @@
 // What all open inboxes of this process share: what waits is read when something may have changed, and told to each of them. A page is told
 // the ids of what waits, and asks for the cards that it lacks or that are out of date (inbox-live.tsx); so it is right again after
-// whatever it has missed.
+// whatever it has missed. What a person is asked by name is sent to that person's pages alone.
 import { describeError } from '../../core/log.ts'
 import type { Services } from '../../process/services.ts'
 import { decidedSince } from '../../stores/records/proposal-context.ts'
@@ -8,7 +8,7 @@ import { waitingProposals, waitingRequests } from '../../stores/records/waiting.
 import { requestsOf } from '../../stores/control/watched.ts'
 import { cardAnchor, permissionView } from '../agents/permission-view.ts'
 import { MOST_WAITING, readNeedy, todaysBegin } from './inbox-waiting.ts'
-import { inboxFragments } from './inbox-fragments.tsx'
+import { inboxFragments, personalFragments } from './inbox-fragments.tsx'
 import { INBOX, type Waiting } from './waiting.ts'
 
 const EVERY_MS = 5_000 // what moves no topic: loops, used-up wakes, the time that is left
@@ -16,6 +16,11 @@ const COUNTING_MS = 1_000 // while an agent waits for leave, its seconds are cou
 const PING_MS = 15_000
 const LAG_BYTES = 1024 * 1024 // a page that lets more pile up is cut, and comes back
 
+/** Whose page it is, and what is to be done when it has left. */
+interface Page {
+  person: string | undefined
+  onEnd: () => void
+}
 type Controller = ReadableStreamDefaultController<Uint8Array>
 
 const encoder = new TextEncoder()
@@ -26,20 +31,20 @@ export type InboxHub = ReturnType<typeof createInboxHub>
 
 /** One for each process. It reads nothing while no inbox is open. */
 export const createInboxHub = (services: Services, waiting: Waiting) => {
-  const pages = new Map<Controller, () => void>() // with what is to be done when one has left
+  const pages = new Map<Controller, Page>()
   let told = '' // what waits, as all pages know it
-  let shown: Record<string, string> = {}
+  const shown = new Map<string | undefined, Record<string, string>>() // of each person whose page is open
   let sentAt = 0
   let following = false
 
   const leave = (page: Controller) => {
-    const onEnd = pages.get(page)
+    const left = pages.get(page)
     pages.delete(page)
-    onEnd?.()
+    left?.onEnd()
   }
-  const toAll = (bytes: Uint8Array) => {
+  const send = (bytes: Uint8Array, wanted: (page: Page) => boolean = () => true) => {
     sentAt = performance.now()
-    for (const page of pages.keys()) {
+    for (const [page] of [...pages].filter(([, page]) => wanted(page))) {
       page.enqueue(bytes)
       if (-page.desiredSize! <= LAG_BYTES) continue
       services.metrics.viewersCut.inc()
@@ -51,7 +56,7 @@ export const createInboxHub = (services: Services, waiting: Waiting) => {
   /** Reads what waits, and tells what changed. True while an agent waits for leave. */
   const look = async (): Promise<boolean> => {
     const { database, config, clock, wakes } = services
-    const [proposals, named, needy, today, count] = await Promise.all([
+    const [proposals, named, needy, today] = await Promise.all([
       waitingProposals(database, MOST_WAITING),
       waitingRequests(database, config.PERMISSION_WAIT, MOST_WAITING),
       readNeedy(database, wakes.perHour()),
@@ -59,16 +64,25 @@ export const createInboxHub = (services: Services, waiting: Waiting) => {
       waiting.read(),
     ])
     const requests = (await requestsOf(database, named)).map((request) => permissionView(request, config.PERMISSION_WAIT))
-    const fragments = inboxFragments({ proposals, requests, needy, today, count, now: clock.now() })
+    const fragments = inboxFragments({ proposals, requests, needy, today, now: clock.now() })
     const tells = JSON.stringify({
       proposals: proposals.map(({ id, session_id }) => [id, session_id]),
       requests: named.map(({ id, session_id }) => [cardAnchor(id), session_id, id]),
     })
-    const changed = Object.keys(fragments).filter((name) => fragments[name] !== shown[name])
-    shown = fragments
-    if (tells !== told) toAll(eventOf('waiting', (told = tells)))
-    if (changed.length > 0) toAll(eventOf('html', changed.map((name) => fragments[name]).join('')))
+    if (tells !== told) send(eventOf('waiting', (told = tells)))
+    for (const person of new Set([...pages.values()].map(({ person }) => person))) show(person, fragments)
     return requests.length > 0
+  }
+
+  const show = (person: string | undefined, shared: Record<string, string>) => {
+    const now: Record<string, string> = {
+      ...shared,
+      ...personalFragments(waiting.askedOf(person), waiting.countFor(person), services.clock.now()),
+    }
+    const before = shown.get(person) ?? {}
+    shown.set(person, now)
+    const changed = Object.keys(now).filter((name) => now[name] !== before[name])
+    if (changed.length > 0) send(eventOf('html', changed.map((name) => now[name]).join('')), (page) => page.person === person)
   }
 
   const follow = async () => {
@@ -78,7 +92,7 @@ export const createInboxHub = (services: Services, waiting: Waiting) => {
       let next = EVERY_MS
       try {
         if (await look()) next = COUNTING_MS
-        if (performance.now() - sentAt > PING_MS) toAll(PING)
+        if (performance.now() - sentAt > PING_MS) send(PING)
       } catch (error) {
         services.log('warn', 'reading the inbox failed; retrying', describeError(error))
       }
@@ -89,7 +103,7 @@ export const createInboxHub = (services: Services, waiting: Waiting) => {
     }
     following = false
     told = ''
-    shown = {}
+    shown.clear()
     for (const page of pages.keys()) {
       page.close()
       leave(page)
@@ -98,16 +112,17 @@ export const createInboxHub = (services: Services, waiting: Waiting) => {
 
   return {
     /** The stream of a page that opens. `onEnd` is called once, when it is over. */
-    open(onEnd: () => void): ReadableStream<Uint8Array> {
+    open(person: string | undefined, onEnd: () => void): ReadableStream<Uint8Array> {
       let mine: Controller
       return new ReadableStream<Uint8Array>(
         {
           start(controller) {
             mine = controller
-            pages.set(controller, onEnd)
+            pages.set(controller, { person, onEnd })
             controller.enqueue(encoder.encode('retry: 1000\n: following\n\n'))
             if (told !== '') controller.enqueue(eventOf('waiting', told))
-            if (told !== '') controller.enqueue(eventOf('html', Object.values(shown).join('')))
+            const before = shown.get(person)
+            if (before) controller.enqueue(eventOf('html', Object.values(before).join('')))
             if (!following) void follow()
           },
           cancel: () => leave(mine),
