@@ -15,7 +15,7 @@ import { rowsAfter, type Feed } from '../session/feed.tsx'
 import type { SessionWithDoc } from '../session/state.ts'
 import { teamLookup } from '../session/team-lookup.ts'
 import { feedEndAt, missedRows, type FeedPosition } from './catch-up.ts'
-import { CLOSED, feedPartials, frame, PING, type Bytes } from './frames.tsx'
+import { approvalsLink, CLOSED, feedPartials, frame, PING, type Bytes } from './frames.tsx'
 import { changesSides, LiveState } from './state.ts'
 import type { Subscriber } from './subscriber.ts'
 import { tellWaiting } from './tell-waiting.ts'
@@ -42,7 +42,7 @@ export class Hub {
   #end!: FeedEnd
   #state: LiveState
   #sentAt = 0
-  #states = new Map<boolean, Bytes>() // the state as one frame, with and without the document's head
+  #states = new Map<string, Bytes>() // the state as one frame, with and without the document's head, for each number that waits
   #pages = new LRUCache<string, Promise<CatchUpPage>>({ max: PAGES_CACHED })
   #turn: Promise<unknown> = Promise.resolve()
 
@@ -121,14 +121,15 @@ export class Hub {
     void this.#inTurn(send).catch((error) => this.#warn(error))
   }
 
-  /** The state for a page that has caught up with the hub. `version`: the document's version that the page began with. */
-  stateFor(version: number): Bytes {
+  /** The state for a page that has caught up with the hub. `version`: the document's version that the page began with; `waiting`: the number
+   *  in its header. */
+  stateFor(version: number, waiting: number): Bytes {
     const current = version === this.#state.version
-    const cached = this.#states.get(current)
+    const cached = this.#states.get(`${current} ${waiting}`)
     if (cached) return cached
     const { written, ...rest } = this.#state.sent
-    const bytes = frame(this.#id(), Object.values(rest).join('') + (current ? '' : written))
-    this.#states.set(current, bytes)
+    const bytes = frame(this.#id(), Object.values(rest).join('') + (current ? '' : written) + approvalsLink(waiting))
+    this.#states.set(`${current} ${waiting}`, bytes)
     return bytes
   }
 
@@ -145,7 +146,7 @@ export class Hub {
 
   /** Takes over what a sweep has read of the session, and sends what differs. */
   update(row: SessionWithDoc, teams: RosterRow[], agent: AgentRows) {
-    tellWaiting(this.#viewers, this.#state.waiting, () => this.#id())
+    tellWaiting(this.#viewers, this.#id)
     if (!this.#state.update(row, teams, agent)) return
     if (this.#hasEdits) return void this.#inTurn(() => this.#sendEdits()).catch((error) => this.#warn(error))
     const changes = this.#state.changes()

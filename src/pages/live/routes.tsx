@@ -56,7 +56,7 @@ const readersOnly =
   async (c, next) =>
     (await mayReadSession(c, services, c.req.param('id') ?? '')) ? next() : refuse('unauthorized', 'Sign in to follow this session.')
 
-const stream = async (c: Http, { services }: Site, hubs: Hubs, id: string): Promise<Response> => {
+const stream = async (c: Http, { services, waiting }: Site, hubs: Hubs, id: string): Promise<Response> => {
   const resumed = c.req.header('last-event-id')
   const [after, version] = resumed === undefined ? [numberOf(c, 'after'), numberOf(c, 'doc')] : resumedAt(resumed)
   const session = await existingSession(services.database, id)
@@ -69,7 +69,8 @@ const stream = async (c: Http, { services }: Site, hubs: Hubs, id: string): Prom
   c.env?.untimed?.()
   // Pages show the conversation alone: a cursor among later events of the trace stands for the conversation's last event.
   const cursor = Math.min(after, session.lastConversationSequence)
-  const { body } = new Viewer(hub, actorOf(c, services), cursor, version, left)
+  const person = actorOf(c, services)
+  const { body } = new Viewer(hub, () => waiting.countFor(person), cursor, version, left)
   return whileReadable(c, services, id, new Response(body, { headers: SSE_HEADERS }))
 }
 

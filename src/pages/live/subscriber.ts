@@ -1,12 +1,11 @@
-import type { Waiting } from '../records/waiting.ts'
 import type { Bytes } from './frames.tsx'
 
 /** An open page's stream, as the hub sees it. */
 export interface Subscriber {
   /** Hands over bytes that all get; ignored by one that still catches up. */
   push(bytes: Bytes): void
-  /** Hands over the number in the header of this page's person, and its bytes, unless it was told that number last. */
-  tellWaiting(waiting: Waiting, bytesOf: (count: number) => Bytes): void
+  /** Hands over the bytes of the number in this page's header, unless it was told that number last. */
+  tellWaiting(bytesOf: (count: number) => Bytes): void
   /** Ends the stream of one that has caught up. */
   endLive(last: Bytes): void
   end(): void

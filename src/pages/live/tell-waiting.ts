@@ -1,13 +1,12 @@
-import type { Waiting } from '../records/waiting.ts'
 import { approvalsLink, frame, type Bytes } from './frames.tsx'
 import type { Subscriber } from './subscriber.ts'
 
 /** Tells open pages the number in their header: each has its own person's. The bytes of a number are made once. */
-export const tellWaiting = (viewers: Iterable<Subscriber>, waiting: Waiting, id: () => string): void => {
+export const tellWaiting = (viewers: Iterable<Subscriber>, id: () => string): void => {
   const made = new Map<number, Bytes>()
   const bytesOf = (count: number) => {
     if (!made.has(count)) made.set(count, frame(id(), approvalsLink(count)))
     return made.get(count)!
   }
-  for (const viewer of viewers) viewer.tellWaiting(waiting, bytesOf)
+  for (const viewer of viewers) viewer.tellWaiting(bytesOf)
 }

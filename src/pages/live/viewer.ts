@@ -1,7 +1,6 @@
 // One open page's stream. At first it catches up, as fast as its socket takes the rows; then its session's hub pushes what all viewers get.
 import { pause } from '../../core/pause.ts'
 import type { Hub } from './hub.ts'
-import type { Waiting } from '../records/waiting.ts'
 import { CLOSED, HELLO, type Bytes } from './frames.tsx'
 
 const LAG_BYTES = 1024 * 1024 // a viewer that lets more pile up is cut, and comes back
@@ -15,10 +14,10 @@ export class Viewer {
   #ended = false
   #waiting: number | undefined
 
-  /** `person`: whose page it is, if that is somebody who may act. `cursor` and `version`: the position up to which the page has rows, in the log and in the document's versions. */
+  /** `waitingNow`: the number in the page's header. `cursor` and `version`: the position up to which the page has rows, in the log and in the document's versions. */
   constructor(
     readonly hub: Hub,
-    readonly person: string | undefined,
+    readonly waitingNow: () => number,
     public cursor: number,
     public version: number,
     readonly onEnd: () => void,
@@ -47,9 +46,9 @@ export class Viewer {
     this.#over()
   }
 
-  /** Called by the hub each second. A page that catches up is told later. */
-  tellWaiting(waiting: Waiting, bytesOf: (count: number) => Bytes) {
-    const count = waiting.countFor(this.person)
+  /** Called by the hub each second. A page that has caught up has the number with the state. */
+  tellWaiting(bytesOf: (count: number) => Bytes) {
+    const count = this.waitingNow()
     if (!this.#live || count === this.#waiting) return
     this.#waiting = count
     this.push(bytesOf(count))
@@ -80,7 +79,8 @@ export class Viewer {
         return this.#controller.enqueue(bytes)
       }
       if (this.#ended) return
-      this.#controller.enqueue(this.hub.stateFor(this.version))
+      this.#waiting = this.waitingNow()
+      this.#controller.enqueue(this.hub.stateFor(this.version, this.#waiting))
       if (this.hub.closed) return this.end(CLOSED)
       this.#live = true
     } catch {
