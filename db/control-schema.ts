@@ -69,6 +69,8 @@ export const agents = pgTable(
     forkConversation: text(), // the conversation that its own begins as a copy of
     forkConversationAt: text(), // up to this message
     held: boolean().notNull().default(false), // stopped: what is queued waits until it is started
+    heldBy: text(), // who stopped it; null where it was stopped before this was kept
+    heldAt: at(),
     permissionLimit: text(), // what a person has allowed it to raise itself to
     maxUsd: doublePrecision(),
     error: jsonb().$type<{ code: string; message: string }>(), // why it failed

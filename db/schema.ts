@@ -44,6 +44,7 @@ export const sessions = pgTable(
       .notNull()
       .default('active'),
     createdByTeamId: uuid(),
+    openedBy: text(), // the name of the person who opened it; null where a team or a key did
     convenerTeamId: uuid(), // at first the creator; where a person is that, the first team that joins (null until then)
     createdAt: at().notNull().defaultNow(),
     updatedAt: at().notNull().defaultNow(), // of title and description
@@ -173,6 +174,9 @@ export const events = pgTable(
     index('events_named') // finds the sessions in which a person, or a team of an imported feed, has posted; for other teams the roster does
       .on(t.authorName, t.sessionId)
       .where(sql`${t.authorName} is not null and ${t.author} <> 'agent' and (${t.author} <> 'team' or ${t.sourceLine} is not null)`),
+    index('events_asking_people') // finds the questions to people, across sessions
+      .on(t.at)
+      .where(sql`${t.expectsReply} and ${t.content} ? 'to_people'`),
     index('events_of_people') // finds a person's last word in a session
       .on(t.sessionId, t.sequence)
       .where(sql`${t.author} = 'person' and ${t.sourceLine} is null`),

@@ -7,9 +7,10 @@ import { Shell, type Frame } from '../site/shell.tsx'
 import { Badge } from '../ui/badge.tsx'
 import { LinkButton } from '../ui/button.tsx'
 import { Empty } from '../ui/empty.tsx'
+import { AskedList } from './asked-list.tsx'
 import { InboxMark } from './inbox-mark.tsx'
 import { AskedForItem, GroupSection, TogetherDone } from './inbox-groups.tsx'
-import { INBOX_TABS, type InboxTab, type NeedyView, type TogetherOutcome, type WaitingView } from './inbox-view.ts'
+import { INBOX_TABS, type AskedView, type InboxTab, type NeedyView, type TogetherOutcome, type WaitingView } from './inbox-view.ts'
 import { ProposalCard } from './proposal-card.tsx'
 import type { ProposalView } from './proposal-view.ts'
 import { SignInToDecide } from './sign-in-to-decide.tsx'
@@ -55,6 +56,8 @@ const inboxHref = (tab: InboxTab, meeting: string | undefined, before?: string):
 }
 
 interface WaitingProps extends Omit<Props, 'tab' | 'children'> {
+  asked: AskedView[]
+  now: number
   waiting: WaitingView
   needy: NeedyView[]
   today: Today
@@ -63,7 +66,7 @@ interface WaitingProps extends Omit<Props, 'tab' | 'children'> {
 }
 
 /** What waits, in the order in which it must be answered. Whatever comes while the page is open goes to the end of its part. */
-export const InboxPage = ({ waiting, needy, today, outcomes, ...frame }: WaitingProps) => (
+export const InboxPage = ({ asked, now, waiting, needy, today, outcomes, ...frame }: WaitingProps) => (
   <InboxFrame {...frame} tab="waiting">
     <SignInToDecide frame={frame.frame} />
     {outcomes.length > 0 && (
@@ -76,6 +79,7 @@ export const InboxPage = ({ waiting, needy, today, outcomes, ...frame }: Waiting
         <AskedForItem key={asked.card.anchor} asked={asked} />
       ))}
     </ul>
+    <AskedList asked={asked} now={now} live={!frame.meeting} />
     <div id="groups" className="inbox-list">
       {waiting.groups.map((group) => (
         <GroupSection key={group.session.id} group={group} />
@@ -84,7 +88,7 @@ export const InboxPage = ({ waiting, needy, today, outcomes, ...frame }: Waiting
     {waiting.more && (
       <p className="mt-4 text-center text-[12.5px] text-muted-foreground">More wait than are shown: they come up once these are decided.</p>
     )}
-    <div className="rounded-lg border bg-card shadow-xs [main:has([data-card=open])_&]:hidden">
+    <div className="rounded-lg border bg-card shadow-xs [main:has([data-card=open],[data-asked])_&]:hidden">
       <Empty icon={<Icon name="inbox" />} title="Nothing waits for you">
         <DecidedToday today={today} />
       </Empty>

@@ -13,6 +13,17 @@ export interface WaitingView {
   more: boolean
 }
 
+/** A question to a person. */
+export interface AskedView {
+  session: { id: string; title: string }
+  /** Of the message that asks. */
+  sequence: number
+  at: string
+  by: Team
+  /** Its beginning, as plain text. */
+  text: string
+}
+
 /** What a running agent asks permission for, and in which session. */
 export interface AskedFor {
   session: { id: string; title: string }

@@ -27,7 +27,7 @@ export const TYPE_LABELS: Record<EventType, { plural: string; one: string }> = {
   tool_response: { plural: 'Tool results', one: 'tool result' },
   tool_call: { plural: 'Tool calls', one: 'tool call' },
   reasoning: { plural: 'Reasoning', one: 'reasoning' },
-  system: { plural: 'Joins, renames, conclusions', one: 'event' },
+  system: { plural: 'Boards, decisions, joins', one: 'event' },
   compaction: { plural: 'Compactions', one: 'compaction' },
   runtime: { plural: 'Runtime notes', one: 'runtime' },
   unknown: { plural: 'Other', one: 'other' },

@@ -149,6 +149,7 @@ const NoHits = ({ search: { query, session, type, by, from, to, page } }: { sear
           <a href={searchHref({ query, type: 'all' })} className="text-foreground underline underline-offset-2">
             search everywhere
           </a>
+          {type === '' && ', boards, decisions and tool calls too'}
         </>
       )}
       .

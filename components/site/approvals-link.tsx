@@ -15,11 +15,9 @@ export const ApprovalsLink = ({ waiting }: { waiting: number }) => (
         {waiting > MOST_SHOWN ? `${MOST_SHOWN}+` : waiting}
       </span>
     )}
-    <span className="sr-only">{waiting === 0 ? 'Approvals' : waitingWords(waiting)}</span>
+    <span className="sr-only">{waiting === 0 ? 'Approvals' : `Approvals, ${waiting} waiting`}</span>
   </LinkButton>
 )
-
-const waitingWords = (waiting: number) => `${waiting} ${waiting === 1 ? 'approval' : 'approvals'} waiting`
 
 /** A page's title with the number that waits, as public/counted.js keeps it. */
 export const counted = (title: string, waiting: number): string => (waiting === 0 ? title : `(${waiting}) ${title}`)

@@ -51,6 +51,7 @@ export const eventKinds: readonly EventKind[] = [
     summary: 'an item can be claimed again',
     icon: 'resume',
     subject: 'team',
+    saysWhy: true,
     words: ({ title, reason }) => `${REASONS[String(reason)] ?? 'released'} ${quoted(title)}`,
     link: linkTo,
   },

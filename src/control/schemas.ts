@@ -55,10 +55,18 @@ export const changes = z.object({ files: z.int().min(0), added: z.int().min(0), 
 export const interruptedBy = z.object({ message_id: z.string(), tool_name: z.string(), input: z.unknown() })
 export const promptedBy = z.object({ kind: z.enum(['person', 'key', 'agent']), name: z.string(), session_id: z.string().nullable() })
 
+/** Somebody has stopped the session's agent: nothing goes on until manage_session starts it. */
+export const held = z.object({ by: z.string().nullable(), since: time.nullable() })
+/** A person is asked to allow something, and the task waits for the answer. */
+export const asksPermission = z.object({ request_id: z.string(), task_id: z.uuid(), tool_name: z.string(), since: time })
+/** What keeps a task or a session's agent from going on; absent where nothing does. */
+export const holdups = { held: held.optional(), asks_permission: asksPermission.optional() }
+
 export const task = z.object({
   task_id: z.uuid(),
   session_id: z.uuid(),
   status: z.enum(TASK_STATUSES),
+  ...holdups,
   mode: z.enum(TASK_MODES),
   prompt: z.string(),
   prompted_by: promptedBy,

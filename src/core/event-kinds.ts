@@ -19,6 +19,8 @@ export interface EventKind {
   subject?: 'by' | 'team'
   /** What happened, to stand after the name of who did it. */
   words(event: SystemEvent): string
+  /** Those words say why as well: its `reason` is a name for programs. */
+  saysWhy?: boolean
   /** The page on which a reader sees what the event is about. */
   link?(event: SystemEvent, sessionId: string): string | undefined
 }
@@ -57,6 +59,10 @@ export const subjectOf = (kinds: EventKinds, event: SystemEvent): string | undef
 export const eventLine = (kinds: EventKinds, event: SystemEvent): string =>
   `${subjectOf(kinds, event) ?? 'Somebody'} ${kindOf(kinds, event).words(event)}`
 
+/** The text with which somebody gave a reason; empty where there is none. */
+export const reasonOf = (kinds: EventKinds, event: SystemEvent): string =>
+  typeof event.reason === 'string' && !kindOf(kinds, event).saysWhy ? event.reason : ''
+
 /** One field that an event changed. */
 export interface Change {
   from: unknown
@@ -78,8 +84,8 @@ export const eventWithDetails = (kinds: EventKinds, event: SystemEvent): string 
   const said = changesOf(event).map(
     ([field, { from, to }], i) => `${i > 0 ? `${field} ` : ''}${String(from || 'none')} → ${String(to || 'none')}`,
   )
-  const reason = typeof event.reason === 'string' && event.reason !== '' ? ` “${event.reason}”` : ''
-  return `${eventLine(kinds, event)}${said.length > 0 ? `: ${said.join(', ')}` : ''}${reason}`
+  const reason = reasonOf(kinds, event)
+  return `${eventLine(kinds, event)}${said.length > 0 ? `: ${said.join(', ')}` : ''}${reason && ` “${reason}”`}`
 }
 
 /** jsonb gives an object's fields back by the length of their names, `to` before `from`. In an answer a change reads `{ from, to }`. */

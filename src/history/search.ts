@@ -78,6 +78,9 @@ interface Input {
   n_hits: number
 }
 
+const NOT_SEARCHED =
+  'Nothing was found. Boards and records were not searched: event_types ["system"] has what was planned, done, proposed and decided; search_content of the toolset records finds decisions and action items.'
+
 const search = async (context: Context, { query, within_id, event_types, n_hits: limit }: Input) => {
   const types = searchedTypes(event_types)
   const scope = await scopeOf(context, within_id)
@@ -91,7 +94,11 @@ const search = async (context: Context, { query, within_id, event_types, n_hits:
   return {
     request: { query, within_id, event_types: types, n_hits: limit },
     data: { result_count: results.length, limit, truncated: more || found.length > limit, results },
-    warnings: [...warningsOf(context, withoutSessionTerms(sessions.terms, parsed)), ...notes],
+    warnings: [
+      ...warningsOf(context, withoutSessionTerms(sessions.terms, parsed)),
+      ...notes,
+      ...(results.length + notes.length === 0 && !types.includes('system') ? [NOT_SEARCHED] : []),
+    ],
     target: targetOf(scope, parsed),
   }
 }

@@ -9,7 +9,7 @@ import type { EventKinds } from '../core/event-kinds.ts'
 import { redacted } from '../core/text.ts'
 import type { ClientProgram } from '../doors/rest/client-package.ts'
 import type { Services } from '../process/services.ts'
-import { personOf } from '../doors/http/cookies.ts'
+import { actorOf, personOf } from '../doors/http/cookies.ts'
 import { mayRead } from '../doors/http/guards.ts'
 import { bodyFrom, GUARDED, isApi, type Http } from '../doors/http/http.ts'
 import { calledScheme } from '../doors/http/origin.ts'
@@ -94,7 +94,7 @@ export const frameOf = (c: Http, { services, assets, waiting }: Site): Frame => 
     theme: THEMES.find((name) => name === theme) ?? 'system',
     person: isGuest(c, { services }) ? { name: 'Guest', role: 'guest' } : personOf(c, services),
     path: c.req.method === 'GET' ? localPath(redacted(pathname + search)) : '/',
-    waiting: mayRead(c, services) ? waiting.known : 0,
+    waiting: mayRead(c, services) ? waiting.countFor(actorOf(c, services)) : 0,
     hrefOf: (asset) => hrefOf(assets, asset),
   }
 }

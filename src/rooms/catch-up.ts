@@ -15,7 +15,7 @@ import {
   type CatchUpSection,
 } from './catch-up-sections.ts'
 import { originOf } from './origin.ts'
-import { event, maxChars, op, outlineRow, sessionId, time, version } from './schemas.ts'
+import { characterLimit, event, op, outlineRow, sessionId, time, version } from './schemas.ts'
 import { workSection } from './work/work-section.ts'
 
 const DEFAULT_CHARS = 8_000
@@ -73,9 +73,7 @@ export const catchUp = op({
   searchHint: 'go on after a context compaction',
   input: z.strictObject({
     session_id: sessionId,
-    max_chars: maxChars
-      .unwrap()
-      .min(LEAST_CHARS)
+    max_chars: characterLimit(LEAST_CHARS)
       .default(DEFAULT_CHARS)
       .describe('Longest answer you want, in characters; `omitted` counts the rest.'),
   }),

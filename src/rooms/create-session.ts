@@ -112,6 +112,7 @@ export const openSession = async (
     description,
     expectedTeams: expected_teams,
     createdByTeamId: by.teamId ?? null,
+    openedBy: context.caller.kind === 'person' ? context.caller.name : null,
     seriesId: before?.session.seriesId ?? id,
     resumedFromSessionId: before?.session.id ?? null,
     ...more,

@@ -23,6 +23,7 @@ import {
   type Participant,
   type RosterRow,
 } from '../stores/members.ts'
+import { peopleHere } from '../stores/questions.ts'
 import { setConvener, takesWrites, type Session } from '../stores/sessions.ts'
 import { bringsInvitation, joinByInvitation } from './invitations.ts'
 import { boardNow, holdsOf } from './work/open-work.ts'
@@ -122,7 +123,7 @@ const addTeam = async (
   await assertNotElsewhere(context, session, requested)
   const invitationId = await joinByInvitation(context, session.id)
   if (invitationId === undefined) context.call.locked?.()
-  const name = unusedName(requested, teams)
+  const name = unusedName(requested, teams, await peopleHere(context.queries, session.id))
   const handle = crypto.randomUUID()
   const closed = !takesWrites(session) // a row for the reader, and no event in a feed that has ended
   const end = closed
@@ -153,9 +154,9 @@ const assertNotElsewhere = async ({ services, queries }: Context, session: Sessi
   }
 }
 
-/** The name, with a number if a team that is present has it: nobody speaks under another's name. */
-export const unusedName = (name: string, teams: Participant[]): string => {
-  const taken = new Set(teams.filter(({ leftAt }) => !leftAt).map(({ teamName }) => nameKey(teamName)))
+/** The name, with a number if a team that is present or a person of the session has it: nobody speaks under another's name. */
+export const unusedName = (name: string, teams: Participant[], people: string[] = []): string => {
+  const taken = new Set([...teams.filter(({ leftAt }) => !leftAt).map(({ teamName }) => teamName), ...people].map(nameKey))
   if (!taken.has(nameKey(name))) return name
   for (let n = 2; ; n++) if (!taken.has(nameKey(`${name} (${n})`))) return `${name} (${n})`
 }
@@ -193,7 +194,7 @@ export const leaveSession = op({
   },
 })
 
-/** All teams, with those that left. `team_id` is the public handle, never a credential. */
+/** All teams, with those that left; `people`: the names of those who can be asked in `to`. `team_id` is the public handle, never a credential. */
 export const listParticipants = op({
   name: 'list_participants',
   summary:
@@ -203,14 +204,16 @@ export const listParticipants = op({
   effect: 'read',
   searchHint: 'who is in the session',
   input: z.strictObject({ session_id: sessionId }),
-  output: z.object({ participants: z.array(holder), expected_teams: z.int(), waiting_for: z.int() }),
+  output: z.object({ participants: z.array(holder), people: z.array(z.string()), expected_teams: z.int(), waiting_for: z.int() }),
   refuses: ['not_found'],
   async run({ services, queries, caller }, { session_id }) {
     const [session, teams] = await Promise.all([existingSession(queries, session_id), roster(queries, session_id)])
+    const people = await peopleHere(queries, session_id)
     const board = await boardNow(services, queries, session_id)
     const self = caller.kind === 'team' ? caller.member.teamId : undefined
     return {
       participants: teams.map((row) => ({ ...participantOf(services, row, session, self), holds: holdsOf(board, row.teamId) })),
+      people: people.toSorted(),
       expected_teams: session.expectedTeams,
       waiting_for: missingTeams(session, teams),
     }

@@ -38,19 +38,23 @@ export const section = kibibytes(64)
 export const DOC_LIMIT_BYTES = 512 * KIB
 export const DOC_BODY_BYTES = 4 * 1024 * KIB // 512 KiB of text can take several times as much as JSON
 
-/** A position in the log: a number, or its digits. */
-export const cursor = z
-  .union(
-    [
-      z.int().min(0),
-      z
-        .string()
-        .regex(/^\d{1,15}$/)
-        .transform(Number),
-    ],
-    { error: ({ input }) => (input === undefined ? 'is required (a whole number)' : 'must be a whole number, 0 or more') },
-  )
-  .meta({ type: 'integer', minimum: 0 })
+/** A whole number, 0 or more, or its digits. `missing`: what is said where there is none. */
+export const wholeNumber = (missing = 'is required (a whole number)') =>
+  z
+    .union(
+      [
+        z.int().min(0),
+        z
+          .string()
+          .regex(/^\d{1,15}$/)
+          .transform(Number),
+      ],
+      { error: ({ input }) => (input === undefined ? missing : 'must be a whole number, 0 or more') },
+    )
+    .meta({ type: 'integer', minimum: 0 })
+
+/** A position in the log. */
+export const cursor = wholeNumber()
 
 const TOO_LONG = 'must have at most 32 KiB. Put what is longer into the document, and say where it stands'
 const messageText = z
@@ -78,13 +82,9 @@ export const limit = z
 
 export const LEAST_CHARS = 1_000 // fewer leave no room for the outline of what was cut
 
-/** The most characters that a caller wants in an answer. */
-export const maxChars = z
-  .int()
-  .min(LEAST_CHARS)
-  .max(1_000_000)
-  .optional()
-  .describe('Longest answer you want, in characters; what is cut is marked.')
+/** The most characters that a caller wants in an answer, `least` or more. */
+export const characterLimit = (least: number) => z.int().min(least).max(1_000_000)
+export const maxChars = characterLimit(LEAST_CHARS).optional().describe('Longest answer you want, in characters; what is cut is marked.')
 
 export const version = z.int().min(0)
 export const time = z.iso.datetime()

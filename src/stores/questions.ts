@@ -1,4 +1,4 @@
-// Questions (posts with expects_reply) and what was replied to them, read without their texts; and which people can be asked.
+// Questions (posts with expects_reply) and what was replied to them; and which people can be asked.
 import type { Queries } from '../../db/database.ts'
 import { plainArray } from '../../db/arrays.ts'
 
@@ -34,21 +34,49 @@ export const newestQuestions = ({ query }: Queries, sessionId: string): Promise<
     [sessionId],
   )
 
-/** All replies to these messages, in their order. */
-export const repliesTo = async ({ query }: Queries, sessionId: string, ids: string[]): Promise<Reply[]> =>
+/** All replies to these messages of one session, in their order. */
+export const repliesTo = (queries: Queries, sessionId: string, ids: string[]): Promise<Reply[]> => repliesIn(queries, [sessionId], ids)
+
+/** All replies to these messages of these sessions, in the order of each session. */
+export const repliesIn = async ({ query }: Queries, sessionIds: string[], ids: string[]): Promise<Reply[]> =>
   ids.length === 0
     ? []
-    : query(`select ${HEAD}, reply_to, expects_reply from events where session_id = $1 and reply_to = any($2::uuid[]) order by sequence`, [
-        sessionId,
-        plainArray(ids),
-      ])
+    : query(
+        `select ${HEAD}, reply_to, expects_reply from events where session_id = any($1::uuid[]) and reply_to = any($2::uuid[]) order by sequence`,
+        [plainArray(sessionIds), plainArray(ids)],
+      )
 
-/** The names of the people who have written in a session, in its feed or its document. The first line reads the index events_of_people. */
+/** The names of the people of a session: who opened it, and who has written in its feed or its document. The first line reads the index
+ *  events_of_people. */
 export const peopleHere = async ({ query }: Queries, sessionId: string): Promise<string[]> => {
   const rows = await query<{ name: string }>(
     `select author_name as name from events where session_id = $1 and author = 'person' and source_line is null and author_name is not null
-     union select written_by from session_doc_history where session_id = $1 and written_by_team_id is null`,
+     union select written_by from session_doc_history where session_id = $1 and written_by_team_id is null
+     union select opened_by from sessions where id = $1 and opened_by is not null`,
     [sessionId],
   )
   return rows.map(({ name }) => name)
 }
+
+/** A question to people, in a session that goes on. */
+export interface QuestionToPeople extends Question {
+  session_id: string
+  title: string
+  /** Of the team that asks. */
+  hue: number | null
+  at: string
+  /** Its beginning. */
+  text: string
+}
+
+const TEXT_CUT = 500
+// The last line reads the index events_asking_people, which holds nothing else.
+const TO_PEOPLE = `
+select e.session_id, s.title, p.hue, e.at, left(e.content->>'text', ${TEXT_CUT}) as text, e.id, e.sequence, e.author, e.author_name as team,
+  e.posted_by_team_id, e.to_team_ids as "to", e.content->'to_people' as to_people
+from events e join sessions s on s.id = e.session_id and s.source = 'room' and s.status = 'active' and s.archived_at is null
+left join participants p on p.session_id = e.session_id and p.team_id = e.posted_by_team_id
+where e.expects_reply and e.content ? 'to_people' order by e.at desc limit ${MOST_QUESTIONS}`
+
+/** The newest 1,000 questions to people, of all sessions that go on, answered or not, the newest first. */
+export const questionsToPeople = ({ query }: Queries): Promise<QuestionToPeople[]> => query(TO_PEOPLE)

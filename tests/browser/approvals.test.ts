@@ -266,7 +266,7 @@ test('with a password on the pages the inbox, a card and the number that waits a
     const cookie = entered.headers.getSetCookie()[0]!.split(';')[0]!
     const seen = await (await fetch(`${closed.url}/approvals`, { headers: { cookie } })).text()
     expect(seen).toContain('Freeze the syntax')
-    expect(seen).toContain('1 approval waiting')
+    expect(seen).toContain('Approvals, 1 waiting')
     const form = new URLSearchParams({ act: 'approve' })
     expect((await fetch(`${closed.url}/approvals/${one}`, { method: 'POST', headers: { cookie }, body: form })).status).toBe(403)
   } finally {
@@ -289,7 +289,7 @@ test('what an agent asks leave for stands first, and is answered there', () =>
     await asked.waitFor(SOON)
     await page.locator(`#approvals-link[data-waiting="${waiting + 1}"]`).waitFor(SOON)
     await page.waitForFunction((title) => document.title === title, `(${waiting + 1}) Approvals · Parley`, SOON)
-    expect(await page.getByRole('link', { name: `${waiting + 1} approvals waiting` }).count()).toBe(1)
+    expect(await page.getByRole('link', { name: `Approvals, ${waiting + 1} waiting` }).count()).toBe(1)
     await asked.focus()
     await page.keyboard.press('a')
     await asked.getByText('Allowed by Robin').waitFor(SOON)

@@ -4,7 +4,7 @@ import { thatCanBeCut } from '../support/proxy.ts'
 import { violations } from '../support/axe.ts'
 import { MOBILE, withSite } from '../support/site.ts'
 
-const { parley, using, asRobin } = withSite()
+const { parley, using, robin, asRobin } = withSite()
 
 const room = async () => {
   const { post } = parley
@@ -143,6 +143,55 @@ for (const script of [true, false])
       expect(await answers.count()).toBe(0)
       expect(complaints).toEqual([])
     }))
+
+const SOON = { timeout: 10_000 }
+const waitsFor = (page: Page, waiting: number) => page.locator(`#approvals-link[data-waiting="${waiting}"]`).waitFor(SOON)
+
+test('what a person is asked stands in the inbox and in the header of that person alone, wherever it was asked, until it is answered', () =>
+  using({}, async (page, complaints) => {
+    const [here, there] = [await room(), await room()]
+    await page.goto(here.path)
+    await asRobin(page, here.path)
+    const written = { method: 'POST', headers: { cookie: await robin() }, body: 'I am here.' }
+    for (const { path } of [here, there]) expect((await fetch(`${parley.url}/api${path}/messages`, written)).status).toBe(200)
+    const before = Number(await page.locator('#approvals-link').getAttribute('data-waiting'))
+    const ask = (of: typeof here, text: string) => of.say(of.alex, text, { to: ['Robin'], expects_reply: true })
+    await follow(page, here.path)
+    const first = await ask(here, 'Shall we **ship** it?')
+    await waitsFor(page, before + 1)
+    await page.goto('/approvals')
+    const asked = page.locator('#asked li')
+    await asked.filter({ hasText: 'Shall we ship it?' }).waitFor()
+    const second = await ask(there, 'And when?')
+    await asked.filter({ hasText: 'And when?' }).waitFor(SOON)
+    await waitsFor(page, before + 2)
+    expect(await asked.allInnerTexts()).toEqual([
+      expect.stringContaining("Alex's Team asks in Shipping the parser"),
+      expect.stringContaining('And when?'),
+    ])
+    expect(await violations(page)).toEqual([])
+    await using({}, async (stranger) => {
+      await stranger.goto('/approvals')
+      expect(await stranger.locator('#asked li').count()).toBe(0)
+      await waitsFor(stranger, before)
+    })
+    await page.goto(`/approvals?meeting=${there.path.split('/').at(-1)}`)
+    expect(await page.locator('[data-asked]').allInnerTexts()).toEqual([expect.stringContaining('And when?')])
+    await follow(page, '/approvals')
+    await there.say(there.alex, 'Never mind.', { reply_to: second.message_id })
+    await asked.filter({ hasText: 'And when?' }).waitFor({ state: 'detached', ...SOON })
+    expect(await asked.getByRole('link', { name: 'Shipping the parser' }).getAttribute('href')).toBe(
+      `${here.path}?around=${first.cursor}#m${first.cursor}`,
+    )
+    await asked.getByRole('link', { name: 'Answer' }).click()
+    await page.locator('#composer', { hasText: `Answers Alex's Team, #${first.cursor}` }).waitFor()
+    await page.locator('#message').fill('Yes.')
+    await page.getByRole('button', { name: 'Send' }).click()
+    await waitsFor(page, before)
+    await page.goto('/approvals')
+    expect(await page.locator('[data-asked]').count()).toBe(0)
+    expect(complaints).toEqual([])
+  }))
 
 for (const script of [true, false]) {
   test(`${script ? 'with' : 'without'} script a concluded session names those who never answered`, () =>

@@ -64,24 +64,53 @@ throughEveryDoor((call, parley) => {
       expect((await done(alex('catch_up'))).asked).toEqual([])
     })
 
-    test('needs a name that is known here: a team first, else a person who has written in the feed or the document', async () => {
+    test('needs the name of a team, or of a person who has opened the session or written in its feed or document', async () => {
       const { id, alex, write } = await withNora()
       const { message, details } = await refused(
         alex('post_message', { content: 'You?', to: ['Kim'], expects_reply: true }),
         'invalid_request',
       )
       expect(details).toEqual({ field: 'to' })
-      expect(message).toContain('no person of that name has written here')
+      expect(message).toContain('no person of that name has opened this session or written here')
       const kim = await personOf(parley(), 'Kim', id)
       await done(kim('append_to_session_doc', { text: '- Mine.' }))
       await say(alex, 'You?', { to: ['Kim'], expects_reply: true })
-      const namesake = await done(call('join_session', { session_id: id, team_name: 'Nora' }))
-      const { message_id } = await say(alex, 'Which of you?', { to: ['Nora'], expects_reply: true })
-      const [row] = (await done(alex('get_history', { message_id }))).messages
-      expect([row.to, row.to_people]).toEqual([[namesake.handle], undefined])
+      expect((await done(alex('list_participants'))).people).toEqual(['Kim', 'Nora'])
       await write('I have left no trace in another session.')
       const other = await room(call)
       await refused(other.alex('post_message', { content: 'You?', to: ['Nora'] }), 'invalid_request')
+    })
+
+    test('reaches a person who has opened the session and said nothing', async () => {
+      const person = await cookieOf(parley(), { name: 'Opener', role: 'person' })
+      const { session_id } = await done(viaRest(parley())('control.create_session', { title: 'Opened' }, { person }))
+      const team = (await done(call('join_session', { session_id, team_name: 'Bea' }))).team_id
+      expect((await done(call('list_participants', { session_id }, { team }))).people).toEqual(['Opener'])
+      const { message_id } = await done(
+        call('post_message', { session_id, content: 'Ship it?', to: 'opener', expects_reply: true }, { team }),
+      )
+      const [row] = (await done(call('get_history', { session_id, message_id }, { team }))).messages
+      expect([row.to, row.to_people]).toEqual([undefined, ['Opener']])
+    })
+
+    test('is not taken by a team of the same name: one that comes later has a number, one that was there first is asked beside the person', async () => {
+      const { id, alex } = await withNora()
+      const asked = async (to: string[]) => {
+        const { message_id, warnings } = await say(alex, 'Which of you?', { to, expects_reply: true })
+        const [row] = (await done(alex('get_history', { message_id }))).messages
+        return [row.to, row.to_people, warnings]
+      }
+      const later = await done(call('join_session', { session_id: id, team_name: 'NORA' }))
+      expect(later.team_name).toBe('NORA (2)')
+      expect(await asked(['Nora'])).toEqual([undefined, ['Nora'], undefined])
+      const first = await done(call('join_session', { session_id: id, team_name: 'Kim' }))
+      expect([first.team_name, await asked(['kim'])]).toEqual(['Kim', [[first.handle], undefined, undefined]])
+      const kim = await personOf(parley(), 'Kim', id)
+      await done(kim('post_message', { content: 'I am here, too.' }))
+      expect(await asked(['kim'])).toEqual([[first.handle], ['Kim'], undefined])
+      expect(await asked([first.handle])).toEqual([[first.handle], undefined, undefined])
+      await done(call('leave_session', { session_id: id }, { team: first.team_id }))
+      expect(await asked(['Kim'])).toEqual([undefined, ['Kim'], undefined])
     })
   })
 })

@@ -177,6 +177,20 @@ It ships.
       },
     )
 
+    test('says in words why work can be claimed again', async () => {
+      const { id, alex, bea } = await begin()
+      const [item] = (await done(alex('plan_work', { items: [{ title: 'Build the lexer' }] }))).items
+      for (const seat of [alex, bea]) {
+        await done(seat('claim_work', { item_id: item.item_id }))
+        if (seat === alex) await done(seat('update_work', { item_id: item.item_id, status: 'open', note: 'No time.' }))
+      }
+      await done(alex('update_work', { item_id: item.item_id, status: 'open' }))
+      const feed = (await (await get(`/sessions/${id}.md`)).text()).split('\n## Feed\n')[1]!
+      expect(feed).toMatch(/· Alex's Team handed back “Build the lexer”\*\n/)
+      expect(feed).toMatch(/· Bea's Team lost “Build the lexer”\*\n/)
+      expect(feed).not.toMatch(/[a-z]_[a-z]/)
+    })
+
     test('and the rows hold no credential', async () => {
       const { id, alex, bea } = await begin()
       await say(alex, `for ${bea.handle}`, { to: [bea.handle] })

@@ -36,7 +36,17 @@ throughEveryDoor((call, _, transport) => {
     expect(misnamed.message).toStartWith('unknown argument upto; the arguments are session_id, cursor')
     expect((await refused(alex('ack_messages', {}), 'invalid_request')).message).toBe('cursor: is required (a whole number)')
     const { message } = await refused(alex('update_session_doc', { content: 'x', expected_version: 'one' }), 'invalid_request')
-    expect(message).toBe('expected_version: must be a number')
+    expect(message).toBe('expected_version: must be a whole number, 0 or more')
+  })
+
+  test('a version may be a text of digits, as a cursor may, and a limit that is too small is said once', async () => {
+    const { alex } = await room(call)
+    for (const [n, expected_version] of ['0', 1].entries())
+      expect((await done(alex('update_session_doc', { content: `version ${n + 1}`, expected_version }))).version).toBe(n + 1)
+    expect(await done(alex('read_session_doc', { version: '1' }))).toMatchObject({ content: 'version 1', version: 1 })
+    await done(alex('post_message', { content: 'hello', expected_cursor: '1' }))
+    const { message } = await refused(alex('catch_up', { max_chars: 10 }), 'invalid_request')
+    expect(message).toBe('max_chars: must be at least 2000')
   })
 
   test('the refusal of a message that is too long says where to put it, in either form', async () => {

@@ -126,7 +126,7 @@ onOneEngine((parley) => {
   describe('markdown that is refused changes nothing, and the answer, in JSON, says what to do', () => {
     test.each([
       ['', 'a text', {}, 'expected_version', /the version you read .*\?expected_version=N/],
-      ['?expected_version=one', 'a text', {}, 'expected_version', /expected_version: must be a number/],
+      ['?expected_version=one', 'a text', {}, 'expected_version', /expected_version: must be a whole number/],
       ['?expected_version=0', '', {}, 'content', /the body is empty.* send it as JSON/],
       ['?expected_version=0&content=x', 'a text', {}, 'content', /leave it out of the URL/],
       ['?expected_version=0&sektion=Goals', 'a text', {}, 'sektion', /the arguments are session_id, content, expected_version, section/],

@@ -295,6 +295,17 @@ throughHistory((ask, parley) => {
       expect(warnings[0]).toEndWith(`GET /api/sessions/${id}/handoff.md.`)
     })
 
+    test('whose board alone has it is found once its events are asked for, which an empty answer says', async () => {
+      const said = word()
+      const { alex } = await room(viaRest(parley()))
+      await done(alex('plan_work', { items: [{ title: `Build ${said}` }] }))
+      await settled()
+      const { data, warnings } = await ask('search_sessions', { query: said })
+      expect([data.results, warnings]).toEqual([[], [expect.stringContaining('event_types ["system"]')]])
+      const asked = await ask('search_sessions', { query: said, event_types: ['system'] })
+      expect([asked.data.result_count, asked.warnings]).toEqual([1, []])
+    })
+
     test('in which nothing was said is told of, with its id', async () => {
       const said = word()
       const { id } = await room(viaRest(parley()), { title: `About ${said}` })

@@ -20,6 +20,7 @@ const SESSIONS: Record<keyof typeof sessions.$inferSelect, Meaning> = {
   description: DECIDES,
   status: DECIDES,
   createdByTeamId: NO,
+  openedBy: NO,
   convenerTeamId: NO,
   createdAt: NO,
   updatedAt: NO,

@@ -1,6 +1,7 @@
 // How it is with a session: does it work, wait for somebody, has it failed, or has it nothing to do?
 import type { Queries } from '../../../db/database.ts'
 import type { Session } from '../../stores/sessions.ts'
+import { agentOf } from '../../stores/control/agents.ts'
 import { listTasksOf } from '../../stores/control/session-tasks.ts'
 import type { Task } from '../../stores/control/tasks.ts'
 
@@ -13,11 +14,17 @@ export const stateOf = async (queries: Queries, session: Session): Promise<WorkS
   const [newest] = await listTasksOf(queries, session.id, { limit: 1 })
   const [running] = await listTasksOf(queries, session.id, { status: 'running', limit: 1 })
   if (running) return ofRunning(queries, running)
-  if (newest?.status === 'queued') return { name: 'waiting', because: 'a prompt is queued and no runner has taken it yet' }
+  if (newest?.status === 'queued') return { name: 'waiting', because: await whyQueued(queries, session) }
   if (newest?.interruptedBy)
     return { name: 'waiting', because: `${newest.interruptedBy.tool_name} asks for an answer [${newest.interruptedBy.message_id}]` }
   if (session.agentStatus === 'failed') return { name: 'failed', because: newest?.error?.message ?? 'the agent failed' }
   return { name: 'idle', because: newest ? `the last task is ${newest.status}` : 'nothing was asked of it' }
+}
+
+const whyQueued = async (queries: Queries, { id }: Session): Promise<string> => {
+  const agent = await agentOf(queries, id)
+  if (!agent?.held) return 'a prompt is queued and no runner has taken it yet'
+  return `a prompt is queued, and its agent was stopped${agent.heldBy === null ? '' : ` by ${agent.heldBy}`}`
 }
 
 const ofRunning = async ({ query }: Queries, { id, runnerId }: Task): Promise<WorkState> => {

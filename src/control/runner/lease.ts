@@ -4,7 +4,7 @@ import type { Services } from '../../process/services.ts'
 import { perform } from '../../operations/perform.ts'
 import { overdueOrders } from '../../stores/control/agents.ts'
 import { LEASE_S } from '../../stores/control/runners.ts'
-import { overdueTasks, queuedInClosed } from '../../stores/control/tasks.ts'
+import { overdueTasks, openInClosed } from '../../stores/control/tasks.ts'
 import { overdueRequests } from '../../stores/control/permission-requests.ts'
 import { decide, NO_ANSWER, NOBODY } from '../permissions/decide.ts'
 import { failTask } from '../tasks/fail-task.ts'
@@ -34,7 +34,7 @@ export const leaseJob = (services: Services, leaseMs = LEASE_S * 1_000): Job => 
     async run() {
       for (const request of await overdueRequests(database, config.PERMISSION_WAIT))
         await perform(decide, services, call, { ...request, allow: false, by: NOBODY, message: NO_ANSWER })
-      for (const task_id of await queuedInClosed(database))
+      for (const task_id of await openInClosed(database))
         await perform(failTask, services, call, { task_id, status: 'interrupted', ...CLOSED })
       if (!mayHaveCalled()) return
       for (const { id, lost } of await overdueTasks(database, config.TASK_TIMEOUT)) {
@@ -46,6 +46,6 @@ export const leaseJob = (services: Services, leaseMs = LEASE_S * 1_000): Job => 
   }
 }
 
-const CLOSED = { code: 'session_closed', message: 'The session was concluded before this prompt was reached.' }
+const CLOSED = { code: 'session_closed', message: 'The session was concluded before this prompt was reached or answered.' }
 
 const timedOut = (seconds: number) => ({ code: 'timed_out', message: `The task ran for longer than ${seconds} seconds and was ended.` })

@@ -33,8 +33,8 @@ export const agentFields = {
 }
 
 /** Whoever calls convenes the session, with the token in the answer; of a person's session its agent does, else the first team that joins. Made
- *  with an agent's key it is a child of that agent's session. With `initial_prompt` the work begins at once. 400 for an agent without a
- *  worktree, 404 for an unknown worktree or repository, 429 past 50 open tasks and 8 generations. */
+ *  with an agent's key it is a child of that agent's session. With `initial_prompt` the work begins at once. 400 for an agent or a
+ *  prompt without a worktree, 404 for an unknown worktree or repository, 429 past 50 open tasks and 8 generations. */
 export const createSession = op({
   name: 'create_session',
   summary:
@@ -71,6 +71,7 @@ export const createSession = op({
   async run(context, input) {
     const { queries, caller } = context
     const plan = await planOf(context, input)
+    if (!plan && input.initial_prompt !== undefined) refuse('invalid_request', NOBODY_TO_PROMPT, { field: 'initial_prompt' })
     const opened = await openWithAgent(context, { ...input, parent: ownSession(caller) ?? null }, plan)
     const session = (await sessionById(queries, opened.id))!
     const task =
@@ -91,6 +92,9 @@ export const createSession = op({
     }
   },
 })
+
+const NOBODY_TO_PROMPT =
+  'initial_prompt is for an agent, and an agent needs a worktree: name a worktree_id, or repo_full_name and branch. list_worktrees has them.'
 
 export interface NewAgentSession {
   title: string

@@ -7,6 +7,7 @@ import { listTasksOf, usageOf } from '../../stores/control/session-tasks.ts'
 import { controlRows, relativesOf, sessionDetails } from '../../stores/control/sessions.ts'
 import { worktreeById } from '../../stores/control/worktrees.ts'
 import type { Session } from '../../stores/sessions.ts'
+import { readHoldups } from '../holdups.ts'
 import { reachedSession } from '../reach.ts'
 import { error, op, sessionId, task, toolRoute, usage } from '../schemas.ts'
 import { taskInList } from '../tasks/task-answer.ts'
@@ -54,10 +55,15 @@ export const getSession = op({
 })
 
 /** All that `get_session` says of a session. */
-export const wholeAnswer = async ({ queries }: Pick<Context, 'queries'>, session: Session): Promise<z.infer<typeof wholeSession>> => {
+export const wholeAnswer = async (
+  context: Pick<Context, 'queries' | 'services'>,
+  session: Session,
+): Promise<z.infer<typeof wholeSession>> => {
   const { id } = session
+  const { queries } = context
   const [row] = await controlRows(queries, [id])
-  const shown = sessionOf(row!, (await relativesOf(queries, [id])).get(id)!)
+  const holdups = (await readHoldups(context, [id])).get(id)
+  const shown = sessionOf(row!, (await relativesOf(queries, [id])).get(id)!, holdups)
   const agent = await agentOf(queries, id)
   const place = session.worktreeId === null ? undefined : await worktreeById(queries, session.worktreeId)
   const { message_count, ...origin } = await sessionDetails(queries, id)
@@ -74,7 +80,7 @@ export const wholeAnswer = async ({ queries }: Pick<Context, 'queries'>, session
     git_state: place ? { branch: place.branch, head: place.head, dirty: place.dirty } : null,
     context_files: agent?.contextFiles ?? [],
     mcp_servers: mcpServersNamed(agent?.mcpServers ?? []),
-    tasks: tasks.map(taskInList),
+    tasks: tasks.map((task) => taskInList(task, holdups)),
     genealogy: { ...shown.genealogy, ...origin },
     message_count,
     usage: own,

@@ -1,11 +1,11 @@
 // The sessions of this server, those with agents and those without.
 import { z } from 'zod'
 import { key, person } from '../../operations/callers.ts'
-import { listControlRows, relativesOf } from '../../stores/control/sessions.ts'
+import { listControlRows } from '../../stores/control/sessions.ts'
 import { pageFields, pageOf, readCursor } from '../../operations/list-cursor.ts'
 import { ownSession } from '../reach.ts'
 import { agentStatus, listCursor, listLimit, op, toolRoute } from '../schemas.ts'
-import { sessionOf, sessionRow } from './session-answer.ts'
+import { sessionRow, sessionsOf } from './session-answer.ts'
 
 /** The newest first. An agent's key sees its own session and what is below it. 400 for a cursor that is none. */
 export const listSessions = op({
@@ -25,20 +25,16 @@ export const listSessions = op({
   }),
   output: z.object({ sessions: z.array(sessionRow), ...pageFields }),
   refuses: ['forbidden'],
-  async run({ queries, caller }, { status, include_archived, limit, cursor }) {
+  async run(context, { status, include_archived, limit, cursor }) {
     const filter = {
       status,
       archived: include_archived,
-      below: ownSession(caller),
+      below: ownSession(context.caller),
       after: readCursor(cursor, { status, include_archived }),
       limit,
     }
-    const rows = await listControlRows(queries, filter)
+    const rows = await listControlRows(context.queries, filter)
     const { shown, ...page } = pageOf(rows, limit, ({ created_at: at, session_id: id }) => ({ at, id }), { status, include_archived })
-    const relatives = await relativesOf(
-      queries,
-      shown.map(({ session_id }) => session_id),
-    )
-    return { sessions: shown.map((row) => sessionOf(row, relatives.get(row.session_id)!)), ...page }
+    return { sessions: await sessionsOf(context, shown), ...page }
   },
 })

@@ -44,8 +44,10 @@ export const manageSession = op({
 })
 
 const stop = async (context: Context, { id }: Session) => {
-  if (!(await agentOf(context.queries, id))) refuse('conflict', 'This session has no agent that could be stopped.')
-  await setAgent(context.queries, id, { held: true })
+  const agent = await agentOf(context.queries, id)
+  if (!agent) return refuse('conflict', 'This session has no agent that could be stopped.')
+  const by = { heldBy: nameOf(context.caller), heldAt: context.services.clock.nowText() }
+  if (!agent.held) await setAgent(context.queries, id, { held: true, ...by })
   await interruptRunning(context, id)
 }
 
@@ -55,7 +57,7 @@ const start = async (context: Context, session: Session) => {
     await setArchived(queries, session.id, false)
     await context.append(session.id, { event: 'session_restored', by: nameOf(caller) }, { evenClosed: true })
   }
-  await setAgent(queries, session.id, { held: false })
+  await setAgent(queries, session.id, { held: false, heldBy: null, heldAt: null })
   const place = session.worktreeId === null ? undefined : await worktreeById(queries, session.worktreeId)
   if (place) context.moved(runnerTopic(place.runner_id), Date.now())
 }

@@ -2,7 +2,9 @@
 import { z } from 'zod'
 import type { Context } from '../../operations/context.ts'
 import { controlRows, relativesOf, type ControlRow, type Relatives } from '../../stores/control/sessions.ts'
-import { agentStatus, promptedBy, time } from '../schemas.ts'
+import type { Holdups } from '../../stores/control/holdups.ts'
+import { ofSession, readHoldups } from '../holdups.ts'
+import { agentStatus, holdups, promptedBy, time } from '../schemas.ts'
 
 export const genealogy = z.object({
   parent_session_id: z.uuid().nullable(),
@@ -17,6 +19,7 @@ export const sessionRow = z.object({
   repo_full_name: z.string().nullable(),
   branch: z.string().nullable(),
   status: agentStatus.nullable(),
+  ...holdups,
   archived_at: time.nullable(),
   current_branch: z.string().nullable(),
   created_at: time,
@@ -28,12 +31,13 @@ export const sessionRow = z.object({
 })
 export type SessionRow = z.infer<typeof sessionRow>
 
-export const sessionOf = (row: ControlRow, { children, forks }: Relatives): SessionRow => ({
+export const sessionOf = (row: ControlRow, { children, forks }: Relatives, found: Holdups | undefined): SessionRow => ({
   session_id: row.session_id,
   title: row.title,
   repo_full_name: row.repo_full_name,
   branch: row.branch,
   status: row.agent_status,
+  ...ofSession(found),
   archived_at: row.archived_at,
   current_branch: row.current_branch,
   created_at: row.created_at,
@@ -49,8 +53,13 @@ export const sessionOf = (row: ControlRow, { children, forks }: Relatives): Sess
   prompted_by: row.prompted_by,
 })
 
-/** The session of this id, which exists. */
-export const sessionAnswer = async ({ queries }: Pick<Context, 'queries'>, id: string): Promise<SessionRow> => {
-  const [[row], relatives] = await Promise.all([controlRows(queries, [id]), relativesOf(queries, [id])])
-  return sessionOf(row!, relatives.get(id)!)
+/** The sessions of these rows. */
+export const sessionsOf = async (context: Pick<Context, 'queries' | 'services'>, rows: ControlRow[]): Promise<SessionRow[]> => {
+  const ids = rows.map(({ session_id }) => session_id)
+  const [relatives, found] = await Promise.all([relativesOf(context.queries, ids), readHoldups(context, ids)])
+  return rows.map((row) => sessionOf(row, relatives.get(row.session_id)!, found.get(row.session_id)))
 }
+
+/** The session of this id, which exists. */
+export const sessionAnswer = async (context: Pick<Context, 'queries' | 'services'>, id: string): Promise<SessionRow> =>
+  (await sessionsOf(context, await controlRows(context.queries, [id])))[0]!

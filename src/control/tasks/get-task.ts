@@ -5,6 +5,7 @@ import type { Context } from '../../operations/context.ts'
 import { holdFor } from '../../operations/hold.ts'
 import { isFinal, taskById, type Task } from '../../stores/control/tasks.ts'
 import { messagesAfter } from '../messages/readable.ts'
+import { readHoldups } from '../holdups.ts'
 import { reachedTask } from '../reach.ts'
 import { maxChars, op, task, taskId, timeoutMs, toolRoute } from '../schemas.ts'
 import { taskTopic } from '../topics.ts'
@@ -22,7 +23,7 @@ export const taskAtItsEnd = async ({ services, call }: Context, task: Task, time
   return ended ?? (await taskById(services.database, task.id)) ?? task
 }
 
-/** Waits at most `timeout_ms` for the task's end. `messages` is what was said and done for it, as a person would see it. 404 for a task that
+/** Waits at most `timeout_ms` for the task's end; `held` and `asks_permission` say that it cannot go on by itself. `messages` is what was said and done for it, as a person would see it. 404 for a task that
  *  the key does not reach. */
 export const getTask = op({
   name: 'get_task',
@@ -48,6 +49,7 @@ export const getTask = op({
       taskId: found.id,
       maxChars: max_chars,
     })
-    return { task: taskAnswer(found), messages: said.messages, has_more: said.hasMore }
+    const holdups = await readHoldups({ ...context, queries: context.services.database }, [found.sessionId])
+    return { task: taskAnswer(found, holdups.get(found.sessionId)), messages: said.messages, has_more: said.hasMore }
   },
 })

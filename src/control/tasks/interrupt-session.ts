@@ -2,10 +2,12 @@
 import { z } from 'zod'
 import { key, person } from '../../operations/callers.ts'
 import type { Context } from '../../operations/context.ts'
-import { lockOpenTasks, runningTask, setTask } from '../../stores/control/tasks.ts'
+import { lockOpenTasks, openTasks, runningTask, setTask } from '../../stores/control/tasks.ts'
+import type { Session } from '../../stores/sessions.ts'
 import { reachedLocked } from '../reach.ts'
 import { op, sessionId, toolRoute } from '../schemas.ts'
 import { runnerTopic } from '../topics.ts'
+import { endTask } from './end-task.ts'
 
 /** Asks the runner of the running task to stop it; the task ends as `interrupted` within seconds. False when nothing runs. */
 export const interruptRunning = async (context: Context, session: string): Promise<boolean> => {
@@ -17,7 +19,15 @@ export const interruptRunning = async (context: Context, session: string): Promi
   return true
 }
 
-/** `interrupted` is false when nothing runs. What is queued stays queued. */
+// Without an agent prompts wait for teams, each for its own answer, which may never come.
+const giveUpAnswers = async (context: Context, session: Session): Promise<boolean> => {
+  const waiting = (await openTasks(context.queries, session.id)).filter(({ runnerId }) => runnerId === null)
+  for (const task of waiting) await endTask(context, session, task, { status: 'interrupted' })
+  return waiting.length > 0
+}
+
+/** `interrupted` is false when nothing runs. What is queued stays queued. In a session without an agent the prompts that wait for a team's
+ *  answer end. */
 export const interruptSession = op({
   name: 'interrupt_session',
   summary: "Stop what a session's agent is doing now. What is queued behind it begins then.",
@@ -32,6 +42,7 @@ export const interruptSession = op({
   refuses: ['not_found', 'forbidden'],
   async run(context) {
     const session = await reachedLocked(context)
-    return { interrupted: await interruptRunning(context, session.id) }
+    const hasAgent = session.agentStatus !== null
+    return { interrupted: hasAgent ? await interruptRunning(context, session.id) : await giveUpAnswers(context, session) }
   },
 })

@@ -4,6 +4,7 @@ import { TASK_STATUSES } from '../../../db/control-schema.ts'
 import { key, person } from '../../operations/callers.ts'
 import { listTasksOf } from '../../stores/control/session-tasks.ts'
 import { pageFields, pageOf, readCursor } from '../../operations/list-cursor.ts'
+import { readHoldups } from '../holdups.ts'
 import { reachedSession } from '../reach.ts'
 import { listCursor, listLimit, op, sessionId, task, toolRoute } from '../schemas.ts'
 import { taskInList } from './task-answer.ts'
@@ -30,6 +31,7 @@ export const listTasks = op({
     const { id } = await reachedSession(context, session_id)
     const rows = await listTasksOf(context.queries, id, { status, after: readCursor(cursor, { id, status }), limit: limit + 1 })
     const { shown, ...page } = pageOf(rows, limit, (row) => ({ at: row.createdAt, id: row.id }), { id, status })
-    return { tasks: shown.map(taskInList), ...page }
+    const holdups = (await readHoldups(context, [id])).get(id)
+    return { tasks: shown.map((row) => taskInList(row, holdups)), ...page }
   },
 })

@@ -5,7 +5,7 @@ import { isUuid } from '../../core/ids.ts'
 import { redacted } from '../../core/text.ts'
 import { insertTask, othersOpen, type NewTask } from '../../stores/control/new-tasks.ts'
 import type { Task } from '../../stores/control/tasks.ts'
-import { roster } from '../../stores/members.ts'
+import { roster, type Participant } from '../../stores/members.ts'
 import { sessionById, type Session } from '../../stores/sessions.ts'
 import { nameKey } from '../../core/text.ts'
 import { nameOf, ownSession } from '../reach.ts'
@@ -25,7 +25,7 @@ export interface Prompt {
 }
 
 /** Writes the prompt and queues its task. The caller has locked the session. 403 when the session is closed or archived, 400 for a wrong
- *  `to`, 429 past 50 open tasks below one root. */
+ *  `to`, and without one where there is no agent, 429 past 50 open tasks below one root. */
 export const queuePrompt = async (context: Context, session: Session, { prompt, mode, to, before }: Prompt): Promise<NewTask> => {
   const { caller, queries } = context
   refuseOver(session)
@@ -93,21 +93,31 @@ const refuseOneMore = () =>
 
 // Without an agent, the one who is asked is a team: an agent that somebody has open.
 const addressedBy = async ({ queries }: Context, session: Session, hasAgent: boolean, to: string | undefined) => {
-  if (to === undefined) return undefined
-  if (hasAgent)
+  if (hasAgent) {
+    if (to === undefined) return undefined
     refuse('invalid_request', 'This session has an agent, which gets the prompt. Leave out `to`, or post_message to the team.', {
       field: 'to',
     })
+  }
   const teams = (await roster(queries, session.id)).filter(({ leftAt }) => leftAt === null)
+  if (to === undefined) return refuseUnanswerable(teams)
   const found = teams.find(({ teamId, teamName }) => (isUuid(to) ? teamId === to : nameKey(teamName) === nameKey(to)))
   return (
     found?.teamId ??
-    refuse(
-      'invalid_request',
-      `No team that is present here is called ${redacted(to)}. Teams here: ${teams.map(({ teamName }) => teamName).join(', ') || 'none'}.`,
-      {
-        field: 'to',
-      },
-    )
+    refuse('invalid_request', `No team that is present here is called ${redacted(to)}. Teams here: ${namesOf(teams) || 'none'}.`, {
+      field: 'to',
+    })
   )
 }
+
+const refuseUnanswerable = (teams: Participant[]): never => {
+  const ask =
+    teams.length > 0 ? `Name in \`to\` whom you ask (here: ${namesOf(teams)}), or prompt` : 'No team is here to answer either: prompt'
+  return refuse(
+    'invalid_request',
+    `This session has no agent. ${ask} a session that has one: list_sessions shows which have an agentic_tool, and create_session with a worktree_id makes one.`,
+    { field: 'to' },
+  )
+}
+
+const namesOf = (teams: Participant[]) => teams.map(({ teamName }) => teamName).join(', ')

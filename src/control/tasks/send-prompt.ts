@@ -6,10 +6,12 @@ import { refuse } from '../../core/errors.ts'
 import { isFinal, taskById } from '../../stores/control/tasks.ts'
 import { messagesAfter } from '../messages/readable.ts'
 import { readableMessage } from '../messages/shape.ts'
+import { ofTask, readHoldups } from '../holdups.ts'
 import { reachedLocked } from '../reach.ts'
 import {
   agenticTool,
   error,
+  holdups,
   interruptedBy,
   maxChars,
   op,
@@ -31,7 +33,7 @@ import { queuePrompt, refuseOver } from './queue-prompt.ts'
 const DEFAULT_WAIT_MS = 30_000
 
 /** The prompt stands in the log at once; its task waits for those before it in the same session. With `wait_for_completion` the answer comes
- *  once the task has ended, or after `timeout_ms`: the task goes on then. 403 for a session that is closed or archived, 404 beyond the key's
+ *  once the task has ended, or after `timeout_ms`: the task goes on then, unless `held` or `asks_permission` is there. 403 for a session that is closed or archived, 404 beyond the key's
  *  reach, 429 past 50 open tasks below one root. */
 export const sendPrompt = op({
   name: 'send_prompt',
@@ -70,6 +72,7 @@ export const sendPrompt = op({
     start_sequence: z.int(),
     completed: z.boolean().optional(),
     status: z.enum(TASK_STATUSES).optional(),
+    ...holdups,
     answer: z.object({ message_id: z.uuid(), text: z.string() }).nullable().optional(),
     messages: z.array(readableMessage).optional(),
     has_more: z.boolean().optional(),
@@ -87,10 +90,11 @@ export const sendPrompt = op({
       task_id: task.id,
       message_id: task.messageId,
       start_sequence: task.startSequence,
+      ...ofTask((await readHoldups(context, [task.sessionId])).get(task.sessionId), task),
     }
   },
   async afterwards(context, started, { wait_for_completion, timeout_ms, max_chars }) {
-    return wait_for_completion ? { ...started, ...(await outcomeOf(context, started, timeout_ms, max_chars)) } : started
+    return wait_for_completion ? { ...started, held: undefined, ...(await outcomeOf(context, started, timeout_ms, max_chars)) } : started
   },
 })
 
@@ -126,6 +130,7 @@ const outcomeOf = async (context: Context, { task_id }: { task_id: string }, tim
   return {
     completed: isFinal(task.status),
     status: task.status,
+    ...ofTask((await readHoldups({ ...context, queries: database }, [task.sessionId])).get(task.sessionId), task),
     answer: task.answerMessageId === null ? null : { message_id: task.answerMessageId, text: task.answer ?? '' },
     messages: said.messages,
     has_more: said.hasMore,

@@ -1,15 +1,18 @@
 // A task as answers show it.
 import type { z } from 'zod'
 import type { task as shape } from '../schemas.ts'
+import type { Holdups } from '../../stores/control/holdups.ts'
 import type { Task } from '../../stores/control/tasks.ts'
+import { ofTask } from '../holdups.ts'
 
 type Shown = z.infer<typeof shape>
 
-/** The whole task. */
-export const taskAnswer = (task: Task): Shown => ({
+/** The whole task; `found`: what keeps the agents of its session from going on. */
+export const taskAnswer = (task: Task, found?: Holdups): Shown => ({
   task_id: task.id,
   session_id: task.sessionId,
   status: task.status,
+  ...ofTask(found, task),
   mode: task.mode,
   prompt: task.prompt,
   prompted_by: task.promptedBy,
@@ -29,8 +32,8 @@ export const taskAnswer = (task: Task): Shown => ({
 const LISTED_CHARACTERS = 200
 
 /** The task for a list: of its texts the beginning. */
-export const taskInList = (task: Task): Shown => {
-  const shown = taskAnswer(task)
+export const taskInList = (task: Task, found?: Holdups): Shown => {
+  const shown = taskAnswer(task, found)
   const [prompt, answer] = [beginning(shown.prompt), shown.answer && beginning(shown.answer.text)]
   return {
     ...shown,

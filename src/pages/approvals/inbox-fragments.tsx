@@ -3,7 +3,8 @@ import { renderToStaticMarkup } from 'react-dom/server'
 import type { PermissionView } from '../../../components/agents/agent-view.ts'
 import { SecondsLeft } from '../../../components/agents/permission-card.tsx'
 import { DecidedToday, Needy } from '../../../components/approvals/inbox-page.tsx'
-import type { NeedyView } from '../../../components/approvals/inbox-view.ts'
+import { AskedList } from '../../../components/approvals/asked-list.tsx'
+import type { AskedView, NeedyView } from '../../../components/approvals/inbox-view.ts'
 import { TimeLeftMark } from '../../../components/approvals/proposal-card.tsx'
 import { anchorOf } from '../../../components/approvals/proposal-view.ts'
 import { timeLeft } from '../../../components/approvals/time-left.ts'
@@ -16,13 +17,11 @@ interface Looked {
   requests: PermissionView[]
   needy: NeedyView[]
   today: { approved: number; rejected: number }
-  count: number
   now: number
 }
 
 /** By the ids of the elements that they replace. */
-export const inboxFragments = ({ proposals, requests, needy, today, count, now }: Looked): Record<string, string> => ({
-  'approvals-link': approvalsLink(count),
+export const inboxFragments = ({ proposals, requests, needy, today, now }: Looked): Record<string, string> => ({
   needy: partial('#needy', 'outerMorph', renderToStaticMarkup(<Needy sessions={needy} />)),
   today: partial('#today', 'outerMorph', renderToStaticMarkup(<DecidedToday today={today} />)),
   ...Object.fromEntries(
@@ -37,4 +36,10 @@ export const inboxFragments = ({ proposals, requests, needy, today, count, now }
       return [place, partial(`#${place}`, 'outerMorph', renderToStaticMarkup(<SecondsLeft card={card} />))]
     }),
   ),
+})
+
+/** The parts that are a person's own. */
+export const personalFragments = (asked: AskedView[], count: number, now: number): Record<string, string> => ({
+  'approvals-link': approvalsLink(count),
+  asked: partial('#asked', 'outerMorph', renderToStaticMarkup(<AskedList asked={asked} now={now} live />)),
 })

@@ -1,6 +1,6 @@
 // What all open inboxes of this process share: what waits is read when something may have changed, and told to each of them. A page is told
 // the ids of what waits, and asks for the cards that it lacks or that are out of date (inbox-live.tsx); so it is right again after
-// whatever it has missed.
+// whatever it has missed. What a person is asked by name is sent to that person's pages alone.
 import { describeError } from '../../core/log.ts'
 import type { Services } from '../../process/services.ts'
 import { decidedSince } from '../../stores/records/proposal-context.ts'
@@ -9,36 +9,42 @@ import { requestsOf } from '../../stores/control/watched.ts'
 import { cardAnchor, permissionView } from '../agents/permission-view.ts'
 import { MOST_WAITING, readNeedy, todaysBegin } from './inbox-waiting.ts'
 import { HELLO, handOver, namedEvent, nothingAhead, PING, PING_MS, type Bytes, type Controller } from '../live/protocol.ts'
-import { inboxFragments } from './inbox-fragments.tsx'
+import { inboxFragments, personalFragments } from './inbox-fragments.tsx'
 import { INBOX, type Waiting } from './waiting.ts'
 
 const EVERY_MS = 5_000 // what moves no topic: loops, used-up wakes, the time that is left
 const COUNTING_MS = 1_000 // while an agent waits for leave, its seconds are counted down
 
+/** Whose page it is, and what is to be done when it has left. */
+interface Page {
+  person: string | undefined
+  onEnd: () => void
+}
+
 export type InboxHub = ReturnType<typeof createInboxHub>
 
 /** One for each process. It reads nothing while no inbox is open. */
 export const createInboxHub = (services: Services, waiting: Waiting) => {
-  const pages = new Map<Controller, () => void>() // with what is to be done when one has left
+  const pages = new Map<Controller, Page>()
   let told = '' // what waits, as all pages know it
-  let shown: Record<string, string> = {}
+  const shown = new Map<string | undefined, Record<string, string>>() // of each person whose page is open
   let sentAt = 0
   let following = false
 
   const leave = (page: Controller) => {
-    const onEnd = pages.get(page)
+    const left = pages.get(page)
     pages.delete(page)
-    onEnd?.()
+    left?.onEnd()
   }
-  const toAll = (bytes: Bytes) => {
+  const send = (bytes: Bytes, wanted: (page: Page) => boolean = () => true) => {
     sentAt = performance.now()
-    for (const page of pages.keys()) if (!handOver(page, bytes, services)) leave(page)
+    for (const [controller] of [...pages].filter(([, page]) => wanted(page))) if (!handOver(controller, bytes, services)) leave(controller)
   }
 
   /** Reads what waits, and tells what changed. True while an agent waits for leave. */
   const look = async (): Promise<boolean> => {
     const { database, config, clock, wakes } = services
-    const [proposals, named, needy, today, count] = await Promise.all([
+    const [proposals, named, needy, today] = await Promise.all([
       waitingProposals(database, MOST_WAITING),
       waitingRequests(database, config.PERMISSION_WAIT, MOST_WAITING),
       readNeedy(database, wakes.perHour()),
@@ -46,16 +52,25 @@ export const createInboxHub = (services: Services, waiting: Waiting) => {
       waiting.read(),
     ])
     const requests = (await requestsOf(database, named)).map((request) => permissionView(request, config.PERMISSION_WAIT))
-    const fragments = inboxFragments({ proposals, requests, needy, today, count, now: clock.now() })
+    const fragments = inboxFragments({ proposals, requests, needy, today, now: clock.now() })
     const tells = JSON.stringify({
       proposals: proposals.map(({ id, session_id }) => [id, session_id]),
       requests: named.map(({ id, session_id }) => [cardAnchor(id), session_id, id]),
     })
-    const changed = Object.keys(fragments).filter((name) => fragments[name] !== shown[name])
-    shown = fragments
-    if (tells !== told) toAll(namedEvent('waiting', (told = tells)))
-    if (changed.length > 0) toAll(namedEvent('html', changed.map((name) => fragments[name]).join('')))
+    if (tells !== told) send(namedEvent('waiting', (told = tells)))
+    for (const person of new Set([...pages.values()].map(({ person }) => person))) show(person, fragments)
     return requests.length > 0
+  }
+
+  const show = (person: string | undefined, shared: Record<string, string>) => {
+    const now: Record<string, string> = {
+      ...shared,
+      ...personalFragments(waiting.askedOf(person), waiting.countFor(person), services.clock.now()),
+    }
+    const before = shown.get(person) ?? {}
+    shown.set(person, now)
+    const changed = Object.keys(now).filter((name) => now[name] !== before[name])
+    if (changed.length > 0) send(namedEvent('html', changed.map((name) => now[name]).join('')), (page) => page.person === person)
   }
 
   const follow = async () => {
@@ -65,7 +80,7 @@ export const createInboxHub = (services: Services, waiting: Waiting) => {
       let next = EVERY_MS
       try {
         if (await look()) next = COUNTING_MS
-        if (performance.now() - sentAt > PING_MS) toAll(PING)
+        if (performance.now() - sentAt > PING_MS) send(PING)
       } catch (error) {
         services.log('warn', 'reading the inbox failed; retrying', describeError(error))
       }
@@ -76,7 +91,7 @@ export const createInboxHub = (services: Services, waiting: Waiting) => {
     }
     following = false
     told = ''
-    shown = {}
+    shown.clear()
     for (const page of pages.keys()) {
       page.close()
       leave(page)
@@ -85,16 +100,17 @@ export const createInboxHub = (services: Services, waiting: Waiting) => {
 
   return {
     /** The stream of a page that opens. `onEnd` is called once, when it is over. */
-    open(onEnd: () => void): ReadableStream<Bytes> {
+    open(person: string | undefined, onEnd: () => void): ReadableStream<Bytes> {
       let mine: Controller
       return new ReadableStream<Bytes>(
         {
           start(controller) {
             mine = controller
-            pages.set(controller, onEnd)
+            pages.set(controller, { person, onEnd })
             controller.enqueue(HELLO)
             if (told !== '') controller.enqueue(namedEvent('waiting', told))
-            if (told !== '') controller.enqueue(namedEvent('html', Object.values(shown).join('')))
+            const before = shown.get(person)
+            if (before) controller.enqueue(namedEvent('html', Object.values(before).join('')))
             if (!following) void follow()
           },
           cancel: () => leave(mine),

@@ -7,6 +7,7 @@ import { renderToStaticMarkup } from 'react-dom/server'
 import { AskedForItem, GroupSection } from '../../../components/approvals/inbox-groups.tsx'
 import { refuse } from '../../core/errors.ts'
 import { isUuid } from '../../core/ids.ts'
+import { actorOf } from '../../doors/http/cookies.ts'
 import { openStream, SSE_HEADERS } from '../../doors/http/event-stream.ts'
 import { mayRead } from '../../doors/http/guards.ts'
 import type { Env, Http } from '../../doors/http/http.ts'
@@ -37,7 +38,7 @@ const stream = (c: Http, { services }: Site, hub: InboxHub): Response => {
   const left = openStream(c, services)
   if (c.req.method === 'HEAD') return (left(), new Response(null, { headers: SSE_HEADERS }))
   c.env?.untimed?.()
-  const body = hub.open(left)
+  const body = hub.open(actorOf(c, services), left)
   return whileReadable(c, services, undefined, new Response(body, { headers: SSE_HEADERS }))
 }
 

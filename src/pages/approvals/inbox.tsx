@@ -2,6 +2,7 @@
 import { InboxPage, PastPage } from '../../../components/approvals/inbox-page.tsx'
 import { INBOX_TABS, type TogetherOutcome } from '../../../components/approvals/inbox-view.ts'
 import { isUuid } from '../../core/ids.ts'
+import { actorOf } from '../../doors/http/cookies.ts'
 import type { Http } from '../../doors/http/http.ts'
 import { existingSession } from '../../rooms/preconditions.ts'
 import { decidedSince } from '../../stores/records/proposal-context.ts'
@@ -30,8 +31,10 @@ export const waitingPage = async (c: Http, site: Site, outcomes: TogetherOutcome
     readNeedy(database, services.wakes.perHour(), meeting?.id),
     decidedSince(database, todaysBegin(clock.now())),
   ])
+  await site.waiting.read()
+  const asked = site.waiting.askedOf(actorOf(c, services)).filter(({ session }) => !meeting || session.id === meeting.id)
   const frame = c.req.method === 'GET' ? frameOf(c, site) : { ...frameOf(c, site), path: '/approvals' }
-  return page(c, <InboxPage {...{ frame, meeting, waiting, needy, today, outcomes }} />)
+  return page(c, <InboxPage {...{ frame, meeting, asked, now: clock.now(), waiting, needy, today, outcomes }} />)
 }
 
 const doneIn = (c: Http): string[] => (c.req.queries('done') ?? []).filter(isUuid).slice(0, MOST_DONE)

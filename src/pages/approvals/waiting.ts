@@ -1,14 +1,18 @@
-// How many things wait for a person, for the header of every page: read when it is asked for and something may have changed, once for all
-// who ask at the same time.
+// How many things wait for a person, for the header of every page, and what each person is asked: read when it is wanted and something may
+// have changed, once for all who want it at the same time.
 import type { Services } from '../../process/services.ts'
 import { topicOf } from '../../log/topics.ts'
+import { nameKey } from '../../core/text.ts'
 import { countWaiting } from '../../stores/records/waiting.ts'
 import type { Event } from '../../stores/events.ts'
+import type { AskedView } from '../../../components/approvals/inbox-view.ts'
+import { NONE_ASKED, readAsked, type Asked } from './asked.ts'
 
 const KIND = 'inbox'
 /** Moves when something in the inbox may have changed, at whichever instance. */
 export const INBOX = topicOf(KIND, 'all')
 const FRESH_MS = 1_000 // what expires by itself moves no topic
+const ASKED_FRESH_MS = 5_000 // what is asked and answered moves it, but for a team at another instance that withdraws its question
 
 export type Waiting = ReturnType<typeof createWaiting>
 
@@ -16,40 +20,49 @@ export type Waiting = ReturnType<typeof createWaiting>
 export const createWaiting = (services: Services) => {
   const { database, config } = services
   let known = 0
+  let asked = NONE_ASKED
+  let askedUntil = 0
   let freshUntil = 0
-  let reading: Promise<number> | undefined
+  let reading: Promise<void> | undefined
   services.onEvents((_, events) => {
-    if (events.some(isOfInbox)) services.publishTopic(INBOX, Date.now())
+    if (events.some((event) => isOfInbox(event, asked))) services.publishTopic(INBOX, Date.now())
   })
   services.onTopic(KIND, () => {
-    freshUntil = 0
+    freshUntil = askedUntil = 0
     reading = undefined // what is being read may be older
   })
 
-  const readAgain = (): Promise<number> => {
+  const readAgain = (): Promise<void> => {
     const until = performance.now() + FRESH_MS
-    const read = countWaiting(database, config.PERMISSION_WAIT).then((waiting) => {
-      known = waiting
-      if (reading === read) freshUntil = until
-      return waiting
+    const questions = performance.now() < askedUntil ? asked : readAsked(database)
+    const read = Promise.all([countWaiting(database, config.PERMISSION_WAIT), questions]).then((now) => {
+      ;[known, asked] = now
+      if (reading !== read) return
+      freshUntil = until
+      if (questions instanceof Promise) askedUntil = until + ASKED_FRESH_MS
     })
     read.catch(() => {}).then(() => reading === read && (reading = undefined))
     return (reading = read)
   }
 
+  const askedOf = (person: string | undefined): AskedView[] => (person === undefined ? [] : (asked.byPerson.get(nameKey(person)) ?? []))
+
   return {
-    /** What was read last. */
-    get known() {
-      return known
-    },
-    /** What it is now; what was read last where the database does not answer. */
-    read: async (): Promise<number> => {
-      if (performance.now() < freshUntil) return known
-      return (reading ?? readAgain()).catch(() => known)
+    /** The questions to this person that were read last, the oldest first. */
+    askedOf,
+    /** What was read last: what waits for everybody, and this person's questions. */
+    countFor: (person: string | undefined): number => known + askedOf(person).length,
+    /** Reads what waits now; it stays as it was where the database does not answer. */
+    read: async (): Promise<void> => {
+      if (performance.now() < freshUntil) return
+      await (reading ?? readAgain()).catch(() => {})
     },
   }
 }
 
-const OF_INBOX = /^(?:proposal|permission)_|^record_withdrawn$/
+const OF_INBOX = /^(?:(?:proposal|permission)_|record_withdrawn$|session_(?:concluded|reopened|archived|restored)$)/
 
-const isOfInbox = ({ type, event }: Event): boolean => type === 'system' && OF_INBOX.test(String(event))
+const isOfInbox = ({ type, event, author, to_people, expects_reply, reply_to }: Event, { ids }: Asked): boolean => {
+  if (type === 'system') return OF_INBOX.test(String(event))
+  return Boolean(to_people && expects_reply) || Boolean(reply_to && (author === 'person' || ids.has(String(reply_to))))
+}

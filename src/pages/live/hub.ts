@@ -15,10 +15,11 @@ import { rowsAfter, type Feed } from '../session/feed.tsx'
 import type { SessionWithDoc } from '../session/state.ts'
 import { teamLookup } from '../session/team-lookup.ts'
 import { feedEndAt, missedRows, type FeedPosition } from './catch-up.ts'
-import { feedPartials } from './frames.tsx'
+import { approvalsLink, feedPartials } from './frames.tsx'
 import { CLOSED, frame, PING, PING_MS, type Bytes } from './protocol.ts'
 import { changesSides, LiveState } from './state.ts'
 import type { Subscriber } from './subscriber.ts'
+import { tellWaiting } from './tell-waiting.ts'
 
 const TRY_AGAIN_MS = 1_000
 // Sending to 2,000 viewers takes 20 to 40 ms: what comes meanwhile, and for a while after, is sent together (bench/pages). One does not wait.
@@ -41,7 +42,7 @@ export class Hub {
   #end!: FeedEnd
   #state: LiveState
   #sentAt = 0
-  #states = new Map<boolean, Bytes>() // the state as one frame, with and without the document's head
+  #states = new Map<string, Bytes>() // the state as one frame, with and without the document's head, for each number that waits
   #pages = new LRUCache<string, Promise<CatchUpPage>>({ max: PAGES_CACHED })
   #turn: Promise<unknown> = Promise.resolve()
 
@@ -107,10 +108,7 @@ export class Hub {
 
   /** Reads now what the next sweep would bring. */
   refresh() {
-    return this.#inTurn(async () => {
-      await this.#state.read()
-      await this.#sendEdits()
-    })
+    return this.#inTurn(() => this.#state.read().then(() => this.#sendEdits()))
   }
 
   /** The board has changed, and no event of the conversation says so. */
@@ -123,14 +121,15 @@ export class Hub {
     void this.#inTurn(send).catch((error) => this.#warn(error))
   }
 
-  /** The state for a page that has caught up with the hub. `version`: the document's version that the page began with. */
-  stateFor(version: number): Bytes {
+  /** The state for a page that has caught up with the hub. `version`: the document's version that the page began with; `waiting`: the number
+   *  in its header. */
+  stateFor(version: number, waiting: number): Bytes {
     const current = version === this.#state.version
-    const cached = this.#states.get(current)
+    const cached = this.#states.get(`${current} ${waiting}`)
     if (cached) return cached
     const { written, ...rest } = this.#state.sent
-    const bytes = frame(this.#id(), Object.values(rest).join('') + (current ? '' : written))
-    this.#states.set(current, bytes)
+    const bytes = frame(this.#id(), Object.values(rest).join('') + (current ? '' : written) + approvalsLink(waiting))
+    this.#states.set(`${current} ${waiting}`, bytes)
     return bytes
   }
 
@@ -147,6 +146,7 @@ export class Hub {
 
   /** Takes over what a sweep has read of the session, and sends what differs. */
   update(row: SessionWithDoc, teams: RosterRow[], agent: AgentRows) {
+    tellWaiting(this.#viewers, this.#id)
     if (!this.#state.update(row, teams, agent)) return
     if (this.#hasEdits) return void this.#inTurn(() => this.#sendEdits()).catch((error) => this.#warn(error))
     const changes = this.#state.changes()

@@ -14,6 +14,7 @@ import { refuse } from '../../core/errors.ts'
 import { refuseBeyondEnd, existingSession } from '../../rooms/preconditions.ts'
 import { roster } from '../../stores/members.ts'
 import { openStream, SSE_HEADERS } from '../../doors/http/event-stream.ts'
+import { actorOf } from '../../doors/http/cookies.ts'
 import { mayReadSession } from '../../doors/http/guards.ts'
 import type { Env, Http } from '../../doors/http/http.ts'
 import { partial } from './partial.ts'
@@ -55,7 +56,7 @@ const readersOnly =
   async (c, next) =>
     (await mayReadSession(c, services, c.req.param('id') ?? '')) ? next() : refuse('unauthorized', 'Sign in to follow this session.')
 
-const stream = async (c: Http, { services }: Site, hubs: Hubs, id: string): Promise<Response> => {
+const stream = async (c: Http, { services, waiting }: Site, hubs: Hubs, id: string): Promise<Response> => {
   const resumed = c.req.header('last-event-id')
   const [after, version] = resumed === undefined ? [numberOf(c, 'after'), numberOf(c, 'doc')] : resumedAt(resumed)
   const session = await existingSession(services.database, id)
@@ -68,7 +69,8 @@ const stream = async (c: Http, { services }: Site, hubs: Hubs, id: string): Prom
   c.env?.untimed?.()
   // Pages show the conversation alone: a cursor among later events of the trace stands for the conversation's last event.
   const cursor = Math.min(after, session.lastConversationSequence)
-  const { body } = new Viewer(hub, cursor, version, left)
+  const person = actorOf(c, services)
+  const { body } = new Viewer(hub, () => waiting.countFor(person), cursor, version, left)
   return whileReadable(c, services, id, new Response(body, { headers: SSE_HEADERS }))
 }
 

@@ -9,7 +9,7 @@ import type { Event } from '../../stores/events.ts'
 import { sessionsWithDocs } from '../../stores/live-state.ts'
 import { roster, type RosterRow } from '../../stores/members.ts'
 import { ActivityLanes } from './activity-lanes.ts'
-import { approvalsLink, fragmentsOf, renamedHead, type Fragments } from './frames.tsx'
+import { fragmentsOf, renamedHead, type Fragments } from './frames.tsx'
 
 const SIDES_EVERY_MS = 15_000 // what moves a board or the records is announced: this is for what got lost
 
@@ -111,6 +111,5 @@ export class LiveState {
   #render = (): Fragments => ({
     ...fragmentsOf({ state: this.#state(), lanes: this.#lanes.lanes, messages: this.#lanes.messages }),
     ...agentFragments(this.services, this.#agent),
-    waiting: approvalsLink(this.waiting.known),
   })
 }

@@ -11,10 +11,12 @@ export class Viewer {
   #controller!: Controller
   #live = false
   #ended = false
+  #waiting: number | undefined
 
-  /** `cursor` and `version`: the position up to which the page has rows, in the log and in the document's versions. */
+  /** `waitingNow`: the number in the page's header. `cursor` and `version`: the position up to which the page has rows, in the log and in the document's versions. */
   constructor(
     readonly hub: Hub,
+    readonly waitingNow: () => number,
     public cursor: number,
     public version: number,
     readonly onEnd: () => void,
@@ -36,6 +38,14 @@ export class Viewer {
   /** Called by the hub with the bytes that all viewers get. A page that lags too far is disconnected, and reconnects. */
   push(bytes: Bytes) {
     if (this.#live && !handOver(this.#controller, bytes, this.hub.services)) this.#over()
+  }
+
+  /** Called by the hub each second. A page that has caught up has the number with the state. */
+  tellWaiting(bytesOf: (count: number) => Bytes) {
+    const count = this.waitingNow()
+    if (!this.#live || count === this.#waiting) return
+    this.#waiting = count
+    this.push(bytesOf(count))
   }
 
   /** Ends the stream if the page has caught up. */
@@ -63,7 +73,8 @@ export class Viewer {
         return this.#controller.enqueue(bytes)
       }
       if (this.#ended) return
-      this.#controller.enqueue(this.hub.stateFor(this.version))
+      this.#waiting = this.waitingNow()
+      this.#controller.enqueue(this.hub.stateFor(this.version, this.#waiting))
       if (this.hub.closed) return this.end(CLOSED)
       this.#live = true
     } catch {

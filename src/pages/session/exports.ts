@@ -3,7 +3,7 @@
 import { pause } from '../../core/pause.ts'
 import { oneLine, quote } from '../../core/escape-invisible.ts'
 import { clock, day, moment } from '../../../components/parts/time.ts'
-import { changesOf, eventLine, type EventKinds } from '../../core/event-kinds.ts'
+import { changesOf, eventLine, reasonOf, type EventKinds } from '../../core/event-kinds.ts'
 import { conclusionOf } from '../../rooms/document/conclusion.ts'
 import { decisionsInForce, messageOf } from '../../rooms/handoff.ts'
 import { boardNow, openWorkLines } from '../../rooms/work/open-work.ts'
@@ -98,14 +98,15 @@ const fenced = (text: string) => {
 
 const feedEntry = (event: Event, names: Map<string, string>, kinds: EventKinds): string => {
   if (event.type === 'system')
-    return `\n*#${event.sequence} · ${clock(event.at)} · ${oneLine(`${eventLine(kinds, event)}${details(event)}`)}*\n`
+    return `\n*#${event.sequence} · ${clock(event.at)} · ${oneLine(`${eventLine(kinds, event)}${details(event, kinds)}`)}*\n`
   const { by, to, text } = messageOf(event, names)
   return `\n${by}${to ? ` to ${to}` : ''} · #${event.sequence} · ${clock(event.at)}\n\n${quote(text)}\n`
 }
 
-const details = (event: Event): string => {
+const details = (event: Event, kinds: EventKinds): string => {
+  const reason = reasonOf(kinds, event)
   const changes = changesOf(event).map(([field, { from, to }]) => `${field} from “${String(from)}” to “${String(to)}”`)
-  return `${changes.length > 0 ? `: ${changes.join(', ')}` : ''}${typeof event.reason === 'string' ? ` (${event.reason})` : ''}`
+  return `${changes.length > 0 ? `: ${changes.join(', ')}` : ''}${reason && ` (${reason})`}`
 }
 
 const fileResponse = (c: Http, parts: AsyncGenerator<string>, type: string, fileName: string): Response => {

@@ -8,7 +8,7 @@ import type { ProposalView } from '../../../components/approvals/proposal-view.t
 import type { FeedItem, MessageItem } from '../../../components/session/feed-row.tsx'
 import type { Team } from '../../../components/parts/team.tsx'
 import { day } from '../../../components/parts/time.ts'
-import { kindOf, subjectOf, type EventKinds } from '../../core/event-kinds.ts'
+import { kindOf, reasonOf, subjectOf, type EventKinds } from '../../core/event-kinds.ts'
 import type { QuestionState } from '../../rooms/feed/questions.ts'
 import type { Edit } from '../../stores/documents.ts'
 import type { Event } from '../../stores/events.ts'
@@ -129,7 +129,7 @@ const eventItem = (event: Event, { sessionId, teams, kinds }: ItemContext): Even
     href: kind.link?.(event, sessionId),
     team: teams.team(event.team_id) ?? (name === undefined ? undefined : teams.named(name)),
     changes: (event.changes as EventItem['changes'] | undefined) ?? {},
-    reason: event.reason as string | undefined,
+    reason: reasonOf(kinds, event) || undefined,
     docVersion: event.doc_version as number | undefined,
   }
 }

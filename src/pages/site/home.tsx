@@ -18,6 +18,7 @@ import type { Services } from '../../process/services.ts'
 import { conclusionsOf } from '../../stores/documents.ts'
 import { needsOfSessions, type Need } from '../../loops/store.ts'
 import { listSessions, titlesOf, type SessionFilter, type Session } from '../../stores/sessions.ts'
+import { actorOf } from '../../doors/http/cookies.ts'
 import type { Http } from '../../doors/http/http.ts'
 import { partial } from '../live/partial.ts'
 import { serverLink } from '../../doors/http/origin.ts'
@@ -72,7 +73,7 @@ export const homePage = async (c: Http, site: Site): Promise<Response> => {
     const refreshed = [
       ['#figures', <Figures {...overview} />],
       ['#sessions', <Sessions {...overview} />],
-      ['#approvals-link', <ApprovalsLink waiting={site.waiting.known} />],
+      ['#approvals-link', <ApprovalsLink waiting={site.waiting.countFor(actorOf(c, services))} />],
     ] as const
     return htmlResponse(c, refreshed.map(([place, shown]) => partial(place, 'outerMorph', renderToStaticMarkup(shown))).join(''))
   }

@@ -21,6 +21,7 @@ import {
   sessionId,
   time,
   version,
+  wholeNumber,
 } from '../schemas.ts'
 
 const sectionName = z
@@ -52,7 +53,7 @@ export const readSessionDoc = op({
   },
   input: z.strictObject({
     session_id: sessionId,
-    version: version.optional().describe('An older version instead of the newest.'),
+    version: wholeNumber().optional().describe('An older version instead of the newest.'),
     section: sectionName.optional(),
     max_chars: maxChars,
   }),
@@ -95,7 +96,7 @@ const docWithin = (content: string, limit: number | undefined) => {
 }
 
 const MISSING = 'is required: the version you read (beside a body of markdown it stands in the URL, ?expected_version=N)'
-const versionRead = z.int({ error: ({ input }) => (input === undefined ? MISSING : undefined) }).min(0)
+const versionRead = wholeNumber(MISSING)
 
 /** Replaces the document or one section of it; over REST the body may be the markdown itself. 409 with `details.current_version` when somebody has written since `expected_version`, 404
  *  for a section that is not there, 413 when the document would exceed 512 KiB. */

@@ -1,6 +1,7 @@
 // Whom a message is addressed to: teams by handle or name, people by name, and which of the teams are no longer there to read it.
 import { z } from 'zod'
 import { refuse } from '../../core/errors.ts'
+import { isUuid } from '../../core/ids.ts'
 import { nameKey } from '../../core/text.ts'
 import type { Context } from '../../operations/context.ts'
 import { roster, type Participant } from '../../stores/members.ts'
@@ -18,31 +19,34 @@ export interface Addressees {
   people: string[]
 }
 
-/** Whom these handles and names mean: a team, else a person who has written in the session. Refuses a word that means nobody. */
+/** Whom these handles and names mean: the team of that handle, and the team and the person of that name, both where there are both; of teams
+ *  that have left the last one, where no person has the name. Refuses a word that means nobody. */
 export const addresseesNamed = async (queries: Context['queries'], sessionId: string, words: string[]): Promise<Addressees> => {
-  const handleOf = await handlesByWord(queries, sessionId)
-  const others = words.filter((word) => handleOf(word) === undefined)
-  const people = others.length > 0 ? await peopleHere(queries, sessionId) : []
-  const names = new Map(people.map((name) => [nameKey(name), name]))
-  const unique = (found: (string | undefined)[]) => [...new Set(found.filter((one) => one !== undefined))]
-  return { teams: unique(words.map(handleOf)), people: unique(others.map((word) => names.get(nameKey(word)) ?? refuseUnknown(word))) }
+  const [teams, names] = await Promise.all([roster(queries, sessionId), words.every(isUuid) ? [] : peopleHere(queries, sessionId)])
+  const [teamOf, people] = [teamsByWord(teams), new Map(names.map((name) => [nameKey(name), name]))]
+  const found = words.map((word) => {
+    const [team, person] = [teamOf(word), people.get(nameKey(word))]
+    if (!team && person === undefined) refuseUnknown(word)
+    return { team: team?.leftAt != null && person !== undefined ? undefined : team?.teamId, person }
+  })
+  const unique = (some: (string | undefined)[]) => [...new Set(some.filter((one) => one !== undefined))]
+  return { teams: unique(found.map(({ team }) => team)), people: unique(found.map(({ person }) => person)) }
 }
 
 const refuseUnknown = (word: string) =>
   refuse(
     'invalid_request',
-    `to: no team called ${JSON.stringify(word)} has joined, and no person of that name has written here. list_participants has the teams' names.`,
+    `to: no team called ${JSON.stringify(word)} has joined, and no person of that name has opened this session or written here. list_participants has the names of teams and people.`,
     { field: 'to' },
   )
 
-const handlesByWord = async (queries: Context['queries'], sessionId: string) => {
-  const teams = await roster(queries, sessionId)
-  const handles = new Map<string, string>()
+const teamsByWord = (teams: Participant[]) => {
+  const byWord = new Map<string, Participant>()
   const left = (team: Participant) => Number(team.leftAt !== null)
   // Of several teams by one name the last one set counts: the one that is present, else the last to have joined.
-  for (const { teamName, teamId } of teams.toSorted((a, b) => left(b) - left(a))) handles.set(nameKey(teamName), teamId)
-  for (const { teamId } of teams) handles.set(teamId, teamId)
-  return (word: string) => handles.get(nameKey(word))
+  for (const team of teams.toSorted((a, b) => left(b) - left(a))) byWord.set(nameKey(team.teamName), team)
+  for (const team of teams) byWord.set(team.teamId, team)
+  return (word: string) => byWord.get(nameKey(word))
 }
 
 /** The names of the teams among these that had left before `at`, the time of a message. Asked when the message is in the log, so that the

@@ -5,6 +5,12 @@ import { permissionRequests } from '../../../db/control-schema.ts'
 
 export type PermissionRequest = typeof permissionRequests.$inferSelect
 
+/** SQL: whether the request `p` waits for a person. Nobody can answer it any more when its task has ended, or when `wait` seconds have passed
+ *  (PERMISSION_WAIT). */
+export const isOpen = (p: string, wait: string) =>
+  `${p}.decided_at is null and ${p}.asked_at > clock_timestamp() - ${wait} * interval '1 second'
+    and (${p}.raise is not null or exists (select from tasks t where t.id = ${p}.task_id and t.status = 'running'))`
+
 /** Saves a request. False when it is there already. */
 export const insertRequest = async ({ db }: Queries, values: typeof permissionRequests.$inferInsert): Promise<boolean> =>
   (await db.insert(permissionRequests).values(values).onConflictDoNothing().returning({ id: permissionRequests.id })).length > 0

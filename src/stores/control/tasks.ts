@@ -99,20 +99,23 @@ export const taskOfPrompt = async ({ db }: Queries, messageId: string): Promise<
   return row
 }
 
+const IS_ANSWERED = `exists (select from events e where e.session_id = t.session_id and e.sequence > t.start_sequence
+  and e.reply_to = t.message_id and e.type = 'chat')`
+
 /** Prompts in sessions without an agent that somebody has answered, each with its first answer. */
 export const answeredPrompts = ({ query }: Queries): Promise<{ task_id: string; message_id: string }[]> =>
   query(
     `select t.id as task_id, (select e.id from events e where e.session_id = t.session_id and e.sequence > t.start_sequence
          and e.reply_to = t.message_id and e.type = 'chat' order by e.sequence limit 1) as message_id
      from tasks t join sessions s on s.id = t.session_id
-     where t.status = 'running' and t.runner_id is null and exists (select from events e where e.session_id = t.session_id
-       and e.sequence > t.start_sequence and e.reply_to = t.message_id and e.type = 'chat') limit 100`,
+     where t.status = 'running' and t.runner_id is null and ${IS_ANSWERED} limit 100`,
   )
 
-/** Queued tasks that are never reached: their session was concluded. */
-export const queuedInClosed = async ({ query }: Queries): Promise<string[]> => {
+/** Tasks that are never reached, or answered by no team any more: their session was concluded. */
+export const openInClosed = async ({ query }: Queries): Promise<string[]> => {
   const rows = await query<{ id: string }>(
-    `select t.id from tasks t join sessions s on s.id = t.session_id where t.status = 'queued' and s.status = 'closed' limit 100`,
+    `select t.id from tasks t join sessions s on s.id = t.session_id and s.status = 'closed'
+     where t.status = 'queued' or (t.status = 'running' and t.runner_id is null and not ${IS_ANSWERED}) limit 100`,
   )
   return rows.map(({ id }) => id)
 }

@@ -1,10 +1,6 @@
 // What waits for a person: proposals to decide, and what running agents ask leave for.
 import type { Queries } from '../../../db/database.ts'
-
-// Nobody can answer a request any more when its task has ended, or when `wait` seconds have passed (PERMISSION_WAIT).
-const isOpen = (p: string, wait: string) =>
-  `${p}.decided_at is null and ${p}.asked_at > clock_timestamp() - ${wait} * interval '1 second'
-    and (${p}.raise is not null or exists (select from tasks t where t.id = ${p}.task_id and t.status = 'running'))`
+import { isOpen } from '../control/permission-requests.ts'
 
 // Each count reads a partial index that holds what is open and nothing else: two looks where nothing is.
 const COUNT = `select (select count(*)::int from proposals where status = 'pending' and expires_at > clock_timestamp())

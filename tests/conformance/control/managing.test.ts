@@ -201,6 +201,54 @@ throughEveryDoor((call, parley) => {
       expect((await waiting).tasks[0].task_id).toBe(second)
     })
 
+    test('that an agent is stopped, by whom and since when, is in every answer of those who wait for it, and gone once it goes on', async () => {
+      const { id, as, manage, prompted, shown, runner } = await working()
+      await done(manage('stop'))
+      const sent = await done(call('control.send_prompt', { session_id: id, prompt: 'One.' }, as))
+      const held = { by: 'a full key', since: expect.stringMatching(/^20.*Z$/) }
+      await done(manage('stop', { headers: bearer(await keyOf(parley(), 'full')) })) // says who did it first
+      expect([sent.held, sent.completed]).toEqual([held, undefined])
+      const answers = async (task_id: string) => {
+        const wait = { prompt: 'Two.', wait_for_completion: true, timeout_ms: 1 }
+        const listed = (await done(call('control.list_sessions', { limit: 200 }, as))).sessions
+        return [
+          (await done(call('control.get_task', { task_id, timeout_ms: 1 }, as))).task,
+          (await done(call('control.list_tasks', { session_id: id }, as))).tasks.at(-1),
+          (await shown()).tasks.at(-1),
+          await shown(),
+          listed.find(({ session_id }: any) => session_id === id),
+          await done(call('control.send_prompt', { session_id: id, ...wait }, as)),
+        ]
+      }
+      for (const answer of await answers(sent.task_id)) expect(answer.held).toEqual(held)
+      const { summary } = await done(call('control.get_messages', { session_id: id, summarize: true }, as))
+      expect(summary).toContain('stopped by a full key')
+      await done(manage('start'))
+      for (const answer of await answers(sent.task_id)) expect('held' in answer).toBe(false)
+      await runner.work('Done.')
+      const ended = await prompted('Three.')
+      await done(manage('stop'))
+      expect((await done(call('control.get_task', { task_id: sent.task_id }, as))).task.held).toBeUndefined() // it has ended
+      expect((await done(call('control.get_task', { task_id: ended }, as))).task.held).toEqual(held)
+    })
+
+    test('that a person is asked for leave is in the answers as well, until it is given', async () => {
+      const { id, as, prompted, shown, runner } = await working()
+      const task_id = await prompted('One.')
+      await runner.takeOne()
+      const other = await prompted('Two.')
+      const request = { request_id: `r-${id}`, tool_name: 'Write', text: 'Write notes.md', timeout: 0 }
+      await done(runner.call('ask_permission', { runner_id: runner.id, task_id, ...request }))
+      const asked = { request_id: `r-${id}`, task_id, tool_name: 'Write', since: expect.stringMatching(/^20.*Z$/) }
+      const taskOf = async (task_id: string) => (await done(call('control.get_task', { task_id, timeout_ms: 1 }, as))).task
+      const answers = async () => [await taskOf(task_id), (await shown()).tasks.at(-1), await shown()]
+      for (const answer of await answers()) expect(answer.asks_permission).toEqual(asked)
+      expect((await taskOf(other)).asks_permission).toBeUndefined()
+      const person = await cookieOf(parley(), { role: 'person', name: 'Nora' })
+      await done(viaRest(parley())('control.answer_permission', { session_id: id, request_id: `r-${id}`, allow: true }, { person }))
+      for (const answer of await answers()) expect('asks_permission' in answer).toBe(false)
+    })
+
     test('delete archives: what is queued ends, what runs is interrupted, its keys end, and nothing is written until start', async () => {
       const { id, as, made, manage, prompted, runner, taskOf, shown, events, update } = await working()
       const [first, second] = [await prompted('One.'), await prompted('Two.')]

@@ -227,6 +227,30 @@ onEveryEngine(
       expect((await done(waiting)).task).toMatchObject({ status: 'completed', answer: { text: 'It is.' } })
     })
 
+    test('a prompt that nobody could answer is refused, and one that no team answers ends when it is interrupted or its session is concluded', async () => {
+      const call = control(await fullKey())
+      const { alex, id } = await room(viaRest(parley()))
+      const here = await refused(call('send_prompt', { session_id: id, prompt: 'Go.' }), 'invalid_request')
+      expect(here.details).toEqual({ field: 'to' })
+      for (const word of ["Alex's Team, Bea's Team", 'list_sessions', 'worktree_id']) expect(here.message).toContain(word)
+      const opened = await done(call('create_session', { title: 'Empty' }))
+      await done(viaRest(parley())('leave_session', { session_id: opened.session_id }, { team: opened.team_id }))
+      const empty = await refused(call('send_prompt', { session_id: opened.session_id, prompt: 'Go.' }), 'invalid_request')
+      expect(empty.message).toContain('No team is here')
+      const { details } = await refused(call('create_session', { title: 'A', initial_prompt: 'Go.' }), 'invalid_request')
+      expect(details).toEqual({ field: 'initial_prompt' })
+      const ask = async () => (await done(call('send_prompt', { session_id: id, prompt: 'Is it ready?', to: "Bea's Team" }))).task_id
+      const ended = async (task_id: string) => (await done(call('get_task', { task_id, timeout_ms: 20_000 }))).task
+      const [first, second] = [await ask(), await ask()]
+      const waiting = ended(first)
+      expect(await done(call('interrupt_session', { session_id: id }))).toEqual({ interrupted: true })
+      expect([(await waiting).status, (await ended(second)).status]).toEqual(['interrupted', 'interrupted'])
+      expect(await done(call('interrupt_session', { session_id: id }))).toEqual({ interrupted: false })
+      const last = await ask()
+      await done(alex('conclude_session', { summary_section: 'Done.' }))
+      expect(await ended(last)).toMatchObject({ status: 'interrupted', error: { code: 'session_closed' } })
+    })
+
     describe('bad input [C12]', () => {
       test.each([
         [{ prompt: ' ' }, 'invalid_request'],

@@ -1,0 +1,32 @@
+// What keeps an agent from going on until somebody does something, as the answers of control say it.
+import type { z } from 'zod'
+import type { Context } from '../operations/context.ts'
+import { holdupsOf, type AskedLeave, type Holdups } from '../stores/control/holdups.ts'
+import { isFinal, type Task } from '../stores/control/tasks.ts'
+import type { asksPermission, held } from './schemas.ts'
+
+interface Shown {
+  held?: z.infer<typeof held>
+  asks_permission?: z.infer<typeof asksPermission>
+}
+
+/** Of these sessions. */
+export const readHoldups = ({ services, queries }: Pick<Context, 'services' | 'queries'>, ids: string[]): Promise<Map<string, Holdups>> =>
+  holdupsOf(queries, ids, services.config.PERMISSION_WAIT)
+
+/** For a session: its agent is stopped, and the oldest question for leave in it. */
+export const ofSession = (found: Holdups | undefined): Shown => shown(found, found?.asked[0])
+
+/** For a task of that session: nothing once it has ended. */
+export const ofTask = (found: Holdups | undefined, { id, status }: Pick<Task, 'id' | 'status'>): Shown =>
+  isFinal(status)
+    ? {}
+    : shown(
+        found,
+        found?.asked.find(({ task_id }) => task_id === id),
+      )
+
+const shown = (found: Holdups | undefined, asked: AskedLeave | undefined): Shown => ({
+  ...(found?.held && { held: found.held }),
+  ...(asked && { asks_permission: asked }),
+})

@@ -1,0 +1,42 @@
+// What people are asked by name, across sessions: each person's own part of the inbox.
+import type { AskedView } from '../../../components/approvals/inbox-view.ts'
+import type { Queries } from '../../../db/database.ts'
+import { nameKey } from '../../core/text.ts'
+import { toPlainText } from '../../markdown/plain-text.ts'
+import { questionState, teamKeys } from '../../rooms/feed/questions.ts'
+import { questionsToPeople, repliesIn, type QuestionToPeople, type Reply } from '../../stores/questions.ts'
+
+export interface Asked {
+  /** The questions that wait for people, by the `nameKey` of each, the oldest first. */
+  byPerson: ReadonlyMap<string, AskedView[]>
+  /** Their messages. */
+  ids: ReadonlySet<string>
+}
+
+export const NONE_ASKED: Asked = { byPerson: new Map(), ids: new Set() }
+
+export const readAsked = async (queries: Queries): Promise<Asked> => {
+  const questions = await questionsToPeople(queries)
+  const sessions = [...new Set(questions.map(({ session_id }) => session_id))]
+  const ids = questions.map(({ id }) => id)
+  const replies = Map.groupBy(await repliesIn(queries, sessions, ids), ({ reply_to }) => reply_to)
+  const waiting = questions.toReversed().flatMap((question) => {
+    const names = waitingPeople(question, replies.get(question.id) ?? [])
+    return names.map((name) => ({ person: nameKey(name), id: question.id, view: viewOf(question) }))
+  })
+  const byPerson = [...Map.groupBy(waiting, ({ person }) => person)].map(([person, own]) => [person, own.map(({ view }) => view)] as const)
+  return { byPerson: new Map(byPerson), ids: new Set(waiting.map(({ id }) => id)) }
+}
+
+const waitingPeople = (question: QuestionToPeople, replies: Reply[]): string[] => {
+  const teams = [question, ...replies].map(({ posted_by_team_id, team }) => ({ teamId: posted_by_team_id ?? '', teamName: team ?? '' }))
+  return questionState(question, replies, teamKeys(teams)).waitingForPeople
+}
+
+const viewOf = ({ session_id, title, sequence, at, team, hue, text }: QuestionToPeople): AskedView => ({
+  session: { id: session_id, title },
+  sequence,
+  at,
+  by: { name: team ?? 'Somebody', hue: hue ?? undefined },
+  text: toPlainText(text).trim(),
+})

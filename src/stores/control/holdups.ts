@@ -1,0 +1,47 @@
+// What keeps sessions' agents from going on until somebody does something: an agent that was stopped, and leave that a person has to give.
+import type { Queries } from '../../../db/database.ts'
+import { pgArray } from '../../../db/arrays.ts'
+import { isOpen } from './permission-requests.ts'
+
+/** Its agent is stopped: what is queued waits until it is started. Who stopped it and when is null where that was not kept. */
+export interface Held {
+  by: string | null
+  since: string | null
+}
+
+/** What a person is asked to allow. */
+export interface AskedLeave {
+  request_id: string
+  task_id: string
+  tool_name: string
+  since: string
+}
+
+export interface Holdups {
+  held?: Held
+  /** The oldest first. */
+  asked: AskedLeave[]
+}
+
+type Row = { session_id: string; held: boolean; by: string | null; held_at: string | null } & {
+  [field in keyof AskedLeave]: AskedLeave[field] | null
+}
+
+const HOLDUPS = `
+select a.session_id, a.held, a.held_by as by, a.held_at, p.id as request_id, p.task_id, p.tool_name, p.asked_at as since
+from agents a left join permission_requests p on p.session_id = a.session_id and ${isOpen('p', '$2')}
+where a.session_id = any($1::uuid[]) and (a.held or p.id is not null) order by p.asked_at, p.id`
+
+/** Of those among these sessions whose agent is kept from going on. `permissionWait`: PERMISSION_WAIT, in seconds. */
+export const holdupsOf = async ({ query }: Queries, ids: string[], permissionWait: number): Promise<Map<string, Holdups>> => {
+  const found = new Map<string, Holdups>()
+  if (ids.length === 0) return found
+  for (const { session_id, held, by, held_at, ...asked } of await query<Row>(HOLDUPS, [pgArray(ids), permissionWait])) {
+    const before = found.get(session_id)?.asked ?? []
+    found.set(session_id, {
+      ...(held && { held: { by, since: held_at } }),
+      asked: asked.request_id === null ? before : [...before, asked as AskedLeave],
+    })
+  }
+  return found
+}
