@@ -1,10 +1,11 @@
 // The whole suite: static checks, then all tests, with a browser and a Postgres that it starts and ends itself.
 //   bun run test            each test on both databases: over MCP on the embedded one, over REST on Postgres; doors and pages on Postgres
 //   bun run test --all      all of it on both
+//   bun run test --timings  notes how long each file takes, so that the longest begin first
 //   bun run test PATH…      these tests alone
 import { spawn, type ChildProcess } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { availableParallelism, tmpdir } from 'node:os'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs'
+import { availableParallelism, freemem, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ensureChromium } from './support/browser.ts'
 import { VARIABLE } from './support/empty.ts'
@@ -16,14 +17,44 @@ const SIGNALS = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 }
 
 const HANGS_MS = '180000' // of one test: for what hangs, not for what a busy machine takes its time for
 
-const only = process.argv.slice(2).filter((word) => word !== '--all')
-const all = process.argv.includes('--all')
+const FLAGS = ['--all', '--timings']
+const only = process.argv.slice(2).filter((word) => !FLAGS.includes(word))
+const [all, measures] = FLAGS.map((flag) => process.argv.includes(flag))
 const started = performance.now()
 const steps: Step[] = []
 const running = new Set<ChildProcess>()
 let interrupted: keyof typeof SIGNALS | undefined
 
 const main = async (): Promise<void> => {
+  const place = placeInMemory()
+  if (place !== undefined) process.env.TMPDIR = place // of this process, and so of all that it starts
+  try {
+    await runWithBrowser()
+  } finally {
+    if (place !== undefined) rmSync(place, { recursive: true, force: true })
+  }
+}
+
+// Hundreds of databases and data folders are made and thrown away: in memory where there is room, since nobody cuts its power.
+const MEMORY = '/dev/shm'
+const ROOM_BYTES = 6 * 1024 ** 3
+
+const placeInMemory = (): string | undefined => {
+  if (!existsSync(MEMORY)) return undefined
+  const { bavail, bsize } = statfsSync(MEMORY)
+  if (Math.min(bavail * bsize, freemem()) < ROOM_BYTES) return undefined
+  const place = mkdtempSync(join(MEMORY, 'parley-'))
+  chmodSync(place, 0o755) // the Postgres in it runs as a user of its own
+  // However this process ends: its input closes then.
+  const guard = spawn('/bin/sh', ['-c', 'trap "" HUP INT TERM; cat; rm -rf "$1"', 'parley-test-guard', place], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  guard.unref()
+  return place
+}
+
+const runWithBrowser = async (): Promise<void> => {
   const browser = hasBrowserTests() ? await timed('browser', ensureBrowser) : undefined
   if (!interrupted) await withPostgres((database) => runAll(database, browser))
 }
@@ -40,7 +71,7 @@ const ensureBrowser = async (): Promise<string> => {
 }
 
 const withPostgres = async (run: (database: TestPostgres) => Promise<void>): Promise<void> => {
-  const database = await timed('postgres', () => startPostgres({ settings: NOT_TO_DISK }))
+  const database = await timed('postgres', () => startPostgres())
   console.log(`PostgreSQL ${database.version} from ${database.origin}`)
   try {
     await run(database)
@@ -48,9 +79,6 @@ const withPostgres = async (run: (database: TestPostgres) => Promise<void>): Pro
     await database.stop()
   }
 }
-
-// Nobody cuts its power, and no test may kill it: those that kill one start their own.
-const NOT_TO_DISK = { fsync: 'off' }
 
 const runAll = async (database: TestPostgres, browser: string | undefined): Promise<void> => {
   await step('styles, scripts, client', ['components/styles.ts'], {}) // once: tests that start servers beside each other read what it writes
@@ -63,16 +91,17 @@ const runAll = async (database: TestPostgres, browser: string | undefined): Prom
   try {
     await step('empty databases', ['tests/make-empty.ts', empty, template.url], {})
     const env = { ...testEnv(database, browser), [VARIABLE]: empty, [TEMPLATE]: template.name }
-    await step('tests', ['test', ...PARALLEL, '--timeout', HANGS_MS, ...only], env)
+    await step('tests', ['test', ...PARALLEL, ...(measures ? ['--update-timings'] : []), '--timeout', HANGS_MS, ...only], env)
   } finally {
     await template.drop()
     rmSync(empty, { recursive: true, force: true })
   }
 }
 
-// Twice as many as there are cores: many tests wait, for a process or a connection that they killed, froze or cut to come back. Each takes the
-// next file that nobody has begun, and keeps the modules that the one before has loaded.
-const PARALLEL = [`--parallel=${2 * availableParallelism()}`, '--no-isolate']
+// Three times as many as there are cores: many tests wait, for a process or a connection that they killed, froze or cut to come back. Each
+// takes the longest file that nobody has begun, by what TIMINGS says, and keeps the modules that the one before has loaded.
+const TIMINGS = 'tests/timings.json' // in milliseconds; `bun run test --timings` measures them anew
+const PARALLEL = [`--parallel=${3 * availableParallelism()}`, '--no-isolate', `--timings=${TIMINGS}`]
 
 const testEnv = ({ url, pid, dir, port }: TestPostgres, browser: string | undefined): Record<string, string> => ({
   TEST_DATABASE_URL: url,

@@ -141,9 +141,11 @@ onOneEngine((parley) => {
       expect((await post('/leave', '')).status).toBe(200)
     })
 
-    test('a body is never coerced', async () => {
+    test('of a body nothing is coerced but a number that is sent as its digits', async () => {
       const { post } = await begin()
-      expect((await post('/doc', '{"content":"x","expected_version":"0"}')).status).toBe(400)
+      for (const version of ['true', '"0x0"', '" 0"', '"-0"', '[0]'])
+        expect([version, (await post('/doc', `{"content":"x","expected_version":${version}}`)).status]).toEqual([version, 400])
+      expect((await post('/doc', '{"content":"x","expected_version":"0"}')).status).toBe(200)
       expect((await post('/messages', '{"content":{"text":7}}')).status).toBe(400)
     })
 

@@ -8,7 +8,7 @@ import { holdFor } from '../../operations/hold.ts'
 import { perform } from '../../operations/perform.ts'
 import { insertKey } from '../../stores/keys.ts'
 import { worktreeOrders } from '../../stores/control/agents.ts'
-import { lockRunner, mayHaveNews, type Runner } from '../../stores/control/runners.ts'
+import { lockRunner, mayHaveNews, renewLease, type Runner } from '../../stores/control/runners.ts'
 import {
   acknowledgeTasks,
   handedOut,
@@ -93,6 +93,7 @@ const look = async (context: Context, id: string): Promise<Answer | undefined> =
     if (runner.endedAt !== null || runner.keyId !== keyIdOf(context)) refuseReplaced(id)
     await handOut(tx, id, runner.parallel - (await runningOn(tx, id)))
     const all = await handedOut(tx, id)
+    if (all.length > 0) await renewLease(tx, id) // it is there: its call has been held since it was last seen
     const allowed = all.filter((task) => mayRun(runner, task))
     const interrupts = (await interruptOrders(tx, id)).map(({ task_id }) => ({ task_id, order: 'interrupt' as const }))
     const worktrees = (await worktreeOrders(tx, id)).map((wanted) => ({ ...wanted, order: 'worktree' as const }))

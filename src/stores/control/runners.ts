@@ -47,6 +47,10 @@ export const endRunner = async ({ db }: Queries, id: string): Promise<void> =>
     .set({ endedAt: sql`clock_timestamp()` })
     .where(eq(runners.id, id)))
 
+/** Renews the lease of a runner whose row the caller has locked. */
+export const renewLease = async ({ query }: Queries, id: string): Promise<void> =>
+  void (await query('update runners set seen_at = clock_timestamp() where id = $1', [id]))
+
 const SEEN_EVERY_S = 5 // a runner that sends events calls many times a second
 
 /** Renews the lease of a runner that has called; undefined when this key has no such runner, `replaced` when another one took its place. */

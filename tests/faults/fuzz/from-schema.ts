@@ -18,7 +18,7 @@ export const anything: fc.Arbitrary<unknown> = fc.oneof(
 
 /** Inputs of this operation: half of them good as far as the schema tells, the others with up to three fields wrong, missing or unknown. */
 export const inputsOf = (input: z.ZodType, ids: Ids): fc.Arbitrary<Record<string, unknown>> => {
-  const schema = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' }) as Schema
+  const schema = schemaOf(input)
   const good = goodFor(schema, '', ids) as fc.Arbitrary<Record<string, unknown>>
   const names = [...Object.keys(schema.properties ?? {}), 'unknown_field', '__proto__', 'constructor', 'idempotency_key', 'team_id']
   const wrong = fc.dictionary(fc.constantFrom(...names), anything, { minKeys: 1, maxKeys: 3, noNullPrototype: true })
@@ -29,6 +29,15 @@ export const inputsOf = (input: z.ZodType, ids: Ids): fc.Arbitrary<Record<string
   })
   return fc.oneof(good, mutated)
 }
+
+/** One that is good, with what is required alone: ids that there are, else what `example` has, else anything that the schema allows. */
+export const plainInputOf = (input: z.ZodType, ids: Ids, example: Readonly<Record<string, unknown>> = {}): Record<string, unknown> => {
+  const { properties = {}, required = [] } = schemaOf(input) as { properties?: Record<string, Schema>; required?: string[] }
+  const valueOf = (name: string) => ids[name]?.[0] ?? example[name] ?? fc.sample(goodFor(properties[name]!, name, ids), 1)[0]
+  return { ...example, ...Object.fromEntries(required.map((name) => [name, valueOf(name)])) }
+}
+
+const schemaOf = (input: z.ZodType) => z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' }) as Schema
 
 const goodFor = (schema: Schema, name: string, ids: Ids): fc.Arbitrary<unknown> => {
   if (ids[name]) return fc.constantFrom(...ids[name])
