@@ -206,20 +206,20 @@ test(
       '/a',
       'a//b',
     ]
-    for (const branch of names) {
+    const madeFor = async (branch: string) => {
       const session_id = crypto.randomUUID()
       hub.wantWorktree({ session_id, repo_full_name: 'app', branch })
-      await until(() => hub.made.some((made) => made.session_id === session_id))
-      expect(hub.made.at(-1)).toMatchObject({
-        session_id,
+      const own = () => hub.made.find((made) => made.session_id === session_id)
+      await until(() => own() !== undefined)
+      return own()!
+    }
+    for (const branch of names)
+      expect(await madeFor(branch)).toMatchObject({
         error: { code: 'agent_failed', message: expect.stringContaining('cannot be the name of a branch') },
       })
-    }
     expect(git(site.app, 'for-each-ref')).toBe(before)
     expect(readdirSync(site.folder).toSorted()).toEqual(['app', 'bin', 'home'])
-    hub.wantWorktree({ session_id: crypto.randomUUID(), repo_full_name: 'app', branch: 'a;b' })
-    await until(() => hub.made.length === names.length + 1)
-    expect(hub.made.at(-1).path).toStartWith(site.path('.parley-worktrees', 'app-a-b-'))
+    expect((await madeFor('a;b')).path).toStartWith(site.path('.parley-worktrees', 'app-a-b-'))
   },
   LONG_MS,
 )
