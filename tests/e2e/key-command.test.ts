@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freshDatabase, startPostgres, type TestPostgres } from '../support/postgres.ts'
+import { shortOf } from '../support/full.ts'
 import { bearer } from '../support/keys.ts'
 import { emptyFolderAt, runServer, startServer, type TestServer } from '../support/server.ts'
 
@@ -101,12 +102,13 @@ describe.each(['embedded', 'postgres'] as const)('beside a running server, %s', 
     async () => {
       const listed = async () => (await key('list')).output.replace(/(never )?used( \d\S+)?/g, 'used') // a use is written a while later
       const before = await listed()
-      for (const [words, sentence] of [
-        [['bogus', 'x'], 'one of the scopes full, read, sess, run'],
-        [['sess', 'x'], 'belongs to one session'],
+      const bad: [string[], string][] = [
         [['sess', 'x', '--session', crypto.randomUUID()], 'There is no such session'],
         [['revoke', 'ca_full_00000000'], 'There is no key'],
-      ] as const) {
+        [['sess', 'x'], 'belongs to one session'],
+        [['bogus', 'x'], 'one of the scopes full, read, sess, run'],
+      ]
+      for (const [words, sentence] of shortOf(bad, 2)) {
         const { code, output } = await key(...words)
         expect([words, code]).toEqual([words, 1])
         expect(output).toContain(sentence)
@@ -139,7 +141,7 @@ describe('without a server', () => {
     SLOW_MS,
   )
 
-  test.each([
+  const BAD: [string[], string][] = [
     [[], 'Use it as one of these'],
     [['full'], 'A name is missing'],
     [['full', '  '], 'A name is missing'],
@@ -152,7 +154,8 @@ describe('without a server', () => {
     [['revoke', 'x'], 'as `bun run key list` shows it'],
     [['agent', 'x'], 'made by the server'],
     [['person', 'operator'], 'Choose another one'],
-  ] as [string[], string][])(
+  ]
+  test.each(shortOf(BAD, 4))(
     '%j ends with a sentence',
     async (words, sentence) => {
       const { code, output } = await key(...words)

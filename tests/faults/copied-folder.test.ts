@@ -1,10 +1,11 @@
 // A copy of the embedded database's folder is a database of its own: whatever is run on it never reaches the server of the original.
+//   FULL=1 bun test tests/faults/copied-folder.test.ts    every way of copying, operator-key by itself, and the lock of an older program
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { shortOf } from '../support/full.ts'
+import { FULL, shortOf } from '../support/full.ts'
 import { runServer, startServer, type TestServer } from '../support/server.ts'
 import { claudeLine } from '../support/transcripts.ts'
 import { openRoom, post, readFeed, textsOf, type Room } from './rooms.ts'
@@ -46,7 +47,7 @@ const onServerOf = async <T>(folder: string, work: (server: TestServer) => Promi
   }
 }
 
-test('operator-key on a copy makes a key for the copy, and everybody stays signed in at the server', async () => {
+test.skipIf(!FULL)('operator-key on a copy makes a key for the copy, and everybody stays signed in at the server', async () => {
   const copy = copyTo(place())
   const { code, output } = await runServer(['operator-key'], { DATA_DIR: copy })
   expect([code, output]).toEqual([0, expect.stringMatching(/^op_\S+\n$/)])
@@ -141,7 +142,7 @@ test('a folder that was moved after its server was killed starts', async () => {
 }, 180_000)
 
 // An older program wrote neither the folder nor the database into its lock.
-test('of the lock of an older program, a copy is refused with a way out, and its own folder reaches its server', async () => {
+test.skipIf(!FULL)('of the lock of an older program, a copy is refused with a way out, and its own folder reaches its server', async () => {
   const own = await startServer()
   const copy = place()
   try {

@@ -71,22 +71,26 @@ export const startBrowser = async (moreArgs: string[] = [], executable?: string)
   return chromium.launch({ executablePath: executable ?? (await findChromium()), args: [...launchArgs, ...moreArgs] })
 }
 
+// One for all files of a process: each test has a context of its own. It ends when the pipe to it closes, however the process ends.
+let shared: Promise<Browser> | undefined
+const sharedBrowser = async (): Promise<Browser> => {
+  if (!(await shared)?.isConnected()) shared = startBrowser()
+  return shared!
+}
+
 type ContextOptions = Parameters<Browser['newContext']>[0]
 type Work<T> = (page: Page, complaints: string[], context: BrowserContext) => Promise<T>
 
-/** A browser and a Parley for the tests of a file. `parley` is there when the file's own `beforeAll` runs. */
+/** The browser, and a Parley for the tests of a file. `parley` is there when the file's own `beforeAll` runs. */
 export const withSite = (environment: Record<string, string> = {}, everywhere: ContextOptions = {}) => {
   const parley = {} as Site
   let browser: Browser
   let signedIn: Promise<string> | undefined
   beforeAll(async () => {
-    browser = await startBrowser()
+    browser = await sharedBrowser()
     Object.assign(parley, await serveSite(environment))
   }, 120_000)
-  afterAll(async () => {
-    await browser?.close()
-    await parley.stop?.()
-  })
+  afterAll(() => parley.stop?.())
   const using = (options: ContextOptions, work: Work<void>, { url } = parley) =>
     usingPage(browser, url, { ...everywhere, ...options }, work)
   /** Robin's cookie, as a header has it. Signed in once: ten tries a minute are granted. */
