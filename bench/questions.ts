@@ -1,5 +1,5 @@
 // The questions that bench/search.ts asks, in classes, made from the corpus that is searched.
-import { SEARCHED_BY_DEFAULT } from '../src/core/event-types.ts'
+import { SEARCHED_BY_DEFAULT } from '../src/core/events/event-types.ts'
 import { termsOf } from '../src/search/tokenizer.ts'
 import { random } from '../tests/support/random.ts'
 import { history } from './corpus.ts'

@@ -2,7 +2,7 @@
 // tables without indexes. The rows are those that the indexer writes: its own functions make them.
 import { openPostgres } from '../db/postgres.ts'
 import postgres from 'postgres'
-import { SEARCHED_BY_DEFAULT } from '../src/core/event-types.ts'
+import { SEARCHED_BY_DEFAULT } from '../src/core/events/event-types.ts'
 import type { SessionKind } from '../src/core/session-kind.ts'
 import { writeAdded } from '../src/search/event-index.ts'
 import { byTerm, indexRows, type Added, type LoggedEvent, type TermCount } from '../src/search/event-rows.ts'

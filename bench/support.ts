@@ -4,7 +4,7 @@ import { migrate } from '../db/migrate.ts'
 import { openPostgres } from '../db/postgres.ts'
 import { createApp } from '../src/app.ts'
 import { readConfig } from '../src/config.ts'
-import { silent } from '../src/core/log.ts'
+import { silent } from '../src/core/runtime/log.ts'
 import { createServices } from '../src/process/services.ts'
 import { loadavg } from 'node:os'
 

@@ -35,7 +35,7 @@ export const eventSearch = pgTable(
     turn: integer().notNull(),
     sequence: bigint({ mode: 'number' }).notNull(),
     id: uuid().notNull(),
-    kind: smallint().notNull(), // its place in EVENT_TYPES (core/event-types.ts)
+    kind: smallint().notNull(), // its place in EVENT_TYPES (core/events/event-types.ts)
     at: at().notNull(),
     length: integer().notNull(), // in terms
     tsv: tsvector().notNull(),

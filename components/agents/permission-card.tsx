@@ -1,4 +1,4 @@
-import { escapeInvisible } from '../../src/core/escape-invisible.ts'
+import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { AskingRow } from '../parts/asking-row.tsx'
 import { cn } from '../parts/cn.ts'
 import { TeamName } from '../parts/team.tsx'

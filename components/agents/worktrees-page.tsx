@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { escapeInvisible } from '../../src/core/escape-invisible.ts'
+import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Snippet } from '../parts/snippet.tsx'

@@ -1,4 +1,4 @@
-import { escapeInvisible } from '../../src/core/escape-invisible.ts'
+import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { TeamName } from '../parts/team.tsx'
 import { agoRoughly, moment } from '../parts/time.ts'
 import { LinkButton } from '../ui/button.tsx'

@@ -1,4 +1,4 @@
-import { escapeInvisible } from '../../src/core/escape-invisible.ts'
+import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { PermissionCard } from '../agents/permission-card.tsx'
 import { TeamName } from '../parts/team.tsx'
 import { cn } from '../parts/cn.ts'

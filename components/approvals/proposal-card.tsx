@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { renderMarkdown } from '../../src/markdown/render.ts'
-import { escapeInvisible } from '../../src/core/escape-invisible.ts'
+import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
 import { TeamName } from '../parts/team.tsx'
 import { moment } from '../parts/time.ts'

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { escapeInvisible } from '../../src/core/escape-invisible.ts'
+import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
 import { moment } from '../parts/time.ts'
 import { ProblemNote } from '../forms/act-form.tsx'

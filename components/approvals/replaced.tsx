@@ -1,4 +1,4 @@
-import { escapeInvisible } from '../../src/core/escape-invisible.ts'
+import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { anchorOf, type ReplacedProposal } from './proposal-view.ts'
 import { WordDiff } from './word-diff.tsx'
 

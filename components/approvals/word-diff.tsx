@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
-import { diffLines, diffWords, type WordRun } from '../../src/core/diff.ts'
-import { escapeInvisible } from '../../src/core/escape-invisible.ts'
+import { diffLines, diffWords, type WordRun } from '../../src/core/text/diff.ts'
+import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 
 const GONE = 'bg-destructive/25'
 const NEW = 'bg-ok/30'

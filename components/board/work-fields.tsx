@@ -1,5 +1,5 @@
 // The fields of the forms of pages/board/work-forms.tsx.
-import { escapeInvisible } from '../../src/core/escape-invisible.ts'
+import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { FormField, type Problem } from '../forms/form-field.tsx'
 import { Label } from '../ui/label.tsx'
 import { Select } from '../ui/select.tsx'

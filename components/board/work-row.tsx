@@ -1,5 +1,5 @@
 import { renderMarkdown } from '../../src/markdown/render.ts'
-import { escapeInvisible } from '../../src/core/escape-invisible.ts'
+import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
 import { TeamMark, TeamName } from '../parts/team.tsx'
 import { clock, day, moment } from '../parts/time.ts'

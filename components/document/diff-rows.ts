@@ -1,5 +1,5 @@
 // A difference as the rows of a table: the changes with a few lines around them, the rest folded.
-import { diffWords, type Diff, type LineEdit, type WordRun } from '../../src/core/diff.ts'
+import { diffWords, type Diff, type LineEdit, type WordRun } from '../../src/core/text/diff.ts'
 
 export interface DiffSide {
   line: number

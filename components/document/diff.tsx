@@ -1,4 +1,4 @@
-import { escapeInvisible } from '../../src/core/escape-invisible.ts'
+import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import type { DiffRow, DiffSide } from './diff-rows.ts'
 
 export const DIFF_VIEWS = ['unified', 'split'] as const

@@ -1,4 +1,4 @@
-import { escapeInvisible } from '../../src/core/escape-invisible.ts'
+import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 
 /** A line of text with the terms of a search marked: whole words, and the parts of names that the index has as words. */
 export const Marked = ({ text, terms }: { text: string; terms: string[] }) =>

@@ -1,4 +1,4 @@
-import { escapeInvisible } from '../../src/core/escape-invisible.ts'
+import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { cn } from './cn.ts'
 
 /** An author: a team with its colour (0 to 11), or a person, who has none. */

@@ -1,4 +1,4 @@
-import { escapeInvisible } from '../../src/core/escape-invisible.ts'
+import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { Badge } from '../ui/badge.tsx'
 import type { PersonView } from './record-view.ts'
 import { Timeline } from './series-line.tsx'

@@ -1,5 +1,5 @@
 import { cn } from '../parts/cn.ts'
-import { escapeInvisible } from '../../src/core/escape-invisible.ts'
+import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { SearchBox } from '../search/search-box.tsx'
 import { Button } from '../ui/button.tsx'
 import { Select } from '../ui/select.tsx'

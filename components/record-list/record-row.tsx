@@ -1,5 +1,5 @@
 import { renderMarkdown } from '../../src/markdown/render.ts'
-import { escapeInvisible } from '../../src/core/escape-invisible.ts'
+import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { itemAnchor } from '../board/board-view.ts'
 import { cn } from '../parts/cn.ts'
 import { clock, day, moment, shortDay } from '../parts/time.ts'

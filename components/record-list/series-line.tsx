@@ -1,4 +1,4 @@
-import { escapeInvisible } from '../../src/core/escape-invisible.ts'
+import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
 import { day } from '../parts/time.ts'
 import { listHref, type SeriesMeeting, type SeriesView } from './record-view.ts'

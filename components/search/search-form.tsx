@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
-import { SEARCHABLE, type EventType } from '../../src/core/event-types.ts'
-import { escapeInvisible } from '../../src/core/escape-invisible.ts'
+import { SEARCHABLE, type EventType } from '../../src/core/events/event-types.ts'
+import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { SearchBox } from './search-box.tsx'
 import { Button } from '../ui/button.tsx'
 import { Input } from '../ui/input.tsx'

@@ -1,6 +1,6 @@
 // The results of a search, row by row: events, and sessions found by their titles or documents.
-import type { EventType } from '../../src/core/event-types.ts'
-import { escapeInvisible } from '../../src/core/escape-invisible.ts'
+import type { EventType } from '../../src/core/events/event-types.ts'
+import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Marked } from '../parts/marked.tsx'
 import { sourceName } from '../parts/source.ts'

@@ -1,4 +1,4 @@
-import { escapeInvisible } from '../../src/core/escape-invisible.ts'
+import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
 import { Icon, iconNamed } from '../parts/icon.tsx'
 import { TeamName, type Team } from '../parts/team.tsx'

@@ -1,6 +1,6 @@
 import { Fragment } from 'react'
 import { renderMarkdown } from '../../src/markdown/render.ts'
-import { escapeInvisible } from '../../src/core/escape-invisible.ts'
+import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
 import type { PermissionItem, PromptedBy, TaskItem } from '../agents/agent-view.ts'
 import { PermissionRow } from '../agents/permission-card.tsx'

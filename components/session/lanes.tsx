@@ -1,4 +1,4 @@
-import { escapeInvisible } from '../../src/core/escape-invisible.ts'
+import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
 import { initials, type Team } from '../parts/team.tsx'
 import { clock, day } from '../parts/time.ts'

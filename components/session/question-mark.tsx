@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { escapeInvisible } from '../../src/core/escape-invisible.ts'
+import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { FOR_ACTORS } from './warning-strip.tsx'
 
 /** What came of a question, for the row that asks it. */

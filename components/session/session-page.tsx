@@ -1,5 +1,5 @@
 import type { ServerLink } from '../../src/core/server-link.ts'
-import { escapeInvisible } from '../../src/core/escape-invisible.ts'
+import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { AgentLine, StartRunner } from '../agents/agent-line.tsx'
 import { Family, FamilyMark } from '../agents/family.tsx'
 import { cn } from '../parts/cn.ts'

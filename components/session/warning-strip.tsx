@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { escapeInvisible } from '../../src/core/escape-invisible.ts'
+import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
 import { clock } from '../parts/time.ts'
 import { LinkButton } from '../ui/button.tsx'

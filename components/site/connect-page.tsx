@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import type { ServerLink } from '../../src/core/server-link.ts'
-import { escapeInvisible } from '../../src/core/escape-invisible.ts'
+import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Shell, type Frame } from './shell.tsx'
 import { Snippet } from '../parts/snippet.tsx'

@@ -1,4 +1,4 @@
-import { escapeInvisible } from '../../src/core/escape-invisible.ts'
+import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { Shell, type Frame } from './shell.tsx'
 import { LinkButton } from '../ui/button.tsx'
 

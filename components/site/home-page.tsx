@@ -1,5 +1,5 @@
 import type { ServerLink } from '../../src/core/server-link.ts'
-import { escapeInvisible } from '../../src/core/escape-invisible.ts'
+import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
 import { Icon } from '../parts/icon.tsx'
 import { searchHref } from '../search/search-form.tsx'

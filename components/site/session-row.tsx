@@ -1,6 +1,6 @@
 import type { FamilyMember } from '../agents/agent-view.ts'
 import { countOf, Descendants } from '../agents/family.tsx'
-import { escapeInvisible } from '../../src/core/escape-invisible.ts'
+import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Marked } from '../parts/marked.tsx'
 import { Sparkline } from '../parts/sparkline.tsx'

@@ -1,7 +1,7 @@
 import { escaped, highlight } from '../../src/markdown/highlight.ts'
-import { MARKDOWN } from '../../src/core/event-types.ts'
+import { MARKDOWN } from '../../src/core/events/event-types.ts'
 import { renderMarkdown } from '../../src/markdown/render.ts'
-import { escapeInvisible } from '../../src/core/escape-invisible.ts'
+import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
 import { eventHref, eventText, LONGEST_EVENT, type Field, type TraceEvent } from './trace-view.ts'
 

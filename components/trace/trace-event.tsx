@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
-import type { EventType } from '../../src/core/event-types.ts'
-import { escapeInvisible } from '../../src/core/escape-invisible.ts'
+import type { EventType } from '../../src/core/events/event-types.ts'
+import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
 import { Icon, iconNamed, type IconName } from '../parts/icon.tsx'
 import { lasted } from '../parts/lasted.ts'

@@ -1,4 +1,4 @@
-import type { EventType } from '../../src/core/event-types.ts'
+import type { EventType } from '../../src/core/events/event-types.ts'
 import type { Team } from '../parts/team.tsx'
 
 /** The session whose turns are shown. */

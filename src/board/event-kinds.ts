@@ -1,5 +1,5 @@
 // The system events that the board writes into feeds. Claims, edits and notes are `runtime` events: they wake nobody.
-import type { EventKind, SystemEvent } from '../core/event-kinds.ts'
+import type { EventKind, SystemEvent } from '../core/events/event-kinds.ts'
 
 const BY = { by: 'the name of the team, person or key' }
 const TITLE = { title: 'its title' }

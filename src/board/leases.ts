@@ -1,6 +1,6 @@
 // Claims whose lease is over are open to every reader at once; here the session is told, by whichever instance comes first.
 import { z } from 'zod'
-import type { Job } from '../core/job.ts'
+import type { Job } from '../core/runtime/job.ts'
 import { anyone } from '../operations/callers.ts'
 import type { Context } from '../operations/context.ts'
 import { operationsOf } from '../operations/operation.ts'

@@ -1,7 +1,7 @@
 // The board that a write judges by: under its session's lock, with every claim written down whose lease is over.
 import { refuse } from '../core/errors.ts'
 import { idWithin, isUuid } from '../core/ids.ts'
-import { redacted } from '../core/text.ts'
+import { redacted } from '../core/text/text.ts'
 import type { Context } from '../operations/context.ts'
 import { tellReleased } from '../rooms/work/released-work.ts'
 import { type Board } from '../stores/records/board.ts'

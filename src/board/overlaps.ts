@@ -1,6 +1,6 @@
 // Who edits which file: a claim whose paths overlap those of another team's live claim is refused, unless it is taken knowingly.
 import { refuse } from '../core/errors.ts'
-import { patternOf, patternsOverlap } from '../core/path-overlap.ts'
+import { patternOf, patternsOverlap } from '../core/text/path-overlap.ts'
 import type { Board } from '../stores/records/board.ts'
 
 export interface Overlap {

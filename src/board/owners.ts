@@ -1,6 +1,6 @@
 // Whose work an item is meant to be: a team of the session, by handle or name.
 import { refuse } from '../core/errors.ts'
-import { nameKey } from '../core/text.ts'
+import { nameKey } from '../core/text/text.ts'
 import type { Context } from '../operations/context.ts'
 import { roster } from '../stores/members.ts'
 import { personOf, type Person } from '../stores/records/persons.ts'

@@ -1,7 +1,7 @@
 // What the operations of the board share: inputs with their limits, and the item as every door shows it.
 import { z } from 'zod'
 import { ITEM_KINDS, ITEM_STATUSES } from '../../db/records-schema.ts'
-import { pathProblem, plainPath } from '../core/path-overlap.ts'
+import { pathProblem, plainPath } from '../core/text/path-overlap.ts'
 import { person, priority, text, time, title } from '../records/schemas.ts'
 
 export const MOST_ITEMS = 500 // of a session: each call reads its board whole

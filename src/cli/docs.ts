@@ -1,6 +1,6 @@
 // Generates the parts of the documentation that follow from the code. `bun run docs` writes them, and a test compares them.
 import { VARIABLES } from '../config.ts'
-import type { EventKind } from '../core/event-kinds.ts'
+import type { EventKind } from '../core/events/event-kinds.ts'
 import type { ServedOp } from '../operations/context.ts'
 import { isOpen } from '../operations/operation.ts'
 import type { Guide } from '../operations/toolset.ts'

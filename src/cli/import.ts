@@ -1,7 +1,7 @@
 // `bun run import PATH… [--url URL]`: imports files and folders, shows its progress, and prints a summary.
 import { parseArgs } from 'node:util'
 import { Refusal, type ErrorCode } from '../core/errors.ts'
-import { jsonLines } from '../core/json-lines.ts'
+import { jsonLines } from '../core/text/json-lines.ts'
 import type { Services } from '../process/services.ts'
 import { ImportFailed, type ImportFile, type ImportReport } from '../client/import/run.ts'
 import { throwError, type ErrorResponse } from '../client/import/upload.ts'

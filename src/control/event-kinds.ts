@@ -1,5 +1,5 @@
 // The system events that control writes into feeds.
-import type { EventKind } from '../core/event-kinds.ts'
+import type { EventKind } from '../core/events/event-kinds.ts'
 
 const ENDS: Record<string, string> = {
   concluded: 'is concluded',

@@ -1,7 +1,7 @@
 // How far a caller reaches. A session beyond that is answered as one that does not exist.
 import { refuse } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
-import { redacted } from '../core/text.ts'
+import { redacted } from '../core/text/text.ts'
 import type { Caller } from '../operations/callers.ts'
 import type { Context } from '../operations/context.ts'
 import { sessionById, type Session } from '../stores/sessions.ts'

@@ -4,7 +4,7 @@ import type { Context } from '../operations/context.ts'
 import { operationsOf } from '../operations/operation.ts'
 import { idWithin } from '../core/ids.ts'
 import { PERMISSION_MODES } from '../core/permission-modes.ts'
-import { isBlank, nameIsPlain, utf8Bytes } from '../core/text.ts'
+import { isBlank, nameIsPlain, utf8Bytes } from '../core/text/text.ts'
 import { AGENT_STATUSES } from '../stores/control/agents.ts'
 import { TASK_MODES, TASK_STATUSES } from '../../db/control-schema.ts'
 

@@ -1,5 +1,5 @@
 // Keys of programs (`ca_<scope>_<32 hex>`): what they look like, and what each scope opens.
-import { redacted } from './text.ts'
+import { redacted } from './text/text.ts'
 
 export const KEY_SCOPES = ['full', 'agent', 'read', 'sess', 'run'] as const
 export type KeyScope = (typeof KEY_SCOPES)[number]

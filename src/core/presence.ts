@@ -1,6 +1,6 @@
 // Which teams poll and which sleep, in memory. Once a second one statement writes all that changed (stores/presence.ts), so a poll costs no write.
 import { LRUCache } from 'lru-cache'
-import type { Clock } from './clock.ts'
+import type { Clock } from './runtime/clock.ts'
 
 export interface Seen {
   sessionId: string

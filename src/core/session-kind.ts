@@ -1,5 +1,5 @@
 // The kind of a session, by the tools that its agents called. A session that once used a web tool stays `web_search`.
-import type { EventType } from './event-types.ts'
+import type { EventType } from './events/event-types.ts'
 
 export const SESSION_KINDS = ['web_search', 'mcp_internal', 'tool_calling', 'chat'] as const // the first that holds
 export type SessionKind = (typeof SESSION_KINDS)[number]

@@ -1,7 +1,7 @@
 // Reading by id: a session with its turns, a turn with its events, an event with its whole content, and each with the ids around it.
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
-import { eventTypeOf } from '../core/event-types.ts'
+import { eventTypeOf } from '../core/events/event-types.ts'
 import type { Context } from '../operations/context.ts'
 import {
   eventsBeside,

@@ -1,9 +1,9 @@
 // The search of the pages: events, and beside them sessions and their documents, with more filters than search_sessions has. It is an
 // operation without route and tool, which pages perform as agents perform theirs.
 import { z } from 'zod'
-import { excerpt, shortened } from '../core/event-text.ts'
+import { excerpt, shortened } from '../core/events/event-text.ts'
 import { toPlainText } from '../markdown/plain-text.ts'
-import { eventTypeNumber, SEARCHED_BY_DEFAULT } from '../core/event-types.ts'
+import { eventTypeNumber, SEARCHED_BY_DEFAULT } from '../core/events/event-types.ts'
 import type { Context } from '../operations/context.ts'
 import type { Scope } from '../search/scope.ts'
 import { findEvents, parseQuery, type ParsedQuery } from '../search/ranking.ts'

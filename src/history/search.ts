@@ -2,8 +2,8 @@
 // sessions that are found by their titles and documents.
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
-import { secondsSince } from '../core/metrics.ts'
-import { eventTypeNumber, eventTypeOf, EVENT_TYPES, SEARCHABLE, SEARCHED_BY_DEFAULT, type EventType } from '../core/event-types.ts'
+import { secondsSince } from '../core/runtime/metrics.ts'
+import { eventTypeNumber, eventTypeOf, EVENT_TYPES, SEARCHABLE, SEARCHED_BY_DEFAULT, type EventType } from '../core/events/event-types.ts'
 import type { Context } from '../operations/context.ts'
 import { eventsAt, eventGroupsOf, sessionsByIds, type EventRow, type SessionRow } from '../stores/history.ts'
 import type { Scope } from '../search/scope.ts'

@@ -1,8 +1,8 @@
 // Adds sessions that are found by their titles, descriptions and documents to the found events. Hits are events, so one of its events stands
 // in for each session; what its document says comes as a note beside the hits.
-import { excerpt, shortened } from '../core/event-text.ts'
+import { excerpt, shortened } from '../core/events/event-text.ts'
 import { toPlainText } from '../markdown/plain-text.ts'
-import type { EventType } from '../core/event-types.ts'
+import type { EventType } from '../core/events/event-types.ts'
 import type { Context } from '../operations/context.ts'
 import { firstEvents } from '../stores/history.ts'
 import type { Scope } from '../search/scope.ts'

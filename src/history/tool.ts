@@ -5,7 +5,7 @@ import { withinDeadline } from '../../db/database.ts'
 import { refuse, type ErrorBody, type ErrorCode } from '../core/errors.ts'
 import { anyone } from '../operations/callers.ts'
 import { operationsOf } from '../operations/operation.ts'
-import { redacted } from '../core/text.ts'
+import { redacted } from '../core/text/text.ts'
 import type { Context } from '../operations/context.ts'
 import { isTimeout } from '../../db/errors.ts'
 

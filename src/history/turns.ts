@@ -1,6 +1,6 @@
 // Derives a turn from its events: its prompt, its answer, its end, the tools it called. A turn is no row of the database.
-import { eventTypeOf } from '../core/event-types.ts'
-import { excerpt, shortened, textOf, type Short } from '../core/event-text.ts'
+import { eventTypeOf } from '../core/events/event-types.ts'
+import { excerpt, shortened, textOf, type Short } from '../core/events/event-text.ts'
 import type { EventRow, EventPosition, QuotedEvent, EventGroup, SessionRow } from '../stores/history.ts'
 import { eventRef, turnRef } from './ids.ts'
 

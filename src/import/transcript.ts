@@ -1,7 +1,7 @@
 // Imports one transcript: recognises it, continues where an earlier import stopped, and writes it batch by batch. However large it is, only a
 // batch and a line are in memory.
 import { refuse } from '../core/errors.ts'
-import { pause } from '../core/pause.ts'
+import { pause } from '../core/runtime/pause.ts'
 import type { Services } from '../process/services.ts'
 import { sessionOfEvent } from '../stores/imports.ts'
 import { sessionById, setParent } from '../stores/sessions.ts'

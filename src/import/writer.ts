@@ -2,7 +2,7 @@
 import type { Queries } from '../../db/database.ts'
 import { refuse } from '../core/errors.ts'
 import { uuidOf } from '../core/ids.ts'
-import { utf8Bytes } from '../core/text.ts'
+import { utf8Bytes } from '../core/text/text.ts'
 import type { Services } from '../process/services.ts'
 import { pgArray } from '../../db/arrays.ts'
 import { createDocument } from '../stores/documents.ts'

@@ -3,7 +3,7 @@
 import { pgArray, plainArray } from '../../db/arrays.ts'
 import type { Queries } from '../../db/database.ts'
 import { uuid7 } from '../core/ids.ts'
-import { utf8Bytes } from '../core/text.ts'
+import { utf8Bytes } from '../core/text/text.ts'
 import { APPEND_AT_HEADS } from './append-sql.ts'
 import { writtenAt, type Appended, type Draft } from './append.ts'
 import { numberAfter, type Head, type LogHeads } from './log-heads.ts'

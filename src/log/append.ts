@@ -1,9 +1,9 @@
 // The checked append. An event's number is taken under its session's row lock, in the transaction that writes it: with a sequence object
 // readers would skip events, since commits do not come in the order of its numbers.
 import type { Queries } from '../../db/database.ts'
-import type { Author } from '../core/event-types.ts'
+import type { Author } from '../core/events/event-types.ts'
 import { uuid7 } from '../core/ids.ts'
-import { utf8Bytes } from '../core/text.ts'
+import { utf8Bytes } from '../core/text/text.ts'
 import { APPEND_BATCH, NO_LIMIT } from './append-sql.ts'
 import { pgArray } from '../../db/arrays.ts'
 import { eventOf, type Event } from '../stores/events.ts'

@@ -1,7 +1,7 @@
 // Which team a token proves: looked up in batches for all calls of this process, and cached where an older answer is enough.
 import { LRUCache } from 'lru-cache'
 import { withinDeadline, type Database } from '../../db/database.ts'
-import { createBatchLoader } from '../core/batch-loader.ts'
+import { createBatchLoader } from '../core/runtime/batch-loader.ts'
 import { isUuid, type Token } from '../core/ids.ts'
 import { findMembers, proves, type Member, type MemberId } from '../stores/members.ts'
 import { RecentLookups } from './recent-lookups.ts'

@@ -3,7 +3,7 @@
 // or this process does not know, one statement counts for all posts of the moment (bench/before-after).
 import { LRUCache } from 'lru-cache'
 import type { Database } from '../../db/database.ts'
-import { createBatchLoader } from '../core/batch-loader.ts'
+import { createBatchLoader } from '../core/runtime/batch-loader.ts'
 import { isMessage, type Event } from '../stores/events.ts'
 import { isNewsTo, missedBy, MOST_COUNTED, type Missing } from '../stores/speech.ts'
 

@@ -9,7 +9,7 @@
 // asked for when it is needed: an idle server sends nothing.
 import { LRUCache } from 'lru-cache'
 import { CHANNEL, type Database, type Queries } from '../../db/database.ts'
-import type { Log } from '../core/log.ts'
+import type { Log } from '../core/runtime/log.ts'
 import { ASK, decode, encode, HELLO, HERE, listOf, SETTINGS, type Moment, type Moved, type Notification } from './notification.ts'
 import { isSessionTopic, type Topic } from './topics.ts'
 

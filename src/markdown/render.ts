@@ -5,9 +5,9 @@ import { LRUCache } from 'lru-cache'
 import { Lexer, Marked, Renderer, type Tokens } from 'marked'
 import sanitizeHtml from 'sanitize-html'
 import { escaped, highlight } from './highlight.ts'
-import { pause } from '../core/pause.ts'
+import { pause } from '../core/runtime/pause.ts'
 import { DELIMITERS, chunksOf } from './chunks.ts'
-import { escapeInvisible } from '../core/escape-invisible.ts'
+import { escapeInvisible } from '../core/text/escape-invisible.ts'
 
 // Nested quotes and items: marked recurses for each level, and reads the rest of the text again.
 const TOO_DEEP = /^(?:[ \t]{48}[ \t]*(?:[-*+]|\d{1,9}[.)]|>)|(?:[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])[ \t])){12})/m

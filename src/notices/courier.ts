@@ -2,10 +2,10 @@
 // another. A try that fails is made again later, each time after a longer pause, by whichever instance is there then. An instance that
 // dies between an answer and the row's end leaves the delivery to be made once more: rather twice than never.
 import type { Database } from '../../db/database.ts'
-import type { Job } from '../core/job.ts'
-import { describeError, type Log } from '../core/log.ts'
-import type { Metrics } from '../core/metrics.ts'
-import { pause } from '../core/pause.ts'
+import type { Job } from '../core/runtime/job.ts'
+import { describeError, type Log } from '../core/runtime/log.ts'
+import type { Metrics } from '../core/runtime/metrics.ts'
+import { pause } from '../core/runtime/pause.ts'
 import { KINDS } from './kinds.ts'
 import { messageFor, pushMessageFor } from './message.ts'
 import { postToNotifyUrl } from './notify-url.ts'

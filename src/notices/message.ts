@@ -1,5 +1,5 @@
 // What is said of a notice: the same fields whichever the way, and no text of anybody's message.
-import { escapeInvisible } from '../core/escape-invisible.ts'
+import { escapeInvisible } from '../core/text/escape-invisible.ts'
 import { KINDS, type NoticeKind, type NoticeKindName } from './kinds.ts'
 
 export interface Message {

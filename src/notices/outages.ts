@@ -1,4 +1,4 @@
-import type { Log } from '../core/log.ts'
+import type { Log } from '../core/runtime/log.ts'
 import type { Outcome } from './outcomes.ts'
 
 /** Logs one warning when telling people through a place begins to fail, however often it then fails, and when it works again. A place is

@@ -5,7 +5,7 @@ import { isOpen } from './operation.ts'
 import type { Subject } from './subject.ts'
 import { refuse } from '../core/errors.ts'
 import { sha256 } from '../core/ids.ts'
-import { validationMessage } from '../core/validation-messages.ts'
+import { validationMessage } from '../core/text/validation-messages.ts'
 import type { Idempotency } from '../log/append.ts'
 import { NO_SUBJECT } from '../stores/idempotency.ts'
 

@@ -1,7 +1,7 @@
 // What a write is about, and therefore holds: said by the operation, so that a wing's tasks or approvals are locked as sessions are.
 import { refuse } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
-import { redacted } from '../core/text.ts'
+import { redacted } from '../core/text/text.ts'
 import type { Queries } from '../../db/database.ts'
 import { lockSession, type Session } from '../stores/sessions.ts'
 

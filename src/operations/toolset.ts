@@ -1,7 +1,7 @@
 // A wing of the house as the doors see it: its operations and whatever else they must know, so that nothing outside the wing names it
 // but src/toolsets.ts.
-import type { EventKind } from '../core/event-kinds.ts'
-import type { Job } from '../core/job.ts'
+import type { EventKind } from '../core/events/event-kinds.ts'
+import type { Job } from '../core/runtime/job.ts'
 import type { Services } from '../process/services.ts'
 import type { ServedOp } from './context.ts'
 import type { Offers } from './offers.ts'

@@ -1,6 +1,6 @@
-import type { Job } from '../core/job.ts'
-import type { Log } from '../core/log.ts'
-import { repeat } from '../core/repeat.ts'
+import type { Job } from '../core/runtime/job.ts'
+import type { Log } from '../core/runtime/log.ts'
+import { repeat } from '../core/runtime/repeat.ts'
 import type { JobName } from './jobs.ts'
 
 /** Other intervals than the jobs' own, in milliseconds by the job's name: tests need not wait for seconds. */

@@ -3,9 +3,9 @@
 // remembered counts only while this instance has proof that it hears the others. One that has none asks the database each time.
 import { LRUCache } from 'lru-cache'
 import { withinDeadline, type Database } from '../../db/database.ts'
-import { createBatchLoader } from '../core/batch-loader.ts'
+import { createBatchLoader } from '../core/runtime/batch-loader.ts'
 import { sameText, sha256, type Token } from '../core/ids.ts'
-import type { Job } from '../core/job.ts'
+import type { Job } from '../core/runtime/job.ts'
 import { isKey } from '../core/key-scopes.ts'
 import { findKeys, noteKeyUse, type Key } from '../stores/keys.ts'
 import { findSignIns, noteSignInUse, type SignIn } from '../stores/sign-ins.ts'

@@ -1,7 +1,7 @@
 // Logs each degraded mode once when it begins (where /status turns amber) and once when it ends. Two others are logged where they are noticed: lost notifications in
-// log/notifier.ts, and a database that is away by the background jobs that fail (core/repeat.ts).
-import type { Job } from '../core/job.ts'
-import type { Log } from '../core/log.ts'
+// log/notifier.ts, and a database that is away by the background jobs that fail (core/runtime/repeat.ts).
+import type { Job } from '../core/runtime/job.ts'
+import type { Log } from '../core/runtime/log.ts'
 import { limitOf } from './status/limits.ts'
 
 const EVERY_MS = 5_000

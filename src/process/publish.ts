@@ -1,7 +1,7 @@
 // The publisher: what follows when a session's log grows or another topic moves, here or at another instance. Group commit, waiters, caches,
 // the index and the other instances are each told from here, and from nowhere else.
 import type { Database } from '../../db/database.ts'
-import type { Metrics } from '../core/metrics.ts'
+import type { Metrics } from '../core/runtime/metrics.ts'
 import { Waiters } from '../log/waiters.ts'
 import type { LoopGuard } from '../loops/guard.ts'
 import type { Notifier } from '../log/notifier.ts'

@@ -1,6 +1,6 @@
 // The system events that records write into feeds.
 import { cutText } from '../core/budget.ts'
-import type { EventKind, SystemEvent } from '../core/event-kinds.ts'
+import type { EventKind, SystemEvent } from '../core/events/event-kinds.ts'
 
 const ABOUT = { proposal_id: 'which', proposal_type: '`action` or `decision`', title: 'its title' }
 const BY = { by: 'whose doing' }

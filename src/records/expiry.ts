@@ -1,7 +1,7 @@
 // Proposals that nobody decided in time. That one is expired is a fact of the database's clock, and holds for every reader from that
 // moment on; here it is written down, with its event, once: by this job, or by whatever writes to the session's proposals first.
 import { z } from 'zod'
-import type { Job } from '../core/job.ts'
+import type { Job } from '../core/runtime/job.ts'
 import { anyone } from '../operations/callers.ts'
 import type { Context } from '../operations/context.ts'
 import { perform } from '../operations/perform.ts'

@@ -1,7 +1,7 @@
 // How far a caller's reading goes. What lies beyond is answered as what does not exist.
 import { refuse } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
-import { redacted } from '../core/text.ts'
+import { redacted } from '../core/text/text.ts'
 import type { Context } from '../operations/context.ts'
 import { sessionById, type Session } from '../stores/sessions.ts'
 import { roleOf, type Role } from './who-may.ts'

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { PERSON_KINDS, PRIORITIES, PROPOSAL_STATUSES, PROPOSAL_TYPES } from '../../db/records-schema.ts'
 import { idWithin } from '../core/ids.ts'
-import { isBlank, nameIsPlain } from '../core/text.ts'
+import { isBlank, nameIsPlain } from '../core/text/text.ts'
 import type { Context } from '../operations/context.ts'
 import { operationsOf } from '../operations/operation.ts'
 

@@ -1,5 +1,5 @@
 // Tells people of sessions that go on without their convener: nobody owes the conclusion any more, and no team need notice.
-import type { Job } from '../core/job.ts'
+import type { Job } from '../core/runtime/job.ts'
 import { tellPeople, type Fact } from '../notices/tell.ts'
 import type { Services } from '../process/services.ts'
 import { goneConveners } from '../stores/members.ts'

@@ -1,7 +1,7 @@
 // The convener owes the session its conclusion. It can hand this over; once it is gone, any team can take it up.
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
-import { nameKey } from '../core/text.ts'
+import { nameKey } from '../core/text/text.ts'
 import { person, team } from '../operations/callers.ts'
 import type { Context } from '../operations/context.ts'
 import { hasPosted } from '../stores/events.ts'

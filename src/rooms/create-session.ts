@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
 import { isUuid, sha256 } from '../core/ids.ts'
-import { escapeInvisible } from '../core/escape-invisible.ts'
+import { escapeInvisible } from '../core/text/escape-invisible.ts'
 import { anyone, person, team } from '../operations/callers.ts'
 import type { Context } from '../operations/context.ts'
 import { createDocument, readDocument, type Author } from '../stores/documents.ts'

@@ -1,5 +1,5 @@
 // The system events that a room's operations write into its feed.
-import { newTitle, type EventKind } from '../core/event-kinds.ts'
+import { newTitle, type EventKind } from '../core/events/event-kinds.ts'
 
 const TEAM = { team: "the team's name", team_id: 'its handle' }
 const BY = { by: 'the name of the team or person' }

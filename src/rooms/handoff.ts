@@ -2,7 +2,7 @@
 import type { Queries } from '../../db/database.ts'
 import { cutText } from '../core/budget.ts'
 import type { ServerLink } from '../core/server-link.ts'
-import { oneLine, quote } from '../core/escape-invisible.ts'
+import { oneLine, quote } from '../core/text/escape-invisible.ts'
 import type { Services } from '../process/services.ts'
 import { readDocument } from '../stores/documents.ts'
 import { eventsBefore, eventsById, isMessage, type Event } from '../stores/events.ts'

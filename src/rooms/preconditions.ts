@@ -1,7 +1,7 @@
 // What a call requires of a session: that it exists, is open, and reaches to the cursor. All doors refuse with the same sentences.
 import { refuse } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
-import { redacted } from '../core/text.ts'
+import { redacted } from '../core/text/text.ts'
 import type { Context } from '../operations/context.ts'
 import { eventById, type Event } from '../stores/events.ts'
 import { sessionById, takesWrites, type Session } from '../stores/sessions.ts'

@@ -1,5 +1,5 @@
 // Sessions as MCP resources, for clients that let a person attach one: parley://sessions/<id>/doc, feed, conclusion, handoff.
-import { escapeInvisible } from '../core/escape-invisible.ts'
+import { escapeInvisible } from '../core/text/escape-invisible.ts'
 import { idWithin, isUuid } from '../core/ids.ts'
 import type { Call } from '../operations/call.ts'
 import { memberBy } from '../operations/callers.ts'

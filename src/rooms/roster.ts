@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
 import { sha256 } from '../core/ids.ts'
-import { nameKey } from '../core/text.ts'
+import { nameKey } from '../core/text/text.ts'
 import { anyone, invite, memberBy, person, team } from '../operations/callers.ts'
 import { teamOf, type Context } from '../operations/context.ts'
 import { sessionSubject } from '../operations/subject.ts'

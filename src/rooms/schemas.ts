@@ -1,7 +1,7 @@
 // The schemas that the session operations share: inputs with their limits, and parts of answers.
 import { z } from 'zod'
 import { idWithin } from '../core/ids.ts'
-import { isBlank, nameIsPlain, utf8Bytes } from '../core/text.ts'
+import { isBlank, nameIsPlain, utf8Bytes } from '../core/text/text.ts'
 import { operationsOf } from '../operations/operation.ts'
 import type { Context } from '../operations/context.ts'
 import { STATUSES } from './status.ts'

@@ -1,5 +1,5 @@
 // A session that works for another one says there that something has ended: its parent waits for it with the one call that it uses anyway.
-import { shortened } from '../core/event-text.ts'
+import { shortened } from '../core/events/event-text.ts'
 import type { Context } from '../operations/context.ts'
 import { sessionById, type Session } from '../stores/sessions.ts'
 

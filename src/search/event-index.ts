@@ -2,7 +2,7 @@
 // the index is exact after a crash. Of several instances one at a time holds the lock.
 import type { Database, Queries } from '../../db/database.ts'
 import type { SessionKind } from '../core/session-kind.ts'
-import { pause } from '../core/pause.ts'
+import { pause } from '../core/runtime/pause.ts'
 import { indexRows, type Added, type LoggedEvent } from './event-rows.ts'
 import { LEVELS } from './tokenizer.ts'
 import { plainArray } from '../../db/arrays.ts'

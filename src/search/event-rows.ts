@@ -1,6 +1,6 @@
 // What a batch of the log adds to the tables of the index, worked out before anything is written (event-index.ts).
-import { textOf, type Content } from '../core/event-text.ts'
-import { eventTypeNumber, eventTypeOf } from '../core/event-types.ts'
+import { textOf, type Content } from '../core/events/event-text.ts'
+import { eventTypeNumber, eventTypeOf } from '../core/events/event-types.ts'
 import { sessionKindAfter, type SessionKind } from '../core/session-kind.ts'
 import { isMessage } from '../stores/events.ts'
 import { indexed, LEVELS, termsOf } from './tokenizer.ts'

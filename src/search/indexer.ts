@@ -1,7 +1,7 @@
 // Keeps the search index close behind the log, off the post's path: it is notified of sessions that moved and indexes them in batches. While
 // nothing is written it sends no query. What it was not notified of (before a crash, by another instance) it finds by comparing.
 import type { Database } from '../../db/database.ts'
-import { pause } from '../core/pause.ts'
+import { pause } from '../core/runtime/pause.ts'
 import { isAway } from '../../db/errors.ts'
 import { Comparison } from './comparison.ts'
 import { IndexLag } from './index-lag.ts'

@@ -1,6 +1,6 @@
 // How fast the index may go. Whoever waits for an answer comes first: posts and questions share the processors with the index, and on PGlite
 // this thread too. The index gives way by resting for a multiple of the time that it worked, and catches up when they are fewer.
-import { pause } from '../core/pause.ts'
+import { pause } from '../core/runtime/pause.ts'
 
 const MANY_POSTS = 1_000 // a second: above this the index rests
 const RESTS_FOR_POSTS = 4 // times as long as it worked, for each MANY_POSTS a second

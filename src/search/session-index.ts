@@ -1,9 +1,9 @@
 // Writes the index of sessions: a row for each, of its title, description and document. A row has the version of the document and the hash of
 // the rest that it was made of, so that a change is found by comparing, also without a notification.
 import type { Database, Queries } from '../../db/database.ts'
-import { pause } from '../core/pause.ts'
+import { pause } from '../core/runtime/pause.ts'
 import { MOST_COUNTED, quoted, termsOf } from './tokenizer.ts'
-import { utf8Bytes } from '../core/text.ts'
+import { utf8Bytes } from '../core/text/text.ts'
 import { plainArray } from '../../db/arrays.ts'
 import { isAway } from '../../db/errors.ts'
 

@@ -2,7 +2,7 @@
 import type { Queries } from '../../db/database.ts'
 import { CONVERSATION_TYPES } from '../../db/schema.ts'
 import { plainArray } from '../../db/arrays.ts'
-import { fromBeforeTo } from '../core/event-kinds.ts'
+import { fromBeforeTo } from '../core/events/event-kinds.ts'
 
 export const DONE_BY: unique symbol = Symbol('done by')
 

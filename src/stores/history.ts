@@ -1,7 +1,7 @@
 // Reads the log as a hierarchy of sessions, turns and events. A turn is no row but derived from its events, which takes two range scans: the
 // search index knows the turn's range in the log, and events that it has not seen yet are at the end of the log.
 import type { Queries } from '../../db/database.ts'
-import type { Content } from '../core/event-text.ts'
+import type { Content } from '../core/events/event-text.ts'
 import { plainArray } from '../../db/arrays.ts'
 
 export interface SessionRow {

@@ -2,7 +2,7 @@
 import { and, desc, eq, sql } from 'drizzle-orm'
 import type { Queries } from '../../db/database.ts'
 import { events, participants, sessions } from '../../db/schema.ts'
-import { eventTypeNumber } from '../core/event-types.ts'
+import { eventTypeNumber } from '../core/events/event-types.ts'
 import { isAmong, plainArray } from '../../db/arrays.ts'
 import { MESSAGE } from './events.ts'
 import { isAround, type AroundThresholds } from './members.ts'

@@ -1,7 +1,7 @@
 // Imported transcripts: how far each has been read, and their events, written in batches.
 import { and, eq, sql } from 'drizzle-orm'
 import type { Queries } from '../../db/database.ts'
-import { imports } from '../../db/schema.ts'
+import { imports } from '../../db/session-schema.ts'
 import { pgArray } from '../../db/arrays.ts'
 
 export type Import = typeof imports.$inferSelect

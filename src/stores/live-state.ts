@@ -1,7 +1,8 @@
 // The state that an open page shows beside the feed, read once a second for all watched sessions together.
 import { and, eq, sql } from 'drizzle-orm'
 import { rfc3339, type Queries } from '../../db/database.ts'
-import { loops, sessionDocHistory, sessionDocs, sessions, wakes } from '../../db/schema.ts'
+import { sessionDocHistory, sessionDocs, sessions } from '../../db/schema.ts'
+import { loops, wakes } from '../../db/session-schema.ts'
 import { isAmong } from '../../db/arrays.ts'
 import { CONVERSATION, isMessage, MESSAGE } from './events.ts'
 import { usedUpSince } from './wakes.ts'

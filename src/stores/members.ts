@@ -52,7 +52,7 @@ interface MemberRow {
   addressed_cursor: number
 }
 
-// Every call of every team goes through this statement: calls at the same time share one (core/batch-loader.ts).
+// Every call of every team goes through this statement: calls at the same time share one (core/runtime/batch-loader.ts).
 const MEMBERS = `
 select k.ord, s.id, s.status, s.last_sequence, s.last_conversation_sequence, d.version as doc_version,
   p.team_id, p.token_hash, p.team_name, p.left_at is not null as left,

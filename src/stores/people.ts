@@ -3,7 +3,7 @@ import { asc, eq, sql } from 'drizzle-orm'
 import type { Queries } from '../../db/database.ts'
 import { people } from '../../db/people-schema.ts'
 import { sameText, sha256, type Token } from '../core/ids.ts'
-import { nameKey } from '../core/text.ts'
+import { nameKey } from '../core/text/text.ts'
 
 export type NamedPerson = typeof people.$inferSelect
 

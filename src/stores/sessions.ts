@@ -1,7 +1,8 @@
 // The sessions' own rows: insert, lock, change, find by id, list for pages.
 import { and, desc, eq, ilike, not, or, sql } from 'drizzle-orm'
 import { prepared, type Queries } from '../../db/database.ts'
-import { loops, participants, sessionDocs, sessions, wakes } from '../../db/schema.ts'
+import { participants, sessionDocs, sessions } from '../../db/schema.ts'
+import { loops, wakes } from '../../db/session-schema.ts'
 import { sessionIndex } from '../../db/search-schema.ts'
 import { isAmong, plainArray } from '../../db/arrays.ts'
 import { lastActivity } from './home-queries.ts'

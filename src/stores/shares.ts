@@ -1,7 +1,7 @@
 // The read-only link of a session: one at a time. Only a hash of its secret is stored.
 import { eq, sql } from 'drizzle-orm'
 import type { Queries } from '../../db/database.ts'
-import { shares } from '../../db/schema.ts'
+import { shares } from '../../db/session-schema.ts'
 import { sameText, sha256, type Token } from '../core/ids.ts'
 
 /** Saves a new link. It replaces the previous one, which stops working. */

@@ -3,7 +3,7 @@
 import { eq, sql, type Placeholder, type SQL } from 'drizzle-orm'
 import type { Queries } from '../../db/database.ts'
 import { pgArray, plainArray } from '../../db/arrays.ts'
-import { wakes } from '../../db/schema.ts'
+import { wakes } from '../../db/session-schema.ts'
 
 /** The condition that the hour of the row `w` of wakes is over: it has passed, or a person has spoken since it began. */
 export const hourIsOver = (w: string) =>

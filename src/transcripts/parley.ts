@@ -1,5 +1,5 @@
 // Parley's own export, /sessions/:id/feed.jsonl: an event a line, as the API shows it.
-import { AUTHORS, LOG_TYPES, type Author } from '../core/event-types.ts'
+import { AUTHORS, LOG_TYPES, type Author } from '../core/events/event-types.ts'
 import { isUuid } from '../core/ids.ts'
 import type { Format } from './format.ts'
 import { isObject, listOr, objectOr, textOr, wordOf, type Json } from './json.ts'

@@ -1,6 +1,6 @@
 // Makes values of a foreign file fit for the log: credentials of ours are redacted, what the database cannot hold is replaced, and what is
 // too long or too deep is cut.
-import { redacted } from '../core/text.ts'
+import { redacted } from '../core/text/text.ts'
 
 const LONGEST = 1024 * 1024 // characters of one text; the longest that tools show an agent are a tenth of it
 const DEEPEST = 64 // levels; the database parses JSON by recursion

@@ -1,6 +1,6 @@
 // What a reader makes of a record: events of the log that have no number, turn or id yet.
-import type { Content } from '../core/event-text.ts'
-import type { Author, LogType } from '../core/event-types.ts'
+import type { Content } from '../core/events/event-text.ts'
+import type { Author, LogType } from '../core/events/event-types.ts'
 import { isObject, textOr, type Json } from './json.ts'
 
 export interface TraceEvent {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { Metrics } from '../../src/core/metrics.ts'
+import { Metrics } from '../../src/core/runtime/metrics.ts'
 import { done, onOneEngine, room, say, viaMcp, viaRest } from '../support/parley.ts'
 import { figureIn, samplesOf } from '../support/metrics.ts'
 

@@ -1,7 +1,7 @@
 // The index: close behind, exact after a crash, and rebuilt without a change to anything that was found.
 import { describe, expect, test } from 'bun:test'
 import { history } from '../../bench/corpus.ts'
-import { SEARCHED_BY_DEFAULT } from '../../src/core/event-types.ts'
+import { SEARCHED_BY_DEFAULT } from '../../src/core/events/event-types.ts'
 import { B, K1, termsOf } from '../../src/search/tokenizer.ts'
 import { databaseOf, HERE } from '../faults/engines.ts'
 import { openRoom, post } from '../faults/rooms.ts'

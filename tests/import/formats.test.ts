@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { CONVERSATION_TYPES, TRACE_TYPES } from '../../db/schema.ts'
-import { LOG_TYPES } from '../../src/core/event-types.ts'
+import { LOG_TYPES } from '../../src/core/events/event-types.ts'
 import { onOneEngine, startParley } from '../support/parley.ts'
 import { claudeLine, dataFile, eventsOf, forget, importFile, outline, scratch, sessionRow } from '../support/transcripts.ts'
 

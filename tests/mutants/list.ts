@@ -28,7 +28,7 @@ const NOTIFIER = 'src/log/notifier.ts'
 const GATE = 'src/operations/perform.ts'
 const WRITES = 'src/operations/transaction.ts'
 const GUARDS = 'src/doors/http/guards.ts'
-const TEXT = 'src/core/text.ts'
+const TEXT = 'src/core/text/text.ts'
 const REVISION = 'src/doors/mcp/revision-2026-07.ts'
 
 const LOG: Mutant[] = [

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'bun:test'
-import type { Job } from '../../src/core/job.ts'
+import type { Job } from '../../src/core/runtime/job.ts'
 import { startBackground } from '../../src/process/background.ts'
 
 const logged: string[] = []

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createBatchLoader } from '../../src/core/batch-loader.ts'
+import { createBatchLoader } from '../../src/core/runtime/batch-loader.ts'
 
 test('keys that are requested while a load is under way are loaded together', async () => {
   const loads: number[][] = []

@@ -1,6 +1,6 @@
 // The clock of a process, which carries the database's forward.
 import { afterEach, expect, setSystemTime, test } from 'bun:test'
-import { Clock } from '../../src/core/clock.ts'
+import { Clock } from '../../src/core/runtime/clock.ts'
 
 afterEach(() => void setSystemTime())
 

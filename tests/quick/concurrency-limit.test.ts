@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { concurrencyLimit } from '../../src/core/concurrency-limit.ts'
+import { concurrencyLimit } from '../../src/core/runtime/concurrency-limit.ts'
 
 test('tasks of one key start in their order, so many at a time, and one that fails makes room', async () => {
   const limited = concurrencyLimit(2)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { diffRows } from '../../components/document/diff-rows.ts'
-import { diffLines, diffWords, type Diff, type LineEdit } from '../../src/core/diff.ts'
+import { diffLines, diffWords, type Diff, type LineEdit } from '../../src/core/text/diff.ts'
 import { cpuMs } from '../support/cpu.ts'
 
 const brief = (edits: LineEdit[]) => edits.map(({ kind, lines }) => `${{ same: ' ', added: '+', removed: '-' }[kind]}${lines.join('|')}`)

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createLog, describeError } from '../../src/core/log.ts'
+import { createLog, describeError } from '../../src/core/runtime/log.ts'
 import { HEX, TOKEN } from '../support/secrets.ts'
 
 const logged = (level: 'debug' | 'info' | 'warn', pretty = false) => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { prepareMarkdown, renderMarkdown } from '../../src/markdown/render.ts'
 import { chunksOf } from '../../src/markdown/chunks.ts'
-import { escapeInvisible } from '../../src/core/escape-invisible.ts'
+import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { KIB_32, WORST } from '../support/worst.ts'
 import { HOSTILE, PAYLOADS } from '../support/payloads.ts'
 import { cpuMs, cpuMsAsync } from '../support/cpu.ts'

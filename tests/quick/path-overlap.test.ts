@@ -1,7 +1,7 @@
 // Whether two paths of work overlap, held against every file of a small tree.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { namesMeet, pathCovers, pathProblem, pathsOverlap, plainPath } from '../../src/core/path-overlap.ts'
+import { namesMeet, pathCovers, pathProblem, pathsOverlap, plainPath } from '../../src/core/text/path-overlap.ts'
 
 // Folders, and files by their extension; every name may stand anywhere, files at the end alone.
 const FOLDERS = ['a', 'b', 'ab']

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { Clock } from '../../src/core/clock.ts'
+import { Clock } from '../../src/core/runtime/clock.ts'
 import { Presence } from '../../src/core/presence.ts'
 
 const at = (ms: number) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { eventKindsOf } from '../../src/core/event-kinds.ts'
+import { eventKindsOf } from '../../src/core/events/event-kinds.ts'
 import { searchLine } from '../../src/pages/search/search-line.ts'
 import { eventKinds } from '../../src/rooms/event-kinds.ts'
 import type { Event } from '../../src/stores/events.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { EventType } from '../../src/core/event-types.ts'
+import type { EventType } from '../../src/core/events/event-types.ts'
 import { sessionKindAfter, type SessionKind } from '../../src/core/session-kind.ts'
 import { toolNames } from '../../src/doors/mcp/tools.ts'
 import { ownTools, toolsets } from '../../src/toolsets.ts'

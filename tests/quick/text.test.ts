@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { Refusal } from '../../src/core/errors.ts'
-import { checkTexts, holdsSecret, isBlank, keepSecret, nameIsPlain, nameKey, redacted } from '../../src/core/text.ts'
+import { checkTexts, holdsSecret, isBlank, keepSecret, nameIsPlain, nameKey, redacted } from '../../src/core/text/text.ts'
 import { HEX, TOKEN } from '../support/secrets.ts'
 
 const refusalOf = (act: () => void): Refusal | undefined => {

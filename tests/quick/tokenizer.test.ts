@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { excerpt, shortened, textOf } from '../../src/core/event-text.ts'
+import { excerpt, shortened, textOf } from '../../src/core/events/event-text.ts'
 import { indexed, termsOf } from '../../src/search/tokenizer.ts'
 import { likelyEvents, weightOf } from '../../src/search/candidates.ts'
 import { isOneTypo } from '../../src/search/typos.ts'

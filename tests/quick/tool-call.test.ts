@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { callLine } from '../../src/core/tool-call.ts'
+import { callLine } from '../../src/core/events/tool-call.ts'
 
 test.each([
   ['Bash', { command: 'npm test' }, 'Bash: npm test'],

@@ -3,7 +3,7 @@ import { lasted } from '../../components/parts/lasted.ts'
 import { teamLookup } from '../../src/pages/session/team-lookup.ts'
 import { traceItems } from '../../src/pages/trace/events.ts'
 import { eventKinds } from '../../src/rooms/event-kinds.ts'
-import { eventKindsOf } from '../../src/core/event-kinds.ts'
+import { eventKindsOf } from '../../src/core/events/event-kinds.ts'
 import type { TraceRow } from '../../src/stores/trace.ts'
 
 const row = (sequence: number, type: string, more: Partial<TraceRow> = {}): TraceRow => ({

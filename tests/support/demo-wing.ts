@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { lockText } from '../../db/advisory-locks.ts'
 import { refuse } from '../../src/core/errors.ts'
-import type { Job } from '../../src/core/job.ts'
+import type { Job } from '../../src/core/runtime/job.ts'
 import { topicOf } from '../../src/log/topics.ts'
 import { anyone, type CallerKind } from '../../src/operations/callers.ts'
 import type { Context } from '../../src/operations/context.ts'

@@ -2,7 +2,7 @@
 import { describe, expect } from 'bun:test'
 import { STATUS, type ErrorCode } from '../../src/core/errors.ts'
 import { uuid7 } from '../../src/core/ids.ts'
-import { utf8Bytes } from '../../src/core/text.ts'
+import { utf8Bytes } from '../../src/core/text/text.ts'
 import { onEveryEngine, operationNamed, soon, transportsOn, type As, type Environment, type Parley, type Served } from './parley.ts'
 
 export type Ask = (tool: string, input?: Record<string, unknown>, as?: As) => Promise<any>

@@ -5,7 +5,7 @@ import { chromium, type Browser, type BrowserContext, type Page } from 'playwrig
 import type { Database } from '../../db/database.ts'
 import { createApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
-import { createLog } from '../../src/core/log.ts'
+import { createLog } from '../../src/core/runtime/log.ts'
 import { readClientProgram } from '../../src/doors/rest/client-package.ts'
 import { createServices, type Options } from '../../src/process/services.ts'
 import { findChromium, launchArgs } from './browser.ts'

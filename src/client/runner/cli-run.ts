@@ -1,7 +1,7 @@
 // One run of an agent's CLI: started in its folder and with its mark, ended when it is done or when somebody wants it to end, and nothing of
 // it is left behind.
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
-import { pause } from '../../core/pause.ts'
+import { pause } from '../../core/runtime/pause.ts'
 import type { Driver, Job, Listener, Result, Running, Spawn } from './drivers/driver.ts'
 import { endMarked, marked } from './processes.ts'
 

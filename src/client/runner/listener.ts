@@ -1,6 +1,6 @@
 // What a CLI tells and asks while it works, as the hub is told and asked.
 import { randomUUID } from 'node:crypto'
-import { pause } from '../../core/pause.ts'
+import { pause } from '../../core/runtime/pause.ts'
 import { shortId } from '../../transcripts/json.ts'
 import type { TraceEvent } from '../../transcripts/trace-event.ts'
 import type { Listener } from './drivers/driver.ts'

@@ -1,7 +1,7 @@
 // What a task's CLI has printed and the hub has not taken yet: in order, each once. It is sent as soon as there is something, one request at
 // a time, with a rest between them; while the hub is away it is kept, up to a limit that all tasks of the runner share.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Content } from '../../core/event-text.ts'
+import type { Content } from '../../core/events/event-text.ts'
 import { Refused, type HubCalls } from './hub-calls.ts'
 import { bytesOf, shrunk } from './shrink.ts'
 

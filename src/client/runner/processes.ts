@@ -2,7 +2,7 @@
 // a variable there marks all of them, and by it they are found and ended.
 import { readdirSync, readFileSync } from 'node:fs'
 import { spawnSync } from 'node:child_process'
-import { pause } from '../../core/pause.ts'
+import { pause } from '../../core/runtime/pause.ts'
 
 // Not of the PARLEY_ kind, which no CLI sees.
 const VARIABLE = 'AGENT_TASK_MARK'

@@ -1,9 +1,9 @@
 // `runner`: lets the people of a hub have agents work in worktrees of this machine.
 import { randomBytes } from 'node:crypto'
 import { userInfo } from 'node:os'
-import { escapeInvisible } from '../../core/escape-invisible.ts'
+import { escapeInvisible } from '../../core/text/escape-invisible.ts'
 import { isLoopback } from '../../core/address.ts'
-import { pause } from '../../core/pause.ts'
+import { pause } from '../../core/runtime/pause.ts'
 import { askHub, Unreachable } from '../hub.ts'
 import { Stop, type Machine } from '../machine.ts'
 import { agentsFor, isOlder, type Agent, type Agents } from './agents.ts'

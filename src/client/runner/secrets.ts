@@ -1,5 +1,5 @@
 // What a CLI may not see, and what may not reach the log.
-import { holdsSecret } from '../../core/text.ts'
+import { holdsSecret } from '../../core/text/text.ts'
 import { storable } from '../../transcripts/storable.ts'
 
 const SAYS_SECRET = /KEY|TOKEN|SECRET|PASSWORD|^AUTHORIZATION$/i

@@ -1,5 +1,5 @@
 // Makes an event's content smaller, where it is too large to keep or to send: texts are cut, with a mark that says so.
-import type { Content } from '../../core/event-text.ts'
+import type { Content } from '../../core/events/event-text.ts'
 
 const LENGTHS = [256 * 1024, 64 * 1024, 16 * 1024, 4 * 1024, 1024, 256]
 const SMALL = 256

@@ -1,7 +1,7 @@
 // What a task that the hub hands out may ask of this machine. All of it is data that others wrote: what does not pass here starts nothing.
 import { existsSync, realpathSync } from 'node:fs'
 import { isAbsolute, join, normalize } from 'node:path'
-import { escapeInvisible } from '../../core/escape-invisible.ts'
+import { escapeInvisible } from '../../core/text/escape-invisible.ts'
 import { isBypass } from '../../core/permission-modes.ts'
 import type { WireTask } from './hub-calls.ts'
 import type { Repository } from './git.ts'

@@ -1,5 +1,5 @@
 // One task, from the hub's handing it out to what the hub is told of its end.
-import { pause } from '../../core/pause.ts'
+import { pause } from '../../core/runtime/pause.ts'
 import type { Agent } from './agents.ts'
 import { beforeTask, changesSince } from './changes.ts'
 import { runCli, type CliRun } from './cli-run.ts'

@@ -2,7 +2,7 @@
 import { refuse } from '../../core/errors.ts'
 import { idWithin, isUuid, newKey, sha256 } from '../../core/ids.ts'
 import { MADE_BY_PEOPLE, needsSession, prefixOf, type KeyScope } from '../../core/key-scopes.ts'
-import { holdsSecret, nameIsPlain, redacted } from '../../core/text.ts'
+import { holdsSecret, nameIsPlain, redacted } from '../../core/text/text.ts'
 import { topicOf, type Topic } from '../../log/topics.ts'
 import type { Services } from '../../process/services.ts'
 import { insertKey, keysWithPrefix, revokeKeys, type KeyRecord } from '../../stores/keys.ts'

@@ -1,5 +1,5 @@
 // A summary made without a model: the lines of the log that tell most, each with the id by which get_message has it whole.
-import { shortened } from '../../core/event-text.ts'
+import { shortened } from '../../core/events/event-text.ts'
 import type { MessageRow } from '../../stores/control/messages.ts'
 import { shownText } from './readable.ts'
 import type { WorkState } from './state.ts'

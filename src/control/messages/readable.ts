@@ -1,6 +1,6 @@
 // What a person would see of a log: texts, and of a tool call one line. Never the JSON of its input or its output.
 import type { Queries } from '../../../db/database.ts'
-import { callLine } from '../../core/tool-call.ts'
+import { callLine } from '../../core/events/tool-call.ts'
 import type { EventRow } from '../../stores/events.ts'
 import { rowsAfter, type RowFilter } from '../../stores/control/messages.ts'
 import type { ReadableMessage } from './shape.ts'

@@ -1,6 +1,6 @@
 // What happened in a session and how it is with it, in a few paragraphs: by a model where there is one, else an extract.
 import type { Context } from '../../operations/context.ts'
-import { pause } from '../../core/pause.ts'
+import { pause } from '../../core/runtime/pause.ts'
 import { storableText } from '../../transcripts/storable.ts'
 import { eventRow, eventsAmong, latestAnswer, newestRows, type MessageRow } from '../../stores/control/messages.ts'
 import { claimSummary, keptSummary, saveSummary } from '../../stores/control/summaries.ts'

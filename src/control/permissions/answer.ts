@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { person } from '../../operations/callers.ts'
 import { refuse } from '../../core/errors.ts'
-import { redacted } from '../../core/text.ts'
+import { redacted } from '../../core/text/text.ts'
 import type { Context } from '../../operations/context.ts'
 import { isFinal, taskById } from '../../stores/control/tasks.ts'
 import { requestById, type PermissionRequest } from '../../stores/control/permission-requests.ts'

@@ -1,5 +1,5 @@
 // Runners that no longer call: what they ran is lost. Looked for by every instance; the first one to lock a task ends it.
-import type { Job } from '../../core/job.ts'
+import type { Job } from '../../core/runtime/job.ts'
 import type { Services } from '../../process/services.ts'
 import { perform } from '../../operations/perform.ts'
 import { overdueOrders } from '../../stores/control/agents.ts'

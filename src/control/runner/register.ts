@@ -1,7 +1,7 @@
 // A runner says that it is there, and what it has.
 import { z } from 'zod'
 import { refuse } from '../../core/errors.ts'
-import { nameKey } from '../../core/text.ts'
+import { nameKey } from '../../core/text/text.ts'
 import type { Context } from '../../operations/context.ts'
 import type { Subject } from '../../operations/subject.ts'
 import { lockText } from '../../../db/advisory-locks.ts'

@@ -1,7 +1,7 @@
 // What an agent of a new session is to be, checked against what runners have.
 import type { Context } from '../../operations/context.ts'
 import { refuse } from '../../core/errors.ts'
-import { redacted } from '../../core/text.ts'
+import { redacted } from '../../core/text/text.ts'
 import { worktreeById, worktreesOf, type WorktreeRow } from '../../stores/control/worktrees.ts'
 import { ownSession } from '../reach.ts'
 import { sessionById } from '../../stores/sessions.ts'

@@ -1,6 +1,6 @@
 // In a session without an agent a team answers a prompt: the first chat that replies to it ends its task.
 import { z } from 'zod'
-import type { Job } from '../../core/job.ts'
+import type { Job } from '../../core/runtime/job.ts'
 import { anyone } from '../../operations/callers.ts'
 import { perform } from '../../operations/perform.ts'
 import type { Services } from '../../process/services.ts'

@@ -2,7 +2,7 @@
 // it is numbered here and not as posts are.
 import type { Context } from '../../operations/context.ts'
 import { uuid7, uuidOf } from '../../core/ids.ts'
-import { utf8Bytes } from '../../core/text.ts'
+import { utf8Bytes } from '../../core/text/text.ts'
 import { storable, storableText } from '../../transcripts/storable.ts'
 import { insertImported, knownEvents, type ImportedEvent } from '../../stores/imports.ts'
 import { eventOrdinalsEnd } from '../../stores/control/turns.ts'

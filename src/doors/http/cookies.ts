@@ -2,7 +2,7 @@
 import { setCookie } from 'hono/cookie'
 import { parse } from 'hono/utils/cookie'
 import { sameText, sha256, type Token } from '../../core/ids.ts'
-import { nameIsPlain } from '../../core/text.ts'
+import { nameIsPlain } from '../../core/text/text.ts'
 import type { Services } from '../../process/services.ts'
 import { keysInForce } from '../../process/keys-in-force.ts'
 import { endSignIn, LONGEST_NAME, NAMELESS, signInAs } from '../../process/sign-ins.ts'

@@ -1,7 +1,7 @@
 // HTTP for all doors: request bodies within their limits, responses and errors in JSON.
 import type { Context as HonoContext } from 'hono'
 import { refuse, STATUS, type ErrorBody } from '../../core/errors.ts'
-import { utf8Bytes } from '../../core/text.ts'
+import { utf8Bytes } from '../../core/text/text.ts'
 import type { Key } from '../../stores/keys.ts'
 import type { SignIn } from '../../stores/sign-ins.ts'
 

@@ -1,6 +1,6 @@
 // Reads and checks the arguments in a URL's query, and the number in Last-Event-ID.
 import { refuse } from '../../core/errors.ts'
-import { redacted } from '../../core/text.ts'
+import { redacted } from '../../core/text/text.ts'
 import type { Http } from './http.ts'
 
 /** A cursor or a version; refuses everything else. */

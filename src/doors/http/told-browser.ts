@@ -2,7 +2,7 @@
 // it too, without script. It opens nothing: the worst that one who has it can do is to be told no more.
 import { setCookie } from 'hono/cookie'
 import { isUuid } from '../../core/ids.ts'
-import { describeError } from '../../core/log.ts'
+import { describeError } from '../../core/runtime/log.ts'
 import { removeSubscription } from '../../notices/subscriptions.ts'
 import type { Services } from '../../process/services.ts'
 import { cookieOf, cookieOptions } from './cookies.ts'

@@ -12,7 +12,7 @@ import {
   type GetPromptResult,
   type RequestId,
 } from '@modelcontextprotocol/sdk/types.js'
-import { redacted } from '../../core/text.ts'
+import { redacted } from '../../core/text/text.ts'
 import type { Call } from '../../operations/call.ts'
 import type { Completion, Offers, Prompt } from '../../operations/offers.ts'
 import { errorBody } from '../../operations/perform.ts'

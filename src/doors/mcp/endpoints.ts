@@ -1,7 +1,7 @@
 // Where MCP is served: /mcp (and /api/mcp) with the first toolset or those in ?toolsets=, /mcp/NAME with that one.
 import { Hono } from 'hono'
 import { refuse } from '../../core/errors.ts'
-import { redacted } from '../../core/text.ts'
+import { redacted } from '../../core/text/text.ts'
 import type { Services } from '../../process/services.ts'
 import type { Toolset } from '../../operations/toolset.ts'
 import type { Env } from '../http/http.ts'

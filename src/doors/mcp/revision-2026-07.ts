@@ -1,7 +1,7 @@
 // MCP revision 2026-07-28, beside the older ones, which the SDK's server speaks (sdk 1.32 knows none after 2025-11-25). Nothing is agreed
 // upon first: every request says its revision, in its body and in headers that mirror it, and every result says who answers.
 import { ErrorCode, SUPPORTED_PROTOCOL_VERSIONS, type JSONRPCMessage, type JSONRPCRequest } from '@modelcontextprotocol/sdk/types.js'
-import { redacted } from '../../core/text.ts'
+import { redacted } from '../../core/text/text.ts'
 import type { ServedOp } from '../../operations/context.ts'
 import manifest from '../../../package.json' with { type: 'json' }
 

@@ -1,8 +1,8 @@
 // What agents read about this server: /AGENTS.md, and the pages beside it that the toolsets bring.
 import { Hono } from 'hono'
 import { refuse } from '../../core/errors.ts'
-import { oneLine } from '../../core/escape-invisible.ts'
-import { redacted } from '../../core/text.ts'
+import { oneLine } from '../../core/text/escape-invisible.ts'
+import { redacted } from '../../core/text/text.ts'
 import type { Toolset } from '../../operations/toolset.ts'
 import type { Services } from '../../process/services.ts'
 import agents from '../../../AGENTS.md' with { type: 'text' }

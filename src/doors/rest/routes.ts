@@ -2,7 +2,7 @@
 import { Hono } from 'hono'
 import { etag, RETAINED_304_HEADERS } from 'hono/etag'
 import { refuse, Refusal } from '../../core/errors.ts'
-import { secondsSince } from '../../core/metrics.ts'
+import { secondsSince } from '../../core/runtime/metrics.ts'
 import type { Call } from '../../operations/call.ts'
 import type { ServedOp, Outcome } from '../../operations/context.ts'
 import { perform } from '../../operations/perform.ts'

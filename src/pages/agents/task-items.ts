@@ -1,7 +1,7 @@
 // Tasks as the lines below their prompts say how it is with them.
 import type { PromptedBy, TaskItem } from '../../../components/agents/agent-view.ts'
 import { lasted } from '../../../components/parts/lasted.ts'
-import { callLine } from '../../core/tool-call.ts'
+import { callLine } from '../../core/events/tool-call.ts'
 import type { WatchedTask } from '../../stores/control/watched.ts'
 import { usageWords } from './usage.ts'
 

@@ -1,7 +1,7 @@
 // What people are asked by name, across sessions: each person's own part of the inbox.
 import type { AskedView } from '../../../components/approvals/inbox-view.ts'
 import type { Queries } from '../../../db/database.ts'
-import { nameKey } from '../../core/text.ts'
+import { nameKey } from '../../core/text/text.ts'
 import { toPlainText } from '../../markdown/plain-text.ts'
 import { questionState, teamKeys } from '../../rooms/feed/questions.ts'
 import { questionsToPeople, repliesIn, type QuestionToPeople, type Reply } from '../../stores/questions.ts'

@@ -1,7 +1,7 @@
 // What all open inboxes of this process share: what waits is read when something may have changed, and told to each of them. A page is told
 // the ids of what waits, and asks for the cards that it lacks or that are out of date (inbox-live.tsx); so it is right again after
 // whatever it has missed. What a person is asked by name is sent to that person's pages alone.
-import { describeError } from '../../core/log.ts'
+import { describeError } from '../../core/runtime/log.ts'
 import type { Services } from '../../process/services.ts'
 import { decidedSince } from '../../stores/records/proposal-context.ts'
 import { waitingProposals, waitingRequests } from '../../stores/records/waiting.ts'

@@ -2,7 +2,7 @@
 // have changed, once for all who want it at the same time.
 import type { Services } from '../../process/services.ts'
 import { topicOf } from '../../log/topics.ts'
-import { nameKey } from '../../core/text.ts'
+import { nameKey } from '../../core/text/text.ts'
 import { countWaiting } from '../../stores/records/waiting.ts'
 import type { Event } from '../../stores/events.ts'
 import type { AskedView } from '../../../components/approvals/inbox-view.ts'

@@ -1,9 +1,9 @@
 // A session's board as its page shows it.
 import type { BoardView, ListName, Plan, WorkItem, WorkLine } from '../../../components/board/board-view.ts'
 import { ago } from '../../../components/parts/time.ts'
-import { eventLine, subjectOf, type EventKinds } from '../../core/event-kinds.ts'
+import { eventLine, subjectOf, type EventKinds } from '../../core/events/event-kinds.ts'
 import { sha256 } from '../../core/ids.ts'
-import { pathsOverlap } from '../../core/path-overlap.ts'
+import { pathsOverlap } from '../../core/text/path-overlap.ts'
 import { roster } from '../../stores/members.ts'
 import { blockersOf, isReady, readyOf, type Board } from '../../stores/records/board.ts'
 import type { BoardRow, Item } from '../../stores/records/items.ts'

@@ -1,8 +1,8 @@
 // What one session's open pages share: its log is followed once, each event is rendered once, and the same bytes go to all.
 import { LRUCache } from 'lru-cache'
-import type { EventKinds } from '../../core/event-kinds.ts'
-import { describeError } from '../../core/log.ts'
-import { pause } from '../../core/pause.ts'
+import type { EventKinds } from '../../core/events/event-kinds.ts'
+import { describeError } from '../../core/runtime/log.ts'
+import { pause } from '../../core/runtime/pause.ts'
 import { LogReader } from '../../log/log-reader.ts'
 import type { Services } from '../../process/services.ts'
 import { editsIn, type Edit } from '../../stores/documents.ts'

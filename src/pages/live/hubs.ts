@@ -1,7 +1,7 @@
 // The hubs of the sessions that have open pages, and a sweep each second for what no event announces: status dots, ages, edits of documents.
 import { BOARD_TOPIC } from '../../board/tell.ts'
-import { describeError } from '../../core/log.ts'
-import { pause } from '../../core/pause.ts'
+import { describeError } from '../../core/runtime/log.ts'
+import { pause } from '../../core/runtime/pause.ts'
 import { rostersOf } from '../../stores/members.ts'
 import { sessionsWithDocs } from '../../stores/live-state.ts'
 import { readAgents } from '../agents/rows.ts'

@@ -1,5 +1,5 @@
 // One open page's stream. At first it catches up, as fast as its socket takes the rows; then its session's hub pushes what all viewers get.
-import { pause } from '../../core/pause.ts'
+import { pause } from '../../core/runtime/pause.ts'
 import type { Hub } from './hub.ts'
 import { CLOSED, handOver, HELLO, nothingAhead, type Bytes, type Controller } from './protocol.ts'
 

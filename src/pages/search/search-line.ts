@@ -1,9 +1,9 @@
 // An event that a search found, as people read it: one line around the terms that were searched for.
-import { eventWithDetails, type EventKinds } from '../../core/event-kinds.ts'
-import { excerpt } from '../../core/event-text.ts'
-import { mainArgument } from '../../core/tool-call.ts'
+import { eventWithDetails, type EventKinds } from '../../core/events/event-kinds.ts'
+import { excerpt } from '../../core/events/event-text.ts'
+import { mainArgument } from '../../core/events/tool-call.ts'
 import { toPlainText } from '../../markdown/plain-text.ts'
-import { MARKDOWN, type EventType } from '../../core/event-types.ts'
+import { MARKDOWN, type EventType } from '../../core/events/event-types.ts'
 import type { Event } from '../../stores/events.ts'
 
 const SCANNED = 16 * 1024 // characters of a text that are searched for a place to quote: fifty such texts take some 40 ms

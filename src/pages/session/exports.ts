@@ -1,9 +1,9 @@
 // A session as a file: readable Markdown, or its events as JSON Lines. The file is sent while the log is read, so that a long session takes
 // no more memory than a short one.
-import { pause } from '../../core/pause.ts'
-import { oneLine, quote } from '../../core/escape-invisible.ts'
+import { pause } from '../../core/runtime/pause.ts'
+import { oneLine, quote } from '../../core/text/escape-invisible.ts'
 import { clock, day, moment } from '../../../components/parts/time.ts'
-import { changesOf, eventLine, reasonOf, type EventKinds } from '../../core/event-kinds.ts'
+import { changesOf, eventLine, reasonOf, type EventKinds } from '../../core/events/event-kinds.ts'
 import { conclusionOf } from '../../rooms/document/conclusion.ts'
 import { decisionsInForce, messageOf } from '../../rooms/handoff.ts'
 import { boardNow, openWorkLines } from '../../rooms/work/open-work.ts'

@@ -8,7 +8,7 @@ import type { ProposalView } from '../../../components/approvals/proposal-view.t
 import type { FeedItem, MessageItem } from '../../../components/session/feed-row.tsx'
 import type { Team } from '../../../components/parts/team.tsx'
 import { day } from '../../../components/parts/time.ts'
-import { kindOf, reasonOf, subjectOf, type EventKinds } from '../../core/event-kinds.ts'
+import { kindOf, reasonOf, subjectOf, type EventKinds } from '../../core/events/event-kinds.ts'
 import type { QuestionState } from '../../rooms/feed/questions.ts'
 import type { Edit } from '../../stores/documents.ts'
 import type { Event } from '../../stores/events.ts'

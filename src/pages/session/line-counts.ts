@@ -1,8 +1,8 @@
 // How many lines came and went between two versions of a document: counted once and cached, because a version never changes.
 import { LRUCache } from 'lru-cache'
 import type { Queries } from '../../../db/database.ts'
-import { diffLines } from '../../core/diff.ts'
-import { pause } from '../../core/pause.ts'
+import { diffLines } from '../../core/text/diff.ts'
+import { pause } from '../../core/runtime/pause.ts'
 import { versionTexts, type Edit } from '../../stores/documents.ts'
 
 export interface LineCounts {

@@ -3,7 +3,7 @@
 import { SharePage } from '../../../components/session/share-page.tsx'
 import { ago, moment } from '../../../components/parts/time.ts'
 import { STATUS, type ErrorBody } from '../../core/errors.ts'
-import { escapeInvisible } from '../../core/escape-invisible.ts'
+import { escapeInvisible } from '../../core/text/escape-invisible.ts'
 import { createInvitation, endInvitation } from '../../rooms/invitations.ts'
 import { existingSession } from '../../rooms/preconditions.ts'
 import { shareSession, unshareSession } from '../../rooms/sharing.ts'

@@ -1,9 +1,9 @@
 // The events of a turn as its page shows them: the text of each in full and in one line, and which events belong together.
 import { LONGEST_EVENT, type Field, type TraceEvent, type TraceItem } from '../../../components/trace/trace-view.ts'
-import { shortened } from '../../core/event-text.ts'
-import { eventLine, fromBeforeTo, type EventKinds } from '../../core/event-kinds.ts'
-import { eventTypeOf } from '../../core/event-types.ts'
-import { mainArgument } from '../../core/tool-call.ts'
+import { shortened } from '../../core/events/event-text.ts'
+import { eventLine, fromBeforeTo, type EventKinds } from '../../core/events/event-kinds.ts'
+import { eventTypeOf } from '../../core/events/event-types.ts'
+import { mainArgument } from '../../core/events/tool-call.ts'
 import { SHOWN, type TraceRow } from '../../stores/trace.ts'
 import { prepareMarkdown } from '../../markdown/render.ts'
 import type { TeamLookup } from '../session/team-lookup.ts'

@@ -20,7 +20,7 @@ import {
 import { refuse } from '../../core/errors.ts'
 import { isUuid } from '../../core/ids.ts'
 import { prepareMarkdown } from '../../markdown/render.ts'
-import { pause } from '../../core/pause.ts'
+import { pause } from '../../core/runtime/pause.ts'
 import { refuseUnknownSession } from '../../rooms/preconditions.ts'
 import { sessionsByIds, type SessionRow } from '../../stores/history.ts'
 import { roster } from '../../stores/members.ts'

@@ -1,8 +1,8 @@
 // The turns of a session as the list of its trace page shows them.
 import type { TurnItem } from '../../../components/trace/trace-view.ts'
-import { shortened, textOf } from '../../core/event-text.ts'
+import { shortened, textOf } from '../../core/events/event-text.ts'
 import { toPlainText } from '../../markdown/plain-text.ts'
-import { eventTypeOf } from '../../core/event-types.ts'
+import { eventTypeOf } from '../../core/events/event-types.ts'
 import { turnsOf, type TurnFacts } from '../../history/turns.ts'
 import { eventsAt, type AuthoredRow, type EventRow, type EventGroup, type SessionRow } from '../../stores/history.ts'
 import { roster } from '../../stores/members.ts'

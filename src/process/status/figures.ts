@@ -1,5 +1,5 @@
 // What one instance measures of itself, by the names of the limits, each with its words.
-import type { LoopLag } from '../../core/loop-lag.ts'
+import type { LoopLag } from '../../core/runtime/loop-lag.ts'
 import type { LimitName } from './limits.ts'
 import type { Recent } from './recent.ts'
 

@@ -1,6 +1,6 @@
 // What the last minutes were like, from counters that only grow: their values now and then are kept, and subtracted.
-import type { Job } from '../../core/job.ts'
-import type { Metrics } from '../../core/metrics.ts'
+import type { Job } from '../../core/runtime/job.ts'
+import type { Metrics } from '../../core/runtime/metrics.ts'
 
 const EVERY_MS = 15_000
 const KEPT = 20 // five minutes

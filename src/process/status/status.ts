@@ -1,9 +1,9 @@
 // How this server is, for its operator: each instance, and what they share, line by line with a level and what to do.
 import manifest from '../../../package.json' with { type: 'json' }
 import type { Database } from '../../../db/database.ts'
-import type { Job } from '../../core/job.ts'
-import { LoopLag } from '../../core/loop-lag.ts'
-import type { Metrics } from '../../core/metrics.ts'
+import type { Job } from '../../core/runtime/job.ts'
+import { LoopLag } from '../../core/runtime/loop-lag.ts'
+import type { Metrics } from '../../core/runtime/metrics.ts'
 import type { Notifier } from '../../log/notifier.ts'
 import { databaseBytes, runnerCounts } from '../../stores/status.ts'
 import { inBytes, inTime, ownFigures, type Figure, type Figures, type Measured } from './figures.ts'

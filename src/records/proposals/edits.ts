@@ -1,7 +1,7 @@
 // What an approver changes: validated with the rest of the proposal, and named by field.
 import type { z } from 'zod'
 import { refuse } from '../../core/errors.ts'
-import { validationMessage } from '../../core/validation-messages.ts'
+import { validationMessage } from '../../core/text/validation-messages.ts'
 import type { Context } from '../../operations/context.ts'
 import type { ProposalData } from '../../../db/records-schema.ts'
 import type { Proposal } from '../../stores/records/proposals.ts'

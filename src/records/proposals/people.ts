@@ -1,7 +1,7 @@
 // Whom a proposal names: its owner, or who decided.
 import { refuse } from '../../core/errors.ts'
 import { isUuid } from '../../core/ids.ts'
-import { redacted } from '../../core/text.ts'
+import { redacted } from '../../core/text/text.ts'
 import type { Context } from '../../operations/context.ts'
 import type { Named } from '../../../db/records-schema.ts'
 import { nameOnly } from '../../stores/records/persons.ts'

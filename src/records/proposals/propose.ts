@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { refuse } from '../../core/errors.ts'
 import { isUuid, uuid7 } from '../../core/ids.ts'
-import { redacted } from '../../core/text.ts'
+import { redacted } from '../../core/text/text.ts'
 import { baseOf, type Context } from '../../operations/context.ts'
 import type { ProposalData } from '../../../db/records-schema.ts'
 import { tellPeople } from '../../notices/tell.ts'

@@ -1,8 +1,8 @@
 // Where a proposal says that it comes from, checked against the session's log.
 import { refuse } from '../../core/errors.ts'
-import { textOf } from '../../core/event-text.ts'
+import { textOf } from '../../core/events/event-text.ts'
 import { isUuid } from '../../core/ids.ts'
-import { redacted } from '../../core/text.ts'
+import { redacted } from '../../core/text/text.ts'
 import type { Queries } from '../../../db/database.ts'
 import type { Source } from '../../../db/records-schema.ts'
 import { eventById, type Event } from '../../stores/events.ts'

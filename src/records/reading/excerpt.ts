@@ -1,5 +1,5 @@
 // The part of a text that a search found it by.
-import { excerpt } from '../../core/event-text.ts'
+import { excerpt } from '../../core/events/event-text.ts'
 
 const TOGETHER = 6 // words: hits so near to one another count together
 

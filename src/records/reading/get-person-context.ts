@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { refuse } from '../../core/errors.ts'
 import { isUuid } from '../../core/ids.ts'
-import { redacted } from '../../core/text.ts'
+import { redacted } from '../../core/text/text.ts'
 import { listActionItems } from '../../stores/records/action-item-list.ts'
 import { isVerified } from '../../stores/records/attendees.ts'
 import { listDecisions } from '../../stores/records/decision-list.ts'

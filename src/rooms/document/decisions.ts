@@ -1,5 +1,5 @@
 // The doc's `## Decisions` section, in which each approved decision stands as one list entry: a line that links its proposal.
-import { oneLine } from '../../core/escape-invisible.ts'
+import { oneLine } from '../../core/text/escape-invisible.ts'
 import { headingsOf, withFenceClosed, type Heading } from '../../markdown/headings.ts'
 import type { SessionDecision } from '../../stores/records/decisions.ts'
 import { conclusionIn } from './conclusion.ts'

@@ -2,7 +2,7 @@
 import type { z } from 'zod'
 import { fitting } from '../../core/budget.ts'
 import { headingsOf, withHeadingsDeeper } from '../../markdown/headings.ts'
-import { nameKey } from '../../core/text.ts'
+import { nameKey } from '../../core/text/text.ts'
 import type { outlineRow } from '../schemas.ts'
 
 export interface Section {

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { refuse } from '../../core/errors.ts'
 import { isUuid } from '../../core/ids.ts'
-import { nameKey } from '../../core/text.ts'
+import { nameKey } from '../../core/text/text.ts'
 import type { Context } from '../../operations/context.ts'
 import { roster, type Participant } from '../../stores/members.ts'
 import { peopleHere } from '../../stores/questions.ts'

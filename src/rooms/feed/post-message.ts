@@ -1,7 +1,7 @@
 // Posting: the checks that the log does not make itself, the append, and what its outcome means for the poster.
 import { z } from 'zod'
 import { refuse, unauthorized } from '../../core/errors.ts'
-import { secondsSince } from '../../core/metrics.ts'
+import { secondsSince } from '../../core/runtime/metrics.ts'
 import type { Appended, Draft } from '../../log/append.ts'
 import { person, team } from '../../operations/callers.ts'
 import type { Context } from '../../operations/context.ts'

@@ -1,6 +1,6 @@
 // Questions: whom they wait for, who has answered, and which were withdrawn.
 import type { Queries } from '../../../db/database.ts'
-import { nameKey } from '../../core/text.ts'
+import { nameKey } from '../../core/text/text.ts'
 import type { Participant } from '../../stores/members.ts'
 import { newestQuestions, repliesTo, type MessageHead, type Question, type Reply } from '../../stores/questions.ts'
 

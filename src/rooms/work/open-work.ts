@@ -1,5 +1,5 @@
 // What of the board rooms tell: who holds what, and what is unfinished. The board itself is a wing beyond (src/board).
-import { oneLine } from '../../core/escape-invisible.ts'
+import { oneLine } from '../../core/text/escape-invisible.ts'
 import type { Queries } from '../../../db/database.ts'
 import type { Services } from '../../process/services.ts'
 import { blockersOf, boardOf, heldBy, isReady, unfinishedIn, type Board } from '../../stores/records/board.ts'

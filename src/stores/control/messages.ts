@@ -1,5 +1,5 @@
 // Reading a log as control shows it: without what nobody would look at.
-import { TELLING } from '../../core/tool-call.ts'
+import { TELLING } from '../../core/events/tool-call.ts'
 import type { Queries } from '../../../db/database.ts'
 import { pgArray } from '../../../db/arrays.ts'
 import type { EventRow } from '../events.ts'

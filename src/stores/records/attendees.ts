@@ -3,7 +3,7 @@ import { sql, type SQL } from 'drizzle-orm'
 import { pgArray, plainArray } from '../../../db/arrays.ts'
 import type { Queries } from '../../../db/database.ts'
 import { sessions } from '../../../db/schema.ts'
-import { nameKey } from '../../core/text.ts'
+import { nameKey } from '../../core/text/text.ts'
 import { personOf, type Person, type PersonKind } from './persons.ts'
 
 interface Attendance {

@@ -1,7 +1,7 @@
 // Who records speak of: names of teams, people and keys. A person's id is made of kind and name alone, so that it is the same in every
 // session and costs nothing to give out; the table leads back from it to the spellings that were given out with it.
 import { uuidOf } from '../../core/ids.ts'
-import { nameKey } from '../../core/text.ts'
+import { nameKey } from '../../core/text/text.ts'
 import { plainArray } from '../../../db/arrays.ts'
 import type { Queries } from '../../../db/database.ts'
 import type { Named, PERSON_KINDS } from '../../../db/records-schema.ts'

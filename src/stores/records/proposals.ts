@@ -3,7 +3,7 @@ import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { Queries } from '../../../db/database.ts'
 import { proposals, type Named, type ProposalData } from '../../../db/records-schema.ts'
 import { sha256 } from '../../core/ids.ts'
-import { nameKey } from '../../core/text.ts'
+import { nameKey } from '../../core/text/text.ts'
 import { isOverdue, RESOLVED_AT, STATUS } from './overdue.ts'
 
 export type Proposal = typeof proposals.$inferSelect

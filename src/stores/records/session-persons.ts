@@ -1,6 +1,6 @@
 // Who may be named in a session's records: its teams, the people who wrote there, and whoever an id was given out for.
 import type { Queries } from '../../../db/database.ts'
-import { nameKey } from '../../core/text.ts'
+import { nameKey } from '../../core/text/text.ts'
 import { roster } from '../members.ts'
 import { boundName } from '../people.ts'
 import { peopleHere } from '../questions.ts'

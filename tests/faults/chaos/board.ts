@@ -1,7 +1,7 @@
 // Teams that share out work while their instances are disturbed: each item is done once, by the one team that had it.
 import { expect } from 'bun:test'
 import type postgres from 'postgres'
-import { pathsOverlap } from '../../../src/core/path-overlap.ts'
+import { pathsOverlap } from '../../../src/core/text/path-overlap.ts'
 import { good } from './ask.ts'
 import { PACE_MS, type Part, type Scene } from './scene.ts'
 

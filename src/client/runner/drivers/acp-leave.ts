@@ -1,5 +1,5 @@
 // What an ACP agent asks leave for, answered as the session's permission mode has it.
-import { callLine } from '../../../core/tool-call.ts'
+import { callLine } from '../../../core/events/tool-call.ts'
 import { listOr, objectOr, textOr, wordOf, type Json } from '../../../transcripts/json.ts'
 import type { Listener } from './driver.ts'
 import type { Updates } from './acp-updates.ts'

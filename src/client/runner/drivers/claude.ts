@@ -1,5 +1,5 @@
 // Claude Code, over stream-json on its standard input and output: it asks for leave, and can be interrupted.
-import { callLine } from '../../../core/tool-call.ts'
+import { callLine } from '../../../core/events/tool-call.ts'
 import { isObject, listOr, objectOr, shortId, textOr, wordOf, type Json } from '../../../transcripts/json.ts'
 import { canBeNamed, claudeCommand, writeMcpFile } from './claude-command.ts'
 import { newClaudeReader } from './claude-records.ts'

@@ -1,5 +1,5 @@
 // What Codex asks while it works: leave for commands, edits and permissions, leave for a tool of an MCP server, and questions to the user.
-import { callLine } from '../../../core/tool-call.ts'
+import { callLine } from '../../../core/events/tool-call.ts'
 import { isObject, listOr, objectOr, shortId, textOr, wordOf, type Json } from '../../../transcripts/json.ts'
 import type { Listener } from './driver.ts'
 import { METHOD_NOT_FOUND, RpcError } from './json-rpc.ts'

@@ -1,5 +1,5 @@
 // The log: a JSON object on each line, or readable lines on a terminal. Whatever looks like a credential is redacted.
-import { redacted } from './text.ts'
+import { redacted } from '../text/text.ts'
 
 const LEVELS = { debug: 0, info: 1, warn: 2, error: 3, silent: 4 }
 export type Level = Exclude<keyof typeof LEVELS, 'silent'>

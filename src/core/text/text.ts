@@ -1,5 +1,5 @@
 // What no text may contain, whichever door it comes through. Any other text is stored as it came.
-import { refuse } from './errors.ts'
+import { refuse } from '../errors.ts'
 import { escapeInvisible } from './escape-invisible.ts'
 
 // The shapes of a team's token, of API keys and of operator keys: a text with one of them would open a room to its readers. The capture
