@@ -98,10 +98,11 @@ const runAll = async (database: TestPostgres, browser: string | undefined): Prom
   }
 }
 
-// Three times as many as there are cores: many tests wait, for a process or a connection that they killed, froze or cut to come back. Each
-// takes the longest file that nobody has begun, by what TIMINGS says, and keeps the modules that the one before has loaded.
+// Twice as many as there are cores: many tests wait, for a process or a connection that they killed, froze or cut to come back. More
+// would leave each test too little of a slow machine. Each takes the longest file that nobody has begun, by what TIMINGS says, and keeps the
+// modules that the one before has loaded.
 const TIMINGS = 'tests/timings.json' // in milliseconds; `bun run test --timings` measures them anew
-const PARALLEL = [`--parallel=${3 * availableParallelism()}`, '--no-isolate', `--timings=${TIMINGS}`]
+const PARALLEL = [`--parallel=${2 * availableParallelism()}`, '--no-isolate', `--timings=${TIMINGS}`]
 
 const testEnv = ({ url, pid, dir, port }: TestPostgres, browser: string | undefined): Record<string, string> => ({
   TEST_DATABASE_URL: url,
