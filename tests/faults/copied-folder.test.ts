@@ -1,11 +1,10 @@
 // A copy of the embedded database's folder is a database of its own: whatever is run on it never reaches the server of the original.
-//   FULL=1 bun test tests/faults/copied-folder.test.ts    every way of copying, operator-key by itself, and the lock of an older program
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { FULL, shortOf } from '../support/full.ts'
+import { shortOf } from '../support/full.ts'
 import { runServer, startServer, type TestServer } from '../support/server.ts'
 import { claudeLine } from '../support/transcripts.ts'
 import { openRoom, post, readFeed, textsOf, type Room } from './rooms.ts'
@@ -47,18 +46,14 @@ const onServerOf = async <T>(folder: string, work: (server: TestServer) => Promi
   }
 }
 
-test.skipIf(!FULL)(
-  'operator-key on a copy makes a key for the copy, and everybody stays signed in at the server',
-  async () => {
-    const copy = copyTo(place())
-    const { code, output } = await runServer(['operator-key'], { DATA_DIR: copy })
-    expect([code, output]).toEqual([0, expect.stringMatching(/^op_\S+\n$/)])
-    expect(await signsIn(live.url, key)).toBe(true)
-    expect(await signsIn(live.url, keyIn(output))).toBe(false)
-    await onServerOf(copy, async ({ url }) => expect(await signsIn(url, keyIn(output))).toBe(true))
-  },
-  180_000,
-)
+test('operator-key on a copy makes a key for the copy, and everybody stays signed in at the server', async () => {
+  const copy = copyTo(place())
+  const { code, output } = await runServer(['operator-key'], { DATA_DIR: copy })
+  expect([code, output]).toEqual([0, expect.stringMatching(/^op_\S+\n$/)])
+  expect(await signsIn(live.url, key)).toBe(true)
+  expect(await signsIn(live.url, keyIn(output))).toBe(false)
+  await onServerOf(copy, async ({ url }) => expect(await signsIn(url, keyIn(output))).toBe(true))
+}, 180_000)
 
 test('import on a copy fills the copy, and nothing arrives at the server', async () => {
   const copy = copyTo(place())
@@ -146,29 +141,25 @@ test('a folder that was moved after its server was killed starts', async () => {
 }, 180_000)
 
 // An older program wrote neither the folder nor the database into its lock.
-test.skipIf(!FULL)(
-  'of the lock of an older program, a copy is refused with a way out, and its own folder reaches its server',
-  async () => {
-    const own = await startServer()
-    const copy = place()
-    try {
-      const { folder: _, database: __, ...older } = lockIn(own.folder)
-      writeFileSync(join(own.folder, 'lock'), JSON.stringify(older))
-      copyTo(copy, `cp -a "${own.folder}" "$2"`)
-      for (const words of [[], ['operator-key']]) {
-        const { code, output } = await runServer(words, { DATA_DIR: copy, PORT: '0' })
-        expect([code, output]).toEqual([1, expect.stringContaining(`If ${copy} is a copy, delete ${join(copy, 'lock')}`)])
-      }
-      expect(await signsIn(own.url, keyIn(own.output()))).toBe(true)
-      const second = await runServer([], { DATA_DIR: own.folder, PORT: '0' })
-      expect([second.code, second.output]).toEqual([1, expect.stringContaining(`in use by process ${own.pid}`)])
-      expect(second.output).not.toContain('is a copy')
-      expect((await runServer(['operator-key'], { DATA_DIR: own.folder })).output).toStartWith(`${own.url}/sign-in?key=`)
-      rmSync(join(copy, 'lock'))
-      await onServerOf(copy, async ({ url }) => expect((await fetch(`${url}/readyz`)).status).toBe(200))
-    } finally {
-      await own.remove()
+test('of the lock of an older program, a copy is refused with a way out, and its own folder reaches its server', async () => {
+  const own = await startServer()
+  const copy = place()
+  try {
+    const { folder: _, database: __, ...older } = lockIn(own.folder)
+    writeFileSync(join(own.folder, 'lock'), JSON.stringify(older))
+    copyTo(copy, `cp -a "${own.folder}" "$2"`)
+    for (const words of [[], ['operator-key']]) {
+      const { code, output } = await runServer(words, { DATA_DIR: copy, PORT: '0' })
+      expect([code, output]).toEqual([1, expect.stringContaining(`If ${copy} is a copy, delete ${join(copy, 'lock')}`)])
     }
-  },
-  180_000,
-)
+    expect(await signsIn(own.url, keyIn(own.output()))).toBe(true)
+    const second = await runServer([], { DATA_DIR: own.folder, PORT: '0' })
+    expect([second.code, second.output]).toEqual([1, expect.stringContaining(`in use by process ${own.pid}`)])
+    expect(second.output).not.toContain('is a copy')
+    expect((await runServer(['operator-key'], { DATA_DIR: own.folder })).output).toStartWith(`${own.url}/sign-in?key=`)
+    rmSync(join(copy, 'lock'))
+    await onServerOf(copy, async ({ url }) => expect((await fetch(`${url}/readyz`)).status).toBe(200))
+  } finally {
+    await own.remove()
+  }
+}, 180_000)

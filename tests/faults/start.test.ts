@@ -1,11 +1,9 @@
 // A start that cannot succeed ends at once, with a sentence that says what to do and no secret in it.
-//   FULL=1 bun test tests/faults/start.test.ts    a database that comes back from a backup, and what is none in its place, too
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { FULL } from '../support/full.ts'
 import { emptyFolderAt, freePort, runServer, startServer, type TestServer } from '../support/server.ts'
 import { expectUnbroken, openRoom, post, readFeed, textsOf, until } from './rooms.ts'
 
@@ -86,43 +84,35 @@ test('a taken port ends the start with a sentence that names the port, and the f
   }
 }, 180_000)
 
-test.skipIf(!FULL)(
-  'a backup of the database alone is used as it is',
-  async () => {
-    const [first, backup] = [await startServer(), join(empty, 'backup')]
+test('a backup of the database alone is used as it is', async () => {
+  const [first, backup] = [await startServer(), join(empty, 'backup')]
+  try {
+    const room = await openRoom(first.url)
+    expect((await post(room, 'Keep this.')).status).toBe(200)
+    await first.terminate()
+    mkdirSync(backup)
+    cpSync(join(first.folder, 'pg'), join(backup, 'pg'), { recursive: true })
+    const second = await startServer({ DATA_DIR: backup })
     try {
-      const room = await openRoom(first.url)
-      expect((await post(room, 'Keep this.')).status).toBe(200)
-      await first.terminate()
-      mkdirSync(backup)
-      cpSync(join(first.folder, 'pg'), join(backup, 'pg'), { recursive: true })
-      const second = await startServer({ DATA_DIR: backup })
-      try {
-        expect(textsOf(await readFeed({ ...room, url: second.url }))).toEqual(['Keep this.'])
-      } finally {
-        await second.remove()
-      }
+      expect(textsOf(await readFeed({ ...room, url: second.url }))).toEqual(['Keep this.'])
     } finally {
-      await first.remove()
+      await second.remove()
     }
-  },
-  180_000,
-)
+  } finally {
+    await first.remove()
+  }
+}, 180_000)
 
-test.skipIf(!FULL)(
-  'what stands in the place of the database and is none is kept, and a line says where',
-  async () => {
-    const folder = join(empty, 'other')
-    mkdirSync(join(folder, 'pg'), { recursive: true })
-    writeFileSync(join(folder, 'pg', 'notes.txt'), 'Mine.')
-    const { code, output } = await runServer(['migrate'], { DATA_DIR: folder })
-    expect(code).toBe(0)
-    const kept = readdirSync(folder).find((name) => name.startsWith('pg.unfinished-'))!
-    expect(readFileSync(join(folder, kept, 'notes.txt'), 'utf8')).toBe('Mine.')
-    expect(output.split('\n').filter((line) => line.includes(join(folder, kept)))).toHaveLength(1)
-  },
-  180_000,
-)
+test('what stands in the place of the database and is none is kept, and a line says where', async () => {
+  const folder = join(empty, 'other')
+  mkdirSync(join(folder, 'pg'), { recursive: true })
+  writeFileSync(join(folder, 'pg', 'notes.txt'), 'Mine.')
+  const { code, output } = await runServer(['migrate'], { DATA_DIR: folder })
+  expect(code).toBe(0)
+  const kept = readdirSync(folder).find((name) => name.startsWith('pg.unfinished-'))!
+  expect(readFileSync(join(folder, kept, 'notes.txt'), 'utf8')).toBe('Mine.')
+  expect(output.split('\n').filter((line) => line.includes(join(folder, kept)))).toHaveLength(1)
+}, 180_000)
 
 test.each([
   ['an unreachable DATABASE_URL', async () => `postgres://parley:${PASSWORD}@127.0.0.1:${await freePort()}/parley`],
