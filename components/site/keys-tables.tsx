@@ -27,7 +27,7 @@ export interface SignInView {
   used: string
 }
 
-/** Those that people made and that are good, those of them that are revoked, and those that the server made for tasks under way. */
+/** Three lists of keys: made by people and in force, made by people and revoked, and made by the server for tasks under way. */
 export type KeyList = 'good' | 'revoked' | 'tasks'
 
 const NONE: Record<KeyList, ReactNode> = {

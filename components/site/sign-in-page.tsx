@@ -77,7 +77,7 @@ interface LinkProps {
   next: string
 }
 
-/** What a link shows that signs in once: whatever only looks at it leaves it as it is. */
+/** The page of a link that signs in once. Opening it leaves the link as it is; the button uses it up. */
 export const LinkPage = ({ frame, link, name, expiresAt, next }: LinkProps) => (
   <Shell frame={frame} title="Sign in · Parley" crumbs={[{ label: 'Sign in' }]}>
     <main id="main" className="mx-auto w-full max-w-sm px-4 py-12 sm:py-20">

@@ -3,7 +3,7 @@ import type { ClientKind, WakeFor } from './clients.ts'
 import type { Connection } from './connections.ts'
 import { Stop } from './machine.ts'
 
-/** What the command line says; undefined where it says nothing. */
+/** The options of the command line; undefined where one was not given. */
 export interface Choices {
   wake: WakeFor | undefined
   guard: boolean | undefined

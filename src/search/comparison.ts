@@ -3,7 +3,7 @@
 import type { Database } from '../../db/database.ts'
 
 const SESSIONS_AT_ONCE = 2_000
-// What is written has the time of its statement, and is seen once its transaction ends.
+// A row has the time of its statement, and is seen once its transaction ends.
 const COMMITTED_WITHIN = '5 minutes'
 const EVER = '-infinity'
 

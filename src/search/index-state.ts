@@ -13,7 +13,7 @@ export interface SessionBehind {
   age_ms: number | null
 }
 
-/** Those of these sessions whose log is ahead of the index, newest first: after a crash, or of a database that had no index. */
+/** Of these sessions, the ones whose log is ahead of the index, newest first: after a crash, or of a database that had no index. */
 export const sessionsBehind = async ({ query }: Queries, ids: string[]): Promise<SessionBehind[]> => {
   await query(
     `insert into session_index (session_id, started_at, updated_at)

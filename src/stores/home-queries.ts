@@ -87,7 +87,7 @@ export interface LiveThresholds {
   now: string
 }
 
-// What is later than a time has an hour later than that time less an hour: the indexes on hours leave few rows for a closer look.
+// A row later than a time has an hour later than that time less an hour: the indexes on hours leave few rows for a closer look.
 const LIVE = `
 select id from sessions
 where status = 'active' and active_hour > $1::timestamptz - interval '1 hour' and coalesce(last_event_at, created_at) >= $1

@@ -44,7 +44,7 @@ export const findKeys = async ({ query }: Queries, hashes: string[]): Promise<(K
 export const insertKey = async ({ db }: Queries, values: typeof keys.$inferInsert): Promise<boolean> =>
   (await db.insert(keys).values(values).onConflictDoNothing().returning({ id: keys.id })).length > 0
 
-// Those of the scope agent are the server's own, one for each task, and end with it: of these many, people look for no one that is over.
+// Keys of the scope agent are the server's own, one for each task, and end with it: nobody looks for one that is over.
 const BY_PEOPLE = sql`${keys.scope} <> 'agent'`
 const LISTS = {
   good: sql`${BY_PEOPLE} and ${keys.revokedAt} is null`,

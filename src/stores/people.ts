@@ -45,7 +45,7 @@ export const useLink = async ({ db, query }: Queries, { handle, secret }: Token)
   return used?.name
 }
 
-/** What a link is good for: `used` says when it was. */
+/** The state of a link; `used` is when it was used. */
 export interface LinkState {
   name: string
   expiresAt: string

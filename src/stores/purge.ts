@@ -24,7 +24,7 @@ const COLUMNS = `s.id, s.title, s.source, coalesce(s.last_event_at, s.created_at
 export const purgeableById = ({ query }: Queries, ids: readonly string[]): Promise<Purgeable[]> =>
   query(`select ${COLUMNS} from sessions s where s.id = any($1::uuid[]) and s.purged_at is null order by last`, [plainArray(ids)])
 
-/** Those whose last event is older than so many days: rooms, imported traces, or both. There may be very many. */
+/** Sessions whose last event is older than so many days: rooms, imported traces, or both. There may be very many. */
 export const purgeableByAge = ({ query }: Queries, days: number, kinds: readonly ('rooms' | 'traces')[]): Promise<Purgeable[]> =>
   query(
     `select ${COLUMNS} from sessions s where s.purged_at is null and case s.source when 'room' then $2::bool else $3::bool end

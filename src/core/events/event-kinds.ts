@@ -19,7 +19,7 @@ export interface EventKind {
   subject?: 'by' | 'team'
   /** What happened, to stand after the name of who did it. */
   words(event: SystemEvent): string
-  /** Those words say why as well: its `reason` is a name for programs. */
+  /** The words say why as well: the event's `reason` is a name for programs. */
   saysWhy?: boolean
   /** The page on which a reader sees what the event is about. */
   link?(event: SystemEvent, sessionId: string): string | undefined

@@ -50,7 +50,7 @@ export const createWaiting = (services: Services) => {
   return {
     /** The questions to this person that were read last, the oldest first. */
     askedOf,
-    /** What was read last: what waits for everybody, and this person's questions. */
+    /** The number that was read last: of the things that wait for everybody, and of this person's questions. */
     countFor: (person: string | undefined): number => known + askedOf(person).length,
     /** Reads what waits now; it stays as it was where the database does not answer. */
     read: async (): Promise<void> => {
