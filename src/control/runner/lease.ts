@@ -14,17 +14,18 @@ import { RUNNER_LOST } from './lost.ts'
 const EVERY_MS = 2_000
 const AWAY_MS = 20_000 // without a look: the database was away, or the machine slept, and no runner could call either
 
-// Of the wall clock, which runs on while a machine sleeps, as the monotonic one does not. If it was set back, nobody knows for how long.
+// By the database's clock, by which leases run. If it was set back, nobody knows for how long nobody looked.
 const wasAway = (sinceMs: number) => sinceMs > AWAY_MS || sinceMs < 0
 
-/** Runners could not call while this server was down or away: their leases run from then, `leaseMs` at the earliest. */
+/** Runners could not call while this server was down or away, and what they have called is of another time once the database's clock was set:
+ *  their leases run from then, `leaseMs` at the earliest. */
 export const leaseJob = (services: Services, leaseMs = LEASE_S * 1_000): Job => {
   const { database, config } = services
   const call = { signal: () => services.stopping }
-  let [answersSince, lookedAt] = [Date.now(), Date.now()]
-  const mayHaveCalled = () => {
-    const now = Date.now()
-    if (wasAway(now - lookedAt)) answersSince = now
+  let answersSince: number | undefined
+  let lookedAt = 0
+  const mayHaveCalled = (now: number) => {
+    if (answersSince === undefined || wasAway(now - lookedAt)) answersSince = now
     lookedAt = now
     return now - answersSince >= leaseMs
   }
@@ -36,8 +37,9 @@ export const leaseJob = (services: Services, leaseMs = LEASE_S * 1_000): Job => 
         await perform(decide, services, call, { ...request, allow: false, by: NOBODY, message: NO_ANSWER })
       for (const task_id of await openInClosed(database))
         await perform(failTask, services, call, { task_id, status: 'interrupted', ...CLOSED })
-      if (!mayHaveCalled()) return
-      for (const { id, lost } of await overdueTasks(database, config.TASK_TIMEOUT)) {
+      const { atMs, overdue } = await overdueTasks(database, config.TASK_TIMEOUT)
+      if (!mayHaveCalled(atMs)) return
+      for (const { id, lost } of overdue) {
         const error = lost ? RUNNER_LOST : timedOut(config.TASK_TIMEOUT)
         await perform(failTask, services, call, { task_id: id, ...error })
       }

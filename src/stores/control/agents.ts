@@ -4,6 +4,7 @@ import type { PgInsertValue } from 'drizzle-orm/pg-core'
 import type { Queries } from '../../../db/database.ts'
 import { agents } from '../../../db/control-schema.ts'
 import { sessions } from '../../../db/schema.ts'
+import { elapsed } from './elapsed.ts'
 
 export type Agent = typeof agents.$inferSelect
 
@@ -42,7 +43,7 @@ const TOLD_AGAIN_S = 10 // making one takes a while, and the order stays until i
 export const worktreeOrders = ({ query }: Queries, runnerId: string): Promise<WorktreeOrder[]> =>
   query(
     `update agents set order_told_at = clock_timestamp()
-     where ordered_from = $1 and (order_told_at is null or order_told_at < clock_timestamp() - interval '${TOLD_AGAIN_S} s')
+     where ordered_from = $1 and (order_told_at is null or ${elapsed('order_told_at', TOLD_AGAIN_S)})
      returning session_id, ordered_repo as repo_full_name, ordered_branch as branch`,
     [runnerId],
   )

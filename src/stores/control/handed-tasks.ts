@@ -5,6 +5,7 @@ import type { Queries } from '../../../db/database.ts'
 import { tasks } from '../../../db/control-schema.ts'
 import { isUuid } from '../../core/ids.ts'
 import type { Task } from './tasks.ts'
+import { elapsed } from './elapsed.ts'
 
 /** What a runner is told of a task that it gets. */
 export interface Handed {
@@ -97,7 +98,7 @@ export const interruptOrders = async ({ query }: Queries, runnerId: string): Pro
   query(
     `update tasks set interrupt_told_at = clock_timestamp()
      where runner_id = $1 and status = 'running' and interrupt_asked_at is not null
-       and (interrupt_told_at is null or interrupt_told_at < clock_timestamp() - interval '${TOLD_AGAIN_S} s')
+       and (interrupt_told_at is null or ${elapsed('interrupt_told_at', TOLD_AGAIN_S)})
      returning id as task_id`,
     [runnerId],
   )

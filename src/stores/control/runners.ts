@@ -3,6 +3,7 @@ import { and, eq, isNull, ne, sql } from 'drizzle-orm'
 import type { Queries } from '../../../db/database.ts'
 import { runners } from '../../../db/control-schema.ts'
 import { isUuid } from '../../core/ids.ts'
+import { elapsed } from './elapsed.ts'
 
 export type Runner = typeof runners.$inferSelect
 
@@ -10,7 +11,7 @@ export type Runner = typeof runners.$inferSelect
 export const LEASE_S = 60 as const
 
 /** A condition on a row of runners `r`: it is online. */
-export const isOnline = (r: string): string => `(${r}.ended_at is null and ${r}.seen_at > clock_timestamp() - interval '${LEASE_S} s')`
+export const isOnline = (r: string): string => `(${r}.ended_at is null and not ${elapsed(`${r}.seen_at`, LEASE_S)})`
 
 export const lockRunner = async ({ db }: Queries, id: string): Promise<Runner | undefined> => {
   if (!isUuid(id)) return undefined
@@ -23,7 +24,7 @@ export const lockRunnerNamed = async ({ db }: Queries, nameKey: string): Promise
   const named = and(eq(runners.nameKey, nameKey), isNull(runners.endedAt))
   const [row] = await db.select().from(runners).where(named).for('update')
   if (!row) return undefined
-  const online = sql<boolean>`${runners.seenAt} > clock_timestamp() - make_interval(secs => ${LEASE_S})`
+  const online = sql<boolean>`${sql.raw(isOnline('runners'))}`
   const [seen] = await db.select({ online }).from(runners).where(eq(runners.id, row.id))
   return { ...row, online: seen!.online }
 }
@@ -57,7 +58,7 @@ const SEEN_EVERY_S = 5 // a runner that sends events calls many times a second
 export const seeRunner = async ({ query }: Queries, id: string, keyId: string): Promise<'seen' | 'replaced' | undefined> => {
   if (!isUuid(id)) return undefined
   const [runner] = await query<{ ended: boolean; due: boolean }>(
-    `select ended_at is not null as ended, seen_at < clock_timestamp() - interval '${SEEN_EVERY_S} s' as due
+    `select ended_at is not null as ended, ${elapsed('seen_at', SEEN_EVERY_S)} as due
      from runners where id = $1 and key_id = $2`,
     [id, keyId],
   )

@@ -66,14 +66,22 @@ export const runningTasksOn = async ({ db }: Queries, runnerId: string): Promise
 
 const GRACE_S = 30 // its runner ends it by itself
 
-/** Running tasks whose runner is gone, or that have run for longer than they may. */
-export const overdueTasks = ({ query }: Queries, timeoutS: number): Promise<{ id: string; lost: boolean }[]> =>
-  query(
-    `select t.id, not ${isOnline('r')} as lost from tasks t join runners r on r.id = t.runner_id
-     where t.status = 'running' and (not ${isOnline('r')} or t.started_at < clock_timestamp() - make_interval(secs => $1::float8 + ${GRACE_S}))
-     limit 100`,
+interface Overdue {
+  atMs: number // by the database's clock
+  overdue: { id: string; lost: boolean }[]
+}
+
+/** Running tasks whose runner is gone, or that have run for longer than they may; and when that was so. */
+export const overdueTasks = async ({ query }: Queries, timeoutS: number): Promise<Overdue> => {
+  const [row] = await query<Overdue>(
+    `select (extract(epoch from clock_timestamp()) * 1000)::float8 as "atMs", coalesce(json_agg(o), '[]') as overdue from (
+       select t.id, not ${isOnline('r')} as lost from tasks t join runners r on r.id = t.runner_id
+       where t.status = 'running' and (not ${isOnline('r')} or t.started_at < clock_timestamp() - make_interval(secs => $1::float8 + ${GRACE_S}))
+       limit 100) o`,
     [timeoutS],
   )
+  return row!
+}
 
 /** The session's task that ended last. */
 export const lastEndedTask = async ({ db }: Queries, sessionId: string): Promise<Task | undefined> => {
