@@ -174,6 +174,7 @@ export const errorBody = (
       services.log('warn', `${id} refused with an undeclared code`, { code: error.code })
     return error.body
   }
+  services.metrics.callsFailed.inc()
   if (isAway(error)) return away(effect !== 'read')
   if (isUndone(error)) return UNDONE // as often as it was tried
   const reference = newSecret().slice(0, 12)

@@ -6,7 +6,8 @@ import { RULES } from '../../src/process/status/alerts.ts'
 import { LIMITS, levelOf } from '../../src/process/status/limits.ts'
 import { samplesOf, type Sample } from '../support/metrics.ts'
 import { startNotifyReceiver } from '../support/notify-receiver.ts'
-import { done, room, say, soon, startParley, viaRest, type Parley, type Served } from '../support/parley.ts'
+import { done, refused, room, say, soon, startParley, viaRest, type Parley, type Served } from '../support/parley.ts'
+import { embeddedDatabase } from '../support/pglite.ts'
 import { fires, metricsIn } from '../support/promql.ts'
 import { withoutNotifications } from '../support/proxy.ts'
 
@@ -185,6 +186,23 @@ test('a disk with little space left fires, and is red on the page', async () => 
     own.database.freeBytes = () => 100 * 1024 ** 2
     await comesToFire('ParleyDiskFull', own)
     expect(await checkAt(own, 'disk')).toMatchObject({ level: 'red', value: '100 MiB free' })
+  } finally {
+    await own.close()
+  }
+}, 120_000)
+
+test('calls that fail because the database cannot write fire, and are red on the page', async () => {
+  let space = true
+  const own = await startParley({ opened: { database: await embeddedDatabase(() => space), drop: async () => {} } })
+  try {
+    const { alex } = await room(viaRest(own))
+    const before = await scrape(own)
+    expect(await checkAt(own, 'failures')).toMatchObject({ level: 'green' })
+    space = false
+    await refused(alex('post_message', { content: { text: 'Is there room?' } }), 'unavailable')
+    await comesToFire('ParleyCallsFailing', own, before)
+    for (let n = 1; n < 20; n++) await refused(alex('post_message', { content: { text: 'And now?' } }), 'unavailable')
+    expect(await checkAt(own, 'failures')).toMatchObject({ level: 'red', todo: expect.stringContaining('disk may be full') })
   } finally {
     await own.close()
   }

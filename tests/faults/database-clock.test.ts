@@ -67,11 +67,7 @@ describe('two servers on one Postgres', () => {
         expect(status).toBe(200)
       }
     }
-    await Promise.all([
-      ...room.teams.map((_, writer) => write(writer)),
-      append(),
-      setAndReset().finally(() => (setting = false)),
-    ])
+    await Promise.all([...room.teams.map((_, writer) => write(writer)), append(), setAndReset().finally(() => (setting = false))])
     const feed = (await readFeed(room)) as (Item & { at: string })[]
     const all = feed.length
     const [waited, streamed] = await Promise.all([follow(rooms[1]!, room.teams[2]!, all), followStream(room, all, 3)])
@@ -141,7 +137,10 @@ describe.each(Object.keys(CLOCKED))('runners, on %s', (engine) => {
     return { runner, call, task_id, job, status }
   }
 
-  for (const [set, offMs] of [['forward', HOUR_MS], ['back', -HOUR_MS]] as const) {
+  for (const [set, offMs] of [
+    ['forward', HOUR_MS],
+    ['back', -HOUR_MS],
+  ] as const) {
     test(`whose clock was set ${set}: the runner that calls keeps its task, and one that is gone loses it when the lease is over [P11]`, async () => {
       const [calls, gone] = [await begun(), await begun()]
       await clocked.step(offMs)

@@ -17,6 +17,10 @@ export class Metrics {
     labelNames: ['operation', 'outcome'],
     registers: [this.#registry],
   })
+  readonly callsFailed = this.#counter(
+    'parley_calls_failed_total',
+    'Calls that could not be done: the database was away, full or too slow (unavailable), or this server failed (internal_error)',
+  )
   readonly eventsAppended = this.#counter('parley_events_appended_total', 'Events that this process committed to session logs')
   readonly noticesSent = new Counter({
     name: 'parley_notices_total',

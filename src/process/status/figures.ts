@@ -24,7 +24,7 @@ export const residentBytes = (): number => process.memoryUsage.rss()
 
 export const ownFigures = async (measured: Measured, lag: LoopLag, recent: Recent, several: boolean): Promise<Figures> => {
   const { config, waits, peeks, streams, indexer } = measured
-  const { p50, p99, wakes, notices } = await recent.now()
+  const { p50, p99, wakes, notices, failures } = await recent.now()
   return {
     event_loop: { value: lag.p99Seconds, text: `${inTime(lag.p99Seconds)} for 99 of 100 moments of the last minute` },
     memory: { value: residentBytes(), text: inBytes(residentBytes()) },
@@ -35,10 +35,16 @@ export const ownFigures = async (measured: Measured, lag: LoopLag, recent: Recen
         ? { value: null, text: 'none in the last minutes' }
         : { value: p99, text: `${inTime(p99)}, half of them ${inTime(p50)}; ${wakes} in the last minutes` },
     index: { value: indexer.lagSeconds, text: indexer.lagSeconds === 0 ? 'up to date' : inTime(indexer.lagSeconds) },
-    notices: { value: notices, text: notices === 0 ? 'none in the last minutes' : `${notices} in the last minutes` },
+    notices: counted(notices),
+    failures: counted(failures),
     ...(several && { listening: { value: Number(measured.hearsItself()), text: measured.hearsItself() ? 'yes' : 'no' } }),
   }
 }
+
+const counted = (count: number): Figure => ({
+  value: count,
+  text: count === 0 ? 'none in the last minutes' : `${number(count)} in the last minutes`,
+})
 
 const share = (count: number, limit: number): Figure => ({ value: count / limit, text: `${number(count)} of ${number(limit)}` })
 

@@ -10,6 +10,7 @@ export type LimitName =
   | 'wakes'
   | 'index'
   | 'notices'
+  | 'failures'
   | 'database'
   | 'disk'
   | 'runners'
@@ -99,6 +100,15 @@ export const LIMITS: readonly Limit[] = [
     worse: 'more',
     todo: 'People were not told. Test NOTIFY_URL and browsers at /settings#notifications; the log says what was answered.',
     alert: { name: 'ParleyNoticesFailing', expr: 'increase(parley_notices_total{outcome="failed"}[5m])', minutes: 0 },
+  },
+  {
+    name: 'failures',
+    title: 'Calls that failed',
+    amber: 1,
+    red: 20,
+    worse: 'more',
+    todo: 'The database was away, refused to write (its disk may be full) or took too long, or this server failed. The log says why; callers were told to try again.',
+    alert: { name: 'ParleyCallsFailing', expr: 'increase(parley_calls_failed_total[5m])', minutes: 0 },
   },
   {
     name: 'database',

@@ -9,6 +9,7 @@ interface Counted {
   /** Wakes that took at most so many seconds, by that limit. */
   wakes: [limit: number, count: number][]
   notices: number
+  failures: number
 }
 
 export interface RecentFigures {
@@ -17,6 +18,8 @@ export interface RecentFigures {
   wakes: number
   /** Notices that were given up. */
   notices: number
+  /** Calls that could not be done. */
+  failures: number
 }
 
 /** `now` compares with the oldest count that is kept. */
@@ -42,15 +45,18 @@ export class Recent {
       p99: quantile(wakes, 0.99),
       wakes: wakes.at(-1)?.[1] ?? 0,
       notices: count.notices - (before?.notices ?? 0),
+      failures: count.failures - (before?.failures ?? 0),
     }
   }
 
   async #count(): Promise<Counted> {
     const buckets = (await this.metrics.wakeSeconds.get()).values.filter(({ labels }) => labels.le !== undefined)
     const notices = (await this.metrics.noticesSent.get()).values.filter(({ labels }) => labels.outcome === 'failed')
+    const [failed] = (await this.metrics.callsFailed.get()).values
     return {
       wakes: buckets.map(({ labels, value }) => [labels.le === '+Inf' ? Infinity : Number(labels.le), value]),
       notices: notices.reduce((sum, { value }) => sum + value, 0),
+      failures: failed!.value,
     }
   }
 }
