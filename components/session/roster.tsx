@@ -59,7 +59,7 @@ const Chip = ({ session, team, woken }: { session: string; team: RosterTeam; wok
         <TeamMark team={team} size="small" faded={away} />
         <StatusDot
           status={team.status}
-          word={asleep ? `Asleep, ${woken}` : undefined}
+          word={team.agent ? '' : asleep ? `Asleep, ${woken}` : undefined} // an agent's stands in words beside it
           className="absolute -right-0.5 -bottom-0.5 size-2 ring-2 ring-card"
         />
       </span>
