@@ -24,7 +24,7 @@ const asText = (value: unknown) => value as string
 export const OPTIONS = {
   parsers: { [OID.int8]: Number, [OID.timestamptz]: rfc3339 },
   serializers: { [OID.json]: asText, [OID.jsonb]: asText },
-  extensions: { pg_trgm }, // words that are alike (src/stores/records/search.ts)
+  extensions: { pg_trgm }, // words that are alike (src/stores/records/content-search.ts)
 }
 
 /** Opens the embedded database in `folder`/pg, or in memory. The caller holds the folder's lock (db/lock.ts). `warn` gets what an operator

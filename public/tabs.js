@@ -4,7 +4,7 @@ if (doc && document.getElementById('document')) {
   const pane = document.getElementById('document')
   const mark = () => {
     const named = document.getElementById(nameIn(location.hash))
-    if (!doc.isConnected) return // other tabs are in place (live/sides.js)
+    if (!doc.isConnected) return // other tabs are in place (sides.js)
     const gone = !named && location.hash.startsWith('#doc-')
     if (gone && doc.offsetWidth > 0) return location.replace('#document') // a heading that is not in the document, or no longer
     const reading = pane.contains(named)

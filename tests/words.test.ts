@@ -26,12 +26,41 @@ test('each of the ten words is said once what it means', () => {
   expect(rows.slice(1).filter((word) => word !== '---')).toEqual(WORDS)
 })
 
-test('the map of the README has each folder of src/, and nothing that does not exist', () => {
+test('the map of the README has each folder of src/ and those within, and nothing that does not exist', () => {
   const map = /## How it is built[^]*?```\n([^]*?)```/.exec(README)![1]!
   const paths = map.split('\n').flatMap((line) => /^\S+/.exec(line)?.[0] ?? [])
   expect(paths.filter((path) => !existsSync(path))).toEqual([])
   const folders = readdirSync('src', { withFileTypes: true }).filter((entry) => entry.isDirectory())
   expect(folders.map(({ name }) => `src/${name}/`).filter((path) => !paths.includes(path))).toEqual([])
+  const said = new Map(map.split(/^(?=\S)/m).map((entry) => [/^\S+/.exec(entry)![0], entry]))
+  const within = new Set(filesOf('src/*/*/**').map((path) => path.split('/').slice(1, 3).join('/')))
+  const unnamed = [...within].filter((path) => {
+    const [folder, inside] = path.split('/')
+    return inside !== 'guides' && !said.get(`src/${folder}/`)?.includes(`${inside}/`)
+  })
+  expect(unnamed).toEqual([])
+})
+
+const commentsIn = (text: string) => [...text.matchAll(/\/\*[^]*?\*\/|(?<=^|\s)\/\/.*$/gm)].map(([comment]) => comment)
+
+// `rooms/who-may.ts` may leave out `src/`, and a script's path `public/`; a bare name is a file of any folder. What a build makes is named too.
+const PATH_IN_COMMENT = /(?<![\w~$./{}<*:`-])((?:[\w-]+\/)*[\w.-]+\.(?:tsx?|css)|(?:[\w-]+\/)+[\w.-]+\.(?:m?js|md|sql))\b/g
+const BUILT = read('.gitignore').split('\n')
+
+test('each file that a comment cites is there', () => {
+  const files = filesOf('{src,components,db,public}/**/*.{ts,tsx,js,css}').filter(
+    (path) => !BUILT.some((built) => `/${path}`.startsWith(built || ' ')),
+  )
+  const names = new Set([...files, ...filesOf('{tests,bench}/**/*.ts')].map((path) => path.split('/').at(-1)!))
+  const isThere = (cited: string) =>
+    cited.includes('/')
+      ? ['', 'src/', 'public/'].some((folder) => existsSync(folder + cited)) || BUILT.includes(`/${cited}`)
+      : names.has(cited)
+  const cited = files.flatMap((path) =>
+    commentsIn(read(path)).flatMap((comment) => [...comment.matchAll(PATH_IN_COMMENT)].map(([target]) => ({ path, target }))),
+  )
+  expect(cited.length).toBeGreaterThan(150)
+  expect(cited.filter(({ target }) => !isThere(target))).toEqual([])
 })
 
 test('a heading that is linked to, or cited by its name, is there', () => {

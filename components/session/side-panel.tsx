@@ -78,7 +78,7 @@ const Records = ({ session, view, people, series }: { session: string } & Sessio
   </div>
 )
 
-/** What changes while the page is open: public/live/sides.js looks here what to load again. */
+/** What changes while the page is open: public/sides.js looks here what to load again. */
 export const SideMark = ({ counts, board, records }: { counts: SideCounts; board: string; records: string }) => (
   <div
     id="side-mark"

@@ -30,8 +30,7 @@ import { createStatus, type StatusWatch } from './status/status.ts'
 import { offerSetting, savedSettings, type SavedSettings } from '../stores/settings.ts'
 import { overviewsOf } from '../stores/sessions.ts'
 
-// To one session: one writes, and the next ones wait for its lock. However many writes come, a session that is held elsewhere takes no
-// more connections than these.
+// At most this many write transactions to one session at a time, so that a session locked elsewhere cannot exhaust the connection pool.
 const WRITES_AT_ONCE = 3
 const NEWEST_NEEDS = 200 // looked at every few seconds: an older one was told before
 
