@@ -1,10 +1,15 @@
-// `bun run backup` and `bun run restore`: one file, written while the server takes posts, from which a database of its own is made.
+// `bun run backup` and `bun run restore`, and pg_dump and pg_restore as README has them: one file, written while the server takes posts, from
+// which a database of its own is made.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { execFile } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { runServer, startServer, type TestServer } from '../support/server.ts'
-import { openRoom, post, readFeed, textsOf, type Room } from './rooms.ts'
+import { promisify } from 'node:util'
+import { emptyDatabase, findDumpPrograms } from '../support/postgres.ts'
+import { runServer, startServer, THIS_PROGRAM, type TestServer } from '../support/server.ts'
+import { databaseOf } from './engines.ts'
+import { call, gauge, openRoom, post, readFeed, textsOf, until, wait, type Room } from './rooms.ts'
 
 let scratch: string
 let live: TestServer
@@ -23,41 +28,103 @@ const place = (name: string) => join(scratch, name)
 const backup = (file: string) => runServer(['backup', file], { DATA_DIR: live.folder })
 const restore = (file: string, folder: string) => runServer(['restore', file], { DATA_DIR: folder })
 
-test('what was acknowledged before a backup is in it, posts go on meanwhile, and what came later is not missed in silence [R27]', async () => {
+/** Posts while `work` goes on and once more after it. Returns all texts, how many of them were acknowledged before it, and the last number. */
+const postsDuring = async (at: Room, work: () => Promise<unknown>) => {
   const acknowledged: string[] = []
-  let done = false
-  const posting = (async () => {
-    for (let n = 1; !done; n++) if ((await post(room, `Number ${n}.`)).status === 200) acknowledged.push(`Number ${n}.`)
-  })()
-  while (acknowledged.length < 20) await new Promise(setImmediate)
+  const postNext = async () => {
+    const text = `Number ${acknowledged.length + 1}.`
+    const key = crypto.randomUUID()
+    let answer = await post(at, text, { key })
+    while (answer.status === 503) answer = await post(at, text, { key }) // a machine that is busy with others
+    expect(answer.status).toBe(200)
+    acknowledged.push(text)
+    return answer.body.cursor as number
+  }
+  for (let n = 0; n < 20; n++) await postNext()
   const before = acknowledged.length
-  const { code, output } = await backup(place('whole.tgz'))
-  done = true
-  await posting
-  expect([code, output]).toEqual([0, expect.stringContaining('Wrote')])
+  let done = false
+  const working = work().finally(() => (done = true))
+  while (!done) await postNext()
+  await working
+  expect(acknowledged.length - before).toBeGreaterThan(1) // the first of them was not kept waiting until it was over
+  return { acknowledged, before, last: await postNext() }
+}
+
+/** A copy has what was acknowledged before it was made. Whoever has a cursor of what came later is told where the copy ends, and does not wait
+ *  for that: a wait that was held before still stands then, and gives what is said on the copy, and nothing else. */
+const expectOlder = async (copy: Room, { acknowledged, before, last }: Awaited<ReturnType<typeof postsDuring>>) => {
+  const items = await readFeed(copy)
+  const texts = textsOf(items)
+  expect(texts.length).toBeGreaterThanOrEqual(before)
+  expect(texts).toEqual(acknowledged.slice(0, texts.length))
+  const end = items.at(-1)!.sequence
+  expect(end).toBeLessThan(last)
+  const held = wait(copy, end, { team: copy.teams[1]!, timeout: 20 })
+  await until('it is held', 20_000, async () => (await gauge(copy.url, 'waits_held')) === 1)
+  const beyond = await wait(copy, last, { timeout: 20 })
+  expect([beyond.status, beyond.body.error.details]).toEqual([400, expect.objectContaining({ last_sequence: end })])
+  expect((await post(copy, 'On the copy.')).status).toBe(200)
+  const { status, body } = await held
+  expect([status, body.messages.map((item: any) => [item.sequence, item.content.text])]).toEqual([200, [[end + 1, 'On the copy.']]])
+}
+
+test('what was acknowledged before a backup is in it, posts go on meanwhile, and what came later is not missed in silence [R27]', async () => {
+  let made: Awaited<ReturnType<typeof backup>>
+  const posts = await postsDuring(room, async () => void (made = await backup(place('whole.tgz'))))
+  expect(made!).toMatchObject({ code: 0, output: expect.stringContaining('Wrote') })
   expect(statSync(place('whole.tgz')).mode & 0o777).toBe(0o600)
-  expect(acknowledged.length).toBeGreaterThan(before)
 
   const folder = place('restored')
   expect(await restore(place('whole.tgz'), folder)).toMatchObject({ code: 0, output: expect.stringContaining('Restored') })
   const copy = await startServer({ DATA_DIR: folder })
   try {
-    const there = { ...room, url: copy.url }
-    const texts = textsOf(await readFeed(there))
-    expect(texts.length).toBeGreaterThanOrEqual(before)
-    expect(texts).toEqual(acknowledged.slice(0, texts.length))
-    const beyond = await fetch(`${copy.url}/api/sessions/${room.session}/wait?since_cursor=1000000&timeout=0`, {
-      headers: { 'x-team-id': room.teams[0]! },
-    })
-    expect([beyond.status, (await beyond.json()).error.details]).toEqual([
-      400,
-      expect.objectContaining({ last_sequence: expect.any(Number) }),
-    ])
+    await expectOlder({ ...room, url: copy.url }, posts)
   } finally {
     await copy.remove()
   }
   expect((await post(room, 'And on.')).status).toBe(200)
 }, 180_000)
+
+const dumpPrograms = findDumpPrograms()
+
+/** Runs the one line of README that begins with this program, as it stands there. */
+const runReadmeLine = async (program: string, environment: Record<string, string>) => {
+  const lines = readFileSync(join(THIS_PROGRAM, 'README.md'), 'utf8').split('\n').filter((line) => line.startsWith(`${program} `)) // prettier-ignore
+  expect(lines).toHaveLength(1)
+  const { stderr } = await promisify(execFile)('sh', ['-c', lines[0]!], {
+    cwd: scratch,
+    env: { PATH: `${dumpPrograms}:${process.env.PATH}`, ...environment },
+  })
+  expect(stderr).toBe('')
+}
+
+test.skipIf(!dumpPrograms)(
+  'the same of Postgres, by the lines of README: pg_dump while the server takes posts, pg_restore into an empty database [R27]',
+  async () => {
+    const { environment, drop } = await databaseOf('postgres')
+    const empty = await emptyDatabase(environment.DATABASE_URL!)
+    const server = await startServer(environment)
+    let copy: TestServer | undefined
+    try {
+      const there = await openRoom(server.url)
+      const document = `/api/sessions/${there.session}/doc`
+      const appended = await call(there.url, 'POST', `${document}/append`, { team: there.teams[0]!, body: { text: '- It is kept.' } })
+      expect(appended.status).toBe(200)
+      const posts = await postsDuring(there, () => runReadmeLine('pg_dump', environment))
+      await runReadmeLine('pg_restore', { EMPTY_DATABASE_URL: empty.url })
+      copy = await startServer({ DATABASE_URL: empty.url })
+      await expectOlder({ ...there, url: copy.url }, posts)
+      const read = (url: string) => call(url, 'GET', document, { team: there.teams[1]! }).then(({ body }) => [body.version, body.content])
+      expect(await read(copy.url)).toEqual(await read(server.url))
+    } finally {
+      await copy?.remove()
+      await server.remove()
+      await empty.drop()
+      await drop()
+    }
+  },
+  180_000,
+)
 
 test('nothing is overwritten, neither by a backup nor by a restore', async () => {
   writeFileSync(place('there.tgz'), 'mine')

@@ -373,16 +373,33 @@ const startGuard = (home: string): Guard => {
 }
 
 const findBinaries = (home: string, user: User): Binaries => {
+  const bin = installedBinaries(user)
   const forced = process.env.PARLEY_TEST_PG_BIN
-  if (forced === 'embedded') return npmBinaries(home, user)
-  const bin = (forced ? [forced] : systemFolders()).find((folder) => works(folder, user))
-  if (forced && !bin) throw new Error(`PARLEY_TEST_PG_BIN=${forced} holds no PostgreSQL that runs.`)
+  if (!bin && forced && forced !== 'embedded') throw new Error(`PARLEY_TEST_PG_BIN=${forced} holds no PostgreSQL that runs.`)
   return bin ? { bin, origin: bin } : npmBinaries(home, user)
 }
 
+/** The folder of this machine's own PostgreSQL, if it has one. */
+const installedBinaries = (user: User): string | undefined => {
+  const forced = process.env.PARLEY_TEST_PG_BIN
+  if (forced === 'embedded') return undefined
+  return (forced ? [forced] : systemFolders()).find((folder) => works(folder, user))
+}
+
+/** The folder of `pg_dump` and `pg_restore`, beside the PostgreSQL that tests run; undefined, and a line that says so, where it has none. */
+export const findDumpPrograms = (): string | undefined => {
+  const bin = installedBinaries(unprivilegedUser())
+  if (bin && ['pg_dump', 'pg_restore'].every((name) => runs(join(bin, name)))) return bin
+  console.log(
+    `Not tried: a backup of Postgres. ${bin ?? 'The PostgreSQL of npm'} has no pg_dump: install the client programs of PostgreSQL.`,
+  )
+  return undefined
+}
+
 /** Running them as their user shows all at once: there, reachable, for this machine, with their libraries. */
-const works = (bin: string, user: User): boolean =>
-  ['initdb', 'postgres'].every((name) => spawnSync(join(bin, name), ['--version'], { ...user, cwd: '/' }).status === 0)
+const works = (bin: string, user: User): boolean => ['initdb', 'postgres'].every((name) => runs(join(bin, name), user))
+
+const runs = (program: string, user: User = {}): boolean => spawnSync(program, ['--version'], { ...user, cwd: '/' }).status === 0
 
 const systemFolders = (): string[] => {
   const onPath = Bun.which('initdb')
