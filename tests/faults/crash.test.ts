@@ -1,5 +1,5 @@
 // What was acknowledged is there after a kill -9, a retry with its idempotency key writes nothing twice, and whoever follows misses nothing [P2].
-//   FULL=1 bun test tests/faults/crash.test.ts    twenty kills, eight rooms of eight writers on Postgres, ten kills of a first start
+//   FULL=1 bun test tests/faults/crash.test.ts    20,000 posts over twenty kills, by 64 writers on Postgres; ten kills of a first start
 import { expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,16 +7,20 @@ import { join } from 'node:path'
 import { gone, runServer, spawnServer, startServer, type TestServer } from '../support/server.ts'
 import { databaseOf, ENGINES } from './engines.ts'
 import { expectFaultless, type Entry } from './checker.ts'
-import { acked, openRoom, post, readBy, readFeed, wait, type Room } from './rooms.ts'
+import { acked, numbers, openRoom, post, readBy, readFeed, until, wait, type Room } from './rooms.ts'
 import { whileBusy } from '../support/cpu.ts'
 import { FULL } from '../support/full.ts'
 
 const KILLS = FULL ? 20 : 2
 const ROOMS = { postgres: FULL ? 8 : 1, pglite: 1 }
-const POSTERS = 6 // in each
+const POSTERS = FULL ? 8 : 6 // in each
+const FOLLOWERS = FULL ? 2 : 1 // in each
+const ACKNOWLEDGED = FULL ? 20_000 : 300
 const FIRST_KILLS_MS = FULL ? [100, 200, 300, 400, 500, 600, 700, 900, 1_200, 2_000] : [900]
 const MAY_TAKE_MS = FULL ? 1_200_000 : 300_000
-const READY_WITHIN_MS = { postgres: 3_000, pglite: 15_000 }
+const UNTIL_THE_NEXT_MS = FULL ? 600_000 : 120_000 // for what hangs
+const USUALLY_READY_WITHIN_MS = { postgres: 3_000, pglite: 15_000 }
+const READY_WITHIN_MS = 15_000
 
 test.concurrent.each(ENGINES)(
   'on %s kill after kill under load loses nothing that was acknowledged and doubles nothing that was retried',
@@ -25,12 +29,13 @@ test.concurrent.each(ENGINES)(
     const server = await startServer(environment)
     try {
       const rooms = await Promise.all(Array.from({ length: ROOMS[engine] }, () => openRoom(server.url, POSTERS)))
-      const over = { now: false }
+      const over = { now: false, acknowledged: 0 }
       const posters = rooms.flatMap((room) => room.teams.map((team, n) => keepPosting(room, team, n, over)))
-      const followers = rooms.map((room) => keepFollowing(room, over))
-      const readyAfter = await killAgainAndAgain(server)
+      const followers = rooms.flatMap((room) => numbers(FOLLOWERS).map((n) => keepFollowing(room, `follower ${n}`, over)))
+      const readyAfter = await killAgainAndAgain(server, over)
       over.now = true
       const written = (await Promise.all(posters)).flat()
+      expect(written.length).toBeGreaterThanOrEqual(ACKNOWLEDGED)
       const followed = (await Promise.all(followers)).flat()
       const whole = await Promise.all(rooms.map(async (room) => ({ room, items: await readFeed(room) })))
       expectFaultless([
@@ -41,7 +46,8 @@ test.concurrent.each(ENGINES)(
       expect(whole.flatMap(({ items }) => items)).toHaveLength((POSTERS - 1) * rooms.length + written.length)
       expect(written.some(({ tries }) => tries > 1)).toBe(true)
       const usual = readyAfter.toSorted((a, b) => a - b)[Math.floor(KILLS / 2)]! // a browser may be starting beside
-      expect(usual).toBeLessThan(whileBusy(READY_WITHIN_MS[engine]))
+      expect(usual).toBeLessThan(whileBusy(USUALLY_READY_WITHIN_MS[engine]))
+      expect(Math.max(...readyAfter)).toBeLessThan(whileBusy(READY_WITHIN_MS))
       console.log(`${engine}: ${written.length} written over ${KILLS} kills, ready again after ${readyAfter.map(Math.round).join(', ')} ms`)
     } finally {
       await server.remove()
@@ -59,7 +65,13 @@ interface Written {
   tries: number
 }
 
-const keepPosting = async (room: Room, team: string, n: number, over: { now: boolean }): Promise<Written[]> => {
+interface Over {
+  now: boolean
+  /** Posts so far, of all who post. */
+  acknowledged: number
+}
+
+const keepPosting = async (room: Room, team: string, n: number, over: Over): Promise<Written[]> => {
   const written: Written[] = []
   while (!over.now) {
     const text = `${room.session.slice(-8)} ${n}/${written.length}`
@@ -71,6 +83,7 @@ const keepPosting = async (room: Room, team: string, n: number, over: { now: boo
         continue
       }
       written.push({ session: room.session, writer: `poster ${n}`, text, cursor: answer.body.cursor, tries })
+      over.acknowledged++
       break
     }
   }
@@ -78,7 +91,7 @@ const keepPosting = async (room: Room, team: string, n: number, over: { now: boo
 }
 
 // With its cursor alone, over all kills.
-const keepFollowing = async (room: Room, over: { now: boolean }): Promise<Entry[]> => {
+const keepFollowing = async (room: Room, name: string, over: Over): Promise<Entry[]> => {
   const reads: Entry[] = []
   for (let since = 0; !over.now;) {
     const answer = await wait(room, since, { team: room.teams[1]!, timeout: 1 }).catch(() => undefined)
@@ -86,20 +99,24 @@ const keepFollowing = async (room: Room, over: { now: boolean }): Promise<Entry[
       await Bun.sleep(20)
       continue
     }
-    reads.push({ ...readBy('who follows', answer.body.messages, room.session), since })
+    reads.push({ ...readBy(name, answer.body.messages, room.session), since })
     since = answer.body.next_cursor
   }
   return reads
 }
 
-const killAgainAndAgain = async (server: TestServer): Promise<number[]> => {
+// Each kill comes when its share of the posts is acknowledged, and then at any moment: as much is written between any two of them.
+const killAgainAndAgain = async (server: TestServer, over: Over): Promise<number[]> => {
   const readyAfter: number[] = []
-  for (let kill = 0; kill < KILLS; kill++) {
-    await Bun.sleep(100 + Math.random() * 500)
+  const acknowledged = (share: number) =>
+    until(`${share} of the posts`, UNTIL_THE_NEXT_MS, () => over.acknowledged >= share * ACKNOWLEDGED)
+  for (let kill = 1; kill <= KILLS; kill++) {
+    await acknowledged(kill / (KILLS + 1))
+    await Bun.sleep(Math.random() * 100)
     await server.kill()
     readyAfter.push(await server.restart())
   }
-  await Bun.sleep(200)
+  await acknowledged(1)
   return readyAfter
 }
 
