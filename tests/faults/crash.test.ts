@@ -108,8 +108,7 @@ const keepFollowing = async (room: Room, name: string, over: Over): Promise<Entr
 // Each kill comes when its share of the posts is acknowledged, and then at any moment: as much is written between any two of them.
 const killAgainAndAgain = async (server: TestServer, over: Over): Promise<number[]> => {
   const readyAfter: number[] = []
-  const acknowledged = (share: number) =>
-    until(`${share} of the posts`, UNTIL_THE_NEXT_MS, () => over.acknowledged >= share * ACKNOWLEDGED)
+  const acknowledged = (share: number) => until(`${share} of the posts`, UNTIL_THE_NEXT_MS, () => over.acknowledged >= share * ACKNOWLEDGED)
   for (let kill = 1; kill <= KILLS; kill++) {
     await acknowledged(kill / (KILLS + 1))
     await Bun.sleep(Math.random() * 100)

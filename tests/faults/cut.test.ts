@@ -6,6 +6,7 @@ import type { Database } from '../../db/database.ts'
 import { openPostgres } from '../../db/postgres.ts'
 import { isTimeout } from '../../db/errors.ts'
 import { freshDatabase, startPostgres, type TestPostgres } from '../support/postgres.ts'
+import { thatCanBeEmpty } from '../support/proxy.ts'
 import { startServer } from '../support/server.ts'
 import { call, openRoom, post, until } from './rooms.ts'
 import { whileBusy } from '../support/cpu.ts'
@@ -111,4 +112,41 @@ test(
       expect(await pool.query('select who from written')).toEqual([])
     }),
   180_000,
+)
+
+// Reconnecting begins anew after 0.1 to 0.5 s: these are moments within the pauses, and between them.
+const CLOSED_AFTER_MS = [0, 30, 100, 200, 350, 600]
+const NEXT_TRY_MS = 1_000
+
+test(
+  'a database that is closed while its connections are away leaves none behind',
+  () =>
+    withCutter(async (url) => {
+      const admin = postgres(url, { max: 1, onnotice() {} })
+      const open = async (like = '%') => {
+        const [row] = await admin<{ count: number }[]>`select count(*)::int from pg_stat_activity
+          where datname = current_database() and application_name = 'parley' and query ilike ${like}`
+        return row!.count
+      }
+      const away = await Promise.all(CLOSED_AFTER_MS.map(() => thatCanBeEmpty(url)))
+      try {
+        const pools = await Promise.all(away.map((proxy) => openPostgres(proxy.url)))
+        for (const pool of pools)
+          await pool.listen(
+            () => {},
+            () => {},
+          )
+        await until('each listens', 10_000, async () => (await open('listen%')) === pools.length)
+        for (const proxy of away) proxy.empty()
+        await until('all connections are gone', 10_000, async () => (await open()) === 0)
+        await Promise.all(pools.map((pool, n) => Bun.sleep(CLOSED_AFTER_MS[n]!).then(() => pool.close())))
+        for (const proxy of away) proxy.fill()
+        await Bun.sleep(NEXT_TRY_MS)
+        expect(await open()).toBe(0)
+      } finally {
+        for (const proxy of away) await proxy.close()
+        await admin.end()
+      }
+    }),
+  60_000,
 )

@@ -15,6 +15,7 @@ const POSTS = FULL ? 500 : 100 // of each writer
 const JOINED = WRITERS - 1
 const CUTS = FULL ? 100 : 20
 const LONE = FULL ? 20 : 2 // events without a notification
+const LATE_MS = 1_000 // by then a second one would have come: reconnecting waits half a second at most
 const WAKE_WITHIN_MS = whileBusy(5_500) // a sweep of 4.5 s at most, and a read
 
 /** So many posts of each writer, at these servers in turn; returns what was acknowledged. */
@@ -105,6 +106,14 @@ describe('on two servers with one Postgres', () => {
       write([room, away], each, clock.acknowledged).finally(() => (writing = false)),
     ])
     await cutting
+    const listening = async () => {
+      const [row] = await admin<{ count: number }[]>`select count(*)::int from pg_stat_activity
+        where datname = current_database() and application_name = 'parley' and query ilike 'listen%'`
+      return row!.count
+    }
+    await until('one listening connection of each server', 10_000, async () => (await listening()) === servers.length)
+    await Bun.sleep(LATE_MS)
+    expect(await listening()).toBe(servers.length)
     await admin.end()
     expectDelivered(log, waited, streamed, all)
     expect(cuts).toBeGreaterThanOrEqual(CUTS)
