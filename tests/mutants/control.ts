@@ -139,6 +139,14 @@ export const CONTROL: Mutant[] = [
     tests: control('permissions'),
   },
   {
+    name: 'control: an agent raises a child by saying no mode',
+    breaks: 'an agent gives those that it starts at most its own mode',
+    file: 'src/control/sessions/agent-plan.ts',
+    from: `(await ownMode(context)) ??`,
+    to: `(void ownMode, undefined) ??`,
+    tests: control('managing'),
+  },
+  {
     name: 'control: a raise that was denied counts',
     breaks: 'a raise needs a person who allows it',
     file: 'src/control/permissions/decide.ts',

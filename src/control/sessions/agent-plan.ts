@@ -57,8 +57,15 @@ export const planOf = async (context: Context, wanted: Wanted): Promise<AgentPla
     agenticTool,
     mcpServers,
     contextFiles: (wanted.context_files ?? []).map(checkedFile),
-    permissionMode: wanted.permission_mode ?? (agenticTool === 'codex' ? 'auto' : 'acceptEdits'),
+    permissionMode: wanted.permission_mode ?? (await ownMode(context)) ?? (agenticTool === 'codex' ? 'auto' : 'acceptEdits'),
   }
+}
+
+// What an agent may do itself is what it hands on where it says nothing: more is a person's to give.
+const ownMode = async ({ caller, queries }: Context): Promise<PermissionMode | undefined> => {
+  const own = ownSession(caller)
+  const session = own === undefined ? undefined : await sessionById(queries, own)
+  return (session?.permissionMode as PermissionMode | null | undefined) ?? undefined
 }
 
 type Place = Pick<AgentPlan, 'worktree' | 'branch'>

@@ -3,11 +3,13 @@ import { z } from 'zod'
 import { key, person } from '../../operations/callers.ts'
 import type { Context } from '../../operations/context.ts'
 import { refuse } from '../../core/errors.ts'
+import { isUuid } from '../../core/ids.ts'
+import type { PermissionMode } from '../../core/permission-modes.ts'
 import { isFinal, taskById } from '../../stores/control/tasks.ts'
 import { messagesAfter } from '../messages/readable.ts'
 import { readableMessage } from '../messages/shape.ts'
 import { ofTask, readHoldups } from '../holdups.ts'
-import { reachedLocked } from '../reach.ts'
+import { mayReach, reachedLocked } from '../reach.ts'
 import {
   agenticTool,
   error,
@@ -27,7 +29,7 @@ import { taskAtItsEnd } from './get-task.ts'
 import { promptRelative, type RelativeWanted } from '../genealogy/relative.ts'
 import { refuseRaise } from '../permissions/raise.ts'
 import { title } from '../../rooms/schemas.ts'
-import type { Session } from '../../stores/sessions.ts'
+import { sessionById, type Session } from '../../stores/sessions.ts'
 import { queuePrompt, refuseOver } from './queue-prompt.ts'
 
 const DEFAULT_WAIT_MS = 30_000
@@ -80,7 +82,9 @@ export const sendPrompt = op({
     error: error.nullable().optional(),
   }),
   refuses: ['session_closed', 'forbidden', 'not_found', 'conflict', 'rate_limited'],
-  beforehand: (context, { mode, permission_mode }) => (mode === 'continue' ? nothing() : refuseRaise(context, undefined, permission_mode)),
+  async beforehand(context, { session_id, mode, permission_mode }) {
+    if (mode !== 'continue') await refuseRaise(context, undefined, permission_mode ?? (await modeAt(context, session_id)))
+  },
   async run(context, { mode, ...input }) {
     const session = await reachedLocked(context)
     const task = mode === 'continue' ? await continued(context, session, input) : await related(context, session, { ...input, mode })
@@ -98,7 +102,11 @@ export const sendPrompt = op({
   },
 })
 
-const nothing = async () => {}
+// What a fork or child has where its call says no mode.
+const modeAt = async (context: Context, id: string): Promise<PermissionMode | undefined> => {
+  const session = isUuid(id) && (await mayReach(context, id)) ? await sessionById(context.queries, id) : undefined
+  return (session?.permissionMode as PermissionMode | null | undefined) ?? undefined
+}
 
 const ONLY_FOR_RELATIVES = ['task_id', 'title', 'agentic_tool', 'permission_mode', 'worktree_id', 'branch'] as const
 

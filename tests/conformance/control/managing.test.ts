@@ -156,6 +156,35 @@ throughEveryDoor((call, parley) => {
       await done(call('control.update_session', { ...raise, permission_mode: 'plan', title: 'Named by its parent' }, own))
     })
 
+    test('an agent that says no mode gives those that it starts its own', async () => {
+      const { update, agent, runner, as, id } = await working()
+      await done(update({ permission_mode: 'plan' }))
+      const own = await agent()
+      const create = (more: object) => call('control.create_session', { title: 'C', ...more }, own)
+      const prompt = (session_id: string, more: object) => call('control.send_prompt', { session_id, prompt: 'Go.', ...more }, own)
+      const modeOf = async (session_id: string) =>
+        (await done(call('control.get_session', { session_id }, as))).session.permission_config.mode
+      const place = { worktree_id: runner.worktree }
+      const empty = (await done(create({}))).session_id
+      for (const made of [
+        create(place),
+        create({ ...place, agentic_tool: 'codex' }),
+        prompt(id, { mode: 'subsession' }),
+        prompt(empty, { mode: 'subsession', ...place }),
+      ])
+        expect(await modeOf((await done(made)).session_id)).toBe('plan')
+      // A child that may more was given that by a person: what comes from it counts as a raise, said or not.
+      const child = (await done(create(place))).session_id
+      await done(call('control.update_session', { session_id: child, permission_mode: 'auto' }, as))
+      for (const mode of ['fork', 'subsession'])
+        for (const more of [{}, { permission_mode: 'auto' }]) {
+          const { details } = await refused(prompt(child, { mode, ...more }), 'forbidden')
+          expect(details.request_id).toBeString()
+        }
+      await refused(prompt(UNKNOWN, { mode: 'fork' }), 'not_found')
+      await refused(prompt('nonsense', { mode: 'fork' }), 'not_found')
+    })
+
     test('a session without an agent has a title alone', async () => {
       const { id } = await room(call)
       const as = await full()
