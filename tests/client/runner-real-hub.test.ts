@@ -7,10 +7,11 @@ import { startControlled, type Controlled } from '../support/controlled.ts'
 import { buildRunner, newSite, started, until, type Site } from '../support/runner.ts'
 
 const LONG_MS = 180_000
+const TOKEN = 'the-token-of-the-server' // the runner has its key alone
 let hub: Controlled
 let site: Site
 beforeAll(async () => {
-  hub = await startControlled({ PERMISSION_WAIT: '2' })
+  hub = await startControlled({ PERMISSION_WAIT: '2', ACCESS_TOKEN: TOKEN })
   site = newSite(await buildRunner())
   await site.start(hub)
 }, LONG_MS)
@@ -73,7 +74,7 @@ test(
   async () => {
     const start = async () => {
       const words = [join(import.meta.dir, '../../src/server.ts'), 'runner', '--worktree', site.app, '--name', 'checkout']
-      const env = { PATH: process.env.PATH!, HOME: site.path('home'), DATA_DIR: hub.server.folder, ACCESS_TOKEN: 'the-token-of-the-server' }
+      const env = { PATH: process.env.PATH!, HOME: site.path('home'), DATA_DIR: hub.server.folder, ACCESS_TOKEN: TOKEN }
       const runner = started(spawn(process.execPath, words, { cwd: site.folder, env }))
       await until(() => runner.output().includes('Registered as checkout') || runner.child.exitCode !== null, 30_000)
       expect(runner.output()).toContain(`Everybody who signs in at ${hub.url}`)

@@ -78,6 +78,8 @@ const configOf = async ({ base }: RunnerOptions, machine: Machine): Promise<Conf
   try {
     const { status, body } = await askHub(base, '/api/config', { withinMs: CONFIG_WITHIN_MS })
     if (status === 200 && typeof body?.mcp_url === 'string') return { pagesOpen: body.pages_open !== false }
+    // A hub with an ACCESS_TOKEN, which closes its pages too, says no more to whoever sends none; the runner's key is for its own calls.
+    if (status === 401 && body?.error?.code === 'unauthorized') return { pagesOpen: false }
   } catch (error) {
     if (!(error instanceof Unreachable)) throw error
     if (!/not Parley/.test(error.message)) {
