@@ -96,6 +96,9 @@ onOneEngine((parley) => {
           if (opened === 'own') {
             const foreign = await place()
             for (const call of REST[row]!(foreign)) expect([call[0], (await statusOf(served, call, key)).status]).toEqual([call[0], 404])
+            for (const id of [`x${foreign.id}`, `${foreign.id}%20`, foreign.id.toUpperCase()])
+              for (const call of REST[row]!({ ...foreign, id }).filter(([path]) => path.startsWith('/api')))
+                expect([call[0], (await statusOf(served, call, key)).status]).toEqual([call[0], 404])
           }
           await served.close()
         })

@@ -682,6 +682,15 @@ const CREDENTIALS: Mutant[] = [
     tests: tests('conformance/keys'),
   },
   {
+    name: 'credential: an agent’s key follows any session by an id with more around it',
+    breaks: 'the key of a driven agent reads the session of its own task alone',
+    file: GUARDS,
+    from: `  refuseForeign(c, sessionId)
+  if (mayRead`,
+    to: `  if (mayRead`,
+    tests: tests('conformance/keys'),
+  },
+  {
     name: 'credential: a held call outlives its key',
     breaks: 'revoking ends held calls',
     file: 'src/doors/http/credentials.ts',

@@ -89,7 +89,7 @@ const keyRowOfPath = (path: string): KeyRow | undefined => {
 }
 const OPEN_PATHS = /^\/(?:healthz|readyz|AGENTS\.md|llms\.txt|public|join|shared|sign-in|sign-out|theme)(?:\/|$)|^\/parley-/
 const ID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
-const STREAMED = new RegExp(`^/api/sessions/(${ID})/(?:stream|handoff\\.md)/?$`, 'i')
+const STREAMED = /^\/api\/sessions\/[^/]+\/(?:stream|handoff\.md)\/?$/ // whose session it is, `mayReadSession` looks
 const IMPORTS = /^\/api\/traces\/?$/
 const ONE_SESSION = new RegExp(`^/sessions/(${ID})(?:[./]|$)`, 'i')
 
@@ -99,8 +99,15 @@ const refuseUnopened = (c: Http) => {
   if (!row) return
   const opened = opens(key.scope, row)
   if (!opened) refuse('forbidden', notOpened(key.scope, row), { scope: key.scope })
-  const [, id] = STREAMED.exec(c.req.path) ?? ONE_SESSION.exec(c.req.path) ?? []
-  if (opened === 'own' && id?.toLowerCase() !== key.sessionId) refuse('not_found', 'There is no such session.')
+  const [, id] = ONE_SESSION.exec(c.req.path) ?? []
+  if (id !== undefined) refuseForeign(c, id)
+}
+
+// To a key of one session alone, no other session exists.
+const refuseForeign = (c: Http, sessionId: string) => {
+  const key = c.get('key')
+  if (key && opens(key.scope, 'session') === 'own' && sessionId.toLowerCase() !== key.sessionId)
+    refuse('not_found', 'There is no such session.')
 }
 
 const holdsAccessToken = (c: Http, { config }: Services) => {
@@ -179,9 +186,11 @@ export const howToRead = ({ config }: Services, session: boolean): string => {
   return `Sign in, or send ${[...ways, 'a key of the scope read or full'].join(', or ')}`
 }
 
-/** May it read this session? Its own teams may too, and whoever has its shared link may read what that opens. */
+/** May it read this session? Its own teams may too, and whoever has its shared link may read what that opens. `sessionId`: the id under
+ *  which the session is then looked up, which may be a part of what stands in the path (`idWithin`). */
 export const mayReadSession = async (c: Http, services: Services, sessionId: string): Promise<boolean> => {
-  if (mayRead(c, services) || keyOpens(c, 'session')) return true // whose own session it is, the guards have looked
+  refuseForeign(c, sessionId)
+  if (mayRead(c, services) || keyOpens(c, 'session')) return true
   const member = await memberBy(services, sessionId, c.req.header('x-team-id'))
   return (member?.left === false && (member.invited || !c.get('locked'))) || isShared(c, services)
 }
