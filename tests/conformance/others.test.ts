@@ -84,6 +84,16 @@ throughEveryDoor((call, parley) => {
       }
     })
 
+    test('does not end with a session that the team itself has reopened', async () => {
+      const { id, alex, bea } = await room(call)
+      await done(bea('conclude_session', { summary_section: 'done' })) // 2
+      await done(alex('reopen_session', { reason: 'There is more.' })) // 3
+      const open = { messages: [{ event: 'session_concluded' }], next_cursor: 3, session_closed: false }
+      expect(await others(alex, { since_cursor: 1 })).toMatchObject(open)
+      const waits = [{ session_id: id, team_id: alex.token, since_cursor: 1, only: 'others' }]
+      expect((await done(call('wait_for_any', { waits, timeout: 0 }))).results).toMatchObject([open])
+    })
+
     test('reads on behind 1,100 posts of its own, and is cut to a page of what others said', async () => {
       const { id, alex, bea } = await room(call)
       const post = (who: Seat, text: string) => parley().services.groupCommit.post(chat(id, who.handle, text))

@@ -9,7 +9,17 @@ export interface Cases {
 }
 
 export const CASES: Record<'rooms' | 'records' | 'control', Cases> = {
-  rooms: { alone: [], atOnce: [] },
+  rooms: {
+    alone: [
+      // A team that had reopened the session waited for what others did, and was told that it is closed.
+      [
+        { op: 'conclude_session', door: 'REST', at: 0, by: 1, key: 0, summary: 0 },
+        { op: 'reopen_session', door: 'REST', at: 0, by: 0, key: 0 },
+        { op: 'wait_for_messages', door: 'REST', at: 0, by: 0, key: 0, since: 2, only: 'others' },
+      ],
+    ],
+    atOnce: [],
+  },
   records: {
     alone: [
       // Who has left, and brings a key, was told that there is no such proposal.

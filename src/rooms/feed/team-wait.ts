@@ -134,7 +134,7 @@ export class TeamWait {
   /** What the wait answers with this page. It counts as delivered, unless the caller has gone. */
   async result(page: Page, gone: boolean, maxChars = this.options.maxChars): Promise<WaitResult> {
     const { services, member, options } = this
-    this.#closed = closedBy(page.events) ?? this.#closed
+    if (!options.only) this.#closed = closedBy(page.events) ?? this.#closed // the other pages lack events, a reopening too
     const { events, hasMore } = pageWithin(this.#wanted(page), maxChars)
     const next_cursor = this.#cursorAfter(events, hasMore)
     const addressedOnly = options.only === 'addressed'
