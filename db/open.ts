@@ -1,7 +1,8 @@
 // Opens the configured database, or tells the operator why it cannot be opened.
 import type { Database } from './database.ts'
 import { lockFolder } from './lock.ts'
-import { lossDetector, openPglite } from './pglite.ts'
+import { openPglite } from './pglite.ts'
+import { lossDetector } from './pglite-files.ts'
 import { openPostgres } from './postgres.ts'
 import { checkPostgres, Unfit } from './start-checks.ts'
 

@@ -1,22 +1,8 @@
 // The embedded database: one process, one connection, on this very thread.
 import { PGlite } from '@electric-sql/pglite'
 import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm'
-import {
-  constants,
-  cpSync,
-  existsSync,
-  fstatSync,
-  futimesSync,
-  mkdirSync,
-  openSync,
-  renameSync,
-  rmSync,
-  statfsSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
-import { join } from 'node:path'
 import { CHANNEL, OID, queriesOver, rfc3339, unlessLate, withinDeadline, type Database, type RunStatement } from './database.ts'
+import { copyFiles, filesIn, freeBytes, noteWhole, preparedFolder } from './pglite-files.ts'
 import { statementsOn } from './pglite-statements.ts'
 
 const asText = (value: unknown) => value as string
@@ -37,54 +23,8 @@ export const openPglite = async (folder?: string, warn: (line: string) => void =
       await tx.exec('checkpoint')
       copyFiles(filesIn(folder!), to) // other statements wait for the end of a transaction, and this thread for the copy
     })
-  if (folder) {
-    writeFileSync(join(folder, DONE), '')
-    rmSync(join(folder, BEGUN), { force: true })
-  }
+  if (folder) noteWhole(folder)
   return folder ? { ...database, copyTo, freeBytes: () => freeBytes(folder) } : database
-}
-
-const filesIn = (folder: string) => join(folder, 'pg')
-
-/** Copies a database's files. Where the file system can, they are shared until one of them changes, which takes no time. */
-const copyFiles = (from: string, to: string): void => cpSync(from, to, { recursive: true, mode: constants.COPYFILE_FICLONE })
-
-/** Copies the files of an embedded database that no process has open. The caller holds the folder's lock. False when there is none. */
-export const copyDatabase = (folder: string, to: string): boolean => {
-  if (!holdsDatabase(filesIn(folder))) return false
-  copyFiles(filesIn(folder), to)
-  return true
-}
-
-/** Puts a database's files (in `files`, a folder within `folder`) in place. The caller holds the folder's lock. False when they are no
- *  whole database; nothing is changed then. */
-export const putDatabase = (files: string, folder: string): boolean => {
-  if (!holdsDatabase(files)) return false
-  renameSync(files, filesIn(folder))
-  writeFileSync(join(folder, DONE), '')
-  return true
-}
-
-export const hasDatabase = (folder: string): boolean => existsSync(filesIn(folder))
-
-/** A function that tells whether the database's files in `folder` have been removed or replaced since now. Writes then go to files that end
- *  with this process. */
-export const lossDetector = (folder: string): (() => boolean) => {
-  const place = join(filesIn(folder), 'PG_VERSION')
-  const ours = openSync(place, 'r')
-  const isOurs = () => {
-    if (statSync(place).ino === fstatSync(ours).ino) return true
-    const now = new Date() // some file systems renumber their files: if a time set on ours appears at the path, it is the same file
-    futimesSync(ours, now, now)
-    return statSync(place).mtimeMs === fstatSync(ours).mtimeMs
-  }
-  return () => {
-    try {
-      return !existsSync(place) || !isOurs()
-    } catch {
-      return false // the files could not be examined
-    }
-  }
 }
 
 /** There is too little space left on the disk, and nothing was written. Has the code that Postgres has for it. */
@@ -106,15 +46,6 @@ const spaceIn = (folder: string): (() => boolean) => {
     const free = freeBytes(folder)
     if (free !== undefined) enough = free >= SPARE_BYTES
     return enough
-  }
-}
-
-const freeBytes = (folder: string): number | undefined => {
-  try {
-    const { bavail, bsize } = statfsSync(folder)
-    return bavail * bsize
-  } catch {
-    return undefined // some systems cannot tell
   }
 }
 
@@ -182,32 +113,4 @@ export const databaseOn = async (client: PGlite, hasSpace = () => true): Promise
     close: () => client.close(),
     statements: () => sent,
   }
-}
-
-const BEGUN = 'initialising'
-const DONE = 'initialised'
-
-// A process that was killed while it made the very first database leaves files that cannot be opened and hold nothing: they are removed.
-// Files that came here in another way, such as a backup, are used if they are a database, and else kept under another name.
-const preparedFolder = (folder: string, warn: (line: string) => void) => {
-  const data = filesIn(folder)
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  if (existsSync(data) && !existsSync(join(folder, DONE))) {
-    const [begunHere, whole] = [existsSync(join(folder, BEGUN)), holdsDatabase(data)]
-    if (begunHere && !whole) rmSync(data, { recursive: true })
-    else if (begunHere || !whole) setAside(data, warn)
-  }
-  if (!existsSync(data)) {
-    rmSync(join(folder, DONE), { force: true })
-    writeFileSync(join(folder, BEGUN), '')
-  }
-  return data
-}
-
-const holdsDatabase = (data: string) => ['PG_VERSION', 'global/pg_control'].every((file) => existsSync(join(data, file)))
-
-const setAside = (data: string, warn: (line: string) => void) => {
-  const aside = `${data}.unfinished-${Date.now()}`
-  renameSync(data, aside)
-  warn(`What was in ${data} is no database that was ever finished. It is kept as ${aside}, and a new one is made.`)
 }

@@ -6,7 +6,7 @@ import { createGunzip, createGzip } from 'node:zlib'
 import { extract, pack } from 'tar-fs'
 import { lockFolder } from '../../db/lock.ts'
 import { CannotOpen, reasonOf } from '../../db/open.ts'
-import { copyDatabase, hasDatabase, putDatabase } from '../../db/pglite.ts'
+import { copyDatabase, hasDatabase, putDatabase } from '../../db/pglite-files.ts'
 import { BadConfig, type Config } from '../config.ts'
 
 type Place = Pick<Config, 'DATABASE_URL' | 'DATA_DIR'>

@@ -1,0 +1,105 @@
+// The files of the embedded database: made ready, copied, put in place, watched. PGlite itself is opened in db/pglite.ts.
+import {
+  constants,
+  cpSync,
+  existsSync,
+  fstatSync,
+  futimesSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+
+/** Where the files of the database of a data folder are. */
+export const filesIn = (folder: string) => join(folder, 'pg')
+
+/** Copies a database's files. Where the file system can, they are shared until one of them changes, which takes no time. */
+export const copyFiles = (from: string, to: string): void => cpSync(from, to, { recursive: true, mode: constants.COPYFILE_FICLONE })
+
+/** Copies the files of an embedded database that no process has open. The caller holds the folder's lock. False when there is none. */
+export const copyDatabase = (folder: string, to: string): boolean => {
+  if (!holdsDatabase(filesIn(folder))) return false
+  copyFiles(filesIn(folder), to)
+  return true
+}
+
+/** Puts a database's files (in `files`, a folder within `folder`) in place. The caller holds the folder's lock. False when they are no
+ *  whole database; nothing is changed then. */
+export const putDatabase = (files: string, folder: string): boolean => {
+  if (!holdsDatabase(files)) return false
+  renameSync(files, filesIn(folder))
+  writeFileSync(join(folder, DONE), '')
+  return true
+}
+
+export const hasDatabase = (folder: string): boolean => existsSync(filesIn(folder))
+
+/** A function that tells whether the database's files in `folder` have been removed or replaced since now. Writes then go to files that end
+ *  with this process. */
+export const lossDetector = (folder: string): (() => boolean) => {
+  const place = join(filesIn(folder), 'PG_VERSION')
+  const ours = openSync(place, 'r')
+  const isOurs = () => {
+    if (statSync(place).ino === fstatSync(ours).ino) return true
+    const now = new Date() // some file systems renumber their files: if a time set on ours appears at the path, it is the same file
+    futimesSync(ours, now, now)
+    return statSync(place).mtimeMs === fstatSync(ours).mtimeMs
+  }
+  return () => {
+    try {
+      return !existsSync(place) || !isOurs()
+    } catch {
+      return false // the files could not be examined
+    }
+  }
+}
+
+/** The space left on the disk that a path is on, in bytes; undefined where the system cannot tell. */
+export const freeBytes = (path: string): number | undefined => {
+  try {
+    const { bavail, bsize } = statfsSync(path)
+    return bavail * bsize
+  } catch {
+    return undefined
+  }
+}
+
+const BEGUN = 'initialising'
+const DONE = 'initialised'
+
+/** Makes the data folder ready for its database to be opened, and returns where its files are. `warn` gets what an operator must know. */
+export const preparedFolder = (folder: string, warn: (line: string) => void) => {
+  const data = filesIn(folder)
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  // A process that was killed while it made the very first database leaves files that cannot be opened and hold nothing: they are removed.
+  // Files that came here in another way, such as a backup, are used if they are a database, and else kept under another name.
+  if (existsSync(data) && !existsSync(join(folder, DONE))) {
+    const [begunHere, whole] = [existsSync(join(folder, BEGUN)), holdsDatabase(data)]
+    if (begunHere && !whole) rmSync(data, { recursive: true })
+    else if (begunHere || !whole) setAside(data, warn)
+  }
+  if (!existsSync(data)) {
+    rmSync(join(folder, DONE), { force: true })
+    writeFileSync(join(folder, BEGUN), '')
+  }
+  return data
+}
+
+/** The database in the data folder has been opened: it is whole. */
+export const noteWhole = (folder: string) => {
+  writeFileSync(join(folder, DONE), '')
+  rmSync(join(folder, BEGUN), { force: true })
+}
+
+const holdsDatabase = (data: string) => ['PG_VERSION', 'global/pg_control'].every((file) => existsSync(join(data, file)))
+
+const setAside = (data: string, warn: (line: string) => void) => {
+  const aside = `${data}.unfinished-${Date.now()}`
+  renameSync(data, aside)
+  warn(`What was in ${data} is no database that was ever finished. It is kept as ${aside}, and a new one is made.`)
+}
