@@ -1,5 +1,6 @@
 // The files of the embedded database: made ready, copied, put in place, watched. PGlite itself is opened in db/pglite.ts.
 import {
+  chmodSync,
   constants,
   cpSync,
   existsSync,
@@ -86,8 +87,19 @@ export const preparedFolder = (folder: string, warn: (line: string) => void) => 
   if (!existsSync(data)) {
     rmSync(join(folder, DONE), { force: true })
     writeFileSync(join(folder, BEGUN), '')
+    mkdirSync(data, { mode: 0o700 })
   }
+  closeToOthers(data, warn)
   return data
+}
+
+// PGlite makes files that everybody may read and write. The data folder may have been there before, open to all: of it, only this is ours.
+const closeToOthers = (data: string, warn: (line: string) => void) => {
+  try {
+    chmodSync(data, 0o700)
+  } catch (error) {
+    warn(`${data} could not be closed to other users of this machine (${(error as Error).message}), who may read and change what is in it.`)
+  }
 }
 
 /** The database in the data folder has been opened: it is whole. */
