@@ -8,8 +8,8 @@ import { APPEND_AT_HEADS } from './append-sql.ts'
 import { writtenAt, type Appended, type Draft } from './append.ts'
 import { numberAfter, type Head, type LogHeads } from './log-heads.ts'
 
-/** Writes the drafts of each session for all of whose drafts `heads` has the log's end, and moves those ends. Undefined, and nothing
- *  written, for the drafts of any other session: its end is not known, or the log ends elsewhere, and `heads` forgets it. */
+/** Appends the drafts of every session whose head is cached for all of them, and advances those heads. Returns undefined, and writes
+ *  nothing, for the drafts of any other session: its head is unknown for one of them, or stale. A stale head is dropped. */
 export const appendAtHeads = async ({ query }: Queries, drafts: readonly Draft[], heads: LogHeads): Promise<(Appended | undefined)[]> => {
   const logs = logsOf(drafts, heads)
   if (logs.size === 0) return drafts.map(() => undefined)
@@ -52,7 +52,7 @@ interface Post {
   content: string
 }
 
-// In the order of the sessions' ids, which the statement relies on.
+// Sorted by session id: the statement finds a session's place in this list by width_bucket.
 const logsOf = (drafts: readonly Draft[], heads: LogHeads): Map<string, Log> => {
   const ends = new Map<string, Head | undefined>()
   for (const draft of drafts) {
@@ -99,7 +99,7 @@ const paramsOf = (logs: Map<string, Log>, posts: Post[]): unknown[] => {
   ]
 }
 
-/** One post of each author and type, and for each post the place of its own among these, from 1. */
+/** The distinct posters of the batch (author and type), so that their names are sent once; `placeOf` has each post's poster, from 1. */
 const postersOf = (posts: Post[]) => {
   const places = new Map<string, number>()
   const posters: Post[] = []

@@ -10,8 +10,8 @@ import { eventOf, type Event } from '../stores/events.ts'
 
 export interface Draft {
   sessionId: string
-  type: 'chat' | 'user_input' | 'system' | 'runtime' // runtime: what happened and need wake nobody
-  author: Exclude<Author, 'agent'> // an agent's come from its task
+  type: 'chat' | 'user_input' | 'system' | 'runtime' // runtime: a note in the log, which ends no team's wait
+  author: Exclude<Author, 'agent'> // agents' events come from control/tasks/task-log.ts, or are imported
   authorName?: string | undefined // a team's is on its roster row
   teamId?: string | undefined // must be present in the session when the lock is held
   doneBy?: string | undefined // of a system event: the handle of the team whose doing it is
@@ -160,7 +160,7 @@ export const writtenAt = ({ id, name: author_name, sequence, turn, ordinal, at }
   return { outcome: 'appended', event, turn, ordinal }
 }
 
-// With its keys in the order of jsonb (by length, then by bytes), so that an event has the same bytes from memory as from the table.
+// Puts the fields in the order of jsonb (by length, then by bytes), so that an event has the same bytes from memory as from the table.
 const asStored = <Value>(value: Value): Value => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   const fields = Object.values(value)

@@ -23,7 +23,7 @@ type Append = (drafts: Draft[]) => Promise<(Appended | undefined)[]>
 
 const TOO_LATE: Outcome = { outcome: 'failed', error: new DatabaseTimeout() }
 
-/** The caller was told of a time-out: the post must not be sent any more. */
+/** Whether the post's caller has had a time-out as its answer: the post must not be sent any more. */
 export const isLate = ({ since }: Post): boolean => performance.now() - since > ANSWER_WITHIN_MS
 
 export class BatchWriter {
@@ -45,7 +45,7 @@ export class BatchWriter {
     return this.#checkUnderLock(posts, NO_LIMIT)
   }
 
-  // Undefined for posts that are to be checked.
+  // Returns undefined for each post that the checked append must decide.
   async #appendAtHeads(posts: Post[]): Promise<(Outcome | undefined)[]> {
     try {
       return await appendAtHeads(this.database, draftsOf(posts), this.heads)
@@ -55,7 +55,7 @@ export class BatchWriter {
     }
   }
 
-  // Whoever holds the lock has a decision for every post.
+  // With the lock held first, the checked append decides about every post.
   #checkUnderLock(posts: Post[], lockWait: string): Promise<Outcome[]> {
     const append: Append = (drafts) =>
       this.database.transaction(async (tx) => {
@@ -65,8 +65,8 @@ export class BatchWriter {
     return this.#check(posts, lockWait, append) as Promise<Outcome[]>
   }
 
-  // Of a batch that the database refuses it has written nothing: its posts go one by one, so that what cannot be stored fails alone; and
-  // each twice, for a deadlock or an idempotency key that another instance used in between.
+  // The database has written nothing of a batch that it refuses. Its posts are then sent one by one, so that a post that cannot be stored
+  // fails alone, and each of them twice, for a deadlock or an idempotency key that another instance used in between.
   async #check(posts: Post[], lockWait: string, append: Append, tries = 2): Promise<(Outcome | undefined)[]> {
     const drafts = draftsOf(posts)
     try {

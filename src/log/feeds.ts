@@ -16,11 +16,11 @@ export const createFeeds = (database: Database) => {
     /** All events after `cursor`, trace included, up to `newest` or later; undefined when only the database has them. */
     recent: (session: string, cursor: number, newest: number) => recent.after(session, cursor, newest),
 
-    /** Any log may be another than it was. */
+    /** Drops all cached events: notifications may have been lost, the database replaced by a copy, or a session purged. */
     forget: () => recent.clear(),
 
-    /** A page of what follows `cursor`, as of now or later. `newest`: the sequence that the caller knows to be committed. From memory it
-     *  comes without a promise. */
+    /** A page of events after `cursor`, returned without a promise when memory has it. `newest`: the sequence that the caller knows to be
+     *  committed; memory that ends before it is passed over. */
     after(session: string, cursor: number, trace: boolean, newest: number): Page | Promise<Page> {
       const events = recent.after(session, cursor, newest)
       if (events) return pageOf(trace ? events : events.filter(({ type }) => isConversation(type)))

@@ -61,12 +61,12 @@ export class GroupCommit {
     })
   }
 
-  /** The session's log has grown to this event, here or elsewhere. */
+  /** The session's log has grown to this event, here or elsewhere: a head before it is dropped. */
   moved(session: string, sequence: number) {
     this.#writer.heads.moved(session, sequence)
   }
 
-  /** Any log may end elsewhere. */
+  /** Drops all heads: notifications may have been lost, the database replaced by a copy, or a session purged. */
   forget() {
     this.#writer.heads.clear()
   }
@@ -78,7 +78,7 @@ export class GroupCommit {
       if (this.#isBeingWritten(session)) continue
       const posts = this.#take((other) => other === session, BATCH)
       if (posts.length > 0) void this.#write('alone', posts)
-      else this.#held.delete(session) // their callers were told of a time-out
+      else this.#held.delete(session) // no post of it is left: all timed out in the queue
     }
     if (!this.#hasPlace('shared')) return
     const posts = this.#take((session) => !this.#held.has(session) && !this.#isBeingWritten(session), most)
@@ -141,7 +141,8 @@ export class GroupCommit {
     this.#answer(posts, outcomes)
   }
 
-  // In front of all others of their sessions.
+  // Puts undecided posts back at the head of the queue, so that each session's posts keep their order. Those of held sessions go alone
+  // next.
   #putBack(posts: Pending[], outcomes: Outcome[]) {
     this.#queue.unshift(...posts.filter((_, i) => isUndecided(outcomes[i]!)))
     posts.forEach(({ draft }, i) => outcomes[i]!.outcome === 'held' && this.#held.add(draft.sessionId))

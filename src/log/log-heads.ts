@@ -51,7 +51,7 @@ export class LogHeads {
     this.#bySession.set(session, head)
   }
 
-  /** Forgets every head: any log may end elsewhere. */
+  /** Drops every head: any log may end elsewhere by now. */
   clear() {
     this.#bySession.clear()
   }
@@ -74,5 +74,5 @@ export const numberAfter = (head: Head, draft: Draft): Head => {
 
 const othersAfter = ({ sequence, holder, others }: Head, next: string): number => (next === holder ? others : sequence)
 
-// Otherwise the statement that checks decides. A cursor beyond the end is its to refuse, too.
+// False leaves the post to the statement that checks, which also refuses a cursor beyond the end.
 const isReadUpTo = (head: Head, holder: string, cursor: number): boolean => cursor >= othersAfter(head, holder) && cursor <= head.sequence

@@ -14,7 +14,7 @@ export interface LogSource {
   eventsAfter(session: string, cursor: number, trace: boolean, newest: number): Page | Promise<Page>
 }
 
-/** Those of a page's events that its reader wants. */
+/** The events of a page that its reader wants. */
 type Pick = (events: Event[]) => Event[]
 
 interface Options {
@@ -35,8 +35,8 @@ export class LogReader {
   /** When this process learned of the event that ended the last `next`, by performance.now(); undefined when none did. */
   wokenAt: number | undefined
 
-  /** `newest`: the newest sequence that the caller saw; Infinity if it has not looked. `waiter`: if it subscribed before it looked. `pick`: a
-   *  page without any of those is passed over, as if it were not there. */
+  /** `newest`: the newest sequence that the caller saw; Infinity if it has not looked. `waiter`: the caller's subscription, if it
+   *  subscribed before it looked. `pick`: filters each page; a page that it leaves empty is skipped. */
   constructor(
     readonly services: LogSource,
     readonly sessionId: string,
@@ -46,7 +46,7 @@ export class LogReader {
   ) {
     this.#waiter = waiter
     this.#pick = pick
-    // Other waiters here may have been woken for more: the sweep does not wake for that again.
+    // Another waiter of this process may have been woken for later events. The sweep will not wake for those again, so read that far.
     this.#newest = Math.max(newest, waiter.newestWoken ?? 0)
     this.#mayHaveMore = this.#newest > cursor
     waiter.caughtUpTo(this.#mayHaveMore ? cursor : this.#newest) // the sweep wakes for anything beyond

@@ -35,8 +35,8 @@ export const createMemberCache = (database: Database) => {
       return member
     },
 
-    /** For waits, which an append wakes: the team as it was looked up within the last half second, if the session was open then and at
-     *  least as long as its caller has read. Teams that poll without pause cost no query. */
+    /** For waits, which an append wakes: the team from a lookup of the last half second, unless it has left, the session was closed, or the
+     *  log was then shorter than the caller's cursor. Teams that poll without pause cost no query. */
     cachedMember(sessionId: string, token: Token, since: number): Member | undefined {
       const member = recent.of(sessionId).get(token.secret)
       return member?.teamId === token.handle && !member.left && !member.session.closed && member.session.lastSequence >= since
@@ -44,12 +44,12 @@ export const createMemberCache = (database: Database) => {
         : undefined
     },
 
-    /** The token of this team is another now. */
+    /** Drops what is cached as proven for this team: its token was replaced. */
     endToken(teamId: string) {
       for (const key of proven.keys()) if (key.includes(`/${teamId}.`)) proven.delete(key)
     },
 
-    /** The session has moved, or without one any session may have. */
+    /** Drops the members looked up in this session, which has moved; without an argument, those of all sessions. */
     forget: (sessionId?: string) => (sessionId === undefined ? recent.clear() : recent.invalidate(sessionId)),
   }
 }

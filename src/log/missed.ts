@@ -10,7 +10,7 @@ import { isNewsTo, missedBy, MOST_COUNTED, type Missing } from '../stores/speech
 const TEAMS_KEPT = 10_000
 const SESSIONS_KEPT = 10_000
 
-/** A team's newest post. `missed`: undefined while it is being counted. */
+/** A team's newest post, and how much of others' it had not been handed then (`missed`; undefined while that is being counted). */
 interface Latest {
   delivered: number
   sequence: number
@@ -46,8 +46,8 @@ export class Missed {
     else this.#runs.set(session, { since: arePosts ? first - 1 : end, end })
   }
 
-  /** How much others said before this post and after `post.delivered`, which this process knows to be delivered; counted to 1,000. Called
-   *  for each post of a team, in their order, or `forget` is: a post of its own would count as one of others. */
+  /** Counts what others said after `post.delivered`, which this process knows to be delivered, and before this post, up to 1,000. Call it
+   *  for each post of a team in order, or `forget` the team: its own posts that were left out would be counted as others'. */
   before(post: Missing): number | Promise<number> {
     const earlier = this.#latest.get(post.teamId)
     const delivered = Math.max(post.delivered, earlier?.delivered ?? 0)
@@ -56,7 +56,7 @@ export class Missed {
     return latest.missed ?? this.#count(post).then((counted) => Object.assign(latest, counted).missed)
   }
 
-  /** Any log may be another than it was. */
+  /** Drops all that was counted: notifications may have been lost, the database replaced by a copy, or a session purged. */
   clear() {
     this.#latest.clear()
     this.#runs.clear()

@@ -1,11 +1,11 @@
 // What instances send each other, as text: `<instance>|<message>|<when it was sent>`. The message is HELLO, HERE, SETTINGS, or sessions with
-// their newest sequences (`uuid:n`, separated by commas). Other topics (`kind/id:n`) are a fourth field of HERE: an instance that is older
-// than topics reads HERE alone, and would take them for sessions anywhere else.
+// their newest sequences (`uuid:n`, separated by commas). Other topics (`kind/id:n`) are a fourth field of HERE, which programs from before
+// topics ignore: in the second field they would read them as sessions.
 import { isSessionTopic, partsOfTopic, type Topic } from './topics.ts'
 
 export const HELLO = 'hello' // this instance begins to listen: the others answer HERE, and each knows of the other from then on
 export const HERE = 'here'
-export const ASK = 'ask' // how the others are: each reports in a fifth field of HERE. One that is older answers nothing
+export const ASK = 'ask' // asks the others how they are: each reports in a fifth field of HERE; an older program does not answer
 export const SETTINGS = 'settings' // a setting was saved
 
 /** A topic and its newest number. */
@@ -22,7 +22,7 @@ export interface Notification {
   message: string
   sent: Moment
   moved: Moved[]
-  /** What the instance says of itself, in its own words. */
+  /** The sender's report on itself (process/status/status.ts); empty when it sends none. */
   report: string
 }
 

@@ -30,9 +30,9 @@ const DEAF =
 export interface Received {
   settings: boolean
   moved: Moved[]
-  /** It wants to know how the others are. */
+  /** The sender asks how the other instances are. */
   asked?: boolean
-  /** It says how it is. */
+  /** The sender reports how it is. */
   report?: { from: string; text: string }
 }
 
@@ -134,23 +134,25 @@ export class Notifier {
     await this.#trySend(HERE, undefined, text)
   }
 
-  /** In the transaction that saves the setting: it is rare, and must not get lost between the two. */
+  /** Sent in the transaction that saves the setting: a change is rare, and must not get lost between a commit and a notification after
+   *  it. */
   async settingsSaved(queries: Queries) {
     await this.#send(queries, SETTINGS)
   }
 
-  /** In the transaction that moves these topics, for news that must not get lost between the two. */
+  /** Sent in the transaction that moves these topics: for news that must not get lost between a commit and a notification after it. */
   async topicsMoved(queries: Queries, topics: Topic[], newest: number) {
     if (topics.length > 0) await this.#send(queries, HERE, listOf(topics.slice(0, TOPICS_AT_ONCE).map((topic) => [topic, newest])))
   }
 
-  /** Another instance is there, or may be: nobody has said otherwise yet. Without a proof, other than isAlone. */
+  /** Whether another instance is known, or cannot be ruled out yet. Unlike isAlone it needs no proof, so it may miss a peer that has just
+   *  begun. */
   get mayHavePeers(): boolean {
     return this.#hasPeers !== false
   }
 
-  /** No other instance writes, so what this process knows of a session is all there is. Judged anew at each call: a process that was frozen
-   *  has missed what happened meanwhile. */
+  /** Whether no other instance writes, so that what this process knows of a session is all there is. Judged anew at each call: a process
+   *  that was frozen has missed what happened meanwhile. */
   isAlone(): boolean {
     if (this.mayHavePeers) return false
     const isDue = (age: number) => age > PROOF_LASTS_MS / 2
@@ -162,8 +164,8 @@ export class Notifier {
     return this.#hasPeers === false && ageOf(this.#proof) < PROOF_LASTS_MS
   }
 
-  /** Whether everything that the others notified of until two seconds ago has come through. Asked for again while it is needed: whoever
-   *  gets false asks the database instead. */
+  /** Whether this instance has received all that the others sent until two seconds ago. Sends itself a notification when its proof ages, so
+   *  that the next caller may get true; a caller that gets false must ask the database instead. */
   hasHeardLately(): boolean {
     const age = ageOf(this.#proof)
     if (age > HEARD_LASTS_MS / 2 && performance.now() - this.#proofAsked > HEARD_LASTS_MS / 2) {

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache'
 
 const SESSIONS_KEPT = 256
 const EVENTS_KEPT = 128
-const BYTES_KEPT = 128 * 1024 // of a session up to twice that is held: 64 MiB at the most, all together
+const BYTES_KEPT = 128 * 1024 // a session may reach twice this before it is trimmed: 64 MiB at the most, all together
 
 interface Held<Event> {
   events: Event[]
@@ -43,12 +43,12 @@ export class RecentEvents<Event extends { sequence: number }> {
     return events.slice(cursor + 1 - events[0]!.sequence)
   }
 
-  /** The database may have been replaced by an older copy, which never had these events. */
+  /** Drops everything: the database may have been replaced by an older copy, which never had these events. */
   clear() {
     this.#bySession.clear()
   }
 
-  // Down to half of the limit, so that not every event trims.
+  // Trims to half of what a session may reach, so that not every event trims.
   #trim(held: Held<Event>) {
     let drop = Math.max(0, held.events.length - EVENTS_KEPT)
     for (const event of held.events.slice(0, drop)) held.bytes -= this.sizeOf(event)

@@ -5,7 +5,7 @@ import { isUuid } from '../core/ids.ts'
 export type Topic = string
 
 const KIND = /^[a-z][a-z-]{0,15}$/
-// No character that a notification is taken apart by, and short enough for many of them in one.
+// An id has no character that separates the fields of a notification, and is short enough for many ids in one.
 const ID = /^[\w.-]{1,40}$/
 
 /** The topic of a thing that is no session's log: `topicOf('task', id)`. */

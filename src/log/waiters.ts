@@ -74,7 +74,7 @@ export class Waiter {
     return (this.#woken ??= this.#isWoken ? Promise.resolve() : new Promise((resolve) => void (this.#resolve = resolve)))
   }
 
-  /** Also for reasons of the caller's own: its time is up, its client has gone. */
+  /** Wakes it. The caller may do so for reasons of its own, too: its time is up, or its client has gone. */
   wake(at?: number) {
     this.wokenAt ??= at
     this.#isWoken = true
