@@ -45,7 +45,7 @@ export interface CallerKind<Kind extends keyof Callers = keyof Callers> {
   carries?: z.ZodRawShape
   /** The credential of this kind that the call brings, good or not; undefined when there is none. */
   credentialIn(call: Call, raw: Record<string, unknown>): Credential | undefined
-  /** Who that is; undefined (answered as 401) when it proves nobody. */
+  /** Who the credential proves; undefined (answered as 401) when it proves nobody. */
   resolve(credential: Credential, attempt: Attempt): Promise<CallerOf<Kind> | undefined>
   /** Asked in a write's transaction, once its subject is locked: is this caller still what it was when it was looked up? */
   isCurrent?(tx: Queries, caller: CallerOf<Kind>, input: Record<string, any>): Promise<boolean>

@@ -21,17 +21,17 @@ export interface Context {
   /** The row that a write's subject locked; `session` where that is a session. */
   locked: unknown
   session: Session | undefined
-  /** Writes a system event into a session's log, in this transaction; readers hear of it once it is committed. Into another log than that
-   *  of the subject too: two writes that wait for each other so are a collision, and tried again. */
+  /** Writes a system event into a session's log, in this transaction; readers hear of it once it is committed. It may be another session's
+   *  log than the subject's. When two writes wait for each other that way, the database undoes one, which is tried again. */
   append(sessionId: string, content: Draft['content'], options?: AppendOptions): Promise<Event>
-  /** Writes what happened into a session's log as a `runtime` event, which is no part of the conversation: it wakes nobody. */
+  /** Writes what happened into a session's log as a `runtime` event, which is no part of the conversation: it ends no team's wait. */
   note(sessionId: string, content: Draft['content'], options?: AppendOptions): Promise<void>
   /** Writes a prompt or a message into a session's log, as `append` does a system event. */
   post(draft: Draft): Promise<Posted>
   /** Events up to `newest` were written into this session's log by other means than `append` and `post`: `count` of them. */
   grew(sessionId: string, newest: number, count: number): void
-  /** Something else than an event has changed what search says of this session: indexed once it is committed. Of the session that is the
-   *  subject this goes without saying. */
+  /** Something other than an event has changed what search finds of this session: it is indexed again after the commit. Not needed for the
+   *  session that is the subject. */
   changed(sessionId: string): void
   /** A topic that is no session's log has moved to `newest`: its waiters and listeners, here and at other instances, hear of it once this is
    *  committed. */
@@ -46,7 +46,7 @@ export interface Context {
 }
 
 export interface AppendOptions {
-  /** Also where the session is closed. */
+  /** Append even to a closed session. */
   evenClosed?: boolean
   /** The handle of the team whose doing it is, if that is not the caller. */
   doneBy?: string

@@ -9,7 +9,7 @@ import type { Event } from '../stores/events.ts'
 
 export type Effects = ReturnType<typeof createEffects>
 
-/** Collects the effects of one transaction. A transaction that is undone leaves its own behind: they are never published. */
+/** Collects the effects of one transaction. Those of a transaction that is undone are dropped, and never published. */
 export const createEffects = (tx: Queries, caller: Caller) => {
   const appended = new Map<string, Event[]>() // by session
   const changed = new Set<string>()
@@ -18,7 +18,7 @@ export const createEffects = (tx: Queries, caller: Caller) => {
   const own = caller.kind === 'team' ? caller.member.teamId : undefined
 
   const write = async (draft: Draft): Promise<Posted> => {
-    // The first try is undecided when the log moved while it waited for the row lock, as a parent's may. The second one holds that lock.
+    // The first try is undecided when the log grew while it waited for the row lock; a parent's log can. The second one holds that lock.
     const answer = (await appendEvents(tx, [draft]))[0] ?? (await appendEvents(tx, [draft]))[0]
     if (answer?.outcome !== 'appended') throw new Error(`an event was ${answer?.outcome} inside its own transaction`)
     return answer

@@ -8,12 +8,12 @@ const LOOKS_AGAIN_MS = 10_000 // a notification that another instance sent can g
 export interface Hold {
   topic: Topic
   timeoutMs: number
-  /** At least so often it is looked again, where something else than news may change the answer. */
+  /** `look` runs at least this often, where something other than news of the topic may change the answer. */
   everyMs?: number
 }
 
-/** Looks, and looks again whenever the topic moves, until there is something: what `look` found; undefined when the time is up, the caller
- *  has gone or the server stops. Subscribed before each look, so that nothing is missed in between. */
+/** Calls `look` at once and whenever the topic moves, until it finds something. Returns that; undefined when the time is up, the caller has
+ *  gone or the server stops. Subscribes before each call, so that nothing is missed in between. */
 export const holdFor = async <Found>(
   { waiters, stopping }: Services,
   { signal, held }: Pick<Call, 'signal' | 'held'>,

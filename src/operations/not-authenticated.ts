@@ -1,5 +1,5 @@
-// The one 401 of each operation: for whoever brings no credential, one that proves nobody, and a team that has left. None of them can be told
-// apart by it, and it asks for what would do.
+// The one 401 of each operation, for a missing credential, one that proves nobody, and one of a team that has left, so that nobody can tell
+// these apart. Its message names the credential that the operation takes.
 import { refuse, unauthorized } from '../core/errors.ts'
 import { howToGet } from '../core/key-scopes.ts'
 import { keyRowOf, type Operation } from './operation.ts'

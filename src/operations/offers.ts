@@ -41,8 +41,8 @@ export interface Offers {
   /** For the variables of the templates, by name. */
   completions: Record<string, Completion>
   prompts: readonly Prompt[]
-  /** What this caller may read; nothing for one that may read nothing. */
+  /** The resources that this caller may read. */
   list(services: Services, call: Call): Promise<Resource[]>
-  /** Undefined for what does not exist and for what this caller may not read alike. */
+  /** Undefined both for what does not exist and for what this caller may not read. */
   read(services: Services, call: Call, uri: string): Promise<{ mimeType: string; text: string } | undefined>
 }

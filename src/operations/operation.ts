@@ -31,9 +31,11 @@ export interface Operation<Context, I extends z.ZodObject = z.ZodObject, O exten
   topic?: (input: z.output<I>) => Topic | undefined
   /** The answer holds a new credential: this field is it, or ends with it; with `code`, the field `url` ends with it too. */
   issues?: 'team_id' | 'url' | 'code'
-  /** Whether a call without the ACCESS_TOKEN (Call.locked) may pass that is no team's which joined by an invitation: such a team always may. */
+  /** With ACCESS_TOKEN set, may this call pass without it (Call.locked)? Not asked for teams that joined by an invitation, which always
+   *  may. */
   letsIn?: (services: Services, call: Call, input: z.output<I>) => Promise<boolean>
-  /** Who may and what others do, in a sentence, where no team may: said with 401, and with 403 to a key that does not open it. */
+  /** Where no team may call it: one sentence on who may and what others do instead. Said with 401, and with 403 to a key that does not open
+   *  it. */
   onlyFor?: string
   /** Which keys open it; the row of rooms' reads or writes unless given. */
   keyRow?: KeyRow
@@ -50,11 +52,11 @@ export interface Operation<Context, I extends z.ZodObject = z.ZodObject, O exten
   /** Looks at a write before its transaction begins, and may refuse it; what it does itself then stays done. */
   beforehand?(context: Context, input: z.output<I>): Promise<void>
   run(context: Context, input: z.output<I>): Promise<z.output<O>>
-  /** What a write waits for once it is committed, outside of its transaction; also of one that was done before. With `held`. */
+  /** Runs once the write is committed, outside of its transaction, and waits for what follows; after a replay, too. Goes with `held`. */
   afterwards?(context: Context, answer: z.output<O>, input: z.output<I>): Promise<z.output<O>>
 }
 
-/** One that agents and programs can call, and what the doors must know of it. Those without a route are the pages' own. */
+/** An operation that agents and programs can call, and what the doors must know of it. Those without a route are the pages' own. */
 export interface Served<Context, I extends z.ZodObject = z.ZodObject, O extends z.ZodObject = z.ZodObject> extends Operation<
   Context,
   I,

@@ -68,22 +68,22 @@ const ENDED: ErrorBody = {
 
 const attempt = async (operation: AnyOp, services: Services, given: Call, raw: unknown): Promise<Outcome> => {
   const fields = (typeof raw === 'object' && raw !== null ? raw : {}) as Record<string, unknown>
-  // Nothing is said of its arguments to a call that brings no pass.
+  // A call that lacks the access token and brings no team's token is refused before anything is said of its arguments.
   if (given.locked && !operation.letsIn && !isToken(fields.team_id ?? given.token)) given.locked()
   const [kind, credential] = credentialOf(operation, given, fields) ?? notAuthenticated(operation)
   const { input, carried } = withoutCarried(operation, parsed(operation, raw))
   if (!operation.cleansTexts) checkTexts(input, credential.secret)
   const call = withCarried(given, carried)
-  // Before the first look at what is waited for, which is the look-up of the caller: whatever happens in between wakes the waiter.
+  // Subscribed before the lookup of the caller, which is the first read: whatever happens from then on wakes the waiter.
   const topic = operation.topic?.(input)
   const waiter = topic === undefined ? undefined : services.waiters.subscribe(topic)
   try {
     const caller: Caller = (await kind.resolve(credential, { operation, services, call, input })) ?? notAuthenticated(operation)
-    if (caller.kind === 'team' && !operation.held) services.callers.add(caller.member.teamId) // a wait is told by presence; a peek is no work
+    if (caller.kind === 'team' && !operation.held) services.callers.add(caller.member.teamId) // waits count by presence; peeks are no work
     if (call.locked && !isInvited(caller) && !(await operation.letsIn?.(services, call, input))) call.locked()
     const subject = operation.effect === 'read' ? undefined : operation.subject?.(input, caller)
     const key = idempotencyKeyOf(operation, subject, caller, carried.idempotency_key ?? call.idempotencyKey?.(), input)
-    // An append decides that under the lock, and with a key it may be a replay.
+    // An append decides under the lock whether its team is still there, and a call with an idempotency key may be a replay.
     if (caller.ended && operation.effect !== 'append' && key === undefined) notAuthenticated(operation)
     const request = { operation, services, call, caller, input }
     if (operation.effect === 'write') {
@@ -101,7 +101,7 @@ const attempt = async (operation: AnyOp, services: Services, given: Call, raw: u
   }
 }
 
-// Of the kinds of callers that the operation takes, the first whose credential the call brings.
+// The first of the operation's kinds of callers whose credential the call brings, with that credential.
 const credentialOf = ({ callers }: AnyOp, call: Call, fields: Record<string, unknown>): [AnyCallerKind, Credential] | undefined => {
   for (const kind of callers) {
     const credential = kind.credentialIn(call, fields)
@@ -154,7 +154,7 @@ const ISSUES_TOLD = 5 // in the message; all of them are in the details
 const invalid = ({ issues }: z.ZodError, known: string[]): never => {
   const all = issues.map((issue) => ({ field: redacted(fieldOf(issue)), message: redacted(issue.message) })) // unknown names are told
   const said = ({ field, message }: { field: string; message: string }, i: number) =>
-    field && issues[i]!.code !== 'unrecognized_keys' ? `${field}: ${message}` : message // that names its field itself
+    field && issues[i]!.code !== 'unrecognized_keys' ? `${field}: ${message}` : message // zod's text names the fields
   const told = all.slice(0, ISSUES_TOLD).map(said)
   if (issues.some(({ code, path }) => code === 'unrecognized_keys' && path.length === 0)) told.push(`the arguments are ${known.join(', ')}`)
   return refuse('invalid_request', told.join('; '), { field: all[0]!.field, issues: all })
@@ -176,7 +176,7 @@ export const errorBody = (
   }
   services.metrics.callsFailed.inc()
   if (isAway(error)) return away(effect !== 'read')
-  if (isUndone(error)) return UNDONE // as often as it was tried
+  if (isUndone(error)) return UNDONE // by its last try too
   const reference = newSecret().slice(0, 12)
   services.log('error', `${id} failed`, { reference, ...describeError(error) })
   const message = `Something went wrong on the server. If it persists, give the operator the reference ${reference}.`
@@ -186,7 +186,7 @@ export const errorBody = (
 const UNDONE: ErrorBody = {
   code: 'unavailable',
   message: 'Other calls at the same time got in the way of this one, and the database undid it. Try again in a second.',
-  details: { retry_after: 1 }, // its outcome is known
+  details: { retry_after: 1 }, // no `outcome`: nothing was written
 }
 
 const away = (writing: boolean): ErrorBody => ({

@@ -33,9 +33,9 @@ export interface Toolset {
   readOnlyPosts?: boolean
 }
 
-/** What a wing adds to another's toolset, so that it is served together with that one's tools. Its operations have that one's name. */
+/** An addition by another wing to a toolset, served together with that toolset's tools. Its operations have that toolset's name. */
 export interface Extension extends Pick<Toolset, 'operations' | 'guides' | 'eventKinds' | 'jobs'> {
-  /** The operation of that one which a newcomer would call after these. */
+  /** The name of the toolset's operation that these are listed before: what a newcomer would call after them. */
   before: string
 }
 

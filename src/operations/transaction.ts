@@ -70,7 +70,7 @@ const writeOnce = async (tx: Queries, asked: Write, effects: Effects): Promise<O
   return { ok: true, data, replayed: false }
 }
 
-// Whoever is no longer there is not told what there is: a key lets it ask for an earlier answer alone.
+// A caller whose credential has ended is not even told that the subject is missing: it may only get an idempotency key's earlier answer.
 const missing = ({ caller, operation }: Write, subject: Subject): never => (caller.ended ? notAuthenticated(operation) : subject.missing())
 
 const sessionOf = ({ subject }: Write, locked: unknown) => (isSessionSubject(subject) ? { session: locked as Session } : {})
