@@ -15,7 +15,7 @@ import { participantOf } from './roster.ts'
 
 const ROWS = 30
 const VERSIONS = 50
-const ROW_CHARS = 240 // a row may take as many even if the section has hardly more
+const ROW_CHARS = 240 // a row is cut to a sixth of its section's characters, and never to fewer than these
 
 export interface CatchUpSection {
   name: string
@@ -110,7 +110,7 @@ const proposalRowOf = ({ id, type, data, status, expiresAt, resolvedAt, resolved
 
 export const lastMessagesSection = async ({ queries }: Context, { session: { id } }: Member): Promise<CatchUpSection> => {
   const { events } = await eventsBefore(queries, id, undefined, false, ROWS)
-  // There are always more, so none are reported as omitted.
+  // The feed always has older messages: they are not counted as omitted.
   return { ...listSection('last_messages', 1, events.toReversed().map(rowOf), { arrange: oldestFirst }), total: 0 }
 }
 

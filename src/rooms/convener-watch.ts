@@ -17,7 +17,7 @@ export const convenerWatch = (services: Services): Job => ({
       othersSince: new Date(clock.now() - config.DISCONNECTED_AFTER * 1000).toISOString(),
       now: new Date(clock.now()).toISOString(),
     })
-    // By when it was last there: one that comes back and goes again is told of again.
+    // The fact names when the convener was last there: when it comes back and goes again, people are told again.
     const facts = gone.map(({ sessionId, teamId, lastThere }): Fact => ({
       kind: 'convener_gone',
       sessionId,

@@ -56,11 +56,11 @@ export const transferConvener = op({
 })
 
 const assertMayTakeOver = async ({ services, queries }: Context, convener: Participant | undefined): Promise<void> => {
-  // None: a person opened the session, and its teams came while it was closed, to read.
+  // No convener yet: a person opened the session, and its teams joined while it was closed, to read.
   if (!convener || convener.leftAt) return
   const row = participantOf(services, convener, { convenerTeamId: convener.teamId })
   const since = goneBefore(services)
-  // One that is asleep is not here either: a message wakes it, but its agent may not come for long.
+  // A sleeping convener counts as absent: a message wakes it, but its agent may not come for long.
   const unseen = (row.status === 'disconnected' || row.status === 'asleep') && Date.parse(row.last_seen_at) < since
   // A convener that posts is at work, even if it does not poll.
   if (unseen && !(await hasPosted(queries, convener.sessionId, convener.teamId, since))) return

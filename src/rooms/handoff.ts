@@ -161,7 +161,7 @@ const messages = (events: Event[], teams: Participant[]): string => {
     .join('\n\n')
 }
 
-// Of teams and of people: after a person's name stands what it is, as in messageOf.
+// The names of teams and of people; a person's name is followed by "(a person)", as in messageOf.
 const namesOf = (handles: unknown, people: unknown, names: Map<string, string>): string => {
   const teams = ((handles ?? []) as string[]).map((id) => names.get(id) ?? 'somebody')
   return [...teams, ...((people ?? []) as string[]).map((name) => `${oneLine(name)} (a person)`)].join(', ')

@@ -66,7 +66,7 @@ const listed = z.object({
   revoked_at: time.nullable(),
 })
 
-/** Without the codes. 403 for teams. */
+/** Lists invitations without their codes. 403 for teams. */
 export const getInvitations = op({
   name: 'list_invitations',
   summary: "The session's invitations, newest first, without their codes.",
@@ -111,13 +111,13 @@ export const endInvitation = op({
   },
 })
 
-/** For unknown, expired, used up, revoked and another session's alike. */
+/** One sentence for unknown, expired, used up and revoked codes and for those of another session, so that nobody can tell these apart. */
 export const NOT_INVITED = 'This invitation is not valid here: it may have expired, been used up or been revoked. Ask for a new invitation.'
 
 const codeOf = ({ invite, header }: Call) => parseCode(invite ?? header?.('x-invite'))
 const parseCode = (text: string | undefined) => (text === undefined ? undefined : (parseToken(codeWithin(text)) ?? 'misshapen'))
 
-// A person may hand over the whole link.
+// Takes the code out of a whole link, which a person may have handed over.
 const codeWithin = (text: string) => text.trim().replace(/^.*\/join\//, '')
 
 /** Does the call bring the code of an invitation to this session, in whatever state? */

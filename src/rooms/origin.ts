@@ -1,6 +1,7 @@
 import type { Session } from '../stores/sessions.ts'
 
-/** Where a fork's log goes on from: what came before is not copied, and is read there. Undefined for a session that is no fork. */
+/** The point of the other session's log from which a fork goes on: earlier events are not copied, and are read there. Undefined for a
+ *  session that is no fork. */
 export const originOf = ({ forkedFromSessionId, forkedAtSequence }: Session, base: string) => {
   if (forkedFromSessionId === null) return undefined
   const sequence = forkedAtSequence ?? 0

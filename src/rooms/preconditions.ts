@@ -10,7 +10,7 @@ import { sessionById, takesWrites, type Session } from '../stores/sessions.ts'
 export const existingSession = async (queries: Context['queries'], id: string): Promise<Session> =>
   (isUuid(id) ? await sessionById(queries, id) : undefined) ?? refuseUnknownSession(id)
 
-/** Refuses with the text that was sent as the id, redacted: it may be a credential. */
+/** Refuses an unknown id. Its details have the text that was sent, redacted: it may be a credential. */
 export const refuseUnknownSession = (id: string): never => refuse('not_found', 'There is no such session.', { session_id: redacted(id) })
 
 /** The session of a write. Refuses when it is closed or archived. */
@@ -18,7 +18,7 @@ export const openSession = ({ session }: Context): Session => stillOpen(session!
 
 export const stillOpen = (session: Session): Session => (takesWrites(session) ? session : refuseClosed(session))
 
-/** Refuses what a session takes, concluded or not, until it is archived. */
+/** Refuses an archived session. For writes that a concluded session still takes. */
 export const refuseArchived = ({ archivedAt }: Pick<Session, 'archivedAt'>): void => {
   if (archivedAt !== null)
     refuse(

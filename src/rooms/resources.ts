@@ -57,7 +57,7 @@ export const resourceTemplates: ResourceTemplate[] = Object.entries(KINDS).map((
   mimeType,
 }))
 
-/** The newest sessions, for callers who may read what the pages show; nothing for the others, whose teams' sessions they know by id. */
+/** The newest sessions, for callers who may read what the pages show. Other callers get none: teams know their sessions by id. */
 export const listResources = async (services: Services, call: Call): Promise<Resource[]> => {
   if (!call.reader?.()) return []
   const sessions = await listSessions(services.database, { limit: LISTED })

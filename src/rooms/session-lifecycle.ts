@@ -106,8 +106,8 @@ export interface NewMetadata {
   reason: string
 }
 
-/** Renames a session that the caller has locked, or describes it anew, and tells everybody; where nothing changes, nobody. 429 by
- *  METADATA_MIN_INTERVAL. */
+/** Changes the title or description of a session that the caller has locked, and writes the event; does nothing when both stay the same.
+ *  429 by METADATA_MIN_INTERVAL. */
 export const changeMetadata = async (context: Context, session: Session, input: NewMetadata) => {
   const next = { title: changed(input.title, session.title), description: changed(input.description, session.description) }
   const changes = Object.fromEntries(

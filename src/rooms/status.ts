@@ -35,7 +35,7 @@ export const isPolling = ({ presence, clock }: Pick<Known, 'presence' | 'clock'>
   return inFlightUntil({ at: seen?.lastSeenMs, until: seen?.pollingUntilMs }, written) > clock.now()
 }
 
-// It may hold peeks while it is active: its agent does not sleep then.
+// Asked only about teams that are not active: a team at work may hold peeks, too.
 const isAsleep = ({ presence, clock, config }: Known, row: Participant): boolean => {
   const seen = presence.of(row.teamId)
   const written = { at: timeOf(row.sleptAt), until: timeOf(row.sleepingUntil) }

@@ -1,4 +1,5 @@
-// A session that works for another one says there that something has ended: its parent waits for it with the one call that it uses anyway.
+// Appends `subsession_finished` to the parent's log when a task or a session that works for it has ended: the parent learns of it in the
+// wait that it holds anyway.
 import { shortened } from '../core/events/event-text.ts'
 import type { Context } from '../operations/context.ts'
 import { sessionById, type Session } from '../stores/sessions.ts'

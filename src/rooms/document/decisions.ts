@@ -38,7 +38,7 @@ export const withDecision = (doc: string, entry: string): string => {
 
 const isDecisions = ({ level, text }: Heading) => level === 2 && text.trim().toLowerCase() === 'decisions'
 
-// Blank lines apart from what stands around it, save that an entry follows another at once.
+// Inserts the lines with a blank line before and after them; an entry that follows another one has none before it.
 const inserted = (lines: string[], at: number, given: string[]): string => {
   const end = lines.slice(0, at).findLastIndex((line) => line.trim() !== '') + 1
   const before = withFenceClosed(lines.slice(0, end).join('\n'))
@@ -48,7 +48,7 @@ const inserted = (lines: string[], at: number, given: string[]): string => {
 }
 const ENTRY = /^- (?:~~)?\*\*.*\[record\]\(\/approvals\/([0-9a-f-]{36})\)\)\r?$/
 
-/** The doc with this entry in place of the one of the same proposal; undefined where nobody left that as it was. */
+/** The doc with this entry in place of the one of the same proposal; undefined when no line is that entry any more. */
 export const withEntryReplaced = (doc: string, proposalId: string, entry: string): string | undefined => {
   const lines = doc.split('\n')
   const at = lines.findIndex((line) => idIn(line) === proposalId)

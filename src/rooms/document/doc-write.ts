@@ -1,4 +1,4 @@
-// The one way in which an operation writes a session's document: whoever waits in the session is told of the version.
+// The one way in which an operation writes a session's document. It moves the topic from which held waits learn the new version.
 import { docTopic } from '../../log/doc-versions.ts'
 import type { Context } from '../../operations/context.ts'
 import { writeDocument } from '../../stores/documents.ts'

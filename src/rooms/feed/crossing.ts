@@ -27,9 +27,9 @@ export const refuseUnread = async (
   )
 }
 
-/** `missed` of an answer: how much others said before this post of the caller and after what it was handed. Nothing, when they said nothing,
- *  for a post with `expected_cursor`, for a person, or when the database does not answer: the post is written all the same. It is kept with
- *  the answer, so that a retry is told the same. */
+/** `missed` of an answer: how much others said before this post of the caller and after what it was handed. No field when they said
+ *  nothing, for a post with `expected_cursor`, for a person, or when the database does not answer: the post is written all the same. The
+ *  number is kept with the idempotency key's answer, so that a retry gets the same. */
 export const missedBefore = async (
   { services, caller, idempotency }: Context,
   { session_id, expected_cursor }: { session_id: string; expected_cursor?: number | undefined },

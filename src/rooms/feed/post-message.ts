@@ -152,7 +152,7 @@ const warningsFor = async ({ queries }: Context, sessionId: string, to: string[]
   return gone.length > 0 ? { warnings: gone.map((name) => `${name} has left this session and will not read the message.`) } : {}
 }
 
-// Not in the statement that posts: a process that dies in between tells nobody, unless the post is sent again.
+// Runs after the statement that posts: if the process dies in between, the people asked are not notified until the post is sent again.
 const tellOfQuestion = async ({ queries }: Context, { id: about, to_people, expects_reply }: Event, sessionId: string) => {
   if (to_people && expects_reply) await tellPeople(queries, [{ kind: 'question', sessionId, about }])
 }

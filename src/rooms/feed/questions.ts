@@ -53,7 +53,7 @@ export const questionState = (question: Question, replies: readonly Reply[], key
 interface Asked {
   handle?: string
   name?: string
-  /** As authorKey has it of whoever may answer. */
+  /** The addressee's key, to be compared with authorKey of a reply. */
   key: string
 }
 

@@ -67,14 +67,14 @@ export class TeamPeek {
     }
   }
 
-  // A watcher that goes on from where the feed ends need not ask the database.
+  // Whether the lookup of the team already shows news. If not, the peek is held without asking the database.
   #mayHaveNews(): boolean {
     const { services, options, member } = this
     const { closed, lastConversationSequence } = member.session
     return closed || questionOf(services, member, options).after < lastConversationSequence
   }
 
-  // Who has gone, or is sent away because the server stops, is not woken and takes nobody's wake: its next call finds what there is.
+  // A peek whose caller has gone, or which ends because the server stops, claims no wake: the caller's next call finds what there is.
   async #ask(signal: AbortSignal): Promise<PeekAnswer> {
     const { services, member, options } = this
     const claims = !signal.aborted && !services.stopping.aborted
@@ -89,8 +89,8 @@ export class TeamPeek {
     call.held?.()
   }
 
-  // Decided in memory, for a message that lands in a session with 1,000 sleepers concerns hardly one of them once the wakes are used up. A
-  // reply may answer the team: the database knows.
+  // Decided in memory: once the wakes are used up, a message in a session with 1,000 sleepers concerns hardly one of them. A reply may be
+  // addressed to the team, which only the database knows.
   #mayWake(events: Event[]): boolean {
     if (closedBy(events)) return true
     const { services, member, options } = this

@@ -68,7 +68,7 @@ export class TeamWait {
     if (since !== undefined && !addressedOnly) this.#poll.advance({ seen: since })
   }
 
-  /** A page that is there, or that comes in time. */
+  /** Answers with a page that is there, or that comes in time. */
   async run(call: Context['call']): Promise<WaitResult> {
     try {
       const there = await this.look()
@@ -110,7 +110,7 @@ export class TeamWait {
     return options.only === 'addressed' ? this.#nextAddressed(options.timeoutMs, signal) : this.#reader.next(options.timeoutMs, signal)
   }
 
-  // What closes the session ends the wait, whoever did it; `result` leaves it out again.
+  // An event that closes the session ends the wait even if the team wrote it; `result` then leaves the team's own out again.
   #ofOthers(events: Event[]): Event[] {
     this.#closed = closedBy(events) ?? this.#closed
     return events.filter((event) => !this.#isOwn(event) || (this.#closed && event.event === 'session_concluded'))
@@ -152,7 +152,7 @@ export class TeamWait {
     return { events: this.options.only === 'others' ? events.filter((event) => !this.#isOwn(event)) : events, hasMore }
   }
 
-  // What the team did itself is passed over, unless there is more to read: the next page begins after the last message of this one.
+  // The cursor passes over what the team did itself, unless there is more to read: the next page then begins after this one's last message.
   #cursorAfter(events: Event[], hasMore: boolean): number {
     const last = events.at(-1)?.sequence ?? this.since
     return this.options.only === 'others' && (events.length === 0 || !hasMore) ? this.#reader.cursor : last
@@ -182,7 +182,7 @@ export const deliveredTo = ({ presence }: Services, member: Member, addressedOnl
   return addressedOnly ? Math.max(delivered, member.addressedCursor, presence.of(member.teamId)?.addressedCursor ?? 0) : delivered
 }
 
-/** A team is handed a page outside of a wait, from its cursor `seen`. */
+/** Records that the team was handed a page outside of a wait (a 409 `unread` has one), from its cursor `seen`. */
 export const deliver = async (services: Services, member: Member, cursors: { seen: number; delivered: number }): Promise<void> => {
   const poll = services.presence.poll(member.session.id, member.teamId, 0)
   poll.advance(cursors)

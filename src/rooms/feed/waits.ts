@@ -15,7 +15,7 @@ const SESSIONS_AT_ONCE = 32
 const PAGES_AT_ONCE = 4 // the largest pages that one answer has room for
 const ANSWER_BYTES = PAGES_AT_ONCE * PAGE_BYTES // 32 pages would be 8 MiB, for a request of some 5 KB
 
-/** For how long a call is held, `unsaid` seconds unless its caller says. */
+/** Seconds that a call is held, brought into 0 to 30; `unsaid` is the default. */
 export const holdSeconds = (unsaid: number) =>
   z
     .number()

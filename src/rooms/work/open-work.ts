@@ -1,4 +1,4 @@
-// What of the board rooms tell: who holds what, and what is unfinished. The board itself is a wing beyond (src/board).
+// The part of the board that rooms show: who holds what, and what is unfinished. The board itself is a wing beyond (src/board).
 import { oneLine } from '../../core/text/escape-invisible.ts'
 import type { Queries } from '../../../db/database.ts'
 import type { Services } from '../../process/services.ts'

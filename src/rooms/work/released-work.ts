@@ -10,7 +10,7 @@ export interface Release {
   note?: string | undefined
 }
 
-/** Tells the session that these items can be claimed. A feed that has ended stays as it ended. */
+/** Tells the session that these items can be claimed. Nothing is added to a feed that has ended. */
 export const tellReleased = async (
   context: Context,
   session: Session,
@@ -24,6 +24,6 @@ export const tellReleased = async (
   }
 }
 
-/** A team leaves: what it held is open at once. */
+/** Opens what a team holds that leaves, and tells the session. */
 export const releaseOnLeaving = async (context: Context, session: Session, teamId: string, teamName: string): Promise<void> =>
   tellReleased(context, session, await releaseClaimsOf(context.queries, session.id, teamId), { reason: 'left', by: teamName })
