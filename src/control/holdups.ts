@@ -10,14 +10,14 @@ interface Shown {
   asks_permission?: z.infer<typeof asksPermission>
 }
 
-/** Of these sessions. */
+/** The holdups of these sessions, by id. */
 export const readHoldups = ({ services, queries }: Pick<Context, 'services' | 'queries'>, ids: string[]): Promise<Map<string, Holdups>> =>
   holdupsOf(queries, ids, services.config.PERMISSION_WAIT)
 
-/** For a session: its agent is stopped, and the oldest question for leave in it. */
+/** The fields of a session's answer: `held` while its agent is stopped, and the oldest permission request that is open in it. */
 export const ofSession = (found: Holdups | undefined): Shown => shown(found, found?.asked[0])
 
-/** For a task of that session: nothing once it has ended. */
+/** The same fields for a task of that session; none once the task has ended. */
 export const ofTask = (found: Holdups | undefined, { id, status }: Pick<Task, 'id' | 'status'>): Shown =>
   isFinal(status)
     ? {}

@@ -8,11 +8,11 @@ import { sessionById, type Session } from '../stores/sessions.ts'
 import { isBelow } from '../stores/control/genealogy.ts'
 import { taskById, type Task } from '../stores/control/tasks.ts'
 
-/** Keys and signed-in people are who calls control. */
+/** The caller's name. Only keys and signed-in people call control. */
 export const nameOf = (caller: Caller): string =>
   caller.kind === 'person' ? caller.name : caller.kind === 'key' ? caller.key.name : 'somebody'
 
-/** The session that the caller's key belongs to, where that is all that the key reaches (with what is below it). */
+/** The session that an agent's key is limited to, with those below it; undefined for other callers. */
 export const ownSession = (caller: Caller): string | undefined =>
   caller.kind === 'key' && caller.key.scope === 'agent' ? caller.key.sessionId! : undefined
 

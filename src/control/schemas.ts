@@ -55,9 +55,9 @@ export const changes = z.object({ files: z.int().min(0), added: z.int().min(0), 
 export const interruptedBy = z.object({ message_id: z.string(), tool_name: z.string(), input: z.unknown() })
 export const promptedBy = z.object({ kind: z.enum(['person', 'key', 'agent']), name: z.string(), session_id: z.string().nullable() })
 
-/** Somebody has stopped the session's agent: nothing goes on until manage_session starts it. */
+/** Who stopped the session's agent, and when: nothing goes on until manage_session starts it. */
 export const held = z.object({ by: z.string().nullable(), since: time.nullable() })
-/** A person is asked to allow something, and the task waits for the answer. */
+/** The permission request that a person is to answer; its task waits for that. */
 export const asksPermission = z.object({ request_id: z.string(), task_id: z.uuid(), tool_name: z.string(), since: time })
 /** What keeps a task or a session's agent from going on; absent where nothing does. */
 export const holdups = { held: held.optional(), asks_permission: asksPermission.optional() }

@@ -71,7 +71,7 @@ const named = (origin: Session, { mode, title }: RelativeWanted) => ({
   description: origin.description,
 })
 
-// All that is not said is as at the origin. A branch wants a worktree of its own, of the same repository.
+// Fields that are left out are inherited from the origin. A branch asks for another worktree, of the same repository.
 const inheritedPlan = async (context: Context, origin: Session, agent: Agent | undefined, wanted: RelativeWanted): Promise<AgentPlan> => {
   const { worktree_id, branch, agentic_tool, permission_mode } = wanted
   const here = origin.worktreeId === null ? undefined : await worktreeById(context.queries, origin.worktreeId)
@@ -108,7 +108,7 @@ interface Point {
   task: Task | undefined
 }
 
-// What runs now is no part of a fork.
+// A fork begins at the end of a task, the last one that has ended unless one is named: what runs now is no part of it.
 const forkPoint = async ({ queries }: Context, origin: Session, from: Task | undefined): Promise<Point> => {
   if (from && !isFinal(from.status))
     refuse('conflict', 'This task has not ended yet: a fork begins at the end of one. Name an earlier task, or wait.', {
@@ -123,7 +123,7 @@ const copyDocument = async ({ queries, caller }: Context, origin: Session, seque
   if (content !== '') await writeDocument(queries, to, content, { teamId: undefined, name: nameOf(caller) })
 }
 
-// Gemini cannot fork; a conversation of another agent, or one that lies on another machine, cannot be opened either.
+// Gemini CLI cannot fork a conversation. Nor can one be opened by another agent, or on another machine.
 const CANNOT_FORK = new Set(['gemini'])
 
 const conversationAt = async ({ queries }: Context, origin: Session, plan: AgentPlan, task: Task | undefined) => {

@@ -1,4 +1,4 @@
-// Making, listing and revoking the keys of programs. A key is told once; stored is a hash of it.
+// Making, listing and revoking the keys of programs. A key is shown once, and only its hash is stored.
 import { refuse } from '../../core/errors.ts'
 import { idWithin, isUuid, newKey, sha256 } from '../../core/ids.ts'
 import { MADE_BY_PEOPLE, needsSession, prefixOf, type KeyScope } from '../../core/key-scopes.ts'

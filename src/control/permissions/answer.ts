@@ -10,7 +10,7 @@ import { nameOf } from '../reach.ts'
 import { op, sessionId, toolRoute } from '../schemas.ts'
 import { decideOnce } from './decide.ts'
 
-// A raise is for what its session does next, and outlives the task that asked for it.
+// A request is over when its task has ended. A request to raise permissions is not: it is about what the session does next.
 const isOver = async ({ queries }: Context, { taskId, raise, decidedAt }: PermissionRequest): Promise<boolean> => {
   const task = raise === null && decidedAt === null ? await taskById(queries, taskId) : undefined
   return task !== undefined && isFinal(task.status)

@@ -7,9 +7,9 @@ import { pageOp, sessionId } from '../schemas.ts'
 import { levelOf } from '../../core/permission-modes.ts'
 import { tellDecided } from './tell.ts'
 
-/** Who decided a request that no person did. */
+/** `by` of a request that no person decided in time. */
 export const NOBODY = 'nobody'
-/** What the agent is told then. */
+/** The message that the agent gets then. */
 export const NO_ANSWER = 'No person answered in time. Go on without it, or say what you need it for.'
 
 interface Decision {
@@ -24,7 +24,7 @@ export const decideOnce = async (context: Context, request: PermissionRequest, {
   const { queries } = context
   if (!(await decideRequest(queries, request.sessionId, request.id, { allow, message, decidedBy: by }))) return false
   if (allow && request.raise) {
-    // The session's own limit: it may then give as much to those below it.
+    // Raises the session's own limit: its agent may then give as much to the sessions below it.
     const agent = await agentOf(queries, request.sessionId)
     if (agent && levelOf(request.raise.to) > levelOf(agent.permissionLimit))
       await setAgent(queries, request.sessionId, { permissionLimit: request.raise.to })

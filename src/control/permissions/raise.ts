@@ -9,8 +9,9 @@ import { mayReach, ownSession } from '../reach.ts'
 import { askRaise } from './ask-raise.ts'
 import { isBypass, levelOf, type PermissionMode } from '../../core/permission-modes.ts'
 
-/** Refuses a mode above the caller's own limit, where the caller is an agent: a person has been asked then, and once that allows it the agent
- *  calls again. `target`: whose mode it would be; the caller's own session for a new one. Call it before the write's transaction. */
+/** Refuses a mode above the limit of the calling agent, and asks a person to raise that; the agent calls again once it is allowed. Callers
+ *  who are no agents pass. `target`: whose mode it would be; the caller's own session for a new one. Call it before the write's
+ *  transaction. */
 export const refuseRaise = async (context: Context, target: string | undefined, mode: PermissionMode | undefined): Promise<void> => {
   const own = ownSession(context.caller)
   if (own === undefined || mode === undefined) return

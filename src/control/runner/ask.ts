@@ -1,4 +1,4 @@
-// A CLI wants leave for a tool: a person is asked, and the runner waits.
+// A CLI asks permission for a tool: a person is asked, and the runner waits.
 import { z } from 'zod'
 import { holdFor } from '../../operations/hold.ts'
 import { perform } from '../../operations/perform.ts'
@@ -19,7 +19,8 @@ const LONGEST_S = 30
 const INPUT_CHARACTERS = 4 * 1024
 const TEXT_CHARACTERS = 2_000
 
-/** Holds up to 30 s for a person's answer; `waiting: true` before: ask again with the same `request_id`. Nobody within PERMISSION_WAIT: denied. */
+/** Holds up to 30 s for a person's answer; `waiting: true` when there is none by then: ask again with the same `request_id`. Denied when
+ *  nobody answers within PERMISSION_WAIT. */
 export const ask = op({
   ...RUNNER,
   name: 'ask_permission',

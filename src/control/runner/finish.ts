@@ -15,8 +15,8 @@ import { refuseEnded } from './events.ts'
 
 const answer = z.string().max(1_000_000)
 
-/** The task's end, which is final. The same call again gets the same answer; one with another result 409, and so does a runner whose task
- *  this no longer is. `answer` is posted for the agent's team as the reply to the prompt. */
+/** Ends the task for good. The same call again gets the same answer; 409 for another result, and for a runner whose task it no longer is.
+ *  `answer` is posted for the agent's team as the reply to the prompt. */
 export const finish = op({
   ...RUNNER,
   name: 'finish_task',

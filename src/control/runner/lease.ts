@@ -1,4 +1,5 @@
-// Runners that no longer call: what they ran is lost. Looked for by every instance; the first one to lock a task ends it.
+// Ends the tasks of runners that no longer call: what they ran is lost. Every instance looks for such tasks; the first one to lock a task
+// ends it.
 import type { Job } from '../../core/runtime/job.ts'
 import type { Services } from '../../process/services.ts'
 import { perform } from '../../operations/perform.ts'
@@ -12,13 +13,13 @@ import { failWaiting } from '../sessions/fail-waiting.ts'
 import { RUNNER_LOST } from './lost.ts'
 
 const EVERY_MS = 2_000
-const AWAY_MS = 20_000 // without a look: the database was away, or the machine slept, and no runner could call either
+const AWAY_MS = 20_000 // since the job last ran: the database was away, or the machine slept, and no runner could call either
 
-// By the database's clock, by which leases run. If it was set back, nobody knows for how long nobody looked.
+// `sinceMs`: since the job last ran, by the database's clock, by which leases run. Negative when that clock was set back.
 const wasAway = (sinceMs: number) => sinceMs > AWAY_MS || sinceMs < 0
 
-/** Runners could not call while this server was down or away, and what they have called is of another time once the database's clock was set:
- *  their leases run from then, `leaseMs` at the earliest. */
+/** Runners cannot renew their leases while this server or the database is away, and once the database's clock was set, their last calls are
+ *  of another time. So after a start, such a pause or such a jump, no lease counts as over for the next `leaseMs`. */
 export const leaseJob = (services: Services, leaseMs = LEASE_S * 1_000): Job => {
   const { database, config } = services
   const call = { signal: () => services.stopping }

@@ -77,7 +77,7 @@ export const take = op({
     await acknowledgeTasks(services.database, runner_id, running)
     const hold = { topic: runnerTopic(runner_id), timeoutMs: timeout * 1_000, everyMs: LOOKS_EVERY_MS }
     const found = await holdFor(services, call, hold, () => look(context, runner_id))
-    // A runner that is replaced just now is told so by its next call: what was handed out to it is not kept from it.
+    // What was handed out is not kept from a runner that was replaced just now: its next call is refused.
     if (!found) await stillRunner(context, runner_id)
     return { ...(found ?? { tasks: [], orders: [] }), waiting_s: await waitingSeconds(services.database, runner_id) }
   },
@@ -110,7 +110,7 @@ const NOT_ALLOWED =
   'This runner was started without --allow-bypass, so no agent works there with its permissions switched off. Choose another permission_mode, or have its owner start it so.'
 const mayRun = ({ allowBypass }: Runner, { permission_mode }: Handed) => allowBypass || !isBypass(permission_mode)
 
-// The agent's key for this one task: derived, so that the same is told when the answer that told it was lost.
+// The agent's key for this one task, derived from the task's id: an answer that is sent again, because it was lost, has the same key.
 const withKey = async (context: Context, tx: Queries, { task, ...handed }: Handed): Promise<Answer['tasks'][number]> => {
   const { services } = context
   const secret = derivedSecret(services.setting('server_secret')!, 'agent key', task.id)
@@ -151,7 +151,7 @@ const withKey = async (context: Context, tx: Queries, { task, ...handed }: Hande
   }
 }
 
-// Of the session's own log, or while that has nothing of the agent's yet, of the one that it was forked from.
+// The digest of the session's own log once its agent has a conversation; before that, of the log that the session was forked from.
 const digestFor = async (tx: Queries, { sessionId, startSequence }: Task, conversation: string | null, forked: string | null) => {
   if (conversation !== null) return digestOf(tx, sessionId, startSequence - 1)
   const session = forked === null ? undefined : await sessionById(tx, sessionId)

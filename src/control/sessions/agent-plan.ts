@@ -28,7 +28,7 @@ export interface AgentPlan {
   branch: string | undefined
 }
 
-/** The agents that every runner is asked for: a task fails where theirs is missing. */
+/** Agents that are accepted whether or not the runner says that it has them: where one is missing, the task fails. */
 const ALWAYS_TAKEN = new Set(['claude-code', 'codex', 'gemini'])
 
 /** The plan, or undefined for a session without an agent. 400 for an agent without a worktree and what no runner there has, 404 for an unknown
@@ -134,7 +134,7 @@ const refuseUnknownServers = (names: string[], { mcp_servers, runner_name }: Wor
   })
 }
 
-// Below the worktree, as far as the name tells; its runner resolves links too.
+// Refuses a path that does not lie below the worktree by its text; the runner resolves links too.
 const checkedFile = (path: string): string => {
   if (path === '' || path.startsWith('/') || path.startsWith('-') || path.includes('\\') || path.split('/').includes('..'))
     refuse(

@@ -32,9 +32,9 @@ export const agentFields = {
   mcp_server_ids: z.array(z.string().min(1).max(100)).max(20).optional().describe("Further MCP servers of the runner's, by name."),
 }
 
-/** Whoever calls convenes the session, with the token in the answer; of a person's session its agent does, else the first team that joins. Made
- *  with an agent's key it is a child of that agent's session. With `initial_prompt` the work begins at once. 400 for an agent or a
- *  prompt without a worktree, 404 for an unknown worktree or repository, 429 past 50 open tasks and 8 generations. */
+/** The caller convenes the session, with the token in the answer; a person's session is convened by its agent, else by the first team that
+ *  joins. Made with an agent's key it is a child of that agent's session. With `initial_prompt` the work begins at once. 400 for an agent
+ *  or a prompt without a worktree, 404 for an unknown worktree or repository, 429 past 50 open tasks and 8 generations. */
 export const createSession = op({
   name: 'create_session',
   summary:

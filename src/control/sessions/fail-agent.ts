@@ -4,7 +4,7 @@ import { openTasks } from '../../stores/control/tasks.ts'
 import type { Session } from '../../stores/sessions.ts'
 import { endTask } from '../tasks/end-task.ts'
 
-/** A session's agent cannot work: what is queued for it fails for the same reason. The caller has locked the session. */
+/** Marks a session's agent as failed, and fails what is queued for it for the same reason. The caller has locked the session. */
 export const failAgent = async (context: Context, session: Session, error: { code: string; message: string }): Promise<void> => {
   const { queries } = context
   await setAgent(queries, session.id, { ...noOrder, error })

@@ -9,7 +9,7 @@ export const NO_RUNNER = {
     'No runner made the worktree within a minute: the one that has the repository is not online. Start it, and create the session again.',
 }
 
-/** A session has waited for its worktree for too long. For this server itself: no door leads here. */
+/** Fails the agent of a session that has waited for its worktree for too long. For this server itself: no door leads here. */
 export const failWaiting = pageOp({
   name: 'fail_waiting_session',
   summary: 'Fails a session whose worktree nobody makes.',

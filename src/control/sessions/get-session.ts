@@ -69,7 +69,7 @@ export const wholeAnswer = async (
   const { message_count, ...origin } = await sessionDetails(queries, id)
   const { own, tree } = await usageOf(queries, id)
   const tasks = await listTasksOf(queries, id, { limit: NEWEST_TASKS })
-  // With its fields in the schema's order, which those of jsonb are not: a retry is answered with the same bytes.
+  // Parsing puts the fields in the schema's order, which jsonb does not keep: a retry is answered with the same bytes.
   return wholeSession.parse({
     ...shown,
     description: session.description,

@@ -16,9 +16,9 @@ import { interruptRunning } from '../tasks/interrupt-session.ts'
 import { runnerTopic } from '../topics.ts'
 import { sessionAnswer, sessionRow } from './session-answer.ts'
 
-/** `stop` interrupts and holds what is queued until `start`. `delete` archives: what runs is interrupted, what is queued ends so, the
- *  session's keys are revoked, and it takes no writes until `start` brings it back; nothing is lost. Each of them again changes nothing. An
- *  agent may manage those below it, and not itself (403). 409 for `stop` where there is no agent. */
+/** `stop` interrupts and holds what is queued until `start`. `delete` archives: the running task is interrupted, queued ones end as
+ *  interrupted, the session's keys are revoked, and it takes no writes until `start` brings it back; nothing is lost. Each of them again
+ *  changes nothing. An agent may manage those below it, and not itself (403). 409 for `stop` where there is no agent. */
 export const manageSession = op({
   name: 'manage_session',
   summary:
@@ -65,7 +65,7 @@ const start = async (context: Context, session: Session) => {
 const archive = async (context: Context, session: Session) => {
   const { queries, caller } = context
   if (session.archivedAt !== null) return
-  const wasCreating = session.agentStatus === 'creating' // the end of a task says that it is idle
+  const wasCreating = session.agentStatus === 'creating' // read first: ending its tasks makes the agent idle
   await interruptRunning(context, session.id)
   for (const task of await openTasks(queries, session.id))
     if (task.status === 'queued' || task.runnerId === null) await endTask(context, session, task, { status: 'interrupted' })

@@ -113,6 +113,6 @@ const toMaxUsd = async (context: Context, session: Session, to: number) => {
   if (!agent) return refuse('conflict', 'This session has no agent, and so no costs.')
   await setAgent(queries, session.id, { maxUsd: to })
   const place = session.worktreeId === null ? undefined : await worktreeById(queries, session.worktreeId)
-  if (place) context.moved(runnerTopic(place.runner_id), Date.now()) // what waited for it may begin
+  if (place) context.moved(runnerTopic(place.runner_id), Date.now()) // tasks that the old limit held back may begin
   return { max_usd: { from: agent.maxUsd, to } }
 }

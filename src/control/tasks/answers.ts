@@ -11,7 +11,7 @@ import { pageOp, taskId } from '../schemas.ts'
 import { taskTopic } from '../topics.ts'
 import { taskSubject, type LockedTask } from './task-subject.ts'
 
-const EVERY_MS = 5_000 // for an answer whose instance ended before it told anybody
+const EVERY_MS = 5_000 // for a reply whose instance stopped before it ended the task
 
 /** Ends the task of a prompt with the message that answers it. For this server itself. */
 const answerTask = pageOp({
@@ -36,7 +36,7 @@ const answerTask = pageOp({
   },
 })
 
-/** Answers end tasks as soon as they are posted, and those that nobody noticed are found. */
+/** Ends a task as soon as this instance commits a reply to its prompt, and every five seconds those whose reply no instance noticed. */
 export const answersJob = (services: Services): Job => {
   const end = (task_id: string, message_id: string) =>
     perform(answerTask, services, { signal: () => services.stopping }, { task_id, message_id })

@@ -96,7 +96,7 @@ const freeAgent = async (context: Context, session: Session, agent: Agent, task:
   if (task.runnerId) context.moved(runnerTopic(task.runnerId), Date.now())
 }
 
-// What an agent said of itself while it worked, by update_session, outlives the task in which it said so.
+// A status that the agent set by update_session while it worked survives the end of its task, where that is completed.
 const statusAfter = ({ agentStatus }: Session, { status }: Ending) => {
   if (status === 'failed') return 'failed'
   return status === 'completed' && (agentStatus === 'completed' || agentStatus === 'failed') ? agentStatus : 'idle'

@@ -31,7 +31,7 @@ export const taskAnswer = (task: Task, found?: Holdups): Shown => ({
 
 const LISTED_CHARACTERS = 200
 
-/** The task for a list: of its texts the beginning. */
+/** The task for a list, with the beginnings of its texts. */
 export const taskInList = (task: Task, found?: Holdups): Shown => {
   const shown = taskAnswer(task, found)
   const [prompt, answer] = [beginning(shown.prompt), shown.answer && beginning(shown.answer.text)]

@@ -28,10 +28,10 @@ export interface TaskEvent {
 
 export const newEventId = uuid7
 
-/** What a task's turn is told by. */
+/** The fields that locate a task's turn. */
 type Turn = Pick<Task, 'id' | 'turn' | 'turnEvents' | 'startSequence'>
 
-/** The id of the event that a runner names so within a task. */
+/** The event id for a runner's key within a task. It is always the same, so that an event that is sent again adds nothing. */
 export const eventIdIn = (taskId: string, key: string): string => uuidOf(`task\n${taskId}\n${key}`)
 
 /** Writes events of a task behind the log's end; those that are there already add nothing. The caller has locked the session and then the
@@ -64,8 +64,8 @@ export const appendToTask = async (context: Context, session: Session, task: Tur
   return last.sequence
 }
 
-// Its turn goes on after the log has opened another one. Until then the session's row counts the turn's events; from then on the task's does,
-// and the events that fell into the turn in between are counted once.
+// The number of events in the task's turn, which goes on after the log has opened another one. Until then the session's row has it; from
+// then on the task's row does, once the events that fell into the turn in between have been counted.
 const eventsInTurn = async ({ queries }: Context, session: Session, task: Turn): Promise<number> => {
   if (session.turn === task.turn) return session.turnEvents
   return task.turnEvents ?? (await eventOrdinalsEnd(queries, session.id, task.turn, task.startSequence))
