@@ -55,7 +55,7 @@ export const VARIABLES = {
   ),
   VIEWER_PASSWORD: variable(
     z.string().min(8, 'must have at least 8 characters'),
-    'if set, reading pages and streams needs it (or the operator key)',
+    'if set, reading (pages, streams, exports, history, metrics) needs it, a sign-in, or a key',
     { secret: true },
   ),
   OPERATOR_KEY: variable(
@@ -134,7 +134,7 @@ export const VARIABLES = {
     { secret: true },
   ),
   ANTHROPIC_BASE_URL: variable(httpUrl, 'where that model is asked, if not at https://api.anthropic.com'),
-  SUMMARY_MODEL: variable(z.string().min(1).max(200), 'which model writes summaries, if not the current Sonnet'),
+  SUMMARY_MODEL: variable(z.string().min(1).max(200), 'which model writes summaries, if not claude-sonnet-4-5'),
   LOG_LEVEL: variable(z.enum(['debug', 'info', 'warn', 'error', 'silent']), 'debug (logs each call as well), info, warn, error or silent', {
     fallback: 'info',
   }),

@@ -57,6 +57,14 @@ export const WorktreesPage = ({ frame, runners, command }: Props) => (
         <NoRunner command={command} />
       ) : (
         <>
+          {frame.person?.role !== 'person' && (
+            <p className="text-[13px] text-muted-foreground">
+              <a href="/sign-in?next=/worktrees" className="text-foreground underline underline-offset-2">
+                Sign in
+              </a>{' '}
+              to open a session here.
+            </p>
+          )}
           {runners.map((runner) => (
             <Runner key={runner.id} runner={runner} mayAct={frame.person?.role === 'person'} />
           ))}

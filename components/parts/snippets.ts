@@ -6,12 +6,23 @@ const json = (value: unknown) => JSON.stringify(value, null, 2)
 export const claude = ({ url, token }: ServerLink) =>
   `claude mcp add --transport http parley ${url}${token ? ' \\\n  --header "Authorization: Bearer $PARLEY_TOKEN"' : ''}`
 
+/** An MCP link with these toolsets, whatever toolsets it had. */
+export const withToolsets = (url: string, names: string): string => {
+  const [address, query = ''] = url.split('?')
+  const others = query.split('&').filter((part) => part !== '' && !part.startsWith('toolsets='))
+  return `${address}?${[...others, `toolsets=${names}`].join('&')}`
+}
+
 /** The link with the tools of records beside those of rooms. */
-export const withRecords = ({ url }: ServerLink) => `${url}${url.includes('?') ? '&' : '?'}toolsets=rooms,records`
+export const withRecords = ({ url }: ServerLink) => withToolsets(url, 'rooms,records')
 
 /** For which clients it is: any of these in place of the one that it names. */
 export const CONNECTS = 'Claude Code, Codex, Gemini CLI, opencode'
 export const connectCommand = (program: string) => `npx -y ${program} connect claude`
+
+/** The first line to show: the one that also has messages wake the agent, where this server hands out the client program. */
+export const connecting = (link: ServerLink) =>
+  link.program ? { label: CONNECTS, code: connectCommand(link.program) } : { label: 'Claude CLI', code: claude(link) }
 
 export const codex = ({ url, token }: ServerLink) =>
   `codex mcp add parley --url ${url}${token ? ' \\\n  --bearer-token-env-var PARLEY_TOKEN' : ''}`
@@ -38,11 +49,11 @@ export const curlCreate = (link: ServerLink) =>
 export const curlJoin = (link: ServerLink, session: string) =>
   `curl -sS --fail-with-body ${link.base}/api/sessions/${session}/join${header(link)} \\\n  -d '{"team_name":"Bea"}'`
 
-export const curlFollow = (link: ServerLink) =>
-  `curl -sS --fail-with-body "${link.base}/api/sessions/$SESSION/wait?since_cursor=0"${header(link)} \\\n  -H "X-Team-ID: \${TEAM_ID:?}"`
+export const curlFollow = (link: ServerLink, session = '$SID') =>
+  `curl -sS --fail-with-body "${link.base}/api/sessions/${session}/wait?since_cursor=\${CURSOR:-0}"${header(link)} \\\n  -H "X-Team-ID: \${TEAM_ID:?}"`
 
-export const curlPost = (link: ServerLink) =>
-  `curl -sS --fail-with-body ${link.base}/api/sessions/$SESSION/messages${header(link)} \\\n  -H "X-Team-ID: \${TEAM_ID:?}" \\\n  -d 'Hello from the shell'`
+export const curlPost = (link: ServerLink, session = '$SID') =>
+  `curl -sS --fail-with-body ${link.base}/api/sessions/${session}/messages${header(link)} \\\n  -H "X-Team-ID: \${TEAM_ID:?}" \\\n  -d 'Hello from the shell'`
 
 export const invitation = ({ base }: ServerLink, session: string) =>
   `Read ${base}/AGENTS.md and join the Parley session ${session} as "<your team's name>". Follow it until it is concluded.`

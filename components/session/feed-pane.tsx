@@ -7,7 +7,7 @@ import { Listening } from './roster.tsx'
 import type { SessionView } from './session-view.ts'
 import { LoopStrip, WakesStrip } from './warning-strip.tsx'
 import { Snippet } from '../parts/snippet.tsx'
-import { claude, invitation } from '../parts/snippets.ts'
+import { connecting, invitation } from '../parts/snippets.ts'
 import { moment } from '../parts/time.ts'
 import { Empty } from '../ui/empty.tsx'
 
@@ -166,7 +166,7 @@ const NothingYet = ({ session, link }: { session: SessionView; link: ServerLink 
             <>
               Connect a second team and tell it to join.
               <div className="mx-auto mt-4 grid max-w-md gap-2">
-                <Snippet label="In the agent's project" code={claude(link)} />
+                <Snippet {...connecting(link)} />
                 <Snippet label="To the agent" code={invitation(link, session.id)} text />
               </div>
             </>

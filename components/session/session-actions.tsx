@@ -62,7 +62,7 @@ export const SessionActions = ({ sessionId, person, agent = false }: Props) => {
             {mayAct && (
               <>
                 <Item icon="bell" label="Be told when you are needed" href="/settings#notifications" />
-                <Item icon="key" label="Share with people outside…" href={`${at}/share`} />
+                <Item icon="key" label="Share, or invite an agent…" href={`${at}/share`} />
                 <Item icon="pencil" label="Change title or description…" {...inDialog(`${at}/edit`)} when="concluded:hidden" />
                 <Item icon="users" label="Name the convener…" {...inDialog(`${at}/convener`)} when="concluded:hidden" />
                 {agent && <AgentItems at={at} />}

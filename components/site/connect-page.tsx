@@ -80,7 +80,7 @@ export const ConnectPage = ({ frame, link, program, session }: Props) => {
           </Step>
         )}
         {open ? (
-          <Invitation session={open} link={link} />
+          <Join session={open} link={link} mayInvite={frame.person?.role === 'person'} />
         ) : (
           <Step title="2. Tell it what to do" about="The first team convenes; it tells you the session's id, which the others need.">
             <Snippet label="To the first" code={convene(link)} text />
@@ -88,14 +88,17 @@ export const ConnectPage = ({ frame, link, program, session }: Props) => {
             <Instructions />
           </Step>
         )}
-        <Step title="Without MCP" about="Everything works with curl as well. The first answer contains session_id and team_id.">
+        <Step
+          title="Without MCP"
+          about="Everything works with curl as well. The first answer has session_id (SID below) and team_id (TEAM_ID)."
+        >
           {open ? (
             <Snippet label="Join" code={curlJoin(link, open.id)} className={WIDE} />
           ) : (
             <Snippet label="Convene" code={curlCreate(link)} className={WIDE} />
           )}
-          <Snippet label="Post" code={curlPost(link)} className={WIDE} />
-          <Snippet label="Follow: answers when something happens" code={curlFollow(link)} className={WIDE} />
+          <Snippet label="Post" code={curlPost(link, session?.id)} className={WIDE} />
+          <Snippet label="Follow: answers when something happens" code={curlFollow(link, session?.id)} className={WIDE} />
           <p className="text-[13px] text-muted-foreground lg:col-span-2">
             Every call is described in{' '}
             <a href="/api/openapi.json" className="text-foreground underline underline-offset-2">
@@ -123,7 +126,8 @@ const Clients = ({ link, program }: Pick<Props, 'link' | 'program'>) => (
       className={WIDE}
     />
     <p className="text-[13px] text-muted-foreground lg:col-span-2">
-      This is the link to give in place of the one above, in quotes on a command line.
+      Give this link in place of the one in the commands above, in quotes; to <code className="font-mono text-[12.5px]">connect</code> as{' '}
+      <code className="font-mono text-[12.5px]">--hub 'LINK'</code>.
     </p>
     <p className="text-[13px] text-muted-foreground lg:col-span-2">
       Claude Code (2.1.330) has create, join, wait and post at hand from the start, and finds any other tool by its name or purpose. Codex
@@ -144,14 +148,23 @@ const Connecting = ({ program }: { program: string }) => (
   </>
 )
 
-const Invitation = ({ session, link }: { session: Invited; link: ServerLink }) => (
-  <Card aria-label="Invitation" className="border-brand/40">
+const Join = ({ session, link, mayInvite }: { session: Invited; link: ServerLink; mayInvite: boolean }) => (
+  <Card aria-label="Join" className="border-brand/40">
     <CardHeader>
-      <CardTitle className="wrap-anywhere">2. Invite agents to “{escapeInvisible(session.title)}”</CardTitle>
+      <CardTitle className="wrap-anywhere">2. Ask agents to join “{escapeInvisible(session.title)}”</CardTitle>
       <CardDescription>Paste this to an agent; each team takes its own name. One that can only run curl needs no step 1.</CardDescription>
     </CardHeader>
     <CardContent className={SNIPPETS}>
       <Snippet label="To the agent" code={invitation(link, session.id)} text className={WIDE} />
+      {link.token && mayInvite && (
+        <p className="text-[13px] text-muted-foreground lg:col-span-2">
+          An agent without the access token joins by an invitation:{' '}
+          <a href={`/sessions/${session.id}/share`} className="text-foreground underline underline-offset-2">
+            make one
+          </a>
+          .
+        </p>
+      )}
       <Instructions />
       <OpenSession id={session.id} />
     </CardContent>

@@ -10,7 +10,7 @@ import { SessionRow, type SessionSummary } from './session-row.tsx'
 import { SessionSearch, type Filter } from '../session/session-search.tsx'
 import { Shell, type Frame } from './shell.tsx'
 import { Snippet } from '../parts/snippet.tsx'
-import { claude, curlCreate } from '../parts/snippets.ts'
+import { connecting, curlCreate } from '../parts/snippets.ts'
 import { Alert } from '../ui/alert.tsx'
 import { LinkButton } from '../ui/button.tsx'
 import { Empty } from '../ui/empty.tsx'
@@ -190,14 +190,14 @@ const NothingFound = ({ search, filter }: { search: string; filter: Filter }) =>
 const NoSessions = ({ link }: { link: ServerLink }) => (
   <div className="mt-5 rounded-lg border bg-card shadow-xs">
     <Empty icon={<Icon name="users" />} title="No session yet">
-      Give an agent the link and ask it to create a session, or open one yourself.
+      Connect an agent and ask it to create a session, or open one yourself.
       <div className="mx-auto mt-5 grid max-w-2xl gap-3">
-        <Snippet label="Claude CLI" code={claude(link)} />
+        <Snippet {...connecting(link)} />
         <Snippet label="curl" code={curlCreate(link)} />
       </div>
       <p className="mt-4">
         <a href="/connect" className="text-foreground underline underline-offset-2">
-          Codex, Gemini, opencode and others
+          By hand, and other clients
         </a>
       </p>
     </Empty>

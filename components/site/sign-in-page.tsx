@@ -59,7 +59,8 @@ export const SignInPage = ({ frame, next, name, problem, reading, chosen }: Prop
             </>
           ) : (
             <>
-              The key was printed as a link at the first start. <code className="font-mono">bun run operator-key</code> makes a new one.
+              The key was printed as a link at the first start. <code className="font-mono">bun run operator-key</code> makes a new one, and
+              signs everybody out.
             </>
           )}
         </p>

@@ -185,8 +185,8 @@ describe('with the keyboard alone', () => {
       await press(page, 'Tab')
       await page.keyboard.type('By tonight.')
       await press(page, 'Tab', 'Enter')
-      await page.getByText('Invite agents to “Ship <the> parser”').waitFor()
-      const text = (await page.getByRole('region', { name: 'Invitation' }).locator('pre').textContent())!
+      await page.getByText('Ask agents to join “Ship <the> parser”').waitFor()
+      const text = (await page.getByRole('region', { name: 'Join' }).locator('pre').textContent())!
       const id = new URL(page.url()).searchParams.get('session')!
       expect(text).toContain(id)
       expect(text).toContain(`${parley.url}/AGENTS.md`)
@@ -231,7 +231,7 @@ for (const script of [true, false]) {
       await page.goto(at)
       expect(await page.getByRole('link', { name: 'Connect agent' }).count()).toBe(0)
       await page.goto(`/connect?session=${id}`)
-      expect(await page.getByRole('region', { name: 'Invitation' }).count()).toBe(0)
+      expect(await page.getByRole('region', { name: 'Join' }).count()).toBe(0)
       await page.getByRole('link', { name: 'Resume', exact: true }).click()
       expect(await page.getByRole('textbox', { name: 'Title' }).inputValue()).toBe('Shipping it all')
       await page.getByRole('button', { name: 'Open the session' }).click()
@@ -447,7 +447,7 @@ test('on a phone everything one can do lies in one menu', () =>
       'Turns',
       'The document’s history',
       'Be told when you are needed',
-      'Share with people outside',
+      'Share, or invite an agent',
       'Change title or description',
       'Name the convener',
       'Conclude',

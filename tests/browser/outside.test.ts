@@ -23,7 +23,7 @@ test('a link shows the session to somebody outside, live, and nothing else; take
   await using({}, async (page, complaints) => {
     await asRobin(page, at)
     await page.getByRole('button', { name: 'More actions' }).click()
-    await page.getByRole('link', { name: 'Share with people outside' }).click()
+    await page.getByRole('link', { name: 'Share, or invite an agent' }).click()
     await page.getByRole('button', { name: 'Make a link' }).click()
     const url = (await page.locator('figure pre').innerText()).trim()
     await using(MOBILE, async (outside, wrong) => {

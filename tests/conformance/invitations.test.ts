@@ -1,5 +1,9 @@
 // Invitations: who makes them, what the code and the team_id that came of it let pass, how many join, and how one ends.
 import { describe, expect } from 'bun:test'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from '../support/foreign.ts'
 import { bearer, keyOf } from '../support/keys.ts'
 import {
@@ -319,10 +323,19 @@ onOneEngine((parley) => {
       expect(guide).toContain(`SID=${id}`)
       expect(guide).toContain('## The loop')
       expect(guide).not.toContain('THE_ID_YOU_WERE_GIVEN')
-      const line = /^curl .*\/join"$/m.exec(guide)![0]
+      const line = /^curl .*\/join" > session\.json .*$/m.exec(guide)![0]
       expect(line).toContain(`X-Invite: ${code}`)
       const { path, sending } = restRequest('join_session', { session_id: id, team_name: 'Bea' }, { headers: { 'x-invite': code } })
-      expect((await served.send(path, sending)).status).toBe(200)
+      const joined = await served.send(path, sending)
+      expect(joined.status).toBe(200)
+      const answer = await joined.text()
+      const keeping = /^TEAM_ID=.*$/m.exec(guide)![0].replace('session.json', '"$0"') // as the shell would keep it
+      const file = join(mkdtempSync(join(tmpdir(), 'parley-invited-')), 'session.json')
+      writeFileSync(file, answer)
+      const kept = spawnSync('/bin/sh', ['-c', `${keeping}; printf %s "$TEAM_ID"`, file], { encoding: 'utf8' }).stdout
+      expect(kept).toBe(JSON.parse(answer).team_id)
+      const caughtUp = await served.send(`/api/sessions/${id}/catch-up`, { headers: { 'x-team-id': kept } })
+      expect(caughtUp.status).toBe(200)
       await served.close()
     })
 

@@ -1,5 +1,5 @@
 // The disk of Postgres fills up while teams post: who posts is told to try again and nothing is half written, and when there is space again
-// the same calls pass [R17]. Its disk is a small one in memory, which takes the right to mount.
+// the same calls pass. Its disk is a small one in memory, which takes the right to mount.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
 import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

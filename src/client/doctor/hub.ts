@@ -31,7 +31,9 @@ const reached = ({ link, token }: Hub, answer: HubAnswer, ms: number, version: s
   return [
     good(`The hub is reached ${from} in ${ms} ms.`),
     ...(isUnguarded(link) ? [note(PLAIN)] : []),
-    ...(config.link === link ? [] : [note(`The hub names ${config.link} as its link now: connect to that one, in case this one goes.`)]),
+    ...(baseOfLink(config.link) === baseOfLink(link)
+      ? []
+      : [note(`The hub names ${config.link} as its link now: connect to that one, in case this one goes.`)]),
     clock(answer),
     ...(config.program === undefined || config.program.endsWith(`/parley-${version}.tgz`)
       ? []

@@ -18,7 +18,7 @@ export const listSessions = op({
   searchHint: 'list sessions and their agents',
   example: { status: 'running' },
   input: z.strictObject({
-    status: agentStatus.optional().describe("Their agents'."),
+    status: agentStatus.optional().describe('What their agents do.'),
     include_archived: z.boolean().default(false),
     limit: listLimit,
     cursor: listCursor,

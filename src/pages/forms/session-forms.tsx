@@ -55,7 +55,7 @@ const invite = ({ session_id }: Record<string, unknown>) => `/connect?session=${
 const FORMS = {
   new: {
     title: 'New session',
-    about: 'Say what it is for. Next you get an invitation to paste to your agents; the first one that joins is to conclude it.',
+    about: 'Say what it is for. Next you get the line to paste to your agents; the first one that joins is to conclude it.',
     submit: 'Open the session',
     operation: startSession,
     fields: SessionFields,

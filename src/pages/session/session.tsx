@@ -8,7 +8,7 @@ import type { Services } from '../../process/services.ts'
 import { roster, type RosterRow } from '../../stores/members.ts'
 import { sessionsWithDocs, activityOf } from '../../stores/live-state.ts'
 import type { Http } from '../../doors/http/http.ts'
-import { serverLink } from '../../doors/http/origin.ts'
+import { linkOnPages } from '../site/connect.tsx'
 import { numberIn } from '../../doors/http/query.ts'
 import { readSides } from '../board/sides.ts'
 import { frameOf, isGuest, page, seeOther, streamedPage, type Site } from '../respond.tsx'
@@ -45,7 +45,7 @@ const sessionWith = async (c: Http, site: Site, all: boolean, aside?: AsideName)
   const answers = await answeredQuestion(database, id, { sequence: numberIn(c, 'answer') })
   const side = aside && (await sideView(c, site, row.session, aside))
   const composer = { idempotencyKey: crypto.randomUUID(), answers }
-  const shown = <SessionPage frame={frameOf(c, site)} session={view} side={side} link={serverLink(c, services)} composer={composer} />
+  const shown = <SessionPage frame={frameOf(c, site)} session={view} side={side} link={linkOnPages(c, site)} composer={composer} />
   return all ? streamedPage(c, wholeFeed(feed, row, guest, `<!doctype html>${renderToStaticMarkup(shown)}`)) : page(c, shown)
 }
 

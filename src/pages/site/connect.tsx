@@ -1,5 +1,6 @@
 import { ConnectPage } from '../../../components/site/connect-page.tsx'
 import { existingSession } from '../../rooms/preconditions.ts'
+import type { ServerLink } from '../../core/server-link.ts'
 import type { Http } from '../../doors/http/http.ts'
 import { baseUrl, serverLink } from '../../doors/http/origin.ts'
 import { programPath } from '../../doors/rest/client-package.ts'
@@ -14,6 +15,9 @@ export const connectPage = async (c: Http, site: Site): Promise<Response> => {
   const frame = frameOf(c, site)
   return page(c, <ConnectPage frame={frame} link={serverLink(c, services)} program={programUrl(c, site)} session={invited} />)
 }
+
+/** How this server is reached, with the client program. */
+export const linkOnPages = (c: Http, site: Site): ServerLink => ({ ...serverLink(c, site.services), program: programUrl(c, site) })
 
 /** Where the client program is, for the line that connects; undefined where this server has none. */
 export const programUrl = (c: Http, { services, program }: Site): string | undefined =>

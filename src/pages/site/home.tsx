@@ -21,7 +21,7 @@ import { listSessions, titlesOf, type SessionFilter, type Session } from '../../
 import { actorOf } from '../../doors/http/cookies.ts'
 import type { Http } from '../../doors/http/http.ts'
 import { partial } from '../live/partial.ts'
-import { serverLink } from '../../doors/http/origin.ts'
+import { linkOnPages } from './connect.tsx'
 import { htmlResponse, frameOf, page, type Site } from '../respond.tsx'
 import { searchForPage, problemText } from '../search/search.tsx'
 import { familiesOf } from '../agents/family.ts'
@@ -68,7 +68,7 @@ export const homePage = async (c: Http, site: Site): Promise<Response> => {
   const listed = [...first, ...others]
   const sessions = (await summaries(site, listed.slice(0, SHOWN), needing)).map((session) => withMatch(session, matches.get(session.id)))
   const more = listed.length > SHOWN
-  const overview = { counts, sessions, more, search, filter, found, problem, link: serverLink(c, services) }
+  const overview = { counts, sessions, more, search, filter, found, problem, link: linkOnPages(c, site) }
   if (c.req.query('part') === 'live') {
     const refreshed = [
       ['#figures', <Figures {...overview} />],

@@ -10,6 +10,7 @@ import { redacted } from '../../core/text/text.ts'
 import { actingPersonOf, personOf } from '../../doors/http/cookies.ts'
 import type { Http } from '../../doors/http/http.ts'
 import { serverLink } from '../../doors/http/origin.ts'
+import { withToolsets } from '../../../components/parts/snippets.ts'
 import { pageOf, readCursor } from '../../operations/list-cursor.ts'
 import { keysInForce } from '../../process/keys-in-force.ts'
 import { endSignIn } from '../../process/sign-ins.ts'
@@ -82,10 +83,10 @@ const useOf = (c: Http, site: Site, key: string, scope: string): MadeKey['use'] 
   const { url } = serverLink(c, site.services)
   if (scope === 'run') return { label: 'In a checkout of the repository', line: runnerCommand(c, site, key) }
   if (scope === 'sess') return { label: 'With each call', line: `Authorization: Bearer ${key}` }
-  const toolset = scope === 'read' ? '/history' : ''
+  const link = withToolsets(url, scope === 'read' ? 'history' : 'rooms,control')
   return {
     label: 'Claude CLI',
-    line: `claude mcp add --transport http parley ${url}${toolset} --header "Authorization: Bearer ${key}"`,
+    line: `claude mcp add --transport http parley "${link}" --header "Authorization: Bearer ${key}"`,
   }
 }
 

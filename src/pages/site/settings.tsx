@@ -190,7 +190,7 @@ const GROUPS: { id: string; title: string; about: string; names: VariableName[] 
     id: 'notifications',
     title: 'Notifications',
     about:
-      'How people are told that they are needed: by teams that repeat themselves, lost their convener or ask a question, and when a session is concluded.',
+      'How people are told that they are needed: when an agent asks for permission, a team asks or proposes something, teams repeat themselves, lost their convener or are woken no more, and when a session is concluded.',
     names: ['NOTIFY_URL'],
   },
   {
