@@ -1,5 +1,5 @@
 // `bun run backup` and `bun run restore`, and pg_dump and pg_restore as README has them: one file, written while the server takes posts, from
-// which a database of its own is made.
+// which a database of its own is made. And `bun run purge`, which takes from the database of a server that runs.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { execFile } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
@@ -150,6 +150,21 @@ test.each([
   },
   180_000,
 )
+
+test('a session is purged beside the server with --yes, and not without: its page and its teams are gone at once, others stay', async () => {
+  const gone = await openRoom(live.url)
+  expect((await post(gone, 'Forget this.')).status).toBe(200)
+  const purge = (...words: string[]) => runServer(['purge', gone.session, ...words], { DATA_DIR: live.folder })
+  const page = (session: string) => fetch(`${live.url}/sessions/${session}`).then(({ status }) => status)
+  const stays = await readFeed(room)
+
+  expect(await purge()).toMatchObject({ code: 0, output: expect.stringContaining('deleted nothing') })
+  expect([await page(gone.session), textsOf(await readFeed(gone))]).toEqual([200, ['Forget this.']])
+
+  expect(await purge('--yes')).toMatchObject({ code: 0, output: expect.stringContaining('Purged 1 session(s)') })
+  expect([await page(gone.session), (await wait(gone, 0)).status, (await post(gone, 'Is it?')).status]).toEqual([404, 401, 401])
+  expect([await page(room.session), await readFeed(room)]).toEqual([200, stays])
+}, 180_000)
 
 test('each wrong use is told what to do', async () => {
   const postgres = { DATABASE_URL: 'postgres://parley@127.0.0.1:1/parley' }
