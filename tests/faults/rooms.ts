@@ -147,6 +147,17 @@ export interface Frame {
   id?: string
   event?: string
   data?: string
+  retry?: string
+}
+
+/** One block of a stream of events: what stands between two empty lines. */
+export const frameOf = (block: string): Frame => {
+  const frame: Frame = {}
+  for (const line of block.split('\n')) {
+    const [, field, value] = /^(id|event|data|retry): (.*)$/s.exec(line) ?? []
+    if (field) frame[field as keyof Frame] = value!
+  }
+  return frame
 }
 
 export async function* frames(body: ReadableStream<Uint8Array>): AsyncGenerator<Frame> {
@@ -156,14 +167,7 @@ export async function* frames(body: ReadableStream<Uint8Array>): AsyncGenerator<
     rest += decoder.decode(chunk, { stream: true })
     const blocks = rest.split('\n\n')
     rest = blocks.pop()!
-    for (const block of blocks) {
-      const frame: Frame = {}
-      for (const line of block.split('\n')) {
-        const [, field, value] = /^(id|event|data): (.*)$/s.exec(line) ?? []
-        if (field) frame[field as keyof Frame] = value!
-      }
-      yield frame
-    }
+    for (const block of blocks) yield frameOf(block)
   }
 }
 

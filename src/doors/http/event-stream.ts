@@ -11,6 +11,13 @@ export const SSE_HEADERS = {
   ...GUARDED,
 }
 
+const SOONEST_MS = 500
+const LATEST_MS = 1_500
+
+/** The line that says after how long a reader that lost its stream comes back. Each is told another time: all who lost theirs together do not
+ *  come in one moment. */
+export const retryField = (): string => `retry: ${Math.round(SOONEST_MS + Math.random() * (LATEST_MS - SOONEST_MS))}\n`
+
 /** A stream of one answer that is not there yet: a comment at once, `beat()` every `everyMs` so that no proxy closes a quiet connection,
  *  then the answer. `cancelled` is called when the reader hangs up. */
 export const whileAwaited = (answer: Promise<string>, beat: () => string, everyMs: number, cancelled?: () => void): Response => {

@@ -25,7 +25,8 @@ const STREAM = {
   ],
   responses: {
     200: {
-      description: 'each `data:` is an Event; `event: closed` after the last one of a closed session, `event: bye` when the server stops',
+      description:
+        'each `data:` is an Event; `event: closed` after the last one of a closed session, `event: bye` when the server stops, with `retry`, the milliseconds after which to come back',
       content: { 'text/event-stream': { schema: { type: 'string' } } },
     },
     204: { description: 'resumed at the end of a closed session: no more events will come' },

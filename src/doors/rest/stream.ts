@@ -6,7 +6,7 @@ import { LogReader } from '../../log/log-reader.ts'
 import { refuseBeyondEnd, existingSession } from '../../rooms/preconditions.ts'
 import type { Services } from '../../process/services.ts'
 import { closedBy, type Event } from '../../stores/events.ts'
-import { openStream, SSE_HEADERS } from '../http/event-stream.ts'
+import { openStream, retryField, SSE_HEADERS } from '../http/event-stream.ts'
 import { howToRead, mayReadSession } from '../http/guards.ts'
 import type { Env, Http } from '../http/http.ts'
 import { refuseUnknown, wholeNumber } from '../http/query.ts'
@@ -14,7 +14,6 @@ import { whileReadable } from '../http/revocable-stream.ts'
 import { methodNotAllowed } from './routes.ts'
 
 const PING_MS = 15_000
-const RETRY_MS = 1_000
 
 export const streamRoute = (services: Services) =>
   new Hono<Env>().get(PATH, streamSession(services)).all(PATH, () => methodNotAllowed(['GET']))
@@ -70,7 +69,7 @@ const frames = (services: Services, reader: LogReader, session: { closed: boolea
     reader.close()
   }
   return new ReadableStream<Uint8Array>({
-    start: (controller) => controller.enqueue(encoder.encode(`retry: ${RETRY_MS}\n: following\n\n`)),
+    start: (controller) => controller.enqueue(encoder.encode(`${retryField()}: following\n\n`)),
     async pull(controller) {
       try {
         if (closed && !behind) return finish(controller, 'event: closed\ndata: {}\n\n')
@@ -78,7 +77,7 @@ const frames = (services: Services, reader: LogReader, session: { closed: boolea
         closed = closedBy(events) ?? closed
         behind = hasMore
         if (gone.signal.aborted) return
-        if (services.stopping.aborted && events.length === 0) return finish(controller, 'event: bye\ndata: {}\n\n')
+        if (services.stopping.aborted && events.length === 0) return finish(controller, `event: bye\n${retryField()}data: {}\n\n`)
         controller.enqueue(encoder.encode(events.length > 0 ? events.map(frame).join('') : ': still here\n\n'))
       } catch (error) {
         end()

@@ -8,7 +8,7 @@ import { waitingProposals, waitingRequests } from '../../stores/records/waiting.
 import { requestsOf } from '../../stores/control/watched.ts'
 import { cardAnchor, permissionView } from '../agents/permission-view.ts'
 import { MOST_WAITING, readNeedy, todaysBegin } from './inbox-waiting.ts'
-import { HELLO, handOver, namedEvent, nothingAhead, PING, PING_MS, type Bytes, type Controller } from '../live/protocol.ts'
+import { hello, handOver, namedEvent, nothingAhead, PING, PING_MS, type Bytes, type Controller } from '../live/protocol.ts'
 import { inboxFragments, personalFragments } from './inbox-fragments.tsx'
 import { INBOX, type Waiting } from './waiting.ts'
 
@@ -107,7 +107,7 @@ export const createInboxHub = (services: Services, waiting: Waiting) => {
           start(controller) {
             mine = controller
             pages.set(controller, { person, onEnd })
-            controller.enqueue(HELLO)
+            controller.enqueue(hello())
             if (told !== '') controller.enqueue(namedEvent('waiting', told))
             const before = shown.get(person)
             if (before) controller.enqueue(namedEvent('html', Object.values(before).join('')))

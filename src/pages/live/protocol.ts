@@ -1,4 +1,5 @@
 // How an open page is told what is new: server-sent events, the same for a session's page and for the inbox.
+import { retryField } from '../../doors/http/event-stream.ts'
 import type { Services } from '../../process/services.ts'
 
 export type Bytes = Uint8Array<ArrayBuffer>
@@ -14,8 +15,8 @@ export const frame = (id: string, html: string): Bytes => encoder.encode(`id: ${
 
 export const namedEvent = (name: string, data: string): Bytes => encoder.encode(`event: ${name}\n${dataOf(data)}`)
 
-const RETRY_MS = 1_000
-export const HELLO = encoder.encode(`retry: ${RETRY_MS}\n: following\n\n`)
+/** What each stream begins with. */
+export const hello = (): Bytes => encoder.encode(`${retryField()}: following\n\n`)
 /** A named event, not a comment: scripts see no comments, and the page must know that the line still holds. */
 export const PING = encoder.encode('event: ping\ndata:\n\n')
 /** A page hears something after so long. */

@@ -1,7 +1,7 @@
 // One open page's stream. At first it catches up, as fast as its socket takes the rows; then its session's hub pushes what all viewers get.
 import { pause } from '../../core/runtime/pause.ts'
 import type { Hub } from './hub.ts'
-import { CLOSED, handOver, HELLO, nothingAhead, type Bytes, type Controller } from './protocol.ts'
+import { CLOSED, handOver, hello, nothingAhead, type Bytes, type Controller } from './protocol.ts'
 
 const CHECK_AGAIN_MS = 20
 
@@ -25,7 +25,7 @@ export class Viewer {
       {
         start: (controller) => {
           this.#controller = controller
-          controller.enqueue(HELLO)
+          controller.enqueue(hello())
         },
         pull: () => (this.#live || this.#ended ? undefined : this.#catchUp()),
         cancel: () => this.#over(),
