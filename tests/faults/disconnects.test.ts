@@ -1,17 +1,44 @@
 // A client that goes away ends its wait at once, through whichever door it came.
 //   FULL=1 bun test tests/faults/disconnects.test.ts    25 times as many, 10,000 in all
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import postgres from 'postgres'
 import { startServer, type TestServer } from '../support/server.ts'
-import { gauge, numbers, openRoom, until, type Room } from './rooms.ts'
+import { databaseOf } from './engines.ts'
+import { call, gauge, numbers, openRoom, until, type Room } from './rooms.ts'
 import { dial, requestText } from './sockets.ts'
 import { whileBusy } from '../support/cpu.ts'
 import { FULL } from '../support/full.ts'
 
+const IDLE_AFTER_S = 2
+const CONNECTIONS = 17 // of an instance: the pool's, and the one that listens
+
 let server: TestServer
+let admin: postgres.Sql
+let drop: () => Promise<void>
 beforeAll(async () => {
-  server = await startServer()
+  const database = await databaseOf('postgres')
+  drop = database.drop
+  admin = postgres(database.environment.DATABASE_URL!, { max: 1, onnotice() {} })
+  server = await startServer({ ...database.environment, IDLE_AFTER: String(IDLE_AFTER_S) })
 }, 180_000)
-afterAll(() => server?.remove())
+afterAll(async () => {
+  await server?.remove()
+  await admin?.end()
+  await drop?.()
+}, 60_000)
+
+/** The server's connections to its database, and how many of them somebody holds. */
+const connections = async () => {
+  const [row] = await admin<{ open: number; held: number }[]>`
+    select count(*)::int as open, count(*) filter (where state <> 'idle')::int as held
+    from pg_stat_activity where datname = current_database() and application_name = 'parley'`
+  return row!
+}
+
+const statusesIn = async (rooms: Room[]): Promise<string[]> => {
+  const asked = rooms.map(({ url, session, teams }) => call(url, 'GET', `/api/sessions/${session}/participants`, { team: teams[0]! }))
+  return (await Promise.all(asked)).flatMap(({ body }) => body.participants.map(({ status }: { status: string }) => status))
+}
 
 const LAST = 7 // eight teams joined, the convener without an event
 const BOTH = 'application/json, text/event-stream'
@@ -58,6 +85,8 @@ test.each(numbers(ROUNDS))(
       async () => (await gauge(server.url, 'waits_held')) === 300 && (await gauge(server.url, 'streams_open')) === 100,
     )
     expect(await gauge(server.url, 'waiters')).toBe(400)
+    await Bun.sleep(IDLE_AFTER_S * 1_000 + 500) // what was before the waits counts no more
+    expect(await statusesIn(rooms)).toEqual(seats.map(() => 'active'))
     for (const { socket } of [...waits, ...streams]) socket.destroy()
     const freed = await until('no waiter is left', 10_000, async () => (await gauge(server.url, 'waiters')) === 0)
     await until(
@@ -65,6 +94,13 @@ test.each(numbers(ROUNDS))(
       whileBusy(1_000),
       async () => (await gauge(server.url, 'waits_held')) + (await gauge(server.url, 'streams_open')) === 0,
     )
+    await until('no connection to the database is held', 10_000, async () => (await connections()).held === 0)
+    expect((await connections()).open).toBeLessThanOrEqual(CONNECTIONS)
+    // Well before the waits would have ended by themselves.
+    await until('no team is shown as active', 15_000, async () => {
+      await Bun.sleep(100)
+      return !(await statusesIn(rooms)).includes('active')
+    })
     console.log(`400 callers vanished: no waiter left after ${freed.toFixed(0)} ms`)
   },
   180_000,
