@@ -206,9 +206,9 @@ export const CONTROL: Mutant[] = [
     name: 'control: leases run while the server sleeps',
     breaks: 'a runner that could not call loses nothing',
     file: LEASE,
-    from: `if (wasAway(now - lookedAt)) answersSince = now`,
-    to: `if (wasAway(now - lookedAt)) answersSince = lookedAt`,
-    tests: control('leases'),
+    from: `if (answersSince === undefined || wasAway(now - lookedAt)) answersSince = now`,
+    to: `if (answersSince === undefined) answersSince = now`,
+    tests: ['tests/faults/database-clock.test.ts'],
   },
   {
     name: 'control: a runner that takes a place leaves the tasks of the former as they are',
