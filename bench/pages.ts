@@ -11,7 +11,7 @@ import { teamLookup } from '../src/pages/session/team-lookup.ts'
 import { windowOf } from '../src/pages/session/window.tsx'
 import { eventKindsOf } from '../src/core/events/event-kinds.ts'
 import { toolsets } from '../src/toolsets.ts'
-import { viewOf } from '../src/pages/session/session.tsx'
+import { sessionViewOf } from '../src/pages/session/session.tsx'
 import { existingSession } from '../src/rooms/preconditions.ts'
 import { roster } from '../src/stores/members.ts'
 import { sessionsWithDocs } from '../src/stores/live-state.ts'
@@ -59,7 +59,7 @@ async function rendering() {
     kinds: eventKindsOf(toolsets),
   }
   const [watched] = await sessionsWithDocs(services.database, [room.session_id], 30)
-  const view = await viewOf(services, watched!, teams, windowOf(feed, watched!))
+  const view = await sessionViewOf(services, watched!, teams, windowOf(feed, watched!))
   const newest = await stretchBefore(services.database, room.session_id, session.lastSequence + 1)
   const render = async () => {
     const html = await rowsOf(feed, newest)

@@ -9,7 +9,7 @@ import { FeedPane } from './feed-pane.tsx'
 import { Teams } from './roster.tsx'
 import { SessionActions } from './session-actions.tsx'
 import { SideMark, SidePanel, type SideView } from './side-panel.tsx'
-import { SideTabs, Tabs } from './side-tabs.tsx'
+import { SideTabs, PaneTabs } from './side-tabs.tsx'
 import type { SessionState, SessionView } from './session-view.ts'
 import { Shell, TO_CONTENT, type Frame, type Skip } from '../site/shell.tsx'
 import { Badge } from '../ui/badge.tsx'
@@ -38,7 +38,7 @@ export const SessionPage = ({ frame, session, link, side, composer }: Props) => 
       {side && <SideFiles />}
       <Head session={session} person={frame.person} />
       <Conclusion document={session.document} />
-      <Tabs session={session.id} side={side?.name ?? 'document'} counts={session.counts} version={session.document.version} />
+      <PaneTabs session={session.id} side={side?.name ?? 'document'} counts={session.counts} version={session.document.version} />
       <div className="panes flex min-h-0 flex-1 max-lg:min-h-72">
         <FeedPane session={session} link={link} composer={{ ...composer, sessionId: session.id, person: frame.person }} />
         <div id="side" className="flex min-h-0 min-w-0 flex-col lg:w-[44%] lg:shrink-0 not-on-document:max-lg:invisible">

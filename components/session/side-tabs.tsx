@@ -43,7 +43,7 @@ const Count = ({ name, counts }: { name: SideName; counts: SideCounts }) =>
 
 // For windows in which the panes do not fit side by side. Feed and document are on one page: their tabs are links to a pane, and session.css
 // shows the pane that the address names, and which tab is chosen: without script, and with the back button.
-export const Tabs = ({ session, side, counts, version }: Props & { version: number }) => {
+export const PaneTabs = ({ session, side, counts, version }: Props & { version: number }) => {
   const at = `/sessions/${session}`
   const here = side === 'document'
   return (

@@ -4,7 +4,7 @@ import { refuse } from '../core/errors.ts'
 import { teamOf, type Context } from '../operations/context.ts'
 import { CALLERS, named } from '../records/callers.ts'
 import { refuseUnless, roleOf } from '../records/who-may.ts'
-import { openSession } from '../rooms/preconditions.ts'
+import { writableSession } from '../rooms/preconditions.ts'
 import { op, sessionId } from '../rooms/schemas.ts'
 import { presentSince } from '../stores/members.ts'
 import { blockersOf, countsOf, isReady, readyOf, withRow, type Board } from '../stores/records/board.ts'
@@ -37,7 +37,7 @@ export const claimWork = op({
   output: z.object({ item: item.nullable(), counts }),
   refuses: ['session_closed', 'forbidden', 'not_found', 'conflict'],
   async run(context, { item_id, allow_overlap }) {
-    const session = openSession(context)
+    const session = writableSession(context)
     refuseUnless(roleOf(context.caller, session.convenerTeamId), 'claim work')
     const board = await lockedBoard(context, session)
     const row = item_id === undefined ? await best(context, board, allow_overlap) : itemOn(board, item_id)

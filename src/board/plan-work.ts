@@ -5,7 +5,7 @@ import { uuid7 } from '../core/ids.ts'
 import { teamOf, type Context } from '../operations/context.ts'
 import { CALLERS, handleOf, named } from '../records/callers.ts'
 import { refuseUnless, roleOf } from '../records/who-may.ts'
-import { openSession } from '../rooms/preconditions.ts'
+import { writableSession } from '../rooms/preconditions.ts'
 import { op, sessionId } from '../rooms/schemas.ts'
 import { blockersOf, type Board } from '../stores/records/board.ts'
 import { insertItems, type NewItem } from '../stores/records/items.ts'
@@ -45,7 +45,7 @@ export const planWork = op({
   output: z.object({ items: z.array(item) }),
   refuses: ['session_closed', 'forbidden', 'conflict'],
   async run(context, { items: given, claim }) {
-    const session = openSession(context)
+    const session = writableSession(context)
     const role = roleOf(context.caller, session.convenerTeamId)
     refuseUnless(role, 'plan work')
     if (claim) refuseUnless(role, 'claim work')

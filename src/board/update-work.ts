@@ -4,7 +4,7 @@ import { refuse } from '../core/errors.ts'
 import { CALLERS } from '../records/callers.ts'
 import { text } from '../records/schemas.ts'
 import { refuseUnless, roleOf } from '../records/who-may.ts'
-import { openSession } from '../rooms/preconditions.ts'
+import { writableSession } from '../rooms/preconditions.ts'
 import { op, sessionId } from '../rooms/schemas.ts'
 import { itemsById, renewClaim, setItem } from '../stores/records/items.ts'
 import { lockedBoard, itemOn } from './locked-board.ts'
@@ -40,7 +40,7 @@ export const updateWork = op({
   output: z.object({ item }),
   refuses: ['session_closed', 'forbidden', 'not_found', 'conflict'],
   async run(context, { session_id: _, item_id, status, ...edits }) {
-    const session = openSession(context)
+    const session = writableSession(context)
     const role = roleOf(context.caller, session.convenerTeamId)
     refuseUnless(role, 'plan work')
     if (status === undefined && Object.values(edits).every((value) => value === undefined))

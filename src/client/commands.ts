@@ -13,7 +13,7 @@ import { packageOf } from './package.ts'
 import { KINDS } from './runner/built-in.ts'
 import { isRunnerCall, runRunner } from './runner/run.ts'
 import { watchCodex } from './watch/codex.ts'
-import { guard } from './watch/guard.ts'
+import { guardEdit } from './watch/guard.ts'
 import { learn } from './watch/learn.ts'
 import { watch } from './watch/watch.ts'
 
@@ -93,7 +93,7 @@ const done = (work: Promise<void>): Promise<number> => work.then(() => 0)
 
 const runWatch = (machine: Machine, link: string, values: Values): Promise<number> => {
   if (values.learn) return done(learn(machine, link))
-  if (values.guard) return done(guard(machine, link))
+  if (values.guard) return done(guardEdit(machine, link))
   const wake = wakeOf(values)
   if (!values.codex) return watch(machine, { link, wakeFor: wake ?? 'all' })
   const connection = connectionsOf(machine.home).find((each) => sameConnection(each, { client: 'codex', link }))

@@ -19,7 +19,7 @@ export interface HubAnswer {
 /** Nothing answered, or not in JSON. */
 export class Unreachable extends Error {}
 
-interface Asking {
+interface AskOptions {
   token?: string | undefined
   team?: string
   withinMs: number
@@ -27,7 +27,7 @@ interface Asking {
 }
 
 /** GETs a path below a hub's base URL. Throws Unreachable. Follows no redirect: a credential goes to the hub alone. */
-export const askHub = async (base: string, path: string, { token, team, withinMs, signal }: Asking): Promise<HubAnswer> => {
+export const askHub = async (base: string, path: string, { token, team, withinMs, signal }: AskOptions): Promise<HubAnswer> => {
   const headers = { ...(token && { authorization: `Bearer ${token}` }), ...(team && { 'x-team-id': team }) }
   const signals = [AbortSignal.timeout(withinMs), ...(signal ? [signal] : [])]
   try {

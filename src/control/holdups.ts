@@ -5,7 +5,7 @@ import { holdupsOf, type AskedLeave, type Holdups } from '../stores/control/hold
 import { isFinal, type Task } from '../stores/control/tasks.ts'
 import type { asksPermission, held } from './schemas.ts'
 
-interface Shown {
+interface HoldupFields {
   held?: z.infer<typeof held>
   asks_permission?: z.infer<typeof asksPermission>
 }
@@ -15,10 +15,10 @@ export const readHoldups = ({ services, queries }: Pick<Context, 'services' | 'q
   holdupsOf(queries, ids, services.config.PERMISSION_WAIT)
 
 /** The fields of a session's answer: `held` while its agent is stopped, and the oldest permission request that is open in it. */
-export const ofSession = (found: Holdups | undefined): Shown => shown(found, found?.asked[0])
+export const ofSession = (found: Holdups | undefined): HoldupFields => shown(found, found?.asked[0])
 
 /** The same fields for a task of that session; none once the task has ended. */
-export const ofTask = (found: Holdups | undefined, { id, status }: Pick<Task, 'id' | 'status'>): Shown =>
+export const ofTask = (found: Holdups | undefined, { id, status }: Pick<Task, 'id' | 'status'>): HoldupFields =>
   isFinal(status)
     ? {}
     : shown(
@@ -26,7 +26,7 @@ export const ofTask = (found: Holdups | undefined, { id, status }: Pick<Task, 'i
         found?.asked.find(({ task_id }) => task_id === id),
       )
 
-const shown = (found: Holdups | undefined, asked: AskedLeave | undefined): Shown => ({
+const shown = (found: Holdups | undefined, asked: AskedLeave | undefined): HoldupFields => ({
   ...(found?.held && { held: found.held }),
   ...(asked && { asks_permission: asked }),
 })

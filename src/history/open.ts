@@ -6,12 +6,12 @@ import type { Context } from '../operations/context.ts'
 import {
   eventsBeside,
   eventsOfTurn,
-  eventById,
+  historyEvent,
   sessionsBeside,
   quotedEvents,
   eventGroupsOf,
   sessionsByIds,
-  type EventRow,
+  type HistoryRow,
   type SessionRow,
 } from '../stores/history.ts'
 import { eventRef, parseRef, sessionRef, turnRef, type Ref } from './ids.ts'
@@ -112,7 +112,7 @@ const openTurn = async ({ queries }: Context, session: SessionRow, ordinal: numb
 }
 
 const openEvent = async ({ queries }: Context, id: string): Promise<OpenResult | undefined> => {
-  const event = await eventById(queries, id)
+  const event = await historyEvent(queries, id)
   if (!event) return undefined
   const [[session], runs, beside] = await Promise.all([
     sessionsByIds(queries, [event.session_id]),
@@ -147,7 +147,7 @@ const openEvent = async ({ queries }: Context, id: string): Promise<OpenResult |
   return { data, target: 200 }
 }
 
-const eventFacts = (turn: TurnFacts, event: EventRow) => ({
+const eventFacts = (turn: TurnFacts, event: HistoryRow) => ({
   ordinal: event.ordinal,
   type: eventTypeOf(event.type, event.author),
   timestamp: event.at,
@@ -155,7 +155,7 @@ const eventFacts = (turn: TurnFacts, event: EventRow) => ({
 })
 
 // The whole text, and beside it the parts of a tool call or response.
-const contentOf = (event: EventRow) => {
+const contentOf = (event: HistoryRow) => {
   const { type, tool_name, content } = event
   const whole = { text: contentText(event), truncated: false }
   if (type === 'tool_call') return { format: 'tool_call', tool_name, arguments: content.arguments ?? null, ...whole }

@@ -5,7 +5,7 @@ import { refuse } from '../core/errors.ts'
 import { secondsSince } from '../core/runtime/metrics.ts'
 import { eventTypeNumber, eventTypeOf, EVENT_TYPES, SEARCHABLE, SEARCHED_BY_DEFAULT, type EventType } from '../core/events/event-types.ts'
 import type { Context } from '../operations/context.ts'
-import { eventsAt, eventGroupsOf, sessionsByIds, type EventRow, type SessionRow } from '../stores/history.ts'
+import { eventsAt, eventGroupsOf, sessionsByIds, type HistoryRow, type SessionRow } from '../stores/history.ts'
 import type { Scope } from '../search/scope.ts'
 import { findEvents, parseQuery, type ScoredEvent, type ParsedQuery } from '../search/ranking.ts'
 import { matchingSessions, withoutSessionTerms, mergeSessions } from './session-hits.ts'
@@ -152,7 +152,7 @@ export const hitsOf = async ({ queries }: Context, found: ScoredEvent[], parsed:
   })
 }
 
-const hitOf = (rank: number, score: number, event: EventRow, turn: TurnFacts, session: SessionRow, terms: string[]) => {
+const hitOf = (rank: number, score: number, event: HistoryRow, turn: TurnFacts, session: SessionRow, terms: string[]) => {
   const open = { event_id: eventRef(event.id), turn_id: turnRef(session.id, turn.ordinal), session_id: sessionRef(session.id) }
   return {
     rank,

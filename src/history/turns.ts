@@ -1,7 +1,7 @@
 // Derives a turn from its events: its prompt, its answer, its end, the tools it called. A turn is no row of the database.
 import { eventTypeOf } from '../core/events/event-types.ts'
 import { excerpt, shortened, textOf, type Short } from '../core/events/event-text.ts'
-import type { EventRow, EventPosition, QuotedEvent, EventGroup, SessionRow } from '../stores/history.ts'
+import type { HistoryRow, EventPosition, QuotedEvent, EventGroup, SessionRow } from '../stores/history.ts'
 import { eventRef, turnRef } from './ids.ts'
 
 export interface TurnFacts {
@@ -101,4 +101,4 @@ export const contentText = ({ type, author, content, tool_name }: QuotedEvent) =
 export const shortOf = (row: QuotedEvent, terms: string[] = []): Short =>
   terms.length > 0 ? excerpt(contentText(row), terms, row.cut) : shortened(contentText(row), row.cut)
 
-export const isTerminal = (turn: TurnFacts, { sequence, terminal }: EventRow) => terminal === true || sequence === turn.terminal
+export const isTerminal = (turn: TurnFacts, { sequence, terminal }: HistoryRow) => terminal === true || sequence === turn.terminal

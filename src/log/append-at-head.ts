@@ -44,7 +44,7 @@ interface Log {
   end: Head
 }
 
-interface Post {
+interface NumberedPost {
   draft: Draft
   log: Log
   at: Head
@@ -64,16 +64,16 @@ const logsOf = (drafts: readonly Draft[], heads: LogHeads): Map<string, Log> => 
   return new Map(sorted.map(([session, head], i) => [session, { place: i + 1, from: head, end: head }]))
 }
 
-const numbered = (draft: Draft, log: Log | undefined): Post | undefined => {
+const numbered = (draft: Draft, log: Log | undefined): NumberedPost | undefined => {
   if (!log) return undefined
   log.end = numberAfter(log.end, draft)
   return { draft, log, at: log.end, id: uuid7(), content: JSON.stringify(draft.content) }
 }
 
-const paramsOf = (logs: Map<string, Log>, posts: Post[]): unknown[] => {
+const paramsOf = (logs: Map<string, Log>, posts: NumberedPost[]): unknown[] => {
   const ends = [...logs.values()]
   const { placeOf, posters } = postersOf(posts)
-  const sparse = (of: (post: Post) => string | boolean | undefined) =>
+  const sparse = (of: (post: NumberedPost) => string | boolean | undefined) =>
     posts.some((post) => of(post) !== undefined) ? pgArray(posts.map(of)) : null
   return [
     plainArray([...logs.keys()]),
@@ -100,9 +100,9 @@ const paramsOf = (logs: Map<string, Log>, posts: Post[]): unknown[] => {
 }
 
 /** The distinct posters of the batch (author and type), so that their names are sent once; `placeOf` has each post's poster, from 1. */
-const postersOf = (posts: Post[]) => {
+const postersOf = (posts: NumberedPost[]) => {
   const places = new Map<string, number>()
-  const posters: Post[] = []
+  const posters: NumberedPost[] = []
   const placeOf = posts.map((post) => {
     const name = `${post.draft.type} ${post.draft.holder}`
     const known = places.get(name)
@@ -113,4 +113,4 @@ const postersOf = (posts: Post[]) => {
   return { placeOf, posters }
 }
 
-const nameOf = ({ draft, at }: Post) => draft.authorName ?? at.names.get(draft.teamId!)
+const nameOf = ({ draft, at }: NumberedPost) => draft.authorName ?? at.names.get(draft.teamId!)

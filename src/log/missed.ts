@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache'
 import type { Database } from '../../db/database.ts'
 import { createBatchLoader } from '../core/runtime/batch-loader.ts'
 import { isMessage, type Event } from '../stores/events.ts'
-import { isNewsTo, missedBy, MOST_COUNTED, type Missing } from '../stores/speech.ts'
+import { isNewsTo, missedBy, MOST_NEWS, type Missing } from '../stores/speech.ts'
 
 const TEAMS_KEPT = 10_000
 const SESSIONS_KEPT = 10_000
@@ -70,7 +70,7 @@ export class Missed {
     if (sequence <= delivered + 1) return 0
     const since = this.#runs.get(sessionId)?.since ?? Infinity
     if (earlier?.missed !== undefined && earlier.delivered === delivered && earlier.sequence >= since && !this.mayHavePeers())
-      return Math.min(earlier.missed + sequence - earlier.sequence - 1, MOST_COUNTED)
+      return Math.min(earlier.missed + sequence - earlier.sequence - 1, MOST_NEWS)
     const events = this.recent(sessionId, delivered, sequence)
     return events && !events.some((event) => event.sequence < sequence && isNewsTo(teamId, event)) ? 0 : undefined
   }

@@ -29,7 +29,7 @@ const RECHECKS = 7 // cover half a minute: the database ends a statement after 5
 
 export type JobName = keyof typeof EVERY_MS
 
-interface Parts {
+interface JobParts {
   database: Database
   config: Pick<Config, 'CLAIM_LEASE'>
   clock: Clock
@@ -44,7 +44,7 @@ interface Parts {
 
 /** `flushPresence` writes the presence that is only in memory, as its job does: once more before the database is closed. `recheck`: the
  *  outcome of a write is unknown. */
-export const processJobs = ({ database, config, clock, presence, loops, settings, notifier, publisher, status, stopping }: Parts) => {
+export const processJobs = ({ database, config, clock, presence, loops, settings, notifier, publisher, status, stopping }: JobParts) => {
   const flushPresence = presenceFlush(database, config.CLAIM_LEASE, clock, presence, publisher)
   const rechecks = recheckerOf(publisher.indexer)
   const runs: Partial<Record<JobName, () => unknown>> = {

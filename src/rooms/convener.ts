@@ -8,7 +8,7 @@ import { hasPosted } from '../stores/events.ts'
 import { roster, type Participant } from '../stores/members.ts'
 import { setConvener } from '../stores/sessions.ts'
 import { authorOf, isConvener } from './who-may.ts'
-import { openSession } from './preconditions.ts'
+import { writableSession } from './preconditions.ts'
 import { participantOf } from './roster.ts'
 import { op, sessionId, time } from './schemas.ts'
 
@@ -39,7 +39,7 @@ export const transferConvener = op({
   output: z.object({ convener: z.object({ team_id: z.uuid(), team_name: z.string() }), at: time }),
   refuses: ['session_closed', 'forbidden', 'not_found', 'conflict'],
   async run(context, { to }) {
-    const session = openSession(context)
+    const session = writableSession(context)
     const teams = await roster(context.queries, session.id)
     const convener = teams.find(({ teamId }) => teamId === session.convenerTeamId)
     if (context.caller.kind === 'team' && !isConvener(context, session)) await assertMayTakeOver(context, convener)

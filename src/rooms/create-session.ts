@@ -58,7 +58,7 @@ export const createSession = op({
   async run(context, { title, description, creator_team_name, expected_teams, resume_from }) {
     const handle = crypto.randomUUID()
     const by = { teamId: handle, name: creator_team_name }
-    const id = await openSession(context, { title, description, expected_teams, resume_from }, by)
+    const id = await addSession(context, { title, description, expected_teams, resume_from }, by)
     await seatFirst(context, id, by)
     const team_id = `${handle}.${context.secretFor(handle)}`
     const known = { session_id: id, team_id, handle, team_name: creator_team_name, cursor: 0 as const, title, description }
@@ -75,7 +75,7 @@ export const startSession = pageOp({
   input: z.strictObject({ title, description, expected_teams: expectedTeams, resume_from: z.string().max(64).optional() }),
   output: z.object({ session_id: z.uuid() }),
   refuses: ['not_found', 'forbidden'],
-  run: async (context, input) => ({ session_id: await openSession(context, input, authorOf(context)) }),
+  run: async (context, input) => ({ session_id: await addSession(context, input, authorOf(context)) }),
 })
 
 /** Puts a team at the beginning of a new session on its roster. It may call with the token that `secretFor` its handle belongs to. */
@@ -97,8 +97,8 @@ interface NewSession {
   resume_from?: string | undefined
 }
 
-/** Opens a session with a document, and nobody in it. The team in `by` convenes it. */
-export const openSession = async (
+/** Adds a session with a document, and nobody in it. The team in `by` convenes it. */
+export const addSession = async (
   context: Context,
   { title, description, expected_teams, resume_from }: NewSession,
   by: Author,

@@ -16,7 +16,7 @@ import {
   revokeInvitation,
   type Invitation,
 } from '../stores/invitations.ts'
-import { existingSession, openSession } from './preconditions.ts'
+import { existingSession, writableSession } from './preconditions.ts'
 import { authorOf } from './who-may.ts'
 import { op, sessionId, time } from './schemas.ts'
 
@@ -47,7 +47,7 @@ export const createInvitation = op({
   refuses: ['forbidden', 'session_closed'],
   async run(context, { session_id, joins, days }) {
     refuseTeams(context)
-    openSession(context)
+    writableSession(context)
     const handle = crypto.randomUUID()
     const token = { handle, secret: context.secretFor(handle) }
     const expires_at = await insertInvitation(context.queries, token, { sessionId: session_id, by: authorOf(context).name, joins, days })

@@ -7,7 +7,7 @@ import type { Context } from '../operations/context.ts'
 import { release } from '../loops/store.ts'
 import { beginHour } from '../stores/wakes.ts'
 import { personOnly } from './who-may.ts'
-import { openSession } from './preconditions.ts'
+import { writableSession } from './preconditions.ts'
 import { op, sessionId } from './schemas.ts'
 
 const onlyFor = 'Only a signed-in person can release a session, on its page. Ask your person, and wait.'
@@ -29,7 +29,7 @@ export const releaseSession = op({
   async run(context, { session_id }) {
     personOnly(context, onlyFor)
     const { queries, services } = context
-    const released = await release(queries, session_id, openSession(context).lastSequence)
+    const released = await release(queries, session_id, writableSession(context).lastSequence)
     const mayWake = await beginHour(queries, session_id, services.wakes.perHour())
     services.loops.forget(session_id)
     services.wakes.forget(session_id)

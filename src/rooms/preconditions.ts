@@ -14,7 +14,7 @@ export const existingSession = async (queries: Context['queries'], id: string): 
 export const refuseUnknownSession = (id: string): never => refuse('not_found', 'There is no such session.', { session_id: redacted(id) })
 
 /** The session of a write. Refuses when it is closed or archived. */
-export const openSession = ({ session }: Context): Session => stillOpen(session!)
+export const writableSession = ({ session }: Context): Session => stillOpen(session!)
 
 export const stillOpen = (session: Session): Session => (takesWrites(session) ? session : refuseClosed(session))
 

@@ -12,7 +12,7 @@ import { writeDoc } from './document/doc-write.ts'
 import { tellParent } from './tell-parent.ts'
 import { authorOf, convenerOnly, isConvener } from './who-may.ts'
 import { tellPeople } from '../notices/tell.ts'
-import { existingSession, refuseArchived, refuseUnknownSession, openSession } from './preconditions.ts'
+import { existingSession, refuseArchived, refuseUnknownSession, writableSession } from './preconditions.ts'
 import { description, DOC_BODY_BYTES, op, reason, section, sessionId, time, title, version } from './schemas.ts'
 
 /** The session's data without its feed and document. Calls at the same time share one read. */
@@ -92,7 +92,7 @@ export const updateSessionMetadata = op({
   output: z.object({ title: z.string(), description: z.string(), updated_at: time }),
   refuses: ['session_closed', 'forbidden', 'rate_limited'],
   async run(context, input) {
-    const session = openSession(context)
+    const session = writableSession(context)
     convenerOnly(context, session, 'metadata')
     const { changed, ...now } = await changeMetadata(context, session, input)
     if (!changed) refuse('invalid_request', 'Nothing would change: send a new title or description.', { field: 'title' })

@@ -33,7 +33,7 @@ export interface EventGroup {
   here: boolean // some were written here, not imported
 }
 
-export interface EventRow {
+export interface HistoryRow {
   session_id: string
   sequence: number
   id: string
@@ -138,11 +138,11 @@ const BRIEF = `case when e.content->>'text' is not null then jsonb_build_object(
 const EVENT = `e.session_id, e.sequence, e.id, e.turn, e.ordinal, e.type, e.author, e.at, e.terminal, e.tool_name, e.model, e.originating_model`
 
 /** The events of a turn, their contents cut short. */
-export const eventsOfTurn = ({ query }: Queries, wanted: TurnPosition): Promise<EventRow[]> =>
+export const eventsOfTurn = ({ query }: Queries, wanted: TurnPosition): Promise<HistoryRow[]> =>
   query(`select ${EVENT}, ${BRIEF} from ${WITHIN} order by e.sequence`, [JSON.stringify([wanted])])
 
 /** An event with its author's name. */
-export type AuthoredRow = EventRow & { author_name: string | null; posted_by_team_id: string | null }
+export type AuthoredRow = HistoryRow & { author_name: string | null; posted_by_team_id: string | null }
 
 const AT_PLACES = `json_to_recordset($1::json) as p(session_id uuid, sequence bigint)
   join events e on e.session_id = p.session_id and e.sequence = p.sequence`
@@ -156,7 +156,7 @@ export const eventsAt = ({ query }: Queries, places: EventPosition[], characters
   )
 
 /** The columns of an event that a summary quotes. */
-export type QuotedEvent = Pick<EventRow, 'session_id' | 'sequence' | 'id' | 'type' | 'author' | 'tool_name' | 'content' | 'cut'>
+export type QuotedEvent = Pick<HistoryRow, 'session_id' | 'sequence' | 'id' | 'type' | 'author' | 'tool_name' | 'content' | 'cut'>
 
 /** Events by their positions, with no more than a summary quotes: opening a long session quotes thousands. Texts are selected as text, since
  *  making JSON of them took the database longer than all the rest. */
@@ -177,15 +177,15 @@ const cutContent = (characters: number) =>
    coalesce(length(e.content->>'text') > ${characters}, false) as cut`
 
 /** An event with its whole content. */
-export const eventById = async ({ query }: Queries, id: string): Promise<EventRow | undefined> => {
-  const [row] = await query<EventRow>(`select ${EVENT}, e.content, false as cut from events e where e.id = $1`, [id])
+export const historyEvent = async ({ query }: Queries, id: string): Promise<HistoryRow | undefined> => {
+  const [row] = await query<HistoryRow>(`select ${EVENT}, e.content, false as cut from events e where e.id = $1`, [id])
   return row
 }
 
 /** The ids of the events before and after one, within its turn. */
 export const eventsBeside = async (
   { query }: Queries,
-  { session_id, turn, sequence }: EventRow,
+  { session_id, turn, sequence }: HistoryRow,
 ): Promise<{ previous: string | null; next: string | null }> => {
   const [row] = await query<{ previous: string | null; next: string | null }>(
     `with turn as (select e.sequence, e.id from ${WITHIN})

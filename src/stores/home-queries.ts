@@ -65,13 +65,13 @@ export const pulsesOf = async ({ query }: Queries, ids: string[], now: string): 
 }
 
 /** The count ends here: it takes 20 ms for so many, each time the page is opened. */
-export const MOST_COUNTED = 100_000
+export const MOST_MESSAGES = 100_000
 const MESSAGES = (['user_input', 'assistant_response'] as const).map(eventTypeNumber).join(',')
 
-/** The number of messages since a time, in sessions and transcripts, as far as they are indexed, up to MOST_COUNTED + 1. */
+/** The number of messages since a time, in sessions and transcripts, as far as they are indexed, up to MOST_MESSAGES + 1. */
 export const messagesSince = async ({ query }: Queries, since: string): Promise<number> => {
   const [row] = await query<{ n: number }>(
-    `select count(*)::int as n from (select from event_search where at >= $1 and kind in (${MESSAGES}) limit ${MOST_COUNTED + 1}) recent`,
+    `select count(*)::int as n from (select from event_search where at >= $1 and kind in (${MESSAGES}) limit ${MOST_MESSAGES + 1}) recent`,
     [since],
   )
   return row!.n

@@ -1,7 +1,7 @@
 // What a peek counts, for many teams in one statement: a message that lands in a session with 1,000 sleepers asks for all of them at once.
 import type { Queries } from '../../db/database.ts'
 import { CONVERSATION } from './events.ts'
-import { MOST_COUNTED } from './speech.ts'
+import { MOST_NEWS } from './speech.ts'
 import { ADDRESSED } from './unread.ts'
 import { hourIsOver } from './wakes.ts'
 
@@ -33,9 +33,9 @@ const OTHERS = `coalesce(posted_by_team_id, by_team_id) is distinct from k.team_
 const PEEKS = `
 select k.ord, s.last_conversation_sequence, s.status, coalesce(d.version, 0) as doc_version,
   (select count(*)::int from (select 1 from events where session_id = k.session_id and sequence > k.after and ${CONVERSATION}
-    and ${OTHERS} limit ${MOST_COUNTED}) unread) as unread,
+    and ${OTHERS} limit ${MOST_NEWS}) unread) as unread,
   (select count(*)::int from (select 1 from events where session_id = k.session_id and sequence > k.addressed_after
-    and ${ADDRESSED('k.team_id')} limit ${MOST_COUNTED}) addressed) as addressed,
+    and ${ADDRESSED('k.team_id')} limit ${MOST_NEWS}) addressed) as addressed,
   exists (select from events where session_id = k.session_id and sequence > k.after and author = 'person' and source_line is null) as by_person,
   p.woken_cursor >= s.last_conversation_sequence as counted, case when ${hourIsOver('w')} then 0 else w.taken end as taken
 from json_to_recordset($1::json) as k(ord int, session_id uuid, team_id uuid, after bigint, addressed_after bigint)

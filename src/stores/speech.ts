@@ -19,10 +19,10 @@ export const isOfOthers = (e: string, holder: string): string => `(
   and coalesce(${e}.posted_by_team_id::text, ${e}.by_team_id::text,
     'person:' || case when ${e}.type = 'system' then ${e}.content ->> 'by' else ${e}.author_name end) is distinct from ${holder})`
 
-export const MOST_COUNTED = 1_000
+export const MOST_NEWS = 1_000
 
 const COUNT = `select count(*)::int as count from (select from events e where session_id = $1 and sequence > $2
-  and ${isOfOthers('e', '$3::text')} limit ${MOST_COUNTED}) news`
+  and ${isOfOthers('e', '$3::text')} limit ${MOST_NEWS}) news`
 
 /** How much news there is for `holder` after the cursor, counted to 1,000. */
 export const newsAfter = async ({ query }: Queries, sessionId: string, cursor: number, holder: string): Promise<number> =>
@@ -38,7 +38,7 @@ export interface Missing {
 
 const MISSED = `
 select ord, delivered, (select count(*)::int from (select from events e where e.session_id = k.session_id and e.sequence > k.delivered
-  and e.sequence < k.sequence and ${isOfOthers('e', 'k.team_id::text')} limit ${MOST_COUNTED}) news) as missed
+  and e.sequence < k.sequence and ${isOfOthers('e', 'k.team_id::text')} limit ${MOST_NEWS}) news) as missed
 from (
   select k.ord, k.session_id, k.team_id, k.sequence, greatest(k.delivered, p.delivered_cursor) as delivered
   from json_to_recordset($1::json) as k(ord int, session_id uuid, team_id uuid, delivered bigint, sequence bigint)

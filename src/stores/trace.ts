@@ -1,10 +1,10 @@
 // Reads turns for the page of a transcript: a page of a session's turns, or of one turn's events. The database cuts long contents to what the
 // page shows, so that a turn that read ten files of a megabyte costs no more than another.
 import type { Queries } from '../../db/database.ts'
-import { eventGroupsAmong, type EventRow, type EventGroup } from './history.ts'
+import { eventGroupsAmong, type HistoryRow, type EventGroup } from './history.ts'
 
 /** An event with the columns that the page shows. */
-export interface TraceRow extends Omit<EventRow, 'cut'> {
+export interface TraceRow extends Omit<HistoryRow, 'cut'> {
   author_name: string | null
   posted_by_team_id: string | null
   reply_to: string | null

@@ -32,7 +32,7 @@ export const addressedAmong = async ({ query }: Queries, teamId: string, events:
 
 const isTo = (to: unknown, teamId: string) => Array.isArray(to) && to.includes(teamId)
 
-const MOST_COUNTED = 1_000 // cheap enough for a hook that asks after each step of an agent
+const MOST_UNREAD = 1_000 // cheap enough for a hook that asks after each step of an agent
 
 /** How many events of others follow the cursor up to which the team was delivered everything, and how many that are addressed to it follow
  *  its cursor of those. Each is counted to 1,000. */
@@ -46,9 +46,9 @@ export const unreadOf = async (
   const [row] = await query<{ unread: number; addressed: number }>(
     `select
       (select count(*)::int from (select 1 from events where session_id = $1 and sequence > $3 and ${CONVERSATION}
-        and coalesce(posted_by_team_id, by_team_id) is distinct from $2::uuid limit ${MOST_COUNTED}) unread) as unread,
+        and coalesce(posted_by_team_id, by_team_id) is distinct from $2::uuid limit ${MOST_UNREAD}) unread) as unread,
       (select count(*)::int from (select 1 from events where session_id = $1 and sequence > $4 and ${ADDRESSED('$2::uuid')}
-        limit ${MOST_COUNTED}) addressed) as addressed`,
+        limit ${MOST_UNREAD}) addressed) as addressed`,
     [sessionId, teamId, delivered, addressed],
   )
   return row!

@@ -238,18 +238,18 @@ export const CONTROL: Mutant[] = [
     name: 'runner: a task that is lost is told of',
     breaks: 'past its lease nothing more is told of a task',
     file: RUNNER_TASK,
-    from: `if (error instanceof Refused && isShutOut(error)) life.post.shutOut(error)
-  stop(life, 'lost')`,
-    to: `if (error instanceof Refused && isShutOut(error)) life.post.shutOut(error)
-  stop(life, 'interrupted')`,
+    from: `if (error instanceof Refused && isShutOut(error)) running.parts.shutOut(error)
+  stop(running, 'lost')`,
+    to: `if (error instanceof Refused && isShutOut(error)) running.parts.shutOut(error)
+  stop(running, 'interrupted')`,
     tests: ['tests/client/runner-tasks.test.ts'],
   },
   {
     name: 'runner: what was told while an answer was lost is forgotten',
     breaks: 'what a CLI prints while the server is away is told once it is back',
     file: 'src/client/runner/hub-calls.ts',
-    from: `if (!(error instanceof Unreachable) || asking.signal?.aborted) throw error`,
-    to: `if (call === 'events' || !(error instanceof Unreachable) || asking.signal?.aborted) throw error`,
+    from: `if (!(error instanceof Unreachable) || options.signal?.aborted) throw error`,
+    to: `if (call === 'events' || !(error instanceof Unreachable) || options.signal?.aborted) throw error`,
     tests: ['tests/client/runner-tasks.test.ts'],
   },
   {

@@ -10,7 +10,7 @@ import { Clock } from '../../src/core/runtime/clock.ts'
 import { Presence } from '../../src/core/presence.ts'
 import { teamLookup } from '../../src/pages/session/team-lookup.ts'
 import { activityLanes } from '../../src/pages/session/lanes.ts'
-import { stateOf } from '../../src/pages/session/state.ts'
+import { sessionStateOf } from '../../src/pages/session/state.ts'
 import { loopSettingsOf } from '../../src/loops/guard.ts'
 import type { RecentEvent } from '../../src/stores/live-state.ts'
 
@@ -28,7 +28,7 @@ const servicesOf = (environment: Record<string, string> = {}, saved?: object) =>
     config,
     loops: { settings: () => settings },
     wakes: { perHour: () => config.WAKES_PER_HOUR },
-  } as unknown as Parameters<typeof stateOf>[0]
+  } as unknown as Parameters<typeof sessionStateOf>[0]
 }
 const watched = (more: object = {}, said: RecentEvent[] = []) =>
   ({
@@ -48,7 +48,7 @@ const watched = (more: object = {}, said: RecentEvent[] = []) =>
     writtenByTeamId: null,
     writtenAt: null,
     recent: said,
-  }) as unknown as Parameters<typeof stateOf>[1]
+  }) as unknown as Parameters<typeof sessionStateOf>[1]
 const team = (teamId: string, seenMinutesAgo: number) =>
   ({
     sessionId: 's',
@@ -68,11 +68,11 @@ const team = (teamId: string, seenMinutesAgo: number) =>
     sleepingUntil: null,
     wokenCursor: 0,
     acknowledgedCursor: 0,
-  }) as Parameters<typeof stateOf>[2][number]
+  }) as Parameters<typeof sessionStateOf>[2][number]
 
 test('a session has gone idle when nothing was said for as long as agents wait, and nobody is there', () => {
   const quietFor = (more: object, seen: number, environment = {}) =>
-    stateOf(servicesOf(environment), watched(more), [team('a', seen), team('b', 40)]).quietFor
+    sessionStateOf(servicesOf(environment), watched(more), [team('a', seen), team('b', 40)]).quietFor
   expect(quietFor({}, 6)).toBe('6m')
   expect(quietFor({ lastEventAt: minutesAgo(4) }, 6)).toBeUndefined() // said lately
   expect(quietFor({}, 0.1)).toBeUndefined() // one still listens
@@ -82,7 +82,7 @@ test('a session has gone idle when nothing was said for as long as agents wait, 
 })
 
 test('the teams stand in order: the convener, then who is here', () => {
-  const { teams } = stateOf(servicesOf(), watched(), [team('c', 40), team('b', 0.1), team('a', 40), team('d', 0.5)])
+  const { teams } = sessionStateOf(servicesOf(), watched(), [team('c', 40), team('b', 0.1), team('a', 40), team('d', 0.5)])
   expect(teams.map(({ id, status, convener, seen }) => `${id} ${status} ${convener} ${seen}`)).toEqual([
     'a disconnected true 40m ago',
     'b active false 6s ago',
@@ -167,7 +167,7 @@ test('a team that is away has so much unread of what others said, one that liste
   const said = [message(10, 'b'), message(9, null), message(7, 'a'), message(4, 'c'), message(3, 'a'), message(1, 'a')]
   services.presence.poll('s', 'a', 30_000)
   const unread = (status: string, talk = said) =>
-    stateOf(services, watched({ status }, talk), [polling, away, abreast, left]).teams.map(({ id, unread }) => [id, unread])
+    sessionStateOf(services, watched({ status }, talk), [polling, away, abreast, left]).teams.map(({ id, unread }) => [id, unread])
   expect(unread('active')).toEqual([
     ['a', undefined],
     ['b', { count: 3, more: false }], // not its own
@@ -181,17 +181,17 @@ test('a team that is away has so much unread of what others said, one that liste
   ])
   const beyond = newestFirst(120, 'a').slice(0, 99)
   expect(unread('active', beyond)[1]).toEqual(['b', { count: 99, more: true }])
-  const { teams } = stateOf(services, watched({}, said), [polling, away])
+  const { teams } = sessionStateOf(services, watched({}, said), [polling, away])
   expect(teams.map(({ acknowledged }) => acknowledged)).toEqual([7, 2])
   expect(shownOf(teams)).toContain('3 unread')
-  expect(shownOf(stateOf(services, watched({}, said), [abreast]).teams)).toContain('read all')
+  expect(shownOf(sessionStateOf(services, watched({}, said), [abreast]).teams)).toContain('read all')
 })
 
 test('only who polls at this moment listens: a team that was seen a second ago may be at work', () => {
   const services = servicesOf()
   services.presence.poll('s', 'a', 30_000)
   services.presence.poll('s', 'b', 30_000).end()
-  const { teams } = stateOf(services, watched(), [team('a', 40), team('b', 40), team('c', 0.01)])
+  const { teams } = sessionStateOf(services, watched(), [team('a', 40), team('b', 40), team('c', 0.01)])
   expect(teams.map(({ id, status, polling }) => [id, status, polling])).toEqual([
     ['a', 'active', true],
     ['b', 'active', false],
@@ -203,7 +203,11 @@ test('only who polls at this moment listens: a team that was seen a second ago m
 
 test('a team that spoke after its last poll is shown with the age of that, and as not listening', () => {
   const ages = (...said: RecentEvent[]) => {
-    const { teams } = stateOf(servicesOf(), watched({}, said), [team('a', 6), team('b', 40), { ...team('c', 40), leftAt: minutesAgo(9) }])
+    const { teams } = sessionStateOf(servicesOf(), watched({}, said), [
+      team('a', 6),
+      team('b', 40),
+      { ...team('c', 40), leftAt: minutesAgo(9) },
+    ])
     return teams.map(({ status, seen, spoke }) => `${status} ${spoke ? 'spoke ' : ''}${seen}`)
   }
   expect(ages()).toEqual(['disconnected 6m ago', 'disconnected 40m ago', 'disconnected 9m ago'])
@@ -213,7 +217,7 @@ test('a team that spoke after its last poll is shown with the age of that, and a
     'disconnected 9m ago',
   ])
   expect(ages(message(3, 'a', NOW - 8 * 60_000), message(2, 'c', NOW - 60_000))[0]).toBe('disconnected 6m ago') // it has polled since
-  const { teams } = stateOf(servicesOf(), watched({}, [message(4, 'a', NOW - 25_000)]), [team('a', 6)])
+  const { teams } = sessionStateOf(servicesOf(), watched({}, [message(4, 'a', NOW - 25_000)]), [team('a', 6)])
   expect(shownOf(teams)).toContain('spoke 20s ago<span class="sr-only">, not listening</span>')
 })
 
@@ -221,7 +225,7 @@ test('a team that is asleep is shown so, with its dot and its unread; it does no
   const services = servicesOf()
   const said = [message(2, 'b'), message(1, 'b')]
   services.presence.sleep('s', 'a', 30_000)
-  const { teams, quietFor } = stateOf(services, watched({}, said), [team('a', 40), team('b', 40)])
+  const { teams, quietFor } = sessionStateOf(services, watched({}, said), [team('a', 40), team('b', 40)])
   expect(teams.map(({ id, status, polling }) => [id, status, polling])).toEqual([
     ['a', 'asleep', false],
     ['b', 'disconnected', false],
@@ -245,7 +249,7 @@ test('a team that is asleep is shown so, with its dot and its unread; it does no
   for (const part of ['Asleep, only a message to it or from a person wakes it', '; only a message to it or from a person wakes it"'])
     expect(few).toContain(part)
   services.presence.poll('s', 'b', 30_000)
-  const both = stateOf(services, watched({}, said), [team('a', 40), team('b', 40)]).teams
+  const both = sessionStateOf(services, watched({}, said), [team('a', 40), team('b', 40)]).teams
   expect(bar({ teams: both })).toMatch(/1 team is.*listening.*1 asleep: a message wakes it/)
 })
 
@@ -253,7 +257,7 @@ test('a session says that messages wake nobody: used up it needs a person, and w
   const strip = (environment: Record<string, string>, wakesSince: string | null, sleeps = true) => {
     const services = servicesOf(environment)
     if (sleeps) services.presence.sleep('s', 'a', 30_000)
-    const state = stateOf(services, { ...watched(), wakesSince }, [team('a', 40), team('b', 40)])
+    const state = sessionStateOf(services, { ...watched(), wakesSince }, [team('a', 40), team('b', 40)])
     return renderToStaticMarkup(createElement(WakesStrip, state))
   }
   const since = minutesAgo(10)
@@ -276,7 +280,7 @@ test('those who repeat themselves are those of as many posts as make a loop here
   const teams = [team('a', 1), team('b', 1)]
   const repeating = (saved?: object) => {
     const suspected = { ...watched({}, said), loopSince: minutesAgo(1) }
-    return stateOf(servicesOf({}, saved), suspected, teams).loop?.teams
+    return sessionStateOf(servicesOf({}, saved), suspected, teams).loop?.teams
   }
   expect(repeating()).toEqual(['Team a', 'Team b'])
   expect(repeating({ mode: 'warn', posts: 8, likeness: 0.9 })).toEqual(['Team b'])

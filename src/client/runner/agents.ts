@@ -5,7 +5,7 @@ import { accessSync, constants, realpathSync, statSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
 import { parleyFolder, readOwn, writeOwn } from '../folder.ts'
 import type { Driver } from './drivers/driver.ts'
-import { cliEnvironment } from './secrets.ts'
+import { cliEnvironment, type Environment } from './secrets.ts'
 
 const WITHIN_MS = 15_000
 const LONGEST_VERSION = 100
@@ -22,8 +22,6 @@ export interface Agents {
   found: Agent[]
   missing: Driver[]
 }
-
-type Environment = Readonly<Record<string, string | undefined>>
 
 /** Looks for the programs of these drivers. */
 export const agentsFor = async (drivers: readonly Driver[], env: Environment, home: string): Promise<Agents> => {

@@ -70,7 +70,7 @@ export const ownerAndName = (origin: string): string | undefined => {
   return name !== undefined && name.includes('/') ? name : undefined
 }
 
-export interface State {
+export interface WorktreeState {
   /** null: no branch is checked out. */
   branch: string | null
   /** null: there is no commit. */
@@ -79,7 +79,7 @@ export interface State {
 }
 
 /** Where a worktree stands now. */
-export const stateOf = async (git: Git, path: string): Promise<State> => {
+export const stateOf = async (git: Git, path: string): Promise<WorktreeState> => {
   const [branch, head, status] = await Promise.all([
     orNothing(git(path, 'symbolic-ref', '--quiet', '--short', 'HEAD')),
     headOf(git, path),

@@ -40,7 +40,7 @@ export const guarded = ({ runtime, program, env }: Machine, runnerMark: string):
 }
 
 /** What the guardian does: waits for the end of the runner, which holds the other end of its standard input, and cleans up. */
-export const guard = async ({ input }: Machine, runnerMark: string): Promise<number> => {
+export const guardRunner = async ({ input }: Machine, runnerMark: string): Promise<number> => {
   const runner = process.ppid
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => {})
   input.resume()

@@ -69,7 +69,7 @@ export type HubCalls = ReturnType<typeof hubCalls>
 /** `say`: told once when the hub is away, and once when it is back. */
 export const hubCalls = (base: string, key: string, say: (line: string) => void) => {
   let away = false
-  const once = async (call: string, body: string, { signal, withinMs = WITHIN_MS }: Asking): Promise<any> => {
+  const once = async (call: string, body: string, { signal, withinMs = WITHIN_MS }: CallOptions): Promise<any> => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
     const signals = [AbortSignal.timeout(withinMs), ...(signal ? [signal] : [])]
     const sending: RequestInit = { method: 'POST', headers, body, redirect: 'manual', signal: AbortSignal.any(signals) }
@@ -83,27 +83,27 @@ export const hubCalls = (base: string, key: string, say: (line: string) => void)
     throw new Refused(response.status, message)
   }
   /** Calls until the hub answers. `body` is made anew for each try. Throws Refused, and whatever `signal` aborts with. */
-  const ask = async <Answer>(call: string, body: () => object | string, asking: Asking = {}): Promise<Answer> => {
+  const ask = async <Answer>(call: string, body: () => object | string, options: CallOptions = {}): Promise<Answer> => {
     for (let wait = FIRST_PAUSE_MS; ; wait = Math.min(wait * 2, LONGEST_PAUSE_MS)) {
-      asking.signal?.throwIfAborted()
+      options.signal?.throwIfAborted()
       try {
         const made = body()
-        const answer = await once(call, typeof made === 'string' ? made : JSON.stringify(made), asking)
+        const answer = await once(call, typeof made === 'string' ? made : JSON.stringify(made), options)
         if (away) say(`${base} answers again.`)
         away = false
         return answer
       } catch (error) {
-        if (!(error instanceof Unreachable) || asking.signal?.aborted) throw error
+        if (!(error instanceof Unreachable) || options.signal?.aborted) throw error
         if (!away) say(`${base} does not answer (${error.message}). Trying again until it does.`)
         away = true
       }
-      await sleep(wait, undefined, { ...(asking.signal && { signal: asking.signal }) })
+      await sleep(wait, undefined, { ...(options.signal && { signal: options.signal }) })
     }
   }
   return { ask }
 }
 
-interface Asking {
+interface CallOptions {
   signal?: AbortSignal
   withinMs?: number
 }

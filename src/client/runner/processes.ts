@@ -18,7 +18,7 @@ export const marked = (env: Readonly<Record<string, string>>, mark: string): Rec
 /** The mark of one task of a runner. `runnerMark` alone stands for all its tasks. */
 export const taskMark = (runnerMark: string, taskId: string): string => `${runnerMark}.${taskId}`
 
-interface Found {
+interface ProcessEntry {
   pid: number
   parent: number
   /** When it started, as the system writes it. */
@@ -56,7 +56,7 @@ const signal = (pid: number, name: NodeJS.Signals) => {
 
 // Those with the mark, those below them, and those that were among them at an earlier look: a program may clear its environment, and its
 // parent may have ended since. `known`: pid → start, which is added to.
-const family = (mark: string, known: Map<number, string>): Found[] => {
+const family = (mark: string, known: Map<number, string>): ProcessEntry[] => {
   const all = process.platform === 'linux' ? inProc() : byPs()
   const within = new Set<number>()
   for (const { pid, start, marks } of all) if (marks.some((each) => isOf(mark, each)) || known.get(pid) === start) within.add(pid)
@@ -80,7 +80,7 @@ const STATE_AT = 0 // fields of /proc/PID/stat after the name
 const PARENT_AT = 1
 const START_AT = 19
 
-const inProc = (): Found[] =>
+const inProc = (): ProcessEntry[] =>
   readdirSync('/proc').flatMap((name) => {
     const pid = Number(name)
     if (!Number.isInteger(pid)) return []
@@ -111,7 +111,7 @@ const marksIn = (environment: string[]): string[] =>
 const LARGEST_LIST = 64 * 1024 * 1024
 
 // On a Mac `ps -E` shows environments, after the command and with blanks between all of it.
-const byPs = (): Found[] => {
+const byPs = (): ProcessEntry[] => {
   const { stdout } = spawnSync('ps', ['-axww', '-E', '-o', 'pid=,ppid=,stat=,lstart=,command='], {
     encoding: 'utf8',
     maxBuffer: LARGEST_LIST,

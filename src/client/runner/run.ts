@@ -10,7 +10,7 @@ import { agentsFor, isOlder, type Agent, type Agents } from './agents.ts'
 import type { Kinds } from './built-in.ts'
 import type { Driver } from './drivers/driver.ts'
 import { gitIn, type Git, type Repository } from './git.ts'
-import { guard, guarded, GUARDIAN } from './guardian.ts'
+import { guardRunner, guarded, GUARDIAN } from './guardian.ts'
 import { hubCalls, type Registering } from './hub-calls.ts'
 import { runnerKey } from './key.ts'
 import { runnerOptions, USAGE, type RunnerOptions } from './options.ts'
@@ -19,7 +19,7 @@ import { endMarked } from './processes.ts'
 import { prune } from './prune.ts'
 import { cliEnvironment, secretsIn } from './secrets.ts'
 import { serve } from './serve.ts'
-import type { Post } from './task.ts'
+import type { RunnerParts } from './task.ts'
 import { madeIn, worktreesAt, wireWorktree } from './worktrees.ts'
 
 const CONFIG_WITHIN_MS = 5_000
@@ -31,7 +31,7 @@ export const isRunnerCall = ([word]: string[]): boolean => word === 'runner' || 
 
 /** Runs until a signal ends it. Returns the exit code; throws Stop or BadCall. */
 export const runRunner = async ([word, ...words]: string[], machine: Machine, kinds: Kinds): Promise<number> => {
-  if (word === GUARDIAN) return guard(machine, words[0]!)
+  if (word === GUARDIAN) return guardRunner(machine, words[0]!)
   const options = runnerOptions(
     words,
     machine,
@@ -97,14 +97,14 @@ const checkOpen = ({ base, open }: RunnerOptions, config: Config | undefined) =>
   )
 }
 
-interface Found {
+interface Inventory {
   git: Git
   repositories: Repository[]
   agents: Agents
   config: Config | undefined
 }
 
-const greet = async ({ out, env }: Machine, options: RunnerOptions, { git, repositories, agents, config }: Found) => {
+const greet = async ({ out, env }: Machine, options: RunnerOptions, { git, repositories, agents, config }: Inventory) => {
   const user = userName(env)
   const readers =
     config?.pagesOpen === false ? 'everybody who signs in there or holds a key that reads' : 'everybody who reaches that address'
@@ -153,7 +153,7 @@ const work = async (machine: Machine, options: RunnerOptions, { key, git, reposi
   const say = (line: string) => void machine.out.write(`${plain(line)}\n`)
   const mark = `parley-${randomBytes(8).toString('hex')}`
   const worktrees = new Map(repositories.map((each) => [each.path, each]))
-  const post: Post & { worktrees: Map<string, Repository> } = {
+  const parts: RunnerParts & { worktrees: Map<string, Repository> } = {
     hub: hubCalls(options.base, key, say),
     base: options.base,
     store: new Store(),
@@ -180,7 +180,10 @@ const work = async (machine: Machine, options: RunnerOptions, { key, git, reposi
   const release = guarded(machine, mark)
   const stopping = new AbortController()
   const ended = onSignals(stopping, say)
-  const serving = serve({ post, home: machine.home, registering, registered: () => say(`Registered as ${options.name}.`) }, stopping.signal)
+  const serving = serve(
+    { parts, home: machine.home, registering, registered: () => say(`Registered as ${options.name}.`) },
+    stopping.signal,
+  )
   try {
     await Promise.race([serving, ended])
   } finally {

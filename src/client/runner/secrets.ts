@@ -5,7 +5,7 @@ import { storable } from '../../transcripts/storable.ts'
 const SAYS_SECRET = /KEY|TOKEN|SECRET|PASSWORD|^AUTHORIZATION$/i
 const SHORTEST = 12 // a shorter value may be a word that stands in any text
 
-type Environment = Readonly<Record<string, string | undefined>>
+export type Environment = Readonly<Record<string, string | undefined>>
 
 /** The environment of a CLI: the runner's own, without our keys and our variables. */
 export const cliEnvironment = (env: Environment): Record<string, string> =>

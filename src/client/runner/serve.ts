@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Stop } from '../machine.ts'
 import { stateOf, type Repository } from './git.ts'
 import { Refused, type Order, type Registering, type Taken } from './hub-calls.ts'
-import { isShutOut, startTask, type Post, type Task } from './task.ts'
+import { isShutOut, startTask, type RunnerParts, type Task } from './task.ts'
 import { keepMade, madeOnes, makeWorktree } from './worktrees.ts'
 
 const HELD_S = 30 // two requests a minute while there is nothing to do
@@ -14,7 +14,7 @@ const LONGEST_PAUSE_MS = 1_000
 const REMEMBERED = 10_000
 
 export interface Serving {
-  post: Post & { worktrees: Map<string, Repository> }
+  parts: RunnerParts & { worktrees: Map<string, Repository> }
   home: string
   /** What the hub is told of this runner now. */
   registering(): Promise<Registering>
@@ -24,17 +24,17 @@ export interface Serving {
 /** Serves until `signal` aborts, and returns when each task has ended and the hub knows. Throws Stop where the hub wants no more of this
  *  runner; its tasks have ended then, too. */
 export const serve = async (serving: Serving, signal: AbortSignal): Promise<void> => {
-  const { post } = serving
+  const { parts } = serving
   const shut = new AbortController()
   const until = AbortSignal.any([signal, shut.signal])
   const tasks = new Map<string, Task>()
-  const watched: Serving = { ...serving, post: { ...post, shutOut: (error) => shut.abort(error) } }
+  const watched: Serving = { ...serving, parts: { ...parts, shutOut: (error) => shut.abort(error) } }
   try {
     for (;;) {
       await takeAsOne(watched, tasks, until)
       // The hub knows this runner no more: what it has run for it is nobody's.
       await endAll(tasks, 'lose')
-      post.say('The hub does not know this runner any more, and is told of it again.')
+      parts.say('The hub does not know this runner any more, and is told of it again.')
     }
   } catch (error) {
     const reason = shut.signal.reason ?? error
@@ -57,15 +57,15 @@ const inWords = ({ status, message }: Refused): string => {
 
 // As one registration. Returns when the hub does not know it.
 const takeAsOne = async (serving: Serving, tasks: Map<string, Task>, signal: AbortSignal): Promise<void> => {
-  const { post } = serving
+  const { parts } = serving
   const registering = await serving.registering()
-  const { runner_id: runnerId } = await post.hub.ask<{ runner_id: string }>('register', () => registering, { signal })
+  const { runner_id: runnerId } = await parts.hub.ask<{ runner_id: string }>('register', () => registering, { signal })
   serving.registered(runnerId)
   const seen = new Set<string>()
   const making = new Map<string, Promise<void>>()
   for (let wait = 0; ;) {
     const asking = { signal, withinMs: HELD_WITHIN_MS }
-    const taken = await post.hub
+    const taken = await parts.hub
       .ask<Taken>('take', () => ({ runner_id: runnerId, running: [...tasks.keys()], timeout: HELD_S }), asking)
       .catch(unlessUnknown)
     if (!taken) return
@@ -96,7 +96,7 @@ const begin = (serving: Serving, taken: Taken, work: Work): boolean => {
     if (typeof task.task_id !== 'string' || work.seen.has(task.task_id)) continue
     isNew = true
     remember(work.seen, task.task_id)
-    const started = startTask(task, work.runnerId, serving.post)
+    const started = startTask(task, work.runnerId, serving.parts)
     work.tasks.set(task.task_id, started)
     void started.done.then(() => work.tasks.delete(task.task_id))
   }
@@ -119,8 +119,8 @@ const remember = (seen: Set<string>, id: string) => {
   if (seen.size > REMEMBERED) seen.delete(seen.values().next().value!)
 }
 
-const worktreeFor = async ({ post, home }: Serving, order: Order & { order: 'worktree' }, { runnerId, signal }: Work): Promise<void> => {
-  const { git, hub, base, worktrees, say } = post
+const worktreeFor = async ({ parts, home }: Serving, order: Order & { order: 'worktree' }, { runnerId, signal }: Work): Promise<void> => {
+  const { git, hub, base, worktrees, say } = parts
   const of = { runner_id: runnerId, session_id: order.session_id }
   try {
     const made = await makeWorktree(git, [...worktrees.values()], order)
@@ -131,7 +131,7 @@ const worktreeFor = async ({ post, home }: Serving, order: Order & { order: 'wor
     say(`worktree  ${made.path}  ${branch}`)
     await hub.ask('worktree', () => ({ ...of, path: made.path, branch, head }), { signal })
   } catch (error) {
-    if (error instanceof Refused && isShutOut(error)) return post.shutOut(error)
+    if (error instanceof Refused && isShutOut(error)) return parts.shutOut(error)
     if (error instanceof Refused || signal.aborted) return
     const { message } = error as Error
     say(`worktree  not made: ${message}`)

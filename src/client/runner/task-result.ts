@@ -2,7 +2,7 @@
 import { shortId } from '../../transcripts/json.ts'
 import type { Changes } from './changes.ts'
 import type { Result } from './drivers/driver.ts'
-import type { State } from './git.ts'
+import type { WorktreeState } from './git.ts'
 
 /** Why a CLI was ended before its end. */
 export type Why = 'interrupted' | 'timed_out' | 'lost'
@@ -16,7 +16,7 @@ export const ended = (result: Result, why: Why | undefined, maxS: number): WireR
   return { ...rest, status: 'failed', error: { code: 'timed_out', message: `The agent still worked after ${maxS} s and was ended.` } }
 }
 
-export type Told = WireResult & Partial<Pick<State, 'head' | 'branch'>> & { changes?: Changes }
+export type Told = WireResult & Partial<Pick<WorktreeState, 'head' | 'branch'>> & { changes?: Changes }
 
 /** In the wire's names. */
 export const wireResult = ({ status, answer, error, interruptedBy, conversation, conversationAt, usage, head, branch, changes }: Told) => ({

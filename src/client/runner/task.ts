@@ -14,7 +14,7 @@ import { checkedTask, NotStarted, type Checked } from './task-input.ts'
 import { ended, smallerResults, wireResult, type Told, type Why, type WireResult } from './task-result.ts'
 
 /** What all tasks of a runner have in common. */
-export interface Post {
+export interface RunnerParts {
   hub: HubCalls
   base: string
   store: Store
@@ -42,10 +42,10 @@ export interface Task {
 }
 
 // A task while this runner has it.
-interface Life {
+interface RunningTask {
   task: WireTask
   of: { runner_id: string; task_id: string }
-  post: Post
+  parts: RunnerParts
   redact: Redact
   outbox: Outbox
   /** Aborts when it is no longer ours: nothing more is told of it. */
@@ -57,33 +57,33 @@ interface Life {
 }
 
 /** Begins a task that the hub has handed out to this registration of the runner. */
-export const startTask = (task: WireTask, runnerId: string, post: Post): Task => {
+export const startTask = (task: WireTask, runnerId: string, parts: RunnerParts): Task => {
   const of = { runner_id: runnerId, task_id: task.task_id }
-  const redact = redactorOf(new Map([...post.secrets, [task.agent_key, 'the key of this task']]))
+  const redact = redactorOf(new Map([...parts.secrets, [task.agent_key, 'the key of this task']]))
   const lost = new AbortController()
-  const outbox = newOutbox(post.hub, post.store, of, lost.signal, (error) => refused(life, error))
-  const life: Life = { task, of, post, redact, outbox, lost, stopping: new AbortController(), why: undefined, cli: undefined }
-  const done = run(life)
+  const outbox = newOutbox(parts.hub, parts.store, of, lost.signal, (error) => refused(running, error))
+  const running: RunningTask = { task, of, parts, redact, outbox, lost, stopping: new AbortController(), why: undefined, cli: undefined }
+  const done = run(running)
     .catch((error: Error) => {
-      if (!lost.signal.aborted) post.say(`${nameOf(life)}  the hub takes no more of this task: ${error.message}`)
-      refused(life, error)
+      if (!lost.signal.aborted) parts.say(`${nameOf(running)}  the hub takes no more of this task: ${error.message}`)
+      refused(running, error)
     })
     .finally(outbox.close)
-  return { interrupt: () => stop(life, 'interrupted'), lose: () => stop(life, 'lost'), done }
+  return { interrupt: () => stop(running, 'interrupted'), lose: () => stop(running, 'lost'), done }
 }
 
-const nameOf = ({ task }: Life): string => task.task_id.slice(0, 8)
+const nameOf = ({ task }: RunningTask): string => task.task_id.slice(0, 8)
 
-const stop = (life: Life, why: Why) => {
-  if (life.why === undefined || why === 'lost') life.why = why
-  if (why === 'lost') life.lost.abort(new Error('The task is no longer this runner’s.'))
-  life.stopping.abort()
-  life.cli?.stop()
+const stop = (running: RunningTask, why: Why) => {
+  if (running.why === undefined || why === 'lost') running.why = why
+  if (why === 'lost') running.lost.abort(new Error('The task is no longer this runner’s.'))
+  running.stopping.abort()
+  running.cli?.stop()
 }
 
-const refused = (life: Life, error: unknown) => {
-  if (error instanceof Refused && isShutOut(error)) life.post.shutOut(error)
-  stop(life, 'lost')
+const refused = (running: RunningTask, error: unknown) => {
+  if (error instanceof Refused && isShutOut(error)) running.parts.shutOut(error)
+  stop(running, 'lost')
 }
 
 /** Whether no call of this runner will be taken any more. */
@@ -96,65 +96,65 @@ interface Ended {
   before?: ReturnType<typeof beforeTask>
 }
 
-const run = async (life: Life): Promise<void> => {
-  const { post, redact, outbox } = life
+const run = async (running: RunningTask): Promise<void> => {
+  const { parts, redact, outbox } = running
   const began = Date.now()
-  const { result, folder, before } = await work(life).catch((error: Error): Ended => ({ result: notStarted(error) }))
-  post.say(lineOf(life, result, folder, Date.now() - began))
-  if (life.why === 'lost') return
-  const state = folder === undefined ? undefined : await stateOf(post.git, folder)
-  const changes = folder === undefined ? undefined : await changesSince(post.git, folder, await before)
+  const { result, folder, before } = await work(running).catch((error: Error): Ended => ({ result: notStarted(error) }))
+  parts.say(lineOf(running, result, folder, Date.now() - began))
+  if (running.why === 'lost') return
+  const state = folder === undefined ? undefined : await stateOf(parts.git, folder)
+  const changes = folder === undefined ? undefined : await changesSince(parts.git, folder, await before)
   await outbox.drained()
-  await tell(life, { ...redact(result), ...(state && { head: state.head, branch: state.branch }), ...(changes && { changes }) })
+  await tell(running, { ...redact(result), ...(state && { head: state.head, branch: state.branch }), ...(changes && { changes }) })
 }
 
-const lineOf = (life: Life, { status, error }: WireResult, folder: string | undefined, ms: number): string => {
-  const how = life.why === 'lost' ? 'no longer ours, ended' : status
-  const words = [nameOf(life), life.redact(String(life.task.agentic_tool)), ...(folder === undefined ? [] : [folder])]
-  return `${words.join('  ')}  ${how} after ${Math.round(ms / 1_000)} s${error ? `: ${life.redact(error.message)}` : ''}`
+const lineOf = (running: RunningTask, { status, error }: WireResult, folder: string | undefined, ms: number): string => {
+  const how = running.why === 'lost' ? 'no longer ours, ended' : status
+  const words = [nameOf(running), running.redact(String(running.task.agentic_tool)), ...(folder === undefined ? [] : [folder])]
+  return `${words.join('  ')}  ${how} after ${Math.round(ms / 1_000)} s${error ? `: ${running.redact(error.message)}` : ''}`
 }
 
 const LONGEST_S = 2_000_000 // more milliseconds than 2^31 - 1 no timer takes
 const DEFAULT_S = 3_600
 const LONGEST_LOOK_MS = 2_000
 
-const work = async (life: Life): Promise<Ended> => {
-  const { task, of, post, redact, outbox, lost, stopping } = life
-  const agent = await post.agentFor(task.agentic_tool)
+const work = async (running: RunningTask): Promise<Ended> => {
+  const { task, of, parts, redact, outbox, lost, stopping } = running
+  const agent = await parts.agentFor(task.agentic_tool)
   if (typeof agent === 'string') throw new NotStarted('agent_failed', agent)
-  const checked = checkedTask(task, { ...post, worktrees: post.worktrees.values() })
-  checked.leftOut.forEach((text, i) => tellItself(life, `left-out-${i}`, 'left_out', text))
+  const checked = checkedTask(task, { ...parts, worktrees: parts.worktrees.values() })
+  checked.leftOut.forEach((text, i) => tellItself(running, `left-out-${i}`, 'left_out', text))
   // Before the CLI can change a file; in a repository that git reads for seconds, beside its start.
-  const before = beforeTask(post.git, checked.folder)
+  const before = beforeTask(parts.git, checked.folder)
   await Promise.race([before, pause(LONGEST_LOOK_MS)])
-  if (life.why !== undefined) return { result: ended({ status: 'interrupted' }, life.why, task.max_s) }
+  if (running.why !== undefined) return { result: ended({ status: 'interrupted' }, running.why, task.max_s) }
   const signal = AbortSignal.any([lost.signal, stopping.signal])
-  const listener = listenerFor({ hub: post.hub, of, outbox, redact, refused: (error) => refused(life, error), signal })
-  const timer = setTimeout(() => stop(life, 'timed_out'), Math.min(task.max_s > 0 ? task.max_s : DEFAULT_S, LONGEST_S) * 1_000)
-  const once = (job: Job) => (life.cli = runCli(agent.driver, job, listener, taskMark(post.mark, task.task_id), post.say)).ended
-  const job = jobOf(task, checked, post.env)
+  const listener = listenerFor({ hub: parts.hub, of, outbox, redact, refused: (error) => refused(running, error), signal })
+  const timer = setTimeout(() => stop(running, 'timed_out'), Math.min(task.max_s > 0 ? task.max_s : DEFAULT_S, LONGEST_S) * 1_000)
+  const once = (job: Job) => (running.cli = runCli(agent.driver, job, listener, taskMark(parts.mark, task.task_id), parts.say)).ended
+  const job = jobOf(task, checked, parts.env)
   let result = await once(job)
-  if (result.conversationMissing && typeof task.digest === 'string' && life.why === undefined) {
-    tellItself(life, 'digest', 'digest_used', DIGEST_USED)
+  if (result.conversationMissing && typeof task.digest === 'string' && running.why === undefined) {
+    tellItself(running, 'digest', 'digest_used', DIGEST_USED)
     result = await once({ ...job, prompt: `${task.digest}\n\n${task.prompt}`, conversation: undefined, fork: undefined })
   }
   clearTimeout(timer)
-  return { result: ended(result, life.why, task.max_s), folder: checked.folder, before }
+  return { result: ended(result, running.why, task.max_s), folder: checked.folder, before }
 }
 
 const DIGEST_USED = 'The agent could not go on with its own conversation: a digest of the log stands before the prompt.'
 
-const tellItself = ({ outbox, redact }: Life, key: string, event: string, text: string) =>
+const tellItself = ({ outbox, redact }: RunningTask, key: string, event: string, text: string) =>
   outbox.add({ key: `runner-${key}`, type: 'runtime', content: { event, text: redact(text) } })
 
-const tell = async (life: Life, result: Told): Promise<void> => {
+const tell = async (running: RunningTask, result: Told): Promise<void> => {
   const told = wireResult(result)
   for (const body of [told, ...smallerResults(told)]) {
     try {
-      return void (await life.post.hub.ask('finish', () => ({ ...life.of, ...body }), { signal: life.lost.signal }))
+      return void (await running.parts.hub.ask('finish', () => ({ ...running.of, ...body }), { signal: running.lost.signal }))
     } catch (error) {
       if (!(error instanceof Refused) || (error.status !== 400 && error.status !== 413)) throw error
-      life.post.say(`${nameOf(life)}  the hub did not take the result: ${error.message}`)
+      running.parts.say(`${nameOf(running)}  the hub did not take the result: ${error.message}`)
     }
   }
 }

@@ -16,7 +16,7 @@ import { entriesFor, type Entry } from './sessions.ts'
 const WITHIN_MS = 1_000 // in all: an edit must not wait for a hub that is slow or away
 
 /** Writes the hook's answer where the edit is refused, and nothing where it passes. */
-export const guard = async (machine: Machine, link: string): Promise<void> => {
+export const guardEdit = async (machine: Machine, link: string): Promise<void> => {
   const { conversation, folder, file } = await readHookInput(machine)
   const path = file === undefined ? undefined : inProject(file, folder)
   if (path === undefined) return
@@ -46,18 +46,18 @@ const repositoryOf = (path: string): string | undefined => {
   }
 }
 
-interface Asking {
+interface HubAccess {
   token: string | undefined
   signal: AbortSignal
 }
 
 // Why the edit is refused. What the team itself holds it edits, also where it took that knowingly.
-const holderOf = async (path: string, entry: Entry, asking: Asking): Promise<string | undefined> => {
+const holderOf = async (path: string, entry: Entry, access: HubAccess): Promise<string | undefined> => {
   try {
     const { handle } = parseToken(entry.team_id)!
-    const held = (await claimedItems(entry, asking)).filter(({ paths }) => paths.some((each) => pathCovers(each, path)))
+    const held = (await claimedItems(entry, access)).filter(({ paths }) => paths.some((each) => pathCovers(each, path)))
     const [item] = held
-    if (!item || held.some(({ claimed_by }) => claimed_by.team_id === handle) || (await isClosed(entry, asking))) return undefined
+    if (!item || held.some(({ claimed_by }) => claimed_by.team_id === handle) || (await isClosed(entry, access))) return undefined
     const [team, title] = [item.claimed_by.team_name, item.title].map(shown)
     return `${path} belongs to work that another team of session ${entry.session_id} holds: ${team}, item ${item.item_id} (${title}). Leave it to that team, ask it with post_message, or take work of your own with claim_work.`
   } catch (error) {
@@ -76,20 +76,20 @@ interface ClaimedItem {
   claimed_by: { team_id: string; team_name: string }
 }
 
-const claimedItems = async (entry: Entry, asking: Asking): Promise<ClaimedItem[]> => {
+const claimedItems = async (entry: Entry, access: HubAccess): Promise<ClaimedItem[]> => {
   const items: unknown[] = []
   for (let cursor: string | undefined = ''; cursor !== undefined;) {
     const query = new URLSearchParams({ status: 'claimed', limit: '50', ...(cursor && { cursor }) })
-    const body = await ask(entry, `/work?${query}`, asking)
+    const body = await ask(entry, `/work?${query}`, access)
     items.push(...(Array.isArray(body?.items) ? body.items : []))
     cursor = typeof body?.next_cursor === 'string' ? body.next_cursor : undefined
   }
   return items.filter(isClaimed)
 }
 
-const isClosed = async (entry: Entry, asking: Asking): Promise<boolean> => (await ask(entry, '', asking))?.status === 'closed'
+const isClosed = async (entry: Entry, access: HubAccess): Promise<boolean> => (await ask(entry, '', access))?.status === 'closed'
 
-const ask = async ({ link, session_id, team_id }: Entry, path: string, { token, signal }: Asking): Promise<any> =>
+const ask = async ({ link, session_id, team_id }: Entry, path: string, { token, signal }: HubAccess): Promise<any> =>
   (await askHub(baseOfLink(link), `/api/sessions/${session_id}${path}`, { token, team: team_id, withinMs: WITHIN_MS, signal })).body
 
 const isClaimed = (item: any): item is ClaimedItem =>

@@ -8,7 +8,7 @@ export interface Process {
   start: string
 }
 
-interface Found extends Process {
+interface Ancestor extends Process {
   parent: number
   name: string
 }
@@ -18,7 +18,7 @@ const MOST = 32
 
 /** The processes above `pid`, nearest first, without the shells between it and the first program. Empty where the system does not tell. */
 export const ancestorsOf = (pid: number): Process[] => {
-  const above: Found[] = []
+  const above: Ancestor[] = []
   for (let each = find(find(pid)?.parent); each && each.pid > 1 && above.length < MOST; each = find(each.parent)) above.push(each)
   const first = above.findIndex(({ name }) => !SHELLS.has(name))
   return first < 0 ? [] : above.slice(first).map(({ pid: one, start }) => ({ pid: one, start }))
@@ -34,13 +34,13 @@ export const processOf = (pid: number): Process | undefined => {
   return found && { pid, start: found.start }
 }
 
-const find = (pid: number | undefined): Found | undefined =>
+const find = (pid: number | undefined): Ancestor | undefined =>
   pid === undefined ? undefined : process.platform === 'linux' ? inProc(pid) : byPs(pid)
 
 const PARENT_AT = 1 // fields of /proc/PID/stat after the name
 const START_AT = 19
 
-const inProc = (pid: number): Found | undefined => {
+const inProc = (pid: number): Ancestor | undefined => {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     const end = stat.lastIndexOf(')') // the name may hold blanks and parentheses
@@ -51,7 +51,7 @@ const inProc = (pid: number): Found | undefined => {
   }
 }
 
-const byPs = (pid: number): Found | undefined => {
+const byPs = (pid: number): Ancestor | undefined => {
   const { status, stdout } = spawnSync('ps', ['-o', 'ppid=,lstart=,comm=', '-p', String(pid)], { encoding: 'utf8' })
   const [, parent, start, path] = (status === 0 && /^\s*(\d+)\s+(\w+\s+\w+\s+\d+\s+[\d:]+\s+\d+)\s+(.+?)\s*$/.exec(stdout)) || []
   return parent === undefined ? undefined : { pid, parent: Number(parent), start: start!, name: path!.split('/').at(-1)!.replace(/^-/, '') }

@@ -22,13 +22,13 @@ export interface KeyAnswer {
   note?: string
 }
 
-interface Place {
+interface Addresses {
   base: string
   program?: string | undefined
 }
 
 /** Carries out an order. `base`: this server's address, for links; `program`: the URL of the client program, for the line of a runner. Refuses with the codes of makeKey, revokeByPrefix and linkForPerson. */
-export const carryOut = async (services: Services, order: KeyOrder, { base, program }: Place): Promise<KeyAnswer> => {
+export const carryOut = async (services: Services, order: KeyOrder, { base, program }: Addresses): Promise<KeyAnswer> => {
   switch (order.do) {
     case 'make': {
       const { scope, name, session: sessionId } = order

@@ -68,9 +68,9 @@ const ownMode = async ({ caller, queries }: Context): Promise<PermissionMode | u
   return (session?.permissionMode as PermissionMode | null | undefined) ?? undefined
 }
 
-type Place = Pick<AgentPlan, 'worktree' | 'branch'>
+type WorktreePlan = Pick<AgentPlan, 'worktree' | 'branch'>
 
-const byId = async ({ queries }: Context, id: string): Promise<Place> => {
+const byId = async ({ queries }: Context, id: string): Promise<WorktreePlan> => {
   const worktree = await worktreeById(queries, id)
   return worktree ? { worktree, branch: undefined } : noSuchWorktree(id)
 }
@@ -79,7 +79,7 @@ const noSuchWorktree = (id: string): never =>
   refuse('not_found', 'There is no such worktree. list_worktrees has those that runners have registered.', { worktree_id: redacted(id) })
 
 // A worktree that has the branch checked out is used; otherwise one is made, by the first runner that has the repository.
-const byBranch = async ({ queries }: Context, repo: string | undefined, branch: string | undefined): Promise<Place> => {
+const byBranch = async ({ queries }: Context, repo: string | undefined, branch: string | undefined): Promise<WorktreePlan> => {
   if (repo === undefined || branch === undefined)
     return refuse('invalid_request', 'repo_full_name and branch belong together: the repository, and the branch to work on.', {
       field: repo === undefined ? 'repo_full_name' : 'branch',

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { key, person } from '../../operations/callers.ts'
 import type { Context } from '../../operations/context.ts'
 import { refuse } from '../../core/errors.ts'
-import { openSession, seatFirst } from '../../rooms/create-session.ts'
+import { addSession, seatFirst } from '../../rooms/create-session.ts'
 import { description, title } from '../../rooms/schemas.ts'
 import { insertAgent, orderOf } from '../../stores/control/agents.ts'
 import { MOST_GENERATIONS, rootOf } from '../../stores/control/genealogy.ts'
@@ -117,7 +117,7 @@ export const openWithAgent = async (context: Context, wanted: NewAgentSession, p
   const byKey = caller.kind === 'key' ? caller.key : undefined
   const convenerId = byKey ? crypto.randomUUID() : undefined
   const by = { teamId: convenerId, name: team_name ?? nameOf(caller) }
-  const id = await openSession(context, { title, description, expected_teams: plan && !byKey ? 1 : 2 }, by, {
+  const id = await addSession(context, { title, description, expected_teams: plan && !byKey ? 1 : 2 }, by, {
     parentSessionId: parent,
     forkedFromSessionId: forkedFrom?.id ?? null,
     forkedAtSequence: forkedFrom?.at ?? null,

@@ -5,10 +5,10 @@ import type { Holdups } from '../../stores/control/holdups.ts'
 import type { Task } from '../../stores/control/tasks.ts'
 import { ofTask } from '../holdups.ts'
 
-type Shown = z.infer<typeof shape>
+type TaskAnswer = z.infer<typeof shape>
 
 /** The whole task; `found`: what keeps the agents of its session from going on. */
-export const taskAnswer = (task: Task, found?: Holdups): Shown => ({
+export const taskAnswer = (task: Task, found?: Holdups): TaskAnswer => ({
   task_id: task.id,
   session_id: task.sessionId,
   status: task.status,
@@ -32,7 +32,7 @@ export const taskAnswer = (task: Task, found?: Holdups): Shown => ({
 const LISTED_CHARACTERS = 200
 
 /** The task for a list, with the beginnings of its texts. */
-export const taskInList = (task: Task, found?: Holdups): Shown => {
+export const taskInList = (task: Task, found?: Holdups): TaskAnswer => {
   const shown = taskAnswer(task, found)
   const [prompt, answer] = [beginning(shown.prompt), shown.answer && beginning(shown.answer.text)]
   return {

@@ -71,7 +71,7 @@ const eventsInTurn = async ({ queries }: Context, session: Session, task: Turn):
   return task.turnEvents ?? (await eventOrdinalsEnd(queries, session.id, task.turn, task.startSequence))
 }
 
-interface Place {
+interface LogPlace {
   task: Pick<Task, 'id' | 'turn'>
   sequence: number
   ordinal: number
@@ -79,7 +79,7 @@ interface Place {
 }
 
 // An event at its place in the log.
-const numbered = (event: TaskEvent, { task, sequence, ordinal, at }: Place): ImportedEvent => {
+const numbered = (event: TaskEvent, { task, sequence, ordinal, at }: LogPlace): ImportedEvent => {
   const content = JSON.stringify(storable(event.content))
   return {
     sequence,

@@ -13,7 +13,7 @@ export const agentView = (agent: WatchedAgent, asking: string | undefined): Agen
     version: runner_agents?.find((one) => one.agentic_tool === agentic_tool)?.version ?? undefined,
     mode,
     unlimited: isBypass(mode),
-    state: stateOf(agent.agent_status, asking !== undefined),
+    state: agentStateOf(agent.agent_status, asking !== undefined),
     place: placeOf(agent),
     runner: runner_name === null ? undefined : { name: runner_name, online: runner_online === true },
     used: usedOf(agent),
@@ -24,7 +24,7 @@ export const agentView = (agent: WatchedAgent, asking: string | undefined): Agen
   }
 }
 
-export const stateOf = (status: string | null, asks: boolean): AgentState =>
+export const agentStateOf = (status: string | null, asks: boolean): AgentState =>
   asks ? 'asks' : status === 'running' || status === 'creating' ? 'running' : status === 'failed' ? 'failed' : 'ready'
 
 const placeOf = ({ repo_full_name, branch, changed_files, agent_status }: WatchedAgent): string[] => [

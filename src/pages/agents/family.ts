@@ -2,7 +2,7 @@
 import type { FamilyMember } from '../../../components/agents/agent-view.ts'
 import type { Queries } from '../../../db/database.ts'
 import { membersOf, rootsOf, type Relative } from '../../stores/control/family.ts'
-import { stateOf } from './agent-view.ts'
+import { agentStateOf } from './agent-view.ts'
 
 /** The tree of a session with an agent, from its root on; undefined where the session is alone. */
 export const familyOf = async (queries: Queries, sessionId: string): Promise<FamilyMember | undefined> => {
@@ -29,7 +29,7 @@ const treeOf = (members: Relative[], top: Relative, depth = 0): FamilyMember => 
   title: top.title,
   forked: top.forked,
   concluded: top.concluded,
-  state: top.agent_status === null ? undefined : stateOf(top.agent_status, top.asks),
+  state: top.agent_status === null ? undefined : agentStateOf(top.agent_status, top.asks),
   mode: top.permission_mode ?? undefined,
   promptedBy: top.prompted_by?.name,
   below: depth === MOST_GENERATIONS ? [] : members.filter(({ above }) => above === top.id).map((one) => treeOf(members, one, depth + 1)),

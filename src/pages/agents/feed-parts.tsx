@@ -21,14 +21,18 @@ interface AgentParts {
   replaced: Replaced[]
 }
 
-interface Place {
+interface FeedPlace {
   services: Pick<Services, 'clock' | 'config'>
   queries: Queries
   sessionId: string
 }
 
 /** What `events`, and those that they reply to, need. */
-export const agentPartsOf = async ({ services, queries, sessionId }: Place, events: Event[], answered: Event[]): Promise<AgentParts> => {
+export const agentPartsOf = async (
+  { services, queries, sessionId }: FeedPlace,
+  events: Event[],
+  answered: Event[],
+): Promise<AgentParts> => {
   const [prompts, answers] = [tasksIn(events), tasksIn(answered)]
   const [asked, decided] = [requestsIn(events, 'permission_asked'), requestsIn(events, 'permission_decided')]
   const [tasks, requests] = await Promise.all([

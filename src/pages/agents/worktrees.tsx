@@ -13,7 +13,7 @@ import { worktreeById, type WorktreeRow } from '../../stores/control/worktrees.t
 import { assertActor, nextKey, performAsPerson, problemOf } from '../forms/perform-as-person.ts'
 import { formOf, LARGE_FORM, valuesOf } from '../form.ts'
 import { frameOf, page, seeOther, toSignIn, type Site } from '../respond.tsx'
-import { stateOf } from './agent-view.ts'
+import { agentStateOf } from './agent-view.ts'
 import { agentChoices } from './prompt-box.ts'
 import { runnerCommand } from './runner-command.ts'
 
@@ -48,7 +48,7 @@ const worktreeView = ({ id, path, repo_full_name, branch, head, dirty, changed_f
   head: head?.slice(0, SHORT_HEAD),
   changed: changed_files ?? undefined,
   dirty,
-  sessions: sessions.map((session) => ({ id: session.id, title: session.title, state: stateOf(session.agent_status, false) })),
+  sessions: sessions.map((session) => ({ id: session.id, title: session.title, state: agentStateOf(session.agent_status, false) })),
 })
 
 /** GET /worktrees/:worktree/new */

@@ -14,7 +14,7 @@ import { withdrawRecord } from '../../records/withdraw.ts'
 import { assertActor, performAsPerson, problemOf } from '../forms/perform-as-person.ts'
 import { formOf, LARGE_FORM, valuesOf } from '../form.ts'
 import { fragment, seeOther, type Site } from '../respond.tsx'
-import { approvalPageWith, viewOf } from './approval.tsx'
+import { approvalPageWith, proposalViewOf } from './approval.tsx'
 import { afterCard, placeBefore } from './came-from.ts'
 
 type Values = Record<string, string>
@@ -25,7 +25,7 @@ export const submitDecision = async (c: Http, site: Site): Promise<Response> => 
   const id = c.req.param('id')!
   const values = valuesOf(await formOf(c, LARGE_FORM))
   const form = FORMS.find((one) => one === values.act) ?? 'approve'
-  const before = await viewOf(site, id)
+  const before = await proposalViewOf(site, id)
   const input = { proposal_id: id, ...decisionIn(form, values, before) }
   return answer(c, site, id, form, values, await performAsPerson(c, site, resolveApproval, values.key, input))
 }
@@ -90,7 +90,7 @@ const act = async (
 const OVERTAKEN = new Set<ErrorBody['code']>(['conflict', 'idempotency_mismatch'])
 
 const answer = async (c: Http, site: Site, id: string, form: Attempt['form'], values: Values, outcome: Outcome): Promise<Response> => {
-  const view = await viewOf(site, id)
+  const view = await proposalViewOf(site, id)
   const overtaken = !outcome.ok && OVERTAKEN.has(outcome.error.code) && form !== 'renew' && form !== 'withdraw' && view.status !== 'pending'
   const attempt = outcome.ok || overtaken ? undefined : { form, values, problem: problemIn(outcome.error) }
   const status = outcome.ok || overtaken ? undefined : STATUS[outcome.error.code]

@@ -11,14 +11,14 @@ import { frameOf, page, type Site } from '../respond.tsx'
 import { proposalView } from './card-view.ts'
 
 /** The proposal of this id as its card shows it; 404 where there is none. */
-export const viewOf = async ({ services }: Site, id: string): Promise<ProposalView> => {
+export const proposalViewOf = async ({ services }: Site, id: string): Promise<ProposalView> => {
   const [row] = isUuid(id) ? await proposalsByIds(services.database, [id]) : []
   return row ? proposalView(services, services.database, row) : noSuchProposal(id)
 }
 
 /** GET /approvals/:id */
 export const approvalPage = async (c: Http, site: Site): Promise<Response> =>
-  approvalPageWith(c, site, await viewOf(site, c.req.param('id')!))
+  approvalPageWith(c, site, await proposalViewOf(site, c.req.param('id')!))
 
 /** The page, or one on which a form was not applied. */
 export const approvalPageWith = (c: Http, site: Site, proposal: ProposalView, attempt?: Attempt, status?: ContentfulStatusCode) => {

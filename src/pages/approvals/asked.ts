@@ -22,7 +22,7 @@ export const readAsked = async (queries: Queries): Promise<Asked> => {
   const replies = Map.groupBy(await repliesIn(queries, sessions, ids), ({ reply_to }) => reply_to)
   const waiting = questions.toReversed().flatMap((question) => {
     const names = waitingPeople(question, replies.get(question.id) ?? [])
-    return names.map((name) => ({ person: nameKey(name), id: question.id, view: viewOf(question) }))
+    return names.map((name) => ({ person: nameKey(name), id: question.id, view: askedViewOf(question) }))
   })
   const byPerson = [...Map.groupBy(waiting, ({ person }) => person)].map(([person, own]) => [person, own.map(({ view }) => view)] as const)
   return { byPerson: new Map(byPerson), ids: new Set(waiting.map(({ id }) => id)) }
@@ -33,7 +33,7 @@ const waitingPeople = (question: QuestionToPeople, replies: Reply[]): string[] =
   return questionState(question, replies, teamKeys(teams)).waitingForPeople
 }
 
-const viewOf = ({ session_id, title, sequence, at, team, hue, text }: QuestionToPeople): AskedView => ({
+const askedViewOf = ({ session_id, title, sequence, at, team, hue, text }: QuestionToPeople): AskedView => ({
   session: { id: session_id, title },
   sequence,
   at,

@@ -10,10 +10,10 @@ import { personIdOf } from '../../stores/records/persons.ts'
 import { huesOf, teamNamesOf, withdrawnAmong } from '../../stores/records/proposal-context.ts'
 import { sourceView } from '../record-list/source-view.ts'
 
-type Place = Pick<Services, 'clock'>
+type CardServices = Pick<Services, 'clock'>
 
 /** In the order of `rows`. A constant number of statements, however many there are. */
-export const proposalViews = async ({ clock }: Place, queries: Queries, rows: ListedProposal[]): Promise<ProposalView[]> => {
+export const proposalViews = async ({ clock }: CardServices, queries: Queries, rows: ListedProposal[]): Promise<ProposalView[]> => {
   if (rows.length === 0) return []
   const present = <Id>(ids: (Id | null)[]) => [...new Set(ids.filter((id) => id !== null))]
   const [replaced, hues, withdrawn, names] = await Promise.all([
@@ -38,8 +38,8 @@ export const proposalViews = async ({ clock }: Place, queries: Queries, rows: Li
   })
 }
 
-export const proposalView = async (place: Place, queries: Queries, row: ListedProposal): Promise<ProposalView> =>
-  (await proposalViews(place, queries, [row]))[0]!
+export const proposalView = async (services: CardServices, queries: Queries, row: ListedProposal): Promise<ProposalView> =>
+  (await proposalViews(services, queries, [row]))[0]!
 
 const proposed = ({ proposal, meeting }: ListedProposal) => {
   const { data } = proposal

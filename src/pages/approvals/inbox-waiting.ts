@@ -15,10 +15,10 @@ import { proposalViews } from './card-view.ts'
 export const MOST_WAITING = 200 // proposals, and requests, that a page shows
 const AT_ONCE = 3 // proposals of one team from which on they can be approved together
 
-type Place = Pick<Services, 'clock' | 'config' | 'database'>
+type InboxServices = Pick<Services, 'clock' | 'config' | 'database'>
 
 /** `done`: the ids of proposals that were decided on this visit, and stay where they were. */
-export const readWaiting = async (services: Place, meeting: string | undefined, done: string[]): Promise<WaitingView> => {
+export const readWaiting = async (services: InboxServices, meeting: string | undefined, done: string[]): Promise<WaitingView> => {
   const { database, config } = services
   const [pending, kept, named] = await Promise.all([
     listProposals(database, { status: 'pending', sessionId: meeting, limit: MOST_WAITING + 1 }),
@@ -42,7 +42,7 @@ export const readWaiting = async (services: Place, meeting: string | undefined, 
 const byAge = ({ proposal: a }: ListedProposal, { proposal: b }: ListedProposal) =>
   Date.parse(a.createdAt) - Date.parse(b.createdAt) || (a.id < b.id ? -1 : 1)
 
-export const askedFor = async ({ database, config }: Place, requests: WatchedRequest[]): Promise<AskedFor[]> => {
+export const askedFor = async ({ database, config }: InboxServices, requests: WatchedRequest[]): Promise<AskedFor[]> => {
   const titles = await titlesOf(database, [...new Set(requests.map(({ session_id }) => session_id))])
   return requests.map((request) => ({
     session: { id: request.session_id, title: titles.get(request.session_id) ?? '' },

@@ -72,14 +72,14 @@ const planOf = ({ board, items }: WholeBoard, lists: Record<ListName, BoardRow[]
   }
 }
 
-interface Shown {
+interface BoardContext {
   whole: WholeBoard
   lookup: TeamLookup
   now: number
   overlapping: (row: BoardRow, path: string) => string[]
 }
 
-const workItem = (row: BoardRow, list: ListName, { whole: { board, items }, lookup, now, overlapping }: Shown): WorkItem => {
+const workItem = (row: BoardRow, list: ListName, { whole: { board, items }, lookup, now, overlapping }: BoardContext): WorkItem => {
   const item = items.get(row.id)!
   return {
     id: row.id,
@@ -112,7 +112,7 @@ const workItem = (row: BoardRow, list: ListName, { whole: { board, items }, look
 }
 
 /** Whose live claims a path of an item overlaps. */
-const overlapsOf = ({ rows }: Board): Shown['overlapping'] => {
+const overlapsOf = ({ rows }: Board): BoardContext['overlapping'] => {
   const held = rows.filter(({ status }) => status === 'claimed').flatMap((row) => row.paths.map((path) => ({ row, path })))
   let left = MOST_COMPARED
   return ({ claimedTeamId }, path) => {

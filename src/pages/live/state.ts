@@ -2,7 +2,7 @@
 import { agentFragments } from '../agents/live.tsx'
 import { noAgents, readAgent, type AgentRows } from '../agents/rows.ts'
 import { hasSides, readSides, type Sides } from '../board/sides.ts'
-import { stateOf, type SessionWithDoc } from '../session/state.ts'
+import { sessionStateOf, type SessionWithDoc } from '../session/state.ts'
 import type { Waiting } from '../approvals/waiting.ts'
 import type { Services } from '../../process/services.ts'
 import type { Event } from '../../stores/events.ts'
@@ -106,7 +106,7 @@ export class LiveState {
     return changed.map((name) => (name === 'head' && renamed ? renamedHead(this.#state()) : now[name]!)).join('')
   }
 
-  #state = () => stateOf(this.services, this.#row, this.teams, this.#sides)
+  #state = () => sessionStateOf(this.services, this.#row, this.teams, this.#sides)
 
   #render = (): Fragments => ({
     ...fragmentsOf({ state: this.#state(), lanes: this.#lanes.lanes, messages: this.#lanes.messages }),

@@ -130,7 +130,7 @@ const hitsOf = async (
       ),
     ),
   ])
-  const castFor = new Map(bySession.map(([id]) => [id, teamLookup(rosters.filter(({ sessionId }) => sessionId === id))]))
+  const lookupFor = new Map(bySession.map(([id]) => [id, teamLookup(rosters.filter(({ sessionId }) => sessionId === id))]))
   const eventFor = new Map(events.flat().map((event) => [event.id, event]))
   return placed.flatMap(({ sessionId, eventId, event: { type: kind, timestamp: at }, turn, session: { title, source }, snippet }) => {
     const event = eventFor.get(eventId)
@@ -138,7 +138,7 @@ const hitsOf = async (
     const { type, sequence } = event
     const href = eventLink(source, sessionId, { type, sequence, turn: turn.ordinal })
     const said = searchLine(event, kind, snippet.text, terms, kinds)
-    return { sessionId, title, source, kind, at, snippet: said, href, team: authorOf(event, castFor.get(sessionId)!) }
+    return { sessionId, title, source, kind, at, snippet: said, href, team: authorOf(event, lookupFor.get(sessionId)!) }
   })
 }
 
@@ -147,7 +147,7 @@ const uuidWithin = (id: string): string => {
   return name && 'event' in name ? name.event : name && 'session' in name ? name.session : ''
 }
 
-const authorOf = (event: Event, cast: TeamLookup): EventHit['team'] => {
+const authorOf = (event: Event, lookup: TeamLookup): EventHit['team'] => {
   const name = event.by ?? event.team
-  return cast.team(event.posted_by_team_id ?? event.team_id) ?? (typeof name === 'string' ? cast.named(name) : undefined)
+  return lookup.team(event.posted_by_team_id ?? event.team_id) ?? (typeof name === 'string' ? lookup.named(name) : undefined)
 }

@@ -17,7 +17,7 @@ import { sessionAgentOf } from '../agents/session-agent.ts'
 import { documentOf } from './document.ts'
 import { activityLanes, messageCount } from './lanes.ts'
 import { sidePart, sideView, type AsideName } from './side.tsx'
-import { stateOf, type SessionWithDoc } from './state.ts'
+import { sessionStateOf, type SessionWithDoc } from './state.ts'
 import { teamLookup } from './team-lookup.ts'
 import { WHOLE_FEED, wholeFeed, windowOf } from './window.tsx'
 import { tracePage } from '../trace/trace.tsx'
@@ -41,7 +41,13 @@ const sessionWith = async (c: Http, site: Site, all: boolean, aside?: AsideName)
   const feed = { services, queries: database, sessionId: id, teams: teamLookup(teams), kinds }
   const guest = isGuest(c, site)
   const agent = await sessionAgentOf(c, site, row.session)
-  const view = await viewOf(services, row, teams, all ? WHOLE_FEED : windowOf(feed, row, { around: numberIn(c, 'around'), guest }), agent)
+  const view = await sessionViewOf(
+    services,
+    row,
+    teams,
+    all ? WHOLE_FEED : windowOf(feed, row, { around: numberIn(c, 'around'), guest }),
+    agent,
+  )
   const answers = await answeredQuestion(database, id, { sequence: numberIn(c, 'answer') })
   const side = aside && (await sideView(c, site, row.session, aside))
   const composer = { idempotencyKey: crypto.randomUUID(), answers }
@@ -50,7 +56,7 @@ const sessionWith = async (c: Http, site: Site, all: boolean, aside?: AsideName)
 }
 
 /** All that a session's page shows, with a window on its feed. */
-export const viewOf = async (
+export const sessionViewOf = async (
   services: Services,
   row: SessionWithDoc,
   teams: RosterRow[],
@@ -66,7 +72,7 @@ export const viewOf = async (
     readSides(database, session.id, services.config.CLAIM_LEASE),
   ])
   return {
-    ...stateOf(services, row, teams, sides),
+    ...sessionStateOf(services, row, teams, sides),
     startedAt: session.createdAt,
     messages: messageCount(talk),
     lanes: activityLanes(talk, teamLookup(teams)),

@@ -58,14 +58,14 @@ export const revokeInvitation = async (c: Http, site: Site): Promise<Response> =
   return renderShare(c, site, { notInvited: outcome.error })
 }
 
-interface Shown {
+interface SharePageParts {
   url?: string
   error?: ErrorBody
   invited?: string
   notInvited?: ErrorBody
 }
 
-const renderShare = async (c: Http, site: Site, { url, error, invited, notInvited }: Shown) => {
+const renderShare = async (c: Http, site: Site, { url, error, invited, notInvited }: SharePageParts) => {
   const { database, clock } = site.services
   const { id, title, status } = await existingSession(database, c.req.param('id') ?? '')
   const [share, invitations] = await Promise.all([shareOf(database, id), listInvitations(database, id)])

@@ -3,7 +3,7 @@
 import { LRUCache } from 'lru-cache'
 import { renderToStaticMarkup } from 'react-dom/server'
 import { SidePanel, type SideView } from '../../../components/session/side-panel.tsx'
-import { Tabs } from '../../../components/session/side-tabs.tsx'
+import { PaneTabs } from '../../../components/session/side-tabs.tsx'
 import type { Http } from '../../doors/http/http.ts'
 import { prepareMarkdown } from '../../markdown/render.ts'
 import type { Session } from '../../stores/sessions.ts'
@@ -61,6 +61,6 @@ const renderPart = async (c: Http, site: Site, session: Session, version: number
   const counts = sideCounts(sides)
   const html =
     partial('#panel', 'outerMorph', renderToStaticMarkup(<SidePanel session={session.id} side={side} counts={counts} />)) +
-    partial('#tabs', 'outerMorph', renderToStaticMarkup(<Tabs session={session.id} side={name} counts={counts} version={version} />))
+    partial('#tabs', 'outerMorph', renderToStaticMarkup(<PaneTabs session={session.id} side={name} counts={counts} version={version} />))
   return { html, packed: await pack(html, 'gzip') }
 }

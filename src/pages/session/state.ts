@@ -16,9 +16,9 @@ import { teamLookup } from './team-lookup.ts'
 
 /** A session's row with its document's newest version, its warnings and what was said last. */
 export type SessionWithDoc = Awaited<ReturnType<typeof sessionsWithDocs>>[number]
-type Seat = ReturnType<typeof participantOf>
+type ShownParticipant = ReturnType<typeof participantOf>
 
-export const stateOf = (
+export const sessionStateOf = (
   services: Services,
   { session, version, loopSince, wakesSince, recent, ...written }: SessionWithDoc,
   rows: RosterRow[],
@@ -26,8 +26,8 @@ export const stateOf = (
 ): SessionState => {
   const now = services.clock.now()
   const concluded = session.status === 'closed'
-  const seats = rows.map((row) => participantOf(services, row, session))
-  const teams = rosterTeams(services, session, rows, seats, recent, sides)
+  const participants = rows.map((row) => participantOf(services, row, session))
+  const teams = rosterTeams(services, session, rows, participants, recent, sides)
   const lookup = teamLookup(rows)
   return {
     id: session.id,
@@ -38,7 +38,7 @@ export const stateOf = (
     waitingFor: concluded ? 0 : missingTeams(session, rows),
     loop: loopSince && !concluded ? { teams: repeating(recent, teams, services.loops.settings().posts), since: loopSince } : undefined,
     wakes: concluded ? undefined : wakesOf(services, wakesSince, teams),
-    quietFor: concluded ? undefined : quietFor(services, session, seats),
+    quietFor: concluded ? undefined : quietFor(services, session, participants),
     written: {
       version,
       by: written.writtenBy === null ? undefined : (lookup.team(written.writtenByTeamId) ?? lookup.named(written.writtenBy)),
@@ -63,19 +63,20 @@ const wakesOf = ({ wakes }: Services, since: string | null, teams: RosterTeam[])
   return perHour === 0 && teams.some(({ status }) => status === 'asleep') ? { perHour, since: undefined } : undefined
 }
 
-const quietFor = (services: Services, session: Session, seats: Seat[]): string | undefined =>
-  isQuiet(services, session, seats) ? ago(session.lastEventAt ?? session.createdAt, services.clock.now()) : undefined
+const quietFor = (services: Services, session: Session, participants: ShownParticipant[]): string | undefined =>
+  isQuiet(services, session, participants) ? ago(session.lastEventAt ?? session.createdAt, services.clock.now()) : undefined
 
 /** Whether pages call an open session idle instead of live: no team is there or all sleep, and nothing was said for as long as an agent stays
  *  without news (IDLE_LIMIT empty waits), so that it will hardly go on by itself. */
 export const isQuiet = (
   services: Pick<Services, 'config' | 'clock'>,
   { lastEventAt, createdAt }: Pick<Session, 'lastEventAt' | 'createdAt'>,
-  seats: Seat[],
+  participants: ShownParticipant[],
 ): boolean => {
   const { eventSince, seenSince } = liveSince(services)
-  const isThere = ({ status, last_seen_at }: Seat) => status === 'active' || (status !== 'disconnected' && last_seen_at >= seenSince)
-  return (lastEventAt ?? createdAt) < eventSince && !seats.some(isThere)
+  const isThere = ({ status, last_seen_at }: ShownParticipant) =>
+    status === 'active' || (status !== 'disconnected' && last_seen_at >= seenSince)
+  return (lastEventAt ?? createdAt) < eventSince && !participants.some(isThere)
 }
 
 /** Since when a session counts as live, by its last event and by its teams' polls: for the database, which counts and lists sessions. */
@@ -90,7 +91,7 @@ const rosterTeams = (
   services: Services,
   session: Session,
   teams: RosterRow[],
-  seats: Seat[],
+  participants: ShownParticipant[],
   recent: RecentEvent[],
   sides: Sides,
 ): RosterTeam[] => {
@@ -99,7 +100,7 @@ const rosterTeams = (
   for (const [, team, isMessage, at] of recent) if (isMessage && !spoke.has(team)) spoke.set(team, at)
   return teams
     .map((row, i): RosterTeam => {
-      const { status, last_seen_at, is_convener, left_at } = seats[i]!
+      const { status, last_seen_at, is_convener, left_at } = participants[i]!
       const { delivered, acknowledged } = receiptOf(services, row)
       const spokeAt = spoke.get(row.teamId) ?? ''
       const isLastWord = left_at === null && spokeAt > last_seen_at

@@ -32,7 +32,7 @@ import {
   liveSessions,
   messageCounts,
   messagesSince,
-  MOST_COUNTED,
+  MOST_MESSAGES,
   MOST_SESSIONS_COUNTED,
   presentTeams,
   PULSE_PARTS,
@@ -111,7 +111,7 @@ const countsOf = async (services: Services, needing: number, live: number): Prom
     listening: teams.filter(({ team }) => isPolling(services, team)).length,
     present: statuses.length,
     asleep: statuses.filter((status) => status === 'asleep').length,
-    messages: upTo(messages, MOST_COUNTED),
+    messages: upTo(messages, MOST_MESSAGES),
     needPerson: needing > SHOWN ? `${SHOWN}+` : needing,
     lastEvent: lastEventAt ? ago(lastEventAt, clock.now()) : undefined,
   }

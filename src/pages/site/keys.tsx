@@ -93,14 +93,14 @@ const useOf = (c: Http, site: Site, key: string, scope: string): MadeKey['use'] 
 const sinceWhen = (at: string, nowMs: number) => (nowMs - Date.parse(at) < MINUTE_MS ? 'just now' : `${ago(at, nowMs)} ago`)
 const MINUTE_MS = 60_000 // the last use is known to the minute
 
-interface Shown {
+interface KeysPageParts {
   made?: MadeKey
   notice?: string
   values?: Record<string, string>
   error?: ErrorBody
 }
 
-const render = async (c: Http, site: Site, { made, notice, values = {}, error }: Shown) => {
+const render = async (c: Http, site: Site, { made, notice, values = {}, error }: KeysPageParts) => {
   const { services } = site
   const own = personOf(c, services)?.id
   const list = KEY_LISTS.find((name) => name === c.req.query('show')) ?? 'good'

@@ -4,7 +4,7 @@ import { shortened, textOf } from '../../core/events/event-text.ts'
 import { toPlainText } from '../../markdown/plain-text.ts'
 import { eventTypeOf } from '../../core/events/event-types.ts'
 import { turnsOf, type TurnFacts } from '../../history/turns.ts'
-import { eventsAt, type AuthoredRow, type EventRow, type EventGroup, type SessionRow } from '../../stores/history.ts'
+import { eventsAt, type AuthoredRow, type HistoryRow, type EventGroup, type SessionRow } from '../../stores/history.ts'
 import { roster } from '../../stores/members.ts'
 import { eventGroupsBetween } from '../../stores/trace.ts'
 import type { Queries } from '../../../db/database.ts'
@@ -54,7 +54,7 @@ const speakerOf = ({ type, author_name, posted_by_team_id }: AuthoredRow, teams:
   type === 'system' ? undefined : (teams.team(posted_by_team_id) ?? (author_name === null ? undefined : teams.named(author_name)))
 
 // The first line that is more than markup: a text may begin with a code fence.
-const lineOf = ({ type, author, content, tool_name }: EventRow): string => {
+const lineOf = ({ type, author, content, tool_name }: HistoryRow): string => {
   const lines = textOf(eventTypeOf(type, author), content, tool_name).trimStart().slice(0, QUOTED).split('\n')
   for (const line of lines) {
     const plain = toPlainText(line)

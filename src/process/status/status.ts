@@ -34,7 +34,7 @@ export interface Status {
   shared: Check[]
 }
 
-interface Parts {
+interface StatusParts {
   database: Database
   notifier: Notifier | undefined
   instance: string | undefined
@@ -44,7 +44,7 @@ interface Parts {
 export type StatusWatch = ReturnType<typeof createStatus>
 
 /** Measures from now on. `measured` is read whenever somebody looks. */
-export const createStatus = ({ database, notifier, instance = 'embedded', metrics }: Parts, measured: () => Measured) => {
+export const createStatus = ({ database, notifier, instance = 'embedded', metrics }: StatusParts, measured: () => Measured) => {
   const lag = new LoopLag()
   const recent = new Recent(metrics)
   const instances = new Instances(database, notifier)

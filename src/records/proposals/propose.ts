@@ -6,7 +6,7 @@ import { redacted } from '../../core/text/text.ts'
 import { baseOf, type Context } from '../../operations/context.ts'
 import type { ProposalData } from '../../../db/records-schema.ts'
 import { tellPeople } from '../../notices/tell.ts'
-import { openSession } from '../../rooms/preconditions.ts'
+import { writableSession } from '../../rooms/preconditions.ts'
 import { rememberPersons } from '../../stores/records/persons.ts'
 import { insertProposal, pendingIn, proposalById, resolveProposal, type Proposal } from '../../stores/records/proposals.ts'
 import { handleOf, named } from '../callers.ts'
@@ -42,7 +42,7 @@ export const propose = async (
 ): Promise<z.output<typeof proposed>> => {
   const { queries, services } = context
   refuseUnless(roleIn(context, context.session!), ACTS[type])
-  const session = openSession(context)
+  const session = writableSession(context)
   const said = await data(session.id)
   const source = await sourceOf(queries, session.id, origin)
   await expireOverdue(context, session.id)

@@ -8,7 +8,7 @@ import { onlySession, readableMeeting } from '../reach.ts'
 import { actionItemOf, actionItemRow } from '../record-answer.ts'
 import { listCursor, listLimit, meetingId, op, toolRoute } from '../schemas.ts'
 import { personFilter, range } from './inputs.ts'
-import { rememberTold } from './remembered.ts'
+import { rememberNamed } from './remembered.ts'
 
 /** The newest first, with the status that the board shows: a claim whose lease is over reads as open. The number of statements is the same
  *  for one item and for fifty. */
@@ -50,7 +50,7 @@ export const getActionItems = op({
     )
     const { shown, ...page } = pageOf(rows, limit, ({ item }) => ({ at: item.createdAt, id: item.id }), filters)
     const action_items = shown.map((row) => actionItemOf(row.item, row))
-    await rememberTold(queries, { action_items })
+    await rememberNamed(queries, { action_items })
     return { action_items, ...page }
   },
 })

@@ -7,7 +7,7 @@ import { onlySession, readableMeeting } from '../reach.ts'
 import { decisionOf, decisionRow } from '../record-answer.ts'
 import { listCursor, listLimit, meetingId, op, text, toolRoute } from '../schemas.ts'
 import { personFilter, range } from './inputs.ts'
-import { rememberTold } from './remembered.ts'
+import { rememberNamed } from './remembered.ts'
 
 /** The newest first, those that were withdrawn too. `search` finds decisions that have all of its words in title or description, parts of
  *  words as well; search_content also finds what is misspelt. The number of statements is the same for one decision and for fifty. */
@@ -45,7 +45,7 @@ export const getDecisions = op({
     })
     const { shown, ...page } = pageOf(rows, limit, ({ decision }) => ({ at: decision.at, id: decision.id }), filters)
     const decisions = shown.map((row) => decisionOf(row.decision, row))
-    await rememberTold(queries, { decisions })
+    await rememberNamed(queries, { decisions })
     return { decisions, ...page }
   },
 })

@@ -11,7 +11,7 @@ import { readableMeeting } from '../reach.ts'
 import { actionItemOf, actionItemRow, decisionOf, decisionRow } from '../record-answer.ts'
 import { meetingId, op, toolRoute } from '../schemas.ts'
 import { meetingRow, meetingsFrom } from './meeting-answer.ts'
-import { rememberTold } from './remembered.ts'
+import { rememberNamed } from './remembered.ts'
 
 const MOST = 500 // of each kind; get_action_items and get_decisions have all
 
@@ -51,7 +51,7 @@ export const getMeetingDetails = op({
     const decisions = (await listDecisions(queries, part)).map((row) => decisionOf(row.decision, row))
     const whole = { meeting: meeting!, description, notes: content, action_items, decisions }
     const told = max_chars === undefined ? whole : within(whole, max_chars)
-    await rememberTold(queries, { ...told, meetings: [told.meeting] })
+    await rememberNamed(queries, { ...told, meetings: [told.meeting] })
     return marked(told, whole)
   },
 })

@@ -9,7 +9,7 @@ import { onlySession } from '../reach.ts'
 import { listCursor, listLimit, moment, op, toolRoute } from '../schemas.ts'
 import { inOrder, ORDER, personFilter, seriesFilter } from './inputs.ts'
 import { meetingRow, meetingsFrom } from './meeting-answer.ts'
-import { rememberTold } from './remembered.ts'
+import { rememberNamed } from './remembered.ts'
 
 /** The newest first; `date` is when it began. A meeting's attendees are its teams, and the people who posted. The number of statements is the
  *  same for one meeting and for fifty. */
@@ -47,7 +47,7 @@ export const getMeetings = op({
     })
     const { shown, ...page } = pageOf(rows, limit, ({ createdAt, id }) => ({ at: createdAt, id }), filters)
     const meetings = await meetingsFrom(queries, shown)
-    await rememberTold(queries, { meetings })
+    await rememberNamed(queries, { meetings })
     return { meetings, ...page }
   },
 })

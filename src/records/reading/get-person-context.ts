@@ -14,7 +14,7 @@ import { onlySession } from '../reach.ts'
 import { actionItemOf, actionItemRow, decisionOf, decisionRow } from '../record-answer.ts'
 import { op, person, personId, toolRoute } from '../schemas.ts'
 import { meetingRow, meetingsFrom } from './meeting-answer.ts'
-import { rememberTold } from './remembered.ts'
+import { rememberNamed } from './remembered.ts'
 
 const NEWEST = 10
 
@@ -47,7 +47,7 @@ export const getPersonContext = op({
     const action_items = items.map((row) => actionItemOf(row.item, row))
     const decisions = decided.map((row) => decisionOf(row.decision, row))
     const meetings = await meetingsFrom(queries, attended)
-    await rememberTold(queries, { meetings, action_items, decisions })
+    await rememberNamed(queries, { meetings, action_items, decisions })
     return { person: personOf(kind, name, await isVerified(queries, spellings)), action_items, decisions, meetings }
   },
 })

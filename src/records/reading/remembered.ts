@@ -6,14 +6,14 @@ import { rememberPersons } from '../../stores/records/persons.ts'
 import type { actionItemRow, decisionRow } from '../record-answer.ts'
 import type { meetingRow } from './meeting-answer.ts'
 
-interface Told {
+interface Rows {
   meetings?: readonly z.output<typeof meetingRow>[]
   action_items?: readonly z.output<typeof actionItemRow>[]
   decisions?: readonly z.output<typeof decisionRow>[]
 }
 
 /** One statement. */
-export const rememberTold = (queries: Queries, { meetings = [], action_items = [], decisions = [] }: Told): Promise<void> => {
+export const rememberNamed = (queries: Queries, { meetings = [], action_items = [], decisions = [] }: Rows): Promise<void> => {
   const named: (Named | null)[] = [
     ...meetings.flatMap(({ attendees }) => attendees),
     ...action_items.map(({ owner }) => owner),

@@ -8,7 +8,7 @@ import { utf8Bytes } from '../../core/text/text.ts'
 import { documentVersions, readDocument, readVersion } from '../../stores/documents.ts'
 import { writeDoc } from './doc-write.ts'
 import { fittingOutline, outlineOf, sectionNamed, sectionsOf, textOf, withSection, type Section } from './outline.ts'
-import { existingSession, openSession } from '../preconditions.ts'
+import { existingSession, writableSession } from '../preconditions.ts'
 import {
   DOC_BODY_BYTES,
   DOC_LIMIT_BYTES,
@@ -122,7 +122,7 @@ export const updateSessionDoc = op({
   output: z.object({ version, at: time }),
   refuses: ['session_closed', 'version_conflict', 'not_found', 'payload_too_large'],
   async run(context, { session_id, content, expected_version, section }) {
-    openSession(context)
+    writableSession(context)
     const current = await readDocument(context.queries, session_id)
     if (current.version !== expected_version) {
       const what = expected_version > current.version ? 'That version does not exist yet' : 'The document has changed since you read it'
@@ -161,7 +161,7 @@ export const appendToSessionDoc = op({
   output: z.object({ version, at: time }),
   refuses: ['session_closed', 'payload_too_large'],
   async run(context, { session_id, text }) {
-    openSession(context)
+    writableSession(context)
     const { content } = await readDocument(context.queries, session_id)
     const longer = content === '' || content.endsWith('\n') ? content + text : `${content}\n${text}`
     return writeDoc(context, session_id, withinLimit(longer))

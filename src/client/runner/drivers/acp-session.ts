@@ -12,7 +12,7 @@ export interface Session {
 }
 
 /** Opens the conversation that the task wants. `lastMessage`: the id of the newest message heard. */
-export const openSession = async (peer: Peer, job: Job, lastMessage: () => string | undefined): Promise<Session> => {
+export const openConversation = async (peer: Peer, job: Job, lastMessage: () => string | undefined): Promise<Session> => {
   const clientCapabilities = { fs: { readTextFile: false, writeTextFile: false }, terminal: false }
   const clientInfo = { name: 'parley', title: 'Parley', version: '1' }
   const { agentCapabilities } = await peer.call('initialize', { protocolVersion: 1, clientCapabilities, clientInfo })

@@ -4,7 +4,7 @@ import { runtime } from '../../../transcripts/trace-event.ts'
 import type { AcpAgent } from './acp-agents.ts'
 import { nextMinute, noteOpened, openedThisMinute, toldAll } from './acp-history.ts'
 import { answerLeave, CANCELLED } from './acp-leave.ts'
-import { openSession, type Session } from './acp-session.ts'
+import { openConversation, type Session } from './acp-session.ts'
 import { newUpdates, type Updates } from './acp-updates.ts'
 import { newAcpUsage } from './acp-usage.ts'
 import { untold, type Gone } from './cli.ts'
@@ -81,7 +81,7 @@ const run = (agent: AcpAgent, job: Job, listener: Listener, spawn: Spawn): Runni
 const converse = async (agent: AcpAgent, job: Job, listener: Listener, peer: Peer, state: State, updates: Updates): Promise<Result> => {
   try {
     await rest(agent, job, listener, peer, state)
-    const session = await openSession(peer, job, updates.lastMessage)
+    const session = await openConversation(peer, job, updates.lastMessage)
     noteOpened(session.id)
     if (job.conversation ?? job.fork) await toldAll(() => state.heardAt)
     updates.begin(session.model)
