@@ -23,7 +23,7 @@ export const namedSession = (caller: Caller, given: string): string => (given ==
 
 export const mayReach = async ({ caller, queries }: Context, sessionId: string): Promise<boolean> => {
   const own = ownSession(caller)
-  return own === undefined || own === sessionId || (await isBelow(queries, own, sessionId))
+  return own === undefined || own === sessionId || (isUuid(sessionId) && (await isBelow(queries, own, sessionId)))
 }
 
 /** The session of this id, or 404. */

@@ -183,6 +183,7 @@ throughEveryDoor((call, parley) => {
         }
       await refused(prompt(UNKNOWN, { mode: 'fork' }), 'not_found')
       await refused(prompt('nonsense', { mode: 'fork' }), 'not_found')
+      await refused(update({ session_id: 'nonsense', permission_mode: 'auto' }, own), 'not_found')
     })
 
     test('a session without an agent has a title alone', async () => {
