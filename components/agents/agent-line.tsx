@@ -10,7 +10,7 @@ import type { AgentView } from './agent-view.ts'
 export const AgentLine = ({ agent }: { agent: AgentView }) => (
   <div
     id="agent"
-    data-away={agent.runner?.online ? undefined : ''}
+    data-away={agent.runner?.online || agent.placeless ? undefined : ''}
     data-stopped={agent.held ? '' : undefined}
     data-archived={agent.archived ? '' : undefined}
     className="mt-1.5 flex flex-wrap items-center gap-x-2 gap-y-1 text-[12.5px] text-muted-foreground low:hidden"
@@ -34,6 +34,8 @@ export const AgentLine = ({ agent }: { agent: AgentView }) => (
         <>
           runner <bdi className="text-foreground">{escapeInvisible(agent.runner.name)}</bdi>
         </>
+      ) : agent.placeless ? (
+        'no worktree'
       ) : (
         <a href="/worktrees" className="font-medium text-warn-foreground underline underline-offset-2">
           no runner

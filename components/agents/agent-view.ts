@@ -14,8 +14,10 @@ export interface AgentView {
   state: AgentState
   /** `owner/name · branch · 3 files changed` */
   place: string[]
-  /** The runner, or why there is none. */
+  /** The runner that has its worktree. */
   runner: { name: string; online: boolean } | undefined
+  /** Its worktree was not made: no runner can take its prompts. */
+  placeless: boolean
   /** What its tree has used, and may: `used 1.2M tokens, $0.84 of $5.00`. */
   used: string | undefined
   /** The card of what it asks permission for first. */

@@ -1,5 +1,7 @@
 // What pages say of agents and tasks, in words.
 import { expect, test } from 'bun:test'
+import { renderToStaticMarkup } from 'react-dom/server'
+import { AgentLine } from '../../components/agents/agent-line.tsx'
 import type { WatchedAgent, WatchedRequest, WatchedTask } from '../../src/stores/control/watched.ts'
 import { agentView } from '../../src/pages/agents/agent-view.ts'
 import { permissionView } from '../../src/pages/agents/permission-view.ts'
@@ -108,6 +110,7 @@ const agent = (more: Partial<WatchedAgent>): WatchedAgent => ({
   runner_online: true,
   runner_agents: [{ agentic_tool: 'codex', version: '0.157.0' }],
   allow_bypass: false,
+  no_place: false,
   in_tree: false,
   tokens: 0,
   cost_usd: null,
@@ -139,6 +142,11 @@ test('the line of an agent', () => {
     'Nobody came.',
   )
   expect(usageWords(999, null)).toBe('999 tokens')
+  const away = { runner_name: null, runner_online: null, repo_full_name: null }
+  const line = (more: Partial<WatchedAgent>) =>
+    renderToStaticMarkup(AgentLine({ agent: agentView(agent({ ...away, ...more }), undefined) }))
+  expect(line({})).toContain('data-away')
+  expect(line({ no_place: true })).not.toMatch(/data-away|no runner/) // none would help it
 })
 
 const request = (more: Partial<WatchedRequest>): WatchedRequest => ({

@@ -3,6 +3,7 @@ import type { Context } from '../../operations/context.ts'
 import { refuse } from '../../core/errors.ts'
 import { isUuid } from '../../core/ids.ts'
 import { redacted } from '../../core/text/text.ts'
+import { agentOf } from '../../stores/control/agents.ts'
 import { insertTask, othersOpen, type NewTask } from '../../stores/control/new-tasks.ts'
 import type { Task } from '../../stores/control/tasks.ts'
 import { roster, type Participant } from '../../stores/members.ts'
@@ -25,11 +26,12 @@ export interface Prompt {
 }
 
 /** Writes the prompt and queues its task. The caller has locked the session. 403 when the session is closed or archived, 400 for a wrong
- *  `to`, and without one where there is no agent, 429 past 50 open tasks below one root. */
+ *  `to`, and without one where there is no agent, 409 where its worktree was not made, 429 past 50 open tasks below one root. */
 export const queuePrompt = async (context: Context, session: Session, { prompt, mode, to, before }: Prompt): Promise<NewTask> => {
   const { caller, queries } = context
   refuseOver(session)
   const hasAgent = session.agentStatus !== null
+  if (hasAgent && session.worktreeId === null) await refuseWithoutPlace(context, session)
   const addressed = await addressedBy(context, session, hasAgent, to)
   const id = crypto.randomUUID()
   const own = ownSession(caller)
@@ -82,6 +84,14 @@ export const refuseOver = ({ status, archivedAt }: Session) => {
       archived: true,
     })
   if (status === 'closed') refuse('session_closed', 'This session is concluded and takes no prompts. Reopen it, or create another one.')
+}
+
+// Its worktree was not made, and no runner is to make it any more: this prompt would wait for ever.
+const refuseWithoutPlace = async ({ queries }: Context, { id }: Session) => {
+  const agent = await agentOf(queries, id)
+  if (agent?.orderedFrom) return
+  const why = agent?.error ? ` What went wrong: ${agent.error.message}` : ''
+  refuse('conflict', `The worktree of this session was not made, so its agent can work nowhere. Create another session.${why}`)
 }
 
 const refuseOneMore = () =>

@@ -16,6 +16,7 @@ export const agentView = (agent: WatchedAgent, asking: string | undefined): Agen
     state: agentStateOf(agent.agent_status, asking !== undefined),
     place: placeOf(agent),
     runner: runner_name === null ? undefined : { name: runner_name, online: runner_online === true },
+    placeless: agent.no_place,
     used: usedOf(agent),
     asking,
     held: agent.held || agent.archived,

@@ -1,6 +1,7 @@
 // Prompts and what becomes of them, with a runner that the test plays.
 import { describe, expect, test } from 'bun:test'
 import { controlScene, controlWith, type Control } from '../../support/control-scene.ts'
+import { watchedAgents } from '../../../src/stores/control/watched.ts'
 import { jobsOf } from '../../../src/operations/toolset.ts'
 import { toolsets } from '../../../src/toolsets.ts'
 import { bearer, keyOf } from '../../support/keys.ts'
@@ -194,6 +195,27 @@ onEveryEngine(
       const error = { code: 'agent_failed', message: 'The disk is full.' }
       await done(runner.call('add_worktree', { runner_id: runner.id, session_id: failed.session_id, error }))
       expect((await done(call('get_task', { task_id: failed.task_id }))).task).toMatchObject({ status: 'failed', error })
+    })
+
+    test('a prompt for an agent whose worktree was not made is refused with the reason, and waits for no runner', async () => {
+      const { runner, call } = await scene()
+      const create = () => done(call('create_session', { title: 'Branch', repo_full_name: runner.repo, branch: 'feature/z' }))
+      const prompt = (session_id: string) => call('send_prompt', { session_id, prompt: 'Go.' })
+      const [failed, archived, waiting] = [await create(), await create(), await create()]
+      const error = { code: 'agent_failed', message: 'The disk is full.' }
+      await done(runner.call('add_worktree', { runner_id: runner.id, session_id: failed.session_id, error }))
+      for (const action of ['delete', 'start']) await done(call('manage_session', { session_id: archived.session_id, action }))
+      for (const [{ session_id }, why] of [
+        [failed, 'The disk is full.'],
+        [archived, 'archived before its worktree was made'],
+      ] as const) {
+        expect((await refused(prompt(session_id), 'conflict')).message).toContain(why)
+        const { session } = await done(call('get_session', { session_id }))
+        expect(session).toMatchObject({ status: 'failed', tasks: [], error: { message: expect.stringContaining(why) } })
+      }
+      expect(await watchedAgents(parley().database, [failed.session_id])).toMatchObject([{ no_place: true }])
+      expect(await watchedAgents(parley().database, [waiting.session_id])).toMatchObject([{ no_place: false }])
+      await done(prompt(waiting.session_id))
     })
 
     test('what it may cost is used up: prompts wait', async () => {
