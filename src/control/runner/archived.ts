@@ -4,7 +4,7 @@ import { archivedAmong } from '../../stores/control/sessions.ts'
 import { op, runnerRoute } from '../schemas.ts'
 import { RUNNER } from './schemas.ts'
 
-/** Of these sessions, those that are archived or no longer there. Needs no registration, which would end a runner that is at work. */
+/** Of these sessions, those that are archived or no longer there, but for one in whose worktree a session works that is not. Needs no registration, which would end a runner that is at work. */
 export const archivedSessions = op({
   ...RUNNER,
   name: 'list_archived',

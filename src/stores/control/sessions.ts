@@ -116,9 +116,15 @@ from sessions s join session_index i on i.session_id = s.id left join agents a o
 export const sessionDetails = async ({ query }: Queries, id: string): Promise<SessionDetails> =>
   (await query<SessionDetails>(DETAILS, [id]))[0]!
 
-/** Of these sessions, those that are archived or no longer there. */
+// Forks, subsessions and others work in a worktree that was made for another session.
+const KEPT = `
+select id from sessions where id = any($1::uuid[]) and archived_at is null
+union
+select w.made_for_session_id from worktrees w join sessions s on s.worktree_id = w.id and s.archived_at is null
+where w.made_for_session_id = any($1::uuid[])`
+
+/** Of these sessions, those that are archived or no longer there, but for one in whose worktree a session works that is not. */
 export const archivedAmong = async ({ query }: Queries, ids: string[]): Promise<string[]> => {
-  const rows = await query<{ id: string }>('select id from sessions where id = any($1::uuid[]) and archived_at is null', [pgArray(ids)])
-  const kept = new Set(rows.map(({ id }) => id))
+  const kept = new Set((await query<{ id: string }>(KEPT, [pgArray(ids)])).map(({ id }) => id))
   return ids.filter((id) => !kept.has(id))
 }

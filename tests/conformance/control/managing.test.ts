@@ -371,6 +371,26 @@ throughEveryDoor((call, parley) => {
       expect(task.status).toBe('interrupted')
     })
 
+    test('what was made for an archived session is kept as long as another one works in it', async () => {
+      const { runner, as } = await working()
+      const create = async (more: object) => (await done(call('control.create_session', { title: 'T', ...more }, as))).session_id as string
+      const mine = await create({ repo_full_name: runner.repo, branch: 'new' })
+      const answer = { session_id: mine, runner_id: runner.id, path: '/code/new', branch: 'new', head: null }
+      const { worktree_id } = await done(runner.call('add_worktree', answer))
+      const child = { session_id: mine, prompt: 'A part.', mode: 'subsession' }
+      const part = (await done(call('control.send_prompt', child, as))).session_id as string
+      const others = [part, await create({ worktree_id }), await create({ repo_full_name: runner.repo, branch: 'new' })]
+      const archive = (session_id: string) => done(call('control.manage_session', { session_id, action: 'delete' }, as))
+      const archived = async () => (await done(runner.call('list_archived', { session_ids: [mine, UNKNOWN] }))).archived
+      expect(await archived()).toEqual([UNKNOWN])
+      await archive(mine)
+      for (const id of others) {
+        expect(await archived()).toEqual([UNKNOWN])
+        await archive(id)
+      }
+      expect(await archived()).toEqual([mine, UNKNOWN])
+    })
+
     test('an agent manages those below it, and not itself', async () => {
       const { manage, agent, runner, as } = await working()
       const own = await agent()
