@@ -324,14 +324,17 @@ onOneEngine((parley) => {
       const served = await parley().beside({ ACCESS_TOKEN: 'a token of some length' })
       const pages = [
         '/AGENTS.md',
-        ...['control', 'curl', 'errors', 'events', 'history', 'hooks', 'work'].map((name) => `/AGENTS/${name}.md`),
+        ...['control', 'curl', 'errors', 'events', 'history', 'hooks', 'records', 'work'].map((name) => `/AGENTS/${name}.md`),
       ]
       const read = async (from: Pick<Parley, 'send'>) =>
         (await Promise.all(pages.map(async (path) => (await from.send(path)).text()))).join('\n')
       const guides = await read(served)
       const lines = guides.split('\n').filter((line) => /\bcurl -\w/.test(line))
       expect(lines.length).toBeGreaterThan(20)
-      for (const line of lines) expect(line).toContain('curl -H "Authorization: Bearer $PARLEY_TOKEN"')
+      const [withKey, others] = [lines.filter((line) => line.includes('${AUTH')), lines.filter((line) => !line.includes('${AUTH'))]
+      expect(withKey.length).toBeGreaterThan(10)
+      for (const line of withKey) expect(line).not.toContain('PARLEY_TOKEN') // its key is the one Authorization of the call
+      for (const line of others) expect(line).toContain('curl -H "Authorization: Bearer $PARLEY_TOKEN"')
       expect(guides).toContain(`PARLEY_TOKEN='%s'`)
       expect(await read(parley())).not.toContain('PARLEY_TOKEN')
     })

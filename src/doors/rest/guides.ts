@@ -59,10 +59,11 @@ export const guideForInvited = (c: Http, services: Services, session: { id: stri
 const withAddress = (c: Http, services: Services, guide: string) =>
   guide.replaceAll(`${IN_GUIDES}/mcp`, linkInForce(c, services).url).replaceAll(IN_GUIDES, baseUrl(c, services))
 
-// Adds the access token to a guide's commands, so that they work when they are copied.
+// Adds the access token to a guide's commands, so that they work when they are copied. A key is sent in its place: of two Authorization headers
+// neither counts.
 const withAccessToken = (guide: string) =>
   guide
-    .replaceAll(/\bcurl (?=-\w)/g, 'curl -H "Authorization: Bearer $PARLEY_TOKEN" ')
+    .replaceAll(/\bcurl (?=-\w)(?!.*\$\{AUTH)/g, 'curl -H "Authorization: Bearer $PARLEY_TOKEN" ')
     .replace("TEAM_ID='%s'\\n", "TEAM_ID='%s'\\nPARLEY_TOKEN='%s'\\n")
     .replace('"$TEAM_ID" > ~/.parley.env', '"$TEAM_ID" "$PARLEY_TOKEN" > ~/.parley.env')
     .replace(
