@@ -36,7 +36,7 @@ const main = async ([command, ...words]: string[]) => {
   const log = createLog(config.LOG_LEVEL, (line) => process.stdout.write(`${line}\n`), process.stdout.isTTY)
   if (command === undefined) return serve(config, log)
   const { runCommand } = await import('./cli/main.ts')
-  return runCommand(command, words, config, log, machine())
+  return runCommand(command, words, config, log, { machine: machine(), asset })
 }
 
 const machine = (): Machine => ({

@@ -23,12 +23,18 @@ import { baseOfLink } from '../core/address.ts'
 import { purge, type PurgeAnswer } from '../process/purge.ts'
 import { createServices, type Services } from '../process/services.ts'
 
+interface Place {
+  machine: Machine
+  /** Reads a file of public/. */
+  asset(path: string): Promise<Response | undefined>
+}
+
 /** Runs a command with the words that follow it. Throws BadConfig, CannotOpen, ImportFailed or NoSuchPath, with a sentence for the person at
  *  the terminal. */
-export const runCommand = async (name: string, words: string[], config: Config, log: Log, machine: Machine): Promise<void> => {
+export const runCommand = async (name: string, words: string[], config: Config, log: Log, { machine, asset }: Place): Promise<void> => {
   if (name === 'migrate') return bringUpToDate(config, log)
   if (name === 'operator-key') return operatorKey(config, log)
-  if (name === 'key') return key(config, log, words)
+  if (name === 'key') return key(config, log, words, asset)
   if (name === 'runner') return runner(config, machine, words)
   if (name === 'import') return importTranscripts(config, log, words)
   if (name === 'reindex') return reindex(config, log)
@@ -52,13 +58,16 @@ const operatorKey = async (config: Config, log: Log) => {
   console.log(`${server.url}/sign-in?key=${answer.key}`)
 }
 
-const key = async (config: Config, log: Log, words: string[]) => {
+const key = async (config: Config, log: Log, words: string[], asset: Place['asset']) => {
   const order = keyArguments(words)
   const server = await servingHere(config)
   if (server) return tell((await (await command(server, 'key', order)).json()) as KeyAnswer)
   return once(config, log, async (services) => {
     const link = services.setting('mcp_url') ?? config.MCP_URL ?? `${urlAt(config.HOST, config.PORT)}/mcp`
-    tell(await carryOut(services, order, { base: baseOfLink(link) }).catch(inWords))
+    const base = baseOfLink(link)
+    const { programPath, readClientProgram } = await import('../doors/rest/client-package.ts')
+    const program = await readClientProgram(asset) // a server that was started from this checkout serves the same
+    tell(await carryOut(services, order, { base, program: program && base + programPath(program) }).catch(inWords))
   })
 }
 
@@ -68,7 +77,7 @@ const runner = async (config: Config, machine: Machine, words: string[]) => {
     const response = await command(server!, 'key', { do: 'make', scope: 'run', name })
     return ((await response.json()) as KeyAnswer).out
   }
-  process.exit(await runRunnerHere(machine, words, config.DATA_DIR, server && { url: server.url, makeKey }))
+  process.exit(await runRunnerHere(machine, words, config, server && { url: server.url, makeKey }))
 }
 
 const tell = ({ out, note }: KeyAnswer) => {

@@ -6,7 +6,7 @@ import type { Machine } from '../client/machine.ts'
 import { KINDS } from '../client/runner/built-in.ts'
 import { namesHub, runnerNameIn } from '../client/runner/options.ts'
 import { runRunner } from '../client/runner/run.ts'
-import { BadConfig, VARIABLES } from '../config.ts'
+import { BadConfig, VARIABLES, type Config } from '../config.ts'
 
 export interface ServerHere {
   url: string
@@ -18,7 +18,7 @@ export interface ServerHere {
 export const runRunnerHere = async (
   machine: Machine,
   words: string[],
-  dataFolder: string,
+  { DATA_DIR, DATABASE_URL }: Pick<Config, 'DATA_DIR' | 'DATABASE_URL'>,
   server: ServerHere | undefined,
 ): Promise<number> => {
   const own = { ...machine, env: withoutServerSecrets(machine.env) }
@@ -27,9 +27,11 @@ export const runRunnerHere = async (
   if (isTold) return runRunner(['runner', ...words], own, KINDS)
   if (!server)
     throw new BadConfig(
-      `No server has ${dataFolder} open. Start it (bun run start), or name a hub: --url URL, with its key in PARLEY_RUNNER_KEY.`,
+      DATABASE_URL
+        ? 'The database is a Postgres (DATABASE_URL), and what serves it is not known here. Name the hub: --url URL, with a key in PARLEY_RUNNER_KEY (bun run key run NAME).'
+        : `No server has ${DATA_DIR} open. Start it (bun run start), or name a hub: --url URL, with its key in PARLEY_RUNNER_KEY.`,
     )
-  const key = await keptKey(join(dataFolder, 'runner-keys.json'), runnerNameIn(words), server)
+  const key = await keptKey(join(DATA_DIR, 'runner-keys.json'), runnerNameIn(words), server)
   return runRunner(['runner', ...words, '--url', server.url], { ...own, env: { ...own.env, PARLEY_RUNNER_KEY: key } }, KINDS)
 }
 

@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startControlled, type Controlled } from '../support/controlled.ts'
+import { runServer } from '../support/server.ts'
 import { buildRunner, newSite, started, until, type Site } from '../support/runner.ts'
 
 const LONG_MS = 180_000
@@ -90,6 +91,16 @@ test(
     writeFileSync(file, JSON.stringify({ checkout: `ca_run_${'0'.repeat(32)}` }))
     await start().catch(() => {}) // until its lease is over, the name is still that of the key before
     expect(readFileSync(file, 'utf8')).not.toContain('0'.repeat(32))
+  },
+  LONG_MS,
+)
+
+test(
+  'in a checkout whose server has a Postgres, it says what it needs to be told, and not that no server runs',
+  async () => {
+    const { code, output } = await runServer(['runner'], { DATABASE_URL: 'postgres://127.0.0.1:1/parley' })
+    expect([code, output]).toEqual([1, expect.stringMatching(/is a Postgres.*--url URL.*bun run key run NAME/)])
+    expect(output).not.toContain('Start it')
   },
   LONG_MS,
 )

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { runnerLine } from '../../src/control/runner/start-line.ts'
 import { freshDatabase, startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { shortOf } from '../support/full.ts'
 import { bearer } from '../support/keys.ts'
@@ -60,10 +61,11 @@ describe.each(['embedded', 'postgres'] as const)('beside a running server, %s', 
     async () => {
       const { output } = await key('run', "Robin's laptop")
       const starts = new RegExp(
-        `^  PARLEY_RUNNER_KEY=${keyLine(output, 'run')} (npx -y ${server.url}/parley-\\S+\\.tgz|bun run) runner --url ${server.url}$`,
+        `^  PARLEY_RUNNER_KEY=${keyLine(output, 'run')} npx -y ${server.url}(/parley-\\S+\\.tgz) runner --url ${server.url}$`,
         'm',
       )
       expect(output).toMatch(starts)
+      expect((await fetch(server.url + starts.exec(output)![1])).status).toBe(200)
       expect((await key('read', 'a dashboard')).output).not.toContain('PARLEY_RUNNER_KEY')
     },
     SLOW_MS,
@@ -134,12 +136,22 @@ describe('without a server', () => {
       expect((await key('list')).output).toContain('There are no keys')
       const { output } = await key('run', 'laptop')
       const made = keyLine(output, 'run')!
-      expect(output).toContain(`  PARLEY_RUNNER_KEY=${made} bun run runner --url https://parley.example\n`)
+      expect(output).toMatch(
+        new RegExp(
+          `^  PARLEY_RUNNER_KEY=${made} npx -y https://parley.example/parley-\\S+\\.tgz runner --url https://parley.example$`,
+          'm',
+        ),
+      )
       expect((await key('list')).output).toContain(`${made.slice(0, 15)}  "laptop"`)
       expect((await key('person', 'Bea')).output).toMatch(/^https:\/\/parley\.example\/sign-in\?key=\S+$/m)
     },
     SLOW_MS,
   )
+
+  test('the line of a runner for a server without the client program is for a checkout of Parley, and has a place for the repository', () => {
+    const line = 'PARLEY_RUNNER_KEY=… bun run runner --worktree PATH --url https://parley.example'
+    expect(runnerLine('https://parley.example', undefined)).toBe(line)
+  })
 
   const BAD: [string[], string][] = [
     [[], 'Use it as one of these'],

@@ -35,7 +35,8 @@ export const carryOut = async (services: Services, order: KeyOrder, { base, prog
       const out = await makeKey(services, { scope, name, sessionId, by: 'the command line' })
       const note = 'It is not shown again. `bun run key list` has its prefix, by which it is revoked.'
       if (scope !== 'run') return { out, note }
-      return { out, note: `${note}\nOn the runner's machine, in a checkout of the repository:\n  ${runnerLine(base, program, out)}` }
+      const where = program ? 'in a checkout of the repository' : 'in a checkout of Parley (PATH is that of the repository)'
+      return { out, note: `${note}\nOn the runner's machine, ${where}:\n  ${runnerLine(base, program, out)}` }
     }
     case 'person': {
       const { token, name, expiresAt } = await linkForPerson(services, order.name)
