@@ -264,6 +264,31 @@ test(
 )
 
 test(
+  'a result of which the hub refuses a part ends its task without that part; one that it refuses whole ends with an interrupt',
+  async () => {
+    const { hub, site } = await scene()
+    const runner = await site.start(hub)
+    const partly = hub.prompt(site.app, steps({ say: 'x' }))
+    const whole = hub.prompt(site.app, steps({ say: 'x' }))
+    hub.refuseResults((result) => 'branch' in result || (result.task_id === whole.task_id && result.status === 'completed'))
+    await until(() => partly.finished)
+    expect(partly.finished).toEqual({ runner_id: partly.finished.runner_id, task_id: partly.task_id, status: 'completed', answer: 'Done.' })
+    await until(() => hub.calls.filter(({ call, body }) => call === 'finish' && body.task_id === whole.task_id).length === 4)
+    const next = hub.prompt(site.app, 'Next', { permission_mode: 'plan' })
+    await until(() => next.finished)
+    expect(whole.finished).toBeUndefined()
+    hub.interrupt(whole)
+    await until(() => whole.finished)
+    expect(whole.finished).toMatchObject({
+      status: 'failed',
+      error: { code: 'agent_failed', message: expect.stringContaining('had ended') },
+    })
+    expect(runner.output()).toContain('the hub did not take the result')
+  },
+  LONG_MS,
+)
+
+test(
   '5,000 events arrive in order, each once',
   async () => {
     const { hub, site } = await scene()

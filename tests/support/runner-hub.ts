@@ -32,6 +32,7 @@ export const startRunnerHub = async (config: Record<string, unknown> = { pages_o
   let runnerId = ''
   let revoked = false
   let loseTakes = 0
+  let takesNot: (result: any) => boolean = () => false
   let wake = () => {}
   const news = () => wake()
 
@@ -92,6 +93,7 @@ export const startRunnerHub = async (config: Record<string, unknown> = { pages_o
       const task = tasks.get(body.task_id)
       if (task?.finished && JSON.stringify(task.finished) === JSON.stringify(body)) return { body: { task } }
       if (!taskOf(body)) return refuse(409, 'conflict', 'This task has ended.')
+      if (takesNot(body)) return refuse(400, 'invalid_request', 'usage: Invalid input')
       task!.finished = body
       return { body: { task } }
     },
@@ -181,6 +183,8 @@ export const startRunnerHub = async (config: Record<string, unknown> = { pages_o
     },
     /** The task's lease is over: every further call for it gets 409. */
     lose: ({ task_id }: HubTask) => void lost.add(task_id),
+    /** Refuses results that are so, with 400. */
+    refuseResults: (so: (result: any) => boolean) => void (takesNot = so),
     loseNextTake: () => void (loseTakes = 1),
     revoke() {
       revoked = true

@@ -63,13 +63,14 @@ const takeAsOne = async (serving: Serving, tasks: Map<string, Task>, signal: Abo
   serving.registered(runnerId)
   const seen = new Set<string>()
   const making = new Map<string, Promise<void>>()
+  const ending = new Set<string>()
   for (let wait = 0; ;) {
     const asking = { signal, withinMs: HELD_WITHIN_MS }
     const taken = await parts.hub
       .ask<Taken>('take', () => ({ runner_id: runnerId, running: [...tasks.keys()], timeout: HELD_S }), asking)
       .catch(unlessUnknown)
     if (!taken) return
-    const isNew = begin(serving, taken, { runnerId, tasks, seen, making, signal })
+    const isNew = begin(serving, taken, { runnerId, tasks, seen, making, ending, signal })
     wait = isNew ? 0 : Math.min(Math.max(FIRST_PAUSE_MS, wait * 2), LONGEST_PAUSE_MS)
     if (wait > 0) await sleep(wait, undefined, { signal })
   }
@@ -86,6 +87,8 @@ interface Work {
   seen: Set<string>
   /** Sessions whose worktree is being made. */
   making: Map<string, Promise<void>>
+  /** Tasks that are not here any more, and whose end the hub is being told. */
+  ending: Set<string>
   signal: AbortSignal
 }
 
@@ -101,7 +104,7 @@ const begin = (serving: Serving, taken: Taken, work: Work): boolean => {
     void started.done.then(() => work.tasks.delete(task.task_id))
   }
   for (const order of taken.orders ?? []) {
-    if (order.order === 'interrupt') work.tasks.get(order.task_id)?.interrupt()
+    if (order.order === 'interrupt') interrupt(serving, order.task_id, work)
     if (order.order !== 'worktree' || work.making.has(order.session_id)) continue
     isNew = true
     const before = [...work.making.values()].at(-1) ?? Promise.resolve() // git makes one at a time
@@ -113,6 +116,24 @@ const begin = (serving: Serving, taken: Taken, work: Work): boolean => {
   }
   return isNew
 }
+
+// A task that the hub has running and that is not here any more has ended without the hub's knowing: it took none of what it was told of its
+// end. Its session would wait for it until its time is over.
+const interrupt = ({ post }: Serving, taskId: string, { runnerId, tasks, ending, signal }: Work) => {
+  const task = tasks.get(taskId)
+  if (task) return task.interrupt()
+  if (ending.has(taskId)) return
+  ending.add(taskId)
+  const end = { runner_id: runnerId, task_id: taskId, status: 'failed', error: { code: 'agent_failed', message: ENDED_UNTOLD } }
+  post.hub
+    .ask('finish', () => end, { signal })
+    .catch((error) => {
+      if (error instanceof Refused && isShutOut(error)) post.shutOut(error)
+    })
+    .finally(() => ending.delete(taskId))
+}
+
+const ENDED_UNTOLD = 'The agent had ended before, and how could not be told. What it did stands in the log and in its worktree.'
 
 const remember = (seen: Set<string>, id: string) => {
   seen.add(id)

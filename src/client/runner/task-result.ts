@@ -1,7 +1,7 @@
 // How a task ended, as the hub is told.
 import { shortId } from '../../transcripts/json.ts'
 import type { Changes } from './changes.ts'
-import type { Result } from './drivers/driver.ts'
+import type { Result, Usage } from './drivers/driver.ts'
 import type { WorktreeState } from './git.ts'
 
 /** Why a CLI was ended before its end. */
@@ -26,18 +26,43 @@ export const wireResult = ({ status, answer, error, interruptedBy, conversation,
   interrupted_by: interruptedBy && shortId(interruptedBy),
   conversation,
   conversation_at: conversationAt,
-  usage,
+  usage: usage && countable(usage),
   head,
   branch,
   changes,
 })
 
-const SHORT_ANSWER = 32_000 // characters
+// An agent may count in halves, or less than before; the hub takes whole numbers from 0 on.
+const countable = ({ input_tokens, output_tokens, cost_usd }: Usage): Usage => ({
+  input_tokens: Math.round(amount(input_tokens)),
+  output_tokens: Math.round(amount(output_tokens)),
+  cost_usd: cost_usd === null ? null : amount(cost_usd),
+})
 
-/** What is told where the hub refuses a result: first with a shorter answer, then without any. */
-export const smallerResults = (result: { answer: string | undefined; status: string }): object[] => {
-  const { answer, ...rest } = result
-  if (answer === undefined) return []
-  const short = `${answer.slice(0, SHORT_ANSWER).toWellFormed()}\n[… cut by the runner]`
-  return [...(answer.length > SHORT_ANSWER ? [{ ...result, answer: short }] : []), rest]
+const amount = (figure: number): number => (figure > 0 && figure <= Number.MAX_SAFE_INTEGER ? figure : 0)
+
+// Characters.
+const SHORT_ANSWER = 32_000
+const SHORT_ERROR = 2_000
+
+/** What is told where the hub refuses a result, one after the other: with shorter texts, without its answer, without what stands beside it.
+ *  The last says no more than how it ended: whatever it was that the hub does not take, the task has an end there. */
+export const smallerResults = ({ answer, error, ...rest }: ReturnType<typeof wireResult>): object[] => {
+  const { status } = rest
+  const short = { answer: answer && cut(answer, SHORT_ANSWER), error: error && { ...error, message: cut(error.message, SHORT_ERROR) } }
+  const { error: shortError } = short
+  const isShorter = short.answer !== answer || shortError?.message !== error?.message
+  return [
+    ...(isShorter ? [{ ...rest, ...short }] : []),
+    ...(answer
+      ? [
+          { ...rest, error: shortError },
+          { status, ...short },
+        ]
+      : []),
+    { status, error: shortError },
+  ]
 }
+
+const cut = (text: string, most: number): string =>
+  text.length <= most ? text : `${text.slice(0, most).toWellFormed()}\n[… cut by the runner]`

@@ -217,6 +217,31 @@ describe('Claude Code', () => {
   })
 })
 
+describe('Codex', () => {
+  test('sets the totals of a conversation to nothing, as when it is too long for its model: what was used before counts', async () => {
+    const used = (total: number, last: number) => ({
+      threadId: 't',
+      turnId: 'u',
+      tokenUsage: { total: { inputTokens: total, outputTokens: total }, last: { inputTokens: last, outputTokens: last } },
+    })
+    const source = `
+      const send = (message) => console.log(JSON.stringify({ jsonrpc: '2.0', ...message }))
+      const results = { 'thread/resume': { thread: { id: 't' } }, 'turn/start': { turn: { id: 'u' } } }
+      require('readline').createInterface({ input: process.stdin }).on('line', (line) => {
+        const { id, method } = JSON.parse(line)
+        if (id !== undefined) send({ id, result: results[method] ?? {} })
+        if (method !== 'turn/start') return
+        for (const params of ${JSON.stringify([used(1_010, 10), used(1_030, 20), used(0, 0)])}) send({ method: 'thread/tokenUsage/updated', params })
+        send({ method: 'turn/completed', params: { threadId: 't', turn: { id: 'u', status: 'failed', error: { message: 'Too long.' } } } })
+      }).on('close', () => process.exit(0))`
+    expect(await run(source, driverOf('codex'), 'codex', { conversation: 't' }).result).toMatchObject({
+      status: 'failed',
+      error: { message: 'Too long.' },
+      usage: { input_tokens: 30, output_tokens: 30, cost_usd: null },
+    })
+  })
+})
+
 test('an agent that is added by a command takes the command as it is, with blanks and quotes', async () => {
   writeFileSync(join(stage.home, 'agent with "quotes".mjs'), `process.exit(3)`)
   const driver = addedDriver('mine', ['node', join(stage.home, 'agent with "quotes".mjs'), '--flag', 'a b'])

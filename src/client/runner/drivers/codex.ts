@@ -117,8 +117,15 @@ const count = (state: State, { turnId, tokenUsage }: Json) => {
   const { total, last } = objectOr(tokenUsage)
   const all = tokensIn(total)
   state.before ??= minus(all, tokensIn(last))
-  state.usage = minus(all, state.before)
+  state.usage = larger(minus(all, state.before), state.usage)
 }
+
+// A conversation that is too long for its model has totals of 0 from then on: what was counted before stays.
+const larger = (now: Usage, before = now): Usage => ({
+  input_tokens: Math.max(now.input_tokens, before.input_tokens),
+  output_tokens: Math.max(now.output_tokens, before.output_tokens),
+  cost_usd: null,
+})
 
 const tokensIn = (counts: unknown): Usage => {
   const { inputTokens, outputTokens } = objectOr(counts)
