@@ -14,13 +14,13 @@ export type SideView = { name: 'board'; board: BoardView; mark: string } | ({ na
 export interface SessionRecords {
   view: RecordsView
   people: Who[]
-  /** The chain of sessions that this one is part of, if it is of any. */
+  /** The chain of sessions that this one is part of, if it is of any and the reader may read them. */
   series: SeriesView | undefined
 }
 
 const LABELS = { board: 'Board', records: 'Records' }
 
-/** The same for all viewers: what only some may do, or follow, shows to those. */
+/** The same for all viewers, but for the series: what only some may do, or follow, shows to those. */
 export const SidePanel = ({ session, side, counts }: { session: string; side: SideView; counts: SideCounts }) => (
   <section
     id="panel"
@@ -67,7 +67,7 @@ const Records = ({ session, view, people, series }: { session: string } & Sessio
           </details>
           <a
             href={listHref('/records', { series: series.id, type: 'decision', status: 'in_force' })}
-            className="underline underline-offset-2 hover:text-foreground in-data-guest:hidden"
+            className="underline underline-offset-2 hover:text-foreground"
           >
             All their decisions in force
           </a>

@@ -148,6 +148,44 @@ onOneEngine((parley) => {
     expect(await shown(`${cookie}; ${person}`)).toContain('href="/search"')
   })
 
+  describe('who reads by the link learns', () => {
+    const textOf = async (served: Served, path: string, cookie: string) =>
+      (await served.send(path, { headers: { cookie, ...HTML } })).text()
+
+    test('of no other session of the series, also where a person has just looked', async () => {
+      const { served, id, url, person, alex } = await begin()
+      await done(alex('conclude_session', { summary_section: 'end' }))
+      const next = { title: 'The secret sequel', description: '', creator_team_name: 'Alex', resume_from: id }
+      const { session_id } = await done(viaRest(parley())('create_session', next))
+      const { cookie } = await open(served, url)
+      for (const path of [`/sessions/${id}/records`, `/sessions/${id}/records?part=panel&mark=1`]) {
+        const seen = await textOf(served, path, person)
+        expect(seen).toContain('The secret sequel')
+        const shown = await textOf(served, path, cookie)
+        expect(shown).toContain('data-panel="records"')
+        expect(shown).not.toContain('The secret sequel')
+        expect(shown).not.toContain(session_id)
+      }
+    })
+
+    test('nothing of how much waits for a person', async () => {
+      const { served, id, url, person, other } = await begin()
+      const decision = { title: 'We leave it as it is', description: 'It works.' }
+      await done(viaRest(parley())('records.propose_decision', decision, { team: other.alex.token }))
+      const { cookie } = await open(served, url)
+      const told = async (as: string) => {
+        const reader = (await served.send(`/sessions/${id}/live?after=0&doc=0`, { headers: { cookie: as } })).body!.getReader()
+        let text = ''
+        while (!text.includes('data-waiting')) text += new TextDecoder().decode((await reader.read()).value)
+        await reader.cancel()
+        return /data-waiting="(\d+)"/.exec(text)![1]
+      }
+      await soon('it counts for a person', async () => !(await textOf(served, '/', person)).includes('data-waiting="0"'))
+      expect(await told(person)).not.toBe('0')
+      expect(await told(cookie)).toBe('0')
+    })
+  })
+
   test('with an access token too', async () => {
     const { served, id, url } = await begin({ ACCESS_TOKEN: 'the-access-token-here' })
     const { cookie } = await open(served, url)

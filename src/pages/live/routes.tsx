@@ -15,7 +15,7 @@ import { refuseBeyondEnd, existingSession } from '../../rooms/preconditions.ts'
 import { roster } from '../../stores/members.ts'
 import { openStream, SSE_HEADERS } from '../../doors/http/event-stream.ts'
 import { actorOf } from '../../doors/http/cookies.ts'
-import { mayReadSession } from '../../doors/http/guards.ts'
+import { mayRead, mayReadSession } from '../../doors/http/guards.ts'
 import type { Env, Http } from '../../doors/http/http.ts'
 import { partial } from './partial.ts'
 import { createHubs, type Hubs } from './hubs.ts'
@@ -69,8 +69,8 @@ const stream = async (c: Http, { services, waiting }: Site, hubs: Hubs, id: stri
   c.env?.untimed?.()
   // Pages show the conversation alone: a cursor among later events of the trace stands for the conversation's last event.
   const cursor = Math.min(after, session.lastConversationSequence)
-  const person = actorOf(c, services)
-  const { body } = new Viewer(hub, () => waiting.countFor(person), cursor, version, left)
+  const [person, readsAll] = [actorOf(c, services), mayRead(c, services)]
+  const { body } = new Viewer(hub, () => (readsAll ? waiting.countFor(person) : 0), cursor, version, left)
   return whileReadable(c, services, id, new Response(body, { headers: SSE_HEADERS }))
 }
 

@@ -6,6 +6,7 @@ import type { SessionRecords } from '../../../components/session/side-panel.tsx'
 import { prepareMarkdown } from '../../markdown/render.ts'
 import { refuse } from '../../core/errors.ts'
 import { isUuid } from '../../core/ids.ts'
+import { mayRead } from '../../doors/http/guards.ts'
 import type { Http } from '../../doors/http/http.ts'
 import { pageOf, readCursor } from '../../operations/list-cursor.ts'
 import type { Session } from '../../stores/sessions.ts'
@@ -51,7 +52,8 @@ export const recordsPage = async (c: Http, site: Site): Promise<Response> => {
   return page(c, <RecordsPage {...{ frame: frameOf(c, site), view, person: whose, series }} />)
 }
 
-/** The records of one session, with who took part and the series that it belongs to. ?type= is the page's filter. */
+/** The records of one session, with who took part and, for whoever may read the other sessions too, the series that it belongs to. ?type= is
+ *  the page's filter. */
 export const sessionRecords = async (c: Http, site: Site, session: Session): Promise<SessionRecords> => {
   const { database } = site.services
   const { type, status } = filtersOf(c)
@@ -59,7 +61,7 @@ export const sessionRecords = async (c: Http, site: Site, session: Session): Pro
   const [rows, people, series] = await Promise.all([
     recordPage(database, { ...filterOf(filters), limit: IN_SESSION + 1 }),
     attendeesOf(database, [session.id]),
-    seriesView(site, session.seriesId),
+    mayRead(c, site.services) ? seriesView(site, session.seriesId) : undefined,
   ])
   const shown = rows.slice(0, IN_SESSION)
   await prepared(shown)

@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache'
 import { renderToStaticMarkup } from 'react-dom/server'
 import { SidePanel, type SideView } from '../../../components/session/side-panel.tsx'
 import { PaneTabs } from '../../../components/session/side-tabs.tsx'
+import { mayRead } from '../../doors/http/guards.ts'
 import type { Http } from '../../doors/http/http.ts'
 import { prepareMarkdown } from '../../markdown/render.ts'
 import type { Session } from '../../stores/sessions.ts'
@@ -42,7 +43,7 @@ const kept = new WeakMap<Site, LRUCache<string, Promise<Rendered>>>()
 export const sidePart = async (c: Http, site: Site, session: Session, version: number, name: AsideName): Promise<Response> => {
   const cache = kept.get(site) ?? new LRUCache({ max: KEPT })
   kept.set(site, cache)
-  const [mark = '', key] = [c.req.query('mark'), JSON.stringify([session.id, name, c.req.query()])]
+  const [mark = '', key] = [c.req.query('mark'), JSON.stringify([session.id, name, mayRead(c, site.services), c.req.query()])]
   const cached = mark === '' ? undefined : cache.get(key)
   const rendering = cached ?? renderPart(c, site, session, version, name)
   if (!cached && mark !== '') cache.set(key, rendering)
