@@ -1,7 +1,8 @@
-// What only those need who may act: the page's dialog, and what they typed into cards of the feed (live/typed.js).
-import { keepTyped } from './live/typed.js'
+// What only those need who may act: the page's dialog, and what they typed into cards of the feed and while a message was sent (live/typed.js).
+import { keepAdded, keepTyped } from './live/typed.js'
 
 keepTyped(document.getElementById('live'))
+keepAdded()
 
 // The page's dialog: a form is loaded into it, and it closes when the form was applied, which an empty response tells. Text that was typed and
 // not sent is restored when the same form is opened again, however the dialog was closed.

@@ -1,7 +1,8 @@
 // Forms: Ctrl or ⌘ with Enter submits, and a form that could not be sent says so. Forms work without both.
 addEventListener('keydown', (event) => {
   const sends = event.key === 'Enter' && (event.ctrlKey || event.metaKey) && event.target instanceof HTMLTextAreaElement
-  if (sends) event.target.form?.requestSubmit()
+  const form = sends && event.target.form
+  if (form && !form.querySelector('[type=submit]:disabled')) form.requestSubmit() // disabled while the form is under way: it would be sent again
 })
 
 // A form that could not be sent, or was answered by a proxy on the way, says so and keeps the typed text; a link to a dialog says so in a

@@ -1,6 +1,7 @@
-// What is typed into the cards of the feed, until it is sent: the stream replaces a card that somebody else decides.
+// What is typed into what is replaced.
 import { keepIn } from '../kept.js'
 
+/** What is typed into the cards of the feed, until it is sent: the stream replaces a card that somebody else decides. */
 export const keepTyped = (live) => {
   const typed = new Map() // by the card's id: the text of each field
 
@@ -16,5 +17,22 @@ export const keepTyped = (live) => {
       typed.delete(id)
       keepIn(card, Object.values(fields))
     }
+  })
+}
+
+/** What is typed while a message or a prompt is under way: the answer to it is a form in the place of its own. That is empty where the text was
+ *  taken, and goes on with what was added to it; else it has the text as it was sent, which stays. */
+export const keepAdded = () => {
+  const fieldOf = ({ sourceElement, target }) =>
+    sourceElement === target && target?.matches?.('form') ? target.querySelector('textarea') : undefined
+
+  document.addEventListener('htmx:before:request', ({ detail: { ctx } }) => void (ctx.sent = fieldOf(ctx)?.value))
+  document.addEventListener('htmx:before:swap', ({ detail: { ctx, tasks } }) => {
+    const { sent } = ctx
+    const typed = fieldOf(ctx)?.value
+    const next = typed !== sent && tasks.find(({ target }) => target === ctx.target)?.fragment.querySelector('textarea')
+    if (!next) return
+    if (next.value === '') next.value = typed.startsWith(sent) ? typed.slice(sent.length).trimStart() : typed
+    else next.value = typed.includes(sent) ? typed : `${sent}\n\n${typed}`.trim()
   })
 }

@@ -103,6 +103,37 @@ describe('the composer', () => {
       expect(complaints.filter((text) => !/status of 40[01]/.test(text))).toEqual([])
     }))
 
+  test('keeps what is typed while a message is under way, and sends nothing meanwhile', () =>
+    using({}, async (page) => {
+      const { at, said, token } = await meeting()
+      await asRobin(page, at)
+      let answer = () => {}
+      let asked = 0
+      await page.route(`**${at}/messages`, async (route) => {
+        asked++
+        await new Promise<void>((resolve) => (answer = resolve))
+        await route.continue()
+      })
+      /** Sends a text, and types on before the answer comes. */
+      const sendAnd = async (text: string, more: string) => {
+        await message(page).fill(text)
+        await message(page).press('Control+Enter')
+        await page.locator('#composer button:disabled').waitFor()
+        await page.keyboard.type(more)
+        await page.keyboard.press('Control+Enter')
+        answer()
+      }
+      await sendAnd('How far are you?', ' And what is next?')
+      await page.locator('#composer button:enabled').waitFor()
+      expect(await message(page).inputValue()).toBe('And what is next?')
+      expect(await page.evaluate('document.activeElement.id')).toBe('message')
+      expect(await said()).toMatchObject([{ content: { text: 'How far are you?' } }])
+      await sendAnd(`Use ${token}`, ' now')
+      await page.locator('#composer [role=alert]:visible').waitFor()
+      expect(await message(page).inputValue()).toBe(`Use ${token} now`)
+      expect(asked).toBe(2)
+    }))
+
   test('keeps the text when the server is out of reach', () =>
     using({}, async (page) => {
       const { at, said } = await meeting()
