@@ -10,7 +10,7 @@ keepAdded()
   const dialog = document.getElementById('dialog')
 
   const followDialog = () => {
-    let typed = {} // values by the form's address and the field's name
+    const typed = {} // values by the form's address and the field's name
     const keptOf = (form) => (typed[form.getAttribute('action')] ??= {})
 
     const open = (form) => {
@@ -20,8 +20,8 @@ keepAdded()
       dialog.showModal()
       if (kept.length > 0) preview(form)
     }
-    const done = () => {
-      typed = {}
+    const done = ({ form }) => {
+      delete typed[form?.getAttribute('action')]
       dialog.close()
       dispatchEvent(new Event('reconnect')) // the stream of a concluded session has ended
     }
@@ -35,7 +35,7 @@ keepAdded()
 
     document.addEventListener('htmx:after:swap', ({ detail: { ctx } }) => {
       if (ctx.target !== dialog) return
-      if (!dialog.firstElementChild) done()
+      if (!dialog.firstElementChild) done(ctx.request)
       else if (!dialog.open) open(dialog.querySelector('form'))
     })
     // Cancel closes the dialog, and sends nothing.

@@ -280,7 +280,7 @@ for (const script of [true, false]) {
     }))
 }
 
-test('what was typed into a dialog is there again when it is opened again, until one starts over', () =>
+test('what was typed into a dialog is there again when it is opened again, until one sends it or starts over', () =>
   using({}, async (page, complaints) => {
     const { at } = await meeting()
     await asRobin(page, at)
@@ -300,6 +300,28 @@ test('what was typed into a dialog is there again when it is opened again, until
       await dialog.locator('#preview em', { hasText: 'Nothing yet' }).waitFor()
       await page.keyboard.press('Escape')
     }
+    await page.getByRole('link', { name: 'Conclude' }).click()
+    await text.fill('At last.')
+    await page.keyboard.press('Escape')
+    const rename = async () => {
+      await page.getByRole('button', { name: 'More actions' }).click()
+      await page.getByRole('link', { name: 'Change title or description' }).click()
+      await dialog.waitFor()
+    }
+    const reason = dialog.getByRole('textbox', { name: 'Reason' })
+    await rename()
+    await dialog.getByRole('textbox', { name: 'Title' }).fill('Shipping it all')
+    await reason.fill('The printer too.')
+    await dialog.getByRole('button', { name: 'Change', exact: true }).click()
+    await dialog.waitFor({ state: 'hidden' })
+    await rename()
+    expect(await reason.inputValue()).toBe('')
+    await page.keyboard.press('Escape')
+    await page.getByRole('link', { name: 'Conclude' }).click()
+    await dialog.getByText('This is what you typed before.').waitFor()
+    expect(await text.inputValue()).toBe('At last.')
+    await dialog.getByRole('button', { name: 'Start over' }).click()
+    await page.keyboard.press('Escape')
     await page.getByRole('link', { name: 'Conclude' }).click()
     await text.waitFor()
     expect(await dialog.getByText('This is what you typed before.').isVisible()).toBe(false)
