@@ -6,8 +6,11 @@ import {
   existsSync,
   fstatSync,
   futimesSync,
+  lstatSync,
   mkdirSync,
   openSync,
+  readlinkSync,
+  realpathSync,
   renameSync,
   rmSync,
   statfsSync,
@@ -19,8 +22,10 @@ import { join } from 'node:path'
 /** Where the files of the database of a data folder are. */
 export const filesIn = (folder: string) => join(folder, 'pg')
 
-/** Copies a database's files. Where the file system can, they are shared until one of them changes, which takes no time. */
-export const copyFiles = (from: string, to: string): void => cpSync(from, to, { recursive: true, mode: constants.COPYFILE_FICLONE })
+/** Copies a database's files, also where they are links to another disk. Where the file system can, they are shared until one of them
+ *  changes, which takes no time. */
+export const copyFiles = (from: string, to: string): void =>
+  cpSync(from, to, { recursive: true, dereference: true, mode: constants.COPYFILE_FICLONE })
 
 /** Copies the files of an embedded database that no process has open. The caller holds the folder's lock. False when there is none. */
 export const copyDatabase = (folder: string, to: string): boolean => {
@@ -73,10 +78,11 @@ export const freeBytes = (path: string): number | undefined => {
 const BEGUN = 'initialising'
 const DONE = 'initialised'
 
-/** Makes the data folder ready for its database to be opened, and returns where its files are. `warn` gets what an operator must know. */
+/** Makes the data folder ready for its database to be opened, and returns where its files are, behind whatever link: PGlite follows none. `warn` gets what an operator must know. */
 export const preparedFolder = (folder: string, warn: (line: string) => void) => {
   const data = filesIn(folder)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
+  refuseLinkToNothing(data)
   // A process that was killed while it made the very first database leaves files that cannot be opened and hold nothing: they are removed.
   // Files that came here in another way, such as a backup, are used if they are a database, and else kept under another name.
   if (existsSync(data) && !existsSync(join(folder, DONE))) {
@@ -90,7 +96,13 @@ export const preparedFolder = (folder: string, warn: (line: string) => void) => 
     mkdirSync(data, { mode: 0o700 })
   }
   closeToOthers(data, warn)
-  return data
+  return realpathSync(data)
+}
+
+// Where a disk is not mounted, what is on it is not lost: no new database takes its place.
+const refuseLinkToNothing = (data: string) => {
+  if (!lstatSync(data, { throwIfNoEntry: false })?.isSymbolicLink() || holdsDatabase(data)) return
+  throw new Error(`${data} is a link to ${readlinkSync(data)}, and there is no database there: is its disk mounted?`)
 }
 
 // PGlite makes files that everybody may read and write. The data folder may have been there before, open to all: of it, only this is ours.
@@ -108,7 +120,8 @@ export const noteWhole = (folder: string) => {
   rmSync(join(folder, BEGUN), { force: true })
 }
 
-const holdsDatabase = (data: string) => ['PG_VERSION', 'global/pg_control'].every((file) => existsSync(join(data, file)))
+/** Whether these files are a database that was finished, as far as its names tell. */
+export const holdsDatabase = (data: string) => ['PG_VERSION', 'global/pg_control'].every((file) => existsSync(join(data, file)))
 
 const setAside = (data: string, warn: (line: string) => void) => {
   const aside = `${data}.unfinished-${Date.now()}`

@@ -17,14 +17,14 @@ export const OPTIONS = {
  *  must know. */
 export const openPglite = async (folder?: string, warn: (line: string) => void = () => {}): Promise<Database> => {
   const client = await PGlite.create({ ...OPTIONS, ...(folder ? { dataDir: preparedFolder(folder, warn) } : {}) })
-  const database = await databaseOn(client, folder ? spaceIn(folder) : undefined)
+  const database = await databaseOn(client, folder ? spaceIn(filesIn(folder)) : undefined)
   const copyTo = (to: string) =>
     client.transaction(async (tx) => {
       await tx.exec('checkpoint')
       copyFiles(filesIn(folder!), to) // other statements wait for the end of a transaction, and this thread for the copy
     })
   if (folder) noteWhole(folder)
-  return folder ? { ...database, copyTo, freeBytes: () => freeBytes(folder) } : database
+  return folder ? { ...database, copyTo, freeBytes: () => freeBytes(filesIn(folder)) } : database
 }
 
 /** There is too little space left on the disk, and nothing was written. Has the code that Postgres has for it. */
@@ -37,13 +37,13 @@ export class DiskFull extends Error {
 const SPARE_BYTES = 64 * 1024 * 1024
 const SPACE_CHECK_MS = 100
 
-const spaceIn = (folder: string): (() => boolean) => {
+const spaceIn = (files: string): (() => boolean) => {
   let checkedAt = -Infinity
   let enough = true
   return () => {
     if (performance.now() - checkedAt < SPACE_CHECK_MS) return enough
     checkedAt = performance.now()
-    const free = freeBytes(folder)
+    const free = freeBytes(files)
     if (free !== undefined) enough = free >= SPARE_BYTES
     return enough
   }

@@ -6,7 +6,7 @@ import { createGunzip, createGzip } from 'node:zlib'
 import { extract, pack } from 'tar-fs'
 import { lockFolder } from '../../db/lock.ts'
 import { CannotOpen, reasonOf } from '../../db/open.ts'
-import { copyDatabase, hasDatabase, putDatabase } from '../../db/pglite-files.ts'
+import { copyDatabase, hasDatabase, holdsDatabase, putDatabase } from '../../db/pglite-files.ts'
 import { BadConfig, type Config } from '../config.ts'
 
 type Place = Pick<Config, 'DATABASE_URL' | 'DATA_DIR'>
@@ -27,6 +27,7 @@ export const writeBackup = async (
     try {
       const copy = join(scratch, 'pg')
       await (copyTo ?? ((to) => copyUnused(config.DATA_DIR, to)))(copy)
+      if (!holdsDatabase(copy)) throw new CannotOpen(`The copy of ${resolve(config.DATA_DIR)} is no whole database. Nothing was written.`)
       const packed = join(scratch, 'packed')
       await pipeline(pack(copy), createGzip(), createWriteStream(packed, { mode: 0o600 }))
       renameSync(packed, file)

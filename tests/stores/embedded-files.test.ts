@@ -1,10 +1,12 @@
 // The embedded database's files, in data folders that somebody else has made: open to all, or with the database on another disk.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, lstatSync, mkdtempSync, renameSync, rmSync, statfsSync, statSync, symlinkSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openPglite } from '../../db/pglite.ts'
-import { preparedFolder } from '../../db/pglite-files.ts'
+import { holdsDatabase, preparedFolder } from '../../db/pglite-files.ts'
+import { restoreBackup, writeBackup } from '../../src/cli/backup.ts'
 import { emptyFolderAt } from '../support/server.ts'
 
 let folder: string
@@ -31,3 +33,64 @@ test('a database that was open to all is closed to other users when it is opened
   await database.close()
   expect(modeOf(join(folder, 'pg'))).toBe(0o700)
 })
+
+/** Moves the database of `folder` to another place, and leaves a link to it. */
+const moveTo = (place: string) => {
+  execFileSync('mv', [join(folder, 'pg'), place]) // also to another disk
+  symlinkSync(place, join(folder, 'pg'))
+}
+const at = (place: string) => ({ DATABASE_URL: undefined, DATA_DIR: place })
+
+test('while the disk of a linked database is not there, nothing is made in its place; when it is, it is opened', async () => {
+  await emptyFolderAt(folder)
+  const elsewhere = join(folder, 'elsewhere')
+  moveTo(elsewhere)
+  for (const isThere of [() => renameSync(elsewhere, `${elsewhere}.away`), () => mkdirSync(elsewhere)]) {
+    isThere()
+    expect(() => preparedFolder(folder, noWarning)).toThrow(`a link to ${elsewhere}, and there is no database there`)
+  }
+  rmSync(elsewhere, { recursive: true })
+  renameSync(`${elsewhere}.away`, elsewhere)
+  expect(preparedFolder(folder, noWarning)).toBe(elsewhere)
+})
+
+test('a backup of a database that lies elsewhere, behind a link, has its files', async () => {
+  await emptyFolderAt(folder)
+  moveTo(join(folder, 'elsewhere'))
+  const restored = join(folder, 'restored')
+  const database = await openPglite(folder, noWarning)
+  await database.copyTo!(join(folder, 'copy'))
+  await database.close()
+  expect(holdsDatabase(join(folder, 'copy'))).toBe(true)
+  expect(lstatSync(join(folder, 'copy')).isSymbolicLink()).toBe(false)
+  await writeBackup(at(folder), ['whole.tgz'], folder)
+  await restoreBackup(at(restored), ['whole.tgz'], folder)
+  expect(holdsDatabase(join(restored, 'pg'))).toBe(true)
+})
+
+test('a copy that is no whole database is never called a backup', async () => {
+  const refused = writeBackup(at(folder), ['none.tgz'], folder, async (to) => void mkdirSync(to))
+  await expect(refused).rejects.toThrow('no whole database')
+  expect(existsSync(join(folder, 'none.tgz'))).toBe(false)
+})
+
+const otherDisk = ['/dev/shm', '/tmp', import.meta.dir].find((place) => existsSync(place) && statSync(place).dev !== statSync(tmpdir()).dev)
+
+test.if(otherDisk !== undefined)('the space that is watched is that of the disk which the database lies on', async () => {
+  await emptyFolderAt(folder)
+  const elsewhere = mkdtempSync(join(otherDisk!, 'parley-files-'))
+  try {
+    moveTo(join(elsewhere, 'pg'))
+    const database = await openPglite(folder, noWarning)
+    const [seen, there, here] = [database.freeBytes!()!, spaceOf(elsewhere), spaceOf(folder)]
+    await database.close()
+    expect(Math.abs(seen - there)).toBeLessThan(Math.abs(seen - here))
+  } finally {
+    rmSync(elsewhere, { recursive: true })
+  }
+})
+
+const spaceOf = (place: string) => {
+  const { bavail, bsize } = statfsSync(place)
+  return bavail * bsize
+}
