@@ -37,7 +37,7 @@ const read = (record: Json, memory: Memory, aside: boolean): TraceEvent[] => {
   if (type === 'custom-title') suggestTitle(memory, record.customTitle, TITLE.person)
   if (type === 'ai-title') suggestTitle(memory, record.aiTitle, TITLE.program)
   if (type === 'summary') return [ofSummary(record, memory)]
-  if (type === 'attachment') return [ofAttachment(objectOr(record.attachment))]
+  if (type === 'attachment') return [ofAttachment(objectOr(record.attachment), memory, aside)]
   return BOOKKEEPING.has(wordOf(type)) ? [runtime(wordOf(type).replaceAll('-', '_'), ownFields(record))] : [unknown(record)]
 }
 
@@ -171,8 +171,19 @@ const ofSystem = (record: Json): TraceEvent => {
   return runtime(subtype, { text, ...data }, { ends })
 }
 
-const ofAttachment = ({ type, ...attachment }: Json): TraceEvent => {
+const ofAttachment = ({ type, ...attachment }: Json, memory: Memory, aside: boolean): TraceEvent => {
+  if (type === 'queued_command') return ofQueued(attachment, memory, aside)
   const field = ['content', 'prompt', 'snippet'].find((name) => textOr(attachment[name]))
   const { [field ?? '']: text, ...data } = attachment
   return runtime(`attachment_${wordOf(type ?? 'unknown')}`, { ...data, text })
 }
+
+// What came while the model worked, and went into its turn: no other record has it.
+const ofQueued = ({ prompt: blocks, ...data }: Json, memory: Memory, aside: boolean): TraceEvent => {
+  const text = textOfBlocks(blocks)
+  return isTyped(data) && text !== '' ? ofText(text, {}, memory, aside) : runtime('attachment_queued_command', { ...data, text })
+}
+
+// Other agents' messages have an origin too, the ends of background tasks a mode; older versions wrote no origin.
+const isTyped = ({ commandMode, isMeta, origin }: Json) =>
+  commandMode === 'prompt' && isMeta !== true && (origin === undefined || objectOr(origin).kind === 'human')

@@ -128,6 +128,44 @@ onOneEngine((parley) => {
     expect((await sessionRow(parley(), report.session_id)).title).toBe('Fix the lexer.')
   })
 
+  test('what a person typed while Claude Code worked is a prompt; what agents and its own tasks sent it then is none', async () => {
+    const id = crypto.randomUUID()
+    const queued = (i: number, attachment: object) =>
+      JSON.stringify({
+        ...JSON.parse(claudeLine(i, 'user', '', { session: id })),
+        message: undefined,
+        type: 'attachment',
+        attachment: { type: 'queued_command', ...attachment },
+      })
+    const picture = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgoA' } }
+    const report = await importFile(
+      parley(),
+      files.write(
+        'queued.jsonl',
+        [
+          claudeLine(1, 'user', 'Fix the lexer.', { session: id }),
+          claudeLine(2, 'assistant', 'I look.', { session: id }),
+          queued(3, { commandMode: 'prompt', prompt: 'Mind the umlauts.', origin: { kind: 'human' } }),
+          queued(4, { commandMode: 'prompt', prompt: [picture, { type: 'text', text: 'As in this picture.' }] }),
+          queued(5, { commandMode: 'prompt', prompt: 'Done here too.', origin: { kind: 'peer', from: 'b' }, isMeta: true }),
+          queued(6, { commandMode: 'task-notification', prompt: [{ type: 'text', text: 'Tests ended.' }, picture] }),
+          claudeLine(7, 'assistant', 'Fixed.', { session: id, end: true }),
+        ].join('\n'),
+      ),
+    )
+    const events = await eventsOf(parley(), report.session_id)
+    expect(events.map(outline)).toEqual([
+      '1.1 user_input Fix the lexer.',
+      '1.2 assistant_response I look. !',
+      '2.1 user_input Mind the umlauts.',
+      '3.1 user_input [image/png, 9 bytes]\nAs in this picture.',
+      '3.2 runtime Done here too.',
+      '3.3 runtime Tests ended.\n[image/png, 9 bytes]',
+      '3.4 assistant_response Fixed. !',
+    ])
+    expect(JSON.stringify(events)).not.toContain(picture.source.data)
+  })
+
   test('a Codex rollout tells each text once, with exit codes of every make', async () => {
     const report = await importFile(parley(), dataFile('codex.jsonl'))
     const events = await eventsOf(parley(), report.session_id)
