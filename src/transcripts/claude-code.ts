@@ -14,7 +14,8 @@ export const claudeCode: Format = {
     (typeof record.sessionId === 'string' || (record.type === 'summary' && typeof record.leafUuid === 'string')),
   identity: ({ records, name }) => {
     const first = records.find(({ sessionId }) => textOr(sessionId))
-    const session = textOr(first?.sessionId) ?? /^[0-9a-f-]{36}(?=\.jsonl$)/.exec(name)?.[0]
+    // The file is named after its session. One that forks or continues another may begin with that one's records, under that one's id.
+    const session = /^[0-9a-f-]{36}(?=\.jsonl$)/.exec(name)?.[0] ?? textOr(first?.sessionId)
     // A subagent's records have the session id of the agent that called it.
     return session && [session, ...(first?.isSidechain === true && textOr(first.agentId) ? [first.agentId] : [])].join('/')
   },

@@ -32,6 +32,27 @@ onEveryEngine((parley) => {
     expect(await importFile(parley(), path)).toMatchObject({ added: 0, events: 3 })
   })
 
+  test('a session of Claude Code that began with the records of another is one of its own, whichever is imported first', async () => {
+    const [origin, shorter, longer] = [session(), session(), session()]
+    const [one, two, three] = [1, 2, 3].map((i) => claudeLine(i, 'user', `Step ${i}`, { session: origin }))
+    const own = (i: number, id: string) => claudeLine(i, 'user', `Another step ${i}`, { session: id })
+    const texts = {
+      [shorter]: [one, own(2, shorter)],
+      [origin]: [one, two, three],
+      [longer]: [one, two, own(3, longer), own(4, longer)],
+    }
+    const imported = Object.entries(texts).map(([id, lines]) => ({ path: files.write(`${id}.jsonl`, `${lines.join('\n')}\n`), lines }))
+    for (const { path, lines } of imported) {
+      const { session_id, added } = await importFile(parley(), path)
+      expect(added).toBe(lines.length)
+      const said = (await eventsOf(parley(), session_id)).map(({ content }) => content.text)
+      expect(said).toEqual(lines.map((line) => JSON.parse(line!).message.content))
+      expect(await importFile(parley(), path)).toMatchObject({ session_id, added: 0 })
+    }
+    // Without a name, as from a pipe, the records say whose it is.
+    expect(await importTranscript(parley().services, bodyOf(`${one}\n`))).toMatchObject({ added: 0, events: 3 })
+  })
+
   test('a name that a person gave it stays when it grows', async () => {
     const id = session()
     const lines = [claudeLine(1, 'user', 'Ship it.', { session: id }), claudeLine(2, 'assistant', 'Shipped.', { session: id, end: true })]
