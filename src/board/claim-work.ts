@@ -48,7 +48,7 @@ export const claimWork = op({
   },
 })
 
-// The row as it is once the caller has it.
+// Claims the item for the caller, or renews the claim that it has. Returns the row as it is then.
 const claimed = async (context: Context, board: Board, row: BoardRow, allowOverlap: boolean): Promise<BoardRow> => {
   const { teamId, teamName, session } = teamOf(context)
   const until = (at: string) => new Date(Date.parse(at) + context.services.config.CLAIM_LEASE * 1000).toISOString()

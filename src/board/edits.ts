@@ -1,4 +1,4 @@
-// What an update changes in what an item says.
+// The fields of an item that an update changes, and who may change them.
 import { refuse } from '../core/errors.ts'
 import type { Context } from '../operations/context.ts'
 import type { Board } from '../stores/records/board.ts'
@@ -16,7 +16,7 @@ export interface Edits {
   priority?: Item['priority'] | undefined
   depends_on?: string[] | undefined
   paths?: string[] | undefined
-  /** An empty one takes the owner away. */
+  /** An empty owner removes the one that is set. */
   owner?: string | undefined
 }
 
@@ -49,7 +49,7 @@ export const changesOf = async (context: Context, board: Board, stored: Item, ed
   )
 }
 
-// An empty note or result is none.
+// An empty note or result removes the one that is there.
 const emptied = ({ note, result }: Edits) => ({ ...(note === '' && { note: null }), ...(result === '' && { result: null }) })
 
 const dependenciesOf = (board: Board, id: string, given: string[]): string[] => {

@@ -1,4 +1,4 @@
-// Claims whose lease is over are open to every reader at once; here the session is told, by whichever instance comes first.
+// A claim whose lease is over reads as open at once. Here that is written down and the session is told, by whichever instance comes first.
 import { z } from 'zod'
 import type { Job } from '../core/runtime/job.ts'
 import { anyone } from '../operations/callers.ts'
@@ -10,7 +10,7 @@ import { plainArray } from '../../db/arrays.ts'
 import { lapsedSessions, renewClaims } from '../stores/records/leases.ts'
 import { endLapsed } from './locked-board.ts'
 
-const EVERY_MS = 4_000 // told within 5 s
+const EVERY_MS = 4_000 // the session is told within 5 s
 const RENEWED_EVERY_MS = 1_000
 
 const { pageOp } = operationsOf<Context>('board')
@@ -39,7 +39,7 @@ export const lapsedJob = (services: Services): Job => ({
   },
 })
 
-/** A team that calls is at work: once a second its claims are renewed, where that is due. */
+/** Renews the claims of teams that called, once a second and where that is due: a team that calls is at work. */
 export const renewalJob = ({ database, callers, config }: Services): Job => ({
   name: 'claim-renewals',
   everyMs: RENEWED_EVERY_MS,

@@ -10,7 +10,7 @@ import { claimantOf } from './item-answer.ts'
 export interface Standing {
   role: Role
   holds: boolean
-  /** Has done it. */
+  /** The item is done, by the caller's team. */
   did: boolean
   planned: boolean
   mayTakeBack: boolean
@@ -30,7 +30,7 @@ export const standingOf = (context: Context, row: BoardRow, role: Role): Standin
 
 export type Move = 'done' | 'dropped' | 'handed_back' | 'taken_back'
 
-/** What becomes of the item; undefined where it stays what it is. */
+/** The move that a status asks for; undefined when nothing changes. */
 export const moveOf = (row: BoardRow, status: 'done' | 'open' | 'dropped' | undefined, standing: Standing): Move | undefined => {
   if (status === undefined) return undefined
   if (!standing.holds && !standing.mayTakeBack) return unmoved(row, status, standing)
@@ -41,7 +41,7 @@ export const moveOf = (row: BoardRow, status: 'done' | 'open' | 'dropped' | unde
   return status
 }
 
-// A retry after a lost answer finds what it did; whoever lost the claim learns who has it.
+// A retry after a lost answer finds the status that it asks for, and succeeds. A team that lost its claim is told who holds it now.
 const unmoved = (row: BoardRow, status: 'done' | 'open' | 'dropped', { did, role }: Standing): undefined => {
   if (status === row.status && (did || status !== 'done')) return undefined
   if (status !== 'done') return refuseUnless(role, 'take work back') as undefined
@@ -64,7 +64,7 @@ const unmoved = (row: BoardRow, status: 'done' | 'open' | 'dropped', { did, role
 
 const NOBODYS = { claimedTeamId: null, claimedTeamName: null, claimedAt: null, claimRenewedAt: null, overlapAllowed: false }
 
-/** What a move writes. Of one that is done the row keeps who did it. */
+/** The values that a move writes. The row of a done item keeps who did it. */
 export const valuesOf = (move: Move | undefined, { caller }: Context, row: BoardRow): Partial<Item> => {
   if (move === undefined) return {}
   if (move !== 'done') return { ...NOBODYS, status: move === 'dropped' ? 'dropped' : 'open' }

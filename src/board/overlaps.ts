@@ -9,7 +9,7 @@ export interface Overlap {
   team_name: string
 }
 
-/** What finds the paths that teams other than this hold and that overlap some given ones. */
+/** Returns a function that finds, for given paths, the overlapping ones that other teams hold. */
 export const overlapsOf = ({ rows }: Board, teamId: string): ((paths: readonly string[]) => Overlap[]) => {
   const held = rows
     .filter(({ status, claimedTeamId }) => status === 'claimed' && claimedTeamId !== teamId)
@@ -22,7 +22,7 @@ export const overlapsOf = ({ rows }: Board, teamId: string): ((paths: readonly s
   }
 }
 
-/** Refuses with 409 where they do. */
+/** Refuses with 409 when these paths overlap another team's claim. */
 export const refuseOverlaps = (board: Board, teamId: string, paths: readonly string[]): void => {
   const overlaps = overlapsOf(board, teamId)(paths)
   const [first] = overlaps

@@ -1,4 +1,4 @@
-// What a session hears of an item that changed.
+// Writes the events of an item that changed into its session's log.
 import type { Context } from '../operations/context.ts'
 import { tellReleased } from '../rooms/work/released-work.ts'
 import { authorOf } from '../rooms/who-may.ts'
@@ -19,9 +19,9 @@ export interface Updated {
 }
 
 const WIRE: Partial<Record<keyof Item, string>> = { dependsOn: 'depends_on' }
-const UNTOLD = ['note', 'result', 'ownerId'] // the first two in an event of their own, or in that of the move
+const UNTOLD = ['note', 'result', 'ownerId'] // not in work_edited: note and result have an event of their own, or stand in the move's
 
-/** A move in the feed; notes and edits where they wake nobody. */
+/** Writes a move as a system event, edits and notes as runtime events, which wake nobody. */
 export const tellUpdated = async (
   context: Context,
   session: Session,
@@ -44,7 +44,7 @@ export const tellUpdated = async (
   if (note || result) await noteWork(context, session.id, 'work_noted', item, { ...(note && { note }), ...(result && { result }) })
 }
 
-// What nobody held and is opened again was done or dropped: for those who wait it is released all the same.
+// An item that is opened again after it was done or dropped is reported as released too, although nobody held it.
 const tellBack = (
   context: Context,
   session: Session,

@@ -1,4 +1,4 @@
-// What the board writes into its session's log: system events for what others must act on, runtime events for the rest.
+// The events that the board writes into its session's log: system events for what others must act on, runtime events for the rest.
 import { topicOf } from '../log/topics.ts'
 import type { Context } from '../operations/context.ts'
 import { authorOf } from '../rooms/who-may.ts'
@@ -8,7 +8,7 @@ type Named = { id: string; title: string }
 
 export const idAndTitle = ({ id, title }: Named) => ({ item_id: id, title })
 
-/** New work, told once for a call and to the teams that own some of it. */
+/** Writes one event for all items that a call planned, addressed to the teams that own some of them. */
 export const tellPlanned = async (
   context: Context,
   sessionId: string,
@@ -19,7 +19,7 @@ export const tellPlanned = async (
   await context.append(sessionId, content, { to: [...new Set(owners)] })
 }
 
-/** An item is done or dropped. `ready`: what became ready by it. */
+/** Writes that an item is done or dropped. `ready`: the items that became ready by that. */
 export const tellOver = async (
   context: Context,
   sessionId: string,
@@ -32,18 +32,18 @@ export const tellOver = async (
   await context.append(sessionId, content)
 }
 
-/** What is ready in one reading of the board and was not in another. */
+/** The items that are ready in `after` and were not in `before`. */
 export const newlyReady = (before: Board, after: Board): Named[] => {
   const known = new Set(readyOf(before).map(({ id }) => id))
   return readyOf(after).filter(({ id }) => !known.has(id))
 }
 
-/** Moves when a board changes by what no system event tells: open pages show it, and nobody is woken. */
+/** The kind of topic that moves on changes of a board that are no system events: open pages follow it, and nobody is woken. */
 export const BOARD_TOPIC = 'board'
 
 const DID = { work_claimed: 'claimed', work_edited: 'changed', work_noted: 'noted on' } as const
 
-/** What wakes nobody: claims, edits, notes. */
+/** Writes a claim, an edit or a note as a runtime event, which wakes nobody. */
 export const noteWork = async (
   context: Context,
   sessionId: string,
