@@ -43,7 +43,7 @@ export const reader: CallerKind<'reader'> = {
   resolve: async () => ({ kind: 'reader', id: 'reader' }),
 }
 
-/** Whoever calls: what a caller may not is refused by the table (who-may.ts), so that it hears why. */
+/** The operations take every kind of caller: what one may not do, the table (who-may.ts) refuses, and says why. */
 export const CALLERS = [memberTeam, person, key, reader] as const
 
 /** The caller as records name it. */

@@ -9,7 +9,7 @@ const TO = { to: "the proposer's handle" }
 const WHAT: Record<string, string> = { action: 'an action item', decision: 'a decision' }
 const what = ({ proposal_type }: SystemEvent) => WHAT[String(proposal_type)] ?? 'something'
 const quoted = ({ title }: SystemEvent) => `“${String(title)}”`
-// The card has all of it.
+// Cuts the feedback: the proposal's card has all of it.
 const withFeedback = (words: string, { feedback }: SystemEvent) =>
   typeof feedback === 'string' && feedback !== '' ? `${words}: ${cutText(feedback, FEEDBACK_SHOWN)}` : words
 const FEEDBACK_SHOWN = 240 // characters

@@ -1,5 +1,5 @@
-// Proposals that nobody decided in time. That one is expired is a fact of the database's clock, and holds for every reader from that
-// moment on; here it is written down, with its event, once: by this job, or by whatever writes to the session's proposals first.
+// Writes down that a proposal is expired because nobody decided in time. It is so for every reader by the database's clock, from that
+// moment on; the event is written once, by this job or by the first write to the session's proposals after that.
 import { z } from 'zod'
 import type { Job } from '../core/runtime/job.ts'
 import { anyone } from '../operations/callers.ts'

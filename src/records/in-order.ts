@@ -1,4 +1,5 @@
-// What jsonb keeps, with its fields in the order of the schemas: jsonb has an order of its own, and a retry is answered with the same bytes.
+// Puts values that jsonb stored into the field order of the schemas: jsonb has an order of its own, and a retry is answered with the same
+// bytes.
 import type { Named, ProposalData, Source } from '../../db/records-schema.ts'
 import type { Proposal } from '../stores/records/proposals.ts'
 

@@ -43,7 +43,7 @@ const provenanceOf = ({ proposal }: ListedProposal) => ({
   source: sourceInOrder(proposal.source),
 })
 
-/** `row`: the item, whose claim is over or does not matter here. */
+/** `row`: the item, with a claim whose lease is over read as open. */
 export const actionItemOf = (row: ActionItem, listed: ListedProposal): z.output<typeof actionItemRow> => ({
   item_id: row.id,
   title: row.title,

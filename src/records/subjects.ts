@@ -1,4 +1,4 @@
-// What the writes of records lock: always a session, which the call names, or its team, or the proposal or record that it is about.
+// The subjects that the writes of records lock: a session, which the call names, or its team, or the proposal or record that it is about.
 import { isUuid } from '../core/ids.ts'
 import { refuse } from '../core/errors.ts'
 import type { Queries } from '../../db/database.ts'
@@ -8,7 +8,7 @@ import { lockSession, type Session } from '../stores/sessions.ts'
 import { proposalById, proposalOfRecord, type Proposal } from '../stores/records/proposals.ts'
 import { noSuchProposal, noSuchRecord } from './reach.ts'
 
-/** The session that a proposal is for: a team's own goes without saying. 400 where nothing says which. */
+/** The session that a proposal is for; a team that names none means its own. 400 for other callers that name none. */
 export const meetingSubject = ({ meeting_id }: { meeting_id?: string | undefined }, caller: Caller): Subject => {
   const id = meeting_id ?? (caller.kind === 'team' ? caller.member.session.id : undefined)
   if (id === undefined)

@@ -49,7 +49,7 @@ export const withdrawRecord = op({
   },
 })
 
-// Where the doc is still written, it says so too.
+// Strikes the decision through in the doc, while the session takes writes.
 const strikeInDoc = async (context: Context, session: Session, { id, data }: Proposal, by: string, reason: string): Promise<void> => {
   if (!takesWrites(session)) return
   const { content } = await readDocument(context.queries, session.id)

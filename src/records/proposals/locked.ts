@@ -1,4 +1,4 @@
-// A proposal that a write has locked: what the caller may do with it, and how it is refused what comes too late.
+// A proposal that a write has locked: checks what the caller may do with it, and refuses decisions on one that is no longer pending.
 import { refuse } from '../../core/errors.ts'
 import type { Context } from '../../operations/context.ts'
 import { refuseArchived } from '../../rooms/preconditions.ts'

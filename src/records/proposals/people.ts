@@ -8,7 +8,7 @@ import { nameOnly } from '../../stores/records/persons.ts'
 import { personCalled, personWithId } from '../../stores/records/session-persons.ts'
 
 interface Fields {
-  /** Before the names of its fields: `edits.` where an approver sent them. */
+  /** Goes before the field names in refusals: `edits.` for an approver's. */
   prefix?: string
 }
 

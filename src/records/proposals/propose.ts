@@ -83,7 +83,7 @@ export const refuseAnother = async (context: Context, sessionId: string, type: P
     )
 }
 
-// The proposal that this one takes the place of: cancelled if it is still pending.
+// Checks the proposal that this one replaces, and cancels it if it is still pending. Returns its id.
 const replaced = async (context: Context, sessionId: string, id: string): Promise<string> => {
   const { queries } = context
   const before = isUuid(id) ? await proposalById(queries, id) : undefined

@@ -1,4 +1,4 @@
-// What is told of proposals and records: system events, those of an outcome addressed to whoever proposed.
+// The system events of proposals and records; those of an outcome are addressed to the team that proposed.
 import type { Context } from '../../operations/context.ts'
 import type { Event } from '../../stores/events.ts'
 import type { Proposal } from '../../stores/records/proposals.ts'
@@ -15,7 +15,7 @@ export const tellMade = (context: Context, proposal: Proposal): Promise<Event> =
     expires_at: proposal.expiresAt,
   })
 
-/** What became of a proposal. Told in a closed session too. */
+/** Writes the event of what became of a proposal, into a closed session too. */
 export const tellOutcome = (context: Context, event: string, proposal: Told, fields: Record<string, unknown>): Promise<Event> =>
   context.append(
     proposal.sessionId,

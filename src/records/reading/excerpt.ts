@@ -16,7 +16,7 @@ export const excerptAround = (text: string, query: string): string => {
   return excerpt(text, best > 0 ? [text.slice(place, place + 80).toLowerCase()] : []).text
 }
 
-// Half of a word's trigrams are the query's, or it does not count.
+// A word counts only if at least half of its trigrams are the query's.
 const likeness = (word: string, asked: ReadonlySet<string>): number => {
   const own = trigramsOf(word)
   const shared = [...own].filter((trigram) => asked.has(trigram)).length

@@ -74,7 +74,7 @@ const within = ({ meeting, description, notes, action_items, decisions }: Answer
 
 const textWithin = (text: string, limit: number) => (jsonLength(text) <= limit ? text : cutText(text, limit - 1))
 
-/** What was left out, counted. */
+/** Adds what was left out: the full lengths of cut texts, and the number of rows that did not fit. */
 const marked = (told: Answer, { meeting, description, notes }: Answer): Answer => {
   const truncated = {
     ...(told.description !== description && { description: description.length }),

@@ -1,4 +1,4 @@
-// Somebody, and what there is of them.
+// A team, person or key, with its newest records and meetings.
 import { z } from 'zod'
 import { refuse } from '../../core/errors.ts'
 import { isUuid } from '../../core/ids.ts'
@@ -18,8 +18,8 @@ import { rememberNamed } from './remembered.ts'
 
 const NEWEST = 10
 
-/** The newest ten of what they own, decided and attended. 404 for an id that nobody was given, and for somebody whom the caller's session,
- *  where it may read no other, does not know. */
+/** The newest ten of what they own, decided and attended. 404 for an unknown id, and for a person outside the one session that the caller
+ *  may read, where that is one. */
 export const getPersonContext = op({
   name: 'get_person_context',
   summary: 'A team, person or key by its person_id: their newest action items, decisions and meetings.',

@@ -1,4 +1,4 @@
-// The people whom an answer names are known by their ids from then on.
+// Stores the names that an answer gives out, so that their ids can be looked up from then on.
 import type { z } from 'zod'
 import type { Queries } from '../../../db/database.ts'
 import type { Named } from '../../../db/records-schema.ts'
@@ -12,7 +12,7 @@ interface Rows {
   decisions?: readonly z.output<typeof decisionRow>[]
 }
 
-/** One statement. */
+/** Stores everybody whom these rows name. One statement. */
 export const rememberNamed = (queries: Queries, { meetings = [], action_items = [], decisions = [] }: Rows): Promise<void> => {
   const named: (Named | null)[] = [
     ...meetings.flatMap(({ attendees }) => attendees),
