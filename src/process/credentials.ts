@@ -37,7 +37,7 @@ export const createCredentials = (database: Database, hears: () => boolean) => {
       if (key) keyUses.note(key.id)
       return key
     },
-    /** Some of them may have ended. */
+    /** Drops all that is remembered: some of these credentials may have ended. */
     forget() {
       signIns.forget()
       keys.forget()
@@ -60,7 +60,7 @@ const remembered = <Row extends object>(load: (names: string[]) => Promise<(Row 
     async find(name: string): Promise<Row | undefined> {
       const cached = hears() ? known.get(name) : undefined
       if (cached) return cached
-      const into = known // before the lookup: what is forgotten meanwhile is not filled with what was read before
+      const into = known // before the lookup: if `forget` runs meanwhile, the stale row goes into the discarded map
       const row = await withinDeadline(loaded(name))
       if (row) into.set(name, row)
       return row
@@ -71,7 +71,7 @@ const remembered = <Row extends object>(load: (names: string[]) => Promise<(Row 
 
 const MINUTE_MS = 60_000
 
-// To the minute: one that is used without pause is written once a minute.
+// Notes uses to the minute: a credential that is used without pause is written once a minute.
 const lastUses = (save: (ids: string[]) => Promise<void>) => {
   const noted = new LRUCache<string, number>({ max: KEPT })
   let unwritten = new Set<string>()

@@ -6,7 +6,7 @@ import { limitOf } from './status/limits.ts'
 
 const EVERY_MS = 5_000
 const INDEX_LAGS_S = limitOf('index').amber!
-const HAS_ROOM = 0.8 // of a limit: it ends here, below where it began, so that a count that wavers around the limit does not fill the log
+const HAS_ROOM = 0.8 // share of a limit below which its mode ends: less than where it begins, or a count around that would fill the log
 
 interface Watched {
   log: Log

@@ -42,8 +42,8 @@ interface JobParts {
   stopping: AbortSignal
 }
 
-/** `flushPresence` writes the presence that is only in memory, as its job does: once more before the database is closed. `recheck`: the
- *  outcome of a write is unknown. */
+/** `flushPresence` writes the presence that is only in memory, as its job does: run it once more before the database is closed. `recheck`:
+ *  call it when the outcome of a write is unknown. */
 export const processJobs = ({ database, config, clock, presence, loops, settings, notifier, publisher, status, stopping }: JobParts) => {
   const flushPresence = presenceFlush(database, config.CLAIM_LEASE, clock, presence, publisher)
   const rechecks = recheckerOf(publisher.indexer)
@@ -54,7 +54,7 @@ export const processJobs = ({ database, config, clock, presence, loops, settings
     loops: () => loops.sweep(),
     vacuum: createVacuum(database, publisher.appended),
     recheck: rechecks.run,
-    settings: () => status.timed(() => settings.reload()), // nobody else changes the embedded database's: there its answer is timed
+    settings: () => status.timed(() => settings.reload()), // on the embedded database this only times its answer
     ...(notifier && { peers: () => greet(notifier, publisher.indexer) }),
   }
   const jobs: Job[] = Object.entries(runs).map(([name, run]) => ({ name, everyMs: EVERY_MS[name as JobName], run }))

@@ -6,7 +6,7 @@ interface Keys {
   setting: (name: SettingName) => string | undefined
 }
 
-/** What the keys that sign people in are now: a sign-in made under other ones is over. */
+/** A hash of the keys that sign people in: a sign-in that was made under another hash is over. */
 export const keysInForce = ({ config, setting }: Keys): string => {
   const operatorKey = config.OPERATOR_KEY ? sha256(config.OPERATOR_KEY) : setting('operator_key_hash')
   return sha256(`${setting('server_secret')}/${operatorKey}/${config.VIEWER_PASSWORD ?? ''}`)

@@ -54,13 +54,14 @@ export const createPublisher = (database: Database, { metrics, loops, notifier, 
     loops.posted(session, events)
     for (const listener of eventListeners) listener(session, events)
   }
-  /** `events`: how many were committed here, the last of them `newest`. Readers get them from the database. */
+  /** Publishes that this instance committed so many events, the last of them `newest`. By itself for events that are written by other means
+   *  than the group commit: readers get them from the database. */
   const grewHere = (session: string, newest: number, events: number) => {
     metrics.eventsAppended.inc(events)
     appended += events
     publishTopic(session, newest)
   }
-  /** The session has grown, here or elsewhere: its log has another head, cached members are stale, waiters read, and it is to be indexed.
+  /** Follows a session that has grown, here or elsewhere: drops its old head and its cached members, wakes its readers, and has it indexed.
    *  Every instance indexes it: the one that wrote may be gone by then. */
   const grew = (session: string, newest: number) => {
     groupCommit.moved(session, newest)
@@ -92,7 +93,8 @@ export const createPublisher = (database: Database, { metrics, loops, notifier, 
     memberCache.forget()
     waiters.wakeAll()
   }
-  /** Any session may have grown without a notification, or have lost what a database that was replaced by a copy never had. */
+  /** Drops all caches, wakes everybody, and has all sessions compared with the index. Any may have grown without a notification, or the
+   *  database may have been replaced by an older copy. */
   const anyMayHaveGrown = () => {
     forget()
     indexer.compareAll()
@@ -104,8 +106,8 @@ export const createPublisher = (database: Database, { metrics, loops, notifier, 
     indexer.moved(session)
   })
   return {
-    /** `listener` is called with the events that this instance commits, for a session at a time. It must not throw, and what depends on it
-     *  alone is lost with the process. */
+    /** `listener` is called with the events that this instance commits, for a session at a time. It must not throw, and whatever relies on
+     *  it alone is lost when the process dies. */
     onEvents: (listener: EventListener) => void eventListeners.push(listener),
     groupCommit,
     waiters,

@@ -1,4 +1,4 @@
-// Purging: what an operator deletes for good, from the log, the index and the memory of every instance.
+// Deletes sessions for good, as an operator orders: from the log, the index and the memory of every instance.
 import { z } from 'zod'
 import { topicOf } from '../log/topics.ts'
 import { forgetEvents } from '../search/forget.ts'
@@ -25,7 +25,7 @@ export interface PurgeAnswer {
 
 const MAY_TAKE_MS = 30 * 60_000 // for one session: a trace can have a million events
 
-/** Finds what an order names, and with `yes` deletes it, a session at a time: one that was interrupted is given again. */
+/** Finds what an order names, and with `yes` deletes it, a session at a time. A purge that was interrupted is run again. */
 export const purge = async (services: Services, { ids, days, kinds, yes }: PurgeOrder): Promise<PurgeAnswer> => {
   const { database } = services
   const named = ids.length > 0 ? await purgeableById(database, ids) : []

@@ -30,9 +30,9 @@ import { createStatus, type StatusWatch } from './status/status.ts'
 import { offerSetting, savedSettings, type SavedSettings } from '../stores/settings.ts'
 import { overviewsOf } from '../stores/sessions.ts'
 
-// At most this many write transactions to one session at a time, so that a session locked elsewhere cannot exhaust the connection pool.
+// At most 3 write transactions per session (or other subject) at a time: a session locked elsewhere cannot exhaust the connection pool.
 const WRITES_AT_ONCE = 3
-const NEWEST_NEEDS = 200 // looked at every few seconds: an older one was told before
+const NEWEST_NEEDS = 200 // sessions that need a person, read every few seconds: people were told of older ones before
 
 export type Services = Awaited<ReturnType<typeof createServices>>
 
@@ -117,8 +117,8 @@ export const createServices = async (database: Database, config: Config, log: Lo
     missed: publisher.missed,
     docVersion: publisher.docVersions.of,
     memberOf: publisher.memberCache.memberOf,
-    /** Undefined while there may be other instances: of what one of them commits this one hears a moment later, and a caller that knows of
-     *  it already may ask here. */
+    /** Undefined unless this instance is proven to be alone: with peers its cache lags a moment behind their commits, of which the caller
+     *  may know already. */
     cachedMember: (sessionId: string, token: Token, since: number) =>
       notifier === undefined || notifier.isAlone() ? publisher.memberCache.cachedMember(sessionId, token, since) : undefined,
     /** Another instance may answer a team's next call. */
@@ -126,7 +126,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
     overviewOf,
     /** Who is signed in, and which keys are good. */
     credentials,
-    /** Ends credentials. `end` marks them and returns their topics: of these everybody hears, the other instances with the commit. */
+    /** Ends credentials. `end` marks them and returns their topics: these move here after the commit, and at other instances with it. */
     async endCredentials(end: (tx: Queries) => Promise<Topic[]>) {
       const now = Date.now()
       const topics = await database.transaction(async (tx) => {
@@ -142,7 +142,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
     pushIdentity,
     /** The base URL of links that nobody's request asked for. */
     base,
-    /** What this instance tells the others comes back to it. */
+    /** Whether this instance's own notifications come back to it (log/notifier.ts). */
     hearsItself: () => notifier?.hearsItself ?? true,
     /** Teams that called since the board last renewed their claims. */
     callers: new Set<string>(),

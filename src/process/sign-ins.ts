@@ -13,7 +13,7 @@ import type { Services } from './services.ts'
 
 const LINK_DAYS = 7
 export const LONGEST_NAME = 100
-/** Who gives no name. */
+/** The name of a person who gives none. */
 export const NAMELESS = 'Operator'
 
 export const signInTopic = (id: string): Topic => topicOf('sign-in', id)

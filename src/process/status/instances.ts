@@ -19,7 +19,7 @@ export interface Others {
   silent: number
 }
 
-/** What the others reported of themselves. */
+/** The reports of the other instances. */
 export class Instances {
   #heard = new Map<string, { report: Report; at: number }>()
   #asking: Promise<Others> | undefined
@@ -29,7 +29,7 @@ export class Instances {
     readonly notifier: Notifier | undefined,
   ) {}
 
-  /** Another instance has answered. What cannot be read is ignored. */
+  /** Takes the report of another instance. One that cannot be read is ignored. */
   heard(from: string, text: string) {
     try {
       const { version, started_at, figures } = JSON.parse(text) as Report

@@ -1,4 +1,4 @@
-// What the last minutes were like, from counters that only grow: their values now and then are kept, and subtracted.
+// Figures of the last five minutes: snapshots of counters that only grow, subtracted.
 import type { Job } from '../../core/runtime/job.ts'
 import type { Metrics } from '../../core/runtime/metrics.ts'
 

@@ -64,7 +64,7 @@ export const createStatus = ({ database, notifier, instance = 'embedded', metric
     timed: answers.timed,
     jobs: (): Job[] => [recent.job()],
     heard: (from: string, text: string) => instances.heard(from, text),
-    /** Another instance asks how this one is. */
+    /** Reports how this instance is, to another one that asked. */
     answer: async () => void (await notifier?.report(JSON.stringify(await own()))),
     stop: () => lag.stop(),
 
