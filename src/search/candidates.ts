@@ -42,13 +42,13 @@ const either = (queries: string[]) => queries.join('|')
 const both = (queries: string[]) => queries.map((query) => `(${query})`).join('&')
 
 interface Option {
-  group: number // its terms, a bit for each
+  group: number // bit mask of its terms
   column: Plan[number]['column']
-  level: number // that all of them reach; -1: none
+  level: number // the least level of each term in the events found; -1: any
   query: string
   expected: number // events
   cost: number // of finding and scoring them, in candidates
-  least: number // the score that each has at least
+  least: number // a lower bound of each event's score
 }
 
 // For each group of terms: the events that have all of them at some level or above, for each level, and all events that have them.
@@ -95,6 +95,6 @@ const choose = (options: Option[], budget: number): Option[] => {
   return some.filter((option) => !some.some((other) => includes(other, option)))
 }
 
-// Does `wide` find all that `narrow` finds? It does with fewer terms, at the same level or below.
+// Whether `wide` finds all that `narrow` finds: it has fewer terms, or the same, at the same level or below.
 const includes = (wide: Option, narrow: Option) =>
   wide !== narrow && (wide.group & narrow.group) === wide.group && wide.level <= narrow.level

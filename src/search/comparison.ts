@@ -1,5 +1,6 @@
-// Finds what the index was not notified of: compares sessions with it, a page of them at a time, those with the newest activity first. All are
-// compared once, and from then on those in which something has happened since the last comparison: it costs what happened, not what there is.
+// Finds what the index was not notified of, by comparing sessions with it, a page of them at a time, those with the newest activity first.
+// All are compared once, and from then on those in which something has happened since the last comparison: it costs what happened, not what
+// there is.
 import type { Database } from '../../db/database.ts'
 
 const SESSIONS_AT_ONCE = 2_000
@@ -18,7 +19,7 @@ interface Round {
   began: string // by the database's clock
   since: string
   after: Place | undefined // where the last page ended; undefined: that was the last one
-  others: string[] | undefined // sessions without a place among those; undefined: not looked for yet
+  others: string[] | undefined // sessions that these pages may miss; undefined: not read yet
   failed: string[][] // pages that are to be compared again
 }
 
@@ -34,17 +35,17 @@ export class Comparison {
     readonly compare: (ids: string[]) => Promise<void>,
   ) {}
 
-  /** Any session may have changed. */
+  /** Requests a comparison of all sessions: any may have changed. */
   compareAll() {
     this.#due = 'all'
   }
 
-  /** Something may have been written without a notification since the last comparison. */
+  /** Requests a comparison of recent sessions: something may have been written without a notification since the last one. */
   compareRecent() {
     this.#due ??= 'recent'
   }
 
-  /** Not all is compared that is to be. */
+  /** Whether a comparison is still to be done, or to be ended. */
   get isDue(): boolean {
     return this.#due !== undefined || this.#round !== undefined
   }
@@ -60,7 +61,7 @@ export class Comparison {
     }
   }
 
-  // `least`: a clock may have been set back, and what is written now has earlier times.
+  // `least`: the database's clock may have been set back, and what is written now has earlier times.
   async #begin(due: 'all' | 'recent'): Promise<Round> {
     const since = due === 'all' ? EVER : this.#since
     const [row] = await this.database.query<{ began: string; since: string }>(
@@ -99,7 +100,7 @@ export class Comparison {
     return page.map(({ id }) => id)
   }
 
-  // A document is written without an event, and an imported event has its transcript's time.
+  // Sessions that the pages may miss: a document is written without an event, and an imported event has its transcript's time.
   async #others({ since }: Round): Promise<string[]> {
     const rows = await this.database.query<{ id: string }>(
       `select session_id as id from session_doc_history where written_at > $1::timestamptz

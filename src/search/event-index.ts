@@ -20,8 +20,8 @@ const BATCH_BYTES = { pglite: 32 * 1024, postgres: 384 * 1024 }
 const EVENTS_AT_ONCE = 50
 const TERMS_AT_ONCE = { pglite: 500, postgres: 1_000 }
 
-// What the GIN indexes gather before they sort it in: more makes a batch cheaper, but every search reads through it. So it is much while a
-// lot is indexed at once, and little otherwise. PGlite sorts in on this very thread.
+// The size of the GIN indexes' pending lists, which gather entries before they are sorted in: more makes a batch cheaper, but every search
+// reads through it. So it is large while a lot is indexed at once, and small otherwise. PGlite sorts in on this very thread.
 const PENDING = { pglite: '64kB', postgres: '512kB' }
 const PENDING_IN_BULK = { ...PENDING, postgres: '1MB' } // 4MB made no batch cheaper (bench/import)
 const BULK = 1_000 // events in a batch

@@ -61,17 +61,17 @@ export class Indexer {
     return this.#lag.seconds
   }
 
-  /** Something may have been written lately without a notification. */
+  /** Requests a comparison of recent sessions with the index: something may have been written without a notification. */
   compareRecent() {
     this.#comparison.compareRecent()
   }
 
-  /** Any session may have changed without one. */
+  /** Requests a comparison of all sessions with the index. */
   compareAll() {
     this.#comparison.compareAll()
   }
 
-  /** The indexer gives way until this question is answered. */
+  /** Slows the indexing down until this question is answered. */
   during<Answer>(question: Promise<Answer>): Promise<Answer> {
     return this.#pace.during(question)
   }
@@ -161,7 +161,7 @@ export class Indexer {
     }
   }
 
-  // Another instance is indexing: what it has done need not be done here, and is no longer behind.
+  // Another instance holds the index's lock: drops the sessions that it has indexed already, which need not be done here.
   async #followOther(): Promise<void> {
     const sessions = this.#take(SESSIONS_COMPARED)
     const seen = this.#lag.newestOf(sessions)

@@ -20,7 +20,7 @@ export class Pace {
   /** `posted`: how many events have been posted so far. */
   constructor(readonly posted: () => number) {}
 
-  /** The index gives way until this question is answered. */
+  /** Slows the index down until this question is answered. */
   async during<Answer>(question: Promise<Answer>): Promise<Answer> {
     this.#questions++
     try {
@@ -31,8 +31,8 @@ export class Pace {
     }
   }
 
-  /** A batch begins. True: others want the processors, and it has to be a small one. With its rests a large one would take many seconds, for
-   *  which the newest posts would wait. */
+  /** Begins a batch. Returns true when others want the processors and the batch must be small: with its rests a large one would take many
+   *  seconds, for which the newest posts would wait. */
   begin(): boolean {
     const [at, posted] = [performance.now(), this.posted()]
     const perSecond = (posted - this.#measured.posted) / Math.max((at - this.#measured.at) / 1_000, SHORTEST_S)
@@ -42,14 +42,14 @@ export class Pace {
     return this.#posts > 1 || this.#asked()
   }
 
-  /** Between two pieces of a batch: whatever else waits for this thread has its turn, and questions the processors. */
+  /** Rests between two pieces of a batch: whatever else waits for this thread has its turn, and questions the processors. */
   async giveWay(): Promise<void> {
     const worked = performance.now() - this.#workedFrom
     await pause(this.#asked() ? Math.min(RESTS_FOR_QUESTIONS * worked, LONGEST_REST_MS) : 0)
     this.#workedFrom = performance.now()
   }
 
-  /** After a batch, which has taken so long. For posts the index rests here alone: its transaction is over, and holds up no vacuum. */
+  /** Rests after a batch that took `tookMs`. For posts the index rests here alone: its transaction is over, and holds up no vacuum. */
   async end(tookMs: number): Promise<void> {
     await this.giveWay()
     if (this.#posts > 1) await pause(Math.min(RESTS_FOR_POSTS * this.#posts, RESTS_FOR_POSTS_AT_MOST) * tookMs)
