@@ -49,13 +49,13 @@ export class Wakes {
   /** What a team has not been told, and whether it may wake it. */
   ask = createBatchLoader((questions: PeekQuestion[]) => this.#answers(questions))
 
-  /** Teams that a message is not addressed to were refused a moment ago. */
+  /** Whether this session's wakes were found to be used up within the last second. */
   wereUsedUp = (session: string): boolean => this.#usedUp.has(session)
 
-  /** A person has released the session. */
+  /** Forgets that they were: a person has released the session. */
   forget = (session: string): void => void this.#usedUp.delete(session)
 
-  /** A message would have woken so many teams, had there been a wake left. */
+  /** Counts teams that a message would have woken, had there been a wake left. */
   refused = (teams: number): void => this.metrics.wakes.inc({ outcome: 'refused' }, teams)
 
   async #answers(questions: PeekQuestion[]): Promise<PeekAnswer[]> {

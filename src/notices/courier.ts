@@ -35,13 +35,13 @@ interface Parts {
   config: { NOTIFY_URL: string | undefined }
   log: Log
   metrics: Metrics
-  /** The sessions that need a person, each time all of them: what was told before is not told again. */
+  /** The sessions that need a person now, all of them each time: what people were told before is dropped. */
   needs: () => Promise<Fact[]>
   pushSender: PushSender
   pushIdentity: () => PushIdentity
-  /** The keys in force, under which sign-ins hold (process/sign-ins.ts). */
+  /** A hash of the keys under which sign-ins hold (process/keys-in-force.ts). */
   keys: () => string
-  /** Under which people reach this server. */
+  /** This server's base URL, for links. */
   base: () => string
 }
 

@@ -40,7 +40,7 @@ export interface Delivery {
   subscription: { id: string; endpoint: string; p256dh: string; auth: string; titles: boolean } | null
 }
 
-// For longer than a try can take. An instance that dies meanwhile leaves what it had taken to whoever looks after that.
+// Longer than any try can take. After this time other instances take the deliveries of one that died.
 const HELD_S = 30
 
 const TAKE = `

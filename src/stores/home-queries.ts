@@ -64,7 +64,7 @@ export const pulsesOf = async ({ query }: Queries, ids: string[], now: string): 
   return pulses
 }
 
-/** The count ends here: it takes 20 ms for so many, each time the page is opened. */
+/** Counting stops at this number: it takes 20 ms, each time the page is opened. */
 export const MOST_MESSAGES = 100_000
 const MESSAGES = (['user_input', 'assistant_response'] as const).map(eventTypeNumber).join(',')
 
@@ -102,7 +102,7 @@ export const liveSessions = async ({ query }: Queries, { eventSince, seenSince, 
   return rows.map(({ id }) => id)
 }
 
-/** The count of sessions ends here: it takes reading so many rows. */
+/** Counting sessions stops at this number: it takes reading so many rows. */
 export const MOST_SESSIONS_COUNTED = 10_000
 
 /** The number of sessions, up to MOST_SESSIONS_COUNTED + 1, and when something was last said in any of them. */

@@ -45,7 +45,7 @@ export const useLink = async ({ db, query }: Queries, { handle, secret }: Token)
   return used?.name
 }
 
-/** The state of a link; `used` is when it was used. */
+/** The state of a link. `used`: when it was used, or null. */
 export interface LinkState {
   name: string
   expiresAt: string

@@ -10,8 +10,8 @@ export const hourIsOver = (w: string) =>
   `coalesce(${w}.since < clock_timestamp() - interval '1 hour' or ${w}.since <= (select person.at from events person
     where person.session_id = ${w}.session_id and person.author = 'person' and person.source_line is null order by person.sequence desc limit 1), false)`
 
-/** A session's hour whose wakes are used up began at this time; null otherwise. For a statement that joins wakes. With 0 per hour there are
- *  none to use up. */
+/** SQL: when a session's current hour began, if its wakes are used up; else null. For a statement that joins wakes. With 0 per hour there
+ *  are none to use up. */
 export const usedUpSince = (perHour: Placeholder | number): SQL<string | null> =>
   sql<
     string | null

@@ -48,7 +48,7 @@ export const worktreeOrders = ({ query }: Queries, runnerId: string): Promise<Wo
     [runnerId],
   )
 
-/** The orders that `former` had are its successor's. */
+/** Moves the worktree orders of a replaced runner (`former`) to its successor. */
 export const moveOrders = async ({ db }: Queries, former: string, runnerId: string): Promise<void> =>
   void (await db.update(agents).set({ orderedFrom: runnerId, orderToldAt: null }).where(eq(agents.orderedFrom, former)))
 

@@ -16,7 +16,7 @@ export interface Relative {
   concluded: boolean
   agent_status: AgentStatus | null
   permission_mode: string | null
-  /** Its agent waits for somebody's leave. */
+  /** Its agent waits for a person's permission. */
   asks: boolean
   prompted_by: Task['promptedBy'] | null
 }

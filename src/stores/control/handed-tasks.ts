@@ -24,13 +24,13 @@ interface HandedRow extends Omit<Handed, 'task'> {
   id: string
 }
 
-// A limit holds for the session that has it and for all below it.
+// SQL: a cost limit is reached. A root session's limit is compared with what its whole tree has cost, another one's with its own tasks.
 const IS_SPENT = `exists (select from agents l where l.session_id in (a.root_session_id, a.session_id) and l.max_usd is not null and l.max_usd <= (
   select coalesce(sum((u.usage->>'cost_usd')::float8), 0) from tasks u join agents b on b.session_id = u.session_id
   where b.root_session_id = l.session_id or b.session_id = l.session_id))`
 
-// Those of sessions that work in the runner's worktrees and run nothing now, the oldest prompt of each, the oldest first. One that is held
-// or archived waits; one whose tree has spent what it may, too.
+// The oldest queued task of each session that works in the runner's worktrees and runs nothing now, the oldest first. Tasks of sessions
+// that are held, archived or past a cost limit wait.
 const NEXT = `
 select t.id from tasks t
 join sessions s on s.id = t.session_id and s.archived_at is null
@@ -54,7 +54,7 @@ export const handOut = async ({ query }: Queries, runnerId: string, limit: numbe
   return rows.map(({ id }) => id)
 }
 
-/** The tasks that a runner has and has not named yet. */
+/** The tasks that were handed to this runner and that it has not acknowledged yet. */
 export const handedOut = async ({ query, db }: Queries, runnerId: string): Promise<Handed[]> => {
   const rows = await query<HandedRow>(
     `select t.id, s.agentic_tool, t.permission_mode, w.path, a.conversation, a.fork_conversation,

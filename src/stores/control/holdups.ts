@@ -1,4 +1,5 @@
-// What keeps sessions' agents from going on until somebody does something: an agent that was stopped, and leave that a person has to give.
+// What keeps sessions' agents from going on until somebody does something: an agent that was stopped, and permission that a person has to
+// give.
 import type { Queries } from '../../../db/database.ts'
 import { pgArray } from '../../../db/arrays.ts'
 import { isOpen } from './permission-requests.ts'
@@ -32,7 +33,7 @@ select a.session_id, a.held, a.held_by as by, a.held_at, p.id as request_id, p.t
 from agents a left join permission_requests p on p.session_id = a.session_id and ${isOpen('p', '$2')}
 where a.session_id = any($1::uuid[]) and (a.held or p.id is not null) order by p.asked_at, p.id`
 
-/** Of those among these sessions whose agent is kept from going on. `permissionWait`: PERMISSION_WAIT, in seconds. */
+/** The holdups of those sessions that have any, by id. `permissionWait`: PERMISSION_WAIT, in seconds. */
 export const holdupsOf = async ({ query }: Queries, ids: string[], permissionWait: number): Promise<Map<string, Holdups>> => {
   const found = new Map<string, Holdups>()
   if (ids.length === 0) return found

@@ -37,8 +37,8 @@ const SHOWN = `(type in ('chat', 'user_input', 'assistant_response', 'tool_call'
   or (type = 'system' and content->>'event' in ('${TOLD.join("', '")}')))`
 const WITH_SYSTEM = `(type in ('chat', 'user_input', 'assistant_response', 'tool_call', 'system', 'compaction', 'runtime'))`
 
-/** A page of what follows, ascending: at most 500 rows, of texts at most `characters`, and together hardly more than that. What an answer
- *  repeats is left out; and so is the answer for whoever goes on from what it repeats. */
+/** A page of what follows, ascending: at most 500 rows, of texts at most `characters`, and together hardly more than that. Of an answer and
+ *  the response in the trace that it repeats, the response is left out; when the page begins after that response, the answer is. */
 export const rowsAfter = async (
   queries: Queries,
   sessionId: string,
@@ -60,7 +60,7 @@ export const rowsAfter = async (
   return { rows: await withoutRepeats(queries, rows, callsAfterFirst ? undefined : after), hasMore }
 }
 
-// Of an answer and the response that it repeats, the answer is shown: unless the reader goes on from that response.
+// Leaves out the response that an answer repeats; the answer instead, when `read`, where the reader goes on from, is that response.
 const withoutRepeats = async ({ query }: Queries, rows: MessageRow[], read: number | undefined): Promise<MessageRow[]> => {
   const ids = new Set(
     rows.flatMap(({ type, task_id }) => (task_id !== null && (type === 'chat' || type === 'assistant_response') ? task_id : [])),

@@ -1,8 +1,8 @@
-// A prompt becomes a task, as long as its tree of sessions takes one more.
+// Inserts the task of a prompt, and counts the open ones of its tree: a tree takes 50 at the most (control/tasks/queue-prompt.ts).
 import type { Queries } from '../../../db/database.ts'
 import type { Task } from './tasks.ts'
 
-/** A prompt, as its task begins. */
+/** The columns of a new task. */
 export type NewTask = Pick<
   Task,
   'id' | 'sessionId' | 'status' | 'mode' | 'prompt' | 'promptedBy' | 'messageId' | 'startSequence' | 'turn' | 'turnEvents'

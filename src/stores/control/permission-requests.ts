@@ -1,4 +1,4 @@
-// What agents have asked leave for. A request is decided once, by a conditional update.
+// What agents have asked permission for. A request is decided once, by a conditional update.
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import type { Queries } from '../../../db/database.ts'
 import { permissionRequests } from '../../../db/control-schema.ts'

@@ -64,7 +64,7 @@ export const runningTasksOn = async ({ db }: Queries, runnerId: string): Promise
     .where(and(eq(tasks.runnerId, runnerId), eq(tasks.status, 'running')))
     .orderBy(asc(tasks.sessionId))
 
-const GRACE_S = 30 // its runner ends it by itself
+const GRACE_S = 30 // the runner enforces the time limit first
 
 interface Overdue {
   atMs: number // by the database's clock

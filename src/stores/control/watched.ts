@@ -53,14 +53,14 @@ export const watchedAgents = async ({ query }: Queries, ids: string[]): Promise<
 
 export interface WatchedTask extends Pick<Task, 'id' | 'status' | 'turn' | 'error' | 'usage' | 'changes'> {
   session_id: string
-  /** Of its prompt. */
+  /** The sequence of its prompt. */
   sequence: number
   started_at: string | null
   created_at: string
   ended_at: string | null
   interrupt_asked: boolean
   interrupted_by: Task['interruptedBy']
-  /** A runner has it, or is to; otherwise somebody in the session is to answer. */
+  /** Whether the session has an agent, whose runner works on it; otherwise a team is to answer. */
   by_agent: boolean
   /** Its place among the queued ones of its session, from 1. */
   place: number

@@ -1,4 +1,4 @@
-// What waits for a person: proposals to decide, and what running agents ask leave for.
+// What waits for a person: proposals to decide, and what running agents ask permission for.
 import type { Queries } from '../../../db/database.ts'
 import { isOpen } from '../control/permission-requests.ts'
 
