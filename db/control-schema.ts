@@ -59,12 +59,12 @@ export const agents = pgTable(
     sessionId: uuid()
       .primaryKey()
       .references(() => sessions.id, { onDelete: 'cascade' }),
-    teamId: uuid().notNull(), // its seat
-    rootSessionId: uuid().notNull(), // of its tree: sums and limits are the root's
+    teamId: uuid().notNull(), // the team that it speaks as
+    rootSessionId: uuid().notNull(), // the root of its session's tree: sums and limits of a tree are those of its root
     contextFiles: jsonb().$type<string[]>().notNull(),
     mcpServers: jsonb().$type<string[]>().notNull(),
-    conversation: text(), // the CLI's own id of it
-    conversationAt: text(), // of its last message
+    conversation: text(), // the CLI's id of its conversation
+    conversationAt: text(), // the CLI's id of the last message in it, or turn
     fromTaskId: uuid(), // the task at which it was forked or spawned
     forkConversation: text(), // the conversation that its own begins as a copy of
     forkConversationAt: text(), // up to this message
@@ -122,11 +122,11 @@ export const tasks = pgTable(
     startSequence: bigint({ mode: 'number' }).notNull(),
     turn: integer().notNull(),
     turnEvents: integer(), // events of its turn, once the log has gone on to another one; before that the session's row counts them
-    permissionMode: text(), // that it was started with
+    permissionMode: text(), // the permission mode that it was started with
     createdAt: at().notNull().defaultNow(),
     startedAt: at(),
     endedAt: at(),
-    runnerId: uuid(), // that it was handed out to; null where the session has no agent
+    runnerId: uuid(), // the runner that got it; null where the session has no agent
     acknowledged: boolean().notNull().default(false), // its runner has named it: the answer that handed it out came through
     keyId: uuid(), // the agent's key for this task
     interruptAskedAt: at(),
@@ -136,7 +136,7 @@ export const tasks = pgTable(
     error: jsonb().$type<{ code: string; message: string }>(),
     interruptedBy: jsonb().$type<{ message_id: string; tool_name: string; input: unknown }>(),
     endSequence: bigint({ mode: 'number' }), // the log's end when it ended: where a fork begins
-    conversation: text(), // of its CLI, when it ended
+    conversation: text(), // the CLI's conversation when it ended
     conversationAt: text(),
     branch: text(),
     head: text(),
@@ -156,7 +156,7 @@ export const tasks = pgTable(
   ],
 )
 
-// What a CLI wants leave for, and raises of permission that an agent asked for.
+// What a CLI asks permission for, and raises of permission that an agent asked for.
 export const permissionRequests = pgTable(
   'permission_requests',
   {

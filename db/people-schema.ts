@@ -94,7 +94,7 @@ export const notices = pgTable(
   ],
 )
 
-// The browsers that people have asked to be told in. Whoever knows an endpoint can send to it, and only with the keys what it shows.
+// The browsers that people have asked to be told in. Anyone who knows an endpoint can send to it; a message that is shown takes keys too.
 export const pushSubscriptions = pgTable('push_subscriptions', {
   id: uuid().primaryKey(),
   endpointHash: text().notNull().unique(),

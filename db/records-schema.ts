@@ -59,8 +59,8 @@ export const proposals = pgTable(
       .notNull()
       .references(() => sessions.id, { onDelete: 'cascade' }),
     type: text({ enum: PROPOSAL_TYPES }).notNull(),
-    data: jsonb().$type<ProposalData>().notNull(), // what was decided, once an approver has changed it
-    proposed: jsonb().$type<ProposalData>(), // what was proposed then
+    data: jsonb().$type<ProposalData>().notNull(), // as proposed; once approved, with the approver's edits
+    proposed: jsonb().$type<ProposalData>(), // the original, if an approver edited it
     titleKey: text().notNull(), // titles are compared by it
     status: text({ enum: PROPOSAL_STATUSES }).notNull().default('pending'),
     proposedBy: jsonb().$type<Named>().notNull(),

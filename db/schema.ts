@@ -119,7 +119,7 @@ export const participants = pgTable(
     lastSeenCursor: bigint({ mode: 'number' }).notNull(), // the highest cursor that the team has sent
     deliveredCursor: bigint({ mode: 'number' }).notNull(), // up to there waits have delivered the feed
     addressedCursor: bigint({ mode: 'number' }).notNull().default(0), // up to there waits for addressed messages only have delivered those
-    sleptAt: at(), // when a held peek last began or ended: lastSeenAt knows nothing of those
+    sleptAt: at(), // when a held peek last began or ended; lastSeenAt does not count held peeks
     sleepingUntil: at(), // a held peek is in flight until then
     wokenCursor: bigint({ mode: 'number' }).notNull().default(0), // up to there a message that woke the team has been counted
     seenHour: at().generatedAlwaysAs(hourOf('greatest(last_seen_at, polling_until, slept_at, sleeping_until)')), // HOT, as of sessions
