@@ -56,7 +56,8 @@ export const isStillGood = async (c: Http, services: Services): Promise<boolean>
   return !c.get('key') || (await services.credentials.keyBy(bearerOf(c) ?? '')) !== undefined
 }
 
-/** Calls `news` whenever one of the request's credentials may have ended, and every five seconds. Returns the end of it. */
+/** Calls `news` whenever one of the request's credentials may have ended, and every five seconds. Returns a function that stops
+ *  watching. */
 export const watchCredentials = (c: Http, { waiters }: Services, news: () => void): (() => void) => {
   const open = new Map<Topic, ReturnType<typeof waiters.subscribe>>()
   let over = false
@@ -78,7 +79,7 @@ export const watchCredentials = (c: Http, { waiters }: Services, news: () => voi
   }
 }
 
-// What ended between the guards and the subscription is found by looking once more.
+// Checks once more after subscribing, for credentials that ended between the guards and the subscription.
 const untilEnded =
   (c: Http, services: Services): NonNullable<Call['untilEnded']> =>
   async (signal, work) => {

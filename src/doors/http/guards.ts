@@ -81,7 +81,7 @@ const originAllowed = (services: Services, origin: string, host: string) => {
   return from === host || loopbackTwin || ours(services).includes(from)
 }
 
-// What is no operation: operations ask the table themselves (operations/perform.ts), MCP's too.
+// The key row of a path that is no operation. Operations, MCP's too, name theirs, which operations/perform.ts asks.
 const keyRowOfPath = (path: string): KeyRow | undefined => {
   if (OPEN_PATHS.test(path) || isMcp(path)) return undefined
   if (path.startsWith('/api/')) return STREAMED.test(path) ? 'session' : IMPORTS.test(path) ? 'imports' : undefined
@@ -130,15 +130,15 @@ const LOCKED =
 const READS_ONLY =
   "You signed in with the viewer's password, which only allows reading. Sign in with the operator key or a link of your own, or send the access token or a key as Authorization: Bearer <token>."
 
-// The code of an invitation, or the team_id that came of one, may stand in a body that is not read yet: operations and MCP look there, and
-// refuse what brings neither (Call.locked).
+// The body may hold the code of an invitation, or a team_id that came of one, and is not read yet. So such a request passes here, and
+// operations and MCP refuse it if it brings neither (Call.locked).
 const mayBeInvited = ({ req }: Http, forInvited: RegExp): boolean =>
   ((isMcp(req.path) && req.method === 'POST') || (forInvited.test(req.path) && CALLING.has(req.method))) &&
   (req.header('x-invite') !== undefined || req.header('x-team-id') !== undefined || req.method !== 'GET')
 const CALLING = new Set(['GET', 'POST', 'PUT', 'PATCH'])
 
-// By either door an invited team may call what teams may. Over REST that are the parts of /api in which an operation takes teams, or lets
-// them in: each judges the call itself, as it does one over MCP.
+// The REST paths under which an operation takes teams, or may let a call in without the access token. Each judges the call itself, as it
+// does one over MCP: an invited team may call by either door what teams may.
 const pathsForInvited = (toolsets: readonly Toolset[]): RegExp => {
   const taking = toolsets
     .flatMap(({ operations }) => operations)

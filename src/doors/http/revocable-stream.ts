@@ -1,6 +1,5 @@
 // A stream ends when its reader loses the right to read: a link is revoked, a team leaves, a key or password is changed. Rights that can
-// end are checked again while the stream is open; a sign-in or key that it came with is told of at once, and ends it even where reading is
-// open to all.
+// end are checked again while the stream is open. A sign-in or key that it came with ends it at once, even where reading is open to all.
 import type { Services } from '../../process/services.ts'
 import { bringsCredential, isStillGood, watchCredentials } from './credentials.ts'
 import { mayRead, mayReadSession, readsForGood } from './guards.ts'
@@ -27,7 +26,7 @@ export const whileReadable = (c: Http, services: Services, sessionId: string | u
   return new Response(whileAllowed(stream.body, reads, every(everyMs)), stream)
 }
 
-/** Has something checked again and again, until the returned function is called. */
+/** Calls `check` again and again, until the returned function is called. */
 type Checking = (check: () => void) => () => void
 
 const every =
@@ -37,7 +36,7 @@ const every =
     return () => clearInterval(timer)
   }
 
-/** `body` until `allowed`, asked whenever `checking` says so, resolves to false or rejects. */
+/** Passes `body` on until `allowed`, which is asked whenever `checking` says so, resolves to false or rejects. */
 const whileAllowed = (body: ReadableStream<Uint8Array>, allowed: () => Promise<boolean>, checking: Checking) => {
   const reader = body.getReader()
   let stop = () => {}

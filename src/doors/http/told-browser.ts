@@ -1,5 +1,5 @@
-// Which of the browsers that are told (notices/subscriptions.ts) this one is: a cookie beside the sign-in names it, so that signing out ends
-// it too, without script. It opens nothing: the worst that one who has it can do is to be told no more.
+// The cookie that names this browser's push subscription (notices/subscriptions.ts), so that signing out removes that too, without script.
+// It opens nothing: the worst that one who has it can do is to end the subscription.
 import { setCookie } from 'hono/cookie'
 import { isUuid } from '../../core/ids.ts'
 import { describeError } from '../../core/runtime/log.ts'
@@ -11,7 +11,7 @@ import type { Http } from './http.ts'
 const COOKIE = 'parley_push'
 const LASTS_S = 400 * 24 * 60 * 60 // the longest that browsers keep a cookie
 
-/** The id of this browser's subscription, as it says. */
+/** The id of this browser's subscription, as its cookie says. */
 export const toldBrowser = (c: Http): string | undefined => {
   const id = cookieOf(c, COOKIE) ?? ''
   return isUuid(id) ? id : undefined
@@ -19,7 +19,8 @@ export const toldBrowser = (c: Http): string | undefined => {
 
 export const rememberTold = (c: Http, services: Services, id: string) => setCookie(c, COOKIE, id, cookieOptions(c, services, LASTS_S))
 
-/** This browser is told no more. Whoever signs out is signed out even while the database is away: then the settings page still lists it. */
+/** Removes this browser's subscription. While the database is away signing out succeeds all the same: the settings page still lists it
+ *  then. */
 export const endTold = async (c: Http, services: Services): Promise<void> => {
   const id = toldBrowser(c)
   if (id === undefined) return

@@ -18,7 +18,7 @@ export const mcpRoutes = (toolsets: readonly Toolset[], services: Services, limi
   return app
 }
 
-// An endpoint is made when it is first called, and kept: only the orders of the toolsets' names bound how many there are.
+// Endpoints are made on first use and kept. There are no more of them than lists of the toolsets' names.
 const endpointCache = (toolsets: readonly Toolset[], services: Services, limit: RateLimit | undefined) => {
   const endpoints = new Map<string, Promise<Endpoint>>()
   return (list: string): Promise<Endpoint> => {

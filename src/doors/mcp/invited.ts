@@ -1,9 +1,9 @@
-// Agents that came by an invitation have no access token: what they may send all the same.
+// What agents that came by an invitation may send, although they have no access token.
 import { isCode } from '../../rooms/invitations.ts'
 import type { Services } from '../../process/services.ts'
 import type { Http } from '../http/http.ts'
 
-// They tell nothing of any session.
+// The methods by which a client connects. They disclose no session.
 const CONNECTING = new Set(['initialize', 'ping', 'tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'])
 const isConnecting = (method: unknown) => typeof method === 'string' && (CONNECTING.has(method) || method.startsWith('notifications/'))
 

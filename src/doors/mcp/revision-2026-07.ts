@@ -19,7 +19,8 @@ const RESOURCE_NOT_FOUND = -32002 // of the older revisions, and forbidden in th
 
 export const SERVER_INFO = { name: 'parley', title: 'Parley', version: manifest.version }
 
-/** Is a message of this revision, or of one yet to come? Its own word decides; the header alone for one without: revisions are dates. */
+/** Whether a message follows this revision or a later one. The revision that it names in its body decides; for one that names none the
+ *  header does: revisions are dates. */
 export const isPerRequest = (message: unknown, header: string | undefined): boolean => {
   if (Array.isArray(message)) return message.some((one) => isPerRequest(one, header))
   const said = metaOf(message)?.[SAID]
@@ -41,9 +42,9 @@ export interface Refused {
 interface Asked {
   request: JSONRPCRequest
   header(name: string): string | undefined
-  /** Of the tool that is called. */
+  /** The operation of the tool that is called. */
   operation: ServedOp | undefined
-  /** The server's own. */
+  /** The server's capabilities. */
   capabilities: object
 }
 

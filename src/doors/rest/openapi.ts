@@ -38,7 +38,7 @@ export const openapi = (toolsets: readonly Toolset[], server: string, locked: bo
   }
 }
 
-// Adds the access token to every alternative but those that open REST by themselves.
+// Adds the access token to every alternative but person, key and invite, each of which opens REST by itself.
 const behindToken = ({ security, ...rest }: Described): Described => ({
   ...rest,
   security: security.map((scheme) =>
@@ -113,7 +113,7 @@ const securityOf = ({ callers, alsoCarries = [], peopleOnly, refusal }: ServedOp
   return refusal ? [...schemes, { person: [] }] : schemes
 }
 
-// Without what stands for a variable of the shell.
+// Leaves out fields whose value is a variable of the shell ($NAME).
 const exampleOf = (example: Record<string, unknown> = {}) => {
   const fields = Object.entries(example).filter(([, value]) => !JSON.stringify(value).includes('"$'))
   return fields.length > 0 ? { example: Object.fromEntries(fields) } : {}

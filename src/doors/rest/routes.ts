@@ -76,7 +76,7 @@ const handlerFor = (operation: ServedOp, services: Services) => {
       input = await inputOf(c, operation, typed)
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
-      if (call.token === undefined) call.locked?.() // such a body brings no pass
+      if (call.token === undefined) call.locked?.() // nothing is said of the body
       return response(operation, { ok: false, error: error.body }, {}, call)
     }
     if (operation.held && asksForStream(c)) return streamed(operation, services, call, input)
