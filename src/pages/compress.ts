@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { Http } from '../doors/http/http.ts'
 
-/** From the one that makes the smallest bodies. Browsers take brotli over https and on their own machine alone. */
+/** In order of preference: what makes the smallest bodies comes first. Browsers take brotli over https and on their own machine alone. */
 const ENCODINGS = ['br', 'gzip'] as const
 export type Encoding = (typeof ENCODINGS)[number]
 

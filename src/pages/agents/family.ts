@@ -22,7 +22,7 @@ export const familiesOf = async (queries: Queries, roots: string[]): Promise<Map
   return found
 }
 
-const MOST_GENERATIONS = 16 // what the rows say is no circle, and if it were one, the page would still end
+const MOST_GENERATIONS = 16 // a guard: should the rows ever form a circle, the page still ends
 
 const treeOf = (members: Relative[], top: Relative, depth = 0): FamilyMember => ({
   id: top.id,

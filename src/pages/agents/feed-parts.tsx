@@ -8,14 +8,14 @@ import { cardPart, taskParts } from './live.tsx'
 import { permissionView } from './permission-view.ts'
 import { taskItem } from './task-items.ts'
 
-/** An element of a page, as markup, by its id. */
+/** An element that replaces the one of its id on a page: its markup. */
 export interface Replaced {
   id: string
   html: string
 }
 
 interface AgentParts {
-  /** By the ids of tasks and of requests. */
+  /** The tasks and requests that rows show, by their ids. */
   shown: { tasks: Map<string, TaskItem>; requests: Map<string, PermissionView> }
   /** What `events` changed of earlier rows: a prompt that has its answer, a request that was decided. */
   replaced: Replaced[]

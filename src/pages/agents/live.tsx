@@ -32,8 +32,8 @@ export const shownOf = ({ clock, config }: Pick<Services, 'clock' | 'config'>, r
   }
 }
 
-/** By the ids of the elements that they replace. While a request is open its card stays as it is on the page, with what is typed into it:
- *  only the time that is left changes. */
+/** The fragments that show the agent, by the ids of the elements that they replace. While a request is open its card stays as it is on the
+ *  page, with what is typed into it: only the time that is left changes. */
 export const agentFragments = (services: Pick<Services, 'clock' | 'config'>, rows: AgentRows): Record<string, string> => {
   const shown = shownOf(services, rows)
   if (!shown) return {}
@@ -49,7 +49,7 @@ export const agentFragments = (services: Pick<Services, 'clock' | 'config'>, row
   return fragments
 }
 
-/** Differs when the tree does. */
+/** A hash of the tree, which changes when the tree does. */
 export const familyMark = (family: FamilyMember | undefined): string =>
   family === undefined ? '' : sha256(JSON.stringify(family)).slice(0, 12)
 

@@ -1,4 +1,4 @@
-// What is read of sessions' agents for their pages: nothing for a session without one.
+// Reads the agents of sessions for their pages. A session without an agent costs no query.
 import type { FamilyMember } from '../../../components/agents/agent-view.ts'
 import type { Queries } from '../../../db/database.ts'
 import type { Session } from '../../stores/sessions.ts'

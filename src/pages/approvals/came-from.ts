@@ -1,8 +1,8 @@
-// The page on which a form of a card stands: the same card is in a feed, in the inbox and on its own page, and leads back to where it was.
+// Finds the page that the form of a card was sent from, to lead back there: the same card is in a feed, in the inbox and on its own page.
 import type { Http } from '../../doors/http/http.ts'
 import { localPath } from '../respond.tsx'
 
-/** Of the browser's Referer, which our own pages send to each other: path and query. */
+/** Path and query of the browser's Referer, which our own pages send to each other. */
 const pageBefore = (c: Http): URL | undefined => {
   const referer = c.req.header('referer')
   if (!referer || !URL.canParse(referer)) return undefined
@@ -10,7 +10,7 @@ const pageBefore = (c: Http): URL | undefined => {
   return new URL(localPath(pathname + search), 'http://here')
 }
 
-/** The inbox as it was shown; undefined where the form stood elsewhere. */
+/** Path and query of the inbox that the form was in; undefined where it was elsewhere. */
 export const inboxBefore = (c: Http): string | undefined => {
   const before = pageBefore(c)
   return before?.pathname === '/approvals' ? before.pathname + before.search : undefined

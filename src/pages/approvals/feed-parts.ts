@@ -11,7 +11,7 @@ import type { Replaced } from '../agents/feed-parts.tsx'
 import { proposalViews } from './card-view.ts'
 
 interface ProposalParts {
-  /** By their ids. */
+  /** The proposals that rows show, by their ids. */
   shown: Map<string, ProposalView>
   /** Cards of earlier rows that these events changed. */
   replaced: Replaced[]

@@ -1,6 +1,6 @@
-// What all open inboxes of this process share: what waits is read when something may have changed, and told to each of them. A page is told
-// the ids of what waits, and asks for the cards that it lacks or that are out of date (inbox-live.tsx); so it is right again after
-// whatever it has missed. What a person is asked by name is sent to that person's pages alone.
+// Follows what waits for people, once for all open inboxes of this process: reads it when something may have changed, and sends it to each
+// of them. A page gets the ids of what waits, and asks for the cards that it lacks or that are out of date (inbox-live.tsx); so it is right
+// again after whatever it has missed. What a person is asked by name is sent to that person's pages alone.
 import { describeError } from '../../core/runtime/log.ts'
 import type { Services } from '../../process/services.ts'
 import { decidedSince } from '../../stores/records/proposal-context.ts'
@@ -12,8 +12,8 @@ import { hello, handOver, namedEvent, nothingAhead, PING, PING_MS, type Bytes, t
 import { inboxFragments, personalFragments } from './inbox-fragments.tsx'
 import { INBOX, type Waiting } from './waiting.ts'
 
-const EVERY_MS = 5_000 // what moves no topic: loops, used-up wakes, the time that is left
-const COUNTING_MS = 1_000 // while an agent waits for leave, its seconds are counted down
+const EVERY_MS = 5_000 // for what moves no topic: loops, used-up wakes, the time that is left
+const COUNTING_MS = 1_000 // while an agent waits for permission, its seconds are counted down
 
 /** Whose page it is, and what is to be done when it has left. */
 interface Page {
@@ -41,7 +41,7 @@ export const createInboxHub = (services: Services, waiting: Waiting) => {
     for (const [controller] of [...pages].filter(([, page]) => wanted(page))) if (!handOver(controller, bytes, services)) leave(controller)
   }
 
-  /** Reads what waits, and tells what changed. True while an agent waits for leave. */
+  /** Reads what waits, and sends what changed. True while an agent waits for permission, whose seconds are counted down. */
   const look = async (): Promise<boolean> => {
     const { database, config, clock, wakes } = services
     const [proposals, named, needy, today] = await Promise.all([

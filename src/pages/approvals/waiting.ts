@@ -11,8 +11,8 @@ import { NONE_ASKED, readAsked, type Asked } from './asked.ts'
 const KIND = 'inbox'
 /** Moves when something in the inbox may have changed, at whichever instance. */
 export const INBOX = topicOf(KIND, 'all')
-const FRESH_MS = 1_000 // what expires by itself moves no topic
-const ASKED_FRESH_MS = 5_000 // what is asked and answered moves it, but for a team at another instance that withdraws its question
+const FRESH_MS = 1_000 // the number may also change without the topic: some things expire by themselves
+const ASKED_FRESH_MS = 5_000 // questions move the topic, except one that a team at another instance withdraws
 
 export type Waiting = ReturnType<typeof createWaiting>
 

@@ -43,7 +43,7 @@ export const boardView = async ({ services, eventKinds }: Site, sessionId: strin
   }
 }
 
-/** Differs when what a page shows of the board does, but for times: who has seen its claims renewed shows with the next change. */
+/** A hash of what a page shows of the board, without when claims end: a claim that was renewed shows its new time with the next change. */
 export const boardMark = ({ rows }: Board): string =>
   sha256(JSON.stringify(rows.map(({ expiresAt: _, lapsed: __, ...row }) => row))).slice(0, 12)
 

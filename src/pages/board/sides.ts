@@ -13,7 +13,7 @@ export interface Sides {
   records: Awaited<ReturnType<typeof recordsState>>
 }
 
-/** Two statements. */
+/** Reads a session's board and the state of its records. Two statements. */
 export const readSides = async (queries: Queries, sessionId: string, leaseS: number): Promise<Sides> => {
   const [board, records] = await Promise.all([boardOf(queries, sessionId, leaseS), recordsState(queries, sessionId)])
   return { board, records }

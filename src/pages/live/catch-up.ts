@@ -11,7 +11,7 @@ export interface FeedPosition {
   version: number
 }
 
-/** How the feed of a page ends that has come to a position. */
+/** How a feed ends at a position: its last event, and the rows of edits after it. */
 export const feedEndAt = async (queries: Queries, sessionId: string, { cursor, version }: FeedPosition): Promise<FeedEnd> => {
   const event = await eventUpTo(queries, sessionId, cursor)
   const edits = await editsOf(queries, sessionId, { previous: event, events: [] }, version)

@@ -13,8 +13,8 @@ import { ApprovalsLink } from '../../../components/site/approvals-link.tsx'
 import type { NewRows } from '../session/feed.tsx'
 import { partial } from './partial.ts'
 
-/** New rows for the feed's end. Rows of edits that changed or went are on the page already: each is found by its id, wherever it stands
- *  by now, and morphed in place, so that it keeps the focus. So are the marks of questions; one that the page does not have is passed over. */
+/** Appends new rows at the feed's end. Rows of edits that changed or vanished are on the page already: each is found by its id, wherever it
+ *  stands by now, and morphed or deleted there, so that the focus stays. So are marks of questions; a missing one is passed over. */
 export const feedPartials = ({ continued, gone, marks, replaced, rows }: NewRows) =>
   [
     ...continued.map(({ from, html }) => partial(`#d${from}`, 'outerMorph', html)),

@@ -22,7 +22,7 @@ import type { Subscriber } from './subscriber.ts'
 import { tellWaiting } from './tell-waiting.ts'
 
 const TRY_AGAIN_MS = 1_000
-// Sending to 2,000 viewers takes 20 to 40 ms: what comes meanwhile, and for a while after, is sent together (bench/pages). One does not wait.
+// Sending to 2,000 viewers takes 20 to 40 ms: what comes meanwhile and shortly after goes together (bench/pages). One viewer hardly waits.
 const GATHER_MS_PER_VIEWER = 0.05
 const PAGES_CACHED = 8
 
@@ -203,7 +203,7 @@ export class Hub {
     await this.#sendRows(events, edits, edits.at(-1)?.to ?? this.version)
   }
 
-  // Edits that no event came after. While an event is still to be sent they may belong behind it, and go with it.
+  // Whether edits after the last event are still to be sent. They wait while an event is: they may belong behind it.
   get #hasEdits() {
     return this.#state.version > this.version && this.#state.session.lastConversationSequence <= this.cursor
   }
@@ -225,7 +225,7 @@ export class Hub {
     this.#endIfClosed()
   }
 
-  // A viewer that still catches up finds out when it has.
+  // Viewers that still catch up notice the end themselves.
   #endIfClosed() {
     if (this.closed) for (const viewer of this.#viewers) viewer.endLive(CLOSED)
   }

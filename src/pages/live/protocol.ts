@@ -10,7 +10,7 @@ const encoder = new TextEncoder()
 // A text may hold \r, which ends a line for browsers too: each line gets a `data:` of its own.
 const dataOf = (text: string) => `data: ${text.split(/\r\n|\r|\n/).join('\ndata: ')}\n\n`
 
-/** Markup to put into its places. `id` is `<cursor>.<document's version>`, up to which the page has rows once it has this. */
+/** A frame of markup. Its `id` is `<cursor>.<document's version>`: the position up to which the page has rows once it has this. */
 export const frame = (id: string, html: string): Bytes => encoder.encode(`id: ${id}\n${dataOf(html)}`)
 
 export const namedEvent = (name: string, data: string): Bytes => encoder.encode(`event: ${name}\n${dataOf(data)}`)
@@ -19,9 +19,9 @@ export const namedEvent = (name: string, data: string): Bytes => encoder.encode(
 export const hello = (): Bytes => encoder.encode(`${retryField()}: following\n\n`)
 /** A named event, not a comment: scripts see no comments, and the page must know that the line still holds. */
 export const PING = encoder.encode('event: ping\ndata:\n\n')
-/** A page hears something after so long. */
+/** The longest silence of a stream. */
 export const PING_MS = 15_000
-/** Nothing more will come unless the session is reopened. */
+/** Sent last, when the session is closed: nothing more will come unless it is reopened. */
 export const CLOSED = encoder.encode('event: closed\ndata:\n\n')
 
 const LAG_BYTES = 1024 * 1024

@@ -83,7 +83,7 @@ export class Viewer {
     }
   }
 
-  // The page may be newer than the hub: then the hub has to catch up first. A version beyond the document's newest is taken for that.
+  // A page that was rendered a moment ago may be ahead of the hub: wait for the hub. A version beyond the document's newest is set to that.
   async #hubIsUpTo() {
     const { hub } = this
     if (this.version > hub.version) await hub.refresh()

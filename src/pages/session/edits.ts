@@ -3,7 +3,7 @@ import { day } from '../../../components/parts/time.ts'
 import type { Edit } from '../../stores/documents.ts'
 import type { Event } from '../../stores/events.ts'
 
-/** Within this time, edits of one author are one row, and messages of one author stand under one name. */
+/** Edits of one author that follow within this time are one row, and messages of one author stand under one name. */
 export const SAME_BREATH_MS = 5 * 60_000
 const MOST_IN_A_ROW = 3 // rows of edits with no event in between; of more, all but the last two become one
 
@@ -25,8 +25,8 @@ export interface Arranged {
   end: FeedEnd
 }
 
-/** Puts events and edits in the order of their times; at the same millisecond the event comes first. A post that waited while the document
- *  was being written may have the earlier time, and still stands below the edit on a page that showed the edit first. */
+/** Sorts events and edits by their times; at the same millisecond the event comes first. A post that waited for the document's lock may
+ *  have an earlier time than an edit that a page shows already; there it stands below that edit. */
 export const arrange = (before: FeedEnd, events: Event[], edits: Edit[]): Arranged => {
   const rest = withoutAnnounced(edits, [...events, ...(before.event ? [before.event] : [])])
   const entries: FeedEntry[] = []
@@ -66,7 +66,7 @@ const withoutAnnounced = (edits: Edit[], events: Event[]): Edit[] => {
   return edits.filter(({ to }) => !announced.has(to))
 }
 
-// What one author wrote in one breath is one edit.
+// Merges the edits of one author that follow each other within SAME_BREATH_MS.
 const mergeEdits = (edits: Edit[]): Edit[] => {
   const merged: Edit[] = []
   for (const edit of edits) {
