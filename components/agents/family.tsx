@@ -49,8 +49,8 @@ const Member = ({ member, here, below = false }: { member: FamilyMember; here: s
 const factsOf = ({ forked, mode, promptedBy, concluded }: FamilyMember): string =>
   [forked && 'fork', mode, promptedBy && `prompted by ${escapeInvisible(promptedBy)}`, concluded && 'concluded'].filter(Boolean).join(' · ')
 
-/** Changes when the tree does. All viewers are sent this alone: a guest may not learn the names of other sessions. public/agents.js loads the
- *  tree then. */
+/** Carries a mark that changes when the tree does; public/agents.js then loads the tree. All viewers are sent the mark alone: a guest may
+ *  not learn the names of other sessions. */
 export const FamilyMark = ({ mark }: { mark: string }) => <i id="family-mark" data-mark={mark} hidden />
 
 /** The tree below the head of a session's page, folded. */

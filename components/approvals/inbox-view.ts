@@ -16,11 +16,11 @@ export interface WaitingView {
 /** A question to a person. */
 export interface AskedView {
   session: { id: string; title: string }
-  /** Of the message that asks. */
+  /** The sequence of the message that asks. */
   sequence: number
   at: string
   by: Team
-  /** Its beginning, as plain text. */
+  /** The beginning of the question, as plain text. */
   text: string
 }
 

@@ -37,7 +37,7 @@ export interface NamedPerson {
 
 export interface TimeLeft {
   words: string
-  /** It is short. */
+  /** Little time is left. */
   soon: boolean
 }
 

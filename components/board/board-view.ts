@@ -4,23 +4,23 @@ import type { Team } from '../parts/team.tsx'
 export interface BoardView {
   session: string
   plan: Plan
-  /** By the names of the lists. */
+  /** The items of each list, by its name. */
   lists: Record<ListName, WorkItem[]>
-  /** How many items that are done are not shown. */
+  /** The number of done items that are not shown. */
   olderDone: number
   lately: WorkLine[]
-  /** Differs when the board does. */
+  /** A hash that changes when the board does. */
   mark: string
 }
 
 export const LISTS = ['ready', 'blocked', 'claimed', 'done', 'dropped'] as const
 export type ListName = (typeof LISTS)[number]
 
-/** How far the plan has come. What is dropped is no part of it. */
+/** How far the plan has come. Dropped items are no part of it. */
 export interface Plan {
   done: number
   total: number
-  /** What could be claimed for a while, and nobody has. */
+  /** Items that have been ready for a while, and that nobody has claimed. */
   untaken: { id: string; title: string }[]
 }
 
@@ -33,21 +33,21 @@ export interface WorkItem {
   priority: 'high' | 'medium' | 'low'
   list: ListName
   paths: { path: string; overlaps: string[] }[]
-  /** What it waits for. */
+  /** The items that it waits for. */
   waitsFor: { id: string; title: string; by: string | undefined }[]
   owner: Team | undefined
   due: string | undefined
   plannedBy: string
-  /** Who holds it, or has done it. */
+  /** The team that holds the item, or has done it. */
   team: Team | undefined
-  /** Since when it is held, and for how long already. */
+  /** Since when the item is held, and for how long already. */
   since: { at: string; words: string } | undefined
-  /** Until when the lease holds it. */
+  /** When the lease of its claim ends. */
   until: string | undefined
   note: string
   result: string
   changedAt: string
-  /** The key of the form that brings it back. */
+  /** The idempotency key of the form that brings it back. */
   key: string
 }
 

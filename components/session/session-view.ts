@@ -42,7 +42,7 @@ export interface RosterTeam extends Team {
   polling: boolean
   /** About how long ago the team was there: `12m ago`. */
   seen: string
-  /** That was when the team spoke; it has not listened since. */
+  /** `seen` is when the team spoke last, and it has not listened since. */
   spoke: boolean
   convener: boolean
   left: boolean

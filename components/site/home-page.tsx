@@ -22,9 +22,9 @@ export interface Counts {
   listening: number
   /** Teams that are present, listening or not. */
   present: number
-  /** Those among them that a message wakes. */
+  /** Teams among those present that sleep: a message wakes them. */
   asleep: number
-  /** In the last 24 hours. */
+  /** Messages of the last 24 hours. */
   messages: number | string
   /** Sessions whose teams keep repeating themselves, or whose wakes are used up. */
   needPerson: number | string
