@@ -17,7 +17,7 @@ export const refuseImpossible = ({ wake, guard }: Choices, { title, wakes, guard
   if (wake === 'addressed' && !wakes) throw new Stop(`${title} has nothing that can wake its agent: --wake is for Claude Code and Codex.`)
 }
 
-/** Which choices of `earlier` hold on, and with which words each is undone, as a sentence; empty where there are none. */
+/** A sentence that names the choices of `earlier` that are kept, and what undoes each; empty where there are none. */
 export const keptFrom = (earlier: Connection | undefined, choices: Choices, isUnguarded: boolean): string => {
   if (!earlier) return ''
   const kept = [

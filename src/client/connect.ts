@@ -58,7 +58,7 @@ const carryOut = (machine: Machine, client: ClientName, { link, server, token, w
 const NEXT = 'Start it anew, then tell your agent to convene or join a session.'
 const CANNOT_WAKE = (title: string) => `${title} has nothing that can wake its agent: it must hold a wait to hear the others.`
 
-// Codex has no hook: what wakes it stands in nothing but the connection.
+// Codex has no hook in its settings: what wakes it is kept with the connection alone.
 const unchanged = ({ wakeFor }: Wish, earlier: Connection): string =>
   wakeFor === earlier.wakeFor ? 'nothing to change.' : `--wake ${wakeFor} holds for the sessions that it joins from now on.`
 
@@ -99,7 +99,7 @@ const tokenFor = async (machine: Machine, link: string, earlier: string | undefi
   return given
 }
 
-// Undefined for a hub that is down: that takes nothing away from what is written; it is said, and asked no further.
+// Whether the hub opens with this token. Undefined while it is down: the person is told so, and what is written works once it is back.
 const opens = async ({ err }: Machine, link: string, token: string | undefined): Promise<boolean | undefined> => {
   try {
     const answer = await askHub(baseOfLink(link), '/api/config', { token, withinMs: WITHIN_MS })

@@ -28,7 +28,7 @@ export const runCli = (driver: Driver, job: Job, listener: Listener, mark: strin
   const [spawnMarked, gone] = markedSpawn(mark, children)
   const work = async (): Promise<Result> => {
     const running = started(driver, job, listener, spawnMarked)
-    // A CLI that is gone while something of it still holds its output open would never end otherwise.
+    // `gone` ends the wait for a CLI that has exited while something that it started still holds its output open.
     let result = await Promise.race([running.ended, asked, gone])
     if (stopped) running.interrupt()
     if (stopped) result ??= await within(TO_SAY_MS, running.ended)

@@ -16,8 +16,8 @@ export interface WireEvent {
 
 const MOST_EVENTS = 200 // of one request: the hub takes no more (control/runner/events.ts)
 const MOST_BYTES = 1024 * 1024 // of one request, unless one event is larger; the hub takes 4 MiB
-// After an answer, so many times as long as it took: an agent that prints without end leaves the hub to others for three quarters of the time.
-// Never longer than this, so that a hub that is slow itself still gets 2,000 events a second (bench/control.ts).
+// The rest after each request: REST times as long as the request took, so that an agent that prints without end leaves the hub to others
+// for three quarters of the time; LONGEST_REST_MS at most, so that even a slow hub gets 2,000 events a second (bench/control.ts).
 const REST = 3
 const LONGEST_REST_MS = 50
 const LEAST_KEPT = 512 // bytes to which a content is cut at most
@@ -58,8 +58,8 @@ export class Store {
     this.bytes += kept.bytes
   }
 
-  // Down to three quarters, so that not each further event has all of them sorted again. Where all are cut already, the next try comes after
-  // a further sixteenth.
+  // Cuts the largest events until all take three quarters of the limit, so that the queues are not sorted for each further event. Where all
+  // are cut already, the next try comes after a further sixteenth.
   private cutLargest() {
     const all = [...this.queues].flat().toSorted((a, b) => b.bytes - a.bytes)
     for (const kept of all) {
@@ -157,7 +157,7 @@ export const newOutbox = (
   }
 }
 
-// Bytes to which a content that is refused by itself is cut; 0: its place is taken by a line that says so.
+// Bytes to which an event's content is cut, one after the other, while the hub refuses the event alone; 0: a line that says so replaces it.
 const TRIES = [256 * 1024, 32 * 1024, 0]
 
 const fitting = (queue: Kept[], atMost: number): number => {

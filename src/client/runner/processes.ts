@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { spawnSync } from 'node:child_process'
 import { pause } from '../../core/runtime/pause.ts'
 
-// Not of the PARLEY_ kind, which no CLI sees.
+// Its name does not begin with PARLEY_: variables of that kind are hidden from CLIs (secrets.ts).
 const VARIABLE = 'AGENT_TASK_MARK'
 const BETWEEN = ' '
 const LOOK_EVERY_MS = 30
@@ -54,8 +54,8 @@ const signal = (pid: number, name: NodeJS.Signals) => {
   } catch {} // it has ended meanwhile
 }
 
-// Those with the mark, those below them, and those that were among them at an earlier look: a program may clear its environment, and its
-// parent may have ended since. `known`: pid → start, which is added to.
+// The processes with the mark, their descendants, and those that an earlier call found (`known`: pid → start, which is added to): a program
+// may clear its environment, and its parent may have ended since.
 const family = (mark: string, known: Map<number, string>): ProcessEntry[] => {
   const all = process.platform === 'linux' ? inProc() : byPs()
   const within = new Set<number>()

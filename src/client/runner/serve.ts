@@ -55,7 +55,7 @@ const inWords = ({ status, message }: Refused): string => {
   return `The hub refused this runner (${status}): ${message}`
 }
 
-// As one registration. Returns when the hub does not know it.
+// Registers, and takes work as long as the hub knows this registration; returns when it does not.
 const takeAsOne = async (serving: Serving, tasks: Map<string, Task>, signal: AbortSignal): Promise<void> => {
   const { parts } = serving
   const registering = await serving.registering()
@@ -92,7 +92,7 @@ interface Work {
   signal: AbortSignal
 }
 
-// Whether there was anything that had not been begun before.
+// Begins what is new among the tasks and orders. Returns whether anything was.
 const begin = (serving: Serving, taken: Taken, work: Work): boolean => {
   let isNew = false
   for (const task of taken.tasks ?? []) {

@@ -8,7 +8,7 @@ import type { WorktreeState } from './git.ts'
 export type Why = 'interrupted' | 'timed_out' | 'lost'
 export type WireResult = Omit<Result, 'error'> & { error?: { code: string; message: string } }
 
-/** What the CLI says of it, seen from who ended it. */
+/** The result as the hub gets it: the CLI's own, unless the runner ended the CLI, for the reason `why`. */
 export const ended = (result: Result, why: Why | undefined, maxS: number): WireResult => {
   if (why === undefined || result.status === 'completed') return result
   const { error: _, ...rest } = result

@@ -13,14 +13,14 @@ import { redactorOf, type Redact, type Secrets } from './secrets.ts'
 import { checkedTask, NotStarted, type Checked } from './task-input.ts'
 import { ended, smallerResults, wireResult, type Told, type Why, type WireResult } from './task-result.ts'
 
-/** What all tasks of a runner have in common. */
+/** What a runner's tasks share. */
 export interface RunnerParts {
   hub: HubCalls
   base: string
   store: Store
   git: Git
   mark: string
-  /** Of a CLI. */
+  /** The environment of a CLI. */
   env: Readonly<Record<string, string>>
   secrets: Secrets
   mcpServers: Readonly<Record<string, unknown>>
@@ -36,12 +36,12 @@ export interface RunnerParts {
 
 export interface Task {
   interrupt(): void
-  /** It is another's, or nobody's: its CLI is ended, and nothing more is told of it. */
+  /** Gives the task up, which is another runner's by now, or nobody's: ends its CLI and reports nothing more. */
   lose(): void
   done: Promise<void>
 }
 
-// A task while this runner has it.
+// The state of one task while this runner has it.
 interface RunningTask {
   task: WireTask
   of: { runner_id: string; task_id: string }

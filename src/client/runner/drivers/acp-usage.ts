@@ -2,7 +2,7 @@
 import { isObject, objectOr, type Json } from '../../../transcripts/json.ts'
 import type { Job, Usage } from './driver.ts'
 
-/** Hears of costs while the agent works; they are the whole conversation's. */
+/** Collects the agent's cost updates, each of which has the cost of its whole conversation: what it was before the prompt is subtracted. */
 export const newAcpUsage = ({ conversation, fork }: Job) => {
   let before = conversation === undefined && fork === undefined ? 0 : undefined
   let cost: number | undefined

@@ -40,7 +40,7 @@ const run = (agent: AcpAgent, job: Job, listener: Listener, spawn: Spawn): Runni
   const updates = newUpdates(agent.name, (key, event) => state.prompted && tell(listener, key, [event]))
   let texts = 0
   let cancel = () => {}
-  const cancelled = new Promise<object>((resolve) => (cancel = () => resolve(CANCELLED))) // what is asked then is answered at once
+  const cancelled = new Promise<object>((resolve) => (cancel = () => resolve(CANCELLED))) // answers all requests from then on
   const stop = () => {
     if (state.prompted && state.session) peer.notify('session/cancel', { sessionId: state.session.id })
   }

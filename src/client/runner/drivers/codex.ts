@@ -111,7 +111,8 @@ const hear = (state: State, method: string, params: Json) => {
 
 const answerIn = (item: unknown) => (isObject(item) && item.type === 'agentMessage' ? textOr(item.text) : undefined)
 
-// The totals are the conversation's: what it had cost before this turn is known once the turn's first answer of the model was counted.
+// Codex reports totals of the whole conversation. What it had used before this turn is subtracted: the total in the turn's first report,
+// less the tokens that are that report's own.
 const count = (state: State, { turnId, tokenUsage }: Json) => {
   if (state.turn === undefined || turnId !== state.turn) return
   const { total, last } = objectOr(tokenUsage)

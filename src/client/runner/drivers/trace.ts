@@ -1,4 +1,4 @@
-// From the events of a transcript's reader to those that a running task tells.
+// Turns events of a transcript's reader into events of a running task.
 import { storable } from '../../../transcripts/storable.ts'
 import { runtime, type TraceEvent } from '../../../transcripts/trace-event.ts'
 import type { Listener } from './driver.ts'
