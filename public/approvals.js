@@ -9,7 +9,7 @@ import { keepIn } from './kept.js'
   const cards = () => [...document.querySelectorAll('main [data-card]')]
   const isOpen = (card) => card.dataset.card === 'open'
 
-  // What waits, as the stream said last: ids of cards, each with its session and what the server calls it.
+  // The cards that wait, from the stream's last message: their ids, each with its session and what the server calls it.
   let waiting
   let catchingUp = false
 

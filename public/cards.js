@@ -15,7 +15,7 @@
   const onSubmit = ({ target }) => {
     const card = target.closest('[data-card]')
     sent = card ? { id: card.id } : undefined
-    if (card) card.dataset.busy = '' // what the stream says of it waits for the answer
+    if (card) card.dataset.busy = '' // updates of this card by the stream wait until its form is answered (approvals.js)
   }
 
   const beforeSwap = ({ detail: { ctx } }) => {
