@@ -119,16 +119,16 @@ const begin = (serving: Serving, taken: Taken, work: Work): boolean => {
 
 // A task that the hub has running and that is not here any more has ended without the hub's knowing: it took none of what it was told of its
 // end. Its session would wait for it until its time is over.
-const interrupt = ({ post }: Serving, taskId: string, { runnerId, tasks, ending, signal }: Work) => {
+const interrupt = ({ parts }: Serving, taskId: string, { runnerId, tasks, ending, signal }: Work) => {
   const task = tasks.get(taskId)
   if (task) return task.interrupt()
   if (ending.has(taskId)) return
   ending.add(taskId)
   const end = { runner_id: runnerId, task_id: taskId, status: 'failed', error: { code: 'agent_failed', message: ENDED_UNTOLD } }
-  post.hub
+  parts.hub
     .ask('finish', () => end, { signal })
     .catch((error) => {
-      if (error instanceof Refused && isShutOut(error)) post.shutOut(error)
+      if (error instanceof Refused && isShutOut(error)) parts.shutOut(error)
     })
     .finally(() => ending.delete(taskId))
 }
