@@ -16,6 +16,6 @@ else if (status === 0) console.log('Vulnerable packages: none known.')
 else {
   console.log(said)
   console.log(
-    'WARNING: packages with known holes, above. `bun update NAME` takes a fixed version; then run this again, and commit bun.lock.',
+    'WARNING: packages with known holes, above. `bun audit fix` takes fixed versions, of packages of packages too (`bun update` takes none: each is pinned). What it leaves: `bun add --exact NAME@VERSION`, or "overrides" in package.json where another package asks for it. Then run this again, and commit package.json and bun.lock.',
   )
 }
