@@ -135,8 +135,8 @@ import { keepIn } from './kept.js'
     next?.scrollIntoView({ block: 'nearest' })
   }
   // A button is pressed; a fold opens, with the focus in its first field.
-  const act = (key) => {
-    const target = current()?.querySelector(`[data-key=${key}]`)
+  const act = (shortcut) => {
+    const target = current()?.querySelector(`[data-shortcut=${shortcut}]`)
     if (!target || target.offsetWidth === 0) return
     target.click()
     target.closest('details')?.querySelector('textarea, input:not([type=hidden]), select')?.focus()

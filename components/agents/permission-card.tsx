@@ -85,10 +85,10 @@ const Answer = ({ card }: { card: PermissionView }) => {
         <input type="hidden" name="request_id" value={card.request} />
         <Input name="message" maxLength={2_000} aria-label="A word to the agent" placeholder="A word to the agent (optional)" />
         <div className="flex gap-2">
-          <Button type="submit" name="allow" value="true" data-key="a" className={ACT}>
+          <Button type="submit" name="allow" value="true" data-shortcut="a" className={ACT}>
             Allow once
           </Button>
-          <Button type="submit" name="allow" value="false" data-key="x" variant="outline" className={ACT}>
+          <Button type="submit" name="allow" value="false" data-shortcut="x" variant="outline" className={ACT}>
             Deny
           </Button>
         </div>

@@ -61,11 +61,11 @@ const ApproveTogether = ({ together: { anchor, team, proposals } }: { together: 
         className="grid gap-3 border-t px-3.5 py-3 text-[13px]"
       >
         <ol className="grid gap-1">
-          {proposals.map(({ id, title, key }) => (
+          {proposals.map(({ id, title, idempotencyKey }) => (
             <li key={id} dir="auto" className="wrap-anywhere">
               {escapeInvisible(title)}
               <input type="hidden" name="proposal" value={id} />
-              <input type="hidden" name="key" value={`approve.${key}`} />
+              <input type="hidden" name="key" value={`approve.${idempotencyKey}`} />
             </li>
           ))}
         </ol>

@@ -42,7 +42,7 @@ export interface Together {
   /** The id of its element. */
   anchor: string
   team: Team
-  proposals: { id: string; title: string; key: string }[]
+  proposals: { id: string; title: string; idempotencyKey: string }[]
 }
 
 /** A session that needs a person, and why. */

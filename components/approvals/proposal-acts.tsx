@@ -25,7 +25,7 @@ export const ProposalActs = ({ proposal, attempt }: { proposal: ProposalView; at
     <div className={`acts border-t p-3 sm:px-4 ${FOR_ACTORS}`}>
       {approve && <Problems problem={approve.problem} />}
       <ActForm proposal={proposal} form="approve">
-        <Button type="submit" data-key="a" className={ACT}>
+        <Button type="submit" data-shortcut="a" className={ACT}>
           Approve
         </Button>
       </ActForm>
@@ -71,10 +71,10 @@ interface FormProps {
 }
 
 /** A form of a card, which is answered with the card. */
-const ActForm = ({ proposal: { id, key }, form, children }: FormProps) => (
+const ActForm = ({ proposal: { id, idempotencyKey }, form, children }: FormProps) => (
   <CardForm action={`/approvals/${id}`} card={anchorOf(id)}>
     <input type="hidden" name="act" value={form} />
-    <input type="hidden" name="key" value={`${form}.${key}`} />
+    <input type="hidden" name="key" value={`${form}.${idempotencyKey}`} />
     {children}
   </CardForm>
 )
@@ -98,7 +98,7 @@ export const CardForm = ({ action, card, children }: { action: string; card: str
 interface UnfoldsProps {
   proposal: ProposalView
   label: string
-  /** The key that unfolds it. */
+  /** The letter that unfolds it. */
   shortcut: string
   open: boolean
   children: ReactNode
@@ -107,7 +107,7 @@ interface UnfoldsProps {
 // Its id keeps a morph from opening another fold in its place, such as the one that withdraws, when somebody else has decided.
 const Unfolds = ({ proposal, label, shortcut, open, children }: UnfoldsProps) => (
   <details id={`${anchorOf(proposal.id)}-${label.toLowerCase()}`} name={`${anchorOf(proposal.id)}-acts`} open={open}>
-    <summary data-key={shortcut} className={cn(buttonVariants({ variant: 'outline' }), `${ACT} list-none`)}>
+    <summary data-shortcut={shortcut} className={cn(buttonVariants({ variant: 'outline' }), `${ACT} list-none`)}>
       {label}
     </summary>
     <div className="pt-3">{children}</div>

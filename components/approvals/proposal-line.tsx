@@ -90,7 +90,7 @@ export const ProposalLine = ({ proposal, where, problem, whole }: Props) => {
         {status === 'expired' && (
           <div className={FOR_ACTORS}>
             <CardForm action={`/approvals/${id}/renew`} card={anchor}>
-              <input type="hidden" name="key" value={`renew.${proposal.key}`} />
+              <input type="hidden" name="key" value={`renew.${proposal.idempotencyKey}`} />
               <Button type="submit" variant="outline" className="h-11">
                 Bring back
               </Button>
@@ -125,7 +125,7 @@ const Withdraw = ({ proposal, outcome }: { proposal: ProposalView; outcome: Outc
       <div className="px-1.5 py-1.5">
         <CardForm action={`/records/${outcome.record}/withdraw`} card={anchor}>
           <input type="hidden" name="proposal" value={proposal.id} />
-          <input type="hidden" name="key" value={`withdraw.${proposal.key}`} />
+          <input type="hidden" name="key" value={`withdraw.${proposal.idempotencyKey}`} />
           <FormField
             id={`${anchor}-reason`}
             name="reason"

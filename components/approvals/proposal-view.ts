@@ -24,8 +24,8 @@ export interface ProposalView {
   source: { quote: string | undefined; sequence: number | undefined; found: boolean } | undefined
   replaced: ReplacedProposal | undefined
   outcome: Outcome | undefined
-  /** The form's key: submitted twice, it is applied once. A proposal that was brought back has another. */
-  key: string
+  /** Submitted twice with the same key, a form is applied once. A proposal that was brought back has another. */
+  idempotencyKey: string
   /** Whom the forms offer. */
   people: NamedPerson[]
 }

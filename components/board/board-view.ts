@@ -47,8 +47,8 @@ export interface WorkItem {
   note: string
   result: string
   changedAt: string
-  /** The idempotency key of the form that brings it back. */
-  key: string
+  /** Of the form that brings it back. */
+  idempotencyKey: string
 }
 
 /** Something that happened to the board. */

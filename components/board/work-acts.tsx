@@ -3,7 +3,7 @@ import type { WorkItem } from './board-view.ts'
 
 /** What a person can do about an item. Links to forms, which open as dialogs where scripts run: what arrives meanwhile moves the board, and
  *  nothing that is being typed. */
-export const WorkActs = ({ session, item: { id, list, key } }: { session: string; item: WorkItem }) => {
+export const WorkActs = ({ session, item: { id, list, idempotencyKey } }: { session: string; item: WorkItem }) => {
   const at = `/sessions/${session}/board/${id}`
   const over = list === 'done' || list === 'dropped'
   return (
@@ -18,7 +18,7 @@ export const WorkActs = ({ session, item: { id, list, key } }: { session: string
           hx-disable="find [type=submit]"
           className="flex"
         >
-          <input type="hidden" name="key" value={`reopen.${key}`} />
+          <input type="hidden" name="key" value={`reopen.${idempotencyKey}`} />
           <button type="submit">Open again</button>
         </form>
       ) : (

@@ -101,22 +101,22 @@ export class GroupCommit {
   #take(isWanted: (session: string) => boolean, most: number): Pending[] {
     const [taken, later]: [Pending[], Pending[]] = [[], []]
     const waiting = new Set<string>()
-    const keys = new Set<string>()
+    const idempotencyKeys = new Set<string>()
     for (const pending of this.#queue) {
       if (isLate(pending)) {
         pending.reject(new DatabaseTimeout())
         continue
       }
       const { sessionId, idempotency } = pending.draft
-      const key = idempotency && `${sessionId}/${idempotency.caller}/${idempotency.keyHash}`
+      const idempotencyKey = idempotency && `${sessionId}/${idempotency.caller}/${idempotency.keyHash}`
       const fits = taken.length < most && isWanted(sessionId) && !waiting.has(sessionId)
-      if (!fits || (key && keys.has(key)) || expectsSilenceOf(taken, pending)) {
+      if (!fits || (idempotencyKey && idempotencyKeys.has(idempotencyKey)) || expectsSilenceOf(taken, pending)) {
         waiting.add(sessionId)
         later.push(pending)
         continue
       }
       taken.push(pending)
-      if (key) keys.add(key)
+      if (idempotencyKey) idempotencyKeys.add(idempotencyKey)
     }
     this.#queue = later
     return taken

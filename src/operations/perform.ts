@@ -82,18 +82,18 @@ const attempt = async (operation: AnyOp, services: Services, given: Call, raw: u
     if (caller.kind === 'team' && !operation.held) services.callers.add(caller.member.teamId) // waits count by presence; peeks are no work
     if (call.locked && !isInvited(caller) && !(await operation.letsIn?.(services, call, input))) call.locked()
     const subject = operation.effect === 'read' ? undefined : operation.subject?.(input, caller)
-    const key = idempotencyKeyOf(operation, subject, caller, carried.idempotency_key ?? call.idempotencyKey?.(), input)
+    const idempotency = idempotencyKeyOf(operation, subject, caller, carried.idempotency_key ?? call.idempotencyKey?.(), input)
     // An append decides under the lock whether its team is still there, and a call with an idempotency key may be a replay.
-    if (caller.ended && operation.effect !== 'append' && key === undefined) notAuthenticated(operation)
+    if (caller.ended && operation.effect !== 'append' && idempotency === undefined) notAuthenticated(operation)
     const request = { operation, services, call, caller, input }
     if (operation.effect === 'write') {
       await operation.beforehand?.(createContext(request, {}), input)
-      const written = await write({ ...request, subject, key })
+      const written = await write({ ...request, subject, idempotency })
       if (!written.ok || !operation.afterwards) return written
       return { ...written, data: await operation.afterwards(createContext(request, { waiter }), written.data, input) }
     }
     let replayed = false
-    const context = createContext(request, { waiter, idempotency: key, replayed: () => void (replayed = true) })
+    const context = createContext(request, { waiter, idempotency, replayed: () => void (replayed = true) })
     const data = await operation.run(context, input)
     return { ok: true, data, replayed }
   } finally {

@@ -16,7 +16,7 @@ const TRIES = 4 // a transaction that collided with another was undone whole
 
 export interface Write extends Request {
   subject: Subject | undefined
-  key: IdempotencyKey | undefined
+  idempotency: IdempotencyKey | undefined
 }
 
 /** Runs an operation with effect `write`. A transaction that collided with another is tried again; what it did is published once it is
@@ -46,16 +46,16 @@ const writeUntilDone = async (asked: Write, begun: number): Promise<Outcome> => 
   }
 }
 
-// First the key's earlier answer, then whether the caller is still there, then state and role, which the operation judges.
+// First the idempotency key's earlier answer, then whether the caller is still there, then state and role, which the operation judges.
 const writeOnce = async (tx: Queries, asked: Write, effects: Effects): Promise<Outcome> => {
-  const { operation, caller, input, subject, key } = asked
+  const { operation, caller, input, subject, idempotency } = asked
   const locked = subject && ((await subject.lock(tx)) ?? missing(asked, subject))
   if (isSessionSubject(subject)) effects.changed(subject.key)
-  if (key && isUnguarded(key)) await lockText(tx, key.keyHash)
-  const before = key && (await findAnswer(tx, key))
+  if (idempotency && isUnguarded(idempotency)) await lockText(tx, idempotency.keyHash)
+  const before = idempotency && (await findAnswer(tx, idempotency))
   if (before) {
-    assertSameUse(key, before)
-    return { ok: true, data: await withCredential(tx, asked, key, before.answer), replayed: true }
+    assertSameUse(idempotency, before)
+    return { ok: true, data: await withCredential(tx, asked, idempotency, before.answer), replayed: true }
   }
   const kind = operation.callers.find(({ kind }) => kind === caller.kind)
   if (kind?.isCurrent && !(await kind.isCurrent(tx, caller, input))) notAuthenticated(operation)
@@ -63,9 +63,9 @@ const writeOnce = async (tx: Queries, asked: Write, effects: Effects): Promise<O
     createContext(asked, { queries: tx, locked, ...sessionOf(asked, locked), ...effects, ...secrets(asked) }),
     input,
   )
-  if (key) {
-    const { text: _, ...stored } = key
-    await saveAnswer(tx, { ...stored, answer: withoutCredential(asked, key, data) })
+  if (idempotency) {
+    const { text: _, ...stored } = idempotency
+    await saveAnswer(tx, { ...stored, answer: withoutCredential(asked, idempotency, data) })
   }
   return { ok: true, data, replayed: false }
 }
@@ -77,5 +77,5 @@ const sessionOf = ({ subject }: Write, locked: unknown) => (isSessionSubject(sub
 
 const secrets = (asked: Write) => {
   const fresh = newSecret()
-  return { secretFor: (handle: string) => (asked.key ? secretFrom(asked, asked.key, handle) : fresh) }
+  return { secretFor: (handle: string) => (asked.idempotency ? secretFrom(asked, asked.idempotency, handle) : fresh) }
 }

@@ -416,9 +416,9 @@ const IDEMPOTENCY: Mutant[] = [
     name: 'key: an answer is not remembered',
     breaks: 'a write with a key is applied once',
     file: WRITES,
-    from: `  if (key) {
+    from: `  if (idempotency) {
     const`,
-    to: `  if (key && false) {
+    to: `  if (idempotency && false) {
     const`,
     tests: tests('conformance/idempotency'),
   },
@@ -426,16 +426,16 @@ const IDEMPOTENCY: Mutant[] = [
     name: 'key: a replay comes after the state',
     breaks: 'a retry is answered also after its team has left',
     file: WRITES,
-    from: `const before = key && (await findAnswer(tx, key))`,
+    from: `const before = idempotency && (await findAnswer(tx, idempotency))`,
     to: `if (caller.ended) unauthorized()
-  const before = key && (await findAnswer(tx, key))`,
+  const before = idempotency && (await findAnswer(tx, idempotency))`,
     tests: tests('conformance/idempotency'),
   },
   {
     name: 'key: a credential is kept in the answer',
     breaks: 'a credential is stored as a hash alone',
     file: WRITES,
-    from: `answer: withoutCredential(asked, key, data)`,
+    from: `answer: withoutCredential(asked, idempotency, data)`,
     to: `answer: data`,
     tests: tests('conformance/idempotency', 'conformance/credentials'),
   },
@@ -462,7 +462,7 @@ const PERMISSIONS: Mutant[] = [
     name: 'may: a team that has left reads on',
     breaks: 'a token ends when its team leaves',
     file: GATE,
-    from: `if (caller.ended && operation.effect !== 'append' && key === undefined) notAuthenticated(operation)`,
+    from: `if (caller.ended && operation.effect !== 'append' && idempotency === undefined) notAuthenticated(operation)`,
     to: ``,
     tests: tests('conformance/credentials', 'conformance/sessions'),
   },

@@ -9,7 +9,7 @@ import type { Http } from '../../doors/http/http.ts'
 import type { AnyOp } from '../../operations/context.ts'
 import { existingSession } from '../../rooms/preconditions.ts'
 import { watchedAgents } from '../../stores/control/watched.ts'
-import { assertActor, nextKey, performAsPerson, problemOf } from '../forms/perform-as-person.ts'
+import { assertActor, nextIdempotencyKey, performAsPerson, problemOf } from '../forms/perform-as-person.ts'
 import { formOf, LARGE_FORM, valuesOf } from '../form.ts'
 import { inboxBefore } from '../approvals/came-from.ts'
 import { partial } from '../live/partial.ts'
@@ -59,7 +59,7 @@ const boxOf = async ({ services }: Site, sessionId: string, idempotencyKey: stri
 }
 
 const boxAfter = async (site: Site, sessionId: string, values: Values, error: ErrorBody | undefined) => ({
-  ...(await boxOf(site, sessionId, nextKey(values.key, error))),
+  ...(await boxOf(site, sessionId, nextIdempotencyKey(values.key, error))),
   again: true,
   ...(error && { values, problem: problemOf(error) }),
 })

@@ -10,7 +10,7 @@ import { personOf } from '../../doors/http/cookies.ts'
 import type { Http } from '../../doors/http/http.ts'
 import { runnerPlaces, worktreePlaces, type RunnerPlace, type WorktreePlace } from '../../stores/control/places.ts'
 import { worktreeById, type WorktreeRow } from '../../stores/control/worktrees.ts'
-import { assertActor, nextKey, performAsPerson, problemOf } from '../forms/perform-as-person.ts'
+import { assertActor, nextIdempotencyKey, performAsPerson, problemOf } from '../forms/perform-as-person.ts'
 import { formOf, LARGE_FORM, valuesOf } from '../form.ts'
 import { frameOf, page, seeOther, toSignIn, type Site } from '../respond.tsx'
 import { agentStateOf } from './agent-view.ts'
@@ -90,7 +90,7 @@ const renderForm = (c: Http, site: Site, worktree: WorktreeRow, values: Record<s
     submit: 'Open the session',
     action: at,
     back: '/worktrees',
-    idempotencyKey: nextKey(values.key, error),
+    idempotencyKey: nextIdempotencyKey(values.key, error),
     problem,
     fields: (
       <NewSessionFields

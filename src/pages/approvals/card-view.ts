@@ -57,7 +57,7 @@ const proposed = ({ proposal, meeting }: ListedProposal) => {
     session: { id: meeting.meeting_id, title: meeting.title },
     at: proposal.createdAt,
     source: sourceView(proposal.source),
-    key: `${proposal.id}.${Date.parse(proposal.expiresAt)}`,
+    idempotencyKey: `${proposal.id}.${Date.parse(proposal.expiresAt)}`,
   }
 }
 

@@ -64,7 +64,7 @@ const togetherOf = (cards: ProposalView[]): Together[] =>
     .map(([name, own]) => ({
       anchor: `together-${sha256(`${own[0]!.session.id}\n${name}`).slice(0, 12)}`,
       team: own[0]!.by,
-      proposals: own.map(({ id, title, key }) => ({ id, title, key })),
+      proposals: own.map(({ id, title, idempotencyKey }) => ({ id, title, idempotencyKey })),
     }))
 
 const WHY: Record<Need, string> = {

@@ -22,12 +22,12 @@ const MOST = 100 // as many as a session can have pending
 export const submitTogether = async (c: Http, site: Site): Promise<Response> => {
   assertActor(c, site)
   const form = await formOf(c)
-  const [ids, keys] = [form.getAll('proposal').slice(0, MOST), form.getAll('key')]
+  const [ids, idempotencyKeys] = [form.getAll('proposal').slice(0, MOST), form.getAll('key')]
   if (ids.length === 0 || !ids.every(isUuid))
     refuse('invalid_request', 'proposal: name the proposals to approve, by their ids.', { field: 'proposal' })
   const said = new Map<string, string>()
   for (const [i, id] of ids.entries()) {
-    const outcome = await performAsPerson(c, site, resolveApproval, keys[i], { proposal_id: id, action: 'approve' })
+    const outcome = await performAsPerson(c, site, resolveApproval, idempotencyKeys[i], { proposal_id: id, action: 'approve' })
     said.set(id, outcome.ok ? 'Approved.' : problemOf(outcome.error).text)
   }
   const { services } = site

@@ -107,7 +107,7 @@ const workItem = (row: BoardRow, list: ListName, { whole: { board, items }, look
     note: item.note ?? '',
     result: item.result ?? '',
     changedAt: item.updatedAt,
-    key: `${row.id}.${Date.parse(item.updatedAt)}`,
+    idempotencyKey: `${row.id}.${Date.parse(item.updatedAt)}`,
   }
 }
 

@@ -32,7 +32,7 @@ export const submitNewWork = async (c: Http, site: Site): Promise<Response> => {
   const outcome = await performAsPerson(c, site, planWork, values.key, { session_id, items })
   const added = outcome.ok ? (outcome.data.items as { item_id: string }[])[0]!.item_id : ''
   return answerForm(c, site, outcome, {
-    key: values.key,
+    idempotencyKey: values.key,
     problem: problemIn,
     leadsTo: boardAt(session_id, added),
     form: () => workForm(site, session_id, undefined, { values, waitsFor }),
@@ -56,7 +56,7 @@ export const submitWork = async (c: Http, site: Site): Promise<Response> => {
   if (Object.keys(input).length === 0) return unchanged(c, boardAt(session_id, item_id))
   const outcome = await performAsPerson(c, site, updateWork, values.key, { session_id, item_id, ...input })
   return answerForm(c, site, outcome, {
-    key: values.key,
+    idempotencyKey: values.key,
     problem: problemIn,
     leadsTo: boardAt(session_id, item_id),
     form: async () => formOn(site, await itemIn(site, c), name, { values, waitsFor }),

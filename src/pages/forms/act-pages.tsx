@@ -7,7 +7,7 @@ import { actorOf, personOf } from '../../doors/http/cookies.ts'
 import type { Http } from '../../doors/http/http.ts'
 import type { Outcome } from '../../operations/context.ts'
 import { fragment, frameOf, page, seeOther, toSignIn, type Site } from '../respond.tsx'
-import { assertActor, nextKey } from './perform-as-person.ts'
+import { assertActor, nextIdempotencyKey } from './perform-as-person.ts'
 
 export interface ShownForm extends Pick<FormView, 'title' | 'about' | 'submit' | 'action' | 'back'> {
   /** The session that it is about; undefined where there is none yet. */
@@ -26,8 +26,8 @@ export const formFor = async (c: Http, site: Site, form: () => Promise<ShownForm
 }
 
 export interface Answer {
-  /** The idempotency key that the form was sent with. */
-  key: string | undefined
+  /** The form was sent with this one. */
+  idempotencyKey: string | undefined
   /** A refusal in words for people. */
   problem: (error: ErrorBody) => Problem
   /** Where a page goes afterwards, and a dialog; one that goes nowhere closes. */
@@ -39,11 +39,11 @@ export interface Answer {
 
 /** POST: after success a dialog gets an empty response, on which it closes, and a page leads on; after a refusal the form comes back. */
 export const answerForm = async (c: Http, site: Site, outcome: Outcome, answer: Answer): Promise<Response> => {
-  const { key, problem, leadsTo, dialogLeadsTo, form } = answer
+  const { idempotencyKey, problem, leadsTo, dialogLeadsTo, form } = answer
   const dialog = c.req.header('hx-request') !== undefined
   if (outcome.ok) return dialog ? c.body('', 200, dialogLeadsTo ? { 'hx-redirect': dialogLeadsTo } : undefined) : seeOther(c, leadsTo)
   const { error } = outcome
-  return render(c, site, await form(), nextKey(key, error), problem(error), STATUS[error.code])
+  return render(c, site, await form(), nextIdempotencyKey(idempotencyKey, error), problem(error), STATUS[error.code])
 }
 
 /** The form again, with what was typed: nothing was applied. */

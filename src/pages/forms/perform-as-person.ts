@@ -47,8 +47,8 @@ const READER: ErrorBody = {
 }
 
 /** The idempotency key of the next attempt: the same again after an error, unless the key was used for something else. */
-export const nextKey = (key: string | undefined, error?: ErrorBody): string =>
-  key && error && error.code !== 'idempotency_mismatch' ? key : crypto.randomUUID()
+export const nextIdempotencyKey = (sent: string | undefined, error?: ErrorBody): string =>
+  sent && error && error.code !== 'idempotency_mismatch' ? sent : crypto.randomUUID()
 
 // Refusals whose sentence for agents speaks of tools have one for people.
 const FOR_PEOPLE: Partial<Record<ErrorCode, string>> = {

@@ -181,7 +181,7 @@ export const submitForm = (name: FormName) => async (c: Http, site: Site) => {
   const elsewhere = outcome.ok ? leadsTo?.(outcome.data) : undefined
   const known = id !== undefined && isUuid(id) && actorOf(c, site.services) !== undefined // nobody else learns anything about the session
   return answerForm(c, site, outcome, {
-    key: values.key,
+    idempotencyKey: values.key,
     problem: (error) => problemOf(error, Object.keys(values)),
     leadsTo: elsewhere ?? `/sessions/${id}`,
     dialogLeadsTo: elsewhere,

@@ -22,7 +22,7 @@ export const submitWithdraw = async (c: Http, site: Site): Promise<Response> => 
   const outcome = await performAsPerson(c, site, withdrawRecord, values.key, input)
   const list = listOf(values.list)
   return answerForm(c, site, outcome, {
-    key: values.key,
+    idempotencyKey: values.key,
     problem: (error) => problemOf(error, ['reason']),
     leadsTo: `${list ?? recordsAt(c)}#${recordAnchor(input.record_id!)}`,
     dialogLeadsTo: list, // a list of all sessions does not live: it is loaded again

@@ -15,7 +15,7 @@ import { documentVersions, readVersion } from '../../stores/documents.ts'
 import { roster } from '../../stores/members.ts'
 import type { Http } from '../../doors/http/http.ts'
 import { numberIn } from '../../doors/http/query.ts'
-import { performAsPerson, assertActor, nextKey, problemOf } from '../forms/perform-as-person.ts'
+import { performAsPerson, assertActor, nextIdempotencyKey, problemOf } from '../forms/perform-as-person.ts'
 import { frameOf, page, seeOther, type Site } from '../respond.tsx'
 import { teamLookup } from './team-lookup.ts'
 import { fileNameOf } from './exports.ts'
@@ -46,18 +46,22 @@ export const versionFile = async (c: Http, { services }: Site): Promise<Response
 export const restoreVersion = async (c: Http, site: Site): Promise<Response> => {
   assertActor(c, site)
   const session_id = c.req.param('id')!
-  const { version, expected_version, key } = valuesOf(await formOf(c))
+  const { version, expected_version, key: idempotencyKey } = valuesOf(await formOf(c))
   await existingSession(site.services.database, session_id)
   const { content } = await versionOf(site.services, session_id, Number(version))
-  const outcome = await performAsPerson(c, site, updateSessionDoc, key, { session_id, content, expected_version: Number(expected_version) })
-  return outcome.ok ? seeOther(c, `/sessions/${session_id}/history`) : renderHistory(c, site, outcome.error, key)
+  const outcome = await performAsPerson(c, site, updateSessionDoc, idempotencyKey, {
+    session_id,
+    content,
+    expected_version: Number(expected_version),
+  })
+  return outcome.ok ? seeOther(c, `/sessions/${session_id}/history`) : renderHistory(c, site, outcome.error, idempotencyKey)
 }
 
 const versionOf = async ({ database }: Services, sessionId: string, version: number) =>
   (Number.isInteger(version) && version >= 0 && version < 2 ** 31 ? await readVersion(database, sessionId, version) : undefined) ??
   refuse('not_found', `The document has no version ${version}.`)
 
-const renderHistory = async (c: Http, site: Site, error?: ErrorBody, key?: string): Promise<Response> => {
+const renderHistory = async (c: Http, site: Site, error?: ErrorBody, sent?: string): Promise<Response> => {
   const { services } = site
   const { database, clock } = services
   const session = await existingSession(database, c.req.param('id')!)
@@ -88,7 +92,7 @@ const renderHistory = async (c: Http, site: Site, error?: ErrorBody, key?: strin
   }
   const frame = { ...frameOf(c, site), ...(error && { path: `/sessions/${session.id}/history` }) }
   const problem = error && problemOf(error)
-  const idempotencyKey = nextKey(key, error)
+  const idempotencyKey = nextIdempotencyKey(sent, error)
   return page(c, <DocHistoryPage {...{ frame, idempotencyKey, problem }} history={view} />, error && STATUS[error.code])
 }
 

@@ -4,7 +4,7 @@ import { STATUS, type ErrorBody } from '../../core/errors.ts'
 import { postMessage } from '../../rooms/feed/post-message.ts'
 import { personOf } from '../../doors/http/cookies.ts'
 import type { Http } from '../../doors/http/http.ts'
-import { performAsPerson, nextKey, problemOf } from '../forms/perform-as-person.ts'
+import { performAsPerson, nextIdempotencyKey, problemOf } from '../forms/perform-as-person.ts'
 import { fragment, frameOf, page, seeOther, type Site } from '../respond.tsx'
 import { formOf, LARGE_FORM, valuesOf } from '../form.ts'
 import { answeredQuestion } from './answered-question.ts'
@@ -12,8 +12,8 @@ import { answeredQuestion } from './answered-question.ts'
 /** POST /sessions/:id/messages: a person's message to all teams, with `reply_to` the answer to a question. htmx gets a new, empty form, or the same form with the problem. */
 export const sendMessage = async (c: Http, site: Site): Promise<Response> => {
   const sessionId = c.req.param('id')!
-  const { text = '', key, reply_to } = valuesOf(await formOf(c, LARGE_FORM))
-  const outcome = await performAsPerson(c, site, postMessage, key, {
+  const { text = '', key: idempotencyKey, reply_to } = valuesOf(await formOf(c, LARGE_FORM))
+  const outcome = await performAsPerson(c, site, postMessage, idempotencyKey, {
     session_id: sessionId,
     content: { text },
     ...(reply_to && { reply_to }),
@@ -23,7 +23,7 @@ export const sendMessage = async (c: Http, site: Site): Promise<Response> => {
     sessionId,
     // Somebody who was signed out meanwhile keeps the form, and the text in it.
     person: { name: personOf(c, site.services)?.name ?? 'yourself', role: 'person' },
-    idempotencyKey: nextKey(key, error),
+    idempotencyKey: nextIdempotencyKey(idempotencyKey, error),
     answers: error && reply_to ? await answeredQuestion(site.services.database, sessionId, { id: reply_to }) : undefined,
     text: error && text,
     problem: error && messageProblem(error),

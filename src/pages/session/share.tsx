@@ -11,7 +11,7 @@ import { listInvitations, type Invitation } from '../../stores/invitations.ts'
 import { shareOf } from '../../stores/shares.ts'
 import { personOf } from '../../doors/http/cookies.ts'
 import type { Http } from '../../doors/http/http.ts'
-import { performAsPerson, assertActor, nextKey, problemOf } from '../forms/perform-as-person.ts'
+import { performAsPerson, assertActor, nextIdempotencyKey, problemOf } from '../forms/perform-as-person.ts'
 import { frameOf, page, seeOther, toSignIn, type Site } from '../respond.tsx'
 import { formOf, valuesOf } from '../form.ts'
 
@@ -24,8 +24,8 @@ export const sharePage = async (c: Http, site: Site): Promise<Response> => {
 
 /** POST /sessions/:id/share: makes a link and shows it, this one time. */
 export const makeShare = async (c: Http, site: Site): Promise<Response> => {
-  const key = (await formOf(c)).get('key') ?? undefined
-  const outcome = await performAsPerson(c, site, shareSession, key, { session_id: c.req.param('id') })
+  const idempotencyKey = (await formOf(c)).get('key') ?? undefined
+  const outcome = await performAsPerson(c, site, shareSession, idempotencyKey, { session_id: c.req.param('id') })
   if (outcome.ok) return renderShare(c, site, { url: String(outcome.data.url) })
   assertActor(c, site) // a stranger is told nothing about the session
   return renderShare(c, site, { error: outcome.error })
@@ -41,9 +41,9 @@ export const endShare = async (c: Http, site: Site): Promise<Response> => {
 
 /** POST /sessions/:id/invite: `joins`, `days`. Makes an invitation and shows its link, this one time. */
 export const makeInvitation = async (c: Http, site: Site): Promise<Response> => {
-  const { key, joins, days } = valuesOf(await formOf(c))
+  const { key: idempotencyKey, joins, days } = valuesOf(await formOf(c))
   const input = { session_id: c.req.param('id'), joins: Number(joins), days: Number(days) }
-  const outcome = await performAsPerson(c, site, createInvitation, key, input)
+  const outcome = await performAsPerson(c, site, createInvitation, idempotencyKey, input)
   if (outcome.ok) return renderShare(c, site, { invited: String(outcome.data.url) })
   assertActor(c, site)
   return renderShare(c, site, { notInvited: outcome.error })
@@ -78,13 +78,13 @@ const renderShare = async (c: Http, site: Site, { url, error, invited, notInvite
     },
     url,
     problem: error && problemOf(error).text,
-    idempotencyKey: nextKey(undefined),
+    idempotencyKey: nextIdempotencyKey(undefined),
   }
   const invite = {
     url: invited,
     problem: notInvited && problemOf(notInvited).text,
     open: status === 'active',
-    idempotencyKey: nextKey(undefined),
+    idempotencyKey: nextIdempotencyKey(undefined),
     invitations: invitations.filter((one) => isGood(one, clock.now())).map(invitationView),
   }
   const frame = { ...frameOf(c, site), path: `/sessions/${id}/share` }
