@@ -1,11 +1,13 @@
 import { expect, test } from 'bun:test'
-import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ownerAndName } from '../../src/client/runner/git.ts'
+import { gitIn, ownerAndName } from '../../src/client/runner/git.ts'
+import { wireWorktrees } from '../../src/client/runner/worktrees.ts'
 import { git, until } from '../support/runner.ts'
 import { LONG_MS, steps, withRunners } from '../support/runner-scene.ts'
 
-const { scene } = withRunners()
+const { scene, ending } = withRunners()
 
 test('the name of a repository is that of its origin, and of no folder', () => {
   const names: Record<string, string | undefined> = {
@@ -19,6 +21,36 @@ test('the name of a repository is that of its origin, and of no folder', () => {
     'file:///srv/git/app.git': undefined,
   }
   for (const [origin, name] of Object.entries(names)) expect([origin, ownerAndName(origin)]).toEqual([origin, name])
+})
+
+test('of more worktrees than a hub takes, those that were given and the newest are named, and what is left out is said', async () => {
+  const all = Array.from({ length: 205 }, (_, i) => ({ path: `/w/${i}`, home: '/w/0', name: 'app' }))
+  const named = async (given: number, own: number) => {
+    const said: string[] = []
+    const told = await wireWorktrees(
+      async () => '',
+      all.slice(0, given),
+      all.slice(0, given + own),
+      (line) => said.push(line),
+    )
+    return [told.map(({ path }) => Number(path.slice(3))), said] as const
+  }
+  const [paths, said] = await named(2, 203)
+  expect(paths).toEqual([0, 1, ...Array.from({ length: 198 }, (_, i) => 7 + i)])
+  expect(said).toEqual([expect.stringMatching(/^The 5 oldest of the 203 worktrees .*`parley runner prune`/)])
+  expect((await named(2, 198)).map(({ length }) => length)).toEqual([200, 0])
+  expect((await named(201, 2))[0]).toHaveLength(201) // which the hub refuses: a person named them
+})
+
+test('git is asked sixteen things at once, however many worktrees there are', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-git-'))
+  ending.push(() => rmSync(folder, { recursive: true }))
+  writeFileSync(join(folder, 'git'), `#!/bin/sh\necho begun >> log\nsleep 0.4\necho ended >> log\n`, { mode: 0o755 })
+  const ask = gitIn({ PATH: `${folder}:${process.env.PATH}` })
+  await Promise.all(Array.from({ length: 24 }, () => ask(folder, 'status')))
+  let [now, most] = [0, 0]
+  for (const line of readFileSync(join(folder, 'log'), 'utf8').trim().split('\n')) most = Math.max(most, (now += line === 'begun' ? 1 : -1))
+  expect([now, most <= 16]).toEqual([0, true])
 })
 
 test(

@@ -2,9 +2,11 @@
 import { execFile } from 'node:child_process'
 import { lstatSync, realpathSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
+import { concurrencyLimit } from '../../core/runtime/concurrency-limit.ts'
 
 const MOST_OUTPUT = 64 * 1024 * 1024
 const WITHIN_MS = 120_000
+const MOST_AT_ONCE = 16 // a runner asks several things of each of its worktrees, and may have hundreds
 const LONGEST_BRANCH = 200 // as an order's branch may be (control/sessions/agent-plan.ts)
 
 /** git said no; the message is its own last words. */
@@ -17,13 +19,15 @@ export type Git = (folder: string, ...words: string[]) => Promise<string>
 export const gitIn = (env: Readonly<Record<string, string | undefined>>): Git => {
   const plain = Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('GIT_')))
   const own = { ...plain, LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0' }
-  return (folder, ...words) =>
-    new Promise((resolve, reject) => {
+  const limited = concurrencyLimit(MOST_AT_ONCE)
+  const run = (folder: string, words: string[]) =>
+    new Promise<string>((resolve, reject) => {
       execFile('git', words, { cwd: folder, env: own, maxBuffer: MOST_OUTPUT, timeout: WITHIN_MS }, (error, out, err) => {
         if (error === null) return resolve(out.replace(/\n$/, ''))
         reject(new GitFailed(whyNot(error, err)))
       })
     })
+  return (folder, ...words) => limited('git', () => run(folder, words))
 }
 
 const whyNot = (error: Error & { code?: unknown }, err: string): string => {

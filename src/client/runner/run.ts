@@ -62,10 +62,17 @@ export const runRunner = async ([word, ...words]: string[], machine: Machine, ki
   return 0
 }
 
-const offered = async (git: Git, { worktrees, base }: RunnerOptions, { folder, home }: Machine): Promise<Repository[]> => {
+interface Offered {
+  /** By whoever started the runner. */
+  given: Repository[]
+  /** With those of its own making, the newest last. */
+  all: Repository[]
+}
+
+const offered = async (git: Git, { worktrees, base }: RunnerOptions, { folder, home }: Machine): Promise<Offered> => {
   const given = await worktreesAt(git, worktrees.length > 0 ? worktrees : [folder])
   const own = await madeIn(git, home, base, given)
-  return [...new Map([...given, ...own].map((each) => [each.path, each])).values()]
+  return { given, all: [...new Map([...given, ...own].map((each) => [each.path, each])).values()] }
 }
 
 interface Config {
@@ -99,7 +106,7 @@ const checkOpen = ({ base, open }: RunnerOptions, config: Config | undefined) =>
 
 interface Inventory {
   git: Git
-  repositories: Repository[]
+  repositories: Offered
   agents: Agents
   config: Config | undefined
 }
@@ -108,7 +115,7 @@ const greet = async ({ out, env }: Machine, options: RunnerOptions, { git, repos
   const user = userName(env)
   const readers =
     config?.pagesOpen === false ? 'everybody who signs in there or holds a key that reads' : 'everybody who reaches that address'
-  const worktrees = await Promise.all(repositories.map((each) => wireWorktree(git, each)))
+  const worktrees = await wireWorktrees(git, repositories.given, repositories.all, () => {}) // said when it registers
   const lines = [
     `Everybody who signs in at ${options.base}, or holds a full key, can run code here as ${user}. What agents print is readable by ${readers}.`,
     `An agent can read what ${user} can read, this runner's key too: for work that you do not trust, run it as a user of its own.`,
@@ -144,7 +151,7 @@ const userName = (env: Machine['env']): string => {
 interface Means {
   key: string
   git: Git
-  repositories: Repository[]
+  repositories: Offered
   drivers: readonly Driver[]
   agents: Agents
 }
@@ -171,7 +178,7 @@ const work = async (machine: Machine, options: RunnerOptions, { key, git, reposi
   const registering = async (): Promise<Registering> => ({
     name: options.name,
     agents: agents.found.map(({ driver, version }) => ({ agentic_tool: driver.agenticTool, version })),
-    worktrees: await Promise.all([...worktrees.values()].map((each) => wireWorktree(git, each))),
+    worktrees: await wireWorktrees(git, repositories.given, [...worktrees.values()], say),
     mcp_servers: Object.keys(options.mcpServers),
     allow_bypass: options.allowBypass,
     across: options.across,

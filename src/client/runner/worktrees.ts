@@ -45,8 +45,21 @@ export const madeIn = async (git: Git, home: string, hub: string, repositories: 
   return found.filter((each) => each !== undefined && there.some(({ path }) => path === each.path)) as Repository[]
 }
 
-/** As the hub is told. */
-export const wireWorktree = async (git: Git, { path, name }: Repository): Promise<WireWorktree> => {
+const MOST_NAMED = 200 // the hub takes no more (control/runner/register.ts)
+
+/** The worktrees of a runner as the hub is told of them: those that it was `given`, and the newest of its own making, which stand last in
+ *  `all`. `say` hears what is left out. */
+export const wireWorktrees = (git: Git, given: Repository[], all: Repository[], say: (line: string) => void): Promise<WireWorktree[]> => {
+  const own = all.filter(({ path }) => !given.some((each) => each.path === path))
+  const left = Math.max(0, Math.min(own.length, given.length + own.length - MOST_NAMED))
+  if (left > 0)
+    say(
+      `The ${left} oldest of the ${own.length} worktrees that this runner has made are not offered: a hub takes ${MOST_NAMED}. \`parley runner prune\` removes those of archived sessions.`,
+    )
+  return Promise.all([...given, ...own.slice(left)].map((each) => wireWorktree(git, each)))
+}
+
+const wireWorktree = async (git: Git, { path, name }: Repository): Promise<WireWorktree> => {
   const { branch, head, changed } = await stateOf(git, path)
   return { path, repo_full_name: name, branch, head, dirty: changed > 0, changed_files: changed }
 }
