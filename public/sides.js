@@ -11,6 +11,7 @@
   const shown = () => $('panel')?.dataset.panel ?? 'document'
   const tabs = $('tabs')
   let loading = false
+  let filter = location.search // of the board or the records in place
 
   /** Puts the panel in place as it is now. */
   const load = async (search, mark) => {
@@ -38,6 +39,7 @@
       $('tabs').replaceWith(tabs)
       return true
     }
+    filter = search
     const empty = document.createElement('section')
     empty.id = 'panel'
     empty.dataset.panel = name
@@ -70,7 +72,8 @@
   })
   addEventListener('popstate', async () => {
     const name = nameOf(location.pathname)
-    if (name && name !== shown() && !(await put(name, location.search))) location.reload()
+    const isShown = name === shown() && (name === 'document' || location.search === filter)
+    if (name && !isShown && !(await put(name, location.search))) location.reload()
   })
 
   const mark = $('side-mark')

@@ -20,7 +20,7 @@ import { prune } from './prune.ts'
 import { cliEnvironment, secretsIn } from './secrets.ts'
 import { serve } from './serve.ts'
 import type { RunnerParts } from './task.ts'
-import { madeIn, worktreesAt, wireWorktree } from './worktrees.ts'
+import { madeIn, worktreesAt, wireWorktrees } from './worktrees.ts'
 
 const CONFIG_WITHIN_MS = 5_000
 const STOPS_WITHIN_MS = 8_000 // of the 10 s that a SIGTERM leaves
@@ -159,7 +159,7 @@ interface Means {
 const work = async (machine: Machine, options: RunnerOptions, { key, git, repositories, drivers, agents }: Means): Promise<void> => {
   const say = (line: string) => void machine.out.write(`${plain(line)}\n`)
   const mark = `parley-${randomBytes(8).toString('hex')}`
-  const worktrees = new Map(repositories.map((each) => [each.path, each]))
+  const worktrees = new Map(repositories.all.map((each) => [each.path, each]))
   const parts: RunnerParts & { worktrees: Map<string, Repository> } = {
     hub: hubCalls(options.base, key, say),
     base: options.base,
