@@ -32,6 +32,13 @@ const checkAt = async (served: Served, wanted: string): Promise<any> => {
   return [...instances.find(({ own }: any) => own).checks, ...shared].find(({ name }: any) => name === wanted)
 }
 
+/** The page as it is read out. */
+const pageAt = async (served: Served): Promise<string> => {
+  const response = await served.send('/status', { headers: { accept: 'text/html' } })
+  expect(response.status).toBe(200)
+  return (await response.text()).replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')
+}
+
 test('each of two instances shows the other, with its own figures', async () => {
   expect((await statusAt(parley)).instances).toHaveLength(1)
   const opened = { database: await openPostgres(parley.url!), url: parley.url!, drop: async () => {} } // listens for itself
@@ -75,6 +82,9 @@ test('waits and streams at their limits, a blocked process and slow wakes fire, 
     await comesToFire('ParleyStreamsNearLimit', small)
     expect(await checkAt(small, 'streams')).toMatchObject({ level: 'red', todo: expect.stringContaining('MAX_STREAMS') })
     expect((await statusAt(small)).level).toBe('red')
+    const page = await pageAt(small)
+    expect(page).toContain('red Something is wrong')
+    expect(page).toContain('red Held waits 1 of 1 At the limit more are refused. Raise MAX_WAITS')
     await stream.body!.cancel()
     await firesNot('ParleyStreamsNearLimit', small)
     small.services.onEvents(() => block(2_500))
