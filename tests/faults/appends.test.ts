@@ -1,12 +1,14 @@
 // Many write at once, and each race has exactly one outcome [P7 P9].
-//   FULL=1 bun test tests/faults/appends.test.ts    3,200 appends, 32 updates of each of 50 versions, 1,000 conclusions
+//   FULL=1 bun test tests/faults/appends.test.ts    3,200 appends by 32 teams, 32 updates of each of 50 versions, 1,000 conclusions
 import { expect, test } from 'bun:test'
 import { FULL } from '../support/full.ts'
 import { onEveryServer } from './engines.ts'
 import { call, type Answer, expectSaid, expectUnbroken, numbers, openRoom, post, readFeed, type Room } from './rooms.ts'
 
+const TEAMS = FULL ? 32 : 8
 const APPENDS = FULL ? 3_200 : 200
 const AT_ONCE = 200 // appends
+const A_PAGE = FULL ? 500 : 80 // versions of the history
 const VERSIONS = FULL ? 50 : 5
 const UPDATES = FULL ? 32 : 20 // of each version
 const CONCLUSIONS = FULL ? 1_000 : 20
@@ -20,15 +22,27 @@ onEveryServer((server) => {
   const inDoc = (room: Room, method: string, path: string, body?: unknown, team = room.teams[0]!) =>
     call(room.url, method, `/api/sessions/${room.session}/doc${path}`, { team, ...(body ? { body } : {}) })
 
+  const historyOf = async (room: Room): Promise<{ version: number; written_by_team_id: string }[]> => {
+    const { body } = await inDoc(room, 'GET', `/history?limit=${A_PAGE}`)
+    const versions = body.versions
+    for (let { next_cursor } = body; next_cursor !== null;) {
+      const page = await inDoc(room, 'GET', `/history?limit=${A_PAGE}&before_version=${next_cursor}`)
+      versions.push(...page.body.versions)
+      next_cursor = page.body.next_cursor
+    }
+    return versions
+  }
+
   test(
     'parallel appends give as many lines and versions, and one that gets 503 succeeds with its key',
     async () => {
-      const room = await openRoom(server().url, 4)
+      const room = await openRoom(server().url, TEAMS)
+      const writerOf = (n: number) => room.teams[n % TEAMS]!
       const lines = numbers(APPENDS).map((n) => `- finding ${n}`)
       // On a busy machine some wait longer than an answer may take: 503, tried again with the same key.
       const append = async (text: string, n: number): Promise<Answer> => {
         for (;;) {
-          const answer = await inDoc(room, 'POST', '/append', { text, idempotency_key: `key ${n}` }, room.teams[n % 4])
+          const answer = await inDoc(room, 'POST', '/append', { text, idempotency_key: `key ${n}` }, writerOf(n))
           if (answer.status !== 503) return answer
           await Bun.sleep(200)
         }
@@ -41,18 +55,22 @@ onEveryServer((server) => {
       const { body } = await inDoc(room, 'GET', '')
       expect(body.version).toBe(APPENDS)
       expect((body.content as string).split('\n').toSorted()).toEqual(lines.toSorted())
-      const history = await inDoc(room, 'GET', '/history?limit=500')
-      expect(history.body.versions.map(({ version }: { version: number }) => version)).toEqual(numbers(APPENDS).toReversed().slice(0, 500))
+      const handleOf = new Map(answers.map(({ body }, n) => [body.version as number, writerOf(n).split('.')[0]!]))
+      expect((await historyOf(room)).map(({ version, written_by_team_id }) => [version, written_by_team_id])).toEqual(
+        numbers(APPENDS)
+          .toReversed()
+          .map((version) => [version, handleOf.get(version)!]),
+      )
     },
     MAY_TAKE_MS,
   )
 
   test('of many updates that expect one version exactly one wins, and its text is the doc', async () => {
-    const room = await openRoom(server().url, 4)
+    const room = await openRoom(server().url, TEAMS)
     for (let version = 0; version < VERSIONS; version++) {
       const answers = await Promise.all(
         numbers(UPDATES).map((n) =>
-          inDoc(room, 'PUT', '', { content: `draft ${version}/${n}`, expected_version: version }, room.teams[n % 4]),
+          inDoc(room, 'PUT', '', { content: `draft ${version}/${n}`, expected_version: version }, room.teams[n % TEAMS]),
         ),
       )
       const winners = answers.flatMap(({ status }, i) => (status === 200 ? [i + 1] : []))
