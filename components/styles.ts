@@ -1,5 +1,5 @@
 // Builds what others load, when one of its sources is newer. For browsers: public/app.css with Tailwind, public/app.js from public/main.js and
-// all that it imports, and public/built/ from the scripts that only some pages load. public/client.mjs, the client program, from
+// all that it imports, and public/built/ from the scripts that only some pages load. public/client.mjs, the program `parley`, from
 // src/client/main.ts likewise, and beside it the licences of the libraries in it. A few milliseconds when nothing has changed.
 //   bun components/styles.ts [--force]
 import { spawnSync } from 'node:child_process'

@@ -47,7 +47,7 @@ interface Parts extends Pick<Options, 'pushSender' | 'ownUrl'> {
 }
 
 /** All that a server serves, over a database that is migrated. `firstKey` is the sign-in key that a first start makes; `programPath` is where
- *  the client program is served, if it was built. */
+ *  the program `parley` is served, if it was built. */
 export const openApp = async (database: Database, config: Config, log: Log, { asset, commandSecret, ...parts }: Parts) => {
   const services = await createServices(database, config, log, { jobs: jobsOf(all), ownTools, ...parts })
   const program = await readClientProgram(asset)

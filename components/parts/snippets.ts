@@ -20,7 +20,7 @@ export const withRecords = ({ url }: ServerLink) => withToolsets(url, 'rooms,rec
 export const CONNECTS = 'Claude Code, Codex, Gemini CLI, opencode'
 export const connectCommand = (program: string) => `npx -y ${program} connect claude`
 
-/** The first line to show: the one that also has messages wake the agent, where this server hands out the client program. */
+/** The first line to show: the one that also has messages wake the agent, where this server hands out the program `parley`. */
 export const connecting = (link: ServerLink) =>
   link.program ? { label: CONNECTS, code: connectCommand(link.program) } : { label: 'Claude CLI', code: claude(link) }
 

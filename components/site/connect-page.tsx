@@ -38,7 +38,7 @@ const WIDE = 'lg:col-span-2'
 interface Props {
   frame: Frame
   link: ServerLink
-  /** The URL of the client program, if this server hands one out. */
+  /** The URL of the program `parley`, if this server hands one out. */
   program: string | undefined
   session: Invited | undefined
 }

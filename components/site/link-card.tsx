@@ -27,7 +27,7 @@ export interface Notice {
 interface Props {
   frame: Frame
   link: McpLink
-  /** The URL of the client program, if this server hands one out. */
+  /** The URL of the program `parley`, if this server hands one out. */
   program: string | undefined
   notice: Notice | undefined
   /** The text that was rejected. */

@@ -12,7 +12,7 @@ import { WakesForm, type WakesChoice } from './wakes-form.tsx'
 interface Props {
   frame: Frame
   link: McpLink
-  /** The URL of the client program, if this server hands one out. */
+  /** The URL of the program `parley`, if this server hands one out. */
   program: string | undefined
   groups: VariableGroup[]
   loopGuard: LoopGuardChoice

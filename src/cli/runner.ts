@@ -1,5 +1,5 @@
-// `bun run runner …` in a checkout: the client program's command. Where it is told neither hub nor key, it works for the server that has the
-// embedded database open, with a key that is made for it once and kept beside that database.
+// `bun run runner …` in a checkout: the command of the program `parley`. Where it is told neither hub nor key, it works for the server
+// that has the embedded database open, with a key that is made for it once and kept beside that database.
 import { join } from 'node:path'
 import { readOwn, writeOwn } from '../client/folder.ts'
 import type { Machine } from '../client/machine.ts'

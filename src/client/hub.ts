@@ -48,7 +48,7 @@ const whyNot = (error: unknown): string => {
 /** What GET /api/config says. */
 export interface HubConfig {
   link: string
-  /** The URL of its newest client program; undefined for a hub that has none. */
+  /** The URL of its newest program `parley`; undefined for a hub that has none. */
   program: string | undefined
 }
 

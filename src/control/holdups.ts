@@ -1,7 +1,7 @@
 // What keeps an agent from going on until somebody does something, as the answers of control say it.
 import type { z } from 'zod'
 import type { Context } from '../operations/context.ts'
-import { holdupsOf, type AskedLeave, type Holdups } from '../stores/control/holdups.ts'
+import { holdupsOf, type AskedPermission, type Holdups } from '../stores/control/holdups.ts'
 import { isFinal, type Task } from '../stores/control/tasks.ts'
 import type { asksPermission, held } from './schemas.ts'
 
@@ -26,7 +26,7 @@ export const ofTask = (found: Holdups | undefined, { id, status }: Pick<Task, 'i
         found?.asked.find(({ task_id }) => task_id === id),
       )
 
-const shown = (found: Holdups | undefined, asked: AskedLeave | undefined): HoldupFields => ({
+const shown = (found: Holdups | undefined, asked: AskedPermission | undefined): HoldupFields => ({
   ...(found?.held && { held: found.held }),
   ...(asked && { asks_permission: asked }),
 })

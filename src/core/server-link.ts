@@ -6,6 +6,6 @@ export interface ServerLink {
   base: string
   /** Whether ACCESS_TOKEN is set, so that clients must send it. The commands we show take it from PARLEY_TOKEN. */
   token: boolean
-  /** The URL of the client program: on pages, where this server hands one out. */
+  /** The URL of the program `parley`: on pages, where this server hands one out. */
   program?: string | undefined
 }

@@ -27,7 +27,7 @@ export interface Site {
   /** The kinds of system events of all toolsets that are served. */
   eventKinds: EventKinds
   waiting: Waiting
-  /** The client program that this server hands out. */
+  /** The program `parley` that this server hands out. */
   program?: ClientProgram | undefined
 }
 

@@ -23,7 +23,7 @@ describe.skipIf(!areThere)('An agent that speaks ACP', () => {
   afterAll(() => at?.drop(), LONG_MS)
 
   test.each(['gemini', 'opencode', 'other'])(
-    '%s: a prompt, leave for a command, an interrupt, and a second prompt in the same conversation',
+    '%s: a prompt, permission for a command, an interrupt, and a second prompt in the same conversation',
     async (agentic_tool) => {
       const [begun, made] = ['begun', 'made'].map((name) => join(at.site.app, `${name}-by-${agentic_tool}`))
       const { scripts } = at.agents

@@ -1,4 +1,4 @@
-// What a program asks leave for goes to a person and back, what it asks its user ends the task, and no key is in what it prints.
+// What a program asks permission for goes to a person and back, what it asks its user ends the task, and no key is in what it prints.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ const QUESTIONS = [
   },
 ]
 
-describe.skipIf(!areThere)('Leave, questions and secrets', () => {
+describe.skipIf(!areThere)('Permission, questions and secrets', () => {
   let at: ControlSite
   let robin: Awaited<ReturnType<typeof personAt>>
   const made = (name: string) => join(at.site.app, name)
@@ -39,7 +39,7 @@ describe.skipIf(!areThere)('Leave, questions and secrets', () => {
     await until(
       async () => (found = (await at.feed(session_id)).find(({ event }) => event === 'permission_asked')),
       60_000,
-      'leave is asked for',
+      'permission is asked for',
     )
     return found
   }

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { announcedMode, claudeMode, codexMode, leaveOf } from '../../src/client/runner/drivers/modes.ts'
+import { announcedMode, claudeMode, codexMode, permissionOf } from '../../src/client/runner/drivers/modes.ts'
 import { isBypass, levelOf, PERMISSION_MODES } from '../../src/core/permission-modes.ts'
 
 const READ_ONLY = 'read-only untrusted'
@@ -8,7 +8,7 @@ const NEVER = 'workspace-write never'
 const GEMINI = ['default', 'autoEdit', 'yolo', 'plan']
 
 // Each of the eight modes for Claude Code, Codex, an agent that announces Gemini CLI's modes, and one that announces none.
-const EXPECTED: Record<(typeof PERMISSION_MODES)[number], [claude: string, codex: string, gemini: string, leave: string]> = {
+const EXPECTED: Record<(typeof PERMISSION_MODES)[number], [claude: string, codex: string, gemini: string, permission: string]> = {
   plan: ['plan', READ_ONLY, 'plan', 'deny'],
   default: ['default', READ_ONLY, 'default', 'ask'],
   ask: ['default', READ_ONLY, 'default', 'ask'],
@@ -21,14 +21,14 @@ const EXPECTED: Record<(typeof PERMISSION_MODES)[number], [claude: string, codex
 
 test.each([...PERMISSION_MODES])('%s is what each agent calls it [C2 C3]', (mode) => {
   const { sandbox, approvalPolicy } = codexMode(mode)
-  expect([claudeMode(mode), `${sandbox} ${approvalPolicy}`, announcedMode(mode, GEMINI), leaveOf(mode)]).toEqual(EXPECTED[mode])
+  expect([claudeMode(mode), `${sandbox} ${approvalPolicy}`, announcedMode(mode, GEMINI), permissionOf(mode)]).toEqual(EXPECTED[mode])
 })
 
 test('an agent that announces the mode by its own name gets that one; a mode of nobody passes through, and allows nothing by itself [C3]', () => {
   expect(announcedMode('auto', ['default', 'auto', 'acceptEdits'])).toBe('auto')
   expect(announcedMode('auto', ['build'])).toBeUndefined()
   expect(announcedMode('yolo', GEMINI)).toBeUndefined() // --allow-bypass knows our names for it alone
-  expect([claudeMode('dontAsk'), codexMode('dontAsk').sandbox, leaveOf('dontAsk')]).toEqual(['dontAsk', 'read-only', 'ask'])
+  expect([claudeMode('dontAsk'), codexMode('dontAsk').sandbox, permissionOf('dontAsk')]).toEqual(['dontAsk', 'read-only', 'ask'])
   expect(claudeMode('constructor')).toBe('constructor')
 })
 

@@ -111,7 +111,7 @@ export const personAt = async ({ url, server }: ControlSite, name: string) => {
   }
 }
 
-/** Waits until it is so, and allows whatever the session's agent asks leave for meanwhile. */
+/** Waits until it is so, and allows whatever the session's agent asks permission for meanwhile. */
 export const allowingUntil = (
   at: ControlSite,
   person: Awaited<ReturnType<typeof personAt>>,

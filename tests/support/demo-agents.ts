@@ -100,7 +100,8 @@ const ANSWER = `Done: the empty file parses to an empty tree, and a test says so
 All 43 tests pass.`
 
 export interface AgentsDemo {
-  /** A finished task, a failed one, one that asked a question, one that runs and asks leave, one that is queued; with two children and a fork. */
+  /** A finished task, a failed one, one that asked a question, one that runs and asks permission, one that is queued; with two children and
+   *  a fork. */
   session: string
   /** One of the children, whose agent failed for want of anybody who works there. */
   child: string

@@ -7,7 +7,7 @@ import { ofTask } from '../holdups.ts'
 
 type TaskAnswer = z.infer<typeof shape>
 
-/** The whole task; `found`: what keeps the agents of its session from going on. */
+/** A task with all its fields; `found`: what keeps the agents of its session from going on. */
 export const taskAnswer = (task: Task, found?: Holdups): TaskAnswer => ({
   task_id: task.id,
   session_id: task.sessionId,

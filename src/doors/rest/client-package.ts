@@ -1,5 +1,5 @@
-// GET /parley-VERSION.tgz: the client program as an npm package, which npx runs. The package names the hub, so there is one for each link in
-// force; its version is in the path, because npx goes on using what it once had under one URL.
+// GET /parley-VERSION.tgz: the program `parley` as an npm package, which npx runs. The package names the hub, so there is one for each link
+// in force; its version is in the path, because npx goes on using what it once had under one URL.
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { Hono } from 'hono'

@@ -5,7 +5,7 @@ import { isBypass } from '../../core/permission-modes.ts'
 import type { WatchedAgent } from '../../stores/control/watched.ts'
 import { dollars, usageWords } from './usage.ts'
 
-/** `asking`: the card's id of what waits for somebody's leave. */
+/** `asking`: the card's id of what waits for somebody's permission. */
 export const agentView = (agent: WatchedAgent, asking: string | undefined): AgentView => {
   const { agentic_tool, permission_mode: mode, runner_name, runner_online, runner_agents } = agent
   return {

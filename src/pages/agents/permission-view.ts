@@ -1,4 +1,4 @@
-// What agents ask leave for, as the cards show it.
+// What agents ask permission for, as the cards show it.
 import type { PermissionView } from '../../../components/agents/agent-view.ts'
 import { NOBODY } from '../../control/permissions/decide.ts'
 import { sha256 } from '../../core/ids.ts'

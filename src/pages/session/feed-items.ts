@@ -30,7 +30,7 @@ export interface ItemContext {
   /** What came of the questions among the messages and among those that were replied to, by id. */
   questions: Map<string, QuestionState>
   linesOf: (edit: Edit) => LineCounts | undefined
-  /** What became of the prompts, by the ids of their tasks, and what agents asked leave for, by the ids of the requests. */
+  /** What became of the prompts, by the ids of their tasks, and what agents asked permission for, by the ids of the requests. */
   tasks: Map<string, TaskItem>
   requests: Map<string, PermissionView>
   /** What was proposed, by the ids of the proposals. */

@@ -16,9 +16,9 @@ export const connectPage = async (c: Http, site: Site): Promise<Response> => {
   return page(c, <ConnectPage frame={frame} link={serverLink(c, services)} program={programUrl(c, site)} session={invited} />)
 }
 
-/** How this server is reached, with the client program. */
+/** How this server is reached, with the program `parley`. */
 export const linkOnPages = (c: Http, site: Site): ServerLink => ({ ...serverLink(c, site.services), program: programUrl(c, site) })
 
-/** Where the client program is, for the line that connects; undefined where this server has none. */
+/** Where the program `parley` is, for the line that connects; undefined where this server has none. */
 export const programUrl = (c: Http, { services, program }: Site): string | undefined =>
   program && baseUrl(c, services) + programPath(program)

@@ -11,7 +11,7 @@ export interface Held {
 }
 
 /** What a person is asked to allow. */
-export interface AskedLeave {
+export interface AskedPermission {
   request_id: string
   task_id: string
   tool_name: string
@@ -21,11 +21,11 @@ export interface AskedLeave {
 export interface Holdups {
   held?: Held
   /** The oldest first. */
-  asked: AskedLeave[]
+  asked: AskedPermission[]
 }
 
 type Row = { session_id: string; held: boolean; by: string | null; held_at: string | null } & {
-  [field in keyof AskedLeave]: AskedLeave[field] | null
+  [field in keyof AskedPermission]: AskedPermission[field] | null
 }
 
 const HOLDUPS = `
@@ -41,7 +41,7 @@ export const holdupsOf = async ({ query }: Queries, ids: string[], permissionWai
     const before = found.get(session_id)?.asked ?? []
     found.set(session_id, {
       ...(held && { held: { by, since: held_at } }),
-      asked: asked.request_id === null ? before : [...before, asked as AskedLeave],
+      asked: asked.request_id === null ? before : [...before, asked as AskedPermission],
     })
   }
   return found

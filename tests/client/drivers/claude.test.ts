@@ -75,7 +75,7 @@ for (const { version, bin } of claudeVersions()) {
     )
 
     test(
-      'the tools of its own room need no leave',
+      'the tools of its own room need no permission',
       async () => {
         open(bin, [() => ({ name: 'mcp__parley__post_message', input: { text: 'hi' } }), say('Posted.')])
         const task = stage.run(claude, stage.job())

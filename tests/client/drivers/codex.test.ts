@@ -75,7 +75,7 @@ describe.skipIf(bin === undefined)(`Codex ${CODEX_VERSION}`, () => {
   )
 
   test.each(['default', 'auto', 'allow-all'])(
-    'the tools of its own room need no leave: %s',
+    'the tools of its own room need no permission: %s',
     async (permissionMode) => {
       const post = ({ tools }: { tools: any[] }) => {
         const namespace = tools.find(({ type, name }) => type === 'namespace' && /parley/.test(name))?.name

@@ -67,7 +67,7 @@ describe.skipIf(bin === undefined)(`Gemini CLI ${VERSION}`, () => {
   )
 
   test(
-    'the tools of its own room need no leave',
+    'the tools of its own room need no permission',
     async () => {
       open(
         () => [{ functionCall: { name: model.asked[0]!.tools.find((name) => name.endsWith('post_message'))!, args: { text: 'hi' } } }],

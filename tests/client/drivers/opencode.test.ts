@@ -86,7 +86,7 @@ describe.skipIf(bin === undefined)(`opencode ${VERSION}`, () => {
   )
 
   test(
-    'the tools of its own room need no leave',
+    'the tools of its own room need no permission',
     async () => {
       open(() => ({ name: 'parley_post_message', input: { text: 'hi' } }), say('Posted.'))
       const task = stage.run(opencode, stage.job())

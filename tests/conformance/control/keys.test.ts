@@ -103,7 +103,7 @@ onOneEngine((parley) => {
       await served.close()
     })
 
-    test.each(KEY_SCOPES)('%s does not answer what an agent asks leave for', async (scope) => {
+    test.each(KEY_SCOPES)('%s does not answer what an agent asks permission for', async (scope) => {
       const { own } = await places(parley())
       const input = { session_id: own.session_id, request_id: 'x', allow: true }
       const as = bearer(await keyOf(parley(), scope, own.session_id))

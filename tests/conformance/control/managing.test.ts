@@ -262,7 +262,7 @@ throughEveryDoor((call, parley) => {
       expect((await done(call('control.get_task', { task_id: ended }, as))).task.held).toEqual(held)
     })
 
-    test('that a person is asked for leave is in the answers as well, until it is given', async () => {
+    test('that a person is asked for permission is in the answers as well, until it is given', async () => {
       const { id, as, prompted, shown, runner } = await working()
       const task_id = await prompted('One.')
       await runner.takeOne()

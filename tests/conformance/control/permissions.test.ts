@@ -1,4 +1,4 @@
-// What agents ask leave for, and the people who answer.
+// What agents ask permission for, and the people who answer.
 import { expect, test } from 'bun:test'
 import { controlScene, controlWith } from '../../support/control-scene.ts'
 import { cookieOf, done, onEveryEngine, refused, viaRest } from '../../support/parley.ts'

@@ -7,7 +7,7 @@ import { called, runnerAt, type TestRunner } from '../../support/played-runner.t
 
 type Input = Record<string, unknown>
 
-/** A session whose agent works on a task, with a request for leave that is open. */
+/** A session whose agent works on a task, with a request for permission that is open. */
 interface Place {
   session_id: string
   task_id: string

@@ -1,5 +1,5 @@
 // The agents that speak the Agent Client Protocol: what sets them apart is data.
-import { leaveOf } from './modes.ts'
+import { permissionOf } from './modes.ts'
 
 export interface AcpAgent {
   agenticTool: string
@@ -32,7 +32,7 @@ export const builtInAgents: readonly AcpAgent[] = [
     name: 'opencode',
     command: ['opencode', 'acp'],
     howToGet: 'npm install -g opencode-ai, then run opencode auth login',
-    env: (mode) => (leaveOf(mode) === 'all' ? {} : { OPENCODE_PERMISSION: ASKS }),
+    env: (mode) => (permissionOf(mode) === 'all' ? {} : { OPENCODE_PERMISSION: ASKS }),
   },
 ]
 

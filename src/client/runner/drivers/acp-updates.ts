@@ -77,7 +77,7 @@ export const newUpdates = (agent: string, tell: Tell) => {
         tell(`update/${++texts}`, runtime(kind, rest))
       }
     },
-    /** A call that leave is asked for: it is told, and described. */
+    /** A call that permission is asked for: it is told, and described. */
     asked(toolCall: Json) {
       const [id, call] = callOf(toolCall)
       tellCall(id, call)

@@ -3,7 +3,7 @@ import { objectOr, textOr, wordOf, type Json } from '../../../transcripts/json.t
 import { runtime } from '../../../transcripts/trace-event.ts'
 import type { AcpAgent } from './acp-agents.ts'
 import { nextMinute, noteOpened, openedThisMinute, toldAll } from './acp-history.ts'
-import { answerLeave, CANCELLED } from './acp-leave.ts'
+import { answerPermission, CANCELLED } from './acp-permissions.ts'
 import { openConversation, type Session } from './acp-session.ts'
 import { newUpdates, type Updates } from './acp-updates.ts'
 import { newAcpUsage } from './acp-usage.ts'
@@ -56,7 +56,7 @@ const run = (agent: AcpAgent, job: Job, listener: Listener, spawn: Spawn): Runni
   const peer = startPeer(spawn, agent.command, job, {
     async called(method, params) {
       if (method !== 'session/request_permission') throw new RpcError(`${method} is not offered.`, METHOD_NOT_FOUND)
-      return Promise.race([cancelled, answerLeave(params, asking)])
+      return Promise.race([cancelled, answerPermission(params, asking)])
     },
     notified(method, params) {
       if (method !== 'session/update') return

@@ -1,4 +1,4 @@
-// Claude Code, over stream-json on its standard input and output: it asks for leave, and can be interrupted.
+// Claude Code, over stream-json on its standard input and output: it asks for permission, and can be interrupted.
 import { callLine } from '../../../core/events/tool-call.ts'
 import { isObject, listOr, objectOr, shortId, textOr, wordOf, type Json } from '../../../transcripts/json.ts'
 import { canBeNamed, claudeCommand, writeMcpFile } from './claude-command.ts'

@@ -1,4 +1,4 @@
-// What Codex asks while it works: leave for commands, edits and permissions, leave for a tool of an MCP server, and questions to the user.
+// What Codex asks while it works: permission for commands, edits, rights and tools of an MCP server, and questions to the user.
 import { callLine } from '../../../core/events/tool-call.ts'
 import { isObject, listOr, objectOr, shortId, textOr, wordOf, type Json } from '../../../transcripts/json.ts'
 import type { Listener } from './driver.ts'
@@ -8,7 +8,7 @@ const CHANGES_KEPT = 50
 
 /** `onQuestion`: the call that asks the user something, which ends the task. */
 export const newApprovals = (listener: Listener, onQuestion: (call: string) => void) => {
-  const changes = new Map<string, unknown>() // edits that were announced: the request for leave names them alone
+  const changes = new Map<string, unknown>() // edits that were announced: the request for permission names them alone
   const isAllowed = (tool: string, input: Json) =>
     listener.ask({ tool, text: callLine(tool, input), input }).then(
       ({ allow }) => allow,

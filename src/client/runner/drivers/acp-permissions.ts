@@ -1,9 +1,9 @@
-// What an ACP agent asks leave for, answered as the session's permission mode has it.
+// What an ACP agent asks permission for, answered as the session's permission mode has it.
 import { callLine } from '../../../core/events/tool-call.ts'
 import { listOr, objectOr, textOr, wordOf, type Json } from '../../../transcripts/json.ts'
 import type { Listener } from './driver.ts'
 import type { Updates } from './acp-updates.ts'
-import { leaveOf } from './modes.ts'
+import { permissionOf, type PermissionRule } from './modes.ts'
 
 const READING = new Set(['read', 'search', 'think', 'fetch'])
 const EDITING = new Set(['edit', 'delete', 'move'])
@@ -17,7 +17,7 @@ interface Asking {
 }
 
 /** Answers session/request_permission. */
-export const answerLeave = async (
+export const answerPermission = async (
   { toolCall, options }: Json,
   { listener, updates, permissionMode, onQuestion }: Asking,
 ): Promise<object> => {
@@ -32,13 +32,13 @@ export const answerLeave = async (
       ({ allow }) => allow,
       () => false,
     )
-  return choice(listOr(options).map(objectOr), isOwnRoom(call) || (await isAllowed(leaveOf(permissionMode), wordOf(call.kind), ask)))
+  return choice(listOr(options).map(objectOr), isOwnRoom(call) || (await isAllowed(permissionOf(permissionMode), wordOf(call.kind), ask)))
 }
 
-const isAllowed = (leave: ReturnType<typeof leaveOf>, kind: string, ask: () => Promise<boolean>): boolean | Promise<boolean> => {
-  if (leave === 'all') return true
-  if (leave === 'deny') return READING.has(kind)
-  return leave === 'edits' && EDITING.has(kind) ? true : ask()
+const isAllowed = (rule: PermissionRule, kind: string, ask: () => Promise<boolean>): boolean | Promise<boolean> => {
+  if (rule === 'all') return true
+  if (rule === 'deny') return READING.has(kind)
+  return rule === 'edits' && EDITING.has(kind) ? true : ask()
 }
 
 // The tools of its own room: what it may do there is the hub's to decide.
