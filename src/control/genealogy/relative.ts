@@ -77,7 +77,11 @@ const inheritedPlan = async (context: Context, origin: Session, agent: Agent | u
   const here = origin.worktreeId === null ? undefined : await worktreeById(context.queries, origin.worktreeId)
   const place =
     branch !== undefined
-      ? { repo_full_name: here?.repo_full_name ?? agent?.orderedRepo ?? undefined, branch }
+      ? {
+          repo_full_name: here?.repo_full_name ?? agent?.orderedRepo ?? undefined,
+          branch,
+          runner_id: here?.runner_id ?? agent?.orderedFrom ?? undefined,
+        }
       : { worktree_id: worktree_id ?? origin.worktreeId ?? undefined }
   if (branch !== undefined && worktree_id !== undefined)
     refuse('invalid_request', 'worktree_id and branch exclude each other: an existing worktree, or a new one for the branch.', {

@@ -12,6 +12,8 @@ export interface Wanted {
   worktree_id?: string | undefined
   repo_full_name?: string | undefined
   branch?: string | undefined
+  /** On whose machine a worktree for the branch is to be; on any that has the repository unless given. */
+  runner_id?: string | undefined
   permission_mode?: PermissionMode | undefined
   context_files?: string[] | undefined
   mcp_server_ids?: string[] | undefined
@@ -46,8 +48,7 @@ export const planOf = async (context: Context, wanted: Wanted): Promise<AgentPla
       )
     return undefined
   }
-  const found = worktree_id === undefined ? await byBranch(context, repo_full_name, branch) : await byId(context, worktree_id)
-  await refuseBeyondRepository(context, found.worktree)
+  const found = await placeOf(context, wanted)
   const agenticTool = wanted.agentic_tool ?? 'claude-code'
   const mcpServers = wanted.mcp_server_ids ?? []
   refuseUnknownAgent(agenticTool, found.worktree)
@@ -70,28 +71,53 @@ const ownMode = async ({ caller, queries }: Context): Promise<PermissionMode | u
 
 type WorktreePlan = Pick<AgentPlan, 'worktree' | 'branch'>
 
-const byId = async ({ queries }: Context, id: string): Promise<WorktreePlan> => {
-  const worktree = await worktreeById(queries, id)
-  return worktree ? { worktree, branch: undefined } : noSuchWorktree(id)
+// A branch with a worktree is one of that worktree's repository, on its machine.
+const placeOf = async (context: Context, { worktree_id, repo_full_name, branch, runner_id }: Wanted): Promise<WorktreePlan> => {
+  const isWithin = await reachOf(context)
+  if (worktree_id === undefined) return byBranch(context, isWithin, { repo: repo_full_name, branch, runner: runner_id })
+  const worktree = await worktreeById(context.queries, worktree_id)
+  if (!worktree || !isWithin(worktree)) return noSuchWorktree(worktree_id)
+  return branch === undefined || branch === worktree.branch
+    ? { worktree, branch: undefined }
+    : byBranch(context, isWithin, { repo: worktree.repo_full_name, branch, runner: worktree.runner_id })
+}
+
+type Reach = (worktree: WorktreeRow) => boolean
+
+// An agent starts others on the machine and in the repository that it works in itself, or in all of the machine's if its runner says so.
+const reachOf = async ({ caller, queries }: Context): Promise<Reach> => {
+  const own = ownSession(caller)
+  if (own === undefined) return () => true
+  const session = await sessionById(queries, own)
+  const mine = session?.worktreeId ? await worktreeById(queries, session.worktreeId) : undefined
+  return ({ runner_id, repo_full_name }) =>
+    mine !== undefined && runner_id === mine.runner_id && (repo_full_name === mine.repo_full_name || mine.across)
 }
 
 const noSuchWorktree = (id: string): never =>
   refuse('not_found', 'There is no such worktree. list_worktrees has those that runners have registered.', { worktree_id: redacted(id) })
 
-// A worktree that has the branch checked out is used; otherwise one is made, by the first runner that has the repository.
-const byBranch = async ({ queries }: Context, repo: string | undefined, branch: string | undefined): Promise<WorktreePlan> => {
+interface OfBranch {
+  repo: string | undefined
+  branch: string | undefined
+  runner: string | undefined
+}
+
+// A worktree that has the branch checked out is used; otherwise one is made, by the first runner that has the repository. A runner that was
+// named is waited for.
+const byBranch = async ({ queries }: Context, isWithin: Reach, { repo, branch, runner }: OfBranch): Promise<WorktreePlan> => {
   if (repo === undefined || branch === undefined)
     return refuse('invalid_request', 'repo_full_name and branch belong together: the repository, and the branch to work on.', {
       field: repo === undefined ? 'repo_full_name' : 'branch',
     })
   refuseBranch(branch)
-  const all = await worktreesOf(queries, repo)
+  const all = (await worktreesOf(queries, repo)).filter((one) => isWithin(one) && (runner === undefined || one.runner_id === runner))
   const first = all[0]
   if (!first)
     return refuse('not_found', `No runner has the repository ${redacted(repo)}. Start one in a checkout of it: parley runner.`, {
       repo_full_name: redacted(repo),
     })
-  const there = all.find((one) => one.branch === branch && one.online)
+  const there = all.find((one) => one.branch === branch && (one.online || runner !== undefined))
   return there ? { worktree: there, branch: undefined } : { worktree: first, branch }
 }
 
@@ -107,16 +133,6 @@ const refuseBranch = (branch: string) => {
         field: 'branch',
       },
     )
-}
-
-// An agent starts others in the repository that it works in itself, unless its runner says otherwise.
-const refuseBeyondRepository = async (context: Context, { repo_full_name, runner_id, worktree_id }: WorktreeRow) => {
-  const own = ownSession(context.caller)
-  if (own === undefined) return
-  const session = await sessionById(context.queries, own)
-  const mine = session?.worktreeId ? await worktreeById(context.queries, session.worktreeId) : undefined
-  if (mine && mine.runner_id === runner_id && (mine.repo_full_name === repo_full_name || mine.across)) return
-  noSuchWorktree(worktree_id)
 }
 
 const refuseUnknownAgent = (name: string, { agents, runner_name }: WorktreeRow) => {

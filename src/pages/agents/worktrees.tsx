@@ -71,12 +71,11 @@ export const openAgentSession = async (c: Http, site: Site): Promise<Response> =
 const worktreeOf = async (c: Http, { services }: Site): Promise<WorktreeRow> =>
   (await worktreeById(services.database, c.req.param('worktree')!)) ?? refuse('not_found', 'No runner has this worktree any more.')
 
-const inputOf = ({ worktree_id, repo_full_name, branch: here }: WorktreeRow, values: Record<string, string>) => {
+const inputOf = ({ worktree_id }: WorktreeRow, values: Record<string, string>) => {
   const { title, initial_prompt, agentic_tool, permission_mode, description } = values
   const branch = values.branch?.trim()
   const said = Object.entries({ initial_prompt, agentic_tool, permission_mode, description }).filter(([, value]) => value?.trim())
-  const place = branch && branch !== here ? { repo_full_name, branch } : { worktree_id }
-  return { title, ...place, ...Object.fromEntries(said) }
+  return { title, worktree_id, ...(branch && { branch }), ...Object.fromEntries(said) }
 }
 
 const FIELDS = ['title', 'initial_prompt', 'branch', 'description']

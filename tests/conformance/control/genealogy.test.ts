@@ -2,8 +2,8 @@
 import { expect, test } from 'bun:test'
 import { controlScene, controlWith } from '../../support/control-scene.ts'
 import { bearer } from '../../support/keys.ts'
-import { done, onEveryEngine, refused, viaRest, type Call } from '../../support/parley.ts'
-import { called, said } from '../../support/played-runner.ts'
+import { cookieOf, done, onEveryEngine, refused, viaRest, type Call } from '../../support/parley.ts'
+import { called, runnerAt, said } from '../../support/played-runner.ts'
 
 onEveryEngine((parley) => {
   const scene = (more: Record<string, unknown> = {}) => controlScene(parley(), more)
@@ -154,6 +154,37 @@ onEveryEngine((parley) => {
     await done(rooms('post_message', { session_id: own, content: 'Mine.' }, { team: third.team_id }))
     await runner.finish(task_id, 'Done.')
     await refused(agent('get_task', { task_id }), 'unauthorized')
+  })
+
+  test('a branch of its own lies on the machine of whoever asks, though another runner has the repository, too', async () => {
+    const { runner, call, session_id, start } = await scene()
+    const also = { path: '/code/also', repo_full_name: runner.repo, branch: 'theirs', head: null }
+    const other = await runnerAt(parley(), { worktrees: [also] }) // is looked at first: its worktree is the newest
+    await start()
+    const agent = controlWith(parley(), (await runner.takeOne()).agent_key)
+    const part = (branch: string, mode = 'subsession') => ({ session_id, prompt: 'A part.', mode, branch })
+    const made = [
+      agent('send_prompt', part('one')),
+      agent('create_session', { title: 'Two', repo_full_name: runner.repo, branch: 'two' }),
+      agent('send_prompt', part('theirs')),
+      call('send_prompt', part('three', 'fork')),
+      call('create_session', { title: 'Four', worktree_id: runner.worktree, branch: 'four' }),
+    ]
+    const sessions = await Promise.all(made.map(async (answer) => (await done(answer)).session_id as string))
+    const cookie = await cookieOf(parley(), { role: 'person', name: 'Nora' })
+    const form = { method: 'POST', body: new URLSearchParams({ title: 'Five', branch: 'five' }), headers: { cookie } }
+    const opened = await parley().send(`/worktrees/${runner.worktree}/new`, form)
+    sessions.push(opened.headers.get('location')!.split('/').at(-1)!)
+    const ordered = await parley().database.query<{ from: string; branch: string }>(
+      `select ordered_from as from, ordered_branch as branch from agents where session_id = any($1::uuid[])`,
+      [`{${sessions.join(',')}}`],
+    )
+    expect(ordered.map(({ branch }) => branch).toSorted()).toEqual(['five', 'four', 'one', 'theirs', 'three', 'two'])
+    expect(new Set(ordered.map(({ from }) => from))).toEqual(new Set([runner.id]))
+    const here = { title: 'Here', worktree_id: runner.worktree, branch: 'main' }
+    expect((await done(call('create_session', here))).session.status).toBe('idle')
+    for (const place of [{ repo_full_name: 'nobody/nothing' }, { worktree_id: other.worktree }])
+      await refused(agent('create_session', { title: 'Elsewhere', branch: 'six', ...place }), 'not_found')
   })
 
   test('a tree has at most 8 generations and 50 open tasks', async () => {
