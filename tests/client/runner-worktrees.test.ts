@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { gitIn, ownerAndName } from '../../src/client/runner/git.ts'
+import { basename, join } from 'node:path'
+import { gitIn, ownerAndName, repositoryAt, type Git } from '../../src/client/runner/git.ts'
 import { wireWorktrees } from '../../src/client/runner/worktrees.ts'
 import { git, until } from '../support/runner.ts'
 import { LONG_MS, steps, withRunners } from '../support/runner-scene.ts'
@@ -40,6 +40,20 @@ test('of more worktrees than a hub takes, those that were given and the newest a
   expect(said).toEqual([expect.stringMatching(/^The 5 oldest of the 203 worktrees .*`parley runner prune`/)])
   expect((await named(2, 198)).map(({ length }) => length)).toEqual([200, 0])
   expect((await named(201, 2))[0]).toHaveLength(201) // which the hub refuses: a person named them
+})
+
+test('a git that is too old to say absolute paths, and says what it does not know back, finds the same', async () => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'parley-git-')))
+  ending.push(() => rmSync(folder, { recursive: true }))
+  const ask = gitIn(process.env)
+  const old: Git = async (at, ...words) => {
+    const known = words.filter((word) => !word.startsWith('--path-format'))
+    return [...words.filter((word) => !known.includes(word)), await ask(at, ...known)].join('\n')
+  }
+  await ask(folder, 'init', '-q')
+  mkdirSync(join(folder, 'deep/er'), { recursive: true })
+  for (const at of ['.', 'deep', 'deep/er'])
+    expect(await repositoryAt(old, join(folder, at))).toEqual({ path: folder, home: folder, name: basename(folder) })
 })
 
 test('git is asked sixteen things at once, however many worktrees there are', async () => {

@@ -1,7 +1,7 @@
 // What the runner asks git. No shell: arguments go to git as they are, and what comes from elsewhere stands after `--` or within a ref's name.
 import { execFile } from 'node:child_process'
 import { lstatSync, realpathSync } from 'node:fs'
-import { basename, dirname } from 'node:path'
+import { basename, dirname, resolve } from 'node:path'
 import { concurrencyLimit } from '../../core/runtime/concurrency-limit.ts'
 
 const MOST_OUTPUT = 64 * 1024 * 1024
@@ -59,7 +59,7 @@ export interface Repository {
 /** The worktree that a folder belongs to. Throws GitFailed where it belongs to none. */
 export const repositoryAt = async (git: Git, folder: string): Promise<Repository> => {
   const path = realpathSync(await git(folder, 'rev-parse', '--show-toplevel'))
-  const common = realpathSync(await git(folder, 'rev-parse', '--path-format=absolute', '--git-common-dir'))
+  const common = realpathSync(resolve(path, await git(path, 'rev-parse', '--git-common-dir'))) // git has --path-format since 2.31 alone
   const isPlain = basename(common) === '.git' && lstatSync(common).isDirectory()
   // A submodule's lies in its superproject's .git/modules, a bare repository has no folder around it.
   const home = isPlain ? dirname(common) : path
