@@ -56,6 +56,14 @@ test('a git that is too old to say absolute paths, and says what it does not kno
     expect(await repositoryAt(old, join(folder, at))).toEqual({ path: folder, home: folder, name: basename(folder) })
 })
 
+test('a git that takes too long is said as one, and not by what it printed last', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-git-'))
+  ending.push(() => rmSync(folder, { recursive: true }))
+  writeFileSync(join(folder, 'git'), `#!/bin/sh\necho "Preparing worktree (new branch 'x')" >&2\nexec sleep 20\n`, { mode: 0o755 })
+  const asked = gitIn({ PATH: `${folder}:${process.env.PATH}` }, 500)(folder, 'worktree', 'add')
+  expect(await asked.catch(({ message }) => message)).toBe('git did not finish within 0.5 s')
+})
+
 test('git is asked sixteen things at once, however many worktrees there are', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-git-'))
   ending.push(() => rmSync(folder, { recursive: true }))
@@ -139,7 +147,7 @@ test(
 )
 
 test(
-  'an order for a branch that exists takes it; one that is checked out, a repository unknown, or a folder in the way is told',
+  'an order for a branch that exists takes it, and the worktree that has it; one checked out elsewhere, a repository unknown, or a folder in the way is told',
   async () => {
     const { hub, site } = await scene()
     git(site.app, 'branch', 'there')
@@ -153,7 +161,12 @@ test(
       return hub.made.at(-1)
     }
     expect(await told('app', 'there')).toMatchObject({ branch: 'there', head: git(site.app, 'rev-parse', 'HEAD^') })
-    expect((await told('app', 'main')).error.message).toMatch(/main/)
+    const [{ path: there }] = hub.made
+    // As when the one who wanted it first has given up, or two wanted it at once.
+    expect(await told('app', 'there')).toMatchObject({ path: there, branch: 'there' })
+    expect(await told('app', 'main')).toMatchObject({ path: site.app, branch: 'main' })
+    git(site.app, 'worktree', 'add', '-q', '-b', 'private', site.path('private'))
+    expect((await told('app', 'private')).error.message).toContain(`is checked out in ${site.path('private')}, which this runner does not`)
     expect((await told('acme/none', 'x')).error.message).toContain('has no repository "acme/none"')
     expect((await told('empty', 'x')).error.message).toContain('has no commit yet')
     const session = crypto.randomUUID()
@@ -167,22 +180,28 @@ test(
   'prune removes the worktrees of archived sessions, and keeps what is in no commit unless it is told to',
   async () => {
     const { hub, site } = await scene()
-    const runner = await site.start(hub)
-    const sessions = ['clean', 'dirty', 'alive'].map((branch) => ({ branch, session_id: crypto.randomUUID(), repo_full_name: 'app' }))
+    git(site.app, 'worktree', 'add', '-q', '-b', 'given', site.path('given'))
+    const runner = await site.start(hub, ['--worktree', site.app, '--worktree', site.path('given')])
+    const branches = ['clean', 'dirty', 'shared', 'given', 'alive']
+    const sessions = [...branches, 'shared'].map((branch) => ({ branch, session_id: crypto.randomUUID(), repo_full_name: 'app' }))
+    const second = sessions.at(-1)! // goes on where the first one worked
     for (const order of sessions) hub.wantWorktree(order)
-    await until(() => hub.made.length === 3)
+    await until(() => hub.made.length === 6)
     runner.child.kill('SIGTERM')
     await runner.ended
     const at = (branch: string) => hub.made.find((made) => made.branch === branch).path
     writeFileSync(join(at('dirty'), 'new.txt'), 'not committed')
-    for (const { branch, session_id } of sessions) if (branch !== 'alive') hub.archived.add(session_id)
+    for (const { branch, session_id } of sessions) if (branch !== 'alive' && session_id !== second.session_id) hub.archived.add(session_id)
     const pruned = async (...words: string[]) => {
       const { code, out } = await site.run(['runner', 'prune', '--url', hub.url, ...words], { PARLEY_RUNNER_KEY: hub.key })
-      return { code, out, there: sessions.map(({ branch }) => branch).filter((branch) => existsSync(at(branch))) }
+      return { code, out, there: branches.filter((branch) => existsSync(at(branch))) }
     }
-    expect(await pruned()).toEqual({ code: 0, out: expect.stringContaining('1 changed file(s)'), there: ['dirty', 'alive'] })
-    expect(await pruned('--yes')).toEqual({ code: 0, out: expect.stringContaining('Removed 1 of the 2'), there: ['alive'] })
-    expect(git(site.app, 'branch', '--format', '%(refname:short)').split('\n')).toEqual(['alive', 'clean', 'dirty', 'main'])
+    const dirty = expect.stringContaining('1 changed file(s)')
+    expect(await pruned()).toEqual({ code: 0, out: dirty, there: ['dirty', 'shared', 'given', 'alive'] })
+    hub.archived.add(second.session_id)
+    expect(await pruned('--yes')).toEqual({ code: 0, out: expect.stringContaining('Removed 2 of the 3'), there: ['given', 'alive'] })
+    const left = git(site.app, 'branch', '--format', '%(refname:short)').split('\n')
+    expect(left).toEqual(['alive', 'clean', 'dirty', 'given', 'main', 'shared'])
     hub.revoke()
     const { code, err } = await site.run(['runner', 'prune', '--url', hub.url], { PARLEY_RUNNER_KEY: hub.key })
     expect([code, err]).toEqual([1, expect.stringContaining('Nothing was removed')])

@@ -1,6 +1,6 @@
 // What the runner asks git. No shell: arguments go to git as they are, and what comes from elsewhere stands after `--` or within a ref's name.
 import { execFile } from 'node:child_process'
-import { lstatSync, realpathSync } from 'node:fs'
+import { existsSync, lstatSync, realpathSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import { concurrencyLimit } from '../../core/runtime/concurrency-limit.ts'
 
@@ -16,22 +16,23 @@ export class GitFailed extends Error {}
 export type Git = (folder: string, ...words: string[]) => Promise<string>
 
 /** `env`: the runner's. A hook or an alias of git that started the runner has set variables that would name another repository. */
-export const gitIn = (env: Readonly<Record<string, string | undefined>>): Git => {
+export const gitIn = (env: Readonly<Record<string, string | undefined>>, withinMs = WITHIN_MS): Git => {
   const plain = Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('GIT_')))
   const own = { ...plain, LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0' }
   const limited = concurrencyLimit(MOST_AT_ONCE)
   const run = (folder: string, words: string[]) =>
     new Promise<string>((resolve, reject) => {
-      execFile('git', words, { cwd: folder, env: own, maxBuffer: MOST_OUTPUT, timeout: WITHIN_MS }, (error, out, err) => {
+      execFile('git', words, { cwd: folder, env: own, maxBuffer: MOST_OUTPUT, timeout: withinMs }, (error, out, err) => {
         if (error === null) return resolve(out.replace(/\n$/, ''))
-        reject(new GitFailed(whyNot(error, err)))
+        reject(new GitFailed(whyNot(error, err, withinMs)))
       })
     })
   return (folder, ...words) => limited('git', () => run(folder, words))
 }
 
-const whyNot = (error: Error & { code?: unknown }, err: string): string => {
+const whyNot = (error: Error & { code?: unknown; killed?: boolean }, err: string, withinMs: number): string => {
   if (error.code === 'ENOENT') return 'git is not installed, or the folder is not there'
+  if (error.killed && typeof error.code !== 'string') return `git did not finish within ${withinMs / 1_000} s`
   return (
     err
       .trim()
@@ -117,6 +118,13 @@ export const checkBranch = async (git: Git, folder: string, branch: string): Pro
   if (branch === 'HEAD' || branch === '@') return no('git means the current commit by it')
   if (/[\0-\x1f\x7f]/.test(branch)) return no('it holds a control character')
   if ((await orNothing(git(folder, 'check-ref-format', `refs/heads/${branch}`))) === undefined) return no('git does not allow it')
+}
+
+/** The worktree of this repository at which the branch is checked out, links resolved; undefined where there is none. */
+export const worktreeAtBranch = async (git: Git, folder: string, branch: string): Promise<string | undefined> => {
+  const listed = (await git(folder, 'worktree', 'list', '--porcelain')).split('\n\n').map((entry) => entry.split('\n'))
+  const path = listed.find((lines) => lines.includes(`branch refs/heads/${branch}`))?.[0]?.replace(/^worktree /, '')
+  return path !== undefined && existsSync(path) ? realpathSync(path) : undefined
 }
 
 export const hasBranch = async (git: Git, folder: string, branch: string): Promise<boolean> =>

@@ -10,19 +10,23 @@ const MOST = 200 // sessions of one request
 
 /** `hub`: with the runner's key. Throws Stop where the hub does not tell. */
 export const prune = async (machine: Machine, git: Git, hub: HubCalls, { base, yes }: { base: string; yes: boolean }): Promise<void> => {
-  const own = madeOnes(machine.home).filter((made) => made.hub === base)
+  const all = madeOnes(machine.home)
+  const own = all.filter((made) => made.hub === base)
   const archived = await archivedOf(hub, [...new Set(own.map(({ session_id: id }) => id))])
+  const isDone = (made: Made) => made.hub === base && archived.has(made.session_id)
+  const paths = [...new Set(own.map(({ path }) => path))]
   const say = (line: string) => machine.out.write(`${line}\n`)
   let removed = 0
-  for (const made of own.filter(({ session_id: id }) => archived.has(id))) {
-    if (!(await isRemoved(machine, git, made, yes, say))) continue
+  for (const each of paths) {
+    const wanted = all.filter(({ path }) => path === each) // by one session after the other
+    if (!wanted.every(isDone) || !(await isRemoved(machine, git, wanted[0]!, yes, say))) continue
     removed++
     keepMade(
       machine.home,
-      madeOnes(machine.home).filter(({ path }) => path !== made.path),
+      madeOnes(machine.home).filter(({ path }) => path !== each),
     )
   }
-  say(`Removed ${removed} of the ${own.length} worktree(s) that this runner has made for sessions of ${base}.`)
+  say(`Removed ${removed} of the ${paths.length} worktree(s) that this runner has made for sessions of ${base}.`)
 }
 
 const archivedOf = async (hub: HubCalls, ids: string[]): Promise<Set<string>> => {

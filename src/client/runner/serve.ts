@@ -145,9 +145,14 @@ const worktreeFor = async ({ parts, home }: Serving, order: Order & { order: 'wo
   const of = { runner_id: runnerId, session_id: order.session_id }
   try {
     const made = await makeWorktree(git, [...worktrees.values()], order)
-    worktrees.set(made.path, made)
-    const entry = { hub: base, session_id: order.session_id, path: made.path, home: made.home, branch: order.branch }
-    keepMade(home, [...madeOnes(home).filter(({ path }) => path !== made.path), entry])
+    const others = madeOnes(home)
+    // One that a person has given is not ours, and nothing may remove it.
+    if (!worktrees.has(made.path) || others.some(({ path }) => path === made.path)) {
+      worktrees.delete(made.path) // it is the newest now
+      worktrees.set(made.path, made)
+      const entry = { hub: base, session_id: order.session_id, path: made.path, home: made.home, branch: order.branch }
+      keepMade(home, [...others.filter(({ path, session_id: id }) => path !== made.path || id !== order.session_id), entry])
+    }
     const { branch, head } = await stateOf(git, made.path)
     say(`worktree  ${made.path}  ${branch}`)
     await hub.ask('worktree', () => ({ ...of, path: made.path, branch, head }), { signal })

@@ -3,10 +3,10 @@ import { existsSync, lstatSync, mkdirSync, realpathSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, sep } from 'node:path'
 import { parleyFolder, readOwn, writeOwn } from '../folder.ts'
 import { Stop } from '../machine.ts'
-import { checkBranch, GitFailed, hasBranch, headOf, repositoryAt, stateOf, type Git, type Repository } from './git.ts'
+import { checkBranch, GitFailed, hasBranch, headOf, repositoryAt, stateOf, worktreeAtBranch, type Git, type Repository } from './git.ts'
 import type { WireWorktree } from './hub-calls.ts'
 
-/** A worktree of our own making, as it is remembered. */
+/** A worktree of our own making, as it is remembered: once for each session that wanted it. */
 export interface Made {
   hub: string
   session_id: string
@@ -37,12 +37,13 @@ export const worktreesAt = async (git: Git, folders: string[]): Promise<Reposito
   return [...new Map(found.map((each) => [each.path, each])).values()]
 }
 
-/** Those that the runner has made for sessions of this hub, in one of these repositories, and that are still there. */
+/** Those that the runner has made for sessions of this hub, in one of these repositories, and that are still there; the newest last. */
 export const madeIn = async (git: Git, home: string, hub: string, repositories: Repository[]): Promise<Repository[]> => {
   const homes = new Set(repositories.map((each) => each.home))
-  const there = madeOnes(home).filter((made) => made.hub === hub && homes.has(made.home) && existsSync(made.path))
-  const found = await Promise.all(there.map(({ path }) => repositoryAt(git, path).catch(() => undefined)))
-  return found.filter((each) => each !== undefined && there.some(({ path }) => path === each.path)) as Repository[]
+  const made = madeOnes(home).filter((each) => each.hub === hub && homes.has(each.home) && existsSync(each.path))
+  const paths = [...new Set(made.map(({ path }) => path).toReversed())].toReversed()
+  const found = await Promise.all(paths.map((path) => repositoryAt(git, path).catch(() => undefined)))
+  return found.filter((each) => each !== undefined && paths.includes(each.path)) as Repository[]
 }
 
 const MOST_NAMED = 200 // the hub takes no more (control/runner/register.ts)
@@ -83,7 +84,8 @@ export interface WorktreeOrder {
   branch: string
 }
 
-/** Makes the worktree that a session wants, or finds the one that it has already. Throws GitFailed, with a sentence. */
+/** Makes the worktree that a session wants, or finds the one that it has already, or one of the runner's at which its branch is checked out:
+ *  git has a branch in one worktree at a time. Throws GitFailed, with a sentence. */
 export const makeWorktree = async (git: Git, repositories: Repository[], order: WorktreeOrder): Promise<Repository> => {
   const repository = repositories.find(({ name }) => name === order.repo_full_name)
   if (!repository)
@@ -92,10 +94,18 @@ export const makeWorktree = async (git: Git, repositories: Repository[], order: 
   await checkBranch(git, home, order.branch)
   const path = pathFor(home, order)
   if (existsSync(path)) return existing(git, path, home, order.branch)
+  const taken = await worktreeAtBranch(git, home, order.branch)
+  if (taken !== undefined) return repositories.find((each) => each.path === taken) ?? notOffered(order.branch, taken)
   if ((await headOf(git, home)) === undefined) throw new GitFailed(`${home} has no commit yet, so that no branch can begin there.`)
   const isThere = await hasBranch(git, home, order.branch)
   await git(home, 'worktree', 'add', ...(isThere ? [] : ['-b', order.branch]), '--', path, isThere ? order.branch : 'HEAD')
   return { path, home, name: repository.name }
+}
+
+const notOffered = (branch: string, path: string): never => {
+  throw new GitFailed(
+    `The branch ${branch} is checked out in ${path}, which this runner does not offer. Name another branch, or start the runner with --worktree ${path} too.`,
+  )
 }
 
 const pathFor = (home: string, { session_id, branch }: WorktreeOrder): string => {
