@@ -3,6 +3,7 @@
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import type { Database } from '../../db/database.ts'
+import { unauthorized } from '../core/errors.ts'
 import { createBatchLoader } from '../core/runtime/batch-loader.ts'
 import type { Metrics } from '../core/runtime/metrics.ts'
 import type { Config } from '../config.ts'
@@ -46,8 +47,10 @@ export class Wakes {
     readonly perHour: () => number,
   ) {}
 
-  /** What a team has not been told, and whether it may wake it. */
-  ask = createBatchLoader((questions: PeekQuestion[]) => this.#answers(questions))
+  /** What a team has not been told, and whether it may wake it. Refuses a team whose session was purged. */
+  ask = (question: PeekQuestion): Promise<PeekAnswer> => this.#load(question).then((answer) => answer ?? unauthorized())
+
+  #load = createBatchLoader((questions: PeekQuestion[]) => this.#answers(questions))
 
   /** Whether this session's wakes were found to be used up within the last second. */
   wereUsedUp = (session: string): boolean => this.#usedUp.has(session)
@@ -58,11 +61,14 @@ export class Wakes {
   /** Counts teams that a message would have woken, had there been a wake left. */
   refused = (teams: number): void => this.metrics.wakes.inc({ outcome: 'refused' }, teams)
 
-  async #answers(questions: PeekQuestion[]): Promise<PeekAnswer[]> {
+  async #answers(questions: PeekQuestion[]): Promise<(PeekAnswer | undefined)[]> {
     const perHour = this.perHour()
     const peeked = await peekedBy(this.database, questions)
-    const answers = questions.map((question, i): PeekAnswer => ({ ...peeked[i]!, wake: wouldWake(question, peeked[i]!, perHour) }))
-    const claiming = answers.map((answer, i) => ({ question: questions[i]!, answer })).filter(isClaim)
+    const answers = questions.map((question, i): PeekAnswer | undefined => {
+      const there = peeked[i]
+      return there && { ...there, wake: wouldWake(question, there, perHour) }
+    })
+    const claiming = answers.flatMap((answer, i) => (answer ? [{ question: questions[i]!, answer }] : [])).filter(isClaim)
     const bySession = Map.groupBy(claiming, ({ question }) => question.sessionId)
     await Promise.all([...bySession].map(([session, asked]) => this.#claim(session, asked, perHour)))
     return answers

@@ -56,13 +56,15 @@ interface PeekRow {
   taken: number | null
 }
 
-/** Counts for each key, up to 1,000 of each, what others said and did after its cursors, all as of one moment. */
-export const peekedBy = async ({ query }: Queries, keys: PeekKey[]): Promise<Peeked[]> => {
+/** Counts for each key, up to 1,000 of each, what others said and did after its cursors, all as of one moment; undefined for a team that is
+ *  gone with its session. */
+export const peekedBy = async ({ query }: Queries, keys: PeekKey[]): Promise<(Peeked | undefined)[]> => {
   const rows = keys.map(({ sessionId, teamId, after, addressedAfter }, ord) => {
     return { ord, session_id: sessionId, team_id: teamId, after, addressed_after: addressedAfter }
   })
-  const found = await query<PeekRow>(PEEKS, [JSON.stringify(rows)])
-  return found.toSorted((a, b) => a.ord - b.ord).map(peekedOf)
+  const peeked: (Peeked | undefined)[] = keys.map(() => undefined)
+  for (const row of await query<PeekRow>(PEEKS, [JSON.stringify(rows)])) peeked[row.ord] = peekedOf(row)
+  return peeked
 }
 
 const peekedOf = (row: PeekRow): Peeked => ({

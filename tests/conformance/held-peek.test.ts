@@ -1,5 +1,7 @@
 // peek with a timeout: it is held until a message may wake the team, consumes nothing and moves no cursor.
 import { describe, expect } from 'bun:test'
+import { purgeArguments } from '../../src/cli/purge.ts'
+import { purge } from '../../src/process/purge.ts'
 import { test } from '../support/foreign.ts'
 import { figureIn } from '../support/metrics.ts'
 import { cookieOf, done, leaveTrace, refused, room, say, seat, soon, throughEveryDoor, viaRest, type Seat } from '../support/parley.ts'
@@ -154,6 +156,22 @@ throughEveryDoor((call, parley) => {
       expect((await Promise.all(watching)).map(({ wake }) => wake)).toEqual(Array(32).fill(true))
       await held(0)
       expect(allowedIn(await parley().services.metrics.text()) - allowedIn(before)).toBe(1)
+    })
+
+    test('ends when its session is purged, and is the end of no other that is asked with it', async () => {
+      const [gone, stays] = [await three(), await three()]
+      const watching = watch(gone.bea, { timeout: 0.5 })
+      await held(1)
+      const { services } = parley()
+      expect(await purge(services, purgeArguments([gone.id, '--yes']))).toMatchObject({ purged: 1 })
+      await refused(watching, 'unauthorized')
+      const ask = ({ id, bea }: typeof gone) =>
+        services.wakes.ask({ sessionId: id, teamId: bea.handle, after: 1, addressedAfter: 1, addressedOnly: false, claims: true })
+      const together = await Promise.allSettled([ask(gone), ask(stays)])
+      expect(together).toMatchObject([
+        { status: 'rejected', reason: { code: 'unauthorized' } },
+        { status: 'fulfilled', value: { unread: 1, wake: true } },
+      ])
     })
 
     test('a team that has left holds no peek', async () => {
