@@ -43,7 +43,7 @@ const cell = (value: unknown) => (value === null ? '\\N' : String(value).replace
 class Copier {
   #rows: Record<Table, string[]> = { sessions: [], session_index: [], events: [], event_search: [] }
   #terms = new Map<string, TermCount>()
-  #added: Omit<Added, 'terms'> = { events: 0, length: 0, sessions: [] }
+  #added: Omit<Added, 'terms'> = { events: 0, repeats: 0, length: 0, sessions: [] }
   #began = new Date().toISOString()
 
   constructor(readonly sql: postgres.Sql) {}
@@ -96,8 +96,9 @@ class Copier {
     this.#rows[table].push(`${values.map(cell).join('\t')}\n`)
   }
 
-  #count({ events, length, sessions, terms }: Awaited<ReturnType<typeof indexRows>>) {
+  #count({ events, moves, length, sessions, terms }: Awaited<ReturnType<typeof indexRows>>) {
     this.#added.events += events.length
+    this.#added.repeats += moves.length
     this.#added.length += length
     this.#added.sessions.push(...sessions)
     for (const { term, events: having, levels } of terms) {

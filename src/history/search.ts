@@ -180,7 +180,7 @@ export const warningsOf = (context: Context, { corrected, corpus }: Pick<ParsedQ
     ([term, words]) => `No event has ${JSON.stringify(term)}; searched for ${words.map((word) => JSON.stringify(word)).join(', ')}.`,
   ),
   ...(corpus.rebuilding
-    ? [`The index is being rebuilt: ${corpus.events} of ${corpus.rebuilding} events can be found so far.`]
+    ? [`The index is being rebuilt: ${corpus.events} of ${Math.max(corpus.rebuilding, corpus.events)} events can be found so far.`]
     : lagWarning(context)),
 ]
 

@@ -18,6 +18,7 @@ const FIRST: Place = { active_hour: 'infinity', id: 'ffffffff-ffff-ffff-ffff-fff
 interface Round {
   began: string // by the database's clock
   since: string
+  rebuilding: boolean // the index was being rebuilt when it began
   after: Place | undefined // where the last page ended; undefined: that was the last one
   others: string[] | undefined // sessions that these pages may miss; undefined: not read yet
   failed: string[][] // pages that are to be compared again
@@ -28,6 +29,7 @@ export class Comparison {
   #due: 'all' | 'recent' | undefined = 'all'
   #round: Round | undefined
   #since = EVER // when the last round began that came to its end
+  #foundRebuilding = false
 
   constructor(
     readonly database: Database,
@@ -43,6 +45,13 @@ export class Comparison {
   /** Requests a comparison of recent sessions: something may have been written without a notification since the last one. */
   compareRecent() {
     this.#due ??= 'recent'
+  }
+
+  /** Whether, since it was asked last, all has been found that an index which is being rebuilt lacks. */
+  takeFoundRebuilding(): boolean {
+    const found = this.#foundRebuilding
+    this.#foundRebuilding = false
+    return found
   }
 
   /** Whether a comparison is still to be done, or to be ended. */
@@ -61,14 +70,17 @@ export class Comparison {
     }
   }
 
-  // `least`: the database's clock may have been set back, and what is written now has earlier times.
+  // `least`: the database's clock may have been set back, and what is written now has earlier times. Whoever rebuilds the index may have been
+  // ended: all of it is compared then.
   async #begin(due: 'all' | 'recent'): Promise<Round> {
-    const since = due === 'all' ? EVER : this.#since
-    const [row] = await this.database.query<{ began: string; since: string }>(
-      `select now()::text as began, (least($1::timestamptz, now()) - interval '${COMMITTED_WITHIN}')::text as since`,
-      [since],
+    const [row] = await this.database.query<{ began: string; recently: string; rebuilding: boolean }>(
+      `select now()::text as began, (least($1::timestamptz, now()) - interval '${COMMITTED_WITHIN}')::text as recently,
+         (select rebuilding from search_corpus where id = 1) is not null as rebuilding`,
+      [this.#since],
     )
-    return { ...row!, after: FIRST, others: since === EVER ? [] : undefined, failed: [] }
+    const { began, recently, rebuilding } = row!
+    const since = due === 'all' || rebuilding ? EVER : recently
+    return { began, since, rebuilding, after: FIRST, others: since === EVER ? [] : undefined, failed: [] }
   }
 
   async #goThrough(round: Round, goOn: () => boolean): Promise<void> {
@@ -85,7 +97,10 @@ export class Comparison {
     // A round that failed somewhere is not done. If another one is due meanwhile, that begins as far back as this one.
     while (round.failed.length > 0 && this.#due === undefined && goOn()) await compare(round.failed.shift()!)
     if (!goOn()) return
-    if (round.failed.length === 0) this.#since = round.began
+    if (round.failed.length === 0) {
+      this.#since = round.began
+      this.#foundRebuilding ||= round.rebuilding
+    }
     this.#round = undefined
   }
 

@@ -141,13 +141,13 @@ const write = async (
        where e.session_id = r.session_id and e.turn = r.turn and e.sequence = r.repeats`,
       [JSON.stringify(moves)],
     )
-  await writeAdded(tx, { ...counts, events: events.length }, termsAtOnce, giveWay)
+  await writeAdded(tx, { ...counts, events: events.length, repeats: moves.length }, termsAtOnce, giveWay)
 }
 
 /** Adds to the counts of terms, sessions and the whole corpus what events have added that are written. `termsAtOnce`: in one statement. */
 export const writeAdded = async (
   tx: Queries,
-  { terms, sessions, events, length }: Added,
+  { terms, sessions, events, repeats, length }: Added,
   termsAtOnce: number,
   giveWay: () => Promise<void> = pause,
 ) => {
@@ -170,8 +170,7 @@ export const writeAdded = async (
     [JSON.stringify(sessions)],
   )
   await tx.query(
-    `update search_corpus set events = events + $1, length = length + $2,
-       rebuilding = case when events + $1 < rebuilding then rebuilding end`,
-    [events, length],
+    'update search_corpus set events = events + $1, length = length + $2, rebuilding = rebuilding - $3', // that stays null
+    [events, length, repeats],
   )
 }

@@ -64,6 +64,8 @@ interface EventRow {
 /** What events have added to the counts of the index. */
 export interface Added {
   events: number
+  /** Answers that took the place of an event which is counted already. */
+  repeats: number
   length: number
   terms: TermCount[]
   sessions: SessionRow[]

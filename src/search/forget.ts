@@ -13,7 +13,9 @@ with gone as materialized (
   select substr(lexeme, 2) as term, array[${LEVELS.map((_, level) => `(count(*) filter (where left(lexeme, 1) = '${level}'))::int`).join(', ')}] as levels
   from gone, unnest(hot) group by substr(lexeme, 2)
 ), corpus as (
-  update search_corpus set events = events - (select count(*) from gone), length = length - (select coalesce(sum(length), 0) from gone)
+  update search_corpus set events = events - (select count(*) from gone), length = length - (select coalesce(sum(length), 0) from gone),
+    rebuilding = rebuilding - (select count(*) from gone) - coalesce((select s.last_sequence - i.indexed_sequence
+      from sessions s join session_index i on i.session_id = s.id where s.id = $1), 0)
 )
 update search_terms t set events = t.events - c.events, levels = case when w.levels is null then t.levels
   else array[${LEVELS.map((_, i) => `t.levels[${i + 1}] - w.levels[${i + 1}]`).join(', ')}] end

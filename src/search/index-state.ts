@@ -54,4 +54,7 @@ export const emptyIndex = (database: Database): Promise<number> =>
     return row!.events
   }, EMPTYING_MAY_TAKE_MS)
 
+/** The index has all events again. */
+export const noteRebuilt = ({ query }: Queries) => query('update search_corpus set rebuilding = null where rebuilding is not null')
+
 const EMPTYING_MAY_TAKE_MS = 120_000

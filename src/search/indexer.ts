@@ -6,7 +6,7 @@ import { isAway } from '../../db/errors.ts'
 import { Comparison } from './comparison.ts'
 import { IndexLag } from './index-lag.ts'
 import { indexBatch, type SessionProgress } from './event-index.ts'
-import { emptyIndex, sessionsBehind, stillBehind } from './index-state.ts'
+import { emptyIndex, noteRebuilt, sessionsBehind, stillBehind } from './index-state.ts'
 import { Pace } from './pace.ts'
 import { SessionIndexer } from './session-index.ts'
 
@@ -96,6 +96,7 @@ export class Indexer {
         )
         if (this.#moved.size > 0) await pause(BUSY_MS)
       }
+      if (done < all) onProgress(all, all) // other instances have indexed the rest
     })
   }
 
@@ -119,6 +120,7 @@ export class Indexer {
       await this.#sessions.run(goOn)
     } while (this.#comparison.isDue && failure === undefined && goOn())
     if (failure !== undefined) throw failure
+    if (this.#moved.size === 0 && this.#comparison.takeFoundRebuilding()) await noteRebuilt(this.database)
   }
 
   async #compare(ids: string[]): Promise<void> {
