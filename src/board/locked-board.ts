@@ -3,7 +3,7 @@ import { refuse } from '../core/errors.ts'
 import { idWithin, isUuid } from '../core/ids.ts'
 import { redacted } from '../core/text/text.ts'
 import type { Context } from '../operations/context.ts'
-import { tellReleased } from '../rooms/work/released-work.ts'
+import { appendReleased } from '../rooms/work/released-work.ts'
 import { type Board } from '../stores/records/board.ts'
 import type { BoardRow } from '../stores/records/items.ts'
 import { releaseLapsed } from '../stores/records/leases.ts'
@@ -19,7 +19,7 @@ export const lockedBoard = async (context: Context, session: Session): Promise<B
 /** Opens what is claimed and whose lease is over, and tells the session. */
 export const endLapsed = async (context: Context, session: Session): Promise<void> => {
   const released = await releaseLapsed(context.queries, session.id, context.services.config.CLAIM_LEASE)
-  await tellReleased(context, session, released, { reason: 'lease_expired', by: null })
+  await appendReleased(context, session, released, { reason: 'lease_expired', by: null })
 }
 
 /** The item of this id on the board, or 404. */

@@ -15,7 +15,7 @@ import { itemRows } from './item-answer.ts'
 import { refuseOverlaps } from './overlaps.ts'
 import { ownersOf } from './owners.ts'
 import { item, MOST_ITEMS, owner, planned } from './schemas.ts'
-import { idAndTitle, noteWork, tellPlanned } from './tell.ts'
+import { idAndTitle, noteWork, appendPlanned } from './append-events.ts'
 import { boardNow } from '../rooms/work/open-work.ts'
 
 const newItem = z.strictObject({ ...planned, owner: owner.optional() })
@@ -59,7 +59,7 @@ export const planWork = op({
     if (claim) refuseUnclaimable(context, board, added)
     const holder = claim ? teamOf(context) : undefined
     await insertItems(context.queries, session.id, added, { by: named(context), teamId: handleOf(context), holder, overlapAllowed: false })
-    await tellPlanned(
+    await appendPlanned(
       context,
       session.id,
       added,

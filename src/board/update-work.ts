@@ -12,7 +12,7 @@ import { changesOf, refuseWiderClaim } from './edits.ts'
 import { wholeItems } from './item-answer.ts'
 import { moveOf, standingOf, valuesOf } from './moves.ts'
 import { item, planned } from './schemas.ts'
-import { tellUpdated } from './tell-updated.ts'
+import { appendUpdated } from './append-updated.ts'
 import { boardNow } from '../rooms/work/open-work.ts'
 
 /** 409 for `done` by a team that does not hold the item (`details.claimed_by`: who does). 403 for moving what another team holds, and for
@@ -56,7 +56,7 @@ export const updateWork = op({
     if (Object.keys(values).length > 0) await setItem(context.queries, row.id, values)
     if (standing.holds && move === undefined) await renewClaim(context.queries, row.id)
     const after = await boardNow(context.services, context.queries, session.id)
-    await tellUpdated(context, session, { row, move, changes, edits, before, after })
+    await appendUpdated(context, session, { row, move, changes, edits, before, after })
     const [answer] = await wholeItems(context, after, [row.id])
     return { item: answer! }
   },

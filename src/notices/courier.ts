@@ -22,7 +22,7 @@ import {
 import { createOutages } from './outages.ts'
 import { pushTo, type PushIdentity, type PushSender } from './push.ts'
 import { noteError, removeEnded, removeSubscription } from './subscriptions.ts'
-import { tellPeople, type Fact } from './tell.ts'
+import { notifyPeople, type Fact } from './notify-people.ts'
 
 const EVERY_MS = 5_000
 const FORGET_EVERY_MS = 60 * 60_000
@@ -65,7 +65,7 @@ export const createCourier = (parts: Parts) => {
     underWay.add(made)
   }
   const tell = async () => {
-    await tellPeople(database, await needs())
+    await notifyPeople(database, await needs())
     if (!(await isSomethingWaiting(database))) return
     const notifyUrl = config.NOTIFY_URL !== undefined
     await addressNotices(database, keys(), notifyUrl)

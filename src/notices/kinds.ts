@@ -1,4 +1,5 @@
-// What people are told of a session, as data: a wing that has something else to tell adds a record here and calls tellPeople (tell.ts).
+// What people are told of a session, as data: a wing that has something else to tell adds a record here and calls
+// notifyPeople (notify-people.ts).
 
 export interface NoticeKind {
   /** The sentence that people read. It can stand alone: a browser shows it without the session's title unless that was asked for. */

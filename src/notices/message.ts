@@ -12,7 +12,7 @@ export interface Message {
   text: string
 }
 
-interface Told {
+interface DueNotice {
   kind: NoticeKindName
   session_id: string
   title: string
@@ -24,7 +24,7 @@ const pathOf = (kind: NoticeKindName, sessionId: string): string => {
 }
 
 /** What is posted to NOTIFY_URL. `base`: under which people reach this server. */
-export const messageFor = ({ kind, session_id, title }: Told, base: string): Message => {
+export const messageFor = ({ kind, session_id, title }: DueNotice, base: string): Message => {
   const url = `${base}${pathOf(kind, session_id)}`
   return { kind, session_id, title, url, text: `${harmless(title)}: ${KINDS[kind].sentence} ${url}` }
 }
@@ -39,7 +39,7 @@ const TEST_SENTENCE = 'A test: this is how Parley tells you that you are needed.
 /** What a browser is sent. It shows the title if its person wants that, and opens a page of the server it subscribed at. */
 export type PushMessage = Omit<Message, 'title'> & { title?: string }
 
-export const pushMessageFor = ({ kind, session_id, title }: Told, titles: boolean): PushMessage => ({
+export const pushMessageFor = ({ kind, session_id, title }: DueNotice, titles: boolean): PushMessage => ({
   kind,
   session_id,
   ...(titles && { title: escapeInvisible(title) }),

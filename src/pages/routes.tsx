@@ -31,7 +31,7 @@ import { endShare, makeInvitation, makeShare, revokeInvitation, sharePage } from
 import { keysPage, submitKey, submitRevoke, submitSignInEnd } from './site/keys.tsx'
 import { checkLink, saveLink, saveLoopGuard, saveTheme, saveWakes, settingsPage } from './site/settings.tsx'
 import { statusPage } from './site/status.tsx'
-import { sendTestNotice, tellNoMore, tellThisBrowser } from './site/notices.tsx'
+import { sendTestNotice, removeBrowser, addThisBrowser } from './site/notices.tsx'
 import { eventFile, tracePage } from './trace/trace.tsx'
 import { methodNotAllowed } from '../doors/rest/routes.ts'
 import { openShared } from '../doors/http/share-link.ts'
@@ -105,8 +105,8 @@ const WRITE: Routes = {
   '/settings/check': checkLink,
   '/settings/loop-guard': saveLoopGuard,
   '/settings/wakes': saveWakes,
-  '/settings/push': tellThisBrowser,
-  '/settings/push/remove': tellNoMore,
+  '/settings/push': addThisBrowser,
+  '/settings/push/remove': removeBrowser,
   '/settings/notices/test': sendTestNotice,
   '/theme': saveTheme,
 }

@@ -7,7 +7,7 @@ import type { Context } from '../operations/context.ts'
 import { perform } from '../operations/perform.ts'
 import type { Services } from '../process/services.ts'
 import { sessionsWithOverdue, writeExpired } from '../stores/records/proposals.ts'
-import { tellExpired } from './proposals/tell.ts'
+import { appendExpired } from './proposals/append-events.ts'
 import { pageOp } from './schemas.ts'
 
 const EVERY_MS = 4_000 // the event is there within 5 s
@@ -16,7 +16,7 @@ const SESSIONS_AT_ONCE = 100
 /** Writes down what is overdue in a session that the caller has locked. */
 export const expireOverdue = async (context: Context, sessionId: string): Promise<number> => {
   const expired = await writeExpired(context.queries, sessionId)
-  for (const proposal of expired) await tellExpired(context, proposal)
+  for (const proposal of expired) await appendExpired(context, proposal)
   return expired.length
 }
 

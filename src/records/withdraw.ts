@@ -11,7 +11,7 @@ import { decisionById, withdrawDecision } from '../stores/records/decisions.ts'
 import type { Proposal } from '../stores/records/proposals.ts'
 import { takesWrites, type Session } from '../stores/sessions.ts'
 import { CALLERS, named } from './callers.ts'
-import { tellOutcome } from './proposals/tell.ts'
+import { appendOutcome } from './proposals/append-events.ts'
 import { mayRead, noSuchRecord, roleIn } from './reach.ts'
 import { op, proposalType, recordId, text, time } from './schemas.ts'
 import { recordSubject, type LockedProposal } from './subjects.ts'
@@ -44,7 +44,7 @@ export const withdrawRecord = op({
         : await dropActionItem(context.queries, record_id, reason)
     if (!done) return refuseWithdrawn(context, record_id, status)
     if (proposal.type === 'decision') await strikeInDoc(context, session, proposal, by.name, reason)
-    const { at } = await tellOutcome(context, 'record_withdrawn', proposal, { by: by.name, record_id, reason })
+    const { at } = await appendOutcome(context, 'record_withdrawn', proposal, { by: by.name, record_id, reason })
     return { record_id, type: proposal.type, status, at }
   },
 })

@@ -1,6 +1,6 @@
 // Tells people of sessions that go on without their convener: nobody owes the conclusion any more, and no team need notice.
 import type { Job } from '../core/runtime/job.ts'
-import { tellPeople, type Fact } from '../notices/tell.ts'
+import { notifyPeople, type Fact } from '../notices/notify-people.ts'
 import type { Services } from '../process/services.ts'
 import { goneConveners } from '../stores/members.ts'
 import { goneBefore } from './convener.ts'
@@ -23,6 +23,6 @@ export const convenerWatch = (services: Services): Job => ({
       sessionId,
       about: `${teamId}/${lastThere}`,
     }))
-    await tellPeople(database, facts)
+    await notifyPeople(database, facts)
   },
 })

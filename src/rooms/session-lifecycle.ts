@@ -9,9 +9,9 @@ import { readDocument } from '../stores/documents.ts'
 import { setClosed, setMetadata, type Session } from '../stores/sessions.ts'
 import { withConclusion } from './document/conclusion.ts'
 import { writeDoc } from './document/doc-write.ts'
-import { tellParent } from './tell-parent.ts'
+import { appendToParent } from './append-to-parent.ts'
 import { authorOf, convenerOnly, isConvener } from './who-may.ts'
-import { tellPeople } from '../notices/tell.ts'
+import { notifyPeople } from '../notices/notify-people.ts'
 import { existingSession, refuseArchived, refuseUnknownSession, writableSession } from './preconditions.ts'
 import { description, DOC_BODY_BYTES, op, reason, section, sessionId, time, title, version } from './schemas.ts'
 
@@ -164,8 +164,8 @@ export const concludeSession = op({
     const event = { event: 'session_concluded', by: authorOf(context).name, doc_version: doc.version }
     const { id } = await context.append(session_id, event, { evenClosed: true })
     if (context.session!.status === 'active') {
-      await tellPeople(context.queries, [{ kind: 'session_concluded', sessionId: session_id, about: id }])
-      await tellParent(context, context.session!, { task_id: null, status: 'concluded', message_id: id, text: summary_section })
+      await notifyPeople(context.queries, [{ kind: 'session_concluded', sessionId: session_id, about: id }])
+      await appendToParent(context, context.session!, { task_id: null, status: 'concluded', message_id: id, text: summary_section })
     }
     const { closedAt } = await existingSession(context.queries, session_id)
     return { session_id, status: 'closed' as const, closed_at: closedAt!, doc_version: doc.version }

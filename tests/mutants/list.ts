@@ -658,7 +658,7 @@ const NOTICES: Mutant[] = [
     name: 'notices: signing out goes on being told',
     breaks: 'a browser that signs out is told no more',
     file: 'src/pages/site/sign-in.tsx',
-    from: `await endTold(c, services)`,
+    from: `await endSubscription(c, services)`,
     to: ``,
     tests: tests('notices/push'),
   },

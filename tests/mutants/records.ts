@@ -9,7 +9,7 @@ const PROPOSE = 'src/records/proposals/propose.ts'
 const RESOLVE = 'src/records/proposals/resolve.ts'
 const EDITS = 'src/records/proposals/edits.ts'
 const RECORD = 'src/records/proposals/record.ts'
-const TELL = 'src/records/proposals/tell.ts'
+const EVENTS = 'src/records/proposals/append-events.ts'
 const LOCKED = 'src/records/proposals/locked.ts'
 const SOURCE = 'src/records/proposals/source.ts'
 const SECTION = 'src/rooms/document/decisions.ts'
@@ -42,7 +42,7 @@ export const RECORDS: Mutant[] = [
   {
     name: 'records: an outcome is addressed to nobody',
     breaks: 'it reaches a wait for what is addressed',
-    file: TELL,
+    file: EVENTS,
     from: `{ evenClosed: true, ...(proposal.teamId !== null && { to: [proposal.teamId] }) }`,
     to: `{ evenClosed: true }`,
     tests: records('deciding'),
@@ -50,7 +50,7 @@ export const RECORDS: Mutant[] = [
   {
     name: 'records: outcomes need an open session',
     breaks: 'they are written in a closed one too',
-    file: TELL,
+    file: EVENTS,
     from: `{ evenClosed: true, ...(`,
     to: `{ ...(`,
     tests: records('deciding'),

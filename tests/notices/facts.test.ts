@@ -1,7 +1,7 @@
 // What people are told, and that each fact is told once: over restarts, several instances, and a session whose state flaps.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { addressNotices, takeDeliveries } from '../../src/notices/outbox.ts'
-import { tellPeople } from '../../src/notices/tell.ts'
+import { notifyPeople } from '../../src/notices/notify-people.ts'
 import { jobsOf } from '../../src/operations/toolset.ts'
 import { rooms } from '../../src/rooms/toolset.ts'
 import { startNotifyReceiver } from '../support/notify-receiver.ts'
@@ -159,7 +159,7 @@ onOneEngine((parley) => {
       await told(id, 'loop_suspected')
       await done(alex('conclude_session', { summary_section: 'Done.' }))
       const fact = { kind: 'question' as const, sessionId: id, about: 'one event' }
-      await Promise.all(served.map(({ database }) => tellPeople(database, [fact])))
+      await Promise.all(served.map(({ database }) => notifyPeople(database, [fact])))
       await soon('all is told', () => kinds(id).length === 3)
       await aWhile()
       expect(kinds(id).toSorted()).toEqual(['loop_suspected', 'question', 'session_concluded'])
@@ -204,7 +204,7 @@ onOneEngine((parley) => {
       const { id } = await room(viaRest(served))
       const old = `insert into notices (id, session_id, kind, about, at, addressed) select gen_random_uuid(), $1, 'question', n, now() - interval '5 minutes', true from generate_series(1, 20) n`
       await served.database.query(old, [id])
-      await tellPeople(served.database, [{ kind: 'question', sessionId: id, about: 'one too many' }])
+      await notifyPeople(served.database, [{ kind: 'question', sessionId: id, about: 'one too many' }])
       await aWhile()
       expect(kinds(id)).toEqual([])
     })

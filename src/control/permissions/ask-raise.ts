@@ -3,7 +3,7 @@ import { anyone } from '../../operations/callers.ts'
 import { insertRequest, openRaise } from '../../stores/control/permission-requests.ts'
 import { runningTask } from '../../stores/control/tasks.ts'
 import { pageOp, permissionMode, sessionId } from '../schemas.ts'
-import { tellAsked } from './tell.ts'
+import { appendAsked } from './append-events.ts'
 
 const NO_TASK = '00000000-0000-0000-0000-000000000000'
 
@@ -34,7 +34,7 @@ export const askRaise = pageOp({
       raise,
     }
     await insertRequest(queries, row)
-    await tellAsked(context, row)
+    await appendAsked(context, row)
     return { request_id }
   },
 })

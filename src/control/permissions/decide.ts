@@ -5,7 +5,7 @@ import { agentOf, setAgent } from '../../stores/control/agents.ts'
 import { decideRequest, requestById, type PermissionRequest } from '../../stores/control/permission-requests.ts'
 import { pageOp, sessionId } from '../schemas.ts'
 import { levelOf } from '../../core/permission-modes.ts'
-import { tellDecided } from './tell.ts'
+import { appendDecided } from './append-events.ts'
 
 /** `by` of a request that no person decided in time. */
 export const NOBODY = 'nobody'
@@ -29,7 +29,7 @@ export const decideOnce = async (context: Context, request: PermissionRequest, {
     if (agent && levelOf(request.raise.to) > levelOf(agent.permissionLimit))
       await setAgent(queries, request.sessionId, { permissionLimit: request.raise.to })
   }
-  await tellDecided(context, request, by, allow)
+  await appendDecided(context, request, by, allow)
   return true
 }
 

@@ -7,7 +7,7 @@ import { refuse } from '../../core/errors.ts'
 import { storable } from '../../transcripts/storable.ts'
 import { insertRequest, requestById, type PermissionRequest } from '../../stores/control/permission-requests.ts'
 import { decide, NO_ANSWER, NOBODY } from '../permissions/decide.ts'
-import { tellAsked } from '../permissions/tell.ts'
+import { appendAsked } from '../permissions/append-events.ts'
 import { op, runnerRoute, taskId } from '../schemas.ts'
 import type { LockedTask } from '../tasks/task-subject.ts'
 import { taskSubject } from '../tasks/task-subject.ts'
@@ -56,7 +56,7 @@ export const ask = op({
       raise: null,
     }
     await insertRequest(context.queries, row)
-    await tellAsked(context, row)
+    await appendAsked(context, row)
     return { waiting: true as const }
   },
   async afterwards(context, answer, { task_id, request_id, timeout }) {

@@ -6,7 +6,7 @@ import { perform } from '../../operations/perform.ts'
 import type { Services } from '../../process/services.ts'
 import { answeredPrompts, isFinal, setTask, taskOfPrompt } from '../../stores/control/tasks.ts'
 import { eventRow } from '../../stores/control/messages.ts'
-import { tellParent } from '../../rooms/tell-parent.ts'
+import { appendToParent } from '../../rooms/append-to-parent.ts'
 import { pageOp, taskId } from '../schemas.ts'
 import { taskTopic } from '../topics.ts'
 import { taskSubject, type LockedTask } from './task-subject.ts'
@@ -31,7 +31,7 @@ const answerTask = pageOp({
     const ended = { status: 'completed', endedAt: message.at, answerMessageId: message_id, answer, endSequence: message.sequence }
     await setTask(context.queries, task.id, ended)
     context.moved(taskTopic(task.id), Date.now())
-    await tellParent(context, session, { task_id: task.id, status: 'completed', message_id, text: answer })
+    await appendToParent(context, session, { task_id: task.id, status: 'completed', message_id, text: answer })
     return { answered: true }
   },
 })

@@ -5,7 +5,7 @@ import { revokeKeys } from '../../stores/keys.ts'
 import { agentOf, setAgent, setAgentState, type Agent } from '../../stores/control/agents.ts'
 import { isFinal, openTasks, setTask, type FinalStatus, type Task } from '../../stores/control/tasks.ts'
 import { findMembers } from '../../stores/members.ts'
-import { tellParent } from '../../rooms/tell-parent.ts'
+import { appendToParent } from '../../rooms/append-to-parent.ts'
 import type { Session } from '../../stores/sessions.ts'
 import { setGitState } from '../../stores/control/worktrees.ts'
 import { runnerTopic, taskTopic } from '../topics.ts'
@@ -47,7 +47,7 @@ export const endTask = async (context: Context, session: Session, task: Task, en
   if (agent) await freeAgent(context, session, agent, task, ending)
   context.moved(taskTopic(task.id), Date.now())
   const now = { ...task, ...ended, conversation, conversationAt, branch, head }
-  await tellParent(context, session, {
+  await appendToParent(context, session, {
     task_id: task.id,
     status,
     message_id: answerMessageId,

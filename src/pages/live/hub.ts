@@ -19,7 +19,7 @@ import { approvalsLink, feedPartials } from './frames.tsx'
 import { CLOSED, frame, PING, PING_MS, type Bytes } from './protocol.ts'
 import { changesSides, LiveState } from './state.ts'
 import type { Subscriber } from './subscriber.ts'
-import { tellWaiting } from './tell-waiting.ts'
+import { pushWaiting } from './push-waiting.ts'
 
 const TRY_AGAIN_MS = 1_000
 // Sending to 2,000 viewers takes 20 to 40 ms: what comes meanwhile and shortly after goes together (bench/pages). One viewer hardly waits.
@@ -146,7 +146,7 @@ export class Hub {
 
   /** Takes over what a sweep has read of the session, and sends what differs. */
   update(row: SessionWithDoc, teams: RosterRow[], agent: AgentRows) {
-    tellWaiting(this.#viewers, this.#id)
+    pushWaiting(this.#viewers, this.#id)
     if (!this.#state.update(row, teams, agent)) return
     if (this.#hasEdits) return void this.#inTurn(() => this.#sendEdits()).catch((error) => this.#warn(error))
     const changes = this.#state.changes()

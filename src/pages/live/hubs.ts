@@ -1,5 +1,5 @@
 // The hubs of the sessions that have open pages, and a sweep each second for what no event announces: status dots, ages, edits of documents.
-import { BOARD_TOPIC } from '../../board/tell.ts'
+import { BOARD_TOPIC } from '../../board/append-events.ts'
 import { describeError } from '../../core/runtime/log.ts'
 import { pause } from '../../core/runtime/pause.ts'
 import { rostersOf } from '../../stores/members.ts'

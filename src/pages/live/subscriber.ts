@@ -5,7 +5,7 @@ export interface Subscriber {
   /** Hands over bytes that all get; ignored by one that still catches up. */
   push(bytes: Bytes): void
   /** Hands over the bytes of the number in this page's header, unless it was told that number last. */
-  tellWaiting(bytesOf: (count: number) => Bytes): void
+  pushWaiting(bytesOf: (count: number) => Bytes): void
   /** Ends the stream of one that has caught up. */
   endLive(last: Bytes): void
   end(): void

@@ -41,7 +41,7 @@ export class Viewer {
   }
 
   /** Called by the hub each second. A page that has caught up has the number with the state. */
-  tellWaiting(bytesOf: (count: number) => Bytes) {
+  pushWaiting(bytesOf: (count: number) => Bytes) {
     const count = this.waitingNow()
     if (!this.#live || count === this.#waiting) return
     this.#waiting = count

@@ -3,7 +3,7 @@ import type { NoticesView } from '../../../components/site/notices-panel.tsx'
 import { ago } from '../../../components/parts/time.ts'
 import { actorOf } from '../../doors/http/cookies.ts'
 import type { Http } from '../../doors/http/http.ts'
-import { toldBrowser } from '../../doors/http/told-browser.ts'
+import { subscriptionCookie } from '../../doors/http/push-subscription-cookie.ts'
 import { publicKeyOf } from '../../notices/push.ts'
 import { subscriptionsOf } from '../../notices/subscriptions.ts'
 import type { Services } from '../../process/services.ts'
@@ -14,7 +14,7 @@ export const noticesView = async (c: Http, services: Services): Promise<NoticesV
   const person = actorOf(c, services)
   if (person === undefined) return undefined
   const subscriptions = await subscriptionsOf(services.database, keysInForce(services))
-  const here = toldBrowser(c)
+  const here = subscriptionCookie(c)
   const now = services.clock.now()
   return {
     notifyUrl: services.config.NOTIFY_URL !== undefined,

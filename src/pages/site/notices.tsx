@@ -6,7 +6,7 @@ import { isUuid } from '../../core/ids.ts'
 import { whyUnreachable } from '../../core/unreachable.ts'
 import { personOf } from '../../doors/http/cookies.ts'
 import type { Http } from '../../doors/http/http.ts'
-import { rememberTold } from '../../doors/http/told-browser.ts'
+import { setSubscriptionCookie } from '../../doors/http/push-subscription-cookie.ts'
 import { pushTestMessage, testMessage } from '../../notices/message.ts'
 import { postToNotifyUrl } from '../../notices/notify-url.ts'
 import { ANSWER_WITHIN_S, type Outcome } from '../../notices/outcomes.ts'
@@ -30,7 +30,7 @@ const target = z.object({
 
 /** POST /settings/push: this browser, by what its PushManager gave it (`endpoint`, `p256dh`, `auth`), is told from now on, with `titles` of
  *  sessions or without. Nobody is let to name an endpoint that this server must not call. */
-export const tellThisBrowser = async (c: Http, site: Site): Promise<Response> => {
+export const addThisBrowser = async (c: Http, site: Site): Promise<Response> => {
   const { services } = site
   assertActor(c, site)
   const form = valuesOf(await formOf(c))
@@ -49,7 +49,7 @@ export const tellThisBrowser = async (c: Http, site: Site): Promise<Response> =>
     browser: browserName(c.req.header('user-agent')),
   })
   if (id === undefined) return refused(`You are told in ${MOST_PER_PERSON} browsers already. Remove one of them first.`)
-  rememberTold(c, services, id)
+  setSubscriptionCookie(c, services, id)
   return seeOther(c, `/settings?done=told#${AT}`)
 }
 
@@ -66,7 +66,7 @@ const whyNotCalled = async (sender: PushSender | undefined, endpoint: string): P
 }
 
 /** POST /settings/push/remove: the browser with this `id` is told no more. */
-export const tellNoMore = async (c: Http, site: Site): Promise<Response> => {
+export const removeBrowser = async (c: Http, site: Site): Promise<Response> => {
   assertActor(c, site)
   const id = (await formOf(c)).get('id') ?? ''
   if (!isUuid(id)) refuse('invalid_request', 'id: name a browser of the list on the settings page.', { field: 'id' })

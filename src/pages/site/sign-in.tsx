@@ -20,7 +20,7 @@ import { signInByLink } from '../../process/sign-ins.ts'
 import { lookAtLink, type LinkState } from '../../stores/people.ts'
 import { Allowance } from '../../doors/http/allowance.ts'
 import { personName, personOf, roleOf, setSignIn, signIn, signOut } from '../../doors/http/cookies.ts'
-import { endTold } from '../../doors/http/told-browser.ts'
+import { endSubscription } from '../../doors/http/push-subscription-cookie.ts'
 import type { Env, Http } from '../../doors/http/http.ts'
 import { addressOf } from '../../doors/http/origin.ts'
 import { frameOf, localPath, page, seeOther, type Site } from '../respond.tsx'
@@ -95,7 +95,7 @@ export const signInRoutes = (site: Site) => {
       return enter(c, { key, name, next, byLink: false }, () => seeOther(c, next))
     })
     .post('/sign-out', async (c) => {
-      await endTold(c, services)
+      await endSubscription(c, services)
       await signOut(c, services)
       return seeOther(c, '/')
     })

@@ -7,7 +7,7 @@ import { expireOverdue } from '../expiry.ts'
 import { op, proposalStatus, recordId, toolRoute } from '../schemas.ts'
 import { proposalSubject } from '../subjects.ts'
 import { lockedFor, refuseBecome } from './locked.ts'
-import { tellOutcome } from './tell.ts'
+import { appendOutcome } from './append-events.ts'
 
 const shared = {
   callers: CALLERS,
@@ -23,7 +23,7 @@ const shared = {
     const by = named(context)
     const cancelled = await resolveProposal(context.queries, proposal, { status: 'cancelled', by })
     if (!cancelled) return refuseBecome(context, proposal.id)
-    await tellOutcome(context, 'proposal_cancelled', cancelled, { by: by.name })
+    await appendOutcome(context, 'proposal_cancelled', cancelled, { by: by.name })
     return { id: cancelled.id, status: cancelled.status }
   },
 } as const

@@ -5,7 +5,7 @@ import { isUuid, uuid7 } from '../../core/ids.ts'
 import { redacted } from '../../core/text/text.ts'
 import { baseOf, type Context } from '../../operations/context.ts'
 import type { ProposalData } from '../../../db/records-schema.ts'
-import { tellPeople } from '../../notices/tell.ts'
+import { notifyPeople } from '../../notices/notify-people.ts'
 import { writableSession } from '../../rooms/preconditions.ts'
 import { rememberPersons } from '../../stores/records/persons.ts'
 import { insertProposal, pendingIn, proposalById, resolveProposal, type Proposal } from '../../stores/records/proposals.ts'
@@ -18,7 +18,7 @@ import type { OriginFields } from './fields.ts'
 import { owns } from './owns.ts'
 import { proposalData, urlOf } from './proposal-answer.ts'
 import { sourceOf } from './source.ts'
-import { tellMade, tellOutcome } from './tell.ts'
+import { appendMade, appendOutcome } from './append-events.ts'
 
 const MOST_PENDING = 100 // of a session
 
@@ -60,8 +60,8 @@ export const propose = async (
   }
   const proposal = await insertProposal(queries, values, services.config.PROPOSAL_EXPIRES_AFTER)
   await rememberPersons(queries, [proposal.proposedBy, said.owner, said.decided_by])
-  await tellMade(context, proposal)
-  await tellPeople(queries, [{ kind: 'proposal', sessionId: session.id, about: proposal.id }])
+  await appendMade(context, proposal)
+  await notifyPeople(queries, [{ kind: 'proposal', sessionId: session.id, about: proposal.id }])
   const { id, expiresAt } = proposal
   return { id, type, data: said, status: 'pending', expires_at: expiresAt, url: urlOf(baseOf(context), id) }
 }
@@ -101,6 +101,6 @@ const replaced = async (context: Context, sessionId: string, id: string): Promis
     })
   const by = named(context)
   const cancelled = before.status === 'pending' && (await resolveProposal(queries, before, { status: 'cancelled', by }))
-  if (cancelled) await tellOutcome(context, 'proposal_cancelled', cancelled, { by: by.name })
+  if (cancelled) await appendOutcome(context, 'proposal_cancelled', cancelled, { by: by.name })
   return before.id
 }

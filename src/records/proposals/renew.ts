@@ -10,7 +10,7 @@ import { INSTEAD } from '../who-may.ts'
 import { lockedFor, refuseBecome } from './locked.ts'
 import { inMeeting, proposalOf, proposalRow } from './proposal-answer.ts'
 import { refuseAnother } from './propose.ts'
-import { tellOutcome } from './tell.ts'
+import { appendOutcome } from './append-events.ts'
 
 /** Only a signed-in person. Pending for the full time again, under the same id. 409 for a proposal that is not expired, and where the same
  *  title was proposed again meanwhile (`details.proposal_id`). */
@@ -34,7 +34,7 @@ export const renewApproval = op({
     if (before.status === 'expired') await refuseAnother(context, session.id, before.type, before.data.title)
     const proposal = await renewProposal(queries, before.id, services.config.PROPOSAL_EXPIRES_AFTER)
     if (!proposal) return refuseBecome(context, before.id)
-    await tellOutcome(context, 'proposal_renewed', proposal, { by: named(context).name, expires_at: proposal.expiresAt })
+    await appendOutcome(context, 'proposal_renewed', proposal, { by: named(context).name, expires_at: proposal.expiresAt })
     return { proposal: proposalOf(inMeeting(proposal, session), baseOf(context)) }
   },
 })

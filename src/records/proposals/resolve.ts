@@ -17,7 +17,7 @@ import { anyEdits } from './fields.ts'
 import { lockedFor, refuseBecome } from './locked.ts'
 import { inMeeting, proposalOf, proposalRow } from './proposal-answer.ts'
 import { madeRecord } from './record.ts'
-import { tellOutcome } from './tell.ts'
+import { appendOutcome } from './append-events.ts'
 
 /** Only a signed-in person; teams and keys get 403. Approved, it becomes a record in the same transaction, with `edits` (only what changes,
  *  null empties an optional field) in place of what was proposed. 409 with `details: { status, resolved_by, resolved_at }` for a proposal
@@ -60,7 +60,7 @@ const approve = async (context: Context, session: Session, before: Proposal, edi
   const record = await madeRecord(context, session, proposal)
   await rememberPersons(queries, [by, proposal.proposedBy, data.owner, data.decided_by])
   const { recordId: record_id, feedback: told } = proposal
-  await tellOutcome(context, 'proposal_approved', proposal, { by: by.name, record_id, edited: fields, feedback: told })
+  await appendOutcome(context, 'proposal_approved', proposal, { by: by.name, record_id, edited: fields, feedback: told })
   return { success: true as const, proposal: proposalOf(inMeeting(proposal, session), baseOf(context)), record }
 }
 
@@ -69,6 +69,6 @@ const reject = async (context: Context, session: Session, before: Proposal, feed
   const proposal = await resolveProposal(context.queries, before, { status: 'rejected', by, feedback })
   if (!proposal) return refuseBecome(context, before.id)
   await rememberPersons(context.queries, [by, proposal.proposedBy, proposal.data.owner, proposal.data.decided_by])
-  await tellOutcome(context, 'proposal_rejected', proposal, { by: by.name, feedback: proposal.feedback })
+  await appendOutcome(context, 'proposal_rejected', proposal, { by: by.name, feedback: proposal.feedback })
   return { success: true as const, proposal: proposalOf(inMeeting(proposal, session), baseOf(context)), record: null }
 }

@@ -5,7 +5,7 @@ import { secondsSince } from '../../core/runtime/metrics.ts'
 import type { Appended, Draft } from '../../log/append.ts'
 import { person, team } from '../../operations/callers.ts'
 import type { Context } from '../../operations/context.ts'
-import { tellPeople } from '../../notices/tell.ts'
+import { notifyPeople } from '../../notices/notify-people.ts'
 import { assertSameUse } from '../../operations/idempotency.ts'
 import { eventById, type Event } from '../../stores/events.ts'
 import { findAnswer } from '../../stores/idempotency.ts'
@@ -131,7 +131,7 @@ const answered = async (context: Context, input: PostInput, { holder }: Speaker,
       return replayed(context, input, answer)
     case 'appended': {
       const { id: message_id, sequence: cursor, at, to } = answer.event
-      await tellOfQuestion(context, answer.event, sessionId)
+      await notifyOfQuestion(context, answer.event, sessionId)
       const missed = await missedBefore(context, input, cursor)
       return { message_id, cursor, at, ...missed, ...(await warningsFor(context, sessionId, to as string[] | undefined, at)) }
     }
@@ -153,8 +153,8 @@ const warningsFor = async ({ queries }: Context, sessionId: string, to: string[]
 }
 
 // Runs after the statement that posts: if the process dies in between, the people asked are not notified until the post is sent again.
-const tellOfQuestion = async ({ queries }: Context, { id: about, to_people, expects_reply }: Event, sessionId: string) => {
-  if (to_people && expects_reply) await tellPeople(queries, [{ kind: 'question', sessionId, about }])
+const notifyOfQuestion = async ({ queries }: Context, { id: about, to_people, expects_reply }: Event, sessionId: string) => {
+  if (to_people && expects_reply) await notifyPeople(queries, [{ kind: 'question', sessionId, about }])
 }
 
 const replayed = async (
@@ -166,7 +166,7 @@ const replayed = async (
   context.replayed()
   const posted = earlier.answer as PostAnswer
   const event = await eventById(context.queries, input.session_id, posted.message_id)
-  if (event) await tellOfQuestion(context, event, input.session_id)
+  if (event) await notifyOfQuestion(context, event, input.session_id)
   return { ...posted, ...(await warningsFor(context, input.session_id, event?.to as string[] | undefined, posted.at)) }
 }
 

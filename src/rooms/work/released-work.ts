@@ -11,7 +11,7 @@ export interface Release {
 }
 
 /** Tells the session that these items can be claimed. Nothing is added to a feed that has ended. */
-export const tellReleased = async (
+export const appendReleased = async (
   context: Context,
   session: Session,
   released: readonly Released[],
@@ -26,4 +26,4 @@ export const tellReleased = async (
 
 /** Opens what a team holds that leaves, and tells the session. */
 export const releaseOnLeaving = async (context: Context, session: Session, teamId: string, teamName: string): Promise<void> =>
-  tellReleased(context, session, await releaseClaimsOf(context.queries, session.id, teamId), { reason: 'left', by: teamName })
+  appendReleased(context, session, await releaseClaimsOf(context.queries, session.id, teamId), { reason: 'left', by: teamName })

@@ -9,7 +9,7 @@ type Named = { id: string; title: string }
 export const idAndTitle = ({ id, title }: Named) => ({ item_id: id, title })
 
 /** Writes one event for all items that a call planned, addressed to the teams that own some of them. */
-export const tellPlanned = async (
+export const appendPlanned = async (
   context: Context,
   sessionId: string,
   items: readonly Named[],
@@ -20,7 +20,7 @@ export const tellPlanned = async (
 }
 
 /** Writes that an item is done or dropped. `ready`: the items that became ready by that. */
-export const tellOver = async (
+export const appendOver = async (
   context: Context,
   sessionId: string,
   event: 'work_done' | 'work_dropped',

@@ -24,7 +24,7 @@ on conflict (session_id, kind, about) do nothing`
 /** Has people told of these facts, by every way that they have chosen (courier.ts), within seconds of the commit: called in the transaction
  *  that makes a fact true, or by a job that finds it, which may find it again and again. Of a session that was just told of, or too often,
  *  nothing is kept: who looks there sees the newest state. */
-export const tellPeople = async ({ query }: Queries, facts: readonly Fact[]): Promise<void> => {
+export const notifyPeople = async ({ query }: Queries, facts: readonly Fact[]): Promise<void> => {
   const rows = facts.map(({ kind, sessionId, about }) => ({
     id: uuid7(),
     session_id: sessionId,

@@ -15,7 +15,7 @@ export interface Finished {
 }
 
 /** Leaves `subsession_finished` in the parent's log, unless that is closed or there is none; also while it is archived: once restored it has what its children did. */
-export const tellParent = async (context: Context, session: Session, { text, ...finished }: Finished): Promise<void> => {
+export const appendToParent = async (context: Context, session: Session, { text, ...finished }: Finished): Promise<void> => {
   if (session.parentSessionId === null) return
   const parent = await sessionById(context.queries, session.parentSessionId)
   if (!parent || parent.status === 'closed') return

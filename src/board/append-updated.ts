@@ -1,13 +1,13 @@
 // Writes the events of an item that changed into its session's log.
 import type { Context } from '../operations/context.ts'
-import { tellReleased } from '../rooms/work/released-work.ts'
+import { appendReleased } from '../rooms/work/released-work.ts'
 import { authorOf } from '../rooms/who-may.ts'
 import type { Board } from '../stores/records/board.ts'
 import type { BoardRow, Item } from '../stores/records/items.ts'
 import type { Session } from '../stores/sessions.ts'
 import type { Edits } from './edits.ts'
 import type { Move } from './moves.ts'
-import { newlyReady, noteWork, tellOver } from './tell.ts'
+import { newlyReady, noteWork, appendOver } from './append-events.ts'
 
 export interface Updated {
   row: BoardRow
@@ -19,33 +19,33 @@ export interface Updated {
 }
 
 const WIRE: Partial<Record<keyof Item, string>> = { dependsOn: 'depends_on' }
-const UNTOLD = ['note', 'result', 'ownerId'] // not in work_edited: note and result have an event of their own, or stand in the move's
+const NOT_IN_EVENT = ['note', 'result', 'ownerId'] // not in work_edited: note and result have an event of their own, or stand in the move's
 
 /** Writes a move as a system event, edits and notes as runtime events, which wake nobody. */
-export const tellUpdated = async (
+export const appendUpdated = async (
   context: Context,
   session: Session,
   { row, move, changes, edits, before, after }: Updated,
 ): Promise<void> => {
   const item = { id: row.id, title: changes.title ?? row.title }
-  const fields = Object.keys(changes).filter((field) => !UNTOLD.includes(field))
+  const fields = Object.keys(changes).filter((field) => !NOT_IN_EVENT.includes(field))
   if (fields.length > 0)
     await noteWork(context, session.id, 'work_edited', item, { fields: fields.map((field) => WIRE[field as keyof Item] ?? field) })
   if (move === 'done' || move === 'dropped')
-    return tellOver(
+    return appendOver(
       context,
       session.id,
       `work_${move}`,
       { ...item, note: edits.note || null, result: edits.result || null },
       newlyReady(before, after),
     )
-  if (move) return tellBack(context, session, { ...item, row }, move, edits.note)
+  if (move) return appendBack(context, session, { ...item, row }, move, edits.note)
   const { note, result } = changes
   if (note || result) await noteWork(context, session.id, 'work_noted', item, { ...(note && { note }), ...(result && { result }) })
 }
 
 // An item that is opened again after it was done or dropped is reported as released too, although nobody held it.
-const tellBack = (
+const appendBack = (
   context: Context,
   session: Session,
   { id, title, row }: { id: string; title: string; row: BoardRow },
@@ -53,5 +53,5 @@ const tellBack = (
   note: string | undefined,
 ): Promise<void> => {
   const released = [{ id, title, teamId: row.claimedTeamId, teamName: row.claimedTeamName }]
-  return tellReleased(context, session, released, { reason, by: authorOf(context).name, note: note || undefined })
+  return appendReleased(context, session, released, { reason, by: authorOf(context).name, note: note || undefined })
 }

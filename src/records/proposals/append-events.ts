@@ -3,11 +3,11 @@ import type { Context } from '../../operations/context.ts'
 import type { Event } from '../../stores/events.ts'
 import type { Proposal } from '../../stores/records/proposals.ts'
 
-type Told = Pick<Proposal, 'id' | 'type' | 'data' | 'sessionId' | 'teamId'>
+type ProposalFacts = Pick<Proposal, 'id' | 'type' | 'data' | 'sessionId' | 'teamId'>
 
-const about = ({ id, type, data }: Told) => ({ proposal_id: id, proposal_type: type, title: data.title })
+const about = ({ id, type, data }: ProposalFacts) => ({ proposal_id: id, proposal_type: type, title: data.title })
 
-export const tellMade = (context: Context, proposal: Proposal): Promise<Event> =>
+export const appendMade = (context: Context, proposal: Proposal): Promise<Event> =>
   context.append(proposal.sessionId, {
     event: 'proposal_made',
     ...about(proposal),
@@ -16,12 +16,12 @@ export const tellMade = (context: Context, proposal: Proposal): Promise<Event> =
   })
 
 /** Writes the event of what became of a proposal, into a closed session too. */
-export const tellOutcome = (context: Context, event: string, proposal: Told, fields: Record<string, unknown>): Promise<Event> =>
+export const appendOutcome = (context: Context, event: string, proposal: ProposalFacts, fields: Record<string, unknown>): Promise<Event> =>
   context.append(
     proposal.sessionId,
     { event, ...about(proposal), ...fields },
     { evenClosed: true, ...(proposal.teamId !== null && { to: [proposal.teamId] }) },
   )
 
-export const tellExpired = (context: Context, proposal: Proposal): Promise<Event> =>
-  tellOutcome(context, 'proposal_expired', proposal, { by: proposal.proposedBy.name, expires_at: proposal.expiresAt })
+export const appendExpired = (context: Context, proposal: Proposal): Promise<Event> =>
+  appendOutcome(context, 'proposal_expired', proposal, { by: proposal.proposedBy.name, expires_at: proposal.expiresAt })

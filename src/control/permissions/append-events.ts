@@ -1,19 +1,19 @@
 // The two events of a request: asked, decided.
 import type { Context } from '../../operations/context.ts'
-import { tellPeople } from '../../notices/tell.ts'
+import { notifyPeople } from '../../notices/notify-people.ts'
 import type { PermissionRequest } from '../../stores/control/permission-requests.ts'
 import { taskTopic } from '../topics.ts'
 
 type Asked = Pick<PermissionRequest, 'id' | 'sessionId' | 'taskId' | 'toolName' | 'text' | 'input' | 'raise'>
 
 /** Says in the session's log what is asked, and tells people that they are needed. */
-export const tellAsked = async (context: Context, { id, sessionId, taskId, toolName, text, input, raise }: Asked): Promise<void> => {
+export const appendAsked = async (context: Context, { id, sessionId, taskId, toolName, text, input, raise }: Asked): Promise<void> => {
   const event = { event: 'permission_asked', request_id: id, task_id: taskId, tool_name: toolName, text, input }
   await context.append(sessionId, { ...event, ...(raise && { raise }) }, { evenClosed: true })
-  await tellPeople(context.queries, [{ kind: 'permission', sessionId, about: id }])
+  await notifyPeople(context.queries, [{ kind: 'permission', sessionId, about: id }])
 }
 
-export const tellDecided = async (
+export const appendDecided = async (
   context: Context,
   { id, sessionId, taskId }: Pick<PermissionRequest, 'id' | 'sessionId' | 'taskId'>,
   by: string,

@@ -12,17 +12,18 @@ const COOKIE = 'parley_push'
 const LASTS_S = 400 * 24 * 60 * 60 // the longest that browsers keep a cookie
 
 /** The id of this browser's subscription, as its cookie says. */
-export const toldBrowser = (c: Http): string | undefined => {
+export const subscriptionCookie = (c: Http): string | undefined => {
   const id = cookieOf(c, COOKIE) ?? ''
   return isUuid(id) ? id : undefined
 }
 
-export const rememberTold = (c: Http, services: Services, id: string) => setCookie(c, COOKIE, id, cookieOptions(c, services, LASTS_S))
+export const setSubscriptionCookie = (c: Http, services: Services, id: string) =>
+  setCookie(c, COOKIE, id, cookieOptions(c, services, LASTS_S))
 
 /** Removes this browser's subscription. While the database is away signing out succeeds all the same: the settings page still lists it
  *  then. */
-export const endTold = async (c: Http, services: Services): Promise<void> => {
-  const id = toldBrowser(c)
+export const endSubscription = async (c: Http, services: Services): Promise<void> => {
+  const id = subscriptionCookie(c)
   if (id === undefined) return
   setCookie(c, COOKIE, '', cookieOptions(c, services, 0))
   await removeSubscription(services.database, id).catch((error) =>
