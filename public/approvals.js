@@ -100,15 +100,15 @@ import { keepIn } from './kept.js'
     leave()
     if (document.hidden) return
     source = new EventSource('/approvals/live')
-    const heard = () => {
+    const onPing = () => {
       clearTimeout(silence)
       silence = setTimeout(follow, SILENT_MS) // the server sends something every 15 s
     }
-    heard()
-    source.addEventListener('ping', heard)
-    source.addEventListener('html', ({ data }) => (heard(), htmx.swap({ text: data, sourceElement: inbox, swap: 'none' })))
+    onPing()
+    source.addEventListener('ping', onPing)
+    source.addEventListener('html', ({ data }) => (onPing(), htmx.swap({ text: data, sourceElement: inbox, swap: 'none' })))
     source.addEventListener('waiting', ({ data }) => {
-      heard()
+      onPing()
       const { proposals, requests } = JSON.parse(data)
       waiting = new Map([
         ...proposals.map(([id, session]) => [`p${id}`, { session }]),

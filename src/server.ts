@@ -64,7 +64,7 @@ const serve = async (config: Config, log: Log) => {
     const server = listen(config, app.fetch, log)
     url = urlAt(config.HOST, server.port)
     if (commandSecret) opened.lock!.announce(url, commandSecret)
-    greet(services, url, firstKey, programPath)
+    printStart(services, url, firstKey, programPath)
     const stop = stopInGoodOrder(server, services, opened, log)
     endIfLost(opened, config, log)
     if (services.database.engine === 'postgres') endIfTooOld(services, stop, log)
@@ -126,7 +126,7 @@ const failedOutside = (error: Error, log: Log) => {
   })
 }
 
-const greet = ({ config, setting, database }: Services, url: string, key: string | undefined, programPath: string | undefined) => {
+const printStart = ({ config, setting, database }: Services, url: string, key: string | undefined, programPath: string | undefined) => {
   const link = setting('mcp_url') ?? config.MCP_URL
   const lines = [
     `Parley is open at ${url}`,

@@ -136,14 +136,14 @@ const Header = ({ frame, crumbs }: { frame: Frame; crumbs: NonNullable<Props['cr
       </nav>
     )}
     <div className="ml-auto flex items-center gap-1">
-      {isGuest(frame) ? <Badge>Shared, read only</Badge> : <Ways search={!/^\/search\b/.test(frame.path)} waiting={frame.waiting} />}
+      {isGuest(frame) ? <Badge>Shared, read only</Badge> : <HeaderLinks search={!/^\/search\b/.test(frame.path)} waiting={frame.waiting} />}
       <ThemeButton path={frame.path} />
       {!isGuest(frame) && <Identity frame={frame} />}
     </div>
   </header>
 )
 
-const Ways = ({ search, waiting }: { search: boolean; waiting: number }) => (
+const HeaderLinks = ({ search, waiting }: { search: boolean; waiting: number }) => (
   <>
     {search && <Search />}
     <ApprovalsLink waiting={waiting} />

@@ -23,8 +23,8 @@ export const runRunnerHere = async (
 ): Promise<number> => {
   const own = { ...machine, env: withoutServerSecrets(machine.env) }
   const named = namesHub(words)
-  const isTold = named.url || named.key || own.env.PARLEY_RUNNER_KEY || words.includes('--help')
-  if (isTold) return runRunner(['runner', ...words], own, KINDS)
+  const isNamed = named.url || named.key || own.env.PARLEY_RUNNER_KEY || words.includes('--help')
+  if (isNamed) return runRunner(['runner', ...words], own, KINDS)
   if (!server)
     throw new BadConfig(
       DATABASE_URL

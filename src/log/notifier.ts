@@ -8,7 +8,7 @@
 // serves nobody until that time has passed since its HELLO: by then every other has received it, or has no proof any more. A proof is
 // asked for when it is needed: an idle server sends nothing.
 //
-// This file sends, and reads what comes. What it read is handed on by process/services.ts (hearOthers): the publisher wakes those who wait
+// This file sends, and reads what comes. What it read is handed on by process/services.ts (listenToPeers): the publisher wakes those who wait
 // (process/publish.ts, `moved`).
 import { LRUCache } from 'lru-cache'
 import { CHANNEL, type Database, type Queries } from '../../db/database.ts'

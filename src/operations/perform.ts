@@ -149,15 +149,16 @@ const withoutNulls = (raw: unknown): unknown => {
   return raw
 }
 
-const ISSUES_TOLD = 5 // in the message; all of them are in the details
+const ISSUES_NAMED = 5 // in the message; all of them are in the details
 
 const invalid = ({ issues }: z.ZodError, known: string[]): never => {
   const all = issues.map((issue) => ({ field: redacted(fieldOf(issue)), message: redacted(issue.message) })) // unknown names are told
   const said = ({ field, message }: { field: string; message: string }, i: number) =>
     field && issues[i]!.code !== 'unrecognized_keys' ? `${field}: ${message}` : message // zod's text names the fields
-  const told = all.slice(0, ISSUES_TOLD).map(said)
-  if (issues.some(({ code, path }) => code === 'unrecognized_keys' && path.length === 0)) told.push(`the arguments are ${known.join(', ')}`)
-  return refuse('invalid_request', told.join('; '), { field: all[0]!.field, issues: all })
+  const named = all.slice(0, ISSUES_NAMED).map(said)
+  if (issues.some(({ code, path }) => code === 'unrecognized_keys' && path.length === 0))
+    named.push(`the arguments are ${known.join(', ')}`)
+  return refuse('invalid_request', named.join('; '), { field: all[0]!.field, issues: all })
 }
 
 const fieldOf = (issue: z.core.$ZodIssue) =>

@@ -16,10 +16,10 @@ const USES_WRITTEN_EVERY_MS = 5_000
 
 export type Credentials = ReturnType<typeof createCredentials>
 
-/** `hears`: whether what other instances notify of has come through until now. */
-export const createCredentials = (database: Database, hears: () => boolean) => {
-  const signIns = remembered((ids: string[]) => findSignIns(database, ids), hears)
-  const keys = remembered((hashes: string[]) => findKeys(database, hashes), hears)
+/** `isUpToDate`: whether what other instances notify of has come through until now. */
+export const createCredentials = (database: Database, isUpToDate: () => boolean) => {
+  const signIns = remembered((ids: string[]) => findSignIns(database, ids), isUpToDate)
+  const keys = remembered((hashes: string[]) => findKeys(database, hashes), isUpToDate)
   const signInUses = lastUses((ids) => noteSignInUse(database, ids))
   const keyUses = lastUses((ids) => noteKeyUse(database, ids))
 
@@ -52,13 +52,13 @@ export const createCredentials = (database: Database, hears: () => boolean) => {
 
 export const lastUsesJob = ({ writeUses }: Credentials): Job => ({ name: 'last-uses', everyMs: USES_WRITTEN_EVERY_MS, run: writeUses })
 
-const remembered = <Row extends object>(load: (names: string[]) => Promise<(Row | undefined)[]>, hears: () => boolean) => {
+const remembered = <Row extends object>(load: (names: string[]) => Promise<(Row | undefined)[]>, isUpToDate: () => boolean) => {
   const loaded = createBatchLoader(load)
   const fresh = () => new LRUCache<string, Row>({ max: KEPT, ttl: KEPT_MS })
   let known = fresh()
   return {
     async find(name: string): Promise<Row | undefined> {
-      const cached = hears() ? known.get(name) : undefined
+      const cached = isUpToDate() ? known.get(name) : undefined
       if (cached) return cached
       const into = known // before the lookup: if `forget` runs meanwhile, the stale row goes into the discarded map
       const row = await withinDeadline(loaded(name))

@@ -55,7 +55,7 @@ export const processJobs = ({ database, config, clock, presence, loops, settings
     vacuum: createVacuum(database, publisher.appended),
     recheck: rechecks.run,
     settings: () => status.timed(() => settings.reload()), // on the embedded database this only times its answer
-    ...(notifier && { peers: () => greet(notifier, publisher.indexer) }),
+    ...(notifier && { peers: () => findPeers(notifier, publisher.indexer) }),
   }
   const jobs: Job[] = Object.entries(runs).map(([name, run]) => ({ name, everyMs: EVERY_MS[name as JobName], run }))
   return { jobs, flushPresence, recheck: rechecks.begin }
@@ -85,7 +85,7 @@ const sweep = async (database: Database, { waiters, grew }: Publisher) => {
   }
 }
 
-const greet = async (notifier: Notifier, indexer: Indexer) => {
+const findPeers = async (notifier: Notifier, indexer: Indexer) => {
   await notifier.sayHello()
   indexer.compareRecent() // the events of an instance that died before it could notify
 }

@@ -73,7 +73,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
 
   const status: StatusWatch = createStatus({ database, notifier, instance, metrics }, () => services)
   clock.set(await writePresence(database, [], config.CLAIM_LEASE))
-  await hearOthers(database, { notifier, settings, publisher, credentials, status })
+  await listenToPeers(database, { notifier, settings, publisher, credentials, status })
   await notifier?.ready()
   const own = processJobs({ database, config, clock, presence, loops, settings, notifier, publisher, status, stopping: stopping.signal })
 
@@ -188,13 +188,13 @@ interface Peers {
   status: StatusWatch
 }
 
-const hearOthers = (database: Database, { notifier, settings, publisher, credentials, status }: Peers): Promise<void> => {
+const listenToPeers = (database: Database, { notifier, settings, publisher, credentials, status }: Peers): Promise<void> => {
   const reloadSettings = () => void settings.reload().catch(() => {}) // what is known stays active
-  const heard = (payload: string) => {
+  const onNotification = (payload: string) => {
     const news = notifier?.receive(payload)
     if (news?.settings) reloadSettings()
     if (news?.asked) void status.answer().catch(() => {})
-    if (news?.report) status.heard(news.report.from, news.report.text)
+    if (news?.report) status.receiveReport(news.report.from, news.report.text)
     for (const [topic, newest] of news?.moved ?? []) publisher.moved(topic, newest)
   }
   const connected = (others: Promise<boolean>) => {
@@ -203,5 +203,5 @@ const hearOthers = (database: Database, { notifier, settings, publisher, credent
     credentials.forget()
     reloadSettings()
   }
-  return database.listen(heard, connected)
+  return database.listen(onNotification, connected)
 }

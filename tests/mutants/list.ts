@@ -702,7 +702,7 @@ const CREDENTIALS: Mutant[] = [
     name: 'credential: an instance that is deaf trusts what it remembers',
     breaks: 'revocation holds at once on every instance',
     file: 'src/process/credentials.ts',
-    from: `hears() ? known.get(name) : undefined`,
+    from: `isUpToDate() ? known.get(name) : undefined`,
     to: `known.get(name)`,
     tests: tests('faults/revocation'),
   },

@@ -9,13 +9,13 @@ import {
   withDecision,
   withEntryReplaced,
   withoutEntriesOf,
-  type ToldDecision,
+  type WrittenDecision,
 } from '../../src/rooms/document/decisions.ts'
 import { sectionsOf } from '../../src/rooms/document/outline.ts'
 import { cpuMs } from '../support/cpu.ts'
 
 const ID = '01a20fc1-a1bc-797e-813d-8e1402ff740c'
-const DECISION: ToldDecision = {
+const DECISION: WrittenDecision = {
   proposalId: ID,
   title: 'Ship it',
   description: 'Today.',

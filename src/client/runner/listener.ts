@@ -14,7 +14,7 @@ const BETWEEN_MS = 100
 const LARGEST_QUESTION = 4 * 1024 // bytes of a question's input: the hub keeps no more (control/runner/ask.ts)
 const LONGEST_TEXT = 10_000 // characters of a question; its card shows 2,000
 // What a runner may write (control/runner/events.ts). The rest of what readers of transcripts make, the prompt among it, is in the log already.
-const TOLD = ['assistant_response', 'reasoning', 'tool_call', 'tool_response', 'compaction', 'runtime', 'unknown']
+const REPORTED = ['assistant_response', 'reasoning', 'tool_call', 'tool_response', 'compaction', 'runtime', 'unknown']
 
 export interface Telling {
   hub: HubCalls
@@ -28,7 +28,7 @@ export interface Telling {
 /** `refused` is called when the hub takes no more of the task. */
 export const listenerFor = ({ hub, of, outbox, redact, refused, signal }: Telling): Listener => ({
   event(key, event) {
-    if (TOLD.includes(event.type)) outbox.add(redact(wireEvent(key, event)))
+    if (REPORTED.includes(event.type)) outbox.add(redact(wireEvent(key, event)))
   },
   async ask({ tool, text, input }) {
     const named = { tool_name: tool.slice(0, LONGEST_NAME) || 'a tool', text: text.slice(0, LONGEST_TEXT) }

@@ -123,10 +123,10 @@ export const newOutbox = (
   }
   const smaller = (kept: Kept, most: number, why: string) => {
     const { key, type, content } = JSON.parse(kept.json) as WireEvent
-    const told = { event: 'not_taken', text: `The hub did not take an event of the type ${type}: ${why}` }
+    const note = { event: 'not_taken', text: `The hub did not take an event of the type ${type}: ${why}` }
     store.replace(
       kept,
-      most === 0 ? { key, type: 'runtime', content: told } : { ...(JSON.parse(kept.json) as WireEvent), content: shrunk(content, most) },
+      most === 0 ? { key, type: 'runtime', content: note } : { ...(JSON.parse(kept.json) as WireEvent), content: shrunk(content, most) },
     )
   }
   const start = () => {

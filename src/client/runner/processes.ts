@@ -31,7 +31,7 @@ interface ProcessEntry {
 export const endMarked = async (mark: string, { graceMs, withinMs }: { graceMs: number; withinMs: number }): Promise<number> => {
   const began = Date.now()
   const known = new Map<number, string>()
-  const told = new Set<number>()
+  const signalled = new Set<number>()
   for (let emptyBefore = false; ;) {
     const left = family(mark, known)
     // A process that is just becoming another program has no environment for a moment: one look is not enough.
@@ -41,8 +41,8 @@ export const endMarked = async (mark: string, { graceMs, withinMs }: { graceMs: 
     if (passed > withinMs) return left.length
     for (const { pid } of left) {
       if (passed >= graceMs) signal(pid, 'SIGKILL')
-      else if (!told.has(pid)) signal(pid, 'SIGTERM')
-      told.add(pid)
+      else if (!signalled.has(pid)) signal(pid, 'SIGTERM')
+      signalled.add(pid)
     }
     await pause(LOOK_EVERY_MS)
   }

@@ -57,7 +57,7 @@ export const runRunner = async ([word, ...words]: string[], machine: Machine, ki
   checkOpen(options, config)
   const drivers = [...kinds.builtIn, ...options.agents.map(({ name, command }) => kinds.added(name, command))]
   const agents = await agentsFor(drivers, machine.env, machine.home)
-  await greet(machine, options, { git, repositories, agents, config })
+  await printStart(machine, options, { git, repositories, agents, config })
   await work(machine, options, { key, git, repositories, drivers, agents })
   return 0
 }
@@ -111,7 +111,7 @@ interface Inventory {
   config: Config | undefined
 }
 
-const greet = async ({ out, env }: Machine, options: RunnerOptions, { git, repositories, agents, config }: Inventory) => {
+const printStart = async ({ out, env }: Machine, options: RunnerOptions, { git, repositories, agents, config }: Inventory) => {
   const user = userName(env)
   const readers =
     config?.pagesOpen === false ? 'everybody who signs in there or holds a key that reads' : 'everybody who reaches that address'

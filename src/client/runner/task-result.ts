@@ -16,10 +16,21 @@ export const ended = (result: Result, why: Why | undefined, maxS: number): WireR
   return { ...rest, status: 'failed', error: { code: 'timed_out', message: `The agent still worked after ${maxS} s and was ended.` } }
 }
 
-export type Told = WireResult & Partial<Pick<WorktreeState, 'head' | 'branch'>> & { changes?: Changes }
+export type TaskReport = WireResult & Partial<Pick<WorktreeState, 'head' | 'branch'>> & { changes?: Changes }
 
 /** In the wire's names. */
-export const wireResult = ({ status, answer, error, interruptedBy, conversation, conversationAt, usage, head, branch, changes }: Told) => ({
+export const wireResult = ({
+  status,
+  answer,
+  error,
+  interruptedBy,
+  conversation,
+  conversationAt,
+  usage,
+  head,
+  branch,
+  changes,
+}: TaskReport) => ({
   status,
   answer,
   error,

@@ -11,7 +11,7 @@ import { newOutbox, type Outbox, type Store } from './outbox.ts'
 import { taskMark } from './processes.ts'
 import { redactorOf, type Redact, type Secrets } from './secrets.ts'
 import { checkedTask, NotStarted, type Checked } from './task-input.ts'
-import { ended, smallerResults, wireResult, type Told, type Why, type WireResult } from './task-result.ts'
+import { ended, smallerResults, wireResult, type TaskReport, type Why, type WireResult } from './task-result.ts'
 
 /** What a runner's tasks share. */
 export interface RunnerParts {
@@ -105,7 +105,7 @@ const run = async (running: RunningTask): Promise<void> => {
   const state = folder === undefined ? undefined : await stateOf(parts.git, folder)
   const changes = folder === undefined ? undefined : await changesSince(parts.git, folder, await before)
   await outbox.drained()
-  await tell(running, { ...redact(result), ...(state && { head: state.head, branch: state.branch }), ...(changes && { changes }) })
+  await report(running, { ...redact(result), ...(state && { head: state.head, branch: state.branch }), ...(changes && { changes }) })
 }
 
 const lineOf = (running: RunningTask, { status, error }: WireResult, folder: string | undefined, ms: number): string => {
@@ -123,7 +123,7 @@ const work = async (running: RunningTask): Promise<Ended> => {
   const agent = await parts.agentFor(task.agentic_tool)
   if (typeof agent === 'string') throw new NotStarted('agent_failed', agent)
   const checked = checkedTask(task, { ...parts, worktrees: parts.worktrees.values() })
-  checked.leftOut.forEach((text, i) => tellItself(running, `left-out-${i}`, 'left_out', text))
+  checked.leftOut.forEach((text, i) => reportItself(running, `left-out-${i}`, 'left_out', text))
   // Before the CLI can change a file; in a repository that git reads for seconds, beside its start.
   const before = beforeTask(parts.git, checked.folder)
   await Promise.race([before, pause(LONGEST_LOOK_MS)])
@@ -135,7 +135,7 @@ const work = async (running: RunningTask): Promise<Ended> => {
   const job = jobOf(task, checked, parts.env)
   let result = await once(job)
   if (result.conversationMissing && typeof task.digest === 'string' && running.why === undefined) {
-    tellItself(running, 'digest', 'digest_used', DIGEST_USED)
+    reportItself(running, 'digest', 'digest_used', DIGEST_USED)
     result = await once({ ...job, prompt: `${task.digest}\n\n${task.prompt}`, conversation: undefined, fork: undefined })
   }
   clearTimeout(timer)
@@ -144,12 +144,12 @@ const work = async (running: RunningTask): Promise<Ended> => {
 
 const DIGEST_USED = 'The agent could not go on with its own conversation: a digest of the log stands before the prompt.'
 
-const tellItself = ({ outbox, redact }: RunningTask, key: string, event: string, text: string) =>
+const reportItself = ({ outbox, redact }: RunningTask, key: string, event: string, text: string) =>
   outbox.add({ key: `runner-${key}`, type: 'runtime', content: { event, text: redact(text) } })
 
-const tell = async (running: RunningTask, result: Told): Promise<void> => {
-  const told = wireResult(result)
-  for (const body of [told, ...smallerResults(told)]) {
+const report = async (running: RunningTask, result: TaskReport): Promise<void> => {
+  const whole = wireResult(result)
+  for (const body of [whole, ...smallerResults(whole)]) {
     try {
       return void (await running.parts.hub.ask('finish', () => ({ ...running.of, ...body }), { signal: running.lost.signal }))
     } catch (error) {

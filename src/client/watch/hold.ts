@@ -64,9 +64,9 @@ const asked = ({ base, token, addressedOnly, signal }: At, after: number | undef
 // there the count is lower.
 const startOf = async (entry: Entry, at: At): Promise<number | undefined> => {
   if (entry.told === undefined) return undefined
-  const [delivered, told] = await Promise.all([undefined, entry.told].map((after) => peekAt(entry, asked(at, after, 0))))
-  if (!isPeek(delivered!) || !isPeek(told!)) return entry.told
-  return told.unread < delivered.unread ? entry.told : undefined
+  const [delivered, noticed] = await Promise.all([undefined, entry.told].map((after) => peekAt(entry, asked(at, after, 0))))
+  if (!isPeek(delivered!) || !isPeek(noticed!)) return entry.told
+  return noticed.unread < delivered.unread ? entry.told : undefined
 }
 
 // A wait that the agent holds meanwhile may have brought it the message already: it is not woken then.

@@ -44,7 +44,7 @@ const byModel = async (
 ): Promise<string | undefined> => {
   const { database } = services
   if (await claimSummary(database, id, lastSequence)) {
-    const text = (await askModel(services, toldOf(rows, state))) ?? null
+    const text = (await askModel(services, promptFor(rows, state))) ?? null
     const kept = text === null ? null : storableText(text)
     await saveSummary(database, id, lastSequence, kept)
     return kept ?? undefined
@@ -61,7 +61,7 @@ const byModel = async (
 }
 
 // The newest lines, as many as the model gets: the state goes last, where it is not cut off.
-const toldOf = (rows: readonly MessageRow[], { name, because }: WorkState): string =>
+const promptFor = (rows: readonly MessageRow[], { name, because }: WorkState): string =>
   [
     ...rows.map((row) => `[${row.id}] ${row.author_name ?? row.author}, ${row.type}: ${shownText(row)}`),
     `\nThe state now: ${name} (${because}).`,

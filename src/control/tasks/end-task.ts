@@ -64,18 +64,18 @@ const closingEvents = async (
   { status, answer, error }: Ending,
   id: string | null,
 ): Promise<TaskEvent[]> => {
-  const told: TaskEvent[] = []
+  const events: TaskEvent[] = []
   if (agent && id !== null) {
     const [member] = await findMembers(queries, [{ sessionId: task.sessionId, teamId: agent.teamId }])
     const by = { author: 'team' as const, authorName: member!.teamName, teamId: agent.teamId }
-    told.push({ id, type: 'chat', ...by, content: { text: answer }, replyTo: task.messageId, terminal: true })
+    events.push({ id, type: 'chat', ...by, content: { text: answer }, replyTo: task.messageId, terminal: true })
   }
   if (agent && status !== 'completed') {
     const text = error?.message ?? 'The task was interrupted.'
     const content = { event: `task_${status}`, text, ...(error && { code: error.code }) }
-    told.push({ id: newEventId(), type: 'runtime', author: 'system', content, terminal: id === null })
+    events.push({ id: newEventId(), type: 'runtime', author: 'system', content, terminal: id === null })
   }
-  return told
+  return events
 }
 
 const freeAgent = async (context: Context, session: Session, agent: Agent, task: Task, ending: Ending) => {

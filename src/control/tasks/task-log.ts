@@ -36,12 +36,12 @@ export const eventIdIn = (taskId: string, key: string): string => uuidOf(`task\n
 
 /** Writes events of a task behind the log's end; those that are there already add nothing. The caller has locked the session and then the
  *  task. Returns the log's end. */
-export const appendToTask = async (context: Context, session: Session, task: Turn, told: readonly TaskEvent[]): Promise<number> => {
+export const appendToTask = async (context: Context, session: Session, task: Turn, reported: readonly TaskEvent[]): Promise<number> => {
   const known = await knownEvents(
     context.queries,
-    told.map(({ id }) => id),
+    reported.map(({ id }) => id),
   )
-  const fresh = told.filter(({ id }) => !known.has(id) && known.add(id))
+  const fresh = reported.filter(({ id }) => !known.has(id) && known.add(id))
   if (fresh.length === 0) return session.lastSequence
   const before = await eventsInTurn(context, session, task)
   const at = laterOf(context.services.clock.nowText(), session.lastEventAt)

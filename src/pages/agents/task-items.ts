@@ -88,8 +88,8 @@ const labelOf = (option: unknown): string[] => {
 }
 
 /** Who gave a prompt, from its event; undefined for what is no prompt of a task. */
-export const promptedBy = (told: unknown): PromptedBy | undefined => {
-  const { kind, name, session_id } = Object(told) as { kind?: unknown; name?: unknown; session_id?: unknown }
+export const promptedBy = (value: unknown): PromptedBy | undefined => {
+  const { kind, name, session_id } = Object(value) as { kind?: unknown; name?: unknown; session_id?: unknown }
   if ((kind !== 'person' && kind !== 'key' && kind !== 'agent') || typeof name !== 'string') return undefined
   return { kind, name, session: typeof session_id === 'string' ? session_id : undefined }
 }

@@ -26,7 +26,7 @@ export type InboxHub = ReturnType<typeof createInboxHub>
 /** One for each process. It reads nothing while no inbox is open. */
 export const createInboxHub = (services: Services, waiting: Waiting) => {
   const pages = new Map<Controller, Page>()
-  let told = '' // what waits, as all pages know it
+  let sent = '' // what waits, as all pages know it
   const shown = new Map<string | undefined, Record<string, string>>() // of each person whose page is open
   let sentAt = 0
   let following = false
@@ -53,11 +53,11 @@ export const createInboxHub = (services: Services, waiting: Waiting) => {
     ])
     const requests = (await requestsOf(database, named)).map((request) => permissionView(request, config.PERMISSION_WAIT))
     const fragments = inboxFragments({ proposals, requests, needy, today, now: clock.now() })
-    const tells = JSON.stringify({
+    const now = JSON.stringify({
       proposals: proposals.map(({ id, session_id }) => [id, session_id]),
       requests: named.map(({ id, session_id }) => [cardAnchor(id), session_id, id]),
     })
-    if (tells !== told) send(namedEvent('waiting', (told = tells)))
+    if (now !== sent) send(namedEvent('waiting', (sent = now)))
     for (const person of new Set([...pages.values()].map(({ person }) => person))) show(person, fragments)
     return requests.length > 0
   }
@@ -90,7 +90,7 @@ export const createInboxHub = (services: Services, waiting: Waiting) => {
       waiter.unsubscribe()
     }
     following = false
-    told = ''
+    sent = ''
     shown.clear()
     for (const page of pages.keys()) {
       page.close()
@@ -108,7 +108,7 @@ export const createInboxHub = (services: Services, waiting: Waiting) => {
             mine = controller
             pages.set(controller, { person, onEnd })
             controller.enqueue(hello())
-            if (told !== '') controller.enqueue(namedEvent('waiting', told))
+            if (sent !== '') controller.enqueue(namedEvent('waiting', sent))
             const before = shown.get(person)
             if (before) controller.enqueue(namedEvent('html', Object.values(before).join('')))
             if (!following) void follow()

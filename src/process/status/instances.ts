@@ -21,7 +21,7 @@ export interface Others {
 
 /** The reports of the other instances. */
 export class Instances {
-  #heard = new Map<string, { report: Report; at: number }>()
+  #reports = new Map<string, { report: Report; at: number }>()
   #asking: Promise<Others> | undefined
 
   constructor(
@@ -30,10 +30,10 @@ export class Instances {
   ) {}
 
   /** Takes the report of another instance. One that cannot be read is ignored. */
-  heard(from: string, text: string) {
+  receiveReport(from: string, text: string) {
     try {
       const { version, started_at, figures } = JSON.parse(text) as Report
-      this.#heard.set(from, { report: { id: from, version, started_at, figures }, at: performance.now() })
+      this.#reports.set(from, { report: { id: from, version, started_at, figures }, at: performance.now() })
     } catch {}
   }
 
@@ -47,11 +47,11 @@ export class Instances {
     if (!this.notifier || listeners <= 1) return { reports: [], silent: 0 }
     const from = performance.now()
     await this.notifier.ask()
-    const fresh = () => [...this.#heard.values()].filter(({ at }) => at >= from).map(({ report }) => report)
+    const fresh = () => [...this.#reports.values()].filter(({ at }) => at >= from).map(({ report }) => report)
     while (fresh().length < listeners - 1 && performance.now() - from < ANSWERED_WITHIN_MS)
       await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
     const reports = fresh()
-    this.#heard.clear()
+    this.#reports.clear()
     return { reports, silent: Math.max(0, listeners - 1 - reports.length) }
   }
 }

@@ -63,7 +63,7 @@ export const createStatus = ({ database, notifier, instance = 'embedded', metric
     /** A background call of the database, timed. */
     timed: answers.timed,
     jobs: (): Job[] => [recent.job()],
-    heard: (from: string, text: string) => instances.heard(from, text),
+    receiveReport: (from: string, text: string) => instances.receiveReport(from, text),
     /** Reports how this instance is, to another one that asked. */
     answer: async () => void (await notifier?.report(JSON.stringify(await own()))),
     stop: () => lag.stop(),

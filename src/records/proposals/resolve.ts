@@ -59,8 +59,8 @@ const approve = async (context: Context, session: Session, before: Proposal, edi
   if (!proposal) return refuseBecome(context, before.id)
   const record = await madeRecord(context, session, proposal)
   await rememberPersons(queries, [by, proposal.proposedBy, data.owner, data.decided_by])
-  const { recordId: record_id, feedback: told } = proposal
-  await appendOutcome(context, 'proposal_approved', proposal, { by: by.name, record_id, edited: fields, feedback: told })
+  const outcome = { by: by.name, record_id: proposal.recordId, edited: fields, feedback: proposal.feedback }
+  await appendOutcome(context, 'proposal_approved', proposal, outcome)
   return { success: true as const, proposal: proposalOf(inMeeting(proposal, session), baseOf(context)), record }
 }
 

@@ -50,9 +50,9 @@ export const getMeetingDetails = op({
     const action_items = items.map((row) => actionItemOf(row.item, row))
     const decisions = (await listDecisions(queries, part)).map((row) => decisionOf(row.decision, row))
     const whole = { meeting: meeting!, description, notes: content, action_items, decisions }
-    const told = max_chars === undefined ? whole : within(whole, max_chars)
-    await rememberNamed(queries, { ...told, meetings: [told.meeting] })
-    return marked(told, whole)
+    const shown = max_chars === undefined ? whole : within(whole, max_chars)
+    await rememberNamed(queries, { ...shown, meetings: [shown.meeting] })
+    return marked(shown, whole)
   },
 })
 
@@ -75,20 +75,20 @@ const within = ({ meeting, description, notes, action_items, decisions }: Answer
 const textWithin = (text: string, limit: number) => (jsonLength(text) <= limit ? text : cutText(text, limit - 1))
 
 /** Adds what was left out: the full lengths of cut texts, and the number of rows that did not fit. */
-const marked = (told: Answer, { meeting, description, notes }: Answer): Answer => {
+const marked = (shown: Answer, { meeting, description, notes }: Answer): Answer => {
   const truncated = {
-    ...(told.description !== description && { description: description.length }),
-    ...(told.notes !== notes && { notes: notes.length }),
+    ...(shown.description !== description && { description: description.length }),
+    ...(shown.notes !== notes && { notes: notes.length }),
   }
   const omitted = Object.fromEntries(
     [
-      ['attendees', meeting.attendees.length - told.meeting.attendees.length] as const,
-      ['action_items', meeting.counts.action_items - told.action_items.length] as const,
-      ['decisions', meeting.counts.decisions - told.decisions.length] as const,
+      ['attendees', meeting.attendees.length - shown.meeting.attendees.length] as const,
+      ['action_items', meeting.counts.action_items - shown.action_items.length] as const,
+      ['decisions', meeting.counts.decisions - shown.decisions.length] as const,
     ].filter(([, count]) => count > 0),
   )
   return {
-    ...told,
+    ...shown,
     ...(Object.keys(truncated).length > 0 && { truncated }),
     ...(Object.keys(omitted).length > 0 && { omitted }),
   }

@@ -4,14 +4,14 @@ import { headingsOf, withFenceClosed, type Heading } from '../../markdown/headin
 import type { SessionDecision } from '../../stores/records/decisions.ts'
 import { conclusionIn } from './conclusion.ts'
 
-export type ToldDecision = Pick<SessionDecision, 'proposalId' | 'title' | 'description' | 'rationale' | 'at'> & {
+export type WrittenDecision = Pick<SessionDecision, 'proposalId' | 'title' | 'description' | 'rationale' | 'at'> & {
   proposedBy: { name: string }
   approvedBy: { name: string }
 }
 
 /** A decision as an entry of the section. It is one line with Markdown's own characters escaped, so that nothing in it can end the section,
  *  open a fence or begin a heading. `base`: this server's address, for a text that is read elsewhere. */
-export const decisionEntry = (decision: ToldDecision, base = ''): string => {
+export const decisionEntry = (decision: WrittenDecision, base = ''): string => {
   const { proposalId, rationale, proposedBy, approvedBy, at } = decision
   const why = rationale === null ? '' : ` Why: ${plain(rationale)}`
   const who = `proposed by ${plain(proposedBy.name)}, approved by ${plain(approvedBy.name)}, ${at.slice(0, 10)}`
@@ -19,10 +19,13 @@ export const decisionEntry = (decision: ToldDecision, base = ''): string => {
 }
 
 /** The entry of one that was withdrawn since. */
-export const withdrawnEntry = (decision: Pick<ToldDecision, 'proposalId' | 'title' | 'description'>, by: string, reason: string): string =>
-  `- ~~${said(decision)}~~ Withdrawn: ${plain(reason)} (by ${plain(by)}, [record](/approvals/${decision.proposalId}))`
+export const withdrawnEntry = (
+  decision: Pick<WrittenDecision, 'proposalId' | 'title' | 'description'>,
+  by: string,
+  reason: string,
+): string => `- ~~${said(decision)}~~ Withdrawn: ${plain(reason)} (by ${plain(by)}, [record](/approvals/${decision.proposalId}))`
 
-const said = ({ title, description }: Pick<ToldDecision, 'title' | 'description'>) => `**${plain(title)}**: ${plain(description)}`
+const said = ({ title, description }: Pick<WrittenDecision, 'title' | 'description'>) => `**${plain(title)}**: ${plain(description)}`
 
 const plain = (text: string) => oneLine(text).replace(/[~|&]/g, '\\$&')
 

@@ -32,9 +32,16 @@ const columns = (
     else jsonb_build_object('text', left(content->>'text', ${characters}), 'event', content->>'event', 'title', content->>'title',
       'status', content->>'status', 'by', content->>'by', 'team', content->>'team') end as content`
 
-const TOLD = ['subsession_finished', 'permission_asked', 'permission_decided', 'session_concluded', 'session_archived', 'session_restored']
+const SHOWN_EVENTS = [
+  'subsession_finished',
+  'permission_asked',
+  'permission_decided',
+  'session_concluded',
+  'session_archived',
+  'session_restored',
+]
 const SHOWN = `(type in ('chat', 'user_input', 'assistant_response', 'tool_call')
-  or (type = 'system' and content->>'event' in ('${TOLD.join("', '")}')))`
+  or (type = 'system' and content->>'event' in ('${SHOWN_EVENTS.join("', '")}')))`
 const WITH_SYSTEM = `(type in ('chat', 'user_input', 'assistant_response', 'tool_call', 'system', 'compaction', 'runtime'))`
 
 /** A page of what follows, ascending: at most 500 rows, of texts at most `characters`, and together hardly more than that. Of an answer and

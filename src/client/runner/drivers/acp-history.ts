@@ -5,10 +5,10 @@ const QUIET_MS = 250
 const LONGEST_MS = 10_000
 const LOOK_EVERY_MS = 50
 
-/** Waits until the agent has told nothing for a moment. `heardAt`: when it told something last, by performance.now(). */
-export const toldAll = async (heardAt: () => number): Promise<void> => {
+/** Waits until the agent has told nothing for a moment. `lastUpdateAt`: when it told something last, by performance.now(). */
+export const untilQuiet = async (lastUpdateAt: () => number): Promise<void> => {
   const begun = performance.now()
-  while (performance.now() - heardAt() < QUIET_MS && performance.now() - begun < LONGEST_MS) await sleep(LOOK_EVERY_MS)
+  while (performance.now() - lastUpdateAt() < QUIET_MS && performance.now() - begun < LONGEST_MS) await sleep(LOOK_EVERY_MS)
 }
 
 const KEPT = 1000

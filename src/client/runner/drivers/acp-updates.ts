@@ -4,22 +4,28 @@ import { exitCodeIn, textOfBlocks, toolResponse } from '../../../transcripts/blo
 import { isObject, listOr, nameOr, objectOr, shortId, textOr, wordOf, type Json } from '../../../transcripts/json.ts'
 import { runtime, type TraceEvent } from '../../../transcripts/trace-event.ts'
 
-export type Tell = (key: string, event: TraceEvent) => void
+export type Report = (key: string, event: TraceEvent) => void
 
 interface Call {
   toolName: string
   input: Json
-  told: boolean
+  reported: boolean
 }
 
 const LONGEST_TEXT = 512 * 1024 // characters; a longer message is told in parts
 const CALLS_KEPT = 500
-const UNTOLD = new Set(['available_commands_update', 'user_message_chunk', 'config_option_update', 'session_info_update', 'usage_update'])
+const UNREPORTED = new Set([
+  'available_commands_update',
+  'user_message_chunk',
+  'config_option_update',
+  'session_info_update',
+  'usage_update',
+])
 
 export type Updates = ReturnType<typeof newUpdates>
 
 /** `agent`: as people call it. */
-export const newUpdates = (agent: string, tell: Tell) => {
+export const newUpdates = (agent: string, report: Report) => {
   const calls = new Map<string, Call>()
   let open: { type: 'assistant_response' | 'reasoning'; text: string; message: string | undefined } | undefined
   let texts = 0
@@ -33,7 +39,7 @@ export const newUpdates = (agent: string, tell: Tell) => {
     const { type, text } = open
     if (type === 'assistant_response') answer = text
     open = undefined
-    tell(`text/${++texts}`, { ...by(), type, model, content: { text } })
+    report(`text/${++texts}`, { ...by(), type, model, content: { text } })
   }
   const say = (type: 'assistant_response' | 'reasoning', { content, messageId }: Json) => {
     const message = textOr(messageId)
@@ -44,43 +50,43 @@ export const newUpdates = (agent: string, tell: Tell) => {
   }
   const callOf = (update: Json): [string, Call] => {
     const id = shortId(wordOf(update.toolCallId))
-    const call = calls.get(id) ?? { toolName: nameOf(update), input: {}, told: false }
+    const call = calls.get(id) ?? { toolName: nameOf(update), input: {}, reported: false }
     call.input = inputOf(update, call.input)
     calls.set(id, call)
     for (const oldest of calls.keys()) if (calls.size > CALLS_KEPT) calls.delete(oldest)
     return [id, call]
   }
-  const tellCall = (id: string, call: Call) => {
-    if (call.told) return
+  const reportCall = (id: string, call: Call) => {
+    if (call.reported) return
     flush()
-    call.told = true
-    tell(`call/${id}`, { ...by(), type: 'tool_call', toolName: call.toolName, content: { arguments: call.input } })
+    call.reported = true
+    report(`call/${id}`, { ...by(), type: 'tool_call', toolName: call.toolName, content: { arguments: call.input } })
   }
   const stage = (update: Json) => {
     const [id, call] = callOf(update)
-    if (update.status !== undefined && update.status !== 'pending') tellCall(id, call)
+    if (update.status !== undefined && update.status !== 'pending') reportCall(id, call)
     if (update.status !== 'completed' && update.status !== 'failed') return
     calls.delete(id)
     flush()
-    tell(`result/${id}`, { ...by(), type: 'tool_response', toolName: call.toolName, content: resultOf(update) })
+    report(`result/${id}`, { ...by(), type: 'tool_response', toolName: call.toolName, content: resultOf(update) })
   }
 
   return {
-    hear(update: Json) {
+    onUpdate(update: Json) {
       const kind = wordOf(update.sessionUpdate)
       if (kind === 'agent_message_chunk') say('assistant_response', update)
       else if (kind === 'agent_thought_chunk') say('reasoning', update)
       else if (kind === 'tool_call' || kind === 'tool_call_update') stage(update)
-      else if (!UNTOLD.has(kind)) {
+      else if (!UNREPORTED.has(kind)) {
         flush()
         const { sessionUpdate: _, ...rest } = update
-        tell(`update/${++texts}`, runtime(kind, rest))
+        report(`update/${++texts}`, runtime(kind, rest))
       }
     },
     /** A call that permission is asked for: it is told, and described. */
     asked(toolCall: Json) {
       const [id, call] = callOf(toolCall)
-      tellCall(id, call)
+      reportCall(id, call)
       return { key: `call/${id}`, toolName: call.toolName, input: call.input }
     },
     /** What was heard so far was of the past. */
@@ -92,7 +98,7 @@ export const newUpdates = (agent: string, tell: Tell) => {
     /** Tells what is not told yet. */
     end() {
       flush()
-      for (const [id, call] of calls) tellCall(id, call)
+      for (const [id, call] of calls) reportCall(id, call)
       return { answer, lastMessage }
     },
     lastMessage: () => lastMessage,
@@ -122,8 +128,8 @@ const inputOf = ({ rawInput, title, kind, locations }: Json, before: Json): Json
 
 const resultOf = ({ content, rawOutput, status }: Json) => {
   const output = objectOr(rawOutput)
-  const told = textOr(rawOutput) ?? textOr(output.output) ?? textOr(output.error)
-  const text = told ?? listOr(content).map(textOfPart).filter(Boolean).join('\n')
+  const printed = textOr(rawOutput) ?? textOr(output.output) ?? textOr(output.error)
+  const text = printed ?? listOr(content).map(textOfPart).filter(Boolean).join('\n')
   const { exit, exitCode } = { ...output, ...objectOr(output.metadata) }
   const code = [exit, exitCode].find((value) => typeof value === 'number') ?? exitCodeIn(text)
   return toolResponse(text, code, status === 'failed')

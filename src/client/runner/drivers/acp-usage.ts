@@ -7,14 +7,14 @@ export const newAcpUsage = ({ conversation, fork }: Job) => {
   let before = conversation === undefined && fork === undefined ? 0 : undefined
   let cost: number | undefined
   return {
-    hear({ sessionUpdate, cost: told }: Json, prompted: boolean) {
-      const { amount, currency } = objectOr(told)
+    onUpdate({ sessionUpdate, cost: reported }: Json, prompted: boolean) {
+      const { amount, currency } = objectOr(reported)
       if (sessionUpdate !== 'usage_update' || typeof amount !== 'number' || currency !== 'USD') return
       if (prompted) cost = amount
       else before = amount
     },
     /** From the answer to the prompt: the protocol's own field, or Gemini CLI's. */
-    told(ended: Json | undefined): { usage?: Usage } {
+    total(ended: Json | undefined): { usage?: Usage } {
       const own = objectOr(ended?.usage)
       const { input_tokens, output_tokens } = objectOr(objectOr(objectOr(ended?._meta).quota).token_count)
       const input = number(own.inputTokens) ?? number(input_tokens)

@@ -2,16 +2,16 @@
 import { objectOr, textOr, wordOf, type Json } from '../../../transcripts/json.ts'
 import { runtime } from '../../../transcripts/trace-event.ts'
 import type { AcpAgent } from './acp-agents.ts'
-import { nextMinute, noteOpened, openedThisMinute, toldAll } from './acp-history.ts'
+import { nextMinute, noteOpened, openedThisMinute, untilQuiet } from './acp-history.ts'
 import { answerPermission, CANCELLED } from './acp-permissions.ts'
 import { openConversation, type Session } from './acp-session.ts'
 import { newUpdates, type Updates } from './acp-updates.ts'
 import { newAcpUsage } from './acp-usage.ts'
-import { untold, type Gone } from './cli.ts'
+import { silentEnd, type Gone } from './cli.ts'
 import type { Driver, Job, Listener, Result, Running, Spawn } from './driver.ts'
 import { METHOD_NOT_FOUND, RpcError, startPeer, type Peer } from './json-rpc.ts'
 import { promptOf } from './prompt.ts'
-import { printed, tell } from './trace.ts'
+import { printed, report } from './trace.ts'
 
 const QUIET_MS = 3_000 // some adapters stay once their input has ended
 const INTERRUPTED_MS = 300 // Gemini CLI stays after an interrupt
@@ -26,7 +26,7 @@ export const acpDriver = (agent: AcpAgent): Driver => ({
 // What is known of the task so far.
 interface State {
   session?: Session
-  heardAt: number // when it told something last, by performance.now()
+  lastUpdateAt: number // when it told something last, by performance.now()
   prompted: boolean // until then it tells what a conversation had before
   interrupted: boolean // the caller asked for it
   asked?: string // the key of the call that ended the task
@@ -35,9 +35,9 @@ interface State {
 }
 
 const run = (agent: AcpAgent, job: Job, listener: Listener, spawn: Spawn): Running => {
-  const state: State = { heardAt: 0, prompted: false, interrupted: false }
+  const state: State = { lastUpdateAt: 0, prompted: false, interrupted: false }
   const usage = newAcpUsage(job)
-  const updates = newUpdates(agent.name, (key, event) => state.prompted && tell(listener, key, [event]))
+  const updates = newUpdates(agent.name, (key, event) => state.prompted && report(listener, key, [event]))
   let texts = 0
   let cancel = () => {}
   const cancelled = new Promise<object>((resolve) => (cancel = () => resolve(CANCELLED))) // answers all requests from then on
@@ -60,16 +60,16 @@ const run = (agent: AcpAgent, job: Job, listener: Listener, spawn: Spawn): Runni
     },
     notified(method, params) {
       if (method !== 'session/update') return
-      state.heardAt = performance.now()
+      state.lastUpdateAt = performance.now()
       if (state.session !== undefined && params.sessionId !== state.session.id) return // another agent's, beside it
       const update = objectOr(params.update)
-      usage.hear(update, state.prompted)
-      updates.hear(update)
+      usage.onUpdate(update, state.prompted)
+      updates.onUpdate(update)
     },
-    text: (line) => tell(listener, `output-${++texts}`, [printed(line)]),
+    text: (line) => report(listener, `output-${++texts}`, [printed(line)]),
   })
   return {
-    ended: converse(agent, job, listener, peer, state, updates).then((result) => ({ ...result, ...usage.told(state.ended) })),
+    ended: converse(agent, job, listener, peer, state, updates).then((result) => ({ ...result, ...usage.total(state.ended) })),
     interrupt() {
       state.interrupted = true
       cancel()
@@ -83,11 +83,11 @@ const converse = async (agent: AcpAgent, job: Job, listener: Listener, peer: Pee
     await rest(agent, job, listener, peer, state)
     const session = await openConversation(peer, job, updates.lastMessage)
     noteOpened(session.id)
-    if (job.conversation ?? job.fork) await toldAll(() => state.heardAt)
+    if (job.conversation ?? job.fork) await untilQuiet(() => state.lastUpdateAt)
     updates.begin(session.model)
     ;[state.session, state.prompted] = [session, true]
     const mode = { mode: session.mode ?? job.permissionMode, by: session.mode === undefined ? 'runner' : 'agent' }
-    tell(listener, 'mode', [runtime('mode', mode)])
+    report(listener, 'mode', [runtime('mode', mode)])
     if (!state.interrupted) {
       const answer = peer.call('session/prompt', { sessionId: session.id, prompt: [{ type: 'text', text: promptOf(job) }] })
       state.ended = await answer
@@ -102,7 +102,7 @@ const converse = async (agent: AcpAgent, job: Job, listener: Listener, peer: Pee
 
 const rest = async (agent: AcpAgent, { conversation }: Job, listener: Listener, peer: Peer, state: State) => {
   if (!agent.loadsInLaterMinutes || conversation === undefined || !openedThisMinute(conversation)) return
-  tell(listener, 'rest', [runtime('waiting', { text: `${agent.name} can load this conversation in the next minute.` })])
+  report(listener, 'rest', [runtime('waiting', { text: `${agent.name} can load this conversation in the next minute.` })])
   let gone = false
   void peer.gone.then(() => (gone = true))
   await nextMinute(() => gone || state.interrupted)
@@ -122,7 +122,7 @@ const conclude = (name: string, job: Job, state: State, { answer, lastMessage }:
   if (reason === 'end_turn') return { ...known, status: 'completed', ...(answer !== undefined && { answer }) }
   if (interrupted || reason === 'cancelled') return { ...known, status: 'interrupted' }
   if (refusal) return { ...known, ...failed(`${name}: ${refusal.message}`) }
-  return { ...known, ...failed(ended ? (STOPS[wordOf(reason)] ?? `${name} stopped: ${wordOf(reason)}.`) : untold(name, gone)) }
+  return { ...known, ...failed(ended ? (STOPS[wordOf(reason)] ?? `${name} stopped: ${wordOf(reason)}.`) : silentEnd(name, gone)) }
 }
 
 const STOPS: Record<string, string> = {

@@ -4,11 +4,11 @@ import { isObject, listOr, objectOr, shortId, textOr, wordOf, type Json } from '
 import { canBeNamed, claudeCommand, writeMcpFile } from './claude-command.ts'
 import { newClaudeReader } from './claude-records.ts'
 import { resultOf, usageOf } from './claude-result.ts'
-import { startCli, untold, type Cli, type Gone } from './cli.ts'
+import { startCli, silentEnd, type Cli, type Gone } from './cli.ts'
 import type { Driver, Job, Listener, Result, Running, Spawn } from './driver.ts'
 import type { TraceEvent } from '../../../transcripts/trace-event.ts'
 import { promptOf } from './prompt.ts'
-import { keyOf, printed, tell } from './trace.ts'
+import { keyOf, printed, report } from './trace.ts'
 
 export const claude: Driver = {
   agenticTool: 'claude-code',
@@ -45,7 +45,7 @@ const run = (job: Job, listener: Listener, spawn: Spawn, mcpFile: string): Runni
   const record = (line: Json) => {
     const { key, events, message } = read(line)
     rememberCalls(calls, key, events, line.message)
-    tell(listener, key, events)
+    report(listener, key, events)
     if (message !== undefined) state.known.conversationAt = message
     if (line.type === 'system') learn(state, line, interrupt)
     if (line.type === 'control_request')
@@ -58,7 +58,7 @@ const run = (job: Job, listener: Listener, spawn: Spawn, mcpFile: string): Runni
   }
   const cli = startCli(spawn, claudeCommand(job, mcpFile), job, {
     record,
-    text: (line) => tell(listener, `output-${++texts}`, [printed(line)]),
+    text: (line) => report(listener, `output-${++texts}`, [printed(line)]),
   })
   cli.send({ type: 'user', message: { role: 'user', content: promptOf(job) }, parent_tool_use_id: null })
   return {
@@ -116,7 +116,7 @@ const conclude = (job: Job, { begun, interrupted, result, known }: State, gone: 
   if (!begun && isConversationNamed(job) && result?.is_error === true) return missing(job, resultOf(result).error!.message)
   if (result === undefined) {
     if (interrupted) return { ...known, status: 'interrupted' }
-    return { ...known, status: 'failed', error: { code: 'agent_failed', message: untold('Claude Code', gone) } }
+    return { ...known, status: 'failed', error: { code: 'agent_failed', message: silentEnd('Claude Code', gone) } }
   }
   const said = resultOf(result)
   const stopped = said.status === 'failed' && (interrupted || known.interruptedBy !== undefined)

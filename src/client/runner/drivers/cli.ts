@@ -92,5 +92,5 @@ const lastWords = (stderr: Readable) => {
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
 /** A sentence for a CLI that ended without saying how its task went, with its own words where it had some. */
-export const untold = (program: string, { how, words }: Gone): string =>
+export const silentEnd = (program: string, { how, words }: Gone): string =>
   `${program} ${how}${how.startsWith('could not') ? '' : ' before it said how the task went'}${words ? `: ${words}` : '.'}`

@@ -16,7 +16,7 @@ export const newApprovals = (listener: Listener, onQuestion: (call: string) => v
     )
   const decision = async (tool: string, input: Json) => ({ decision: (await isAllowed(tool, input)) ? 'accept' : 'decline' })
   return {
-    heard(method: string, params: Json) {
+    onNotification(method: string, params: Json) {
       const { type, id, changes: edits } = objectOr(params.item)
       if (method !== 'item/started' || type !== 'fileChange' || typeof id !== 'string') return
       changes.set(shortId(id), edits)

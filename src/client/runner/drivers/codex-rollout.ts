@@ -28,7 +28,7 @@ export interface Followed {
 }
 
 /** Tells the events of one turn as they are written. */
-export const followTurn = (path: string, from: number, turn: string, tell: (key: string, events: TraceEvent[]) => void): Followed => {
+export const followTurn = (path: string, from: number, turn: string, report: (key: string, events: TraceEvent[]) => void): Followed => {
   const calls = new Map<string, string>()
   const memory = newMemory()
   let over = false
@@ -44,7 +44,7 @@ export const followTurn = (path: string, from: number, turn: string, tell: (key:
       const events = eventsOf(record, memory)
       const call = textOr(objectOr(record.payload).call_id)
       if (call !== undefined && events[0]?.type === 'tool_call') calls.set(call, String(end))
-      tell(String(end), events)
+      report(String(end), events)
     }
   }
   const reading = read().catch(() => {})

@@ -3,11 +3,11 @@ import { isObject, objectOr, textOr, wordOf, type Json } from '../../../transcri
 import { followTurn, lengthOf, type Followed } from './codex-rollout.ts'
 import { openThread, type Thread } from './codex-thread.ts'
 import { newApprovals } from './codex-approvals.ts'
-import { untold, type Gone } from './cli.ts'
+import { silentEnd, type Gone } from './cli.ts'
 import type { Driver, Job, Listener, Result, Running, Spawn, Usage } from './driver.ts'
 import { RpcError, startPeer, type Peer } from './json-rpc.ts'
 import { promptOf } from './prompt.ts'
-import { printed, tell } from './trace.ts'
+import { printed, report } from './trace.ts'
 
 export const codex: Driver = {
   agenticTool: 'codex',
@@ -41,12 +41,12 @@ const run = (job: Job, listener: Listener, spawn: Spawn): Running => {
   const peer = startPeer(spawn, ['codex', 'app-server'], job, {
     called: (method, params) => approvals.answer(method, params),
     notified(method, params) {
-      approvals.heard(method, params)
-      hear(state, method, params)
+      approvals.onNotification(method, params)
+      onNotification(state, method, params)
       if (method === 'turn/started' && state.interrupted) void stop(peer, state) // one that came before was for no turn
       if (state.ended) finish()
     },
-    text: (line) => tell(listener, `output-${++texts}`, [printed(line)]),
+    text: (line) => report(listener, `output-${++texts}`, [printed(line)]),
   })
   void peer.gone.then(() => finish())
   return {
@@ -67,7 +67,7 @@ const converse = async (job: Job, listener: Listener, peer: Peer, state: State, 
     const from = thread.path === undefined ? 0 : await lengthOf(thread.path)
     const { turn } = await peer.call('turn/start', { threadId: thread.id, input: [{ type: 'text', text: promptOf(job) }] })
     state.turn = wordOf(objectOr(turn).id)
-    if (thread.path !== undefined) followed = followTurn(thread.path, from, state.turn, (key, events) => tell(listener, key, events))
+    if (thread.path !== undefined) followed = followTurn(thread.path, from, state.turn, (key, events) => report(listener, key, events))
     await over
     // Its commands outlive an interrupt, and a turn that left one in the background.
     await peer.call('thread/backgroundTerminals/clean', { threadId: thread.id }).catch(() => {})
@@ -100,7 +100,7 @@ const stop = async (peer: Peer, { thread, turn }: State) => {
   await peer.call('thread/backgroundTerminals/clean', { threadId: thread.id }).catch(() => {})
 }
 
-const hear = (state: State, method: string, params: Json) => {
+const onNotification = (state: State, method: string, params: Json) => {
   if (state.thread !== undefined && params.threadId !== state.thread.id) return // an agent of its own beside it
   if (method === 'turn/started') state.turn ??= wordOf(objectOr(params.turn).id)
   if (method === 'turn/completed') state.ended = objectOr(params.turn)
@@ -150,7 +150,7 @@ const conclude = (
   const stopped: Result = { ...known, status: 'interrupted', ...(call !== undefined && { interruptedBy: call }) }
   if (ended?.status === 'completed') return { ...known, status: 'completed', ...(answer !== undefined && { answer }) }
   if (interrupted || asked !== undefined || ended?.status === 'interrupted') return stopped
-  const message = ended === undefined ? untold('Codex', gone) : messageIn(ended)
+  const message = ended === undefined ? silentEnd('Codex', gone) : messageIn(ended)
   return { ...known, status: 'failed', error: { code: 'agent_failed', message } }
 }
 

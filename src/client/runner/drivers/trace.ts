@@ -5,7 +5,7 @@ import type { Listener } from './driver.ts'
 
 /** Tells the events of one record. What an import keeps beside the agent's work is told as the program's own word; the prompt is in the log
  *  already. `key` is the record's; each event of it has its own. */
-export const tell = (listener: Listener, key: string, events: TraceEvent[]): void => {
+export const report = (listener: Listener, key: string, events: TraceEvent[]): void => {
   events.forEach((event, i) => {
     if (event.type !== 'user_input' && event.type !== 'chat') listener.event(keyOf(key, i), storable(asTrace(event)))
   })
