@@ -182,26 +182,31 @@ test(
     const { hub, site } = await scene()
     git(site.app, 'worktree', 'add', '-q', '-b', 'given', site.path('given'))
     const runner = await site.start(hub, ['--worktree', site.app, '--worktree', site.path('given')])
-    const branches = ['clean', 'dirty', 'shared', 'given', 'alive']
+    const branches = ['clean', 'dirty', 'loose', 'shared', 'given', 'alive']
     const sessions = [...branches, 'shared'].map((branch) => ({ branch, session_id: crypto.randomUUID(), repo_full_name: 'app' }))
     const second = sessions.at(-1)! // goes on where the first one worked
     for (const order of sessions) hub.wantWorktree(order)
-    await until(() => hub.made.length === 6)
+    await until(() => hub.made.length === 7)
     runner.child.kill('SIGTERM')
     await runner.ended
-    const at = (branch: string) => hub.made.find((made) => made.branch === branch).path
+    const at = (branch: string): string => hub.made.find((made) => made.branch === branch).path
     writeFileSync(join(at('dirty'), 'new.txt'), 'not committed')
+    git(at('clean'), 'checkout', '-q', '--detach') // its commit is on a branch
+    git(at('loose'), 'checkout', '-q', '--detach')
+    git(at('loose'), 'commit', '-q', '--allow-empty', '-m', 'On no branch')
     for (const { branch, session_id } of sessions) if (branch !== 'alive' && session_id !== second.session_id) hub.archived.add(session_id)
     const pruned = async (...words: string[]) => {
       const { code, out } = await site.run(['runner', 'prune', '--url', hub.url, ...words], { PARLEY_RUNNER_KEY: hub.key })
       return { code, out, there: branches.filter((branch) => existsSync(at(branch))) }
     }
-    const dirty = expect.stringContaining('1 changed file(s)')
-    expect(await pruned()).toEqual({ code: 0, out: dirty, there: ['dirty', 'shared', 'given', 'alive'] })
+    const first = await pruned()
+    expect(first).toMatchObject({ code: 0, there: ['dirty', 'loose', 'shared', 'given', 'alive'] })
+    expect(first.out).toContain(`kept     ${at('dirty')}: 1 changed file(s) that are in no commit\n`)
+    expect(first.out).toContain(`kept     ${at('loose')}: commits that are on no branch\n`)
     hub.archived.add(second.session_id)
-    expect(await pruned('--yes')).toEqual({ code: 0, out: expect.stringContaining('Removed 2 of the 3'), there: ['given', 'alive'] })
+    expect(await pruned('--yes')).toEqual({ code: 0, out: expect.stringContaining('Removed 3 of the 4'), there: ['given', 'alive'] })
     const left = git(site.app, 'branch', '--format', '%(refname:short)').split('\n')
-    expect(left).toEqual(['alive', 'clean', 'dirty', 'given', 'main', 'shared'])
+    expect(left).toEqual(['alive', 'clean', 'dirty', 'given', 'loose', 'main', 'shared'])
     hub.revoke()
     const { code, err } = await site.run(['runner', 'prune', '--url', hub.url], { PARLEY_RUNNER_KEY: hub.key })
     expect([code, err]).toEqual([1, expect.stringContaining('Nothing was removed')])

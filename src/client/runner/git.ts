@@ -107,6 +107,10 @@ const entriesIn = (status: string): number => {
   return entries
 }
 
+/** Whether nothing but this worktree leads to its commit: it stands on no branch, and on no tag. */
+export const hasLooseHead = async (git: Git, path: string): Promise<boolean> =>
+  (await git(path, 'for-each-ref', '--count=1', '--contains', 'HEAD', 'refs/heads', 'refs/tags', 'refs/remotes')) === ''
+
 /** Throws GitFailed, with a sentence, unless git takes this as the name of a new branch. */
 export const checkBranch = async (git: Git, folder: string, branch: string): Promise<void> => {
   const no = (why: string): never => {

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { confirmed } from '../ask.ts'
 import { Stop, type Machine } from '../machine.ts'
-import { GitFailed, stateOf, type Git } from './git.ts'
+import { GitFailed, hasLooseHead, stateOf, type Git } from './git.ts'
 import { Refused, type HubCalls } from './hub-calls.ts'
 import { keepMade, madeOnes, type Made } from './worktrees.ts'
 
@@ -46,13 +46,16 @@ const archivedOf = async (hub: HubCalls, ids: string[]): Promise<Set<string>> =>
 const isRemoved = async (machine: Machine, git: Git, { path, home }: Made, yes: boolean, say: (line: string) => void): Promise<boolean> => {
   if (!existsSync(path)) return true
   try {
-    const { changed } = await stateOf(git, path)
-    const force = changed > 0
-    if (force && !yes && !(await mayGo(machine, `${path} has ${changed} changed file(s) that are in no commit. Remove them for good?`))) {
-      say(`kept     ${path}: ${changed} changed file(s)`)
+    const { branch, changed } = await stateOf(git, path)
+    const lost = [
+      ...(changed > 0 ? [`${changed} changed file(s) that are in no commit`] : []),
+      ...(branch === null && (await hasLooseHead(git, path)) ? ['commits that are on no branch'] : []),
+    ].join(' and ')
+    if (lost !== '' && !yes && !(await mayGo(machine, `${path} has ${lost}. Remove them for good?`))) {
+      say(`kept     ${path}: ${lost}`)
       return false
     }
-    await git(home, 'worktree', 'remove', ...(force ? ['--force'] : []), '--', path)
+    await git(home, 'worktree', 'remove', ...(changed > 0 ? ['--force'] : []), '--', path)
     say(`removed  ${path}`)
     return true
   } catch (error) {
@@ -62,6 +65,6 @@ const isRemoved = async (machine: Machine, git: Git, { path, home }: Made, yes: 
   }
 }
 
-// Where nobody can be asked, what is in no commit stays.
+// Where nobody can be asked, what would be lost stays.
 const mayGo = async (machine: Machine, question: string): Promise<boolean> =>
   machine.input.isTTY === true && (await confirmed(machine, question))
