@@ -4,6 +4,7 @@ import { refuse } from '../core/errors.ts'
 import { isUuid, sha256 } from '../core/ids.ts'
 import { SESSION_KINDS } from '../core/session-kind.ts'
 import { shortened } from '../core/events/event-text.ts'
+import { IN_YEARS, inYears } from '../core/years.ts'
 import type { SessionRow } from '../stores/history.ts'
 import { sessionsWithin } from '../stores/session-list.ts'
 import { factsOf, sessionFacts } from './session-facts.ts'
@@ -15,6 +16,7 @@ const SORT = 'sort must be desc or asc'
 const datetime = (name: string) =>
   z.iso
     .datetime({ offset: true, error: `${name} must be an RFC 3339 datetime with Z or an offset` })
+    .refine(inYears, `${name} ${IN_YEARS}`)
     .transform((text) => new Date(text).toISOString())
 
 const listed = z.object({
@@ -115,7 +117,7 @@ const readCursor = (cursor: string, filter: string) => {
   return { updated_at, id }
 }
 
-const cursorShape = z.tuple([z.iso.datetime(), z.string().refine(isUuid), z.string()]) // other spellings of a time the database may refuse
+const cursorShape = z.tuple([z.iso.datetime().refine(inYears), z.string().refine(isUuid), z.string()]) // other spellings of a time the database may refuse
 
 const parsed = (cursor: string): unknown => {
   try {

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
 import { isUuid, sha256 } from '../core/ids.ts'
+import { inYears } from '../core/years.ts'
 
 export interface Place {
   at: string
@@ -11,7 +12,7 @@ export interface Place {
 /** What a list was asked for beside the place: a cursor of one list says nothing in another. */
 type Filters = Readonly<Record<string, unknown>>
 
-const place = z.tuple([z.iso.datetime(), z.string().refine(isUuid), z.string()])
+const place = z.tuple([z.iso.datetime().refine(inYears), z.string().refine(isUuid), z.string()])
 
 const hashOf = (filters: Filters): string =>
   sha256(JSON.stringify(Object.entries(filters).toSorted(([a], [b]) => (a < b ? -1 : 1)))).slice(0, 8)

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { PERSON_KINDS, PRIORITIES, PROPOSAL_STATUSES, PROPOSAL_TYPES } from '../../db/records-schema.ts'
 import { idWithin } from '../core/ids.ts'
 import { isBlank, nameIsPlain } from '../core/text/text.ts'
+import { IN_YEARS, inYears } from '../core/years.ts'
 import type { Context } from '../operations/context.ts'
 import { operationsOf } from '../operations/operation.ts'
 
@@ -39,10 +40,9 @@ export const proposalStatus = z.enum(PROPOSAL_STATUSES)
 export const moment = z
   .string()
   .refine((given) => isoMoment.safeParse(given).success, 'must be a time with its zone, such as 2026-03-01T09:00:00Z')
-  .refine((given) => !(yearOf(given) < 1 || yearOf(given) > 9999), 'must be in the years 1 to 9999') // others the database has no text for
+  .refine(inYears, IN_YEARS)
   .meta({ format: 'date-time' })
 const isoMoment = z.iso.datetime({ offset: true })
-const yearOf = (given: string) => new Date(given).getUTCFullYear()
 
 export const listLimit = z.int().min(1).max(50).default(20)
 export const listCursor = z.string().max(300).optional().describe("The last answer's next_cursor, with the same filters.")

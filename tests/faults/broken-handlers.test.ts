@@ -66,6 +66,7 @@ const GIVEN: Record<string, (ids: Ids) => Record<string, unknown>> = {
     task_id: task_id![0],
     events: [{ key: 'line 1', type: 'assistant_response', content: { text: 'Line 1' } }],
   }),
+  'history.list_sessions': () => ({ start_datetime: '2026-01-01T00:00:00Z', end_datetime: '2027-01-01T00:00:00Z' }),
   'history.open': ({ session_id }) => ({ id: `session:${session_id![0]}` }),
 }
 

@@ -150,7 +150,8 @@ throughHistory((ask, parley) => {
     }
     const good = { start_datetime: '2026-01-01T00:00:00Z', end_datetime: '2026-02-01T00:00:00Z' }
 
-    test.each(['2026-01-01', '2026-01-01T00:00:00', '2026-02-30T00:00:00Z', 'yesterday', '', null, 5, undefined])(
+    const beyond = ['0000-01-01T00:00:00Z', '9999-12-31T23:59:59-05:00'] // what the database has no text for
+    test.each(['2026-01-01', '2026-01-01T00:00:00', '2026-02-30T00:00:00Z', ...beyond, 'yesterday', '', null, 5, undefined])(
       'the datetime %j',
       async (value) => {
         for (const field of ['start_datetime', 'end_datetime']) await bad(JSON.parse(JSON.stringify({ ...good, [field]: value })), field)
@@ -187,7 +188,7 @@ throughHistory((ask, parley) => {
       await bad({ ...input, cursor, start_datetime: `${year}-01-01T00:00:01Z` }, 'cursor')
       expect((await ask('list_sessions', { ...input, cursor, limit: 5 })).data.result_count).toBe(1)
       const [, ...rest] = JSON.parse(Buffer.from(cursor, 'base64url').toString())
-      for (const time of ['1', '2026', '2026-01-01', '+275760-09-13T00:00:00.000Z'])
+      for (const time of ['1', '2026', '2026-01-01', '0000-01-01T00:00:00.000Z', '+275760-09-13T00:00:00.000Z'])
         await bad({ ...input, cursor: Buffer.from(JSON.stringify([time, ...rest])).toString('base64url') }, 'cursor')
     })
   })

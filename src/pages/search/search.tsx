@@ -4,6 +4,7 @@ import type { EventHit } from '../../../components/search/search-hits.tsx'
 import { SearchPage, type SearchResults } from '../../../components/search/search-page.tsx'
 import { refuse, STATUS, type ErrorBody } from '../../core/errors.ts'
 import { SEARCHABLE } from '../../core/events/event-types.ts'
+import { inYears } from '../../core/years.ts'
 import { perform } from '../../operations/perform.ts'
 import { HITS, LAST_HIT, searchEverything, type PageSearchResult } from '../../history/page-search.ts'
 import { parseRef } from '../../history/ids.ts'
@@ -106,7 +107,7 @@ const wrongDays = ({ from, to }: Search): string | undefined => {
 }
 
 // Rejects 30 February, which Date.parse reads as a day in March.
-const isDay = (day: string) => /^\d{4}-\d\d-\d\d$/.test(day) && new Date(Date.parse(day) || 0).toISOString().startsWith(day)
+const isDay = (day: string) => /^\d{4}-\d\d-\d\d$/.test(day) && inYears(day) && new Date(Date.parse(day) || 0).toISOString().startsWith(day)
 
 const hitsOf = async (
   { services: { database }, eventKinds: kinds }: Site,

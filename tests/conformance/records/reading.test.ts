@@ -348,9 +348,12 @@ throughEveryDoor((call, parley) => {
       const [{ at, input }, read] = [await five(), await reader()]
       for (const [list, field] of Object.entries(LISTS) as [List, string][]) {
         const { next_cursor } = await done(read(list, { ...input(list), limit: 1 }))
+        const [, ...rest] = JSON.parse(Buffer.from(next_cursor, 'base64url').toString())
+        const forged = Buffer.from(JSON.stringify(['0000-01-01T00:00:00.000Z', ...rest])).toString('base64url')
         for (const wrong of [
           { cursor: next_cursor, limit: 1 },
           { ...input(list), cursor: 'x' },
+          { ...input(list), cursor: forged },
         ]) {
           const { details } = await refused(read(list, wrong), 'invalid_request')
           expect(details.field).toBe('cursor')
