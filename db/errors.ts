@@ -16,6 +16,9 @@ const AWAY = /^(08|53|57P|58|25006|25P03|ECONN|EHOSTDOWN|EHOSTUNREACH|ENETDOWN|E
  *  read-only. */
 export const isAway = (error: unknown): boolean => AWAY.test(sqlStateOf(error)) || isTimeout(error)
 
+/** The disk of the database is full, which one that `isAway` can be: it refused to write. */
+export const isFull = (error: unknown): boolean => sqlStateOf(error) === '53100'
+
 const UNDONE = ['40P01', '40001', ...STALE_STATEMENT]
 
 /** The whole transaction was rolled back through no fault of its own (deadlock, serialization, a stale prepared statement): it can be tried

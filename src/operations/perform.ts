@@ -15,7 +15,7 @@ import { idempotencyKeyOf } from './idempotency.ts'
 import { keyRowOf } from './operation.ts'
 import { notAuthenticated } from './not-authenticated.ts'
 import type { Services } from '../process/services.ts'
-import { isAway, isUndone } from '../../db/errors.ts'
+import { isAway, isFull, isUndone } from '../../db/errors.ts'
 import { write } from './transaction.ts'
 
 /** Calls an operation. The checks come in one order: a credential is there (401), the shape is right (400), the credential is good (401),
@@ -176,7 +176,7 @@ export const errorBody = (
     return error.body
   }
   services.metrics.callsFailed.inc()
-  if (isAway(error)) return away(effect !== 'read')
+  if (isAway(error)) return away(effect !== 'read', isFull(error))
   if (isUndone(error)) return UNDONE // by its last try too
   const reference = newSecret().slice(0, 12)
   services.log('error', `${id} failed`, { reference, ...describeError(error) })
@@ -190,10 +190,12 @@ const UNDONE: ErrorBody = {
   details: { retry_after: 1 }, // no `outcome`: nothing was written
 }
 
-const away = (writing: boolean): ErrorBody => ({
+const away = (writing: boolean, full: boolean): ErrorBody => ({
   code: 'unavailable',
-  message: writing
-    ? 'The database is not responding. Whether this was written is unknown: try again with the same idempotency key.'
-    : 'The database is not responding. Try again in a second.',
-  details: { retry_after: 1, ...(writing && { outcome: 'unknown' }) },
+  message: full
+    ? `The disk of the database is full: nothing is written until its operator makes room there. Try again then${writing ? ' with the same idempotency key' : ''}.`
+    : writing
+      ? 'The database is not responding. Whether this was written is unknown: try again with the same idempotency key.'
+      : 'The database is not responding. Try again in a second.',
+  details: { retry_after: 1, ...(writing && { outcome: 'unknown' }), ...(full && { disk_full: true }) },
 })

@@ -58,13 +58,16 @@ const FOR_PEOPLE: Partial<Record<ErrorCode, string>> = {
   unavailable: 'The database is not responding. Submit again in a moment: it is applied once, however often you submit.',
 }
 
+const DISK_FULL =
+  'The disk of the database is full, so nothing was saved. Once whoever runs this server has made room, submit again: it is applied once.'
+
 const ARCHIVED =
   'This session is archived and accepts no changes. “Start the agent again” in its menu brings it back or, where it has no agent, a program that calls manage_session with action: start.'
 
 /** A refusal in words for people, with the field of the form that it is about. */
 export const problemOf = ({ code, message, details }: ErrorBody, fields: string[] = []): Problem => {
   const field = fields.find((name) => name === details.field)
-  const forPeople = code === 'session_closed' && details.archived ? ARCHIVED : FOR_PEOPLE[code]
+  const forPeople = code === 'session_closed' && details.archived ? ARCHIVED : details.disk_full ? DISK_FULL : FOR_PEOPLE[code]
   const text = forPeople ?? message.replace(/^[\w.]+: /, '').replace(/^./, (first) => first.toUpperCase())
   return { field, text: /[.!?]$/.test(text) ? text : `${text}.`, ...(code === 'unauthorized' && { signIn: true }) }
 }

@@ -125,7 +125,7 @@ export const LIMITS: readonly Limit[] = [
     amber: 1024 * MIB,
     red: 256 * MIB,
     worse: 'less',
-    todo: 'Below 64 MiB nothing is written. Make room, or delete old sessions with `bun run purge`.',
+    todo: 'Below 64 MiB nothing is written, and nothing can be purged. Make room on it, or move the folder to a larger disk. `bun run purge` makes room for what comes, and gives none back to the disk.',
     alert: { name: 'ParleyDiskFull', expr: 'parley_disk_free_bytes', minutes: 5 },
   },
   {
