@@ -27,8 +27,8 @@ import type { Services } from './process/services.ts'
 const QUIET_S = 12 // a connection that says nothing for so long is closed, while a request is being read; waits and streams are exempt
 const PATIENCE_S = 120
 const STOP_WITHIN_MS = 10_000
-const SCHEMA_LOOK_EVERY_MS = 5_000
-const LOOK_EVERY_MS = 1_000
+const SCHEMA_CHECK_EVERY_MS = 5_000
+const CHECK_EVERY_MS = 1_000
 const LARGEST_BODY = 64 * 1024 * 1024 // above every door's own limit, which answers in JSON; a transcript's is in MAX_TRACE_BYTES
 
 const main = async ([command, ...words]: string[]) => {
@@ -168,23 +168,23 @@ const stopInGoodOrder = (server: ReturnType<typeof listen>, services: Services, 
 
 // Another instance may be updated while this one runs, and its migration may say that older programs must not run beside it.
 const endIfTooOld = ({ database }: Services, stop: Stop, log: Log) => {
-  const look = async () => {
+  const check = async () => {
     try {
       await assertNotTooOld(database)
     } catch (error) {
       if (!(error instanceof CannotOpen)) return // the database is away: asked again
-      clearInterval(looking)
+      clearInterval(checking)
       log('error', error.message)
       await stop({ reason: 'a newer schema' }, 1)
     }
   }
-  const looking = setInterval(look, SCHEMA_LOOK_EVERY_MS)
+  const checking = setInterval(check, SCHEMA_CHECK_EVERY_MS)
 }
 
 // Files that were removed take what is written until this process ends: nobody must be told for long that it is kept.
 const endIfLost = ({ isLost }: OpenedDatabase, { DATA_DIR }: Config, log: Log) => {
   if (!isLost) return
-  const look = () => {
+  const check = () => {
     if (!isLost()) return
     log(
       'error',
@@ -192,7 +192,7 @@ const endIfLost = ({ isLost }: OpenedDatabase, { DATA_DIR }: Config, log: Log) =
     )
     process.exit(1)
   }
-  setInterval(look, LOOK_EVERY_MS)
+  setInterval(check, CHECK_EVERY_MS)
 }
 
 try {

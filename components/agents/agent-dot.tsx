@@ -1,7 +1,7 @@
 import { cn } from '../parts/cn.ts'
 import type { AgentState } from './agent-view.ts'
 
-const LOOK = { ready: 'bg-off', running: 'bg-ok dot-active', asks: 'bg-warn', failed: 'bg-destructive' }
+const COLOURS = { ready: 'bg-off', running: 'bg-ok dot-active', asks: 'bg-warn', failed: 'bg-destructive' }
 const WORDS = { ready: 'ready', running: 'working', asks: 'asks for permission', failed: 'failed' }
 
 interface Props {
@@ -15,7 +15,7 @@ interface Props {
 export const AgentDot = ({ state, className, said = false }: Props) => (
   <span
     title={said ? undefined : WORDS[state]}
-    className={cn('dot relative inline-block size-2 shrink-0 rounded-full', LOOK[state], className)}
+    className={cn('dot relative inline-block size-2 shrink-0 rounded-full', COLOURS[state], className)}
   >
     {!said && <span className="sr-only">{WORDS[state]}</span>}
   </span>

@@ -55,11 +55,11 @@ const Bar = ({ session, turn }: Props) => {
 }
 
 const Step = ({ session, to, rel, label }: { session: TracedSession; to: number; rel: 'prev' | 'next'; label: string }) => {
-  const look = <Icon name="chevron" className={rel === 'prev' ? 'rotate-180' : undefined} />
+  const icon = <Icon name="chevron" className={rel === 'prev' ? 'rotate-180' : undefined} />
   const size = 'size-7'
   return to < 1 || to > session.turns ? (
     <span aria-hidden="true" className={`${size} grid place-items-center text-muted-foreground opacity-40 [&_svg]:size-4`}>
-      {look}
+      {icon}
     </span>
   ) : (
     <LinkButton
@@ -72,7 +72,7 @@ const Step = ({ session, to, rel, label }: { session: TracedSession; to: number;
       aria-label={label}
       title={`${label} (${rel === 'prev' ? 'p or [' : 'n or ]'})`}
     >
-      {look}
+      {icon}
     </LinkButton>
   )
 }

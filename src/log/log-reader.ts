@@ -1,6 +1,6 @@
 // Follows one session's log from a cursor: the loop behind waits and streams alike. How it misses nothing, from cursor 5:
 //   subscribe    every later commit wakes it
-//   look         the log ends at 5, so there is nothing to read. The waiters note that, so that the sweep finds an event without notification
+//   read         the log ends at 5, so there is nothing to read. The waiters note that, so that the sweep finds an event without notification
 //   woken        for event 6, the newest by now
 //   subscribe    again, before the read: event 7, which lands meanwhile, wakes it again
 //   read         the page after 5, up to 6 at least; the cursor is then 6 or 7
@@ -25,7 +25,7 @@ interface Options {
 
 const NOTHING: Page = { events: [], hasMore: false }
 
-/** A cursor in one log. `look` reads what is there, `next` waits for what comes. `close` it in every case: it is subscribed from the
+/** A cursor in one log. `read` reads what is there, `next` waits for what comes. `close` it in every case: it is subscribed from the
  *  beginning. */
 export class LogReader {
   #waiter: Waiter
@@ -53,14 +53,14 @@ export class LogReader {
   }
 
   /** The page that is there already; from memory without a promise. */
-  look(): Page | Promise<Page> {
+  read(): Page | Promise<Page> {
     return this.#mayHaveMore ? this.#read() : NOTHING
   }
 
   /** The next page; an empty one after `withinMs`, when `signal` says that the caller has gone, or when the server stops. */
   async next(withinMs: number, signal?: AbortSignal): Promise<Page> {
     this.wokenAt = undefined
-    const there = await this.look()
+    const there = await this.read()
     if (there.events.length > 0 || withinMs === 0) return there
     let over = false
     const end = () => {

@@ -3,22 +3,22 @@ import type { Topic } from '../log/topics.ts'
 import type { Services } from '../process/services.ts'
 import type { Call } from './call.ts'
 
-const LOOKS_AGAIN_MS = 10_000 // a notification that another instance sent can get lost
+const FIND_AGAIN_MS = 10_000 // a notification that another instance sent can get lost
 
 export interface Hold {
   topic: Topic
   timeoutMs: number
-  /** `look` runs at least this often, where something other than news of the topic may change the answer. */
+  /** `find` runs at least this often, where something other than news of the topic may change the answer. */
   everyMs?: number
 }
 
-/** Calls `look` at once and whenever the topic moves, until it finds something. Returns that; undefined when the time is up, the caller has
+/** Calls `find` at once and whenever the topic moves, until it finds something. Returns that; undefined when the time is up, the caller has
  *  gone or the server stops. Subscribes before each call, so that nothing is missed in between. */
 export const holdFor = async <Found>(
   { waiters, stopping }: Services,
   { signal, held }: Pick<Call, 'signal' | 'held'>,
-  { topic, timeoutMs, everyMs = LOOKS_AGAIN_MS }: Hold,
-  look: () => Promise<Found | undefined>,
+  { topic, timeoutMs, everyMs = FIND_AGAIN_MS }: Hold,
+  find: () => Promise<Found | undefined>,
 ): Promise<Found | undefined> => {
   const over = AbortSignal.any([signal(), stopping])
   const until = performance.now() + timeoutMs
@@ -27,7 +27,7 @@ export const holdFor = async <Found>(
     const end = () => waiter.wake()
     over.addEventListener('abort', end, { once: true })
     try {
-      const found = await look()
+      const found = await find()
       const left = until - performance.now()
       if (found !== undefined || left <= 0 || over.aborted) return found
       if (first) held?.()

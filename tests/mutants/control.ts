@@ -206,7 +206,7 @@ export const CONTROL: Mutant[] = [
     name: 'control: leases run while the server sleeps',
     breaks: 'a runner that could not call loses nothing',
     file: LEASE,
-    from: `if (answersSince === undefined || wasAway(now - lookedAt)) answersSince = now`,
+    from: `if (answersSince === undefined || wasAway(now - checkedAt)) answersSince = now`,
     to: `if (answersSince === undefined) answersSince = now`,
     tests: ['tests/faults/database-clock.test.ts'],
   },

@@ -27,16 +27,16 @@ export interface Agents {
 export const agentsFor = async (drivers: readonly Driver[], env: Environment, home: string): Promise<Agents> => {
   const file = join(parleyFolder(home), 'runner', 'versions.json')
   const known = readOwn<Record<string, Known>>(file) ?? {}
-  const looked = await Promise.all(
+  const asked = await Promise.all(
     drivers.map(async (driver) => {
       const program = programIn(driver.program, env)
       return { driver, program, is: program === undefined ? undefined : await versionOf(program, known, env) }
     }),
   )
-  const found = looked.flatMap(({ driver, program, is }) => (program && is ? [{ driver, program, version: is.version }] : []))
-  const fresh = looked.flatMap(({ program, is }) => (program && is && is !== known[program] ? [[program, is] as const] : []))
+  const found = asked.flatMap(({ driver, program, is }) => (program && is ? [{ driver, program, version: is.version }] : []))
+  const fresh = asked.flatMap(({ program, is }) => (program && is && is !== known[program] ? [[program, is] as const] : []))
   if (fresh.length > 0) writeOwn(file, { ...known, ...Object.fromEntries(fresh) })
-  return { found, missing: looked.filter(({ is }) => is === undefined).map(({ driver }) => driver) }
+  return { found, missing: asked.filter(({ is }) => is === undefined).map(({ driver }) => driver) }
 }
 
 /** Where PATH has a program of this name; a path is taken as it is. */

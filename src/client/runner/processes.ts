@@ -7,7 +7,7 @@ import { pause } from '../../core/runtime/pause.ts'
 // Its name does not begin with PARLEY_: variables of that kind are hidden from CLIs (secrets.ts).
 const VARIABLE = 'AGENT_TASK_MARK'
 const BETWEEN = ' '
-const LOOK_EVERY_MS = 30
+const CHECK_EVERY_MS = 30
 
 /** The environment with one more mark. A runner that is itself started by an agent keeps the mark of that one's task. */
 export const marked = (env: Readonly<Record<string, string>>, mark: string): Record<string, string> => ({
@@ -44,7 +44,7 @@ export const endMarked = async (mark: string, { graceMs, withinMs }: { graceMs: 
       else if (!signalled.has(pid)) signal(pid, 'SIGTERM')
       signalled.add(pid)
     }
-    await pause(LOOK_EVERY_MS)
+    await pause(CHECK_EVERY_MS)
   }
 }
 

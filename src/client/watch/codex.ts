@@ -10,7 +10,7 @@ import { entriesOf, keepEntry, type Entry } from './sessions.ts'
 import { giveWatchBack, takeWatch } from './turn.ts'
 import type { WatchOptions } from './watch.ts'
 
-const LOOK_EVERY_MS = 2_000
+const CHECK_EVERY_MS = 2_000
 
 /** With the answer of create_session or join_session on standard input, takes that session down, leaves a process behind that watches, and
  *  ends. Without, watches. */
@@ -33,7 +33,7 @@ const watchThreads = async (machine: Machine, { link, wakeFor }: WatchOptions): 
   const announced = () => noteOf(home, link).announced
   const holding = { home, token, addressedOnly: wakeFor === 'addressed', announced, signal: over.signal }
   const held = new Map<string, Promise<void>>()
-  const look = () => {
+  const check = () => {
     for (const entry of entriesOf(home).filter((each) => each.thread !== undefined && each.link === link && !held.has(each.team_id)))
       if (takeWatch(home, entry, pid))
         held.set(
@@ -42,9 +42,9 @@ const watchThreads = async (machine: Machine, { link, wakeFor }: WatchOptions): 
         )
   }
   try {
-    look()
+    check()
     if (held.size === 0) err.write('No session of Codex is left to watch here, or another watch is running.\n')
-    for (; held.size > 0; look()) await Promise.race([...held.values(), new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))])
+    for (; held.size > 0; check()) await Promise.race([...held.values(), new Promise((resolve) => setTimeout(resolve, CHECK_EVERY_MS))])
     return 0
   } finally {
     over.abort()

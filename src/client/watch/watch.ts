@@ -11,7 +11,7 @@ import { changedAt, entriesFor, entriesOf, type Asker, type Entry } from './sess
 import { giveWatchBack, takeWatch } from './turn.ts'
 
 export const WAKES = 2 // the exit code that wakes a client's agent
-const LOOK_EVERY_MS = 2_000
+const CHECK_EVERY_MS = 2_000
 
 export interface WatchOptions {
   link: string
@@ -43,7 +43,7 @@ class Watch {
   async run(): Promise<number> {
     const { home, err } = this.machine
     try {
-      this.#look()
+      this.#check()
       if (this.#held.size === 0) return 0
       void this.#note()
       await this.#untilOver()
@@ -73,7 +73,7 @@ class Watch {
   // An agent may join another session while this runs, and its client may end.
   #untilOver(): Promise<void> {
     const { signal } = this.#over
-    const timer = setInterval(() => this.#again(), LOOK_EVERY_MS)
+    const timer = setInterval(() => this.#again(), CHECK_EVERY_MS)
     return new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true })).finally(() =>
       clearInterval(timer),
     )
@@ -83,13 +83,13 @@ class Watch {
     const [client] = this.asker.ancestors
     if (client && !isRunning(client)) return this.#end()
     try {
-      this.#look()
+      this.#check()
     } catch (error) {
       this.#end(error)
     }
   }
 
-  #look() {
+  #check() {
     const { home, pid, err } = this.machine
     const at = changedAt(home)
     if (at === this.#seenAt) return

@@ -17,7 +17,7 @@ export interface Summary {
   cited: string[]
 }
 
-const LOOKS_EVERY_MS = 250
+const CHECK_EVERY_MS = 250
 const LOST_AFTER_S = MODEL_WITHIN_S + 10
 
 /** Never an error: without a model that answers, an extract. */
@@ -52,7 +52,7 @@ const byModel = async (
   for (
     const until = performance.now() + LOST_AFTER_S * 1_000;
     performance.now() < until && !call.signal().aborted;
-    await pause(LOOKS_EVERY_MS)
+    await pause(CHECK_EVERY_MS)
   ) {
     const kept = await keptSummary(database, id, lastSequence, LOST_AFTER_S)
     if (kept) return kept.text ?? undefined

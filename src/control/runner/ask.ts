@@ -63,8 +63,8 @@ export const ask = op({
     if (answer.waiting === undefined) return answer
     const { services, call } = context
     const session = await sessionOf(context, task_id)
-    const look = async () => decidedOrLate(context, session, request_id)
-    const decided = await holdFor(services, call, { topic: taskTopic(task_id), timeoutMs: timeout * 1_000, everyMs: LATE_MS }, look)
+    const find = async () => decidedOrLate(context, session, request_id)
+    const decided = await holdFor(services, call, { topic: taskTopic(task_id), timeoutMs: timeout * 1_000, everyMs: LATE_MS }, find)
     return decided ? answerOf(decided) : answer
   },
 })

@@ -24,10 +24,10 @@ export const leaseJob = (services: Services, leaseMs = LEASE_S * 1_000): Job => 
   const { database, config } = services
   const call = { signal: () => services.stopping }
   let answersSince: number | undefined
-  let lookedAt = 0
+  let checkedAt = 0
   const mayHaveCalled = (now: number) => {
-    if (answersSince === undefined || wasAway(now - lookedAt)) answersSince = now
-    lookedAt = now
+    if (answersSince === undefined || wasAway(now - checkedAt)) answersSince = now
+    checkedAt = now
     return now - answersSince >= leaseMs
   }
   return {

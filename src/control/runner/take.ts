@@ -75,17 +75,17 @@ export const take = op({
     const { services, call } = context
     await stillRunner(context, runner_id)
     await acknowledgeTasks(services.database, runner_id, running)
-    const hold = { topic: runnerTopic(runner_id), timeoutMs: timeout * 1_000, everyMs: LOOKS_EVERY_MS }
-    const found = await holdFor(services, call, hold, () => look(context, runner_id))
+    const hold = { topic: runnerTopic(runner_id), timeoutMs: timeout * 1_000, everyMs: FIND_EVERY_MS }
+    const found = await holdFor(services, call, hold, () => findWork(context, runner_id))
     // What was handed out is not kept from a runner that was replaced just now: its next call is refused.
     if (!found) await stillRunner(context, runner_id)
     return { ...(found ?? { tasks: [], orders: [] }), waiting_s: await waitingSeconds(services.database, runner_id) }
   },
 })
 
-const LOOKS_EVERY_MS = 10_000
+const FIND_EVERY_MS = 10_000
 
-const look = async (context: Context, id: string): Promise<Answer | undefined> => {
+const findWork = async (context: Context, id: string): Promise<Answer | undefined> => {
   const { services } = context
   if (!(await mayHaveNews(services.database, id))) return undefined
   const { orders, tasks, forbidden } = await services.database.transaction(async (tx) => {

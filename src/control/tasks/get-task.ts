@@ -15,11 +15,11 @@ import { readableMessage } from '../messages/shape.ts'
 /** The task once it has ended, or as it is when the time is up or the caller has gone. */
 export const taskAtItsEnd = async ({ services, call }: Context, task: Task, timeout: number): Promise<Task> => {
   if (isFinal(task.status) || timeout === 0) return task
-  const look = async () => {
+  const find = async () => {
     const now = await taskById(services.database, task.id)
     return now && isFinal(now.status) ? now : undefined
   }
-  const ended = await holdFor(services, call, { topic: taskTopic(task.id), timeoutMs: timeout }, look)
+  const ended = await holdFor(services, call, { topic: taskTopic(task.id), timeoutMs: timeout }, find)
   return ended ?? (await taskById(services.database, task.id)) ?? task
 }
 

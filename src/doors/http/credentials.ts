@@ -84,9 +84,9 @@ const untilEnded =
   (c: Http, services: Services): NonNullable<Call['untilEnded']> =>
   async (signal, work) => {
     const ended = new AbortController()
-    const look = () => void isStillGood(c, services).then((good) => good || ended.abort(), ignore)
-    const stop = watchCredentials(c, services, look)
-    look()
+    const check = () => void isStillGood(c, services).then((good) => good || ended.abort(), ignore)
+    const stop = watchCredentials(c, services, check)
+    check()
     try {
       const result = await work(AbortSignal.any([signal, ended.signal]))
       return ended.signal.aborted ? undefined : result

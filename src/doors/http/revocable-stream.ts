@@ -40,7 +40,7 @@ const every =
 const whileAllowed = (body: ReadableStream<Uint8Array>, allowed: () => Promise<boolean>, checking: Checking) => {
   const reader = body.getReader()
   let stop = () => {}
-  let looking: Promise<void> | undefined
+  let underway: Promise<void> | undefined
   let due = false // asked for while it was being looked up
   let over = false
   const end = () => {
@@ -49,13 +49,13 @@ const whileAllowed = (body: ReadableStream<Uint8Array>, allowed: () => Promise<b
   }
   return new ReadableStream<Uint8Array>({
     start(controller) {
-      const look = async () => {
+      const check = async () => {
         let still = true
         for (due = true; due && still && !over;) {
           due = false
           still = await allowed().catch(() => false) // the database is away: readers reconnect, and are let in once it is back
         }
-        looking = undefined
+        underway = undefined
         if (over || still) return
         end()
         controller.close()
@@ -63,13 +63,13 @@ const whileAllowed = (body: ReadableStream<Uint8Array>, allowed: () => Promise<b
       }
       stop = checking(() => {
         due = true
-        if (!over) looking ??= look()
+        if (!over) underway ??= check()
       })
     },
     async pull(controller) {
       try {
         const { done, value } = await reader.read()
-        await looking // what came meanwhile waits for the result
+        await underway // what came meanwhile waits for the result
         if (over) return
         if (!done) return controller.enqueue(value)
         end()

@@ -86,7 +86,7 @@ export const metaRoutes = (services: Services) => {
     '/readyz': ready,
     '/metrics': async (c) => (requireReader(c, services), text(await metrics.text(), metrics.contentType)),
     '/alerts.yml': () => text(alertRules(), 'text/yaml; charset=utf-8'),
-    '/api/status': async (c) => (requireReader(c, services), json(await status.look())),
+    '/api/status': async (c) => (requireReader(c, services), json(await status.read())),
   })
 }
 

@@ -42,7 +42,7 @@ export const createInboxHub = (services: Services, waiting: Waiting) => {
   }
 
   /** Reads what waits, and sends what changed. True while an agent waits for permission, whose seconds are counted down. */
-  const look = async (): Promise<boolean> => {
+  const refresh = async (): Promise<boolean> => {
     const { database, config, clock, wakes } = services
     const [proposals, named, needy, today] = await Promise.all([
       waitingProposals(database, MOST_WAITING),
@@ -79,7 +79,7 @@ export const createInboxHub = (services: Services, waiting: Waiting) => {
       const waiter = services.waiters.subscribe(INBOX) // before looking, so that nothing lands unseen in between
       let next = EVERY_MS
       try {
-        if (await look()) next = COUNTING_MS
+        if (await refresh()) next = COUNTING_MS
         if (performance.now() - sentAt > PING_MS) send(PING)
       } catch (error) {
         services.log('warn', 'reading the inbox failed; retrying', describeError(error))

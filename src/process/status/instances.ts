@@ -4,7 +4,7 @@ import type { Notifier } from '../../log/notifier.ts'
 import type { Figures } from './figures.ts'
 
 const ANSWERED_WITHIN_MS = 1_000
-const LOOK_EVERY_MS = 20
+const CHECK_EVERY_MS = 20
 
 export interface Report {
   id: string
@@ -49,7 +49,7 @@ export class Instances {
     await this.notifier.ask()
     const fresh = () => [...this.#reports.values()].filter(({ at }) => at >= from).map(({ report }) => report)
     while (fresh().length < listeners - 1 && performance.now() - from < ANSWERED_WITHIN_MS)
-      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
+      await new Promise((resolve) => setTimeout(resolve, CHECK_EVERY_MS))
     const reports = fresh()
     this.#reports.clear()
     return { reports, silent: Math.max(0, listeners - 1 - reports.length) }

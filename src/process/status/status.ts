@@ -68,7 +68,7 @@ export const createStatus = ({ database, notifier, instance = 'embedded', metric
     answer: async () => void (await notifier?.report(JSON.stringify(await own()))),
     stop: () => lag.stop(),
 
-    async look(): Promise<Status> {
+    async read(): Promise<Status> {
       const [self, shared, { reports, silent }] = await Promise.all([own(), sharedFigures(database), instances.others()])
       const checks = checksOf({ ...shared, ...(silent > 0 && { instances: { value: silent, text: String(silent) } }) })
       const all = [self, ...reports.toSorted((a, b) => a.id.localeCompare(b.id))].map(({ figures, ...rest }) => ({

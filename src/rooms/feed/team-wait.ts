@@ -38,7 +38,7 @@ interface WaitResult {
   has_more: boolean
 }
 
-/** `run` is a whole wait. wait_for_any holds several and takes the steps itself: `look`, `hold`, `result`, and `close` in every case. */
+/** `run` is a whole wait. wait_for_any holds several and takes the steps itself: `read`, `hold`, `result`, and `close` in every case. */
 export class TeamWait {
   readonly since: number
   #reader: LogReader
@@ -60,7 +60,7 @@ export class TeamWait {
     if (this.since > session.lastSequence) refuseBeyondEnd('since_cursor', session.lastSequence)
     this.#closed = session.closed
     const newest = trace ? session.lastSequence : session.lastConversationSequence
-    const from = addressedOnly ? Math.max(this.since, newest) : this.since // `look` finds what is addressed up to there
+    const from = addressedOnly ? Math.max(this.since, newest) : this.since // `read` finds what is addressed up to there
     const pick = only === 'others' ? (events: Event[]) => this.#ofOthers(events) : undefined
     this.#reader = new LogReader(services, session.id, from, trace, { newest, waiter, pick })
     this.#poll = services.presence.poll(session.id, teamId, timeoutMs)
@@ -71,7 +71,7 @@ export class TeamWait {
   /** Answers with a page that is there, or that comes in time. */
   async run(call: Context['call']): Promise<WaitResult> {
     try {
-      const there = await this.look()
+      const there = await this.read()
       if (this.#suffices(there)) return await this.result(there, isGone(call))
       const { wake } = call // and nothing else of the call is kept while the wait is held
       const signal = call.signal()
@@ -88,9 +88,9 @@ export class TeamWait {
   }
 
   /** The page that is there already. */
-  look(): Page | Promise<Page> {
+  read(): Page | Promise<Page> {
     const { services, member, since, options } = this
-    if (options.only !== 'addressed') return this.#reader.look()
+    if (options.only !== 'addressed') return this.#reader.read()
     return addressedAfter(services.database, member.session.id, member.teamId, since)
   }
 

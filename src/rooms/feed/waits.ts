@@ -119,7 +119,7 @@ export const waitForAny = op({
     refuseDoubles(waits)
     const entries = await Promise.all(waits.map((entry) => begin(services, call, entry, timeout * 1000)))
     try {
-      await Promise.all(entries.map((entry) => advance(entry, (wait) => wait.look())))
+      await Promise.all(entries.map((entry) => advance(entry, (wait) => wait.read())))
       if (timeout > 0 && !entries.some(moved)) await holdAll(entries, call)
       const fault = entries.find(({ failure }) => isFault(failure))
       if (fault) throw fault.failure // before any of the others counts as delivered

@@ -94,7 +94,7 @@ export const latestAnswer = async ({ query }: Queries, sessionId: string): Promi
   return row
 }
 
-const LOOKED_AT = 20_000 // events from the end: what came before is not summarized
+const NEWEST_EVENTS = 20_000 // events from the end: what came before is not summarized
 const NOTICED = `(${SHOWN} or type = 'compaction' or (type = 'runtime' and content->>'event' like 'task\\_%')
   or (type = 'tool_response' and (content->>'is_error' = 'true' or coalesce(content->>'exit_code', '0') <> '0')))`
 
@@ -105,7 +105,7 @@ export const newestRows = async (queries: Queries, sessionId: string, last: numb
     `select ${columns('4000')} from (
        select *, sum(cost) over (order by sequence desc) as total from (
          select *, ${ROW_CHARACTERS} + case when type = 'tool_call' then ${CALL_BYTES} else least(size, 4000) end as cost from events
-         where session_id = $1 and sequence <= $2 and sequence > $2 - ${LOOKED_AT} and ${NOTICED} order by sequence desc limit ${MOST_NOTICED}) newest) summed
+         where session_id = $1 and sequence <= $2 and sequence > $2 - ${NEWEST_EVENTS} and ${NOTICED} order by sequence desc limit ${MOST_NOTICED}) newest) summed
      where total <= $3 order by sequence`,
     [sessionId, last, characters],
   )

@@ -31,13 +31,13 @@ export interface WorkEvent {
   content: Record<string, unknown>
 }
 
-const LOOKED_THROUGH = 1_000 // events at the log's end: posts and traces lie between those of the board
+const NEWEST_EVENTS = 1_000 // events at the log's end: posts and traces lie between those of the board
 
 /** The newest first. */
 export const workEvents = ({ query }: Queries, sessionId: string, limit: number): Promise<WorkEvent[]> =>
   query<WorkEvent>(
     `select sequence, type, at, content from (
-       select sequence, type, at, content from events where session_id = $1 order by sequence desc limit ${LOOKED_THROUGH}) newest
+       select sequence, type, at, content from events where session_id = $1 order by sequence desc limit ${NEWEST_EVENTS}) newest
      where type in ('system', 'runtime') and content->>'event' like 'work\\_%' order by sequence desc limit $2`,
     [sessionId, limit],
   )

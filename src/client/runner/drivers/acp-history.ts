@@ -3,12 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 const QUIET_MS = 250
 const LONGEST_MS = 10_000
-const LOOK_EVERY_MS = 50
+const CHECK_EVERY_MS = 50
 
 /** Waits until the agent has told nothing for a moment. `lastUpdateAt`: when it told something last, by performance.now(). */
 export const untilQuiet = async (lastUpdateAt: () => number): Promise<void> => {
   const begun = performance.now()
-  while (performance.now() - lastUpdateAt() < QUIET_MS && performance.now() - begun < LONGEST_MS) await sleep(LOOK_EVERY_MS)
+  while (performance.now() - lastUpdateAt() < QUIET_MS && performance.now() - begun < LONGEST_MS) await sleep(CHECK_EVERY_MS)
 }
 
 const KEPT = 1000
@@ -27,5 +27,5 @@ export const openedThisMinute = (id: string): boolean => openedIn.get(id) === mi
 
 /** Waits for the next minute, unless it is over before. */
 export const nextMinute = async (isOver: () => boolean): Promise<void> => {
-  for (const now = minute(); minute() === now && !isOver();) await sleep(LOOK_EVERY_MS)
+  for (const now = minute(); minute() === now && !isOver();) await sleep(CHECK_EVERY_MS)
 }

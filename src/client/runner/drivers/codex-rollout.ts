@@ -8,7 +8,7 @@ import { linesOf } from '../../../transcripts/lines.ts'
 import { newMemory } from '../../../transcripts/memory.ts'
 import { unknown, type TraceEvent } from '../../../transcripts/trace-event.ts'
 
-const LOOK_EVERY_MS = 40
+const READ_EVERY_MS = 40
 const CHUNK = 64 * 1024
 
 /** Where the next turn's records begin. */
@@ -65,7 +65,7 @@ async function* growing(path: string, from: number, isOver: () => boolean): Asyn
       yield chunk
       at += chunk.length
     } else if (last) return
-    else await sleep(LOOK_EVERY_MS)
+    else await sleep(READ_EVERY_MS)
   }
 }
 
