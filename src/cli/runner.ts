@@ -31,7 +31,8 @@ export const runRunnerHere = async (
         ? 'The database is a Postgres (DATABASE_URL), and what serves it is not known here. Name the hub: --url URL, with a key in PARLEY_RUNNER_KEY (bun run key run NAME).'
         : `No server has ${DATA_DIR} open. Start it (bun run start), or name a hub: --url URL, with its key in PARLEY_RUNNER_KEY.`,
     )
-  const key = await keptKey(join(DATA_DIR, 'runner-keys.json'), runnerNameIn(words), server)
+  const say = (line: string) => machine.err.write(`${line}\n`)
+  const key = await keptKey(join(DATA_DIR, 'runner-keys.json'), runnerNameIn(words), server, say)
   return runRunner(['runner', ...words, '--url', server.url], { ...own, env: { ...own.env, PARLEY_RUNNER_KEY: key } }, KINDS)
 }
 
@@ -43,9 +44,14 @@ const SERVER_SECRETS = new Set(Object.entries(VARIABLES).flatMap(([name, variabl
 
 // A key belongs to the first runner name that registers with it, so each name has its own. The next start uses it again: to the hub a runner
 // with another key would be a stranger who wants the name of one that may still be online.
-const keptKey = async (file: string, name: string, server: ServerHere): Promise<string> => {
+const keptKey = async (file: string, name: string, server: ServerHere, say: (line: string) => void): Promise<string> => {
   const kept = readOwn<Record<string, string>>(file) ?? {}
   if (kept[name] !== undefined && (await isGood(kept[name], server))) return kept[name]
+  const [other] = Object.keys(kept).filter((each) => each !== name)
+  if (kept[name] === undefined && other !== undefined)
+    say(
+      `A key is made for a runner ${name}. The one that was called ${other} goes on, with its worktrees, by --name ${JSON.stringify(other)}.`,
+    )
   const key = await server.makeKey(`runner ${name}`)
   writeOwn(file, { ...kept, [name]: key })
   return key

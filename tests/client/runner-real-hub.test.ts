@@ -73,21 +73,23 @@ test(
 test(
   'in a checkout, without hub and key, it works for the server that has DATA_DIR open, with a key that is made once',
   async () => {
-    const start = async () => {
+    const start = async (says = (_: string) => {}) => {
       const words = [join(import.meta.dir, '../../src/server.ts'), 'runner', '--worktree', site.app, '--name', 'checkout']
       const env = { PATH: process.env.PATH!, HOME: site.path('home'), DATA_DIR: hub.server.folder, ACCESS_TOKEN: TOKEN }
       const runner = started(spawn(process.execPath, words, { cwd: site.folder, env }))
       await until(() => runner.output().includes('Registered as checkout') || runner.child.exitCode !== null, 30_000)
       expect(runner.output()).toContain(`Everybody who signs in at ${hub.url}`)
       expect(runner.output()).not.toMatch(/ca_run_/)
+      says(runner.output())
       runner.child.kill('SIGTERM')
       expect(await runner.ended).toBe(0)
       return readFileSync(file, 'utf8')
     }
     const file = join(hub.server.folder, 'runner-keys.json')
-    const first = await start()
+    writeFileSync(file, JSON.stringify({ 'the former host': 'its key' }))
+    const first = await start((output) => expect(output).toContain('--name "the former host"'))
     expect(statSync(file).mode & 0o777).toBe(0o600)
-    expect(await start()).toBe(first)
+    expect(await start((output) => expect(output).not.toContain('the former host'))).toBe(first)
     writeFileSync(file, JSON.stringify({ checkout: `ca_run_${'0'.repeat(32)}` }))
     await start().catch(() => {}) // until its lease is over, the name is still that of the key before
     expect(readFileSync(file, 'utf8')).not.toContain('0'.repeat(32))

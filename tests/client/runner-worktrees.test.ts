@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync,
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { gitIn, ownerAndName, repositoryAt, type Git } from '../../src/client/runner/git.ts'
-import { wireWorktrees } from '../../src/client/runner/worktrees.ts'
+import { isSameHub, wireWorktrees } from '../../src/client/runner/worktrees.ts'
 import { git, until } from '../support/runner.ts'
 import { LONG_MS, steps, withRunners } from '../support/runner-scene.ts'
 
@@ -75,6 +75,13 @@ test('git is asked sixteen things at once, however many worktrees there are', as
   expect([now, most <= 16]).toEqual([0, true])
 })
 
+test('this machine has several names, and all of them lead to one hub', () => {
+  const hub = 'http://127.0.0.1:7423'
+  for (const same of ['http://127.0.0.1:7423/', 'http://localhost:7423', 'http://[::1]:7423']) expect(isSameHub(hub, same)).toBe(true)
+  for (const other of ['http://127.0.0.1:7424', 'https://127.0.0.1:7423', 'http://127.0.0.1:7423/below', 'http://example.org:7423'])
+    expect(isSameHub(hub, other)).toBe(false)
+})
+
 test(
   'each kind of worktree is registered once, with what git says of it',
   async () => {
@@ -137,7 +144,7 @@ test(
     expect(existsSync(join(path, 'here.txt'))).toBe(true)
     runner.child.kill('SIGTERM')
     await runner.ended
-    await site.start(hub)
+    await site.start({ url: hub.url.replace('127.0.0.1', 'localhost'), key: hub.key }) // the same hub
     expect(hub.registered.worktrees).toMatchObject([
       { path: site.app },
       { path, repo_full_name: 'app', branch: 'feature/one', dirty: true },
@@ -196,7 +203,9 @@ test(
     git(at('loose'), 'commit', '-q', '--allow-empty', '-m', 'On no branch')
     for (const { branch, session_id } of sessions) if (branch !== 'alive' && session_id !== second.session_id) hub.archived.add(session_id)
     const pruned = async (...words: string[]) => {
-      const { code, out } = await site.run(['runner', 'prune', '--url', hub.url, ...words], { PARLEY_RUNNER_KEY: hub.key })
+      const { code, out } = await site.run(['runner', 'prune', '--url', hub.url.replace('127.0.0.1', 'localhost'), ...words], {
+        PARLEY_RUNNER_KEY: hub.key,
+      })
       return { code, out, there: branches.filter((branch) => existsSync(at(branch))) }
     }
     const first = await pruned()

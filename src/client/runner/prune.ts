@@ -4,16 +4,16 @@ import { confirmed } from '../ask.ts'
 import { Stop, type Machine } from '../machine.ts'
 import { GitFailed, hasLooseHead, stateOf, type Git } from './git.ts'
 import { Refused, type HubCalls } from './hub-calls.ts'
-import { keepMade, madeOnes, type Made } from './worktrees.ts'
+import { isSameHub, keepMade, madeOnes, type Made } from './worktrees.ts'
 
 const MOST = 200 // sessions of one request
 
 /** `hub`: with the runner's key. Throws Stop where the hub does not tell. */
 export const prune = async (machine: Machine, git: Git, hub: HubCalls, { base, yes }: { base: string; yes: boolean }): Promise<void> => {
   const all = madeOnes(machine.home)
-  const own = all.filter((made) => made.hub === base)
+  const own = all.filter((made) => isSameHub(made.hub, base))
   const archived = await archivedOf(hub, [...new Set(own.map(({ session_id: id }) => id))])
-  const isDone = (made: Made) => made.hub === base && archived.has(made.session_id)
+  const isDone = (made: Made) => isSameHub(made.hub, base) && archived.has(made.session_id)
   const paths = [...new Set(own.map(({ path }) => path))]
   const say = (line: string) => machine.out.write(`${line}\n`)
   let removed = 0

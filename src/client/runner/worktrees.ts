@@ -1,6 +1,7 @@
 // The worktrees that a runner offers: those it was given, and those it has made for sessions.
 import { existsSync, lstatSync, mkdirSync, realpathSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, sep } from 'node:path'
+import { isLoopback } from '../../core/address.ts'
 import { parleyFolder, readOwn, writeOwn } from '../folder.ts'
 import { Stop } from '../machine.ts'
 import { checkBranch, GitFailed, hasBranch, headOf, repositoryAt, stateOf, worktreeAtBranch, type Git, type Repository } from './git.ts'
@@ -24,6 +25,15 @@ const fileOf = (home: string): string => join(parleyFolder(home), 'runner', 'wor
 export const madeOnes = (home: string): Made[] => readOwn<Made[]>(fileOf(home)) ?? []
 export const keepMade = (home: string, made: Made[]): void => writeOwn(fileOf(home), made)
 
+/** Whether two addresses are one hub's: this machine's names for itself lead to the same. */
+export const isSameHub = (one: string, other: string): boolean => spelt(one) === spelt(other)
+
+const spelt = (base: string): string => {
+  const url = new URL(base)
+  if (isLoopback(url.hostname)) url.hostname = 'localhost'
+  return url.href
+}
+
 /** The worktrees of these folders, each once. Throws Stop for a folder that is none. */
 export const worktreesAt = async (git: Git, folders: string[]): Promise<Repository[]> => {
   const found = await Promise.all(
@@ -40,7 +50,7 @@ export const worktreesAt = async (git: Git, folders: string[]): Promise<Reposito
 /** Those that the runner has made for sessions of this hub, in one of these repositories, and that are still there; the newest last. */
 export const madeIn = async (git: Git, home: string, hub: string, repositories: Repository[]): Promise<Repository[]> => {
   const homes = new Set(repositories.map((each) => each.home))
-  const made = madeOnes(home).filter((each) => each.hub === hub && homes.has(each.home) && existsSync(each.path))
+  const made = madeOnes(home).filter((each) => isSameHub(each.hub, hub) && homes.has(each.home) && existsSync(each.path))
   const paths = [...new Set(made.map(({ path }) => path).toReversed())].toReversed()
   const found = await Promise.all(paths.map((path) => repositoryAt(git, path).catch(() => undefined)))
   return found.filter((each) => each !== undefined && paths.includes(each.path)) as Repository[]

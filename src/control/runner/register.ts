@@ -80,7 +80,10 @@ const formerOf = async (context: Context, name: string): Promise<string | undefi
   const keyId = keyIdOf(context)
   const other = await otherNameOf(queries, keyId, nameKey(name))
   if (other !== undefined)
-    refuse('conflict', `This key belongs to the runner ${other}. Make another one for ${name}: bun run key run NAME.`)
+    refuse(
+      'conflict',
+      `This key belongs to the runner ${other}. On the same machine start it as that one, with its worktrees: --name ${JSON.stringify(other)}. Another runner needs a key of its own: bun run key run NAME.`,
+    )
   const there = await lockRunnerNamed(queries, nameKey(name))
   if (!there) return undefined
   if (there.keyId !== keyId && there.online)

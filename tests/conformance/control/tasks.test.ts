@@ -135,7 +135,8 @@ onEveryEngine(
       await refused(runner.call('take_tasks', { runner_id: runner.id }), 'conflict')
       await refused(runner.call('finish_task', { runner_id: runner.id, task_id, status: 'completed' }), 'conflict')
       await refused(control(agent_key)('get_task', { task_id }), 'unauthorized')
-      await refused(runner.call('register_runner', { name: 'another name', agents: [], worktrees: [] }), 'conflict')
+      const elsewhere = runner.call('register_runner', { name: 'another name', agents: [], worktrees: [] })
+      expect((await refused(elsewhere, 'conflict')).message).toContain(`--name "${runner.name}"`)
       const stranger = await keyOf(parley(), 'run')
       const taken = viaRest(parley())(
         'control.register_runner',
