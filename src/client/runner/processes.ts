@@ -48,6 +48,11 @@ export const endMarked = async (mark: string, { graceMs, withinMs }: { graceMs: 
   }
 }
 
+/** Can processes be found here? Where not, what a task has started outlives it. */
+export const canFindProcesses = (): boolean => process.platform === 'linux' || byPs().length > 0
+
+const running = (): ProcessEntry[] => (process.platform === 'linux' ? inProc() : byPs())
+
 const signal = (pid: number, name: NodeJS.Signals) => {
   try {
     process.kill(pid, name)
@@ -57,7 +62,7 @@ const signal = (pid: number, name: NodeJS.Signals) => {
 // The processes with the mark, their descendants, and those that an earlier call found (`known`: pid → start, which is added to): a program
 // may clear its environment, and its parent may have ended since.
 const family = (mark: string, known: Map<number, string>): ProcessEntry[] => {
-  const all = process.platform === 'linux' ? inProc() : byPs()
+  const all = running()
   const within = new Set<number>()
   for (const { pid, start, marks } of all) if (marks.some((each) => isOf(mark, each)) || known.get(pid) === start) within.add(pid)
   for (let more = true; more;) {
@@ -110,9 +115,10 @@ const marksIn = (environment: string[]): string[] =>
 
 const LARGEST_LIST = 64 * 1024 * 1024
 
-// On a Mac `ps -E` shows environments, after the command and with blanks between all of it.
+// On a Mac `ps -E` shows environments, after the command and with blanks between all of it. Without LC_ALL it writes times as its user's
+// language does.
 const byPs = (): ProcessEntry[] => {
-  const { stdout } = spawnSync('ps', ['-axww', '-E', '-o', 'pid=,ppid=,stat=,lstart=,command='], {
+  const { stdout } = spawnSync('env', ['LC_ALL=C', 'ps', '-axww', '-E', '-o', 'pid=,ppid=,stat=,lstart=,command='], {
     encoding: 'utf8',
     maxBuffer: LARGEST_LIST,
   })

@@ -15,7 +15,7 @@ import { hubCalls, type Registering } from './hub-calls.ts'
 import { runnerKey } from './key.ts'
 import { runnerOptions, USAGE, type RunnerOptions } from './options.ts'
 import { Store } from './outbox.ts'
-import { endMarked } from './processes.ts'
+import { canFindProcesses, endMarked } from './processes.ts'
 import { prune } from './prune.ts'
 import { cliEnvironment, secretsIn } from './secrets.ts'
 import { serve } from './serve.ts'
@@ -130,10 +130,13 @@ const printStart = async ({ out, env }: Machine, options: RunnerOptions, { git, 
         ? [`  old    ${agenticTool}: older than ${oldest}, the oldest that this was tested with; it may fail: ${howToGet}`]
         : []),
     ]),
+    ...(canFindProcesses() ? [] : [NOT_FOUND]),
     ...agents.missing.map(({ agenticTool, howToGet }) => `  missing  ${agenticTool}: ${howToGet}`),
   ]
   out.write(`${lines.map(plain).join('\n')}\n`)
 }
+
+const NOT_FOUND = '  careful  ps does not list the processes of this machine: what an agent leaves running is not ended with its task.'
 
 // Names of folders, branches and agents are others' words: none of them moves the terminal's cursor or begins a line.
 const plain = (line: string): string => escapeInvisible(line).replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ')
