@@ -4,7 +4,7 @@ import { lockText } from '../../db/advisory-locks.ts'
 import type { Queries } from '../../db/database.ts'
 import { refuse } from '../core/errors.ts'
 import { newSecret, sha256, type Token } from '../core/ids.ts'
-import { nameIsPlain, nameKey } from '../core/text/text.ts'
+import { holdsSecret, nameIsPlain, nameKey } from '../core/text/text.ts'
 import { topicOf, type Topic } from '../log/topics.ts'
 import { bindName, boundName, useLink } from '../stores/people.ts'
 import { endSignIns, insertSignIn, unverifiedSignIns, type SignIn } from '../stores/sign-ins.ts'
@@ -57,6 +57,7 @@ export const linkForPerson = async (services: Services, typed: string): Promise<
   const name = typed.trim()
   if (!nameIsPlain(name) || [...name].length > LONGEST_NAME)
     refuse('invalid_request', `A name has 1 to ${LONGEST_NAME} visible characters.`, { field: 'name' })
+  if (holdsSecret(name)) refuse('secret_in_text', 'The name contains a token or key. Give another name.', { field: 'name' })
   if (nameKey(name) === nameKey(NAMELESS))
     refuse('invalid_request', `${NAMELESS} is what those are called who give no name. Choose another one.`, { field: 'name' })
   const token = { handle: crypto.randomUUID(), secret: newSecret() }

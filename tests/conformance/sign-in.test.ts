@@ -1,8 +1,9 @@
 // Who signs in, how often somebody may try, and what a page of somebody else can do about it.
 import { describe, expect } from 'bun:test'
 import { newOperatorKey } from '../../src/process/operator-key.ts'
+import { linkForPerson } from '../../src/process/sign-ins.ts'
 import { test } from '../support/foreign.ts'
-import { BASE, onOneEngine, type Sending, type Served } from '../support/parley.ts'
+import { BASE, onOneEngine, room, viaRest, type Sending, type Served } from '../support/parley.ts'
 
 const CHOSEN = { OPERATOR_KEY: 'chosen by a person', VIEWER_PASSWORD: 'the viewers password' }
 const TRIES = 10
@@ -112,6 +113,30 @@ onOneEngine((parley) => {
       expect(await (await link(served, CHOSEN.OPERATOR_KEY)).text()).toContain('Enter the key below')
       expect(isIn(await form(served, CHOSEN.OPERATOR_KEY))).toBe(true)
     })
+  })
+
+  test('a key or token typed as the name signs nobody in, and is not shown again', async () => {
+    const served = await chosen()
+    const { alex } = await room(viaRest(served))
+    const { OPERATOR_KEY, VIEWER_PASSWORD } = CHOSEN
+    for (const [key, secret] of [
+      [OPERATOR_KEY, OPERATOR_KEY],
+      [VIEWER_PASSWORD, `Robin ${VIEWER_PASSWORD}`],
+      [OPERATOR_KEY, alex.token],
+      ['wrong', alex.token],
+    ] as const) {
+      const body = new URLSearchParams({ key, name: secret }).toString()
+      for (const answer of [
+        await form(served, key, {}, { body }),
+        await served.send(`/sign-in?${body}`, { headers: { ...HTML, ...OPENED } }),
+      ]) {
+        expect([answer.status, isIn(answer)]).toEqual([key === 'wrong' ? 401 : 400, false])
+        const page = await answer.text()
+        expect(page).toContain('action="/sign-in"')
+        expect(page).not.toContain(secret)
+      }
+    }
+    await expect(linkForPerson(served.services, `Alex ${alex.token}`)).rejects.toMatchObject({ code: 'secret_in_text' })
   })
 
   test('the page says where the key is from: chosen, or made here', async () => {

@@ -15,6 +15,7 @@ import { LinkPage, SignedInPage, SignInPage } from '../../../components/site/sig
 import { moment } from '../../../components/parts/time.ts'
 import { Refusal, refuse } from '../../core/errors.ts'
 import { parseToken, type Token } from '../../core/ids.ts'
+import { holdsSecret } from '../../core/text/text.ts'
 import { isMadeHere } from '../../process/operator-key.ts'
 import { signInByLink } from '../../process/sign-ins.ts'
 import { lookAtLink, type LinkState } from '../../stores/people.ts'
@@ -33,7 +34,7 @@ export const signInRoutes = (site: Site) => {
   const ownTries = new Allowance(TRIES_A_MINUTE) // of the form, and of links that only the person can have opened
   const linkTries = new Allowance(TRIES_A_MINUTE)
 
-  const form = (c: Http, next: string, problem?: { status: 401 | 409 | 429; text: string; retryAfter?: number }, name = '') => {
+  const form = (c: Http, next: string, problem?: { status: 400 | 401 | 409 | 429; text: string; retryAfter?: number }, name = '') => {
     const { ACCESS_TOKEN, VIEWER_PASSWORD, OPERATOR_KEY } = services.config
     const reading = VIEWER_PASSWORD !== undefined ? 'password' : ACCESS_TOKEN !== undefined ? 'closed' : 'open'
     const frame = { ...frameOf(c, site), path: '/' }
@@ -58,13 +59,16 @@ export const signInRoutes = (site: Site) => {
     })
   }
 
-  const enter = async (c: Http, { key, name, next, byLink }: Attempt, entered: () => Response | Promise<Response>) => {
+  const enter = async (c: Http, { key, name: typed = '', next, byLink }: Attempt, entered: () => Response | Promise<Response>) => {
     const role = roleOf(services, key)
+    const isKey = holdsSecret(typed) || (role !== undefined && typed.includes(key)) // pasted into both fields, say
+    const name = isKey ? '' : typed
     if (!role || !isMadeHere(key)) {
       const retryAfter = (byLink ? linkTries : ownTries).take(addressOf(c, services))
       if (retryAfter > 0) return form(c, next, { status: 429, text: tooMany(retryAfter, byLink), retryAfter }, name)
       if (!role) return form(c, next, { status: 401, text: 'That key or password is not valid.' }, name)
     }
+    if (isKey) return form(c, next, { status: 400, text: 'That name holds a key, which everybody would read. Enter your name.' })
     try {
       await signIn(c, services, { name: personName(name), role })
     } catch (error) {
