@@ -38,3 +38,10 @@ export const isLockTimeout = (error: unknown): boolean => sqlStateOf(error) === 
 export const isTimeout = (error: unknown): boolean => sqlStateOf(error) === '57014' || timedOut(error)
 
 const timedOut = (error: unknown): boolean => error instanceof DatabaseTimeout || (error instanceof Error && timedOut(error.cause))
+
+/** The embedded database's files could not be copied; the message says why, and what to do about it. */
+export class CopyFailed extends Error {
+  constructor(to: string, reason: string) {
+    super(`The database could not be copied to ${to}: ${reason}. Name a file in a folder that can be written to, with room for all of it.`)
+  }
+}

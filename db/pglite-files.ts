@@ -2,6 +2,7 @@
 import {
   chmodSync,
   constants,
+  copyFileSync,
   cpSync,
   existsSync,
   fstatSync,
@@ -9,6 +10,7 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readlinkSync,
   realpathSync,
   renameSync,
@@ -17,15 +19,46 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { CopyFailed } from './errors.ts'
 
 /** Where the files of the database of a data folder are. */
 export const filesIn = (folder: string) => join(folder, 'pg')
 
 /** Copies a database's files, also where they are links to another disk. Where the file system can, they are shared until one of them
- *  changes, which takes no time. */
-export const copyFiles = (from: string, to: string): void =>
-  cpSync(from, to, { recursive: true, dereference: true, mode: constants.COPYFILE_FICLONE })
+ *  changes, which takes no time and no room. Throws CopyFailed. */
+export const copyFiles = (from: string, to: string): void => {
+  try {
+    refuseWithoutRoom(from, to)
+    cpSync(from, to, { recursive: true, dereference: true, mode: constants.COPYFILE_FICLONE })
+  } catch (error) {
+    throw error instanceof CopyFailed ? error : new CopyFailed(to, `${(error as Error).message}${asUser()}`)
+  }
+}
+
+const asUser = () => (process.getuid ? `, as user ${process.getuid()}` : '')
+
+// Asked beforehand: a copy that fills the disk of a server that runs has it refuse what is written meanwhile.
+const refuseWithoutRoom = (from: string, to: string) => {
+  const [needed, free] = [bytesIn(from), freeBytes(dirname(to))]
+  if (free === undefined || needed <= free || sharesFiles(from, dirname(to))) return
+  const mib = (bytes: number) => `${Math.ceil(bytes / 1024 ** 2)} MiB`
+  throw new CopyFailed(to, `it takes ${mib(needed)}, and there are ${mib(free)} free`)
+}
+
+const bytesIn = (folder: string): number =>
+  readdirSync(folder, { recursive: true }).reduce((sum, name) => sum + statSync(join(folder, String(name))).size, 0)
+
+const sharesFiles = (from: string, to: string): boolean => {
+  const probe = join(to, 'probe')
+  try {
+    copyFileSync(join(from, 'PG_VERSION'), probe, constants.COPYFILE_FICLONE_FORCE)
+    rmSync(probe)
+    return true
+  } catch {
+    return false
+  }
+}
 
 /** Copies the files of an embedded database that no process has open. The caller holds the folder's lock. False when there is none. */
 export const copyDatabase = (folder: string, to: string): boolean => {

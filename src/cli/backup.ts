@@ -4,6 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import { extract, pack } from 'tar-fs'
+import { CopyFailed } from '../../db/errors.ts'
 import { lockFolder } from '../../db/lock.ts'
 import { CannotOpen, reasonOf } from '../../db/open.ts'
 import { copyDatabase, hasDatabase, holdsDatabase, putDatabase } from '../../db/pglite-files.ts'
@@ -89,6 +90,7 @@ const inPlace = async <Result>(file: string, work: () => Promise<Result>): Promi
   try {
     return await work()
   } catch (error) {
+    if (error instanceof CopyFailed) throw new CannotOpen(error.message)
     if (!(error instanceof Error) || !('code' in error) || !('syscall' in error)) throw error
     throw new CannotOpen(`${file} could not be written: ${reasonOf(error)}. Check that ${dirname(file)} is a folder with room for it.`)
   }

@@ -1,12 +1,26 @@
 // The embedded database's files, in data folders that somebody else has made: open to all, or with the database on another disk.
-import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { chmodSync, existsSync, mkdirSync, lstatSync, mkdtempSync, renameSync, rmSync, statfsSync, statSync, symlinkSync } from 'node:fs'
-import { execFileSync } from 'node:child_process'
+import { afterAll, afterEach, beforeEach, expect, test } from 'bun:test'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openPglite } from '../../db/pglite.ts'
-import { holdsDatabase, preparedFolder } from '../../db/pglite-files.ts'
+import { copyFiles, holdsDatabase, preparedFolder } from '../../db/pglite-files.ts'
+import { createApp } from '../../src/app.ts'
 import { restoreBackup, writeBackup } from '../../src/cli/backup.ts'
+import { startParley } from '../support/parley.ts'
 import { emptyFolderAt } from '../support/server.ts'
 
 let folder: string
@@ -72,6 +86,41 @@ test('a copy that is no whole database is never called a backup', async () => {
   const refused = writeBackup(at(folder), ['none.tgz'], folder, async (to) => void mkdirSync(to))
   await expect(refused).rejects.toThrow('no whole database')
   expect(existsSync(join(folder, 'none.tgz'))).toBe(false)
+})
+
+test('a copy that cannot be written is told with its reason, also by the server that makes it', async () => {
+  await emptyFolderAt(folder)
+  await expect(writeBackup(at(folder), ['x.tgz'], folder, async () => copyFiles(join(folder, 'pg'), '/dev/null/pg'))).rejects.toThrow(
+    /could not be copied to \/dev\/null\/pg.*ENOTDIR.*, as user \d+\. .*with room/,
+  )
+  const database = await openPglite(folder, noWarning)
+  const own = await startParley({ opened: { database, drop: async () => {} } })
+  try {
+    const app = await createApp(own.services, { commandSecret: 's' })
+    const request = {
+      method: 'POST',
+      headers: { authorization: 'Bearer s', host: '127.0.0.1' },
+      body: JSON.stringify({ to: '/dev/null/pg' }),
+    }
+    const answer = await app.fetch(new Request('http://127.0.0.1/api/commands/backup', request))
+    const { error } = (await answer.json()) as any
+    expect([answer.status, error.message]).toEqual([400, expect.stringMatching(/could not be copied to \/dev\/null\/pg.*ENOTDIR/)])
+  } finally {
+    await own.close()
+  }
+})
+
+const small = mkdtempSync(join(tmpdir(), 'parley-small-'))
+const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', small]).status === 0
+afterAll(() => {
+  if (mounted) spawnSync('umount', [small])
+  rmSync(small, { recursive: true })
+})
+
+test.if(mounted)('a copy that its disk has no room for is not begun', async () => {
+  await emptyFolderAt(folder)
+  await expect(writeBackup(at(folder), ['x.tgz'], small)).rejects.toThrow(/it takes \d+ MiB, and there are 2 MiB free/)
+  expect(readdirSync(small)).toEqual([])
 })
 
 const otherDisk = ['/dev/shm', '/tmp', import.meta.dir].find((place) => existsSync(place) && statSync(place).dev !== statSync(tmpdir()).dev)

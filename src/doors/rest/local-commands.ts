@@ -1,8 +1,9 @@
 // HTTP for this server's own commands (cli/) while it holds the embedded database. The secret is in the lock file beside that database: who
 // can read the file may call them.
 import { Hono } from 'hono'
+import { CopyFailed } from '../../../db/errors.ts'
 import { carryOut, keyOrder } from '../../control/keys/command.ts'
-import { refuse } from '../../core/errors.ts'
+import { Refusal, refuse } from '../../core/errors.ts'
 import { sameText } from '../../core/ids.ts'
 import { fileSource } from '../../import/source.ts'
 import { importTranscript } from '../../import/transcript.ts'
@@ -37,7 +38,9 @@ export const commandRoutes = (services: Services, secret: string, program: Clien
     .post('/commands/backup', async (c) => {
       const { to } = parseJson(await bodyText(c.req.raw, PATH_LIMIT)) as { to: string }
       c.env?.untimed?.()
-      await services.database.copyTo?.(to)
+      await services.database.copyTo?.(to).catch((error) => {
+        throw error instanceof CopyFailed ? new Refusal('invalid_request', error.message) : error
+      })
       return json({ copied: true })
     })
     .post('/commands/reindex', (c) => {
