@@ -12,21 +12,42 @@ export interface TranscriptFile {
 
 const TRANSCRIPT_NAME = /\.jsonl$|(?:^|\/)session-[^/]*\.json$/
 
-/** Throws NoSuchPath for a path that does not exist. */
-export const transcriptFiles = (paths: string[]): TranscriptFile[] =>
+/** Throws NoSuchPath for a path that does not exist. `cannot` gets a line for each folder that cannot be read. */
+export const transcriptFiles = (paths: string[], cannot: (line: string) => void): TranscriptFile[] =>
   paths.flatMap((given): TranscriptFile[] => {
     const path = resolve(given)
     const found = statSync(path, { throwIfNoEntry: false })
     if (!found) throw new NoSuchPath(`There is nothing at ${given}.`)
     if (!found.isDirectory()) return [{ path, size: found.size, named: true }]
-    return readdirSync(path, { recursive: true })
-      .map((name) => join(path, String(name)))
+    return namesBelow(path, cannot)
       .filter((file) => TRANSCRIPT_NAME.test(file))
       .toSorted()
       .flatMap((file) => {
-        const stat = statSync(file, { throwIfNoEntry: false })
-        return stat?.isFile() ? [{ path: file, size: stat.size, named: false }] : []
+        const size = sizeOf(file)
+        return size === undefined ? [] : [{ path: file, size, named: false }]
       })
   })
+
+const namesBelow = (folder: string, cannot: (line: string) => void): string[] => {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+      const path = join(folder, entry.name)
+      return entry.isDirectory() ? namesBelow(path, cannot) : [path]
+    })
+  } catch (error) {
+    cannot(`${folder}: ${(error as Error).message}`)
+    return []
+  }
+}
+
+// Undefined for what is no file, or no longer there. Why a file cannot be read is told when it is.
+const sizeOf = (file: string): number | undefined => {
+  try {
+    const stat = statSync(file, { throwIfNoEntry: false })
+    return stat?.isFile() ? stat.size : undefined
+  } catch {
+    return 0
+  }
+}
 
 export class NoSuchPath extends Stop {}

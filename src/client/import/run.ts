@@ -1,6 +1,7 @@
 // Imports files and folders one after the other, shows its progress, and prints a summary.
 import { basename } from 'node:path'
 import { Refusal } from '../../core/errors.ts'
+import { isAboutFile } from '../../core/file-error.ts'
 import { Stop, type Terminal } from '../machine.ts'
 import { Bar } from './bar.ts'
 import { transcriptFiles, type TranscriptFile } from './files.ts'
@@ -18,11 +19,15 @@ export type ImportFile = (file: TranscriptFile, onProgress: (bytes: number) => v
 /** The command's arguments are wrong, or a file that was named could not be imported. Its message is for the person at the terminal. */
 export class ImportFailed extends Stop {}
 
-/** Imports all of these files and folders, one file after the other. Throws if a file that was named could not be imported. */
+/** This file could not be imported, which says nothing of the others. */
+export class FileFailed extends Error {}
+
+/** Imports all of these files and folders, one file after the other. Throws at the end if a file or folder could not be read or imported; a
+ *  file within a folder that is no transcript is passed over. */
 export const importAll = async (paths: string[], importFile: ImportFile, out: Terminal): Promise<void> => {
-  const files = transcriptFiles(paths)
   const sums = { imported: 0, unchanged: 0, other: 0, events: 0, skipped: 0 }
   const failed: string[] = []
+  const files = transcriptFiles(paths, (line) => failed.push(line))
   const bar = new Bar(
     out,
     files.reduce((sum, { size }) => sum + size, 0),
@@ -37,8 +42,8 @@ export const importAll = async (paths: string[], importFile: ImportFile, out: Te
       for (const { line, reason } of skipped.slice(0, SKIPPED_SHOWN)) bar.say(`${file.path}:${line}: ${reason}`)
       if (skipped_count > SKIPPED_SHOWN) bar.say(`${file.path}: ${count(skipped_count - SKIPPED_SHOWN, 'more line')} like these`)
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error
-      if (error.code === 'invalid_request' && !file.named) sums.other++
+      if (!(error instanceof Refusal || error instanceof FileFailed || isAboutFile(error, file.path))) throw error
+      if (error instanceof Refusal && error.code === 'invalid_request' && !file.named) sums.other++
       else failed.push(`${file.path}: ${error.message}`)
     }
     bar.done(file.size, name, sums.events)

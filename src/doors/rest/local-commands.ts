@@ -4,6 +4,7 @@ import { Hono } from 'hono'
 import { CopyFailed } from '../../../db/errors.ts'
 import { carryOut, keyOrder } from '../../control/keys/command.ts'
 import { Refusal, refuse } from '../../core/errors.ts'
+import { isAboutFile } from '../../core/file-error.ts'
 import { sameText } from '../../core/ids.ts'
 import { fileSource } from '../../import/source.ts'
 import { importTranscript } from '../../import/transcript.ts'
@@ -51,8 +52,12 @@ export const commandRoutes = (services: Services, secret: string, program: Clien
       const { path } = parseJson(await bodyText(c.req.raw, PATH_LIMIT)) as { path: string }
       c.env?.untimed?.()
       return lines(services, async (report) => {
-        const source = fileSource(path, (read) => report({ read }))
-        return { report: await importTranscript(services, source) }
+        try {
+          const source = fileSource(path, (read) => report({ read }))
+          return { report: await importTranscript(services, source) }
+        } catch (error) {
+          throw isAboutFile(error, path) ? new Refusal('conflict', `The server cannot read it: ${error.message}`) : error
+        }
       })
     })
 
