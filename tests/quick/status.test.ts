@@ -86,7 +86,7 @@ const lookAt = async (but: Partial<typeof WELL>) => {
   metrics.wakeSeconds.observe(is.wake)
   metrics.noticesSent.inc({ way: 'push', outcome: 'failed' }, is.givenUp)
   metrics.callsFailed.inc(is.failed)
-  return status.look()
+  return status.read()
 }
 
 type Status = Awaited<ReturnType<typeof lookAt>>

@@ -26,7 +26,12 @@ export const agentFields = {
     .describe('claude-code, codex, gemini, opencode, or another that the runner has; claude-code if there is a worktree.'),
   worktree_id: z.string().max(64).optional().describe('Where the agent works: one of list_worktrees, or with branch one beside it.'),
   repo_full_name: z.string().min(1).max(200).optional().describe('Instead of worktree_id: the repository, owner/name; give branch too.'),
-  branch: z.string().min(1).max(400).optional().describe('With repo_full_name or worktree_id: the branch; a worktree is made for it where there is none.'),
+  branch: z
+    .string()
+    .min(1)
+    .max(400)
+    .optional()
+    .describe('With repo_full_name or worktree_id: the branch; a worktree is made for it where there is none.'),
   permission_mode: permissionMode.optional().describe('What the agent may do without asking.'),
   context_files: z.array(z.string().max(1_000)).max(20).optional().describe('Files to look at first, relative to the worktree.'),
   mcp_server_ids: z.array(z.string().min(1).max(100)).max(20).optional().describe("Further MCP servers of the runner's, by name."),
