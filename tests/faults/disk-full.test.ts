@@ -1,44 +1,39 @@
 // The disk of Postgres fills up while teams post: who posts is told to try again and nothing is half written, and when there is space again
-// the same calls pass. Its disk is a small one in memory, which takes the right to mount.
+// the same calls pass.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { spawnSync } from 'node:child_process'
-import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { appendFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { freshDatabase, startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { startServer, type TestServer } from '../support/server.ts'
+import { smallDisk } from '../support/small-disk.ts'
 import { expectFaultless, type Entry } from './checker.ts'
 import { acked, call, openRoom, post, readBy, readFeed, sent, until } from './rooms.ts'
 
-const SIZE_MB = 192
+const SIZE_MIB = 192
 const POSTERS = 4
 const REFUSED = 10 // answers, until there is space again
 const CHUNK = Buffer.alloc(1 << 20)
 const MAY_TAKE_MS = 60_000 // for what hangs
 
-const disk = mkdtempSync(join(tmpdir(), 'parley-disk-'))
-const run = (...command: string[]) => spawnSync(command[0]!, command.slice(1)).status === 0
-const mounted = run('mount', '-t', 'tmpfs', '-o', `size=${SIZE_MB}m,mode=777`, 'tmpfs', disk)
-if (!mounted) console.log('Not tried: Postgres on a full disk. This user may not mount one.')
+const disk = smallDisk(SIZE_MIB)
 
 let database: TestPostgres
 let server: TestServer
 beforeAll(async () => {
-  if (!mounted) return
-  database = await startPostgres({ own: true, folder: join(disk, 'kept'), settings: { min_wal_size: '32MB', max_wal_size: '64MB' } })
+  if (!disk) return
+  database = await startPostgres({ own: true, folder: join(disk.path, 'kept'), settings: { min_wal_size: '32MB', max_wal_size: '64MB' } })
   server = await startServer({ DATABASE_URL: (await freshDatabase(database.url)).url })
 }, 180_000)
 afterAll(async () => {
   await server?.remove()
   await database?.stop()
-  if (mounted) run('umount', disk)
-  rmSync(disk, { recursive: true, force: true })
+  disk?.remove()
 }, 180_000)
 
-const ballast = join(disk, 'ballast')
+const ballast = () => join(disk!.path, 'ballast')
 const fill = () => {
   try {
-    for (;;) appendFileSync(ballast, CHUNK)
+    for (;;) appendFileSync(ballast(), CHUNK)
   } catch (error) {
     expect((error as NodeJS.ErrnoException).code).toBe('ENOSPC')
   }
@@ -47,7 +42,7 @@ const fill = () => {
 // Long, and random, so that it does not shrink where it is stored.
 const longText = (about: string) => `${about} ${Buffer.from(crypto.getRandomValues(new Uint8Array(18_000))).toString('base64')}`
 
-test.skipIf(!mounted)(
+test.skipIf(!disk)(
   'posts are refused with 503 while the disk of Postgres is full, and pass with their keys when it has space: nothing is lost or doubled',
   async () => {
     const room = await openRoom(server.url, POSTERS)
@@ -78,7 +73,7 @@ test.skipIf(!mounted)(
     await until('posts are refused', MAY_TAKE_MS, () => refusals.length >= REFUSED)
     const { level } = (await call(server.url, 'GET', '/api/status')).body
     expect([server.running, level]).toEqual([true, expect.stringMatching(/amber|red/)])
-    writeFileSync(ballast, '')
+    writeFileSync(ballast(), '')
     if (database.pid === undefined) await database.start() // it ends itself where it has no space for its journal
     const before = texts.length
     await until('posts pass again', MAY_TAKE_MS, () => texts.length > before + POSTERS)

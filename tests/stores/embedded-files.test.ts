@@ -13,7 +13,7 @@ import {
   statSync,
   symlinkSync,
 } from 'node:fs'
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openPglite } from '../../db/pglite.ts'
@@ -22,6 +22,7 @@ import { createApp } from '../../src/app.ts'
 import { restoreBackup, writeBackup } from '../../src/cli/backup.ts'
 import { startParley } from '../support/parley.ts'
 import { emptyFolderAt } from '../support/server.ts'
+import { smallDisk } from '../support/small-disk.ts'
 
 let folder: string
 beforeEach(() => {
@@ -110,17 +111,13 @@ test('a copy that cannot be written is told with its reason, also by the server 
   }
 })
 
-const small = mkdtempSync(join(tmpdir(), 'parley-small-'))
-const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', small]).status === 0
-afterAll(() => {
-  if (mounted) spawnSync('umount', [small])
-  rmSync(small, { recursive: true })
-})
+const small = smallDisk(2)
+afterAll(() => small?.remove())
 
-test.if(mounted)('a copy that its disk has no room for is not begun', async () => {
+test.if(small !== undefined)('a copy that its disk has no room for is not begun', async () => {
   await emptyFolderAt(folder)
-  await expect(writeBackup(at(folder), ['x.tgz'], small)).rejects.toThrow(/it takes \d+ MiB, and there are 2 MiB free/)
-  expect(readdirSync(small)).toEqual([])
+  await expect(writeBackup(at(folder), ['x.tgz'], small!.path)).rejects.toThrow(/it takes \d+ MiB, and there are 2 MiB free/)
+  expect(readdirSync(small!.path)).toEqual([])
 })
 
 const otherDisk = ['/dev/shm', '/tmp', import.meta.dir].find((place) => existsSync(place) && statSync(place).dev !== statSync(tmpdir()).dev)
