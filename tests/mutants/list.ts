@@ -25,8 +25,8 @@ const SPEECH = 'src/stores/speech.ts'
 const PEEK = 'src/rooms/feed/team-peek.ts'
 const WAKES = 'src/stores/wakes.ts'
 const NOTIFIER = 'src/log/notifier.ts'
-const GATE = 'src/operations/perform.ts'
-const WRITES = 'src/operations/transaction.ts'
+const PERFORM = 'src/operations/perform.ts'
+const TRANSACTION = 'src/operations/transaction.ts'
 const GUARDS = 'src/doors/http/guards.ts'
 const TEXT = 'src/core/text/text.ts'
 const REVISION = 'src/doors/mcp/revision-2026-07.ts'
@@ -415,7 +415,7 @@ const IDEMPOTENCY: Mutant[] = [
   {
     name: 'key: an answer is not remembered',
     breaks: 'a write with a key is applied once',
-    file: WRITES,
+    file: TRANSACTION,
     from: `  if (idempotency) {
     const`,
     to: `  if (idempotency && false) {
@@ -425,7 +425,7 @@ const IDEMPOTENCY: Mutant[] = [
   {
     name: 'key: a replay comes after the state',
     breaks: 'a retry is answered also after its team has left',
-    file: WRITES,
+    file: TRANSACTION,
     from: `const before = idempotency && (await findAnswer(tx, idempotency))`,
     to: `if (caller.ended) unauthorized()
   const before = idempotency && (await findAnswer(tx, idempotency))`,
@@ -434,7 +434,7 @@ const IDEMPOTENCY: Mutant[] = [
   {
     name: 'key: a credential is kept in the answer',
     breaks: 'a credential is stored as a hash alone',
-    file: WRITES,
+    file: TRANSACTION,
     from: `answer: withoutCredential(asked, idempotency, data)`,
     to: `answer: data`,
     tests: tests('conformance/idempotency', 'conformance/credentials'),
@@ -461,7 +461,7 @@ const PERMISSIONS: Mutant[] = [
   {
     name: 'may: a team that has left reads on',
     breaks: 'a token ends when its team leaves',
-    file: GATE,
+    file: PERFORM,
     from: `if (caller.ended && operation.effect !== 'append' && idempotency === undefined) notAuthenticated(operation)`,
     to: ``,
     tests: tests('conformance/credentials', 'conformance/sessions'),
@@ -676,7 +676,7 @@ const CREDENTIALS: Mutant[] = [
   {
     name: 'credential: a key of any scope opens every operation',
     breaks: 'what a key opens stands in the table',
-    file: GATE,
+    file: PERFORM,
     from: `if (call.key && !opens(call.key.scope, keyRowOf(operation)))`,
     to: `if (call.key && false)`,
     tests: tests('conformance/keys'),
@@ -733,7 +733,7 @@ const CREDENTIALS: Mutant[] = [
   {
     name: 'credential: every team passes without the access token',
     breaks: 'only the team_id that an invitation gave does',
-    file: GATE,
+    file: PERFORM,
     from: `caller.kind === 'team' && caller.member.invited`,
     to: `caller.kind === 'team'`,
     tests: tests('conformance/invitations'),
