@@ -44,7 +44,7 @@ export const leaseJob = (services: Services, leaseMs = LEASE_S * 1_000): Job => 
         const error = lost ? RUNNER_LOST : timedOut(config.TASK_TIMEOUT)
         await perform(failTask, services, call, { task_id: id, ...error })
       }
-      for (const session_id of await overdueOrders(database)) await perform(failWaiting, services, call, { session_id })
+      for (const order of await overdueOrders(database)) await perform(failWaiting, services, call, { ...order })
     },
   }
 }

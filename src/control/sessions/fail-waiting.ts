@@ -3,10 +3,16 @@ import { anyone } from '../../operations/callers.ts'
 import { pageOp, sessionId } from '../schemas.ts'
 import { failAgent } from './fail-agent.ts'
 
-export const NO_RUNNER = {
+const NO_RUNNER = {
   code: 'no_runner',
   message:
     'No runner made the worktree within a minute: the one that has the repository is not online. Start it, and create the session again.',
+}
+
+const NOT_MADE = {
+  code: 'timed_out',
+  message:
+    'The runner was to make the worktree and has not within half an hour. Its terminal may say why. Once it is free, create the session again.',
 }
 
 /** Fails the agent of a session that has waited for its worktree for too long. For this server itself: no door leads here. */
@@ -15,13 +21,13 @@ export const failWaiting = pageOp({
   summary: 'Fails a session whose worktree nobody makes.',
   callers: [anyone],
   effect: 'write',
-  input: z.strictObject({ session_id: sessionId }),
+  input: z.strictObject({ session_id: sessionId, taken: z.boolean() }),
   output: z.object({ failed: z.boolean() }),
   refuses: [],
-  async run(context) {
+  async run(context, { taken }) {
     const session = context.session!
     if (session.agentStatus !== 'creating') return { failed: false }
-    await failAgent(context, session, NO_RUNNER)
+    await failAgent(context, session, taken ? NOT_MADE : NO_RUNNER)
     return { failed: true }
   },
 })

@@ -65,11 +65,10 @@ const start = async (context: Context, session: Session) => {
 const archive = async (context: Context, session: Session) => {
   const { queries, caller } = context
   if (session.archivedAt !== null) return
-  const wasCreating = session.agentStatus === 'creating' // read first: ending its tasks makes the agent idle
   await interruptRunning(context, session.id)
   for (const task of await openTasks(queries, session.id))
     if (task.status === 'queued' || task.runnerId === null) await endTask(context, session, task, { status: 'interrupted' })
-  if (wasCreating) await giveUpWorktree(context, session)
+  if (session.agentStatus === 'creating') await giveUpWorktree(context, session)
   const keys = await keysOfSession(queries, session.id)
   await revokeKeys(queries, keys)
   for (const id of keys) context.moved(keyTopic(id), Date.now())

@@ -86,7 +86,7 @@ const freeAgent = async (context: Context, session: Session, agent: Agent, task:
     error: ending.status === 'failed' ? (error ?? null) : null,
     ...(conversation !== undefined && { conversation, conversationAt: conversationAt ?? null }),
   })
-  const agentStatus = open.length > 0 ? 'running' : statusAfter(session, ending)
+  const agentStatus = session.agentStatus === 'creating' ? 'creating' : open.length > 0 ? 'running' : statusAfter(session, ending)
   await setAgentState(queries, session.id, { agentStatus })
   session.agentStatus = agentStatus
   if (session.worktreeId) {

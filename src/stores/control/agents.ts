@@ -5,6 +5,7 @@ import type { Queries } from '../../../db/database.ts'
 import { agents } from '../../../db/control-schema.ts'
 import { sessions } from '../../../db/schema.ts'
 import { elapsed } from './elapsed.ts'
+import { isOnline } from './runners.ts'
 
 export type Agent = typeof agents.$inferSelect
 
@@ -60,11 +61,21 @@ export const orderOf = (runnerId: string, repo: string, branch: string) => ({
   orderedAt: sql`clock_timestamp()`,
 })
 
-/** Sessions that have waited for their worktree for a minute. */
-export const overdueOrders = async ({ query }: Queries): Promise<string[]> => {
-  const rows = await query<{ session_id: string }>(
-    `select a.session_id from agents a join sessions s on s.id = a.session_id
-     where s.agent_status = 'creating' and a.ordered_from is not null and a.ordered_at < clock_timestamp() - interval '60 s'`,
-  )
-  return rows.map(({ session_id }) => session_id)
+const TAKEN_WITHIN_S = 60
+const MADE_WITHIN_S = 1_800 // a runner makes one after the other, and each may take it minutes
+const IS_TAKEN = `coalesce(a.order_told_at is not null and ${isOnline('r')}, false)`
+
+export interface OverdueOrder {
+  session_id: string
+  /** A runner that is online was told of it. */
+  taken: boolean
 }
+
+/** The orders of worktrees that nobody has taken for a minute, or that are not made after half an hour. */
+export const overdueOrders = ({ query }: Queries): Promise<OverdueOrder[]> =>
+  query(
+    `select a.session_id, ${IS_TAKEN} as taken from agents a
+     join sessions s on s.id = a.session_id and s.agent_status = 'creating' left join runners r on r.id = a.ordered_from
+     where a.ordered_from is not null and case when ${IS_TAKEN} then a.ordered_at < clock_timestamp() - interval '${MADE_WITHIN_S} s'
+       else greatest(a.ordered_at, r.registered_at) < clock_timestamp() - interval '${TAKEN_WITHIN_S} s' end`,
+  )

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { leaseJob } from '../../../src/control/runner/lease.ts'
 import { controlScene } from '../../support/control-scene.ts'
-import { done, onEveryEngine, refused } from '../../support/parley.ts'
+import { done, onEveryEngine, refused, viaRest } from '../../support/parley.ts'
 import { said } from '../../support/played-runner.ts'
 
 const SHORT_MS = 300
@@ -50,5 +50,60 @@ onEveryEngine((parley) => {
     await Bun.sleep(SHORT_MS + 20)
     await job.run()
     expect((await task()).status).toBe('failed')
+  })
+
+  /** A session whose worktree was ordered so long ago, and its first prompt. */
+  const orderedFor = async (seconds: number) => {
+    const { runner, call } = await controlScene(parley())
+    const wanted = { title: 'T', repo_full_name: runner.repo, branch: 'new', initial_prompt: 'Go.' }
+    const { session_id, task_id, team_id } = await done(call('create_session', wanted))
+    const age = async (more = seconds) => {
+      const { query } = parley().database
+      await query('update agents set ordered_at = ordered_at - make_interval(secs => $2) where session_id = $1', [session_id, more])
+      await query('update runners set registered_at = registered_at - make_interval(secs => $2) where id = $1', [runner.id, more])
+    }
+    await age()
+    const session = async () => (await done(call('get_session', { session_id }))).session
+    return { runner, call, age, session, session_id, task_id, team_id }
+  }
+
+  test('a worktree that no runner takes within a minute is not waited for', async () => {
+    const { call, session, task_id } = await orderedFor(61)
+    await look()
+    expect(await session()).toMatchObject({ status: 'failed', error: { code: 'no_runner' } })
+    expect((await done(call('get_task', { task_id }))).task).toMatchObject({ status: 'failed', error: { code: 'no_runner' } })
+  })
+
+  test('one that its runner was told of may take longer, unless the runner goes away, but not for ever', async () => {
+    const [slow, gone] = [await orderedFor(1_000), await orderedFor(1_000)]
+    for (const { runner } of [slow, gone]) expect((await runner.take()).orders).toHaveLength(1)
+    await parley().database.query(`update runners set seen_at = seen_at - interval '61 s' where id = $1`, [gone.runner.id])
+    await look()
+    expect(await gone.session()).toMatchObject({ status: 'failed', error: { code: 'no_runner' } })
+    expect(await slow.session()).toMatchObject({ status: 'creating', error: null })
+    await slow.age(801)
+    await look()
+    expect(await slow.session()).toMatchObject({ status: 'failed', error: { code: 'timed_out' } })
+  })
+
+  test('a runner that starts again has another minute to take what was ordered', async () => {
+    const { runner, session, session_id } = await orderedFor(61)
+    const worktrees = [{ path: runner.path, repo_full_name: runner.repo, branch: 'main', head: null }]
+    const { runner_id } = await done(runner.call('register_runner', { name: runner.name, agents: [], worktrees }))
+    await look()
+    const made = { session_id, runner_id, path: '/code/new', branch: 'new', head: null }
+    await done(runner.call('add_worktree', made))
+    expect(await session()).toMatchObject({ status: 'running', error: null })
+  })
+
+  test('a session that is concluded before its worktree is made still waits for it, no longer than others', async () => {
+    const { age, session, session_id, task_id, team_id, call } = await orderedFor(0)
+    await done(viaRest(parley())('conclude_session', { session_id, summary_section: 'Over.' }, { team: team_id }))
+    await look()
+    expect((await done(call('get_task', { task_id }))).task.status).toBe('interrupted')
+    expect((await session()).status).toBe('creating')
+    await age(61)
+    await look()
+    expect(await session()).toMatchObject({ status: 'failed', error: { code: 'no_runner' } })
   })
 })
