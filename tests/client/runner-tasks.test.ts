@@ -181,6 +181,25 @@ test(
 )
 
 test(
+  'an agent that has no conversation, though something came before, begins with the digest, and the log says so',
+  async () => {
+    const { hub, site } = await scene()
+    await site.start(hub)
+    const lost = hub.prompt(site.app, 'Go on.', { digest: 'Build X.' })
+    const first = hub.prompt(site.app, 'Begin.', { digest: null })
+    const forked = hub.prompt(site.app, 'Otherwise.', { digest: 'Not this.', fork: { conversation: 'c-0', conversation_at: null } })
+    await until(() => lost.finished && first.finished && forked.finished)
+    const log = ({ events }: typeof lost) => events.map(({ type, content }) => [type, content.event ?? content.text])
+    expect(log(lost)).toEqual([
+      ['runtime', 'digest_used'],
+      ['assistant_response', 'Build X.\n\nGo on.'],
+    ])
+    expect([log(first), log(forked)]).toEqual([[['assistant_response', 'Begin.']], [['assistant_response', 'Otherwise.']]])
+  },
+  LONG_MS,
+)
+
+test(
   'a lost lease ends the CLI and tells nothing more; the runner goes on',
   async () => {
     const { hub, site } = await scene()

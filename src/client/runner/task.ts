@@ -133,11 +133,16 @@ const work = async (running: RunningTask): Promise<Ended> => {
   const timer = setTimeout(() => stop(running, 'timed_out'), Math.min(task.max_s > 0 ? task.max_s : DEFAULT_S, LONGEST_S) * 1_000)
   const once = (job: Job) => (running.cli = runCli(agent.driver, job, listener, taskMark(parts.mark, task.task_id), parts.say)).ended
   const job = jobOf(task, checked, parts.env)
-  let result = await once(job)
-  if (result.conversationMissing && typeof task.digest === 'string' && running.why === undefined) {
+  const onceAnew = () => {
     reportItself(running, 'digest', 'digest_used', DIGEST_USED)
-    result = await once({ ...job, prompt: `${task.digest}\n\n${task.prompt}`, conversation: undefined, fork: undefined })
+    return once({ ...job, prompt: `${task.digest}
+
+${task.prompt}`, conversation: undefined, fork: undefined })
   }
+  const hasDigest = typeof task.digest === 'string'
+  const hasConversation = job.conversation !== undefined || job.fork !== undefined
+  let result = hasDigest && !hasConversation ? await onceAnew() : await once(job)
+  if (result.conversationMissing && hasDigest && hasConversation && running.why === undefined) result = await onceAnew()
   clearTimeout(timer)
   return { result: ended(result, running.why, task.max_s), folder: checked.folder, before }
 }

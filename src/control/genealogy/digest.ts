@@ -1,26 +1,34 @@
 // What came before, for an agent that cannot take up the conversation itself: the end of the log, as a person would read it.
 import type { Queries } from '../../../db/database.ts'
 import { rowsBefore } from '../../stores/control/messages.ts'
+import { sessionById } from '../../stores/sessions.ts'
 import { readable } from '../messages/readable.ts'
 
 const DIGEST_CHARACTERS = 8_000
 const MESSAGE_CHARACTERS = 1_500
 
-/** A digest of a session's log up to a sequence, of at most 8,000 characters; empty where nothing was said. */
+/** A digest of a session's log up to a sequence, and of those that it was forked from: their end, of at most 8,000 characters; empty where
+ *  nothing was said. */
 export const digestOf = async (queries: Queries, sessionId: string, upTo: number): Promise<string> => {
   const lines: string[] = []
   let left = DIGEST_CHARACTERS - INTRODUCTION.length
-  for (const row of await rowsBefore(queries, sessionId, upTo, 2 * MESSAGE_CHARACTERS)) {
-    const { from, text, type } = readable(row)
-    const line =
-      type === 'tool_call'
-        ? `- ${text}`
-        : `${from}: ${text.length > MESSAGE_CHARACTERS ? `${text.slice(0, MESSAGE_CHARACTERS).toWellFormed()} […]` : text}`
+  for await (const line of linesBefore(queries, sessionId, upTo)) {
     if (line.length + 1 > left) break
     left -= line.length + 1
     lines.push(line)
   }
   return lines.length === 0 ? '' : [INTRODUCTION, ...lines.reverse(), ''].join('\n')
+}
+
+// The newest first.
+async function* linesBefore(queries: Queries, sessionId: string, upTo: number): AsyncGenerator<string> {
+  for (const row of await rowsBefore(queries, sessionId, upTo, 2 * MESSAGE_CHARACTERS)) {
+    const { from, text, type } = readable(row)
+    const cut = text.length > MESSAGE_CHARACTERS ? `${text.slice(0, MESSAGE_CHARACTERS).toWellFormed()} […]` : text
+    yield type === 'tool_call' ? `- ${text}` : `${from}: ${cut}`
+  }
+  const session = await sessionById(queries, sessionId)
+  if (session?.forkedFromSessionId) yield* linesBefore(queries, session.forkedFromSessionId, session.forkedAtSequence ?? 0)
 }
 
 const INTRODUCTION =

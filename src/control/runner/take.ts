@@ -18,9 +18,8 @@ import {
   waitingSeconds,
   type Handed,
 } from '../../stores/control/handed-tasks.ts'
-import { setTask, type Task } from '../../stores/control/tasks.ts'
+import { setTask, wasPromptedBefore, type Task } from '../../stores/control/tasks.ts'
 import type { Queries } from '../../../db/database.ts'
-import { sessionById } from '../../stores/sessions.ts'
 import { digestOf } from '../genealogy/digest.ts'
 import { op, runnerRoute } from '../schemas.ts'
 import { failTask } from '../tasks/fail-task.ts'
@@ -38,7 +37,7 @@ const handed = z.object({
   path: z.string(),
   conversation: z.string().nullable(),
   fork: z.object({ conversation: z.string(), conversation_at: z.string().nullable() }).nullable(),
-  /** Goes before the prompt where the agent cannot take up that conversation. */
+  /** Goes before the prompt where the agent has none of these conversations, or cannot take it up. */
   digest: z.string().nullable(),
   context_files: z.array(z.string()),
   mcp_servers: z.array(z.string()),
@@ -151,9 +150,8 @@ const withKey = async (context: Context, tx: Queries, { task, ...handed }: Hande
   }
 }
 
-// The digest of the session's own log once its agent has a conversation; before that, of the log that the session was forked from.
-const digestFor = async (tx: Queries, { sessionId, startSequence }: Task, conversation: string | null, forked: string | null) => {
-  if (conversation !== null) return digestOf(tx, sessionId, startSequence - 1)
-  const session = forked === null ? undefined : await sessionById(tx, sessionId)
-  return session?.forkedFromSessionId ? digestOf(tx, session.forkedFromSessionId, session.forkedAtSequence ?? 0) : null
+// For an agent that may not be able to open its conversation, and for one that has none although it was prompted before: that task was lost.
+const digestFor = async (tx: Queries, task: Task, conversation: string | null, forked: string | null): Promise<string | null> => {
+  if (conversation === null && forked === null && !(await wasPromptedBefore(tx, task))) return null
+  return (await digestOf(tx, task.sessionId, task.startSequence - 1)) || null
 }

@@ -100,6 +100,10 @@ export const lastEndedTask = async ({ db }: Queries, sessionId: string): Promise
   return row
 }
 
+/** The session has an earlier task. */
+export const wasPromptedBefore = async ({ query }: Queries, { sessionId, startSequence }: Task): Promise<boolean> =>
+  (await query('select from tasks where session_id = $1 and start_sequence < $2 limit 1', [sessionId, startSequence])).length > 0
+
 /** The task that this message began. */
 export const taskOfPrompt = async ({ db }: Queries, messageId: string): Promise<Task | undefined> => {
   if (!isUuid(messageId)) return undefined

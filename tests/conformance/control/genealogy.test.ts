@@ -79,6 +79,35 @@ onEveryEngine((parley) => {
     expect(told.find(({ type }) => type === 'runtime')).toMatchObject({ task_id: fork.task_id, content: { event: 'digest_used' } })
   })
 
+  test('after a task that was lost an agent gets a digest of its session, and of what that was forked from', async () => {
+    const { runner, call, session_id, start } = await scene()
+    const registered = {
+      name: runner.name,
+      agents: [],
+      worktrees: [{ path: runner.path, repo_full_name: runner.repo, branch: 'main', head: null }],
+    }
+    let runner_id = runner.id
+    const next = async () => (await done(runner.call('take_tasks', { runner_id, timeout: 10 }))).tasks[0]
+    const isLost = async () => void ({ runner_id } = await done(runner.call('register_runner', registered)))
+    await start('Build X.')
+    expect((await next()).digest).toBe(null)
+    await isLost()
+    const { task_id } = await start('Go on.')
+    const { conversation, fork, digest } = await next()
+    expect([conversation, fork, digest]).toEqual([null, null, expect.stringContaining('Build X.')])
+    expect(digest).not.toContain('Go on.')
+    await done(runner.call('finish_task', { runner_id, task_id, status: 'completed', answer: 'X is there.' })) // no conversation again
+    const other = { session_id, mode: 'fork', agentic_tool: 'gemini', prompt: 'Test it.' }
+    const forked = (await done(call('send_prompt', other))).session_id
+    expect((await next()).digest).toBe(null) // it stands before the prompt already
+    await isLost()
+    await done(call('send_prompt', { session_id: forked, prompt: 'Once more.' }))
+    const again: string = (await next()).digest
+    const places = ['Build X.', 'X is there.', 'Test it.'].map((said) => again.indexOf(said))
+    expect(places).toEqual(places.toSorted((a, b) => a - b))
+    expect(places).not.toContain(-1)
+  })
+
   test('a subsession inherits what is not said, and tells its parent when a task ends and when it is concluded [C6 C11 C13]', async () => {
     const { runner, call, key, session_id, session, log } = await scene()
     const child = await done(call('send_prompt', { session_id, prompt: 'A part.', mode: 'subsession', title: 'A part' }))
