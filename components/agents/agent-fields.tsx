@@ -70,7 +70,7 @@ export const LimitsFields = ({ values, problem }: FieldsProps) => (
     <FormField
       name="max_usd"
       label="Limit, in US dollars"
-      hint="For this session and all below it. Past it prompts wait. Empty leaves it as it is."
+      hint="For this session and all below it. Past it prompts wait. Agents that tell no costs, such as Codex, count nothing. Empty leaves it as it is."
       type="number"
       min={0.01}
       step={0.01}

@@ -174,8 +174,8 @@ export const CONTROL: Mutant[] = [
     name: 'control: a limit of cost is ignored',
     breaks: 'past max_usd prompts stay queued',
     file: HANDED_TASKS,
-    from: "s.status = 'active' and not ${IS_SPENT}",
-    to: "s.status = 'active' and (true or ${IS_SPENT})",
+    from: "s.status = 'active' and not exists (${spentLimits('t.session_id')})",
+    to: "s.status = 'active' and (true or exists (${spentLimits('t.session_id')}))",
     tests: control('tasks'),
   },
   {

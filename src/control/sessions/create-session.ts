@@ -59,7 +59,9 @@ export const createSession = op({
     team_name: plainName(100).optional().describe('Your own name in it.'),
     ...agentFields,
     initial_prompt: prompt.optional(),
-    max_usd: maxUsd.optional().describe('What the session and all below it may cost; past it prompts wait for a person.'),
+    max_usd: maxUsd
+      .optional()
+      .describe('What the session and all below it may cost, as far as agents tell (Codex does not); past it prompts wait for a person.'),
   }),
   output: z.object({
     session_id: z.uuid(),
@@ -76,7 +78,7 @@ export const createSession = op({
   async run(context, input) {
     const { queries, caller } = context
     const plan = await planOf(context, input)
-    if (!plan && input.initial_prompt !== undefined) refuse('invalid_request', NOBODY_TO_PROMPT, { field: 'initial_prompt' })
+    if (!plan) refuseForAgents(input)
     const opened = await openWithAgent(context, { ...input, parent: ownSession(caller) ?? null }, plan)
     const session = (await sessionById(queries, opened.id))!
     const task =
@@ -98,8 +100,15 @@ export const createSession = op({
   },
 })
 
-const NOBODY_TO_PROMPT =
-  'initial_prompt is for an agent, and an agent needs a worktree: name a worktree_id, or repo_full_name and branch. list_worktrees has them.'
+const refuseForAgents = (input: { initial_prompt?: string | undefined; max_usd?: number | undefined }) => {
+  const field = (['initial_prompt', 'max_usd'] as const).find((name) => input[name] !== undefined)
+  if (field)
+    refuse(
+      'invalid_request',
+      `${field} is for an agent, and an agent needs a worktree: name a worktree_id, or repo_full_name and branch. list_worktrees has them.`,
+      { field },
+    )
+}
 
 export interface NewAgentSession {
   title: string

@@ -35,15 +35,21 @@ const placeOf = ({ repo_full_name, branch, changed_files, agent_status }: Watche
   ...(changed_files ? [`${changed_files} ${changed_files === 1 ? 'file' : 'files'} changed`] : []),
 ]
 
-const usedOf = ({ tokens, cost_usd, max_usd, in_tree }: WatchedAgent): string | undefined => {
-  if (tokens === 0) return max_usd === null ? undefined : `may use ${dollars(max_usd)}`
-  return `${in_tree ? 'all of its tree used' : 'used'} ${usageWords(tokens, cost_usd)}${max_usd === null ? '' : ` of ${dollars(max_usd)}`}`
+const usedOf = (agent: WatchedAgent): string | undefined => {
+  const { tokens, cost_usd, max_usd, in_tree } = agent
+  const untold = tellsNoCosts(agent) ? ', but not all costs are told' : ''
+  if (tokens === 0) return max_usd === null ? undefined : `may use ${dollars(max_usd)}${untold}`
+  const of = max_usd === null ? '' : ` of ${dollars(max_usd)}${untold}`
+  return `${in_tree ? 'all of its tree used' : 'used'} ${usageWords(tokens, cost_usd)}${of}`
 }
 
-const stoppedOf = ({ archived, held, agent_status, error, cost_usd, max_usd }: WatchedAgent): string | undefined => {
+// Codex tells its tokens alone.
+const tellsNoCosts = ({ agentic_tool, untold }: WatchedAgent): boolean => untold || agentic_tool === 'codex'
+
+const stoppedOf = ({ session_id, archived, held, agent_status, error, spent_by }: WatchedAgent): string | undefined => {
   if (archived) return 'This session is archived: its agent takes no prompts.'
   if (held) return 'Its agent is stopped: prompts wait until somebody starts it again.'
-  if (max_usd !== null && cost_usd !== null && cost_usd >= max_usd)
-    return 'The money is used up: prompts wait until somebody raises the limit.'
+  if (spent_by === session_id) return 'The money is used up: prompts wait until somebody raises the limit.'
+  if (spent_by !== null) return 'The money of a session above this one is used up: prompts wait until somebody raises its limit.'
   return agent_status === 'failed' ? error?.message : undefined
 }

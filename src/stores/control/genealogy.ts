@@ -3,13 +3,25 @@ import type { Queries } from '../../../db/database.ts'
 
 export const MOST_GENERATIONS = 8
 
-const ABOVE = `
-with recursive above as (
-  select id, coalesce(parent_session_id, forked_from_session_id) as up, 0 as depth from sessions where id = $1
+const DEEPEST = 2 * MOST_GENERATIONS
+
+/** SQL: a session and those that it comes from, as `above (id, up, depth)`; for "with recursive". */
+export const aboveOf = (id: string) => `above as (
+  select s.id, coalesce(s.parent_session_id, s.forked_from_session_id) as up, 0 as depth from sessions s where s.id = ${id}
   union all
-  select s.id, coalesce(s.parent_session_id, s.forked_from_session_id), a.depth + 1 from above a join sessions s on s.id = a.up
-  where a.depth < ${2 * MOST_GENERATIONS}
+  select s.id, coalesce(s.parent_session_id, s.forked_from_session_id), v.depth + 1 from above v join sessions s on s.id = v.up
+  where v.depth < ${DEEPEST}
 )`
+
+/** SQL: the ids of a session and of those that come from it, as an array. */
+export const belowOf = (id: string) => `array(with recursive below as (
+  select ${id}::uuid as id, 0 as depth
+  union
+  select s.id, b.depth + 1 from below b join sessions s on s.parent_session_id = b.id or s.forked_from_session_id = b.id
+  where b.depth < ${DEEPEST}
+) select id from below)`
+
+const ABOVE = `with recursive ${aboveOf('$1')}`
 
 /** Is the session a descendant of `top`? */
 export const isBelow = async ({ query }: Queries, top: string, sessionId: string): Promise<boolean> =>

@@ -6,6 +6,7 @@ import { tasks } from '../../../db/control-schema.ts'
 import { isUuid } from '../../core/ids.ts'
 import type { Task } from './tasks.ts'
 import { elapsed } from './elapsed.ts'
+import { spentLimits } from './limits.ts'
 
 /** What a runner is told of a task that it gets. */
 export interface Handed {
@@ -24,11 +25,6 @@ interface HandedRow extends Omit<Handed, 'task'> {
   id: string
 }
 
-// SQL: a cost limit is reached. A root session's limit is compared with what its whole tree has cost, another one's with its own tasks.
-const IS_SPENT = `exists (select from agents l where l.session_id in (a.root_session_id, a.session_id) and l.max_usd is not null and l.max_usd <= (
-  select coalesce(sum((u.usage->>'cost_usd')::float8), 0) from tasks u join agents b on b.session_id = u.session_id
-  where b.root_session_id = l.session_id or b.session_id = l.session_id))`
-
 // The oldest queued task of each session that works in the runner's worktrees and runs nothing now, the oldest first. Tasks of sessions
 // that are held, archived or past a cost limit wait.
 const NEXT = `
@@ -36,7 +32,7 @@ select t.id from tasks t
 join sessions s on s.id = t.session_id and s.archived_at is null
 join agents a on a.session_id = t.session_id and not a.held
 join worktrees w on w.id = s.worktree_id and w.runner_id = $1 and w.gone_at is null
-where t.status = 'queued' and s.status = 'active' and not ${IS_SPENT}
+where t.status = 'queued' and s.status = 'active' and not exists (${spentLimits('t.session_id')})
   and not exists (select from tasks o where o.session_id = t.session_id
     and ((o.status = 'running' and o.runner_id is not null) or (o.status = 'queued' and o.start_sequence < t.start_sequence)))
 order by t.created_at, t.id limit $2::int for update of t skip locked`

@@ -3,6 +3,7 @@ import { and, desc, eq, getTableColumns, sql, type SQL } from 'drizzle-orm'
 import type { AnyPgColumn } from 'drizzle-orm/pg-core'
 import type { Queries } from '../../../db/database.ts'
 import { tasks } from '../../../db/control-schema.ts'
+import { belowOf } from './genealogy.ts'
 import type { Task, TaskStatus } from './tasks.ts'
 
 export interface TaskFilter {
@@ -44,15 +45,10 @@ export interface Usage {
 /** What the tasks of a session have used, and those of all below it with them; null where nothing is known. */
 export const usageOf = async ({ query }: Queries, sessionId: string): Promise<{ own: Usage | null; tree: Usage | null }> => {
   const [row] = await query<{ own: Usage | null; tree: Usage | null }>(
-    `with recursive below as (
-       select $1::uuid as id, 0 as depth
-       union
-       select s.id, b.depth + 1 from below b
-       join sessions s on s.parent_session_id = b.id or s.forked_from_session_id = b.id where b.depth < 16
-     ), used as (
+    `with used as (
        select t.session_id = $1 as own, (usage->>'input_tokens')::int8 as input, (usage->>'output_tokens')::int8 as output,
          (usage->>'cost_usd')::float8 as cost
-       from tasks t where t.session_id in (select id from below) and t.usage is not null
+       from tasks t where t.session_id = any(${belowOf('$1')}) and t.usage is not null
      )
      select ${sumOf('own')} as own, ${sumOf('true')} as tree from used`,
     [sessionId],

@@ -4,6 +4,7 @@ import { pgArray } from '../../../db/arrays.ts'
 import { isOnline } from './runners.ts'
 import { MESSAGE } from '../events.ts'
 import type { AgentStatus } from './agents.ts'
+import { belowOf } from './genealogy.ts'
 import type { Task } from './tasks.ts'
 
 export interface ControlRow {
@@ -52,12 +53,6 @@ export interface ControlFilter {
   limit: number
 }
 
-const BELOW = (id: string) => `array(with recursive below as (
-  select ${id}::uuid as id, 0 as depth
-  union
-  select s.id, b.depth + 1 from below b join sessions s on s.parent_session_id = b.id or s.forked_from_session_id = b.id where b.depth < 16
-) select id from below)`
-
 /** Rooms of this server, those with agents and those without, the newest first; one more than `limit` where there is more. A condition that is
  *  not asked for is left out: each combination has an index and a plan of its own. */
 export const listControlRows = ({ query }: Queries, { status, archived, below, after, limit }: ControlFilter): Promise<ControlRow[]> => {
@@ -67,7 +62,7 @@ export const listControlRows = ({ query }: Queries, { status, archived, below, a
     `s.source = 'room'`,
     !archived && 's.archived_at is null',
     status && `s.agent_status = ${bind(status)}`,
-    below && `s.id = any(${BELOW(bind(below))})`,
+    below && `s.id = any(${belowOf(bind(below))})`,
     after && `(s.created_at, s.id) < (${bind(after.at)}::timestamptz, ${bind(after.id)}::uuid)`,
   ]
   return query(

@@ -2,6 +2,7 @@
 import type { Queries } from '../../../db/database.ts'
 import { pgArray, plainArray } from '../../../db/arrays.ts'
 import type { AgentStatus } from './agents.ts'
+import { spentLimits } from './limits.ts'
 import { isOnline, type Runner } from './runners.ts'
 import type { Task } from './tasks.ts'
 
@@ -28,6 +29,10 @@ export interface WatchedAgent {
   tokens: number
   cost_usd: number | null
   max_usd: number | null
+  /** An agent of its tree told tokens and no costs. */
+  untold: boolean
+  /** The session whose limit, used up, keeps its prompts waiting: itself or one above it. */
+  spent_by: string | null
 }
 
 // A worktree that is still to be made has its repository and branch in the order.
@@ -35,14 +40,16 @@ const AGENTS = `
 select a.session_id, s.agentic_tool, s.agent_status, s.permission_mode, s.archived_at is not null as archived, a.held, a.error,
   coalesce(w.repo_full_name, a.ordered_repo) as repo_full_name, coalesce(a.ordered_branch, w.branch) as branch, w.changed_files,
   s.worktree_id is null and a.ordered_from is null as no_place,
-  r.name as runner_name, ${isOnline('r')} as runner_online, r.agents as runner_agents, r.allow_bypass, used.tokens, used.cost_usd, root.max_usd,
+  r.name as runner_name, ${isOnline('r')} as runner_online, r.agents as runner_agents, r.allow_bypass, used.tokens, used.cost_usd, used.untold,
+  root.max_usd, (${spentLimits('a.session_id')} limit 1) as spent_by,
   exists (select from agents o where o.root_session_id = a.root_session_id and o.session_id <> a.session_id) as in_tree
 from agents a join sessions s on s.id = a.session_id
 left join worktrees w on w.id = s.worktree_id and w.gone_at is null
 left join runners r on r.id = coalesce(w.runner_id, a.ordered_from)
 left join agents root on root.session_id = a.root_session_id
 cross join lateral (
-  select coalesce(sum((t.usage->>'input_tokens')::float8 + (t.usage->>'output_tokens')::float8), 0) as tokens, sum((t.usage->>'cost_usd')::float8) as cost_usd
+  select coalesce(sum((t.usage->>'input_tokens')::float8 + (t.usage->>'output_tokens')::float8), 0) as tokens, sum((t.usage->>'cost_usd')::float8) as cost_usd,
+    coalesce(bool_or(t.usage->>'cost_usd' is null), false) as untold
   from agents member join tasks t on t.session_id = member.session_id where member.root_session_id = a.root_session_id and t.usage is not null
 ) used
 where a.session_id = any($1::uuid[])`

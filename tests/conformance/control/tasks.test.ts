@@ -229,6 +229,45 @@ onEveryEngine(
       expect((await runner.take()).tasks).toEqual([])
     })
 
+    test('a limit holds for all below the session that has it, wherever in a tree that is', async () => {
+      const { runner, call, session_id } = await scene()
+      const top = await start(call, session_id)
+      const agent = control((await runner.takeOne()).agent_key)
+      const part = { title: 'Part', worktree_id: runner.worktree, max_usd: 0.5 }
+      const middle = (await done(agent('create_session', part))).session_id as string
+      const low = await done(call('send_prompt', { session_id: middle, prompt: 'Go.', mode: 'subsession' }))
+      const spend = { usage: { input_tokens: 10, output_tokens: 5, cost_usd: 0.5 } }
+      expect((await runner.take(10, [top.task_id])).tasks.map(({ task_id }: any) => task_id)).toEqual([low.task_id])
+      await runner.finish(low.task_id, 'Done.', spend)
+      for (const id of [middle, low.session_id]) await start(call, id)
+      await runner.finish(top.task_id, 'Done.', spend)
+      const next = await start(call, session_id) // the one above goes on
+      expect((await runner.take()).tasks.map(({ task_id }: any) => task_id)).toEqual([next.task_id])
+      const seen = await watchedAgents(parley().database, [session_id, middle, low.session_id])
+      expect(seen.map((one) => [one.session_id, one.spent_by]).toSorted()).toEqual(
+        [
+          [session_id, null],
+          [middle, middle],
+          [low.session_id, middle],
+        ].toSorted(),
+      )
+    })
+
+    test('a limit where there is no agent is refused, and where an agent tells no costs the page says so', async () => {
+      const { runner, call, session_id } = await scene()
+      const { details } = await refused(call('create_session', { title: 'A', max_usd: 5 }), 'invalid_request')
+      expect(details).toEqual({ field: 'max_usd' })
+      const untold = async () => (await watchedAgents(parley().database, [session_id]))[0]!.untold
+      for (const [cost_usd, is] of [
+        [0.1, false],
+        [null, true],
+      ] as const) {
+        await start(call, session_id)
+        await runner.work('Done.', [], { usage: { input_tokens: 10, output_tokens: 5, cost_usd } })
+        expect(await untold()).toBe(is)
+      }
+    })
+
     test.each([
       ['codex', 'auto'],
       ['claude-code', 'acceptEdits'],
