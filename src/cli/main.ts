@@ -9,7 +9,7 @@ import { urlAt } from '../core/address.ts'
 import { Refusal } from '../core/errors.ts'
 import { jsonLines } from '../core/text/json-lines.ts'
 import { describeError, type Log } from '../core/runtime/log.ts'
-import type { Machine } from '../client/machine.ts'
+import { outliveReaders, type Machine } from '../client/machine.ts'
 import { restoreBackup, writeBackup } from './backup.ts'
 import { keyArguments } from './key.ts'
 import { purgeArguments, purgeReport } from './purge.ts'
@@ -32,6 +32,7 @@ interface Place {
 /** Runs a command with the words that follow it. Throws BadConfig, CannotOpen, ImportFailed or NoSuchPath, with a sentence for the person at
  *  the terminal. */
 export const runCommand = async (name: string, words: string[], config: Config, log: Log, { machine, asset }: Place): Promise<void> => {
+  outliveReaders(process.stdout, process.stderr)
   if (name === 'migrate') return bringUpToDate(config, log)
   if (name === 'operator-key') return operatorKey(config, log)
   if (name === 'key') return key(config, log, words, asset)

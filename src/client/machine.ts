@@ -22,6 +22,11 @@ export interface Machine {
   err: Terminal
 }
 
+/** Whoever reads what the program says may go away, as `head` does: the program goes on, and what it says then is lost. */
+export const outliveReaders = (...outputs: NodeJS.WritableStream[]): void => {
+  for (const output of outputs) output.on('error', () => {})
+}
+
 /** Ends the program: its message is for the person at the terminal. */
 export class Stop extends Error {}
 

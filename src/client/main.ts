@@ -3,7 +3,9 @@
 import { homedir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { runClient } from './commands.ts'
+import { outliveReaders } from './machine.ts'
 
+outliveReaders(process.stdout, process.stderr)
 process.exitCode = await runClient(process.argv.slice(2), {
   env: process.env,
   home: process.env.HOME || homedir(),

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { newKey } from '../../src/core/ids.ts'
 import { buildClient, newHome } from '../support/client.ts'
-import { buildRunner, newSite, until, type Site } from '../support/runner.ts'
+import { buildRunner, newSite, started, until, type Site } from '../support/runner.ts'
 import { startRunnerHub, type RunnerHub } from '../support/runner-hub.ts'
 
 const LONG_MS = 90_000
@@ -168,6 +168,30 @@ test(
       const refused = await home.run(['runner'], { env, cwd: site.app })
       expect(refused).toMatchObject({ code: 1, err: expect.stringContaining("does not take this runner's key") })
       expect(refused.out).toContain(`Everybody who signs in at ${hub.url}`)
+    } finally {
+      home.drop()
+    }
+  },
+  LONG_MS,
+)
+
+test(
+  'whoever read its output has gone: it goes on, and is ended in good order',
+  async () => {
+    buildClient()
+    const home = newHome(`${hub.url}/mcp`)
+    try {
+      const child = home.start(['runner'], { env: { PARLEY_RUNNER_KEY: hub.key }, cwd: site.app })
+      const runner = started(child)
+      await until(() => runner.output().includes('Registered as') || child.exitCode !== null)
+      for (const output of [child.stdout!, child.stderr!]) output.destroy()
+      for (let i = 0; i < 3; i++) {
+        const task = hub.prompt(site.app, 'Say a line', { agentic_tool: 'nobody' })
+        await until(() => task.finished)
+      }
+      child.kill('SIGTERM')
+      await until(() => child.exitCode !== null || child.signalCode !== null)
+      expect([child.exitCode, child.signalCode]).toEqual([0, null])
     } finally {
       home.drop()
     }
