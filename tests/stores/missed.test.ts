@@ -1,6 +1,6 @@
 // `missed` of a post's answer: from memory where nobody spoke or a team goes on without reading, else counted by the database.
 import { describe, expect, spyOn, test } from 'bun:test'
-import { done, onEveryEngine, room, say, seat, soon, viaRest, type Parley, type Seat } from '../support/parley.ts'
+import { cookieOf, done, feedOf, onEveryEngine, room, say, seat, soon, viaRest, type Parley, type Seat } from '../support/parley.ts'
 
 const waited = (who: Seat, more: Record<string, unknown> = {}) => done(who('wait_for_messages', { timeout: 0, ...more }))
 
@@ -58,6 +58,29 @@ onEveryEngine((parley, engine) => {
         const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => say(bea, `${i}`)))
         expect(answers.map(({ missed }) => missed)).toEqual(answers.map(() => 1))
       }
+    })
+
+    test('a question to a person does not count for what the team posts while people are told of it', async () => {
+      await soon('nobody has answered its hello', () => !parley().services.mayHavePeers())
+      const { id, alex, bea } = await room(viaRest(parley()))
+      const person = await cookieOf(parley(), { name: 'Robin', role: 'person' })
+      await done(viaRest(parley())('post_message', { session_id: id, content: 'I am here.' }, { person }))
+      await waited(bea)
+      await say(bea, 'one')
+      const { database } = parley()
+      const { query } = database
+      const { promise: told, resolve: tell } = Promise.withResolvers<void>()
+      const telling = spyOn(database, 'query').mockImplementation(async (text: string, params?: unknown[]) => {
+        if (text.includes('insert into notices')) await told
+        return query(text, params) as Promise<any[]>
+      })
+      const asking = say(bea, 'Ship it?', { to: ['Robin'], expects_reply: true })
+      await soon('it is asked', async () => (await feedOf(alex)).at(-1).expects_reply === true)
+      const { missed } = await say(bea, 'I would.')
+      tell()
+      const asked = await asking
+      telling.mockRestore()
+      expect([missed, asked.missed]).toEqual([undefined, undefined])
     })
 
     test('what was delivered is not missed when the process has forgotten that the team polled', async () => {

@@ -131,9 +131,9 @@ const answered = async (context: Context, input: PostInput, { holder }: Speaker,
       return replayed(context, input, answer)
     case 'appended': {
       const { id: message_id, sequence: cursor, at, to } = answer.event
+      const missed = missedBefore(context, input, cursor) // at once: what a team missed is asked for its posts in their order (log/missed.ts)
       await notifyOfQuestion(context, answer.event, sessionId)
-      const missed = await missedBefore(context, input, cursor)
-      return { message_id, cursor, at, ...missed, ...(await warningsFor(context, sessionId, to as string[] | undefined, at)) }
+      return { message_id, cursor, at, ...(await missed), ...(await warningsFor(context, sessionId, to as string[] | undefined, at)) }
     }
   }
 }
