@@ -1,8 +1,21 @@
 // Questions to people: agents may ask whoever has written in their session.
 import { describe, expect } from 'bun:test'
+import { INBOX } from '../../src/pages/approvals/waiting.ts'
 import { test } from '../support/foreign.ts'
 import { cookieOf, done, feedOf, onOneEngine, refused, room, say, soon, throughEveryDoor, viaRest, type Served } from '../support/parley.ts'
 import { forget } from '../support/transcripts.ts'
+
+/** An open inbox. `until`: all that it has been sent, once the text is in it. */
+const inboxOf = async (served: Served, name: string) => {
+  const response = await served.send('/approvals/live', { headers: { cookie: await cookieOf(served, { name, role: 'person' }) } })
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+  let sent = ''
+  const until = async (text: string) => {
+    while (!sent.includes(text)) sent += (await reader.read()).value
+    return sent
+  }
+  return { until, close: () => reader.cancel() }
+}
 
 /** A person who is signed in, as one that calls. */
 const personOf = async (served: Served, name: string, id: string) => {
@@ -128,6 +141,25 @@ onOneEngine((parley) => {
     await done(alex('post_message', question, as))
     await soon('told', async () => (await kinds()).length > 0)
     expect(await kinds()).toEqual([{ kind: 'question', about: message_id }])
+  })
+
+  test('an inbox that is opened again is sent what is asked now, and nothing that was asked when it was open before', async () => {
+    const { id, alex } = await room(viaRest(parley()))
+    const oda = await personOf(parley(), 'Oda', id)
+    await done(oda('post_message', { content: 'I am here.' }))
+    const [other, before] = [await inboxOf(parley(), 'Sam'), await inboxOf(parley(), 'Oda')]
+    const { message_id } = await say(alex, 'Ship it?', { to: ['Oda'], expects_reply: true })
+    await before.until('Ship it?')
+    await before.close()
+    await done(oda('post_message', { content: 'Yes.', reply_to: message_id }))
+    await say(alex, 'And when?', { to: ['Oda'], expects_reply: true })
+    const decision = { title: 'We ship it', description: 'On Monday.' }
+    const proposed = await done(viaRest(parley())('records.propose_decision', decision, { team: alex.token }))
+    await other.until(proposed.id) // what the answer changed was looked at
+    const again = await inboxOf(parley(), 'Oda')
+    parley().services.publishTopic(INBOX, Date.now()) // else it is looked at within 5 s
+    expect(await again.until('And when?')).not.toContain('Ship it?')
+    for (const inbox of [other, again]) await inbox.close()
   })
 
   test('an exported session that is imported still has whom it asks', async () => {

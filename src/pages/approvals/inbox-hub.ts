@@ -27,13 +27,14 @@ export type InboxHub = ReturnType<typeof createInboxHub>
 export const createInboxHub = (services: Services, waiting: Waiting) => {
   const pages = new Map<Controller, Page>()
   let sent = '' // what waits, as all pages know it
-  const shown = new Map<string | undefined, Record<string, string>>() // of each person whose page is open
+  const shown = new Map<string | undefined, Record<string, string>>() // of each person whose page is open: it is kept up to date only so long
   let sentAt = 0
   let following = false
 
   const leave = (page: Controller) => {
     const left = pages.get(page)
     pages.delete(page)
+    if (left && ![...pages.values()].some(({ person }) => person === left.person)) shown.delete(left.person)
     left?.onEnd()
   }
   const send = (bytes: Bytes, wanted: (page: Page) => boolean = () => true) => {
