@@ -84,7 +84,7 @@ export const createApp = async (services: Services, { toolsets = all, commandSec
   app.route('/api', handoffRoute(services))
   app.route('/api', traceRoutes(services))
   app.route('/api', restRoutes(operations, services))
-  app.on('GET', ['/mcp', '/api/mcp', '/mcp/:toolset'], linkInBrowser)
+  app.on('GET', ['/mcp', '/api/mcp', '/mcp/:toolset', '/api/mcp/:toolset'], linkInBrowser)
   app.route('/', mcpRoutes(toolsets, services, limit))
   app.route('/', pageRoutes(site))
   app.route('/', guideRoutes(toolsets, services))

@@ -327,6 +327,7 @@ onOneEngine((parley) => {
     test('each has its own path, and the first is what /mcp serves', async () => {
       const served = await beside()
       expect(await namesAt(served, '/mcp/control')).toEqual(['create_session', 'list_tasks'])
+      expect(await namesAt(served, '/api/mcp/control')).toEqual(['create_session', 'list_tasks'])
       expect(await namesAt(served, '/mcp')).toEqual(await namesAt(served, '/mcp/rooms'))
       expect(await namesAt(served, '/mcp')).not.toContain('list_tasks')
     })
@@ -363,6 +364,19 @@ onOneEngine((parley) => {
         expect(await namesAt(served, `/mcp?${query}`)).toEqual(both)
     })
 
+    test('tools that are named are served alone, by the names that they have there', async () => {
+      const served = await beside()
+      for (const path of ['/mcp', '/api/mcp', '/mcp/rooms', '/api/mcp/rooms'])
+        for (const query of ['tools=join_session,create_session', 'tools=create_session&tools=join_session,+create_session'])
+          expect(await namesAt(served, `${path}?${query}`)).toEqual(['create_session', 'join_session'])
+      const both = '/mcp?toolsets=control,rooms&tools=rooms_create_session,reopen_session'
+      const [, reopening] = await listed(both, served)
+      expect([reopening.name, reopening.description]).toEqual(['reopen_session', expect.stringContaining(' rooms_create_session with')])
+      const call = async (name: string) => (await rpc(served, calling(name, {}), { path: both })).answer()
+      expect((await call('rooms_create_session')).result.structuredContent.error.code).toBe('invalid_request')
+      expect((await call('create_session')).error.code).toBe(-32602)
+    })
+
     test('the instructions are those of the toolsets asked for', async () => {
       const served = await beside()
       expect((await served.client('/mcp/control')).getInstructions()).toBe(control.instructions)
@@ -370,8 +384,10 @@ onOneEngine((parley) => {
       expect((await served.client('/mcp?toolsets=control,rooms')).getInstructions()).toContain(control.instructions)
     })
 
-    test('one that is not there is 404, alone or among others', async () => {
-      for (const path of ['/mcp/nothing', '/mcp?toolsets=nothing', '/mcp?toolsets=rooms,nothing', '/mcp?toolsets=']) {
+    test('one that is not there is 404, alone or among others, and so is a tool', async () => {
+      const toolsets = ['/mcp/nothing', '/api/mcp/nothing', '/mcp?toolsets=nothing', '/mcp?toolsets=rooms,nothing', '/mcp?toolsets=']
+      const tools = ['/mcp?tools=nothing', '/mcp?tools=join_session,nothing', '/mcp?tools=', '/mcp/history?tools=join_session']
+      for (const path of [...toolsets, ...tools]) {
         const { status, answer } = await rpc(parley(), { jsonrpc: '2.0', id: 1, method: 'ping' }, { path })
         expect([status, (await answer()).error.code]).toEqual([404, 'not_found'])
       }

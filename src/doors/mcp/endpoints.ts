@@ -1,37 +1,51 @@
-// Where MCP is served: /mcp (and /api/mcp) with the first toolset or those in ?toolsets=, /mcp/NAME with that one.
+// Where MCP is served: /mcp with the first toolset or those in ?toolsets=, /mcp/NAME with that one, and with ?tools= the named ones of their
+// tools alone. Each also at /api/mcp.
 import { Hono } from 'hono'
+import { LRUCache } from 'lru-cache'
 import { refuse } from '../../core/errors.ts'
 import { redacted } from '../../core/text/text.ts'
 import type { Services } from '../../process/services.ts'
 import type { Toolset } from '../../operations/toolset.ts'
-import type { Env } from '../http/http.ts'
+import type { Env, Http } from '../http/http.ts'
 import type { RateLimit } from '../http/rate-limit.ts'
 import { mcpEndpoint, type Endpoint } from './routes.ts'
+import { toolNames } from './tools.ts'
 
 export const mcpRoutes = (toolsets: readonly Toolset[], services: Services, limit: RateLimit | undefined) => {
   const endpointFor = endpointCache(toolsets, services, limit)
-  const first = toolsets[0]!.name
+  const first = [toolsets[0]!.name]
   const app = new Hono<Env>()
-  for (const path of ['/mcp', '/api/mcp'])
-    app.all(path, async (c) => (await endpointFor(c.req.queries('toolsets')?.join(',') ?? first)).answer(c))
-  app.all('/mcp/:toolset', async (c) => (await endpointFor(c.req.param('toolset'))).answer(c))
+  for (const path of ['/mcp', '/api/mcp']) {
+    app.all(path, async (c) => (await endpointFor(namesIn(c, 'toolsets') ?? first, namesIn(c, 'tools'))).answer(c))
+    app.all(`${path}/:toolset`, async (c) => (await endpointFor([c.req.param('toolset')], namesIn(c, 'tools'))).answer(c))
+  }
   return app
 }
 
-// Endpoints are made on first use and kept. There are no more of them than lists of the toolsets' names.
+const namesIn = (c: Http, query: string): string[] | undefined => {
+  const given = c.req.queries(query)?.join(',').split(',')
+  return given && [...new Set(given.map((name) => name.trim()))]
+}
+
+const KEPT = 100 // whoever calls may name any of the tools: there is no end of their lists
+
+// Endpoints are made on first use. Those that were used last are kept.
 const endpointCache = (toolsets: readonly Toolset[], services: Services, limit: RateLimit | undefined) => {
-  const endpoints = new Map<string, Promise<Endpoint>>()
-  return (list: string): Promise<Endpoint> => {
-    const names = [...new Set(list.split(',').map((name) => name.trim()))]
-    const chosen = names.map((name) => toolsets.find((toolset) => toolset.name === name) ?? unknownToolset(name, toolsets))
-    const key = names.join(',')
-    const endpoint = endpoints.get(key) ?? mcpEndpoint(chosen, services, limit)
+  const endpoints = new LRUCache<string, Promise<Endpoint>>({ max: KEPT })
+  return (names: readonly string[], tools?: readonly string[]): Promise<Endpoint> => {
+    const chosen = names.map((name) => toolsets.find((toolset) => toolset.name === name) ?? unknown('toolset', name, namesOf(toolsets)))
+    const key = JSON.stringify([names, tools?.toSorted()])
+    const kept = endpoints.get(key)
+    if (kept) return kept
+    const there = [...toolNames(chosen).keys()]
+    for (const tool of tools ?? []) if (!there.includes(tool)) unknown('tool', tool, there)
+    const endpoint = mcpEndpoint(chosen, services, limit, tools)
     endpoints.set(key, endpoint)
     return endpoint
   }
 }
 
-const unknownToolset = (name: string, toolsets: readonly Toolset[]): never => {
-  const known = toolsets.map((toolset) => toolset.name).join(', ')
-  return refuse('not_found', `There is no toolset ${JSON.stringify(redacted(name))}. There are: ${known}.`)
-}
+const namesOf = (toolsets: readonly Toolset[]) => toolsets.map(({ name }) => name)
+
+const unknown = (what: string, name: string, known: readonly string[]): never =>
+  refuse('not_found', `There is no ${what} ${JSON.stringify(redacted(name))} here. There are: ${known.join(', ')}.`)

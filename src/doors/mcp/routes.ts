@@ -44,16 +44,23 @@ export interface Endpoint {
   operations: Map<string, ServedOp>
 }
 
-/** One endpoint for one or several toolsets. A name that two share stays plain in the first and gets its toolset's prefix in the others. */
-export const mcpEndpoint = async (toolsets: readonly Toolset[], services: Services, limit?: RateLimit): Promise<Endpoint> => {
-  const operations = toolNames(toolsets)
-  const instructions = toolsets.map(({ name, instructions }) => asNamedHere(instructions, name, operations)).join('\n\n')
+/** One endpoint for one or several toolsets. A name that two share stays plain in the first and gets its toolset's prefix in the others.
+ *  `tools`: only these of their tools, by the names that they have here. */
+export const mcpEndpoint = async (
+  toolsets: readonly Toolset[],
+  services: Services,
+  limit?: RateLimit,
+  tools?: readonly string[],
+): Promise<Endpoint> => {
+  const all = toolNames(toolsets)
+  const operations = tools ? new Map([...all].filter(([name]) => tools.includes(name))) : all
+  const instructions = toolsets.map(({ name, instructions }) => asNamedHere(instructions, name, all)).join('\n\n')
   const offers = toolsets.flatMap(({ offers }) => offers ?? [])
   const capabilities: ServerCapabilities = { tools: {}, ...(offers.length > 0 && { resources: {}, prompts: {}, completions: {} }) }
   const exchange = await exchangeWith<Call>((own) => {
     const announced = { ...capabilities, ...(offers.length > 0 && { resources: { listChanged: true } }) }
     const server = new Server(SERVER_INFO, { capabilities: announced, instructions })
-    serveTools(server, own, services, operations)
+    serveTools(server, own, services, operations, all)
     if (offers.length > 0) serveOffers(server, own, services, offers)
     return server
   })

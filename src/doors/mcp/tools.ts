@@ -38,16 +38,22 @@ const toolOf = (name: string, { summary, effect, destructive, input, alwaysLoad,
   ...(searchHint && { _meta: { 'anthropic/searchHint': searchHint } }),
 })
 
-/** These operations as tools/list shows them. */
-export const toolsOf = (operations: Map<string, ServedOp>) =>
+/** These operations as tools/list shows them. `all`: what they may name, which are more where some are left out. */
+export const toolsOf = (operations: Map<string, ServedOp>, all = operations) =>
   [...operations].map(([name, operation]) => {
     const tool = toolOf(name, operation)
-    return { ...tool, description: asNamedHere(tool.description, operation.toolset, operations) }
+    return { ...tool, description: asNamedHere(tool.description, operation.toolset, all) }
   })
 
 /** Lists these operations as tools, and performs what is called. */
-export const serveTools = (server: Server, exchange: Exchange<Call>, services: Services, operations: Map<string, ServedOp>) => {
-  const tools = toolsOf(operations)
+export const serveTools = (
+  server: Server,
+  exchange: Exchange<Call>,
+  services: Services,
+  operations: Map<string, ServedOp>,
+  all: Map<string, ServedOp>,
+) => {
+  const tools = toolsOf(operations, all)
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools }))
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { requestId }) => {
     const operation = operations.get(params.name)
