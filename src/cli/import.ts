@@ -42,7 +42,8 @@ export const throughLocalServer =
   (url: string, secret: string): ImportFile =>
   async ({ path }, onProgress) => {
     const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' }
-    const response = await fetch(`${url}/api/commands/import`, { method: 'POST', headers, body: JSON.stringify({ path }) })
+    const sending = { method: 'POST', headers, body: JSON.stringify({ path }), timeout: false }
+    const response = await fetch(`${url}/api/commands/import`, sending)
     if (!response.ok) return throwError((await response.json()) as ErrorResponse)
     for await (const { report, error, code, read } of jsonLines<ProgressLine>(response.body!)) {
       if (report) return report

@@ -155,7 +155,8 @@ const servingHere = async ({ DATABASE_URL, DATA_DIR }: Config): Promise<Server |
 const command = async ({ url, secret }: Server, name: string, order?: object) => {
   const headers = { authorization: `Bearer ${secret}` }
   const body = order && { body: JSON.stringify(order) }
-  const response = await fetch(`${url}/api/commands/${name}`, { method: 'POST', headers, ...body })
+  // A purge or a backup answers once, when it is done, and that may take hours.
+  const response = await fetch(`${url}/api/commands/${name}`, { method: 'POST', headers, ...body, timeout: false })
   if (response.ok) return response
   const { error } = (await response.json()) as { error: { message: string } }
   if (order && response.status < 500) throw new BadConfig(error.message)
