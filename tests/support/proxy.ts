@@ -58,6 +58,7 @@ export interface TlsProxy extends Proxy {
 }
 
 const NOTIFICATION = 'A'.charCodeAt(0)
+const COMPLETE = 'C'.charCodeAt(0)
 
 /** The same Postgres at another address, from where no notification comes while it is `swallowing`. */
 export const withoutNotifications = async (databaseUrl: string): Promise<MuteProxy> => {
@@ -81,6 +82,21 @@ export const withoutNotifications = async (databaseUrl: string): Promise<MutePro
     close: () => closed(server, sockets),
   }
   return proxy
+}
+
+/** The same Postgres at another address. `done` is told, before a program hears of it, how many statements of one connection are done. */
+export const thatCounts = async (databaseUrl: string, done: (count: number) => void): Promise<Proxy> => {
+  const sockets = new Set<Socket>()
+  const server = createServer((client) => {
+    const upstream = joined(client, databaseUrl, sockets)
+    let count = 0
+    client.pipe(upstream)
+    onMessages(upstream, (messages) => {
+      for (const message of messages) if (message[0] === COMPLETE) done(++count)
+      client.write(Buffer.concat(messages))
+    })
+  })
+  return { url: elsewhere(databaseUrl, await listening(server)), close: () => closed(server, sockets) }
 }
 
 /** The same Postgres at another address, which says more than it was asked. */
