@@ -100,6 +100,32 @@ test('what is too large for the hub is cut until it fits, and what fits nowhere 
   expect(told[3]).toMatchObject({ type: 'runtime', content: { event: 'not_taken', text: expect.stringContaining('No: 400.') } })
 })
 
+test('a proxy before the hub that finds a call too large is heard, and what else it says is waited out', async () => {
+  let asked = 0
+  const told: string[] = []
+  const said: string[] = []
+  const proxy = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      const text = await request.text()
+      if (text.length > 100_000) return new Response('<h1>413 Request Entity Too Large</h1>', { status: 413 })
+      if (++asked <= 2) return new Response('404 page not found', { status: asked === 1 ? 404 : 200 })
+      told.push(...JSON.parse(text).events.map(({ key }: WireEvent) => key))
+      return Response.json({ last_sequence: 1 })
+    },
+  })
+  servers.push(proxy)
+  const box = boxOn(
+    hubCalls(`http://127.0.0.1:${proxy.port}`, 'a key', (line) => said.push(line)),
+    new Store(),
+  )
+  for (const text of ['a', 'b'.repeat(600_000), 'c']) box.add(event(text[0]!, text))
+  await box.drained()
+  expect(told).toEqual(['a', 'b', 'c'])
+  expect(said).toEqual([expect.stringContaining('(HTTP 404, and not from Parley)'), expect.stringContaining('answers again')])
+})
+
 test('a task that is no longer ours sends nothing more, and says so once', async () => {
   let asked = 0
   const { hub } = hubThat(() => {

@@ -76,10 +76,12 @@ export const hubCalls = (base: string, key: string, say: (line: string) => void)
     const response = await fetch(`${base}/api/runner/${call}`, sending).catch((error) => notReached(error))
     if (response.status >= 300 && response.status < 400)
       throw new Refused(response.status, `it redirects to ${response.headers.get('location')}. Give that address with --url.`)
-    const answer: any = await response.json().catch((error) => notReached(error))
-    if (response.ok) return answer
+    const answer: any = inJson(await response.text().catch((error) => notReached(error)))
+    if (response.ok && answer !== undefined) return answer
     const message = String(answer?.error?.message ?? `HTTP ${response.status}`)
     if (response.status >= 500 || WAIT.includes(response.status)) throw new Unreachable(message)
+    // A proxy before the hub may find a call too large, and will again. Whatever else it says, a hub that starts anew may take.
+    if (answer === undefined && response.status !== TOO_LARGE) throw new Unreachable(`${message}, and not from Parley`)
     throw new Refused(response.status, message)
   }
   /** Calls until the hub answers. `body` is made anew for each try. Throws Refused, and whatever `signal` aborts with. */
@@ -109,6 +111,16 @@ interface CallOptions {
 }
 
 const WAIT = [408, 425, 429] // asked again later, these may succeed
+
+const TOO_LARGE = 413
+
+const inJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
 
 const notReached = (error: Error & { cause?: { code?: string }; code?: string }): never => {
   throw new Unreachable(error.cause?.code ?? error.code ?? (error.name === 'TimeoutError' ? 'no answer in time' : error.message))
