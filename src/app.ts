@@ -37,6 +37,8 @@ export interface AppOptions {
   asset?: ReadAsset
   /** What GET /parley-VERSION.tgz serves. */
   program?: ClientProgram | undefined
+  /** After how long, and then again and again, a held call over MCP is told that it still waits: tests need not wait for seconds. */
+  progressMs?: number
 }
 
 export type App = Awaited<ReturnType<typeof createApp>>
@@ -57,7 +59,7 @@ export const openApp = async (database: Database, config: Config, log: Log, { as
 }
 
 /** All doors over these services. `fetch` answers a request; its second argument is what the runtime tells of it (Runtime). */
-export const createApp = async (services: Services, { toolsets = all, commandSecret, asset, program }: AppOptions = {}) => {
+export const createApp = async (services: Services, { toolsets = all, commandSecret, asset, program, progressMs }: AppOptions = {}) => {
   const site = { services, assets: await readAssets(asset), eventKinds: eventKindsOf(toolsets), waiting: createWaiting(services), program }
   const limit = services.config.RATE_LIMIT > 0 ? new RateLimit(services) : undefined
   const operations = toolsets.flatMap((toolset) => toolset.operations)
@@ -85,7 +87,7 @@ export const createApp = async (services: Services, { toolsets = all, commandSec
   app.route('/api', traceRoutes(services))
   app.route('/api', restRoutes(operations, services))
   app.on('GET', ['/mcp', '/api/mcp', '/mcp/:toolset', '/api/mcp/:toolset'], linkInBrowser)
-  app.route('/', mcpRoutes(toolsets, services, limit))
+  app.route('/', mcpRoutes(toolsets, services, { limit, progressMs }))
   app.route('/', pageRoutes(site))
   app.route('/', guideRoutes(toolsets, services))
   app.route('/', metaRoutes(services))

@@ -135,9 +135,14 @@ const work = async (running: RunningTask): Promise<Ended> => {
   const job = jobOf(task, checked, parts.env)
   const onceAnew = () => {
     reportItself(running, 'digest', 'digest_used', DIGEST_USED)
-    return once({ ...job, prompt: `${task.digest}
+    return once({
+      ...job,
+      prompt: `${task.digest}
 
-${task.prompt}`, conversation: undefined, fork: undefined })
+${task.prompt}`,
+      conversation: undefined,
+      fork: undefined,
+    })
   }
   const hasDigest = typeof task.digest === 'string'
   const hasConversation = job.conversation !== undefined || job.fork !== undefined

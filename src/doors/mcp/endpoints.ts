@@ -7,12 +7,11 @@ import { redacted } from '../../core/text/text.ts'
 import type { Services } from '../../process/services.ts'
 import type { Toolset } from '../../operations/toolset.ts'
 import type { Env, Http } from '../http/http.ts'
-import type { RateLimit } from '../http/rate-limit.ts'
-import { mcpEndpoint, type Endpoint } from './routes.ts'
+import { mcpEndpoint, type Endpoint, type EndpointOptions } from './routes.ts'
 import { toolNames } from './tools.ts'
 
-export const mcpRoutes = (toolsets: readonly Toolset[], services: Services, limit: RateLimit | undefined) => {
-  const endpointFor = endpointCache(toolsets, services, limit)
+export const mcpRoutes = (toolsets: readonly Toolset[], services: Services, options: EndpointOptions) => {
+  const endpointFor = endpointCache(toolsets, services, options)
   const first = [toolsets[0]!.name]
   const app = new Hono<Env>()
   for (const path of ['/mcp', '/api/mcp']) {
@@ -30,7 +29,7 @@ const namesIn = (c: Http, query: string): string[] | undefined => {
 const KEPT = 100 // whoever calls may name any of the tools: there is no end of their lists
 
 // Endpoints are made on first use. Those that were used last are kept.
-const endpointCache = (toolsets: readonly Toolset[], services: Services, limit: RateLimit | undefined) => {
+const endpointCache = (toolsets: readonly Toolset[], services: Services, options: EndpointOptions) => {
   const endpoints = new LRUCache<string, Promise<Endpoint>>({ max: KEPT })
   return (names: readonly string[], tools?: readonly string[]): Promise<Endpoint> => {
     const chosen = names.map((name) => toolsets.find((toolset) => toolset.name === name) ?? unknown('toolset', name, namesOf(toolsets)))
@@ -39,7 +38,7 @@ const endpointCache = (toolsets: readonly Toolset[], services: Services, limit: 
     if (kept) return kept
     const there = [...toolNames(chosen).keys()]
     for (const tool of tools ?? []) if (!there.includes(tool)) unknown('tool', tool, there)
-    const endpoint = mcpEndpoint(chosen, services, limit, tools)
+    const endpoint = mcpEndpoint(chosen, services, options, tools)
     endpoints.set(key, endpoint)
     return endpoint
   }

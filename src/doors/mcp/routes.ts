@@ -39,6 +39,12 @@ import type { RateLimit } from '../http/rate-limit.ts'
 const BODY_LIMIT = 4 * 1024 * 1024
 const PROGRESS_MS = 10_000 // also keeps proxies from closing a quiet connection
 
+export interface EndpointOptions {
+  limit: RateLimit | undefined
+  /** The time between two notifications of progress. */
+  progressMs?: number | undefined
+}
+
 export interface Endpoint {
   answer(c: Http): Promise<Response>
   operations: Map<string, ServedOp>
@@ -49,7 +55,7 @@ export interface Endpoint {
 export const mcpEndpoint = async (
   toolsets: readonly Toolset[],
   services: Services,
-  limit?: RateLimit,
+  { limit, progressMs = PROGRESS_MS }: EndpointOptions,
   tools?: readonly string[],
 ): Promise<Endpoint> => {
   const all = toolNames(toolsets)
@@ -65,12 +71,13 @@ export const mcpEndpoint = async (
     return server
   })
   const discovered = discovery(capabilities, instructions)
-  return { operations, answer: (c) => receive(c, { services, limit, exchange, operations, discovered }) }
+  return { operations, answer: (c) => receive(c, { services, limit, progressMs, exchange, operations, discovered }) }
 }
 
 interface EndpointParts {
   services: Services
   limit: RateLimit | undefined
+  progressMs: number
   exchange: Exchange<Call>
   operations: Map<string, ServedOp>
   discovered: Discovery
@@ -96,26 +103,26 @@ type Answer = (message: unknown, c: Http, parts: EndpointParts, call: Call) => R
 
 // A message of a revision up to 2025-11-25. The handshake itself leaves nothing behind.
 const afterHandshake: Answer = (message, c, parts, call) => {
-  const { services, exchange } = parts
+  const { services, exchange, progressMs } = parts
   const revision = c.req.header('mcp-protocol-version')
   if (revision !== undefined && !REVISIONS.includes(revision))
     return json(rpcError(ErrorCode.InvalidRequest, `This server speaks MCP ${REVISIONS.join(', ')}.`), 400)
   if (Array.isArray(message)) return batch(message, exchange, call)
   if (!isRequest(message)) return isOneWay(message) ? accepted() : json(rpcError(ErrorCode.InvalidRequest, NOT_JSON_RPC), 400)
   const ask: Ask = (request, caller) => exchange.ask(request, caller)
-  return answered(message, c, { services, call, operation: calledBy(message, parts), ask, tellsOfChanges: true })
+  return answered(message, c, { services, call, operation: calledBy(message, parts), ask, tellsOfChanges: true, progressMs })
 }
 
 // A message of revision 2026-07-28.
 const perRequest: Answer = (message, c, parts, call) => {
   if (!isRequest(message)) return isNotification(message) ? accepted() : json(rpcError(ErrorCode.InvalidRequest, ONE_MESSAGE), 400)
-  const { services, exchange, discovered } = parts
+  const { services, exchange, discovered, progressMs } = parts
   const operation = calledBy(message, parts)
   const refused = refusedBy({ request: message, header: (name) => c.req.header(name), operation, ...discovered })
   if (refused) return json({ jsonrpc: '2.0', id: message.id, error: refused.error }, refused.status)
   const ask: Ask = async (request, caller) =>
     inThisRevision(request.method, discoveryFor(request, discovered) ?? (await exchange.ask(request, caller)))
-  return answered(message, c, { services, call, operation, ask, tellsOfChanges: false })
+  return answered(message, c, { services, call, operation, ask, tellsOfChanges: false, progressMs })
 }
 
 const calledBy = ({ method, params }: JSONRPCRequest, { operations }: EndpointParts) =>
@@ -131,6 +138,7 @@ interface Asker {
   ask: Ask
   /** Does the stream of a call say that it changed the list of resources? */
   tellsOfChanges: boolean
+  progressMs: number
 }
 
 const answered = async (request: JSONRPCRequest, c: Http, asker: Asker): Promise<Response> => {
@@ -197,7 +205,7 @@ const RESOURCES_CHANGED = { jsonrpc: '2.0', method: 'notifications/resources/lis
 
 // An event stream: progress notifications while the call runs, or comments for a client that did not ask for progress; then a notification
 // if the list of resources has changed; last the answer.
-const streamed = (request: JSONRPCRequest, { services, ask, call }: Asker, changing: boolean): Response => {
+const streamed = (request: JSONRPCRequest, { services, ask, call, progressMs }: Asker, changing: boolean): Response => {
   const gone = new AbortController()
   // The SDK's own signal does not abort when a stateless caller hangs up (sdk 1.32); the request's does.
   const over = AbortSignal.any([call.signal(), gone.signal])
@@ -207,7 +215,7 @@ const streamed = (request: JSONRPCRequest, { services, ask, call }: Asker, chang
     const progress = {
       jsonrpc: '2.0',
       method: 'notifications/progress',
-      params: { progressToken, progress: (++beats * PROGRESS_MS) / 1000, message: 'still waiting' },
+      params: { progressToken, progress: (++beats * progressMs) / 1000, message: 'still waiting' },
     }
     return progressToken === undefined ? ': still waiting\n\n' : event(progress)
   }
@@ -216,7 +224,7 @@ const streamed = (request: JSONRPCRequest, { services, ask, call }: Asker, chang
     observeWake(services, call)
     return events
   })
-  return whileAwaited(answer, beat, PROGRESS_MS, () => gone.abort())
+  return whileAwaited(answer, beat, progressMs, () => gone.abort())
 }
 
 const succeeded = (answer: JSONRPCMessage) => 'result' in answer && answer.result.isError !== true
