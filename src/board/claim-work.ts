@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
 import { teamOf, type Context } from '../operations/context.ts'
-import { CALLERS, named } from '../records/callers.ts'
+import { CALLERS, named, RECORD_ACTORS } from '../records/callers.ts'
 import { refuseUnless, roleOf } from '../records/who-may.ts'
 import { writableSession } from '../rooms/preconditions.ts'
 import { op, sessionId } from '../rooms/schemas.ts'
@@ -25,7 +25,7 @@ export const claimWork = op({
     'Take the best item that is ready, or the one you name: nobody else gets it while you hold it. item: null means there is nothing for you now.',
   route: ['POST', '/sessions/:session_id/work/claim'],
   callers: CALLERS,
-  keyRow: 'records_write',
+  keyRow: RECORD_ACTORS,
   effect: 'write',
   searchHint: 'take the next piece of work',
   example: {},

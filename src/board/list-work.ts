@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { Context } from '../operations/context.ts'
 import { pageFields, pageOf, readCursor } from '../operations/list-cursor.ts'
-import { CALLERS, handleOf, named } from '../records/callers.ts'
+import { CALLERS, handleOf, named, RECORD_READERS } from '../records/callers.ts'
 import { listCursor, listLimit } from '../records/schemas.ts'
 import { refuseUnless, roleOf } from '../records/who-may.ts'
 import { existingSession } from '../rooms/preconditions.ts'
@@ -21,7 +21,7 @@ export const listWork = op({
   summary: 'The board: what is to be done, who has it, what came of it. With item_id one item, whole.',
   route: ['GET', '/sessions/:session_id/work'],
   callers: CALLERS,
-  keyRow: 'records_read',
+  keyRow: RECORD_READERS,
   effect: 'read',
   searchHint: 'who works on what',
   input: z.strictObject({

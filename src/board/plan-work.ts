@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
 import { uuid7 } from '../core/ids.ts'
 import { teamOf, type Context } from '../operations/context.ts'
-import { CALLERS, handleOf, named } from '../records/callers.ts'
+import { CALLERS, handleOf, named, RECORD_ACTORS } from '../records/callers.ts'
 import { refuseUnless, roleOf } from '../records/who-may.ts'
 import { writableSession } from '../rooms/preconditions.ts'
 import { op, sessionId } from '../rooms/schemas.ts'
@@ -27,7 +27,7 @@ export const planWork = op({
   summary: 'Put work on the board, all items or none; teams divide it by claim_work. With claim: true it is yours at once.',
   route: ['POST', '/sessions/:session_id/work'],
   callers: CALLERS,
-  keyRow: 'records_write',
+  keyRow: RECORD_ACTORS,
   effect: 'write',
   searchHint: 'divide work among teams',
   example: { items: [{ title: 'Write the lexer', paths: ['src/lexer'] }] },

@@ -1,7 +1,7 @@
 // An item changes: it is done, handed back or dropped, noted on, or says something else.
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
-import { CALLERS } from '../records/callers.ts'
+import { CALLERS, RECORD_ACTORS } from '../records/callers.ts'
 import { text } from '../records/schemas.ts'
 import { refuseUnless, roleOf } from '../records/who-may.ts'
 import { writableSession } from '../rooms/preconditions.ts'
@@ -23,7 +23,7 @@ export const updateWork = op({
     'Finish your item (done, with its result), hand it back (open, with a note for the next team), drop it, note progress, or change what it says.',
   route: ['POST', '/sessions/:session_id/work/:item_id'],
   callers: CALLERS,
-  keyRow: 'records_write',
+  keyRow: RECORD_ACTORS,
   effect: 'write',
   searchHint: 'finish or hand back work',
   example: { status: 'done', result: 'In src/lexer, with tests.' },

@@ -21,44 +21,33 @@ export const holdsKey = (text: string): boolean => KEY_WITHIN.test(text)
 /** What of a key may be shown: its scope and the first 8 of its random half. */
 export const prefixOf = (key: string): string => redacted(key).replace('…', '')
 
-/** true: all of it. own: of the key's own session alone. false: 403. */
-type Opened = boolean | 'own'
-type Row = Record<KeyScope, Opened>
+/** What the keys of each scope open of a call. true: all of it. own: of the key's own session alone, which the operation itself sees to.
+ *  false: 403. */
+export interface KeyRow extends Readonly<Record<KeyScope, boolean | 'own'>> {
+  /** What somebody does whose key does not open it. `wanted`: a key that does; `how`: the way to come by one. */
+  instead?(wanted: string, how: string): string
+}
 
-const READERS: Row = { full: true, agent: 'own', read: true, sess: false, run: false }
-const ACTORS: Row = { full: true, agent: 'own', read: false, sess: false, run: false }
-const NOBODY: Row = { full: false, agent: false, read: false, sess: false, run: false }
+/** The rows of most operations: who reads, who acts, and nobody. Others are made of these, beside the operations that they are of. */
+export const READERS: KeyRow = { full: true, agent: 'own', read: true, sess: false, run: false }
+export const ACTORS: KeyRow = { full: true, agent: 'own', read: false, sess: false, run: false }
+export const NOBODY: KeyRow = { full: false, agent: false, read: false, sess: false, run: false }
 
-/** What each scope opens: rows of calls, columns of scopes. All that asks what a key may asks this table, and its tests go through it. */
+const orNone = { instead: (wanted: string, how: string) => `It takes ${wanted}, or none where the pages are open. ${how}` }
+const besideAnother = {
+  agent: true,
+  instead: (wanted: string) =>
+    `Leave this key out, and send your team_id where one is needed. If this server asks for its access token, send that in the key's place, or ${wanted}.`,
+}
+
+/** The rows of what several wings and doors serve. */
 export const OPENS = {
-  everything: { ...READERS, agent: false }, // what shows all sessions: history, pages, metrics
-  session: READERS, // what shows one: its page, stream, handoff and exports
-  room_read: { ...READERS, agent: true }, // the tools of rooms, with a team_id where they need one
-  room_write: { ...ACTORS, agent: true },
+  everything: { ...READERS, agent: false, ...orNone }, // what shows all sessions: history, pages, metrics
+  session: { ...READERS, ...orNone }, // what shows one: its page, stream, handoff and exports
   imports: { ...ACTORS, agent: false },
-  invitations: { ...ACTORS, agent: false },
-  'control.list_sessions': READERS,
-  'control.get_session': READERS,
-  'control.get_messages': READERS,
-  'control.get_message': READERS,
-  'control.list_worktrees': READERS,
-  'control.list_tasks': READERS,
-  'control.get_task': READERS,
-  'control.create_session': ACTORS,
-  'control.send_prompt': ACTORS,
-  'control.update_session': ACTORS,
-  'control.interrupt_session': ACTORS,
-  'control.manage_session': ACTORS,
-  'control.answer_permission': NOBODY, // people alone
-  'control.set_session_name': { ...NOBODY, sess: 'own' },
-  runner: { ...NOBODY, run: true },
-  records_read: READERS,
-  records_write: ACTORS, // what of it a key may: src/records/who-may.ts
-} as const satisfies Record<string, Row>
-
-export type KeyRow = keyof typeof OPENS
-
-export const opens = (scope: KeyScope, row: KeyRow): Opened => OPENS[row][scope]
+  beside_read: { ...READERS, ...besideAnother }, // calls with another credential, beside which a key stands for the access token
+  beside_write: { ...ACTORS, ...besideAnother },
+} as const satisfies Record<string, KeyRow>
 
 const FOR: Record<KeyScope, string> = {
   full: 'what agents and readers may',
@@ -69,7 +58,7 @@ const FOR: Record<KeyScope, string> = {
 }
 
 /** The scopes that people make and that open this. */
-const scopesFor = (row: KeyRow) => MADE_BY_PEOPLE.filter((scope) => opens(scope, row) !== false)
+const scopesFor = (row: KeyRow) => MADE_BY_PEOPLE.filter((scope) => row[scope] !== false)
 
 const wanted = (row: KeyRow) => `a key of the scope ${scopesFor(row).join(' or ')}`
 
@@ -84,10 +73,6 @@ export const notOpened = (scope: KeyScope, row: KeyRow, onlyFor?: string): strin
   `Insufficient permissions. A key of the scope ${scope} opens ${FOR[scope]}, and not this call. ${onlyFor ?? insteadOf(scope, row)}`
 
 const insteadOf = (scope: KeyScope, row: KeyRow): string => {
-  if (row === 'control.set_session_name') return `It takes ${wanted(row)}; update_session names a session with one of the scope full.`
-  if (row === 'room_read' || row === 'room_write')
-    return `Leave this key out, and send your team_id where one is needed. If this server asks for its access token, send that in the key's place, or ${wanted(row)}.`
-  if (row === 'records_read' || row === 'records_write') return `Send the team_id of a team of the session in its place, or ${wanted(row)}.`
-  const open = row === 'everything' || row === 'session' ? ', or none where the pages are open' : ''
-  return `It takes ${wanted(row)}${open}. ${scope === 'agent' ? 'Ask your person.' : howToGet(row)}`
+  const how = scope === 'agent' ? 'Ask your person.' : howToGet(row)
+  return row.instead?.(wanted(row), how) ?? `It takes ${wanted(row)}. ${how}`
 }

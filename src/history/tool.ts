@@ -6,6 +6,7 @@ import { refuse, type ErrorBody, type ErrorCode } from '../core/errors.ts'
 import { anyone } from '../operations/callers.ts'
 import { operationsOf } from '../operations/operation.ts'
 import { redacted } from '../core/text/text.ts'
+import { OPENS } from '../core/key-scopes.ts'
 import type { Context } from '../operations/context.ts'
 import { isTimeout } from '../../db/errors.ts'
 
@@ -64,7 +65,7 @@ const enveloped = <I extends z.ZodObject, D extends z.ZodObject>({ name, summary
   name,
   summary,
   callers: [anyone],
-  keyRow: 'everything' as const,
+  keyRow: OPENS.everything,
   effect: 'read' as const,
   input,
   output: envelope(name, data),

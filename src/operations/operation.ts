@@ -1,7 +1,7 @@
 // An operation is one thing that an agent, a program or a person can do: defined once, served through every door.
 import { z } from 'zod'
 import type { ErrorBody, ErrorCode } from '../core/errors.ts'
-import type { KeyRow } from '../core/key-scopes.ts'
+import { OPENS, type KeyRow } from '../core/key-scopes.ts'
 import type { Topic } from '../log/topics.ts'
 import type { Services } from '../process/services.ts'
 import type { Call } from './call.ts'
@@ -37,7 +37,7 @@ export interface Operation<Context, I extends z.ZodObject = z.ZodObject, O exten
   /** Where no team may call it: one sentence on who may and what others do instead. Said with 401, and with 403 to a key that does not open
    *  it. */
   onlyFor?: string
-  /** Which keys open it; the row of rooms' reads or writes unless given. */
+  /** Which keys open it. Where keys are no callers, they come along with another credential, and need no row. */
   keyRow?: KeyRow
   /** What a new credential is derived from beside the idempotency key, where it is not the operation's id. It never changes: a retry must
    *  get the same credential again. */
@@ -121,9 +121,16 @@ const secretKey = {
 
 /** The two ways to define an operation of a toolset: `op` one that is served, `pageOp` one of the pages' own. */
 export const operationsOf = <Context>(toolset: string) => ({
-  op: <I extends z.ZodObject, O extends z.ZodObject>(operation: Served<Context, I, O>) => identified(toolset, operation),
-  pageOp: <I extends z.ZodObject, O extends z.ZodObject>(operation: Operation<Context, I, O>) => identified(toolset, operation),
+  op: <const Kinds extends Callers, I extends z.ZodObject, O extends z.ZodObject>(operation: Served<Context, I, O> & OpenedBy<Kinds>) =>
+    identified(toolset, operation),
+  pageOp: <const Kinds extends Callers, I extends z.ZodObject, O extends z.ZodObject>(
+    operation: Operation<Context, I, O> & OpenedBy<Kinds>,
+  ) => identified(toolset, operation),
 })
+
+type Callers = readonly AnyCallerKind[]
+// An operation that keys may call says which keys: without a row of its own it would not compile.
+type OpenedBy<Kinds extends Callers> = { callers: Kinds } & ('key' extends Kinds[number]['kind'] ? { keyRow: KeyRow } : unknown)
 
 const identified = <Op extends Operation<never, any, any>>(toolset: string, operation: Op): Op & Identity => {
   const carried = carriedBy(operation)
@@ -136,7 +143,7 @@ const identified = <Op extends Operation<never, any, any>>(toolset: string, oper
 const ofSession = ({ session_id }: { session_id: string }) => sessionSubject(session_id)
 
 export const keyRowOf = ({ keyRow, effect }: Pick<Operation<never>, 'keyRow' | 'effect'>): KeyRow =>
-  keyRow ?? (effect === 'read' ? 'room_read' : 'room_write')
+  keyRow ?? (effect === 'read' ? OPENS.beside_read : OPENS.beside_write)
 
 /** No credential is asked for. */
 export const isOpen = ({ callers }: Pick<Operation<never>, 'callers'>) => callers.some(({ kind }) => kind === 'anyone')

@@ -7,7 +7,7 @@ import type { AnyCallerKind, Caller, Credential } from './callers.ts'
 import { createContext, type AnyOp, type Outcome } from './context.ts'
 import { ALWAYS, Refusal, refuse, type ErrorBody } from '../core/errors.ts'
 import { newSecret, parseToken } from '../core/ids.ts'
-import { notOpened, opens } from '../core/key-scopes.ts'
+import { notOpened } from '../core/key-scopes.ts'
 import { describeError } from '../core/runtime/log.ts'
 import { checkTexts, redacted } from '../core/text/text.ts'
 import { validationMessage } from '../core/text/validation-messages.ts'
@@ -41,7 +41,7 @@ export const perform = async (operation: AnyOp, services: Services, call: Call, 
 // A key must open the operation, and what is held ends with the key or sign-in that it came with.
 const admitted = async (operation: AnyOp, services: Services, call: Call, raw: unknown): Promise<Outcome> => {
   if (operation.needsKnownHosts && answersAnyHost(services.config)) return { ok: false, error: HOSTS_UNKNOWN }
-  if (call.key && !opens(call.key.scope, keyRowOf(operation))) {
+  if (call.key && !keyRowOf(operation)[call.key.scope]) {
     const { scope } = call.key
     return {
       ok: false,

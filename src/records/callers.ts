@@ -1,5 +1,6 @@
 // Who calls records: a team by its team_id, which names its session; a person; a key; a reader by cookie. And as whom records name them.
 import { parseToken } from '../core/ids.ts'
+import { ACTORS, READERS, type KeyRow } from '../core/key-scopes.ts'
 import { isPresent } from '../stores/members.ts'
 import { sessionOfTeam } from '../stores/records/teams.ts'
 import { personOf, type Person } from '../stores/records/persons.ts'
@@ -45,6 +46,13 @@ export const reader: CallerKind<'reader'> = {
 
 /** The operations take every kind of caller: what one may not do, the table (who-may.ts) refuses, and says why. */
 export const CALLERS = [memberTeam, person, key, reader] as const
+
+const orTeam = {
+  instead: (wanted: string) => `Send the team_id of a team of the session in its place, or ${wanted}.`,
+}
+/** What keys open of records and boards: what of it a key may, the table says too. */
+export const RECORD_READERS: KeyRow = { ...READERS, ...orTeam }
+export const RECORD_ACTORS: KeyRow = { ...ACTORS, ...orTeam }
 
 /** The caller as records name it. */
 export const named = ({ caller, call }: Context): Person => {

@@ -10,7 +10,7 @@ import { dropActionItem } from '../stores/records/action-items.ts'
 import { decisionById, withdrawDecision } from '../stores/records/decisions.ts'
 import type { Proposal } from '../stores/records/proposals.ts'
 import { takesWrites, type Session } from '../stores/sessions.ts'
-import { CALLERS, named } from './callers.ts'
+import { CALLERS, named, RECORD_ACTORS } from './callers.ts'
 import { appendOutcome } from './proposals/append-events.ts'
 import { mayRead, noSuchRecord, roleIn } from './reach.ts'
 import { op, proposalType, recordId, text, time } from './schemas.ts'
@@ -23,7 +23,7 @@ export const withdrawRecord = op({
   summary: 'Withdraw a decision or drop an action item, as a signed-in person.',
   route: ['POST', '/records/:record_id/withdraw'],
   callers: CALLERS,
-  keyRow: 'records_write',
+  keyRow: RECORD_ACTORS,
   onlyFor: INSTEAD.decide,
   effect: 'write',
   subject: ({ record_id }) => recordSubject(record_id),

@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
 import { isUuid, parseToken } from '../core/ids.ts'
+import { ACTORS } from '../core/key-scopes.ts'
 import { key, person, team } from '../operations/callers.ts'
 import type { Call } from '../operations/call.ts'
 import { baseOf, type Context } from '../operations/context.ts'
@@ -28,7 +29,13 @@ const refuseTeams = ({ caller }: Context) => {
 }
 
 const onlyFor = 'Only a signed-in person, on the session’s page, or a key of the scope full can invite. Ask your person.'
-const forPeopleAndKeys = { callers: [key, person, team], keyRow: 'invitations', restOnly: true, peopleOnly: true, onlyFor } as const
+const forPeopleAndKeys = {
+  callers: [key, person, team],
+  keyRow: { ...ACTORS, agent: false },
+  restOnly: true,
+  peopleOnly: true,
+  onlyFor,
+} as const
 
 /** The code is told once. 403 for teams. */
 export const createInvitation = op({

@@ -1,9 +1,10 @@
 // Keys of programs: what each scope opens in every cell of the table, what is no key at all, and how one ends.
 import { describe, expect } from 'bun:test'
 import { carryOut } from '../../src/control/keys/command.ts'
+import { createInvitation } from '../../src/rooms/invitations.ts'
 import { revokeKey } from '../../src/control/keys/keys.ts'
 import { sha256 } from '../../src/core/ids.ts'
-import { KEY_SCOPES, opens, prefixOf, type KeyRow, type KeyScope } from '../../src/core/key-scopes.ts'
+import { KEY_SCOPES, OPENS, prefixOf, type KeyScope } from '../../src/core/key-scopes.ts'
 import { test } from '../support/foreign.ts'
 import { bearer, endsWithin, keyOf } from '../support/keys.ts'
 import { cookieOf, done, feedOf, onOneEngine, room, soon, viaRest, type Seat, type Sending, type Served } from '../support/parley.ts'
@@ -20,8 +21,11 @@ type RestCall = [path: string, sending?: Sending]
 const post = (body: unknown, more: Record<string, string> = {}): Sending => ({ body: JSON.stringify(body), headers: more })
 const asTeam = ({ alex }: Place) => ({ 'x-team-id': alex.token })
 
-/** Calls of each row that there are today: they succeed for whoever may. */
-const REST: Partial<Record<KeyRow, (place: Place) => RestCall[]>> = {
+const ROWS = { ...OPENS, invitations: createInvitation.keyRow }
+type Row = keyof typeof ROWS
+
+/** Calls of each row: they succeed for whoever may. */
+const REST: Record<Row, (place: Place) => RestCall[]> = {
   everything: () => [['/'], ['/search'], ['/settings'], ['/metrics'], ['/api/history/search_sessions', post({ query: 'parser' })]],
   session: ({ id }) => [
     [`/sessions/${id}`],
@@ -31,12 +35,12 @@ const REST: Partial<Record<KeyRow, (place: Place) => RestCall[]>> = {
     [`/api/sessions/${id}/stream`],
     [`/api/sessions/${id}/handoff.md`],
   ],
-  room_read: (place) => [
+  beside_read: (place) => [
     [`/api/sessions/${place.id}/messages`, { headers: asTeam(place) }],
     [`/api/sessions/${place.id}/wait?timeout=0&since_cursor=0`, { headers: asTeam(place) }],
     [`/api/sessions/${place.id}`, { headers: asTeam(place) }],
   ],
-  room_write: (place) => [
+  beside_write: (place) => [
     [`/api/sessions/${place.id}/messages`, post({ content: 'said' }, asTeam(place))],
     [`/api/sessions/${place.id}/join`, post({ team_name: 'Cleo' })],
     ['/api/sessions', post({ title: 'T', description: '', creator_team_name: 'A' })],
@@ -44,11 +48,11 @@ const REST: Partial<Record<KeyRow, (place: Place) => RestCall[]>> = {
   imports: () => [['/api/traces', { body: TRACE }]],
   invitations: ({ id }) => [[`/api/sessions/${id}/invitations`, post({})], [`/api/sessions/${id}/invitations`]],
 }
-const MCP: [row: KeyRow, path: string, tool: string, input: (place: Place) => object][] = [
+const MCP: [row: Row, path: string, tool: string, input: (place: Place) => object][] = [
   ['everything', '/mcp/history', 'search_sessions', () => ({ query: 'parser' })],
-  ['room_read', '/mcp', 'get_history', ({ id, alex }) => ({ session_id: id, team_id: alex.token })],
-  ['room_write', '/mcp', 'post_message', ({ id, alex }) => ({ session_id: id, team_id: alex.token, content: 'said' })],
-  ['room_write', '/mcp', 'create_session', () => ({ title: 'T', description: '', creator_team_name: 'A' })],
+  ['beside_read', '/mcp', 'get_history', ({ id, alex }) => ({ session_id: id, team_id: alex.token })],
+  ['beside_write', '/mcp', 'post_message', ({ id, alex }) => ({ session_id: id, team_id: alex.token, content: 'said' })],
+  ['beside_write', '/mcp', 'create_session', () => ({ title: 'T', description: '', creator_team_name: 'A' })],
 ]
 
 onOneEngine((parley) => {
@@ -69,16 +73,16 @@ onOneEngine((parley) => {
     ['on an open server', {}],
     ['with ACCESS_TOKEN and VIEWER_PASSWORD', CLOSED],
   ])('%s', (_, env) => {
-    describe.each(KEY_SCOPES.flatMap((scope) => (Object.keys(REST) as KeyRow[]).map((row) => [scope, row] as const)))(
+    describe.each(KEY_SCOPES.flatMap((scope) => (Object.keys(REST) as Row[]).map((row) => [scope, row] as const)))(
       'a key of the scope %s, for %s',
-      (scope: KeyScope, row: KeyRow) => {
+      (scope: KeyScope, row: Row) => {
         test('gets what the table says, over REST and MCP, and nothing is done otherwise', async () => {
           const served = await parley().beside(env)
           const own = await place()
           const key = await keyOf(served, scope, own.id)
-          const opened = opens(scope, row)
+          const opened = ROWS[row][scope]
           const before = await counts()
-          for (const call of REST[row]!(own)) {
+          for (const call of REST[row](own)) {
             const { status, error } = await statusOf(served, call, key)
             expect([call[0], status]).toEqual([call[0], opened === false ? 403 : 200])
             if (opened === false && call[0].startsWith('/api')) expect(error.message).toContain(`the scope ${scope}`)
@@ -95,9 +99,9 @@ onOneEngine((parley) => {
           if (opened === false) expect(await counts()).toEqual(before)
           if (opened === 'own') {
             const foreign = await place()
-            for (const call of REST[row]!(foreign)) expect([call[0], (await statusOf(served, call, key)).status]).toEqual([call[0], 404])
+            for (const call of REST[row](foreign)) expect([call[0], (await statusOf(served, call, key)).status]).toEqual([call[0], 404])
             for (const id of [`x${foreign.id}`, `${foreign.id}%20`, foreign.id.toUpperCase()])
-              for (const call of REST[row]!({ ...foreign, id }).filter(([path]) => path.startsWith('/api')))
+              for (const call of REST[row]({ ...foreign, id }).filter(([path]) => path.startsWith('/api')))
                 expect([call[0], (await statusOf(served, call, key)).status]).toEqual([call[0], 404])
           }
           await served.close()
@@ -125,7 +129,7 @@ onOneEngine((parley) => {
       await revokeKey(served.services, id)
       const good = await keyOf(served, 'full')
       const before = await counts()
-      const calls = [...REST.room_write!(here), ...REST.everything!(here), ...REST.imports!(here)]
+      const calls = [...REST.beside_write(here), ...REST.everything(here), ...REST.imports(here)]
       for (const bad of [
         revoked,
         `${good.slice(0, -1)}${good.endsWith('0') ? '1' : '0'}`,
@@ -139,7 +143,7 @@ onOneEngine((parley) => {
           expect([bad.slice(0, 12), call[0], status]).toEqual([bad.slice(0, 12), call[0], 401])
           if (error) expect(error.message).toContain('This key is not valid')
         }
-      for (const call of REST.invitations!(here)) expect((await statusOf(served, call, undefined)).status).toBe(401)
+      for (const call of REST.invitations(here)) expect((await statusOf(served, call, undefined)).status).toBe(401)
       expect(await counts()).toEqual(before)
       await served.close()
     })
@@ -150,8 +154,8 @@ onOneEngine((parley) => {
       const key = await keyOf(served, 'full')
       const before = await counts()
       for (const call of [
-        ...REST.room_write!(here),
-        ...REST.invitations!(here),
+        ...REST.beside_write(here),
+        ...REST.invitations(here),
         ['/mcp', post({ jsonrpc: '2.0', id: 1, method: 'tools/list' })] as RestCall,
       ])
         for (const [name, text] of [

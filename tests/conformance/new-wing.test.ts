@@ -1,8 +1,10 @@
 import { expect } from 'bun:test'
+import { KEY_SCOPES } from '../../src/core/key-scopes.ts'
 import { jobsOf } from '../../src/operations/toolset.ts'
 import { toolsets } from '../../src/toolsets.ts'
 import { demoWing, HEADER, ROBOT } from '../support/demo-wing.ts'
 import { test } from '../support/foreign.ts'
+import { bearer, keyOf } from '../support/keys.ts'
 import { done, feedOf, onOneEngine, room, soon, TITLE, viaRest } from '../support/parley.ts'
 
 // What a wing brings is all that it takes: these tests add a toolset to the list and touch nothing else.
@@ -42,7 +44,7 @@ onOneEngine((parley) => {
     expect(paths['/api/sessions'].post).toMatchObject({ operationId: 'create_session', tags: ['rooms'] })
 
     const alone = await (await served.client('/mcp/demo')).listTools()
-    expect(alone.tools.map(({ name }) => name)).toEqual(['create_session', 'work_on_thing', 'watch_thing'])
+    expect(alone.tools.map(({ name }) => name)).toEqual(['create_session', 'work_on_thing', 'watch_thing', 'count_jobs'])
     const together = await (
       await served.client('/mcp?toolsets=rooms,demo')
     ).callTool({
@@ -100,6 +102,17 @@ onOneEngine((parley) => {
     await one.call('work_on_thing', { thing: 'lamp', in_session: id, note: '' })
     const woken = (await Promise.all(parley().engine === 'postgres' ? watchers : watchers.slice(0, 1))).map(({ body }) => body)
     for (const body of woken) expect(body).toEqual({ woken: true })
+  })
+
+  test('an operation that keys may call is opened by those that the wing names, and says to others which', async () => {
+    const { served, call } = await withWing()
+    const { id } = await room(viaRest(served))
+    for (const scope of KEY_SCOPES) {
+      const { status, body } = await call('count_jobs', {}, '', bearer(await keyOf(served, scope, id)))
+      expect([scope, status]).toEqual([scope, scope === 'full' || scope === 'read' ? 200 : 403])
+      if (status === 403) expect(body.error.message).toEndWith('Robots ask for a key of the scope full or read.')
+    }
+    expect((await call('count_jobs', {}, '')).status).toBe(401)
   })
 
   test('its job runs', async () => {

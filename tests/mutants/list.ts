@@ -677,7 +677,7 @@ const CREDENTIALS: Mutant[] = [
     name: 'credential: a key of any scope opens every operation',
     breaks: 'what a key opens stands in the table',
     file: PERFORM,
-    from: `if (call.key && !opens(call.key.scope, keyRowOf(operation)))`,
+    from: `if (call.key && !keyRowOf(operation)[call.key.scope])`,
     to: `if (call.key && false)`,
     tests: tests('conformance/keys'),
   },

@@ -3,9 +3,10 @@
 import { z } from 'zod'
 import { lockText } from '../../db/advisory-locks.ts'
 import { refuse } from '../../src/core/errors.ts'
+import { READERS } from '../../src/core/key-scopes.ts'
 import type { Job } from '../../src/core/runtime/job.ts'
 import { topicOf } from '../../src/log/topics.ts'
-import { anyone, type CallerKind } from '../../src/operations/callers.ts'
+import { anyone, key, type CallerKind } from '../../src/operations/callers.ts'
 import type { Context } from '../../src/operations/context.ts'
 import { operationsOf } from '../../src/operations/operation.ts'
 import type { Subject } from '../../src/operations/subject.ts'
@@ -102,11 +103,26 @@ export const demoWing = () => {
     },
   })
 
+  const counting = {
+    name: 'count_jobs',
+    summary: 'How often the job has run.',
+    route: ['POST', '/demo/count_jobs'],
+    callers: [key],
+    effect: 'read',
+    input: z.strictObject({}),
+    output: z.object({ jobs: z.int() }),
+    refuses: [],
+    run: async () => ({ jobs: seen.jobs }),
+  } as const
+  // @ts-expect-error: keys may call it, and it does not say which
+  op(counting)
+  const countJobs = op({ ...counting, keyRow: { ...READERS, agent: false, instead: (wanted) => `Robots ask for ${wanted}.` } })
+
   const count: Job = { name: 'demo-count', everyMs: 10, run: () => void seen.jobs++ }
   const toolset: Toolset = {
     name: 'demo',
     instructions: 'Robots work on things.',
-    operations: [createSession, workOnThing, watchThing],
+    operations: [createSession, workOnThing, watchThing, countJobs],
     jobs: () => [count],
     eventKinds: [
       {

@@ -4,6 +4,7 @@ import { key, person } from '../../operations/callers.ts'
 import { refuse } from '../../core/errors.ts'
 import { isUuid } from '../../core/ids.ts'
 import { redacted } from '../../core/text/text.ts'
+import { READERS } from '../../core/key-scopes.ts'
 import { eventOf } from '../../stores/events.ts'
 import { eventRow } from '../../stores/control/messages.ts'
 import { mayReach } from '../reach.ts'
@@ -15,7 +16,7 @@ export const getMessage = op({
   summary: 'Read one message whole: a tool call with its input, an output, a plan.',
   route: toolRoute('get_message'),
   callers: [key, person],
-  keyRow: 'control.get_message',
+  keyRow: READERS,
   effect: 'read',
   searchHint: 'whole tool input or output',
   example: { message_id: '$MESSAGE' },

@@ -5,6 +5,7 @@ import type { Context } from '../../operations/context.ts'
 import { refuse } from '../../core/errors.ts'
 import { isUuid } from '../../core/ids.ts'
 import { redacted } from '../../core/text/text.ts'
+import { READERS } from '../../core/key-scopes.ts'
 import { eventRow, latestAnswer } from '../../stores/control/messages.ts'
 import { reachedSession } from '../reach.ts'
 import { maxChars, op, sessionId, toolRoute } from '../schemas.ts'
@@ -20,7 +21,7 @@ export const getMessages = op({
     "Read what was said and done in a session, as a person would see it: texts, and a line for each tool call. Without after_message_id: the agent's latest answer and the calls after it.",
   route: toolRoute('get_messages'),
   callers: [key, person],
-  keyRow: 'control.get_messages',
+  keyRow: READERS,
   effect: 'read',
   held: true, // a model may take its time
   searchHint: 'read on in a session',

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { person } from '../../operations/callers.ts'
 import { refuse } from '../../core/errors.ts'
 import { redacted } from '../../core/text/text.ts'
+import { NOBODY } from '../../core/key-scopes.ts'
 import type { Context } from '../../operations/context.ts'
 import { isFinal, taskById } from '../../stores/control/tasks.ts'
 import { requestById, type PermissionRequest } from '../../stores/control/permission-requests.ts'
@@ -22,7 +23,7 @@ export const answerPermission = op({
   summary: 'Answer what an agent asks permission for.',
   route: toolRoute('answer_permission'),
   callers: [person],
-  keyRow: 'control.answer_permission',
+  keyRow: NOBODY,
   onlyFor: 'Only a signed-in person answers what an agent asks permission for, on the session’s page: ask one.',
   effect: 'write',
   restOnly: true,

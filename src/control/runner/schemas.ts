@@ -1,12 +1,13 @@
 // What the calls of runners share. Only a run key may make them; they are no tools.
 import { z } from 'zod'
 import { refuse } from '../../core/errors.ts'
+import { NOBODY } from '../../core/key-scopes.ts'
 import { key } from '../../operations/callers.ts'
 import type { Context } from '../../operations/context.ts'
 import { seeRunner } from '../../stores/control/runners.ts'
 import { plainName } from '../schemas.ts'
 
-export const RUNNER = { callers: [key], keyRow: 'runner', restOnly: true } as const
+export const RUNNER = { callers: [key], keyRow: { ...NOBODY, run: true }, restOnly: true } as const
 
 export const runnerId = z.uuid()
 const path = z.string().min(1).max(4_096)

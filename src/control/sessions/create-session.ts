@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { key, person } from '../../operations/callers.ts'
 import type { Context } from '../../operations/context.ts'
 import { refuse } from '../../core/errors.ts'
+import { ACTORS } from '../../core/key-scopes.ts'
 import { addSession, seatFirst } from '../../rooms/create-session.ts'
 import { description, title } from '../../rooms/schemas.ts'
 import { insertAgent, orderOf } from '../../stores/control/agents.ts'
@@ -46,7 +47,7 @@ export const createSession = op({
     'Open a session with an agent that works in a worktree of a runner (without a worktree: one that has no agent). Give it an initial_prompt to start it at once, or send_prompt later.',
   route: toolRoute('create_session'),
   callers: [key, person],
-  keyRow: 'control.create_session',
+  keyRow: ACTORS,
   effect: 'write',
   searchHint: 'start another agent in a session',
   issues: 'team_id',

@@ -1,5 +1,6 @@
 // One session with all that is known of its agent and of its work.
 import { z } from 'zod'
+import { READERS } from '../../core/key-scopes.ts'
 import { key, person } from '../../operations/callers.ts'
 import type { Context } from '../../operations/context.ts'
 import { agentOf } from '../../stores/control/agents.ts'
@@ -44,7 +45,7 @@ export const getSession = op({
   summary: "Read a session: its agent's status, worktree, newest tasks, relatives, cost.",
   route: toolRoute('get_session'),
   callers: [key, person],
-  keyRow: 'control.get_session',
+  keyRow: READERS,
   effect: 'read',
   searchHint: 'status and worktree of an agent',
   example: { session_id: '$SID' },

@@ -1,5 +1,6 @@
 // The sessions of this server, those with agents and those without.
 import { z } from 'zod'
+import { READERS } from '../../core/key-scopes.ts'
 import { key, person } from '../../operations/callers.ts'
 import { listControlRows } from '../../stores/control/sessions.ts'
 import { pageFields, pageOf, readCursor } from '../../operations/list-cursor.ts'
@@ -13,7 +14,7 @@ export const listSessions = op({
   summary: 'List the sessions, newest first, each with what its agent is doing.',
   route: toolRoute('list_sessions'),
   callers: [key, person],
-  keyRow: 'control.list_sessions',
+  keyRow: READERS,
   effect: 'read',
   searchHint: 'list sessions and their agents',
   example: { status: 'running' },

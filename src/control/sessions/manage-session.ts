@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { key, person } from '../../operations/callers.ts'
 import type { Context } from '../../operations/context.ts'
 import { refuse } from '../../core/errors.ts'
+import { ACTORS } from '../../core/key-scopes.ts'
 import { agentOf, noOrder, setAgent, setAgentState } from '../../stores/control/agents.ts'
 import { openTasks } from '../../stores/control/tasks.ts'
 import { worktreeById } from '../../stores/control/worktrees.ts'
@@ -25,7 +26,7 @@ export const manageSession = op({
     'stop interrupts an agent and holds its queue, start lets it go on, delete archives the session (start brings it back; nothing is lost).',
   route: toolRoute('manage_session'),
   callers: [key, person],
-  keyRow: 'control.manage_session',
+  keyRow: ACTORS,
   effect: 'write',
   searchHint: 'stop, start or archive a session',
   destructive: true,

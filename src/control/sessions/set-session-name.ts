@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { key, person } from '../../operations/callers.ts'
 import { refuse } from '../../core/errors.ts'
+import { NOBODY, type KeyRow } from '../../core/key-scopes.ts'
 import { stillOpen } from '../../rooms/preconditions.ts'
 import { title } from '../../rooms/schemas.ts'
 import { changeMetadata } from '../../rooms/session-lifecycle.ts'
@@ -10,13 +11,19 @@ import { nameOf } from '../reach.ts'
 import { op, toolRoute } from '../schemas.ts'
 import { refuseRenaming } from './may-rename.ts'
 
+const OWN_NAME: KeyRow = {
+  ...NOBODY,
+  sess: 'own',
+  instead: (wanted) => `It takes ${wanted}; update_session names a session with one of the scope full.`,
+}
+
 /** The session is the one that the key belongs to. Everybody there is told, as of every change of a title. 403 in a concluded session. */
 export const setSessionName = op({
   name: 'set_session_name',
   summary: 'Name the session that your key (scope sess) is for.',
   route: toolRoute('set_session_name'),
   callers: [key, person], // a person gets the answer that a full key gets
-  keyRow: 'control.set_session_name',
+  keyRow: OWN_NAME,
   effect: 'write',
   searchHint: 'name your own session',
   changesResources: true,

@@ -13,6 +13,7 @@ import { sessionById, type Session } from '../../stores/sessions.ts'
 import { refuseRaise } from '../permissions/raise.ts'
 import { nameOf, namedSession, reachedLocked } from '../reach.ts'
 import type { PermissionMode } from '../../core/permission-modes.ts'
+import { ACTORS } from '../../core/key-scopes.ts'
 import { maxUsd, op, permissionMode, sessionId, toolRoute } from '../schemas.ts'
 import { runnerTopic } from '../topics.ts'
 import { wholeAnswer, wholeSession } from './get-session.ts'
@@ -29,7 +30,7 @@ export const updateSession = op({
   summary: "Change a session's title or description, its agent's status, or what the agent may do from its next task on.",
   route: toolRoute('update_session'),
   callers: [key, person],
-  keyRow: 'control.update_session',
+  keyRow: ACTORS,
   effect: 'write',
   searchHint: 'rename, set permission mode',
   destructive: true,

@@ -1,5 +1,6 @@
 // One task: what became of a prompt, at once or once it has.
 import { z } from 'zod'
+import { READERS } from '../../core/key-scopes.ts'
 import { key, person } from '../../operations/callers.ts'
 import type { Context } from '../../operations/context.ts'
 import { holdFor } from '../../operations/hold.ts'
@@ -30,7 +31,7 @@ export const getTask = op({
   summary: 'See what became of a prompt: its status, the answer, what was done. With timeout_ms it waits for the end.',
   route: toolRoute('get_task'),
   callers: [key, person],
-  keyRow: 'control.get_task',
+  keyRow: READERS,
   effect: 'read',
   held: true,
   alwaysLoad: true,

@@ -1,5 +1,6 @@
 // Stopping what a session's agent does.
 import { z } from 'zod'
+import { ACTORS } from '../../core/key-scopes.ts'
 import { key, person } from '../../operations/callers.ts'
 import type { Context } from '../../operations/context.ts'
 import { lockOpenTasks, openTasks, runningTask, setTask } from '../../stores/control/tasks.ts'
@@ -33,7 +34,7 @@ export const interruptSession = op({
   summary: "Stop what a session's agent is doing now. What is queued behind it begins then.",
   route: toolRoute('interrupt_session'),
   callers: [key, person],
-  keyRow: 'control.interrupt_session',
+  keyRow: ACTORS,
   effect: 'write',
   searchHint: 'stop a running agent',
   example: { session_id: '$SID' },

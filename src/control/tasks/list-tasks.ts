@@ -1,5 +1,6 @@
 // The tasks of a session.
 import { z } from 'zod'
+import { READERS } from '../../core/key-scopes.ts'
 import { TASK_STATUSES } from '../../../db/control-schema.ts'
 import { key, person } from '../../operations/callers.ts'
 import { listTasksOf } from '../../stores/control/session-tasks.ts'
@@ -15,7 +16,7 @@ export const listTasks = op({
   summary: "List a session's tasks, newest first; get_task has one whole.",
   route: toolRoute('list_tasks'),
   callers: [key, person],
-  keyRow: 'control.list_tasks',
+  keyRow: READERS,
   effect: 'read',
   searchHint: 'tasks of a session',
   example: { session_id: '$SID' },

@@ -5,6 +5,7 @@ import type { Context } from '../../operations/context.ts'
 import { refuse } from '../../core/errors.ts'
 import { isUuid } from '../../core/ids.ts'
 import type { PermissionMode } from '../../core/permission-modes.ts'
+import { ACTORS } from '../../core/key-scopes.ts'
 import { isFinal, taskById } from '../../stores/control/tasks.ts'
 import { messagesAfter } from '../messages/readable.ts'
 import { readableMessage } from '../messages/shape.ts'
@@ -43,7 +44,7 @@ export const sendPrompt = op({
     "Give a session's agent something to do. It answers in the session's feed. With wait_for_completion you get the answer here; without it, ask get_task, or follow the session.",
   route: toolRoute('send_prompt'),
   callers: [key, person],
-  keyRow: 'control.send_prompt',
+  keyRow: ACTORS,
   effect: 'write',
   held: true,
   alwaysLoad: true,

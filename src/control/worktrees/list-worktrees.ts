@@ -1,5 +1,6 @@
 // Where agents can work: the folders that runners have registered.
 import { z } from 'zod'
+import { READERS } from '../../core/key-scopes.ts'
 import { key, person } from '../../operations/callers.ts'
 import type { Context } from '../../operations/context.ts'
 import { sessionById } from '../../stores/sessions.ts'
@@ -16,7 +17,7 @@ export const listWorktrees = op({
   summary: 'List the worktrees in which agents can work, with the agents and MCP servers of each.',
   route: toolRoute('list_worktrees'),
   callers: [key, person],
-  keyRow: 'control.list_worktrees',
+  keyRow: READERS,
   effect: 'read',
   searchHint: 'repositories, branches, runners for agents',
   example: { online: true },

@@ -2,7 +2,7 @@
 import { answersAnyHost } from '../../core/address.ts'
 import { refuse } from '../../core/errors.ts'
 import { sameText } from '../../core/ids.ts'
-import { notOpened, opens, type KeyRow } from '../../core/key-scopes.ts'
+import { notOpened, OPENS, type KeyRow } from '../../core/key-scopes.ts'
 import { memberBy } from '../../operations/callers.ts'
 import type { Toolset } from '../../operations/toolset.ts'
 import type { Services } from '../../process/services.ts'
@@ -84,8 +84,8 @@ const originAllowed = (services: Services, origin: string, host: string) => {
 // The key row of a path that is no operation. Operations, MCP's too, name theirs, which operations/perform.ts asks.
 const keyRowOfPath = (path: string): KeyRow | undefined => {
   if (OPEN_PATHS.test(path) || isMcp(path)) return undefined
-  if (path.startsWith('/api/')) return STREAMED.test(path) ? 'session' : IMPORTS.test(path) ? 'imports' : undefined
-  return ONE_SESSION.test(path) ? 'session' : 'everything'
+  if (path.startsWith('/api/')) return STREAMED.test(path) ? OPENS.session : IMPORTS.test(path) ? OPENS.imports : undefined
+  return ONE_SESSION.test(path) ? OPENS.session : OPENS.everything
 }
 const OPEN_PATHS = /^\/(?:healthz|readyz|AGENTS\.md|llms\.txt|public|join|shared|sign-in|sign-out|theme)(?:\/|$)|^\/parley-/
 const ID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
@@ -97,8 +97,7 @@ const refuseUnopened = (c: Http) => {
   const key = c.get('key')
   const row = key && keyRowOfPath(c.req.path)
   if (!row) return
-  const opened = opens(key.scope, row)
-  if (!opened) refuse('forbidden', notOpened(key.scope, row), { scope: key.scope })
+  if (!row[key.scope]) refuse('forbidden', notOpened(key.scope, row), { scope: key.scope })
   const [, id] = ONE_SESSION.exec(c.req.path) ?? []
   if (id !== undefined) refuseForeign(c, id)
 }
@@ -106,7 +105,7 @@ const refuseUnopened = (c: Http) => {
 // To a key of one session alone, no other session exists.
 const refuseForeign = (c: Http, sessionId: string) => {
   const key = c.get('key')
-  if (key && opens(key.scope, 'session') === 'own' && sessionId.toLowerCase() !== key.sessionId)
+  if (key && OPENS.session[key.scope] === 'own' && sessionId.toLowerCase() !== key.sessionId)
     refuse('not_found', 'There is no such session.')
 }
 
@@ -160,11 +159,11 @@ const readOnlyPosts = (toolsets: readonly Toolset[]): ReadonlySet<string> =>
 
 /** May this request read what the pages show? Everybody may, unless VIEWER_PASSWORD or ACCESS_TOKEN is set. */
 export const mayRead = (c: Http, services: Services): boolean =>
-  readsForGood(c, services) || personOf(c, services) !== undefined || keyOpens(c, 'everything')
+  readsForGood(c, services) || personOf(c, services) !== undefined || keyOpens(c, OPENS.everything)
 
 const keyOpens = (c: Http, row: KeyRow) => {
   const key = c.get('key')
-  return key !== undefined && opens(key.scope, row) !== false
+  return key !== undefined && row[key.scope] !== false
 }
 
 /** May it read by a right that stays valid as long as the server runs? Its streams need not be checked again. */
@@ -178,7 +177,7 @@ export const arePagesOpen = ({ config }: Pick<Services, 'config'>): boolean =>
 
 /** May it see the page at its path? */
 export const mayReadPage = async (c: Http, services: Services): Promise<boolean> =>
-  mayRead(c, services) || keyOpens(c, 'session') || isShared(c, services) // whose own session a key reads, the guards have looked
+  mayRead(c, services) || keyOpens(c, OPENS.session) || isShared(c, services) // whose own session a key reads, the guards have looked
 
 /** What the refusal of a read advises: what this server takes. `session`: whether the teams of one session may read it. */
 export const howToRead = ({ config }: Services, session: boolean): string => {
@@ -190,7 +189,7 @@ export const howToRead = ({ config }: Services, session: boolean): string => {
  *  which the session is then looked up, which may be a part of what stands in the path (`idWithin`). */
 export const mayReadSession = async (c: Http, services: Services, sessionId: string): Promise<boolean> => {
   refuseForeign(c, sessionId)
-  if (mayRead(c, services) || keyOpens(c, 'session')) return true
+  if (mayRead(c, services) || keyOpens(c, OPENS.session)) return true
   const member = await memberBy(services, sessionId, c.req.header('x-team-id'))
   return (member?.left === false && (member.invited || !c.get('locked'))) || isShared(c, services)
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { Context } from '../../operations/context.ts'
 import { resolveProposal } from '../../stores/records/proposals.ts'
-import { CALLERS, named } from '../callers.ts'
+import { CALLERS, named, RECORD_ACTORS } from '../callers.ts'
 import { expireOverdue } from '../expiry.ts'
 import { op, proposalStatus, recordId, toolRoute } from '../schemas.ts'
 import { proposalSubject } from '../subjects.ts'
@@ -11,7 +11,7 @@ import { appendOutcome } from './append-events.ts'
 
 const shared = {
   callers: CALLERS,
-  keyRow: 'records_write',
+  keyRow: RECORD_ACTORS,
   effect: 'write',
   subject: ({ proposal_id }: { proposal_id: string }) => proposalSubject(proposal_id),
   input: z.strictObject({ proposal_id: recordId }),

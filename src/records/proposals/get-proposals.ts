@@ -5,7 +5,7 @@ import { baseOf, type Context } from '../../operations/context.ts'
 import { pageFields, pageOf, readCursor } from '../../operations/list-cursor.ts'
 import { listProposals } from '../../stores/records/proposal-list.ts'
 import { rememberPersons } from '../../stores/records/persons.ts'
-import { CALLERS } from '../callers.ts'
+import { CALLERS, RECORD_READERS } from '../callers.ts'
 import { mayRead, noSuchProposal, onlySession, readableMeeting } from '../reach.ts'
 import { listCursor, listLimit, meetingId, op, proposalStatus, proposalType, recordId, toolRoute } from '../schemas.ts'
 import { proposalOf, proposalRow } from './proposal-answer.ts'
@@ -21,7 +21,7 @@ const input = z.strictObject({
 
 const shared = {
   callers: CALLERS,
-  keyRow: 'records_read',
+  keyRow: RECORD_READERS,
   effect: 'read',
   input,
   output: z.object({ proposals: z.array(proposalRow), ...pageFields }),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { CALLERS } from '../callers.ts'
+import { CALLERS, RECORD_ACTORS } from '../callers.ts'
 import { op, toolRoute } from '../schemas.ts'
 import { meetingSubject } from '../subjects.ts'
 import { actionFields, originFields } from './fields.ts'
@@ -13,7 +13,7 @@ export const proposeActionItem = op({
   summary: 'Propose an action item: a person approves, changes or rejects it, and you are told.',
   route: toolRoute('propose_action_item'),
   callers: CALLERS,
-  keyRow: 'records_write',
+  keyRow: RECORD_ACTORS,
   effect: 'write',
   subject: meetingSubject,
   searchHint: 'propose an action item',

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { baseOf } from '../../operations/context.ts'
 import { renewProposal } from '../../stores/records/proposals.ts'
-import { CALLERS, named } from '../callers.ts'
+import { CALLERS, named, RECORD_ACTORS } from '../callers.ts'
 import { expireOverdue } from '../expiry.ts'
 import { op, recordId } from '../schemas.ts'
 import { proposalSubject } from '../subjects.ts'
@@ -19,7 +19,7 @@ export const renewApproval = op({
   summary: 'Bring back an expired proposal, as a signed-in person.',
   route: ['POST', '/approvals/:proposal_id/renew'],
   callers: CALLERS,
-  keyRow: 'records_write',
+  keyRow: RECORD_ACTORS,
   onlyFor: INSTEAD.decide,
   effect: 'write',
   subject: ({ proposal_id }) => proposalSubject(proposal_id),

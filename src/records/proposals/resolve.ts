@@ -6,7 +6,7 @@ import { baseOf, type Context } from '../../operations/context.ts'
 import { rememberPersons } from '../../stores/records/persons.ts'
 import { resolveProposal, type Proposal } from '../../stores/records/proposals.ts'
 import type { Session } from '../../stores/sessions.ts'
-import { CALLERS, named } from '../callers.ts'
+import { CALLERS, named, RECORD_ACTORS } from '../callers.ts'
 import { expireOverdue } from '../expiry.ts'
 import { actionItemRow, decisionRow } from '../record-answer.ts'
 import { op, recordId, text } from '../schemas.ts'
@@ -27,7 +27,7 @@ export const resolveApproval = op({
   summary: 'Approve or reject a proposal, as a signed-in person.',
   route: ['POST', '/approvals/:proposal_id'],
   callers: CALLERS,
-  keyRow: 'records_write',
+  keyRow: RECORD_ACTORS,
   onlyFor: INSTEAD.decide,
   effect: 'write',
   subject: ({ proposal_id }) => proposalSubject(proposal_id),

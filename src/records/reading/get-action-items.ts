@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { ITEM_STATUSES } from '../../../db/records-schema.ts'
 import { pageFields, pageOf, readCursor } from '../../operations/list-cursor.ts'
 import { listActionItems } from '../../stores/records/action-item-list.ts'
-import { CALLERS } from '../callers.ts'
+import { CALLERS, RECORD_READERS } from '../callers.ts'
 import { onlySession, readableMeeting } from '../reach.ts'
 import { actionItemOf, actionItemRow } from '../record-answer.ts'
 import { listCursor, listLimit, meetingId, op, toolRoute } from '../schemas.ts'
@@ -17,7 +17,7 @@ export const getActionItems = op({
   summary: 'Approved action items of all sessions, newest first, with owner, meeting and where they came from.',
   route: toolRoute('get_action_items'),
   callers: CALLERS,
-  keyRow: 'records_read',
+  keyRow: RECORD_READERS,
   effect: 'read',
   searchHint: 'action items by owner or status',
   example: {},

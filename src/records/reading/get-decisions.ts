@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { pageFields, pageOf, readCursor } from '../../operations/list-cursor.ts'
 import { listDecisions } from '../../stores/records/decision-list.ts'
-import { CALLERS } from '../callers.ts'
+import { CALLERS, RECORD_READERS } from '../callers.ts'
 import { onlySession, readableMeeting } from '../reach.ts'
 import { decisionOf, decisionRow } from '../record-answer.ts'
 import { listCursor, listLimit, meetingId, op, text, toolRoute } from '../schemas.ts'
@@ -16,7 +16,7 @@ export const getDecisions = op({
   summary: 'Decisions of all sessions, newest first, with who decided, the meeting and where they came from.',
   route: toolRoute('get_decisions'),
   callers: CALLERS,
-  keyRow: 'records_read',
+  keyRow: RECORD_READERS,
   effect: 'read',
   searchHint: 'decisions in force',
   example: {},

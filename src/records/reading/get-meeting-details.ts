@@ -6,7 +6,7 @@ import { readDocument } from '../../stores/documents.ts'
 import { listActionItems } from '../../stores/records/action-item-list.ts'
 import { listDecisions } from '../../stores/records/decision-list.ts'
 import { listMeetings } from '../../stores/records/meeting-list.ts'
-import { CALLERS } from '../callers.ts'
+import { CALLERS, RECORD_READERS } from '../callers.ts'
 import { readableMeeting } from '../reach.ts'
 import { actionItemOf, actionItemRow, decisionOf, decisionRow } from '../record-answer.ts'
 import { meetingId, op, toolRoute } from '../schemas.ts'
@@ -33,7 +33,7 @@ export const getMeetingDetails = op({
   summary: 'One meeting: description, notes (its document), action items and decisions.',
   route: toolRoute('get_meeting_details'),
   callers: CALLERS,
-  keyRow: 'records_read',
+  keyRow: RECORD_READERS,
   effect: 'read',
   searchHint: 'notes and outcome of a meeting',
   example: { meeting_id: '$SID' },

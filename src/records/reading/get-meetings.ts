@@ -4,7 +4,7 @@ import { refuse } from '../../core/errors.ts'
 import { pageFields, pageOf, readCursor } from '../../operations/list-cursor.ts'
 import { listMeetings } from '../../stores/records/meeting-list.ts'
 import { spellingsOf } from '../../stores/records/persons.ts'
-import { CALLERS } from '../callers.ts'
+import { CALLERS, RECORD_READERS } from '../callers.ts'
 import { onlySession } from '../reach.ts'
 import { listCursor, listLimit, moment, op, toolRoute } from '../schemas.ts'
 import { inOrder, ORDER, personFilter, seriesFilter } from './inputs.ts'
@@ -18,7 +18,7 @@ export const getMeetings = op({
   summary: 'Sessions as meetings, newest first: who attended, their series, what was decided.',
   route: toolRoute('get_meetings'),
   callers: CALLERS,
-  keyRow: 'records_read',
+  keyRow: RECORD_READERS,
   effect: 'read',
   searchHint: 'meetings by date, attendee or series',
   example: {},

@@ -9,7 +9,7 @@ import { listDecisions } from '../../stores/records/decision-list.ts'
 import { listMeetings } from '../../stores/records/meeting-list.ts'
 import { personOf, spellingsOf } from '../../stores/records/persons.ts'
 import { isNamedIn } from '../../stores/records/session-persons.ts'
-import { CALLERS } from '../callers.ts'
+import { CALLERS, RECORD_READERS } from '../callers.ts'
 import { onlySession } from '../reach.ts'
 import { actionItemOf, actionItemRow, decisionOf, decisionRow } from '../record-answer.ts'
 import { op, person, personId, toolRoute } from '../schemas.ts'
@@ -25,7 +25,7 @@ export const getPersonContext = op({
   summary: 'A team, person or key by its person_id: their newest action items, decisions and meetings.',
   route: toolRoute('get_person_context'),
   callers: CALLERS,
-  keyRow: 'records_read',
+  keyRow: RECORD_READERS,
   effect: 'read',
   searchHint: 'what somebody owns and decided',
   example: { person_id: '$PERSON_ID' },

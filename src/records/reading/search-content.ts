@@ -1,7 +1,7 @@
 // Finds meetings, action items and decisions by their words.
 import { z } from 'zod'
 import { CONTENT_TYPES, searchContent as search } from '../../stores/records/content-search.ts'
-import { CALLERS } from '../callers.ts'
+import { CALLERS, RECORD_READERS } from '../callers.ts'
 import { onlySession } from '../reach.ts'
 import { listLimit, op, text, toolRoute } from '../schemas.ts'
 import { excerptAround } from './excerpt.ts'
@@ -13,7 +13,7 @@ export const searchContent = op({
   summary: 'Search titles and descriptions of meetings, action items and decisions; typos are forgiven.',
   route: toolRoute('search_content'),
   callers: CALLERS,
-  keyRow: 'records_read',
+  keyRow: RECORD_READERS,
   effect: 'read',
   searchHint: 'find decisions and action items by words',
   example: { query: 'retry limit' },

@@ -2,7 +2,7 @@
 import { describe, expect } from 'bun:test'
 import { revokeKey } from '../../../src/control/keys/keys.ts'
 import { sha256 } from '../../../src/core/ids.ts'
-import { KEY_SCOPES, OPENS, opens, type KeyRow, type KeyScope } from '../../../src/core/key-scopes.ts'
+import { KEY_SCOPES, type KeyScope } from '../../../src/core/key-scopes.ts'
 import { test } from '../../support/foreign.ts'
 import { bearer, keyOf } from '../../support/keys.ts'
 import { cookieOf, done, onOneEngine, operations, soon, viaRest, type Served } from '../../support/parley.ts'
@@ -10,8 +10,6 @@ import { runnerAt, said, type TestRunner } from '../../support/played-runner.ts'
 
 const CLOSED = { ACCESS_TOKEN: 'an-access-token-of-some-length', VIEWER_PASSWORD: 'look-but-do-not-touch' }
 
-const PEOPLES_OWN = 'control.answer_permission' // no tool; permissions.test.ts
-type Row = Exclude<Extract<KeyRow, `control.${string}`>, typeof PEOPLES_OWN>
 type Input = Record<string, unknown>
 
 /** A session, what was said in it, and what was asked of it. */
@@ -22,8 +20,8 @@ interface Place {
   worktree_id: string
 }
 
-/** Arguments with which each call succeeds for whoever may, about this place. A new row of the table must have its own. */
-const ABOUT: Record<Row, (place: Place) => Input> = {
+/** Arguments with which each call succeeds for whoever may, about this place. A new tool must have its own. */
+const ABOUT: Record<string, (place: Place) => Input> = {
   'control.list_sessions': () => ({}),
   'control.get_session': ({ session_id }) => ({ session_id }),
   'control.get_messages': ({ session_id }) => ({ session_id }),
@@ -38,14 +36,11 @@ const ABOUT: Record<Row, (place: Place) => Input> = {
   'control.manage_session': ({ session_id }) => ({ session_id, action: 'start' }),
   'control.set_session_name': () => ({ name: `N ${crypto.randomUUID()}` }),
 }
-const ROWS = (Object.keys(OPENS) as KeyRow[]).filter((row): row is Row => row.startsWith('control.') && row !== PEOPLES_OWN)
-const NAMES_NOTHING = new Set<Row>([
-  'control.list_sessions',
-  'control.list_worktrees',
-  'control.create_session',
-  'control.set_session_name',
-])
-const RUNNER = operations.filter(({ keyRow }) => keyRow === 'runner').map(({ name, route }) => [name, `/api${route[1]}`] as const)
+const KEYED = operations.filter(({ toolset, callers }) => toolset === 'control' && callers.some(({ kind }) => kind === 'key'))
+const TOOLS = KEYED.filter(({ restOnly }) => !restOnly).map(({ id }) => id)
+const opens = (scope: KeyScope, id: string) => operations.find((operation) => operation.id === id)!.keyRow![scope]
+const NAMES_NOTHING = new Set(['control.list_sessions', 'control.list_worktrees', 'control.create_session', 'control.set_session_name'])
+const RUNNER = KEYED.filter(({ restOnly }) => restOnly).map(({ name, route }) => [name, `/api${route[1]}`] as const)
 
 onOneEngine((parley) => {
   const opened = async (served: Served, runner: TestRunner, key: string): Promise<Place> => {
@@ -78,30 +73,33 @@ onOneEngine((parley) => {
       'select (select count(*) from sessions) as s, (select count(*) from events) as e, (select count(*) from tasks) as t, (select count(*) from runners) as r',
     )
   const CODES: Record<number, string | undefined> = { 200: undefined, 401: 'unauthorized', 403: 'forbidden', 404: 'not_found' }
-  const expectBoth = async (served: Served, row: Row, input: () => Input, headers: Record<string, string>, status: number) => {
+  const expectBoth = async (served: Served, row: string, input: () => Input, headers: Record<string, string>, status: number) => {
     const tool = row.slice('control.'.length)
     expect([row, (await overRest(served, tool, input(), headers)).status]).toEqual([row, status])
     expect([row, await overMcp(served, tool, input(), headers)]).toEqual([row, CODES[status]])
   }
 
   describe('a key gets what the table says, over REST and MCP, on a server that is closed to others', () => {
-    test.each(KEY_SCOPES.flatMap((scope) => ROWS.map((row) => [scope, row] as const)))('%s for %s', async (scope: KeyScope, row: Row) => {
-      const served = await parley().beside(CLOSED)
-      const { own, child, foreign } = await places(served)
-      const as = bearer(await keyOf(served, scope, own.session_id))
-      const opened = opens(scope, row)
-      const before = await counts()
-      const itself = scope === 'agent' && row === 'control.manage_session' ? 403 : 200
-      await expectBoth(served, row, () => ABOUT[row](own), as, opened === false ? 403 : itself)
-      if (opened === false) expect(await counts()).toEqual(before)
-      if (!NAMES_NOTHING.has(row) && opened !== false) {
-        await expectBoth(served, row, () => ABOUT[row](child), as, 200)
-        const still = await counts()
-        await expectBoth(served, row, () => ABOUT[row](foreign), as, opened === 'own' ? 404 : 200)
-        if (opened === 'own') expect(await counts()).toEqual(still)
-      }
-      await served.close()
-    })
+    test.each(KEY_SCOPES.flatMap((scope) => TOOLS.map((row) => [scope, row] as const)))(
+      '%s for %s',
+      async (scope: KeyScope, row: string) => {
+        const served = await parley().beside(CLOSED)
+        const { own, child, foreign } = await places(served)
+        const as = bearer(await keyOf(served, scope, own.session_id))
+        const opened = opens(scope, row)
+        const before = await counts()
+        const itself = scope === 'agent' && row === 'control.manage_session' ? 403 : 200
+        await expectBoth(served, row, () => ABOUT[row]!(own), as, opened === false ? 403 : itself)
+        if (opened === false) expect(await counts()).toEqual(before)
+        if (!NAMES_NOTHING.has(row) && opened !== false) {
+          await expectBoth(served, row, () => ABOUT[row]!(child), as, 200)
+          const still = await counts()
+          await expectBoth(served, row, () => ABOUT[row]!(foreign), as, opened === 'own' ? 404 : 200)
+          if (opened === 'own') expect(await counts()).toEqual(still)
+        }
+        await served.close()
+      },
+    )
 
     test.each(KEY_SCOPES)('%s does not answer what an agent asks permission for', async (scope) => {
       const { own } = await places(parley())
@@ -132,7 +130,7 @@ onOneEngine((parley) => {
       const { own, child, foreign } = await places(parley())
       for (const of of [child, foreign]) {
         const as = bearer(await keyOf(parley(), 'agent', of.session_id))
-        for (const row of ROWS.filter((row) => !NAMES_NOTHING.has(row))) await expectBoth(parley(), row, () => ABOUT[row](own), as, 404)
+        for (const row of TOOLS.filter((row) => !NAMES_NOTHING.has(row))) await expectBoth(parley(), row, () => ABOUT[row]!(own), as, 404)
       }
     })
 
@@ -140,9 +138,9 @@ onOneEngine((parley) => {
       const { own, foreign } = await places(parley())
       const as = bearer(await keyOf(parley(), 'agent', own.session_id))
       const unknown = Object.fromEntries(Object.keys(foreign).map((field) => [field, crypto.randomUUID()])) as unknown as Place
-      for (const row of ROWS.filter((row) => !NAMES_NOTHING.has(row))) {
+      for (const row of TOOLS.filter((row) => !NAMES_NOTHING.has(row))) {
         const [tool, said] = [row.slice('control.'.length), [] as (string | undefined)[]]
-        for (const place of [foreign, unknown]) said.push((await overRest(parley(), tool, ABOUT[row](place), as)).message)
+        for (const place of [foreign, unknown]) said.push((await overRest(parley(), tool, ABOUT[row]!(place), as)).message)
         expect([row, said[0]]).toEqual([row, said[1]])
       }
     })
@@ -154,7 +152,7 @@ onOneEngine((parley) => {
       expect((await overRest(parley(), 'get_session', { session_id: 'current' }, as)).status).toBe(200)
       await runner.print(task.task_id, [said('Done.')])
       await runner.finish(task.task_id, 'Done.')
-      for (const row of ROWS)
+      for (const row of TOOLS)
         expect([row, (await overRest(parley(), row.slice(8), { session_id: 'current' }, as)).status]).toEqual([row, 401])
       const over = await parley().send('/mcp/control', {
         body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}',
@@ -179,13 +177,13 @@ onOneEngine((parley) => {
         bearer(team.team_id),
         { 'x-team-id': full },
       ] as Record<string, string>[])
-        for (const row of ROWS) {
-          const { status, code } = await overRest(parley(), row.slice(8), ABOUT[row](own), headers)
+        for (const row of TOOLS) {
+          const { status, code } = await overRest(parley(), row.slice(8), ABOUT[row]!(own), headers)
           expect([row, status, code]).toEqual([row, 401, 'unauthorized'])
         }
-      for (const row of ROWS) {
-        expect([row, await overMcp(parley(), row.slice(8), ABOUT[row](own), {})]).toEqual([row, 'unauthorized'])
-        expect([row, await overMcp(parley(), row.slice(8), { ...ABOUT[row](own), team_id: team.team_id }, {})]).toEqual([
+      for (const row of TOOLS) {
+        expect([row, await overMcp(parley(), row.slice(8), ABOUT[row]!(own), {})]).toEqual([row, 'unauthorized'])
+        expect([row, await overMcp(parley(), row.slice(8), { ...ABOUT[row]!(own), team_id: team.team_id }, {})]).toEqual([
           row,
           'unauthorized',
         ])
@@ -194,19 +192,19 @@ onOneEngine((parley) => {
     })
 
     test('listing the tools needs none, and each has its row', async () => {
-      expect(ROWS).toHaveLength(operations.filter(({ toolset, restOnly }) => toolset === 'control' && !restOnly).length)
-      expect((await (await parley().client('/mcp/control')).listTools()).tools.length).toBe(ROWS.length)
+      expect(TOOLS).toHaveLength(operations.filter(({ toolset, restOnly }) => toolset === 'control' && !restOnly).length)
+      expect((await (await parley().client('/mcp/control')).listTools()).tools.length).toBe(TOOLS.length)
     })
 
     test('a key in a query is refused, with the header and without, and nothing is done', async () => {
       const { own, full } = await places(parley())
       const before = await counts()
-      for (const row of ROWS)
+      for (const row of TOOLS)
         for (const headers of [{}, bearer(full)]) {
           const { status, code, message } = await overRest(
             parley(),
             `${row.slice(8)}?key=${full}`,
-            ABOUT[row](own),
+            ABOUT[row]!(own),
             headers as Record<string, string>,
           )
           expect([row, status, code]).toEqual([row, 400, 'secret_in_text'])
@@ -248,8 +246,8 @@ onOneEngine((parley) => {
       expect([(await held).status, (await prompted).status]).toEqual([401, 401])
       expect(performance.now() - from).toBeLessThan(5_000)
       for (const served of [parley(), there])
-        for (const row of ROWS)
-          expect([row, (await overRest(served, row.slice(8), ABOUT[row](own), bearer(key))).status]).toEqual([row, 401])
+        for (const row of TOOLS)
+          expect([row, (await overRest(served, row.slice(8), ABOUT[row]!(own), bearer(key))).status]).toEqual([row, 401])
       await other?.close()
     })
   })
@@ -257,14 +255,14 @@ onOneEngine((parley) => {
   test('a person’s cookie does what a full key does', async () => {
     const { own, foreign } = await places(parley())
     const cookie = await cookieOf(parley(), { name: 'Robin', role: 'person' })
-    for (const row of ROWS)
+    for (const row of TOOLS)
       for (const place of [own, foreign]) {
-        const { status } = await overRest(parley(), row.slice(8), ABOUT[row](place), { cookie })
+        const { status } = await overRest(parley(), row.slice(8), ABOUT[row]!(place), { cookie })
         expect([row, status]).toEqual([row, opens('full', row) ? 200 : 403])
       }
     const reader = await cookieOf(parley(), { name: 'Robin', role: 'reader' })
-    for (const row of ROWS)
-      expect([row, (await overRest(parley(), row.slice(8), ABOUT[row](own), { cookie: reader })).status]).toEqual([row, 401])
+    for (const row of TOOLS)
+      expect([row, (await overRest(parley(), row.slice(8), ABOUT[row]!(own), { cookie: reader })).status]).toEqual([row, 401])
     for (const [name, path] of RUNNER) {
       const response = await parley().send(path, { body: '{}', headers: { cookie } })
       expect([name, response.status]).toEqual([name, 401])
