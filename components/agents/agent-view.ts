@@ -63,9 +63,10 @@ export interface PermissionView {
   /** The id of its card's element. */
   anchor: string
   tool: string
-  /** What it wants, in full. */
+  /** What it wants, with the line breaks that it has. */
   text: string
-  input: string | undefined
+  /** The whole call, where the text is not all of it. */
+  call: { text: string; cut: boolean; open: boolean } | undefined
   /** It asks for more permissions from now on: up to this mode. */
   raise: string | undefined
   /** Seconds left for an answer; undefined when there is nothing to answer any more. */

@@ -44,11 +44,13 @@ export const PermissionCard = ({ card }: { card: PermissionView }) => {
           {escapeInvisible(card.text)}
         </pre>
       )}
-      {card.input && (
-        <details className="mt-1.5 text-[12px] text-muted-foreground">
-          <summary className="w-fit cursor-pointer">All of the call</summary>
+      {card.call && (
+        <details open={card.call.open} className="mt-1.5 text-[12px] text-muted-foreground">
+          <summary className="w-fit cursor-pointer">
+            {card.call.cut ? 'The beginning of the call: all of it is too long to show' : 'All of the call'}
+          </summary>
           <pre className="mt-1 rounded-md border bg-card px-2.5 py-1.5 font-mono text-[12px] whitespace-pre-wrap text-foreground wrap-anywhere">
-            {escapeInvisible(card.input)}
+            {escapeInvisible(card.call.text)}
           </pre>
         </details>
       )}

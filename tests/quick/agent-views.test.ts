@@ -1,6 +1,8 @@
 // What pages say of agents and tasks, in words.
 import { expect, test } from 'bun:test'
 import { renderToStaticMarkup } from 'react-dom/server'
+import { PermissionCard } from '../../components/agents/permission-card.tsx'
+import { callLine } from '../../src/core/events/tool-call.ts'
 import { AgentLine } from '../../components/agents/agent-line.tsx'
 import type { WatchedAgent, WatchedRequest, WatchedTask } from '../../src/stores/control/watched.ts'
 import { agentView } from '../../src/pages/agents/agent-view.ts'
@@ -173,7 +175,7 @@ const request = (more: Partial<WatchedRequest>): WatchedRequest => ({
 
 test('a card counts down while its task waits, and then says what came of it', () => {
   const card = permissionView(request({}), 300)
-  expect(card).toMatchObject({ left: 290, decided: undefined, input: undefined })
+  expect(card).toMatchObject({ left: 290, decided: undefined, call: undefined })
   expect(card.anchor).toMatch(/^p[0-9a-f]{12}$/) // a request's id may be any text
   expect(permissionView(request({ seconds: 301 }), 300).left).toBe(undefined)
   expect(permissionView(request({ waits: false }), 300).left).toBe(undefined)
@@ -186,4 +188,24 @@ test('a card counts down while its task waits, and then says what came of it', (
     by: undefined,
     allow: false,
   })
+})
+
+test('a card shows a command with its line breaks and whole, and all of a call that it cannot read', () => {
+  const shown = (tool_name: string, input: unknown, text = callLine(tool_name, input)) =>
+    permissionView(request({ tool_name, input, text }), 300)
+  const hidden = 'npm test # then look\nrm -rf ~/x'
+  expect(shown('Bash', { command: hidden })).toMatchObject({ text: `Bash: ${hidden}`, call: undefined })
+  const far = `echo ${'a'.repeat(900)}\n; rm -rf ~/x`
+  const view = shown('Bash', { command: far, description: 'Say a' })
+  expect(view).toMatchObject({ text: `Bash: ${far}`, call: { cut: false, open: false } })
+  expect(view.call!.text).toContain('"description": "Say a"')
+  expect(shown('shell', { command: ['rm', '-rf', 'a b'] })).toMatchObject({ text: 'shell: rm -rf a b', call: { open: false } })
+  expect(shown('Bash', { command: hidden }, 'Bash: ls')).toMatchObject({ text: 'Bash: ls', call: { cut: false, open: true } })
+  expect(shown('Edit', { cut: '{"edits":[' }, 'Edit: a.ts')).toMatchObject({
+    text: 'Edit: a.ts',
+    call: { text: '{"edits":[', cut: true, open: true },
+  })
+  expect(shown('permissions', null, 'may raise')).toMatchObject({ text: 'may raise', call: undefined })
+  const html = renderToStaticMarkup(PermissionCard({ card: shown('Bash', { command: hidden }, 'Bash: ls') }))
+  expect(html).toContain('<details open="">'.slice(0, -1))
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { callLine } from '../../src/core/events/tool-call.ts'
+import { callLine, callText } from '../../src/core/events/tool-call.ts'
 
 test.each([
   ['Bash', { command: 'npm test' }, 'Bash: npm test'],
@@ -20,4 +20,10 @@ test.each([
   ['Bash', { command: 'y'.repeat(500) }, `Bash: ${'y'.repeat(193)}…`],
 ])('%s with %j in one line', (tool, given, line) => {
   expect(callLine(tool, given)).toBe(line)
+})
+
+test('a call whole keeps its line breaks and its length', () => {
+  const command = `echo\n  ${'y'.repeat(500)}`
+  expect(callText('Bash', { command })).toBe(`Bash: ${command}`)
+  expect(callText('Bash', {})).toBe('Bash')
 })

@@ -16,7 +16,9 @@ import { ownTask } from './events.ts'
 import { RUNNER, runnerId } from './schemas.ts'
 
 const LONGEST_S = 30
-const INPUT_CHARACTERS = 4 * 1024
+const TOLD_CHARACTERS = 4 * 1024 // of a call, in its event
+const SHOWN_CHARACTERS = 16 * 1024 // on its card: people allow what they read
+const VALUE_CHARACTERS = 8 * 1024 // of each of its arguments there
 const TEXT_CHARACTERS = 2_000
 
 /** Holds up to 30 s for a person's answer; `waiting: true` when there is none by then: ask again with the same `request_id`. Denied when
@@ -52,11 +54,11 @@ export const ask = op({
       id: request_id,
       sessionId: session.id,
       taskId: task.id,
-      ...storable({ toolName: tool_name.slice(0, 200), text: text.slice(0, TEXT_CHARACTERS), input: cutInput(input) }),
+      ...storable({ toolName: tool_name.slice(0, 200), text: text.slice(0, TEXT_CHARACTERS), input: input ?? null }),
       raise: null,
     }
-    await insertRequest(context.queries, row)
-    await appendAsked(context, row)
+    await insertRequest(context.queries, { ...row, input: cutInput(withShortValues(row.input), SHOWN_CHARACTERS) })
+    await appendAsked(context, { ...row, input: cutInput(row.input, TOLD_CHARACTERS) })
     return { waiting: true as const }
   },
   async afterwards(context, answer, { task_id, request_id, timeout }) {
@@ -87,7 +89,18 @@ const decidedOrLate = async ({ services, call }: Context, session_id: string, id
 const answerOf = ({ decidedAt, allow, message }: PermissionRequest) =>
   decidedAt === null ? { waiting: true as const } : { allow: allow === true, message }
 
-const cutInput = (input: unknown): unknown => {
-  const text = JSON.stringify(input) ?? 'null'
-  return text.length <= INPUT_CHARACTERS ? (input ?? null) : { cut: text.slice(0, INPUT_CHARACTERS).toWellFormed() }
+const cutInput = (input: unknown, characters: number): unknown => {
+  const text = JSON.stringify(input)
+  return text.length <= characters ? input : { cut: text.slice(0, characters).toWellFormed() }
 }
+
+// A long argument leaves the others to be seen.
+const withShortValues = (input: unknown): unknown =>
+  typeof input === 'object' && input !== null && !Array.isArray(input)
+    ? Object.fromEntries(Object.entries(input).map(([name, value]) => [name, typeof value === 'string' ? cutValue(value) : value]))
+    : input
+
+const cutValue = (text: string): string =>
+  text.length <= VALUE_CHARACTERS
+    ? text
+    : `${text.slice(0, VALUE_CHARACTERS).toWellFormed()}\n[… ${text.length - VALUE_CHARACTERS} more characters, which are not shown]`

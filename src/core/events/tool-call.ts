@@ -27,6 +27,12 @@ export const callLine = (tool: string | null | undefined, given: unknown): strin
   return line.length <= LONGEST ? line : `${line.slice(0, LONGEST - 1).toWellFormed()}…`
 }
 
+/** The same whole, with the line breaks that the argument has. */
+export const callText = (tool: string, given: unknown): string => {
+  const main = mainArgument(given)
+  return main === '' ? tool : `${tool}: ${main}`
+}
+
 /** The argument that says most about a call; where it has none of the list, the first that is a text. */
 export const mainArgument = (given: unknown): string => {
   if (typeof given !== 'object' || given === null) return String(given ?? '')

@@ -1,6 +1,7 @@
 // What agents ask permission for, as the cards show it.
 import type { PermissionView } from '../../../components/agents/agent-view.ts'
 import { NOBODY } from '../../control/permissions/decide.ts'
+import { callLine, callText } from '../../core/events/tool-call.ts'
 import { sha256 } from '../../core/ids.ts'
 import type { WatchedRequest } from '../../stores/control/watched.ts'
 
@@ -9,15 +10,14 @@ export const cardAnchor = (requestId: string): string => `p${sha256(requestId).s
 
 /** `waitS`: PERMISSION_WAIT. */
 export const permissionView = (request: WatchedRequest, waitS: number): PermissionView => {
-  const { session_id, request_id, tool_name, text, input, raise, seconds, decided, waits } = request
+  const { session_id, request_id, tool_name, raise, seconds, decided, waits } = request
   const left = Math.max(0, Math.ceil(waitS - seconds))
   return {
     session: session_id,
     request: request_id,
     anchor: cardAnchor(request_id),
     tool: tool_name,
-    text,
-    input: inputText(input, text),
+    ...wordsOf(request),
     raise: raise?.to,
     left: decided || !waits || left === 0 ? undefined : left,
     decided: decided
@@ -30,8 +30,14 @@ export const permissionView = (request: WatchedRequest, waitS: number): Permissi
   }
 }
 
-const inputText = (input: unknown, text: string): string | undefined => {
-  if (typeof input !== 'object' || input === null || Object.keys(input).length === 0) return undefined
-  const json = JSON.stringify(input, null, 2)
-  return Object.keys(input).length === 1 && Object.values(input)[0] === text ? undefined : json
+// Runners send a call as a line, cut and without its line breaks, in which a command can look like another one: it is shown as it is. Where the
+// line is none of this call, all of it is open.
+const wordsOf = ({ tool_name, text, input }: WatchedRequest): Pick<PermissionView, 'text' | 'call'> => {
+  if (typeof input !== 'object' || input === null || Object.keys(input).length === 0) return { text, call: undefined }
+  if ('cut' in input && typeof input.cut === 'string') return { text, call: { text: input.cut, cut: true, open: true } }
+  const isKnown = callLine(tool_name, input) === text
+  const [first, ...others] = Object.values(input)
+  const isAll = others.length === 0 && typeof first === 'string' && (isKnown || first === text)
+  const call = { text: JSON.stringify(input, null, 2), cut: false, open: !isKnown }
+  return { text: isKnown ? callText(tool_name, input) : text, call: isAll ? undefined : call }
 }

@@ -1,5 +1,8 @@
 // What agents ask permission for, and the people who answer.
 import { expect, test } from 'bun:test'
+import { callLine } from '../../../src/core/events/tool-call.ts'
+import { permissionView } from '../../../src/pages/agents/permission-view.ts'
+import { requestsByIds } from '../../../src/stores/control/watched.ts'
 import { controlScene, controlWith } from '../../support/control-scene.ts'
 import { cookieOf, done, onEveryEngine, refused, viaRest } from '../../support/parley.ts'
 
@@ -34,6 +37,23 @@ onEveryEngine(
       await refused(asPerson('answer_permission', { session_id, request_id: 'r1', allow: false }), 'conflict')
       await refused(asPerson('answer_permission', { session_id, request_id: 'unknown', allow: false }), 'not_found')
       expect(await done(ask(0))).toEqual({ allow: true, message: 'Once.' })
+    })
+
+    test('a person sees the whole of a long command; its event has the beginning', async () => {
+      const { runner, session_id, start, log } = await scene()
+      const { task_id } = await start()
+      await runner.takeOne()
+      const asked = async (request_id: string, input: object) => {
+        const body = { runner_id: runner.id, task_id, request_id, tool_name: 'Bash', text: callLine('Bash', input), input, timeout: 0 }
+        await done(runner.call('ask_permission', body))
+        expect((await log()).at(-1).input.cut).toHaveLength(4_096)
+        const [request] = await requestsByIds(parley().database, session_id, [request_id])
+        return permissionView(request!, 2).text
+      }
+      const script = (lines: number) => `cat > x <<EOF\n${'line\n'.repeat(lines)}EOF\nrm -rf ~/x`
+      expect(await asked('long', { command: script(1_000), description: 'Write x' })).toBe(`Bash: ${script(1_000)}`)
+      const cut = await asked('longer', { command: script(10_000), description: 'Write x' })
+      expect(cut).toMatch(/^Bash: cat > x <<EOF\nline\n[^]*\n\[… 41836 more characters, which are not shown\]$/)
     })
 
     test('nobody answers in time: denied, and the agent is told so', async () => {
