@@ -71,7 +71,10 @@ export interface PermissionView {
   raise: string | undefined
   /** Seconds left for an answer; undefined when there is nothing to answer any more. */
   left: number | undefined
-  decided: { by: string | undefined; allow: boolean; message: string | undefined } | undefined
+  /** By a person. */
+  decided: { by: string; allow: boolean; message: string | undefined } | undefined
+  /** Its task has ended, so that there is nothing left to allow. */
+  over: boolean
 }
 
 /** The card of a request as a row of the feed. */

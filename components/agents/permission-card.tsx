@@ -54,28 +54,32 @@ export const PermissionCard = ({ card }: { card: PermissionView }) => {
           </pre>
         </details>
       )}
-      {card.decided ? <Decided {...card.decided} /> : open ? <Answer card={card} /> : <p className={OUTCOME}>{TOO_LATE}</p>}
+      {card.decided ? (
+        <Decided {...card.decided} />
+      ) : open ? (
+        <Answer card={card} />
+      ) : (
+        <p className={OUTCOME}>{card.over ? OVER : TOO_LATE}</p>
+      )}
     </section>
   )
 }
 
 const TOO_LATE = 'Nobody answered in time, so it was denied.'
+const OVER = 'Its task ended before anybody answered.'
 const OUTCOME = 'mt-2 text-[12.5px] text-muted-foreground wrap-anywhere'
 
-const Decided = ({ by, allow, message }: NonNullable<PermissionView['decided']>) =>
-  by === undefined ? (
-    <p className={OUTCOME}>{TOO_LATE}</p>
-  ) : (
-    <p className={OUTCOME}>
-      <b className={cn('font-medium', allow ? 'text-ok-foreground' : 'text-destructive-foreground')}>{allow ? 'Allowed' : 'Denied'}</b> by{' '}
-      <bdi className="text-foreground">{escapeInvisible(by)}</bdi>
-      {message && (
-        <>
-          : <q dir="auto">{escapeInvisible(message)}</q>
-        </>
-      )}
-    </p>
-  )
+const Decided = ({ by, allow, message }: NonNullable<PermissionView['decided']>) => (
+  <p className={OUTCOME}>
+    <b className={cn('font-medium', allow ? 'text-ok-foreground' : 'text-destructive-foreground')}>{allow ? 'Allowed' : 'Denied'}</b> by{' '}
+    <bdi className="text-foreground">{escapeInvisible(by)}</bdi>
+    {message && (
+      <>
+        : <q dir="auto">{escapeInvisible(message)}</q>
+      </>
+    )}
+  </p>
+)
 
 const ACT = 'h-9 max-sm:h-11 max-sm:flex-1'
 

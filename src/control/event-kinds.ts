@@ -56,7 +56,11 @@ export const eventKinds: readonly EventKind[] = [
   },
   {
     name: 'permission_decided',
-    fields: { by: 'the person; `nobody` when none answered in time', request_id: 'which request', allow: 'true or false' },
+    fields: {
+      by: 'the person, `nobody` or `the end of its task`',
+      request_id: 'which request',
+      allow: 'true or false',
+    },
     summary: 'a person has answered',
     icon: 'dot',
     words: ({ allow }) => (allow === true ? 'allowed it' : 'denied it'),

@@ -184,10 +184,13 @@ test('a card counts down while its task waits, and then says what came of it', (
     left: undefined,
     decided: { by: 'Robin', allow: true, message: undefined },
   })
-  expect(permissionView(request({ ...decided, allow: false, decided_by: 'nobody' }), 300).decided).toMatchObject({
-    by: undefined,
-    allow: false,
-  })
+  const outcome = (more: Partial<WatchedRequest>) =>
+    /[^>]*(?=<\/p><\/section>)/.exec(renderToStaticMarkup(PermissionCard({ card: permissionView(request(more), 300) })))![0]
+  const denied = { ...decided, allow: false, waits: false }
+  expect(outcome({ ...denied, decided_by: 'nobody' })).toStartWith('Nobody answered in time')
+  expect(outcome({ seconds: 301 })).toStartWith('Nobody answered in time')
+  expect(outcome({ ...denied, decided_by: 'the end of its task' })).toStartWith('Its task ended')
+  expect(outcome({ waits: false })).toStartWith('Its task ended')
 })
 
 test('a card shows a command with its line breaks and whole, and all of a call that it cannot read', () => {

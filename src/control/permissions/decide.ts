@@ -7,10 +7,13 @@ import { pageOp, sessionId } from '../schemas.ts'
 import { levelOf } from '../../core/permission-modes.ts'
 import { appendDecided } from './append-events.ts'
 
-/** `by` of a request that no person decided in time. */
-export const NOBODY = 'nobody'
-/** The message that the agent gets then. */
-export const NO_ANSWER = 'No person answered in time. Go on without it, or say what you need it for.'
+/** How a request is decided that no person has answered in time, with the message that the agent gets. */
+export const TOO_LATE = {
+  by: 'nobody',
+  message: 'No person answered in time. Go on without it, or say what you need it for.',
+}
+/** How one is decided whose task has ended before that. */
+export const TASK_ENDED = { by: 'the end of its task', message: 'The task has ended.' }
 
 interface Decision {
   by: string

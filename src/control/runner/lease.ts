@@ -7,7 +7,7 @@ import { overdueOrders } from '../../stores/control/agents.ts'
 import { LEASE_S } from '../../stores/control/runners.ts'
 import { overdueTasks, openInClosed } from '../../stores/control/tasks.ts'
 import { overdueRequests } from '../../stores/control/permission-requests.ts'
-import { decide, NO_ANSWER, NOBODY } from '../permissions/decide.ts'
+import { decide, TASK_ENDED, TOO_LATE } from '../permissions/decide.ts'
 import { failTask } from '../tasks/fail-task.ts'
 import { failWaiting } from '../sessions/fail-waiting.ts'
 import { RUNNER_LOST } from './lost.ts'
@@ -34,8 +34,8 @@ export const leaseJob = (services: Services, leaseMs = LEASE_S * 1_000): Job => 
     name: 'runner-leases',
     everyMs: EVERY_MS,
     async run() {
-      for (const request of await overdueRequests(database, config.PERMISSION_WAIT))
-        await perform(decide, services, call, { ...request, allow: false, by: NOBODY, message: NO_ANSWER })
+      for (const { late, ...request } of await overdueRequests(database, config.PERMISSION_WAIT))
+        await perform(decide, services, call, { ...request, allow: false, ...(late ? TOO_LATE : TASK_ENDED) })
       for (const task_id of await openInClosed(database))
         await perform(failTask, services, call, { task_id, status: 'interrupted', ...CLOSED })
       const { atMs, overdue } = await overdueTasks(database, config.TASK_TIMEOUT)

@@ -1,6 +1,6 @@
 // What agents ask permission for, as the cards show it.
 import type { PermissionView } from '../../../components/agents/agent-view.ts'
-import { NOBODY } from '../../control/permissions/decide.ts'
+import { TASK_ENDED, TOO_LATE } from '../../control/permissions/decide.ts'
 import { callLine, callText } from '../../core/events/tool-call.ts'
 import { sha256 } from '../../core/ids.ts'
 import type { WatchedRequest } from '../../stores/control/watched.ts'
@@ -20,15 +20,15 @@ export const permissionView = (request: WatchedRequest, waitS: number): Permissi
     ...wordsOf(request),
     raise: raise?.to,
     left: decided || !waits || left === 0 ? undefined : left,
-    decided: decided
-      ? {
-          by: request.decided_by === NOBODY ? undefined : (request.decided_by ?? undefined),
-          allow: request.allow === true,
-          message: request.message || undefined,
-        }
-      : undefined,
+    decided: byPerson(request),
+    over: decided ? request.decided_by === TASK_ENDED.by : !waits,
   }
 }
+
+const byPerson = ({ decided, decided_by: by, allow, message }: WatchedRequest): PermissionView['decided'] =>
+  !decided || by === null || by === TOO_LATE.by || by === TASK_ENDED.by
+    ? undefined
+    : { by, allow: allow === true, message: message || undefined }
 
 // Runners send a call as a line, cut and without its line breaks, in which a command can look like another one: it is shown as it is. Where the
 // line is none of this call, all of it is open.

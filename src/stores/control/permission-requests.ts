@@ -52,11 +52,20 @@ export const openRaise = async (
   return row?.id
 }
 
+export interface OverdueRequest {
+  session_id: string
+  request_id: string
+  /** Nobody answered it in time; otherwise its task ended before that. */
+  late: boolean
+}
+
 /** Requests that have waited for so many seconds, and those whose task has ended. */
-export const overdueRequests = ({ query }: Queries, seconds: number): Promise<{ session_id: string; request_id: string }[]> =>
+export const overdueRequests = ({ query }: Queries, seconds: number): Promise<OverdueRequest[]> =>
   query(
-    `select p.session_id, p.id as request_id from permission_requests p left join tasks t on t.id = p.task_id
-     where p.decided_at is null and (p.asked_at < clock_timestamp() - make_interval(secs => $1)
-       or (p.raise is null and t.status in ('completed', 'failed', 'interrupted'))) limit 100`,
+    `select session_id, request_id, late from (
+       select p.session_id, p.id as request_id, p.asked_at < clock_timestamp() - make_interval(secs => $1) as late,
+         p.raise is null and t.status in ('completed', 'failed', 'interrupted') as ended
+       from permission_requests p left join tasks t on t.id = p.task_id where p.decided_at is null) undecided
+     where late or ended limit 100`,
     [seconds],
   )

@@ -1,5 +1,6 @@
 // What agents ask permission for, and the people who answer.
 import { expect, test } from 'bun:test'
+import { leaseJob } from '../../../src/control/runner/lease.ts'
 import { callLine } from '../../../src/core/events/tool-call.ts'
 import { permissionView } from '../../../src/pages/agents/permission-view.ts'
 import { requestsByIds } from '../../../src/stores/control/watched.ts'
@@ -63,6 +64,18 @@ onEveryEngine(
       const answer = await done(runner.call('ask_permission', { runner_id: runner.id, task_id, request_id: 'r1', ...WRITE, timeout: 20 }))
       expect(answer).toEqual({ allow: false, message: expect.stringContaining('No person answered') })
       expect((await log()).at(-1)).toMatchObject({ event: 'permission_decided', by: 'nobody', allow: false })
+    })
+
+    test('a question whose task has ended is told as such, not as one that nobody answered', async () => {
+      const { runner, session_id, start, log } = await scene()
+      const { task_id } = await start()
+      await runner.takeOne()
+      await done(runner.call('ask_permission', { runner_id: runner.id, task_id, request_id: 'r1', ...WRITE, timeout: 0 }))
+      await runner.finish(task_id, undefined, { status: 'interrupted' })
+      await leaseJob(parley().services).run()
+      expect((await log()).at(-1)).toMatchObject({ event: 'permission_decided', by: 'the end of its task', allow: false })
+      const [request] = await requestsByIds(parley().database, session_id, ['r1'])
+      expect(permissionView(request!, 2)).toMatchObject({ decided: undefined, left: undefined, over: true })
     })
 
     test('an agent that wants more than it has is refused, a person is asked once, and allowed it may', async () => {
