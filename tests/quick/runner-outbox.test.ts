@@ -56,6 +56,35 @@ test('while nothing can be sent, all tasks together keep so much: the largest ar
   expect(store.bytes).toBe(0)
 })
 
+test('of small events, too, no more than twice that is kept: the oldest but those under way make room, and a line says how many', async () => {
+  const most = 64 * 1024
+  let free!: () => void
+  const away = new Promise<void>((resolve) => (free = resolve))
+  const { hub, got } = hubThat(() => away)
+  const store = new Store(most)
+  const [box, other] = [boxOn(hub, store), boxOn(hub, store)]
+  other.add(event('other', 'line'))
+  let highest = 0
+  for (let i = 0; i < 5_000; i++) {
+    box.add(event(String(i), `line ${i}`))
+    if (i === 300) await Bun.sleep(20) // the first are under way
+    highest = Math.max(highest, store.bytes)
+  }
+  expect(highest).toBeLessThan(2 * most + 200)
+  free()
+  await Promise.all([box.drained(), other.drained()])
+  const told = got.flat().filter(({ key }) => key !== 'other')
+  const at = told.findIndex(({ type }) => type === 'runtime')
+  const left = Number(/^\d+/.exec(String(told[at]!.content.text))![0])
+  expect(told).toHaveLength(5_000 - left + 1)
+  expect(told.map(({ key }) => key)).toEqual([
+    ...Array.from({ length: 200 }, (_, i) => String(i)),
+    told[at]!.key,
+    ...Array.from({ length: 4_800 - left }, (_, i) => String(200 + left + i)),
+  ])
+  expect([got.flat().some(({ key }) => key === 'other'), store.bytes]).toEqual([true, 0])
+})
+
 test('a request has at most 200 events, and one is in flight at a time', async () => {
   let [inFlight, most] = [0, 0]
   const { hub, got } = hubThat(async () => {

@@ -1,5 +1,6 @@
 // What a task's CLI has printed and the hub has not taken yet: in order, each once. It is sent as soon as there is something, one request at
-// a time, with a rest between them; while the hub is away it is kept, up to a limit that all tasks of the runner share.
+// a time, with a rest between them; while the hub is away it is kept, up to a limit that all tasks of the runner share. Past it the largest are
+// cut; past twice as much the oldest are left out, with a line that says how many.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Content } from '../../core/events/event-text.ts'
 import { Refused, type HubCalls } from './hub-calls.ts'
@@ -25,6 +26,8 @@ const LEAST_KEPT = 512 // bytes to which a content is cut at most
 interface Kept {
   json: string
   bytes: number
+  /** In the place of so many that were left out. */
+  instead?: number
 }
 
 /** What all tasks keep together. */
@@ -43,6 +46,7 @@ export class Store {
     queue.push(kept)
     this.bytes += kept.bytes
     if (this.bytes > this.next) this.cutLargest()
+    if (this.bytes > 2 * this.most) this.leaveOut()
   }
 
   /** Takes the first `count` out: the hub has them. */
@@ -68,6 +72,21 @@ export class Store {
       this.replace(kept, { ...event, content: shrunk(event.content, LEAST_KEPT) })
     }
     this.next = Math.max(this.most, this.bytes + this.most / 16)
+  }
+
+  // Too many small ones: of the fullest queue the oldest go, but for those that may be on their way to the hub. Down to one and a half times
+  // the limit, so that not each further event has all of them looked at.
+  private leaveOut() {
+    const queue = [...this.queues].reduce((a, b) => (b.length > a.length ? b : a))
+    let [end, bytes] = [MOST_EVENTS, 0]
+    while (end < queue.length - 1 && this.bytes - bytes > this.most * 1.5) bytes += queue[end++]!.bytes
+    const left = queue.slice(MOST_EVENTS, end).reduce((sum, { instead = 1 }) => sum + instead, 0)
+    if (left === 0) return
+    const text = `${left} events are left out here: the hub was away, and the runner keeps no more of them.`
+    const json = JSON.stringify({ key: `not-kept-${crypto.randomUUID()}`, type: 'runtime', content: { event: 'not_kept', text } })
+    const line = { json, bytes: Buffer.byteLength(json), instead: left }
+    queue.splice(MOST_EVENTS, end - MOST_EVENTS, line)
+    this.bytes += line.bytes - bytes
   }
 }
 
