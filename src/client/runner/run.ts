@@ -41,6 +41,8 @@ export const runRunner = async ([word, ...words]: string[], machine: Machine, ki
     machine.out.write(`${USAGE}\n`)
     return 0
   }
+  if (process.platform === 'win32')
+    throw new Stop('A runner needs Linux or macOS: on Windows it could not end what an agent leaves running. In WSL it works as on Linux.')
   const key = runnerKey(options, machine)
   const git = gitIn(machine.env)
   if (options.prune) {

@@ -2,25 +2,35 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Stop, type Machine } from '../../src/client/machine.ts'
 import { canFindProcesses } from '../../src/client/runner/processes.ts'
+import { runRunner } from '../../src/client/runner/run.ts'
 import { processOf } from '../../src/client/watch/processes.ts'
+
+const on = <Result>(system: NodeJS.Platform, work: () => Result): Result => {
+  const { platform } = process
+  Object.defineProperty(process, 'platform', { value: system })
+  try {
+    return work()
+  } finally {
+    Object.defineProperty(process, 'platform', { value: platform })
+  }
+}
 
 // As on a Mac whose language is German. `line`: what `ps` prints of the one process that there is, with TIME for its start.
 const onAMac = <Result>(line: string, work: () => Result): Result => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-ps-'))
-  const [path, platform] = [process.env.PATH, process.platform]
+  const path = process.env.PATH
   const ps = `#!/bin/sh
 case "$LC_ALL" in C) time="Thu Nov 26 10:00:00 2026" ;; *) time="Do 26 Nov 10:00:00 2026" ;; esac
 echo '${line}' | sed "s/TIME/$time/"
 `
   writeFileSync(join(folder, 'ps'), ps, { mode: 0o755 })
   process.env.PATH = `${folder}:${path}`
-  Object.defineProperty(process, 'platform', { value: 'darwin' })
   try {
-    return work()
+    return on('darwin', work)
   } finally {
     process.env.PATH = path
-    Object.defineProperty(process, 'platform', { value: platform })
     rmSync(folder, { recursive: true })
   }
 }
@@ -33,4 +43,17 @@ test('on a Mac the processes of a task are found whatever its language is; where
 
 test('so is the client whose hook runs', () => {
   expect(onAMac('    1 TIME /usr/bin/node', () => processOf(123))).toEqual({ pid: 123, start: 'Thu Nov 26 10:00:00 2026' })
+})
+
+test('on Windows a runner says that it needs another system, and ends before it looks for anything', async () => {
+  const said: string[] = []
+  const machine = { env: {}, folder: '/', program: '/parley.mjs', out: { write: (text: string) => said.push(text) } } as unknown as Machine
+  const run = (...words: string[]) =>
+    on('win32', () =>
+      runRunner(['runner', '--url', 'http://127.0.0.1:1', ...words], machine, { builtIn: [], added: () => undefined as never }),
+    )
+  const refused = await run().catch((error) => error)
+  expect([refused instanceof Stop, refused.message]).toEqual([true, expect.stringContaining('needs Linux or macOS')])
+  expect(await run('--help')).toBe(0)
+  expect(said.join('')).toContain('parley runner --url')
 })
