@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { findCredentials } from '../support/credential-scan.ts'
 import { FULL } from '../support/full.ts'
 import { operations, restRequest } from '../support/parley.ts'
-import { plainInputOf, type Ids } from './fuzz/from-schema.ts'
+import { goodInputOf } from './fuzz/good-input.ts'
 import { ask, openScene, something, type Answered, type Scene, type Something } from './fuzz/scene.ts'
 
 const MAY_TAKE_MS = FULL ? 1_800_000 : 180_000
@@ -52,30 +52,12 @@ const expectKept = (what: string, { status, type, text }: Answered): boolean => 
 
 const failing = new Set<string>()
 
-/** What the examples of operations leave open. */
-const GIVEN: Record<string, (ids: Ids) => Record<string, unknown>> = {
-  post_message: () => ({ content: 'We are done.' }),
-  wait_for_messages: () => ({ since_cursor: 0, timeout: 0, include_trace: true }),
-  'control.create_session': () => ({ title: 'Parser' }),
-  'control.get_messages': ({ session_id }) => ({ session_id: session_id![2] }),
-  'control.update_session': ({ session_id }) => ({ session_id: session_id![2], title: 'The lexer' }),
-  'control.register_runner': () => ({ name: 'desk', agents: [], worktrees: [] }),
-  'control.list_archived': ({ session_ids }) => ({ session_ids }),
-  'control.add_task_events': ({ runner_id, task_id }) => ({
-    runner_id: runner_id![0],
-    task_id: task_id![0],
-    events: [{ key: 'line 1', type: 'assistant_response', content: { text: 'Line 1' } }],
-  }),
-  'history.list_sessions': () => ({ start_datetime: '2026-01-01T00:00:00Z', end_datetime: '2027-01-01T00:00:00Z' }),
-  'history.open': ({ session_id }) => ({ id: `session:${session_id![0]}` }),
-}
-
 const callAll = async () => {
   const { ids, credentials } = made
-  for (const { fullName, input, example } of operations)
+  for (const operation of operations)
     for (const headers of credentials) {
-      const given = { ...plainInputOf(input, ids, GIVEN[fullName] ? {} : example), ...GIVEN[fullName]?.(ids) }
-      const { path, sending } = restRequest(fullName, given, { headers })
+      const { fullName } = operation
+      const { path, sending } = restRequest(fullName, goodInputOf(operation, ids), { headers })
       if (expectKept(fullName, await ask(scene.send, { ...sending, path, headers: { ...sending.headers } }))) failing.add(fullName)
     }
   for (const path of PAGES) {
