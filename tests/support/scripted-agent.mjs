@@ -59,7 +59,7 @@ const STEPS = {
 
 const stepsIn = (prompt) => {
   try {
-    const steps = JSON.parse(prompt)
+    const steps = JSON.parse(prompt.split('\n\n').at(-1)) // a digest of what came before may stand above it
     return Array.isArray(steps) ? steps : [{ say: prompt }]
   } catch {
     return [{ say: prompt }]
