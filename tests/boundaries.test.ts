@@ -128,6 +128,15 @@ test('imports point inwards only', async () => {
   expect([...new Set(files.map(({ path }) => partOf(path)))].toSorted()).toEqual(Object.keys(MAY).toSorted())
 })
 
+test('the kernel knows no wing, not even by what it keeps or by the name of a tool', async () => {
+  const kernel = (await sources()).filter(({ path }) => path.startsWith('src/operations/'))
+  expect(kernel.length).toBeGreaterThan(10)
+  const naming = kernel.flatMap(({ path, text }) =>
+    (text.match(/stores\/(?:control|records)\/|\b(?:control|board|records|history)_\w+/g) ?? []).map((name) => `${path} ${name}`),
+  )
+  expect(naming).toEqual([])
+})
+
 /** The files that import each other in a circle, types included: each circle once, as the path from file to file. */
 const circlesIn = (files: Source[]): string[] => {
   const known = new Set(files.map(({ path }) => path))

@@ -40,18 +40,31 @@ export const lapsedJob = (services: Services): Job => ({
 })
 
 /** Renews the claims of teams that called, once a second and where that is due: a team that calls is at work. */
-export const renewalJob = ({ database, callers, config }: Services): Job => ({
-  name: 'claim-renewals',
-  everyMs: RENEWED_EVERY_MS,
-  async run() {
-    if (callers.size === 0) return
-    const called = [...callers]
-    callers.clear()
-    try {
-      await renewClaims(database, plainArray(called), config.CLAIM_LEASE)
-    } catch (error) {
-      for (const team of called) callers.add(team)
-      throw error
-    }
-  },
-})
+export const renewalJob = (services: Services): Job => {
+  const { database, config } = services
+  const waiting = calledTeams(services)
+  services.onTeamCall.add((team) => waiting.add(team)) // no wait, which counts by presence, and no peek, which is no work
+  return {
+    name: 'claim-renewals',
+    everyMs: RENEWED_EVERY_MS,
+    async run() {
+      if (waiting.size === 0) return
+      const called = [...waiting]
+      waiting.clear()
+      try {
+        await renewClaims(database, plainArray(called), config.CLAIM_LEASE)
+      } catch (error) {
+        for (const team of called) waiting.add(team)
+        throw error
+      }
+    },
+  }
+}
+
+const called = new WeakMap<Services, Set<string>>()
+
+/** The teams that called at this server since their claims were last renewed. */
+export const calledTeams = (services: Services): Set<string> => {
+  if (!called.has(services)) called.set(services, new Set())
+  return called.get(services)!
+}

@@ -1,14 +1,12 @@
 // Who may call an operation: one record for each kind of caller, with the one way to find out who it is. A wing adds kinds of its own by
 // declaring them in `Callers` (TypeScript's module augmentation) and naming them in its operations.
 import { z } from 'zod'
-import { refuse } from '../core/errors.ts'
 import { parseToken } from '../core/ids.ts'
 import type { Queries } from '../../db/database.ts'
 import type { Services } from '../process/services.ts'
 import { isGoodKey, type Key } from '../stores/keys.ts'
-import { isPresent, type Member } from '../stores/members.ts'
+import type { Member } from '../stores/members.ts'
 import { isSignedIn } from '../stores/sign-ins.ts'
-import { mayHaveSeats, seatedMember, seatHolderOf } from '../stores/control/seats.ts'
 import type { Call } from './call.ts'
 
 /** What is known of a caller, by its kind. */
@@ -60,42 +58,6 @@ export const anyone: CallerKind<'anyone'> = {
   credentialIn: () => ({ text: '' }),
   resolve: async () => ({ kind: 'anyone', id: '' }),
 }
-
-/** A team of the session that `session_id` names, by its team_id: the argument, else the header X-Team-ID. A key that has a seat in that
- *  session needs none. */
-export const team: CallerKind<'team'> = {
-  kind: 'team',
-  carries: { team_id: z.string().max(200).optional().describe('The team_id you were given.') },
-  credentialIn(call, raw) {
-    const given = raw.team_id ?? call.token
-    if (given === undefined) return call.key && mayHaveSeats(call.key) ? { text: BY_SEAT } : undefined
-    const text = typeof given === 'string' ? given : '' // the check of the shape refuses it
-    return { text, secret: parseToken(text)?.secret }
-  },
-  async resolve({ text }, { operation, services, call, input }) {
-    if (text === BY_SEAT) {
-      const member = await seatedMember(services.database, seatHolderOf(call.key!), input.session_id)
-      if (!member && call.key!.scope === 'agent' && input.session_id === 'current') refuseCurrent()
-      return member && { kind: 'team', id: member.teamId, ended: member.left, member }
-    }
-    const token = parseToken(text)
-    if (!token) return undefined
-    const cached = operation.held && services.cachedMember(input.session_id, token, input.since_cursor ?? 0)
-    const member = cached || (await services.memberOf(input.session_id, token, { lasting: operation.effect === 'append' }))
-    return member && { kind: 'team', id: member.teamId, ended: member.left, member }
-  },
-  isCurrent: (tx, { member }, { session_id }) => isPresent(tx, session_id, member.teamId),
-}
-
-const BY_SEAT = 'seat'
-
-// An agent that has the tools of rooms and of control meets a get_session in each.
-const refuseCurrent = (): never =>
-  refuse(
-    'invalid_request',
-    '`current` is known to control_get_session (at /mcp/control: get_session). Call that with it, and give the session_id that it answers here.',
-    { field: 'session_id' },
-  )
 
 /** A person who signed in on the page. */
 export const person: CallerKind<'person'> = {

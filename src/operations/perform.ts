@@ -79,7 +79,7 @@ const attempt = async (operation: AnyOp, services: Services, given: Call, raw: u
   const waiter = topic === undefined ? undefined : services.waiters.subscribe(topic)
   try {
     const caller: Caller = (await kind.resolve(credential, { operation, services, call, input })) ?? notAuthenticated(operation)
-    if (caller.kind === 'team' && !operation.held) services.callers.add(caller.member.teamId) // waits count by presence; peeks are no work
+    if (caller.kind === 'team' && !operation.held) for (const listener of services.onTeamCall) listener(caller.member.teamId)
     if (call.locked && !isInvited(caller) && !(await operation.letsIn?.(services, call, input))) call.locked()
     const subject = operation.effect === 'read' ? undefined : operation.subject?.(input, caller)
     const idempotency = idempotencyKeyOf(operation, subject, caller, carried.idempotency_key ?? call.idempotencyKey?.(), input)

@@ -144,8 +144,8 @@ export const createServices = async (database: Database, config: Config, log: Lo
     base,
     /** Whether this instance's own notifications come back to it (log/notifier.ts). */
     hearsItself: () => notifier?.hearsItself ?? true,
-    /** Teams that called since the board last renewed their claims. */
-    callers: new Set<string>(),
+    /** Each is called with the id of a team that calls anything but a wait or a peek. */
+    onTeamCall: new Set<(teamId: string) => void>(),
     waits: { held: 0 },
     peeks: { held: 0 },
     streams: { open: 0 },

@@ -4,8 +4,9 @@ import { ACTORS, READERS, type KeyRow } from '../core/key-scopes.ts'
 import { isPresent } from '../stores/members.ts'
 import { sessionOfTeam } from '../stores/records/teams.ts'
 import { personOf, type Person } from '../stores/records/persons.ts'
-import { key, person, team, type CallerKind } from '../operations/callers.ts'
+import { key, person, type CallerKind } from '../operations/callers.ts'
 import type { Context } from '../operations/context.ts'
+import { team } from '../rooms/team-caller.ts'
 
 declare module '../operations/callers.ts' {
   interface Callers {

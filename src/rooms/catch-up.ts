@@ -1,7 +1,6 @@
 // catch_up: all that a team needs to continue after a context compaction, in one answer of a size that it chooses.
 import { z } from 'zod'
 import { cutText, jsonLength } from '../core/budget.ts'
-import { team } from '../operations/callers.ts'
 import { baseOf, teamOf, type Context } from '../operations/context.ts'
 import type { Services } from '../process/services.ts'
 import type { Member } from '../stores/members.ts'
@@ -17,6 +16,7 @@ import {
 import { originOf } from './origin.ts'
 import { characterLimit, event, op, outlineRow, sessionId, time, version } from './schemas.ts'
 import { workSection } from './work/work-section.ts'
+import { team } from './team-caller.ts'
 
 const DEFAULT_CHARS = 8_000
 const LEAST_CHARS = 2_000 // fewer leave no room for rows

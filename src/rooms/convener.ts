@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
 import { nameKey } from '../core/text/text.ts'
-import { person, team } from '../operations/callers.ts'
+import { person } from '../operations/callers.ts'
 import type { Context } from '../operations/context.ts'
 import { hasPosted } from '../stores/events.ts'
 import { roster, type Participant } from '../stores/members.ts'
@@ -11,6 +11,7 @@ import { authorOf, isConvener } from './who-may.ts'
 import { writableSession } from './preconditions.ts'
 import { participantOf } from './roster.ts'
 import { op, sessionId, time } from './schemas.ts'
+import { team } from './team-caller.ts'
 
 // A convener counts as gone after this many times DISCONNECTED_AFTER of silence (by default ten minutes): an agent that crashed never
 // leaves, and one that thinks for some minutes must not lose its role.

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
 import { isUuid, sha256 } from '../core/ids.ts'
 import { escapeInvisible } from '../core/text/escape-invisible.ts'
-import { anyone, person, team } from '../operations/callers.ts'
+import { anyone, person } from '../operations/callers.ts'
 import type { Context } from '../operations/context.ts'
 import { createDocument, readDocument, type Author } from '../stores/documents.ts'
 import { addParticipant, memberByToken, type Participant } from '../stores/members.ts'
@@ -14,6 +14,7 @@ import { authorOf } from './who-may.ts'
 import { unusedHue, unusedName } from './roster.ts'
 import { description, op, pageOp, sessionId, teamName, title } from './schemas.ts'
 import { wakeCommand, wakeField } from './wake-command.ts'
+import { team } from './team-caller.ts'
 
 const expectedTeams = z.int().min(1).max(100).default(2)
 

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
 import { isUuid, parseToken } from '../core/ids.ts'
 import { ACTORS } from '../core/key-scopes.ts'
-import { key, person, team } from '../operations/callers.ts'
+import { key, person } from '../operations/callers.ts'
 import type { Call } from '../operations/call.ts'
 import { baseOf, type Context } from '../operations/context.ts'
 import type { Services } from '../process/services.ts'
@@ -20,6 +20,7 @@ import {
 import { existingSession, writableSession } from './preconditions.ts'
 import { authorOf } from './who-may.ts'
 import { op, sessionId, time } from './schemas.ts'
+import { team } from './team-caller.ts'
 
 const MOST_JOINS = 1_000 // as many teams as a session takes
 const MOST_DAYS = 365

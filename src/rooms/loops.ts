@@ -2,13 +2,14 @@
 // wakes that are used up (src/loops/wakes.ts).
 import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
-import { person, team } from '../operations/callers.ts'
+import { person } from '../operations/callers.ts'
 import type { Context } from '../operations/context.ts'
 import { release } from '../loops/store.ts'
 import { beginHour } from '../stores/wakes.ts'
 import { personOnly } from './who-may.ts'
 import { writableSession } from './preconditions.ts'
 import { op, sessionId } from './schemas.ts'
+import { team } from './team-caller.ts'
 
 const onlyFor = 'Only a signed-in person can release a session, on its page. Ask your person, and wait.'
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
 import { sha256 } from '../core/ids.ts'
 import { nameKey } from '../core/text/text.ts'
-import { anyone, invite, memberBy, person, team } from '../operations/callers.ts'
+import { anyone, invite, memberBy, person } from '../operations/callers.ts'
 import { teamOf, type Context } from '../operations/context.ts'
 import { sessionSubject } from '../operations/subject.ts'
 import type { Services } from '../process/services.ts'
@@ -32,6 +32,7 @@ import { releaseOnLeaving } from './work/released-work.ts'
 import { cursor, holder, op, participant, sessionId, teamName, time } from './schemas.ts'
 import { wakeCommand, wakeField } from './wake-command.ts'
 import { aroundSince, lastSeenMs, statusOf } from './status.ts'
+import { team } from './team-caller.ts'
 
 /** With a valid token of this session the same team is returned; any other token is ignored, and a new team joins. An invitation that comes
  *  along is counted, and 401 when it is not valid. A closed session can be joined to read it, which writes no event. Of a session that a person opened the first team to join, while it is open, is the convener.

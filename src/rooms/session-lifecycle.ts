@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
 import { NEEDS, needOf } from '../loops/store.ts'
-import { person, team } from '../operations/callers.ts'
+import { person } from '../operations/callers.ts'
 import type { Context } from '../operations/context.ts'
 import { readDocument } from '../stores/documents.ts'
 import { setClosed, setMetadata, type Session } from '../stores/sessions.ts'
@@ -14,6 +14,7 @@ import { authorOf, convenerOnly, isConvener } from './who-may.ts'
 import { notifyPeople } from '../notices/notify-people.ts'
 import { existingSession, refuseArchived, refuseUnknownSession, writableSession } from './preconditions.ts'
 import { description, DOC_BODY_BYTES, op, reason, section, sessionId, time, title, version } from './schemas.ts'
+import { team } from './team-caller.ts'
 
 /** The session's data without its feed and document. Calls at the same time share one read. */
 export const getSession = op({

@@ -4,8 +4,9 @@ import { z } from 'zod'
 import { dropShare, putShare } from '../stores/shares.ts'
 import { authorOf, personOnly } from './who-may.ts'
 import { op, sessionId } from './schemas.ts'
-import { person, team } from '../operations/callers.ts'
+import { person } from '../operations/callers.ts'
 import { baseOf } from '../operations/context.ts'
+import { team } from './team-caller.ts'
 
 const onlyFor = 'Only a signed-in person can share a session, on its page. Ask your person.'
 

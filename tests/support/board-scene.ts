@@ -1,4 +1,5 @@
 // Teams that share out work.
+import { calledTeams } from '../../src/board/leases.ts'
 import { done, type Call, type Seat, type Served, room, seat } from './parley.ts'
 
 /** Alex's Team, who convenes, Bea's Team and Cleo's Team. */
@@ -36,7 +37,7 @@ export const workEvents = async ({ database }: Served, sessionId: string): Promi
 
 /** The team was last seen so many seconds ago, and its claims were last renewed then. */
 export const silentFor = async ({ database, services }: Served, sessionId: string, { handle }: Seat, seconds: number): Promise<void> => {
-  services.callers.delete(handle)
+  calledTeams(services).delete(handle)
   services.presence.drain()
   await Bun.sleep(100) // what was being written of it when it was forgotten here
   const ago = `statement_timestamp() - ${seconds} * interval '1 second'`

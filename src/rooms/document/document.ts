@@ -1,6 +1,6 @@
 // A session's one markdown document. Every write adds a version with its author.
 import { z } from 'zod'
-import { person, team } from '../../operations/callers.ts'
+import { person } from '../../operations/callers.ts'
 import type { Context } from '../../operations/context.ts'
 import { cutText, fitting, jsonLength } from '../../core/budget.ts'
 import { refuse } from '../../core/errors.ts'
@@ -23,6 +23,7 @@ import {
   version,
   wholeNumber,
 } from '../schemas.ts'
+import { team } from '../team-caller.ts'
 
 const sectionName = z
   .string()

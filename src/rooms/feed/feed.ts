@@ -1,13 +1,14 @@
 // The feed: look back, acknowledge. post-message.ts speaks in it, and waits.ts has the operations that follow it.
 import { z } from 'zod'
 import { pageWithin } from '../../core/budget.ts'
-import { person, team } from '../../operations/callers.ts'
+import { person } from '../../operations/callers.ts'
 import { teamOf, type Context } from '../../operations/context.ts'
 import { eventsBefore, type Page } from '../../stores/events.ts'
 import { acknowledge } from '../../stores/members.ts'
 import { receiptsOf, receivedBy } from './receipts.ts'
 import { refuseBeyondEnd, existingMessage, existingSession } from '../preconditions.ts'
 import { cursor, event, includeTrace, limit, maxChars, op, sessionId, time } from '../schemas.ts'
+import { team } from '../team-caller.ts'
 
 /** Pages of `limit` events (1 to 500, by default 100) or 256 KiB. Each row has the teams that have acknowledged it and, if it has `to`,
  *  those of them that it was delivered to. 400 for a cursor past the end of the feed, 404 for an unknown `message_id`. */

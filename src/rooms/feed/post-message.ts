@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { refuse, unauthorized } from '../../core/errors.ts'
 import { secondsSince } from '../../core/runtime/metrics.ts'
 import type { Appended, Draft } from '../../log/append.ts'
-import { person, team } from '../../operations/callers.ts'
+import { person } from '../../operations/callers.ts'
 import type { Context } from '../../operations/context.ts'
 import { notifyPeople } from '../../notices/notify-people.ts'
 import { assertSameUse } from '../../operations/idempotency.ts'
@@ -15,6 +15,7 @@ import { missedBefore, refuseUnread } from './crossing.ts'
 import { refuseRepetition } from '../loops.ts'
 import { existingMessage, existingSession, refuseBeyondEnd, refuseClosed, stillOpen } from '../preconditions.ts'
 import { cursor, messageContent, op, sessionId, time } from '../schemas.ts'
+import { team } from '../team-caller.ts'
 
 /** Posts a message of 1 character to 32 KiB; over REST the body may be the text itself. 403 for a closed session, 404 for an unknown
  *  `reply_to`, 409 when others have spoken after `expected_cursor` (400 when that is past the end), 429 while LOOP_GUARD=slow holds

@@ -3,13 +3,13 @@
 import { z } from 'zod'
 import { isUuid } from '../../core/ids.ts'
 import type { PeekAnswer } from '../../loops/wakes.ts'
-import { team } from '../../operations/callers.ts'
 import { teamOf, type Context } from '../../operations/context.ts'
 import { withinDeadline } from '../../../db/database.ts'
 import { refuseBeyondEnd } from '../preconditions.ts'
 import { cursor, op, sessionId, version } from '../schemas.ts'
 import { questionOf, TeamPeek, type PeekOptions } from './team-peek.ts'
 import { holdSeconds } from './waits.ts'
+import { team } from '../team-caller.ts'
 
 /** Counts up to 1,000, after `after` or what a wait delivered last. With `timeout` it is held until something may wake the team (`wake`), or
  *  the session is concluded: `session_closed` is there then. 400 past the end of the feed, 429 past 32 held peeks of a team and past

@@ -1,6 +1,6 @@
 // The calls that block until something happens: how agents stay current.
 import { z } from 'zod'
-import { anyone, team } from '../../operations/callers.ts'
+import { anyone } from '../../operations/callers.ts'
 import { teamOf, type Context } from '../../operations/context.ts'
 import { jsonLength, pagesWithin } from '../../core/budget.ts'
 import { Refusal, refuse, unauthorized } from '../../core/errors.ts'
@@ -9,6 +9,7 @@ import type { Services } from '../../process/services.ts'
 import { PAGE_BYTES, type Page } from '../../stores/events.ts'
 import { cursor, event, includeTrace, LEAST_CHARS, maxChars, op, sessionId, version } from '../schemas.ts'
 import { TeamWait } from './team-wait.ts'
+import { team } from '../team-caller.ts'
 
 export const LONGEST_WAIT_S = 30
 const SESSIONS_AT_ONCE = 32

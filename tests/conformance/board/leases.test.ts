@@ -1,5 +1,6 @@
 // How long a claim holds: as long as its team is at work, and to the same moment for every reader.
 import { describe, expect, test } from 'bun:test'
+import { calledTeams } from '../../../src/board/leases.ts'
 import { board } from '../../../src/board/toolset.ts'
 import { claim, itemOf, plan, silentFor, threeTeams, update, workEvents } from '../../support/board-scene.ts'
 import { done, NEVER_MS, onEveryEngine, refused, room, soon, viaRest } from '../../support/parley.ts'
@@ -58,7 +59,7 @@ onEveryEngine(
       await done(bea('wait_for_messages', { timeout: 0 }))
       await soon('presence is written', () => parley().services.presence.of(bea.handle) === undefined)
       await done(bea('get_session'))
-      await soon('claims are renewed', () => parley().services.callers.size === 0)
+      await soon('claims are renewed', () => calledTeams(parley().services).size === 0)
       expect(await itemOf(alex, item)).toMatchObject({ status: 'open', claimed_by: null })
       expect(await claim(bea, item)).toMatchObject({ status: 'claimed' })
     })
