@@ -1,4 +1,4 @@
-// What would end a statement of SQL, or means something in a search, is a text in whatever field it stands: nothing is done by it [S9].
+// What would end a statement of SQL, or means something in a search, is a text in whatever field it stands: nothing is done by it.
 //   FULL=1 bun test tests/faults/injection.test.ts    each of several hundred strings in each field, instead of one in each
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createRequire } from 'node:module'
