@@ -90,7 +90,7 @@ export const ConnectPage = ({ frame, link, program, session }: Props) => {
         )}
         <Step
           title="Without MCP"
-          about="Everything works with curl as well. The first answer has session_id (SID below) and team_id (TEAM_ID)."
+          about={`Everything works with curl as well. The first answer has ${session ? '' : 'session_id (SID below) and '}team_id (TEAM_ID${session ? ' below' : ''}).`}
         >
           {open ? (
             <Snippet label="Join" code={curlJoin(link, open.id)} className={WIDE} />
