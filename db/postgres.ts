@@ -53,8 +53,9 @@ const open = (url: string, max: number, hurried = true) =>
     } as never,
   })
 
-/** Opens a pool on `url` (postgres://user:password@host:port/database). Rejects when the server does not answer. */
-export const openPostgres = async (url: string): Promise<Database> => {
+/** Opens a pool on `url` (postgres://user:password@host:port/database). Rejects when the server does not answer. Tests hand in a shorter
+ *  `listenerCheckMs`. */
+export const openPostgres = async (url: string, listenerCheckMs = LISTENER_CHECK_MS): Promise<Database> => {
   const client = open(url, CONNECTIONS)
   let sent = 0
   const over =
@@ -86,7 +87,7 @@ export const openPostgres = async (url: string): Promise<Database> => {
       const begun = () => onListening(hasOtherListeners(listenerOf(client)).catch(() => true)) // if it cannot be told, assume others
       await client.listen(CHANNEL, onMessage, begun)
       const ask = () => void relisten(listenerOf(client)).then((again) => again && begun(), ignore) // after a failure the next check asks again
-      listenerCheck ??= setInterval(ask, LISTENER_CHECK_MS)
+      listenerCheck ??= setInterval(ask, listenerCheckMs)
     },
     listeners: async () => {
       const [row] = (await withinDeadline(run({ text: LISTENERS, params: [], asArrays: false }))) as { count: number }[]

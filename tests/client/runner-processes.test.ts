@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { spawn } from 'node:child_process'
 import { endMarked, marked, taskMark } from '../../src/client/runner/processes.ts'
+import { whileBusy } from '../support/cpu.ts'
 import { processesWith, until, type Site, type Started } from '../support/runner.ts'
 import { type HubTask, type RunnerHub } from '../support/runner-hub.ts'
 import { LONG_MS, steps, withRunners } from '../support/runner-scene.ts'
@@ -32,7 +33,7 @@ const busy = async (hub: RunnerHub, site: Site, command: (tag: string) => string
 }
 const goneAfter = async (left: () => number[], task?: HubTask): Promise<number> => {
   const began = Date.now()
-  await until(() => left().length === 0 && (!task || processesWith(task.task_id).length === 0), 12_000, 'its processes are gone')
+  await until(() => left().length === 0 && (!task || processesWith(task.task_id).length === 0), whileBusy(12_000), 'its processes are gone')
   return Date.now() - began
 }
 
@@ -44,7 +45,7 @@ for (const [what, command] of Object.entries(STUBBORN)) {
       await site.start(hub)
       const { task, left } = await busy(hub, site, command, { deaf: 1 })
       hub.interrupt(task)
-      expect(await goneAfter(left, task)).toBeLessThan(INTERRUPTED_MS)
+      expect(await goneAfter(left, task)).toBeLessThan(whileBusy(INTERRUPTED_MS))
       await until(() => task.finished)
       expect(task.finished).toMatchObject({ status: 'interrupted' })
     },
@@ -58,10 +59,10 @@ for (const [what, command] of Object.entries(STUBBORN)) {
       const runner = await site.start(hub)
       const { task, left } = await busy(hub, site, command, { deaf: 1 })
       runner.child.kill('SIGKILL')
-      expect(await goneAfter(left, task)).toBeLessThan(OTHERWISE_MS)
+      expect(await goneAfter(left, task)).toBeLessThan(whileBusy(OTHERWISE_MS))
       const began = Date.now()
       await site.start(hub)
-      expect(Date.now() - began).toBeLessThan(3_000)
+      expect(Date.now() - began).toBeLessThan(whileBusy(3_000))
     },
     LONG_MS,
   )
@@ -110,7 +111,7 @@ test(
     const { hub, site } = await scene()
     const runner = await site.start(hub)
     const { task, left } = await busy(hub, site, STUBBORN['one that ignores SIGHUP and SIGTERM']!, { deaf: 1 })
-    expect(await stopsWith('SIGTERM', runner)).toBeLessThan(STOPS_MS)
+    expect(await stopsWith('SIGTERM', runner)).toBeLessThan(whileBusy(STOPS_MS))
     expect(task.finished).toMatchObject({ status: 'interrupted' })
     expect(left()).toEqual([])
     const takes = hub.calls.length
@@ -128,7 +129,7 @@ test(
     const runner = await site.start(hub)
     const { left } = await busy(hub, site, STUBBORN['a plain command']!, { deaf: 1 })
     await hub.away()
-    expect(await stopsWith('SIGTERM', runner)).toBeLessThan(STOPS_MS)
+    expect(await stopsWith('SIGTERM', runner)).toBeLessThan(whileBusy(STOPS_MS))
     expect(left()).toEqual([])
   },
   LONG_MS,
@@ -146,7 +147,7 @@ test(
     await until(() => guardians().some((pid) => pid !== first))
     const { task, left } = await busy(hub, site, STUBBORN['a plain command']!, { deaf: 1 })
     runner.child.kill('SIGKILL')
-    expect(await goneAfter(left, task)).toBeLessThan(OTHERWISE_MS)
+    expect(await goneAfter(left, task)).toBeLessThan(whileBusy(OTHERWISE_MS))
     await until(() => guardians().length === 0)
   },
   LONG_MS,

@@ -22,12 +22,12 @@ afterAll(async () => {
 test('a session that a frozen transaction of another instance holds takes posts again within 11 s', async () => {
   const room = await openRoom(server.url)
   const other = await openPostgres(url)
-  const held = Promise.withResolvers<void>()
+  const [held, thawed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const frozen = other
     .transaction(async ({ query }) => {
       await query('select from sessions where id = $1 for update', [room.session])
       held.resolve()
-      await Bun.sleep(15_000)
+      await thawed.promise
     }, 60_000)
     .catch((error: unknown) => error)
   await held.promise
@@ -36,6 +36,7 @@ test('a session that a frozen transaction of another instance holds takes posts 
     whileBusy(11_000),
     async () => (await post(room, 'Is anybody here?', { key: 'one' })).status === 200,
   )
+  thawed.resolve()
   expectSaid(await readFeed(room), ['Is anybody here?'])
   expect(await frozen).toBeInstanceOf(Error)
   expect(await other.query('select 1 as one')).toEqual([{ one: 1 }])

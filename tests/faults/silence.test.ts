@@ -9,6 +9,8 @@ import { startServer } from '../support/server.ts'
 import { expectSaid, expectUnbroken, openRoom, post, readFeed, until, wait } from './rooms.ts'
 import { whileBusy } from '../support/cpu.ts'
 
+const CHECK_MS = 600 // in place of every 15 s: how often it is asked whether its other end lives
+
 let database: TestPostgres
 beforeAll(async () => void (database = await startPostgres()), 60_000)
 afterAll(async () => database?.stop(), 30_000)
@@ -53,7 +55,7 @@ const stillHears = async <P extends Proxy>(
 ): Promise<void> => {
   const { url, drop } = await freshDatabase(database.url)
   const proxy = await through(url)
-  const [own, other] = [await openPostgres(proxy.url), await openPostgres(url)]
+  const [own, other] = [await openPostgres(proxy.url, CHECK_MS), await openPostgres(url)]
   try {
     const heard: string[] = []
     let begun = 0
@@ -76,7 +78,7 @@ test.concurrent(
   'the connection that listens is made anew within half a minute, and is left alone while the other end lives',
   () =>
     stillHears(thatCanFallSilent, async (proxy, begun) => {
-      await Bun.sleep(25_000)
+      await Bun.sleep(5 * CHECK_MS)
       expect(begun()).toBe(1)
       proxy.silence()
       await until('it listens again', 30_000, () => begun() === 2)
