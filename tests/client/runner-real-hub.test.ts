@@ -35,6 +35,7 @@ test(
     expect(existsSync(join(made, 'made.txt'))).toBe(true)
     const { task } = await hub.control('get_task', { task_id: done.task_id })
     expect(task).toMatchObject({ changes: { files: 1, added: 1, removed: 0 } })
+    expect((await hub.control('get_session', { session_id })).session.git_state).toMatchObject({ branch: 'feature/one', dirty: true })
 
     const { task_id } = await send(steps({ say: 'Before.' }, { sleep: 2_500 }, { many: 300 }), {})
     await until(async () => (await hub.feed(session_id)).some(({ content }) => content.text === 'Before.'))

@@ -47,6 +47,9 @@ test(
       branch: 'main',
       changes: { files: 2, added: 4, removed: 0 },
     })
+    const newer = hub.prompt(site.app, 'And?', { finish_takes: ['changed_files', 'more'] })
+    await until(() => newer.finished)
+    expect(newer.finished.changed_files).toBe(2) // an earlier hub refuses what it does not know
     await until(() => runner.output().includes('completed after'))
     expect(runner.output()).not.toContain(hub.key)
   },

@@ -26,3 +26,11 @@ test('a result that is refused gets smaller: its texts first, then its answer or
   expect(all.at(-1).error.message).toEndWith('[… cut by the runner]')
   expect(smallerResults(wireResult({ status: 'completed' }))).toEqual([{ status: 'completed', error: undefined }])
 })
+
+test('what an earlier hub does not know is left out first, with the answer whole', () => {
+  const whole = wireResult({ status: 'completed', answer: 'Done.', branch: 'b', changed: 2 })
+  const [first, ...others]: any[] = smallerResults(whole)
+  expect(whole.changed_files).toBe(2)
+  expect(first).toMatchObject({ status: 'completed', answer: 'Done.', branch: 'b' })
+  for (const smaller of [first, ...others]) expect('changed_files' in smaller).toBe(false)
+})

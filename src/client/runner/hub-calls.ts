@@ -39,6 +39,8 @@ export interface WireTask {
   mcp_url: string
   agent_key: string
   max_s: number
+  /** What this hub takes of a result that earlier ones refuse. */
+  finish_takes?: string[] | null
 }
 
 export type Order =

@@ -16,7 +16,7 @@ export const ended = (result: Result, why: Why | undefined, maxS: number): WireR
   return { ...rest, status: 'failed', error: { code: 'timed_out', message: `The agent still worked after ${maxS} s and was ended.` } }
 }
 
-export type TaskReport = WireResult & Partial<Pick<WorktreeState, 'head' | 'branch'>> & { changes?: Changes }
+export type TaskReport = WireResult & Partial<WorktreeState> & { changes?: Changes }
 
 /** In the wire's names. */
 export const wireResult = ({
@@ -29,6 +29,7 @@ export const wireResult = ({
   usage,
   head,
   branch,
+  changed,
   changes,
 }: TaskReport) => ({
   status,
@@ -40,6 +41,7 @@ export const wireResult = ({
   usage: usage && countable(usage),
   head,
   branch,
+  changed_files: changed,
   changes,
 })
 
@@ -58,12 +60,13 @@ const SHORT_ERROR = 2_000
 
 /** What is told where the hub refuses a result, one after the other: with shorter texts, without its answer, without what stands beside it.
  *  The last says no more than how it ended: whatever it was that the hub does not take, the task has an end there. */
-export const smallerResults = ({ answer, error, ...rest }: ReturnType<typeof wireResult>): object[] => {
+export const smallerResults = ({ answer, error, changed_files, ...rest }: ReturnType<typeof wireResult>): object[] => {
   const { status } = rest
   const short = { answer: answer && cut(answer, SHORT_ANSWER), error: error && { ...error, message: cut(error.message, SHORT_ERROR) } }
   const { error: shortError } = short
   const isShorter = short.answer !== answer || shortError?.message !== error?.message
   return [
+    ...(changed_files === undefined ? [] : [{ ...rest, answer, error }]), // an earlier version beside the one that takes them
     ...(isShorter ? [{ ...rest, ...short }] : []),
     ...(answer
       ? [

@@ -4,7 +4,7 @@ import type { Agent } from './agents.ts'
 import { beforeTask, changesSince } from './changes.ts'
 import { runCli, type CliRun } from './cli-run.ts'
 import type { Job } from './drivers/driver.ts'
-import { stateOf, type Git, type Repository } from './git.ts'
+import { stateOf, type Git, type Repository, type WorktreeState } from './git.ts'
 import { Refused, type HubCalls, type WireTask } from './hub-calls.ts'
 import { listenerFor } from './listener.ts'
 import { newOutbox, type Outbox, type Store } from './outbox.ts'
@@ -105,8 +105,14 @@ const run = async (running: RunningTask): Promise<void> => {
   const state = folder === undefined ? undefined : await stateOf(parts.git, folder)
   const changes = folder === undefined ? undefined : await changesSince(parts.git, folder, await before)
   await outbox.drained()
-  await report(running, { ...redact(result), ...(state && { head: state.head, branch: state.branch }), ...(changes && { changes }) })
+  await report(running, { ...redact(result), ...(state && takenOf(running, state)), ...(changes && { changes }) })
 }
+
+const takenOf = ({ task }: RunningTask, { head, branch, changed }: WorktreeState): Partial<WorktreeState> => ({
+  head,
+  branch,
+  ...(Array.isArray(task.finish_takes) && task.finish_takes.includes('changed_files') && { changed }),
+})
 
 const lineOf = (running: RunningTask, { status, error }: WireResult, folder: string | undefined, ms: number): string => {
   const how = running.why === 'lost' ? 'no longer ours, ended' : status

@@ -15,6 +15,9 @@ import { refuseEnded } from './events.ts'
 
 const answer = z.string().max(1_000_000)
 
+/** What `finish` takes that earlier versions of this server refuse. A task that is handed out names it, for runners of a later version. */
+export const FINISH_TAKES = ['changed_files']
+
 /** Ends the task for good. The same call again gets the same answer; 409 for another result, and for a runner whose task it no longer is.
  *  `answer` is posted for the agent's team as the reply to the prompt. */
 export const finish = op({
@@ -37,6 +40,7 @@ export const finish = op({
     conversation_at: z.string().max(200).nullish(),
     head: gitState.head.optional(),
     branch: gitState.branch.optional(),
+    changed_files: z.int().min(0).nullish(),
     usage: usage.nullish(),
     changes: changes.nullish(),
   }),
@@ -61,6 +65,7 @@ export const finish = op({
       conversationAt: said.conversation_at ?? undefined,
       branch: said.branch,
       head: said.head,
+      changedFiles: said.changed_files ?? undefined,
       usage: said.usage ?? undefined,
       changes: said.changes ?? undefined,
       finish: hash,

@@ -24,6 +24,7 @@ import { digestOf } from '../genealogy/digest.ts'
 import { op, runnerRoute } from '../schemas.ts'
 import { failTask } from '../tasks/fail-task.ts'
 import { runnerTopic } from '../topics.ts'
+import { FINISH_TAKES } from './finish.ts'
 import { refuseReplaced, RUNNER, runnerId, keyIdOf, stillRunner } from './schemas.ts'
 
 const LONGEST_S = 30
@@ -44,6 +45,7 @@ const handed = z.object({
   mcp_url: z.string(),
   agent_key: z.string(),
   max_s: z.int(),
+  finish_takes: z.array(z.string()),
 })
 
 const order = z.union([
@@ -147,6 +149,7 @@ const withKey = async (context: Context, tx: Queries, { task, ...handed }: Hande
     mcp_url: `${baseOf(context)}/mcp?toolsets=rooms,control`,
     agent_key: key,
     max_s: services.config.TASK_TIMEOUT,
+    finish_takes: FINISH_TAKES,
   }
 }
 

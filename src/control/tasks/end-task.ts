@@ -21,6 +21,8 @@ export interface Ending {
   conversationAt?: string | undefined
   branch?: string | null | undefined
   head?: string | null | undefined
+  /** That are in no commit. */
+  changedFiles?: number | undefined
   usage?: Task['usage'] | undefined
   changes?: Task['changes'] | undefined
   /** A hash of the runner's call. */
@@ -81,7 +83,7 @@ const closingEvents = async (
 const freeAgent = async (context: Context, session: Session, agent: Agent, task: Task, ending: Ending) => {
   const { queries } = context
   const open = (await openTasks(queries, session.id)).filter(({ id }) => id !== task.id)
-  const { conversation, conversationAt, error, branch, head } = ending
+  const { conversation, conversationAt, error, branch, head, changedFiles } = ending
   await setAgent(queries, session.id, {
     error: ending.status === 'failed' ? (error ?? null) : null,
     ...(conversation !== undefined && { conversation, conversationAt: conversationAt ?? null }),
@@ -90,7 +92,11 @@ const freeAgent = async (context: Context, session: Session, agent: Agent, task:
   await setAgentState(queries, session.id, { agentStatus })
   session.agentStatus = agentStatus
   if (session.worktreeId) {
-    const state = { ...(branch !== undefined && { branch }), ...(head !== undefined && { head }) }
+    const state = {
+      ...(branch !== undefined && { branch }),
+      ...(head !== undefined && { head }),
+      ...(changedFiles !== undefined && { changedFiles, dirty: changedFiles > 0 }),
+    }
     await setGitState(queries, session.worktreeId, state)
   }
   if (task.runnerId) context.moved(runnerTopic(task.runnerId), Date.now())

@@ -87,17 +87,23 @@ export const registerWorktrees = async (
 /** Saves what a runner says of one of its worktrees; returns its id. */
 export const saveWorktree = async ({ db }: Queries, runnerId: string, named: Checkout, madeForSessionId?: string): Promise<string> => {
   const { path, repo_full_name: repoFullName, branch, head, dirty, changed_files: changedFiles } = named
-  const now = { repoFullName, branch, head, dirty, changedFiles, goneAt: null }
+  const place = { repoFullName, branch, head, goneAt: null }
+  const now = { ...place, dirty, changedFiles }
   const [row] = await db
     .insert(worktrees)
     .values({ id: crypto.randomUUID(), runnerId, path, madeForSessionId: madeForSessionId ?? null, ...now })
-    .onConflictDoUpdate({ target: [worktrees.runnerId, worktrees.path], set: now })
+    // One that was there before the session wanted it is not as clean as a new one.
+    .onConflictDoUpdate({ target: [worktrees.runnerId, worktrees.path], set: madeForSessionId === undefined ? now : place })
     .returning({ id: worktrees.id })
   return row!.id
 }
 
 /** What a task left in its worktree. */
-export const setGitState = async ({ db }: Queries, id: string, state: { branch?: string | null; head?: string | null }): Promise<void> => {
+export const setGitState = async (
+  { db }: Queries,
+  id: string,
+  state: Partial<Pick<typeof worktrees.$inferSelect, 'branch' | 'head' | 'dirty' | 'changedFiles'>>,
+): Promise<void> => {
   if (Object.keys(state).length > 0)
     await db
       .update(worktrees)

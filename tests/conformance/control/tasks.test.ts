@@ -219,6 +219,34 @@ onEveryEngine(
       await done(prompt(waiting.session_id))
     })
 
+    test('what a task leaves in no commit is told of its worktree, until another one tells otherwise', async () => {
+      const { runner, call, session_id } = await scene()
+      const work = async (more: object) => {
+        await start(call, session_id)
+        const { finish_takes } = await runner.work('Done.', [], { ...more })
+        expect(finish_takes).toEqual(['changed_files'])
+        const { session } = await done(call('get_session', { session_id }))
+        const { worktrees } = await done(call('list_worktrees', { repo_full_name: runner.repo }))
+        const [shown] = await watchedAgents(parley().database, [session_id])
+        return [session.git_state.dirty, worktrees[0].dirty, shown!.changed_files]
+      }
+      expect(await work({})).toEqual([false, false, null])
+      expect(await work({ changed_files: 3 })).toEqual([true, true, 3])
+      expect(await work({})).toEqual([true, true, 3]) // an earlier runner does not tell
+      const also = await done(call('create_session', { title: 'Also', repo_full_name: runner.repo, branch: 'also' }))
+      const there = { runner_id: runner.id, session_id: also.session_id, path: runner.path, branch: 'also', head: null }
+      await done(runner.call('add_worktree', there)) // it has the branch by now
+      expect((await done(call('get_session', { session_id: also.session_id }))).session.git_state).toMatchObject({
+        branch: 'also',
+        dirty: true,
+      })
+      expect(await work({ changed_files: 0 })).toEqual([false, false, 0])
+      await start(call, session_id)
+      const { task_id } = await runner.takeOne()
+      const wrong = { runner_id: runner.id, task_id, status: 'completed', changed_files: -1 }
+      await refused(runner.call('finish_task', wrong), 'invalid_request')
+    })
+
     test('what it may cost is used up: prompts wait', async () => {
       const { runner, call } = await scene()
       const { session_id } = await done(
