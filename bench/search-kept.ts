@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import type { Database, Queries } from '../db/database.ts'
 import { migrate } from '../db/migrate.ts'
 import { openPostgres } from '../db/postgres.ts'
-import { forgetEvents } from '../src/search/forget.ts'
-import { deleteSession } from '../src/stores/purge.ts'
+import { forgetEvents, lockIndex } from '../src/search/forget.ts'
+import { deleteSession, logEndOf } from '../src/stores/purge.ts'
 import { Indexer } from '../src/search/indexer.ts'
 import { startPostgres } from '../tests/support/postgres.ts'
 import postgres from 'postgres'
@@ -121,7 +121,9 @@ const building = async (folder: string, events: number): Promise<Copied> => {
 
 const forgetRooms = async (database: Database) => {
   const forget = (id: string) => async (tx: Queries) => {
-    await forgetEvents(tx, id)
+    await lockIndex(tx)
+    const all = await logEndOf(tx, id)
+    if (all) await forgetEvents(tx, id, all)
     await deleteSession(tx, id)
   }
   for (const { id } of await database.query<{ id: string }>(`select id from sessions where source = 'room'`))

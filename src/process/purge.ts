@@ -1,8 +1,11 @@
 // Deletes sessions for good, as an operator orders: from the log, the index and the memory of every instance.
 import { z } from 'zod'
+import type { Database } from '../../db/database.ts'
+import { pause } from '../core/runtime/pause.ts'
 import { topicOf } from '../log/topics.ts'
-import { forgetEvents } from '../search/forget.ts'
-import { deleteOpenAnswers, deleteSession, purgeableByAge, purgeableById, type Purgeable } from '../stores/purge.ts'
+import { forgetEvents, lockIndex } from '../search/forget.ts'
+import { cutLog, deleteOpenAnswers, deleteSession, logEndOf, purgeableByAge, purgeableById, type Purgeable } from '../stores/purge.ts'
+import { lockSession } from '../stores/sessions.ts'
 import type { Services } from './services.ts'
 import { PURGED_TOPIC } from './publish.ts'
 
@@ -23,9 +26,12 @@ export interface PurgeAnswer {
   purged: number
 }
 
-const MAY_TAKE_MS = 30 * 60_000 // for one session: a trace can have a million events
+const MAY_TAKE_MS = 30 * 60_000 // for what reads all sessions, or waits for whoever indexes
+// A trace can have a million events, and whatever else needs the database or the index waits for a piece.
+const PIECE = { pglite: { events: 50, bytes: 32 * 1024 }, postgres: { events: 500, bytes: 256 * 1024 } }
 
-/** Finds what an order names, and with `yes` deletes it, a session at a time. A purge that was interrupted is run again. */
+/** Finds what an order names, and with `yes` deletes it, a session at a time. A purge that was interrupted is run again: the session that it
+ *  was at is archived then, and has the beginning of its log. */
 export const purge = async (services: Services, { ids, days, kinds, yes }: PurgeOrder): Promise<PurgeAnswer> => {
   const { database } = services
   const named = ids.length > 0 ? await purgeableById(database, ids) : []
@@ -39,10 +45,25 @@ export const purge = async (services: Services, { ids, days, kinds, yes }: Purge
 }
 
 const purgeOne = async ({ database, publishTopic }: Services, id: string): Promise<boolean> => {
+  while (await shorten(database, id)) await pause()
   const gone = await database.unhurried(async (tx) => {
-    await forgetEvents(tx, id)
+    await lockIndex(tx)
+    const rest = await logEndOf(tx, id) // what came meanwhile
+    if (rest) await forgetEvents(tx, id, rest)
     return deleteSession(tx, id)
   }, MAY_TAKE_MS)
   if (gone) publishTopic(topicOf(PURGED_TOPIC, id), Date.now())
   return gone
 }
+
+// Deletes a piece of the session's log, from its end, from the log and the index alike. False when nothing is left.
+const shorten = (database: Database, id: string): Promise<boolean> =>
+  database.unhurried(async (tx) => {
+    await lockIndex(tx)
+    const session = await lockSession(tx, id)
+    const end = session?.purgedAt === null ? await logEndOf(tx, id, PIECE[database.engine]) : undefined
+    if (!end) return false
+    await forgetEvents(tx, id, end)
+    await cutLog(tx, id, end)
+    return true
+  }, MAY_TAKE_MS)

@@ -4,6 +4,7 @@ import { eq, sql } from 'drizzle-orm'
 import type { Queries } from '../../db/database.ts'
 import { plainArray } from '../../db/arrays.ts'
 import { sessions } from '../../db/schema.ts'
+import { MESSAGE } from './events.ts'
 import { NO_SUBJECT } from './idempotency.ts'
 import { insertSession, lockSession, type Session } from './sessions.ts'
 
@@ -51,6 +52,47 @@ export const refillSession = async ({ db }: Queries, id: string, values: { title
     .where(eq(sessions.id, id))
     .returning()
   return row!
+}
+
+/** The end of a session's log. */
+export interface LogEnd {
+  /** Its events are those behind this sequence. */
+  after: number
+  /** Their turns. */
+  turns: number[]
+  /** How many of them are indexed messages. */
+  messages: number
+  /** How many of them are not indexed. */
+  unindexed: number
+}
+
+const UNLIMITED = { events: Number.MAX_SAFE_INTEGER, bytes: Number.MAX_SAFE_INTEGER }
+
+/** The newest events of a session, at most so many and of so many bytes, but the last one always; undefined when it has none. */
+export const logEndOf = async ({ query }: Queries, id: string, { events, bytes } = UNLIMITED): Promise<LogEnd | undefined> => {
+  const [end] = await query<LogEnd | { after: null }>(
+    `with newest as (
+       select sequence, turn, type, sum(size) over (order by sequence desc) - size as before
+       from (select sequence, turn, type, size from events where session_id = $1 order by sequence desc limit $2::int8) last
+     ), indexed as (
+       select coalesce((select indexed_sequence from session_index where session_id = $1), 0) as through
+     )
+     select min(sequence) - 1 as after, jsonb_agg(distinct turn) as turns, (count(*) filter (where sequence > through))::int as unindexed,
+       (count(*) filter (where sequence <= through and ${MESSAGE}))::int as messages
+     from newest, indexed where before < $3::int8`,
+    [id, events, bytes],
+  )
+  return end && end.after !== null ? end : undefined
+}
+
+/** Deletes the end of a session's log. The session takes nothing more then: it is on its way out. The caller holds its lock. */
+export const cutLog = async ({ query }: Queries, id: string, { after }: LogEnd): Promise<void> => {
+  await query('delete from events where session_id = $1 and sequence > $2', [id, after])
+  await query(
+    `update sessions set archived_at = coalesce(archived_at, clock_timestamp()), last_sequence = $2::int8,
+       last_conversation_sequence = least(last_conversation_sequence, $2::int8) where id = $1`,
+    [id, after],
+  )
 }
 
 /** Deletes the session's rows, all but those of the search index of events and those of `deleteOpenAnswers`. False when it is gone already. */

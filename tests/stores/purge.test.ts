@@ -1,7 +1,7 @@
 // Purging: a session is gone from the log, the index and the memory of every instance, and what came of it stays whole.
 import { expect, test } from 'bun:test'
 import { purge } from '../../src/process/purge.ts'
-import { askOverRest, indexed } from '../support/history.ts'
+import { askOverRest, indexed, trace } from '../support/history.ts'
 import { done, onEveryEngine, refused, room, seat, viaRest, type Parley, type Seat } from '../support/parley.ts'
 import { personAt, recordsOf } from '../support/records-scene.ts'
 import { dataFile, eventsOf, importFile, sessionRow } from '../support/transcripts.ts'
@@ -80,6 +80,60 @@ onEveryEngine((parley) => {
     await parley().services.indexer.rebuild(() => {})
     expect(after).toEqual(await indexOf(parley()))
   })
+
+  const long = () => {
+    const texts = Array.from({ length: 150 }, (_, i) => `step ${i} of the lexer: ${`w${i}x `.repeat(1_000)}`)
+    const turns = [texts.slice(0, 70), texts.slice(70)].map((some) => some.map((text) => ({ type: 'user_input', text })))
+    return trace(parley(), turns)
+  }
+
+  test('a long one goes in pieces, between which others have their turn', async () => {
+    const { id } = await long()
+    await indexed(parley())
+    const { database } = parley()
+    let pieces = 0
+    const counting: typeof database = { ...database, unhurried: (...args) => (pieces++, database.unhurried(...args)) }
+    let [asked, over] = [0, false]
+    const asking = (async () => {
+      for (; !over; asked++) await database.query('select 1')
+    })()
+    expect(await purge({ ...parley().services, database: counting }, purgeArguments([id, '--yes']))).toMatchObject({ purged: 1 })
+    over = true
+    await asking
+    expect(pieces).toBeGreaterThanOrEqual(4) // each of a few hundred KiB at most
+    expect(asked).toBeGreaterThanOrEqual(pieces - 1)
+    expect(await rowsAbout(parley(), id)).toEqual([])
+  })
+
+  test('one that is cut short leaves the beginning of a session, of which the index is true, and is done when it is given again', async () => {
+    const { id } = await long()
+    await indexed(parley())
+    const { database, services } = parley()
+    let left = 3
+    const ending: typeof database = {
+      ...database,
+      unhurried: (...args) => (left-- > 0 ? database.unhurried(...args) : Promise.reject(new Error('ended'))),
+    }
+    await expect(purge({ ...services, database: ending }, purgeArguments([id, '--yes']))).rejects.toThrow('ended')
+    const row = await sessionRow(parley(), id)
+    expect(row.last_sequence).toBeGreaterThan(0)
+    expect(row.last_sequence).toBeLessThan(150)
+    expect(row.archived_at).not.toBeNull()
+    expect((await eventsOf(parley(), id)).map(({ sequence }) => sequence)).toEqual(
+      Array.from({ length: row.last_sequence }, (_, i) => i + 1),
+    )
+    const [progress] = await progressOf(id)
+    expect(progress).toEqual({ indexed_sequence: row.last_sequence, messages: row.last_sequence })
+    const kept = await indexOf(parley())
+    await services.indexer.rebuild(() => {})
+    expect(kept).toEqual(await indexOf(parley()))
+    expect(await progressOf(id)).toEqual([progress!])
+    expect(await order(id, '--yes')).toMatchObject({ purged: 1 })
+    expect(await rowsAbout(parley(), id)).toEqual([])
+  })
+
+  const progressOf = (id: string) =>
+    parley().database.query<object>('select indexed_sequence, messages from session_index where session_id = $1', [id])
 
   test('children, forks and series of a purged session stay whole: its row is kept for them, without a word of it', async () => {
     const { id, alex } = await room(call(), { title: 'The secret plan' })
