@@ -31,7 +31,7 @@ export interface Database extends Queries {
    *  notifications from before it may have been missed. `others` resolves to whether another program listens on this database, or may do,
    *  even one that is frozen. */
   listen(onMessage: (payload: string) => void, onListening: (others: Promise<boolean>) => void): Promise<void>
-  /** Copies the embedded database's files into this folder, which must not be there, while nothing is written. */
+  /** Copies the embedded database's files into this folder, which must not be there; statements wait meanwhile. */
   copyTo?(folder: string): Promise<void>
   /** How many programs listen on this Postgres, this one included, also those that are frozen. */
   listeners?(): Promise<number>

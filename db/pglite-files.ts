@@ -3,7 +3,6 @@ import {
   chmodSync,
   constants,
   copyFileSync,
-  cpSync,
   existsSync,
   fstatSync,
   futimesSync,
@@ -19,6 +18,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
+import { cp } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { CopyFailed } from './errors.ts'
 
@@ -27,10 +27,10 @@ export const filesIn = (folder: string) => join(folder, 'pg')
 
 /** Copies a database's files, also where they are links to another disk. Where the file system can, they are shared until one of them
  *  changes, which takes no time and no room. Throws CopyFailed. */
-export const copyFiles = (from: string, to: string): void => {
+export const copyFiles = async (from: string, to: string): Promise<void> => {
   try {
     refuseWithoutRoom(from, to)
-    cpSync(from, to, { recursive: true, dereference: true, mode: constants.COPYFILE_FICLONE })
+    await cp(from, to, { recursive: true, dereference: true, mode: constants.COPYFILE_FICLONE })
   } catch (error) {
     throw error instanceof CopyFailed ? error : new CopyFailed(to, `${(error as Error).message}${asUser()}`)
   }
@@ -61,9 +61,9 @@ const sharesFiles = (from: string, to: string): boolean => {
 }
 
 /** Copies the files of an embedded database that no process has open. The caller holds the folder's lock. False when there is none. */
-export const copyDatabase = (folder: string, to: string): boolean => {
+export const copyDatabase = async (folder: string, to: string): Promise<boolean> => {
   if (!holdsDatabase(filesIn(folder))) return false
-  copyFiles(filesIn(folder), to)
+  await copyFiles(filesIn(folder), to)
   return true
 }
 

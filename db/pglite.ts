@@ -21,7 +21,7 @@ export const openPglite = async (folder?: string, warn: (line: string) => void =
   const copyTo = (to: string) =>
     client.transaction(async (tx) => {
       await tx.exec('checkpoint')
-      copyFiles(filesIn(folder!), to) // other statements wait for the end of a transaction, and this thread for the copy
+      await copyFiles(filesIn(folder!), to) // other statements wait for the end of a transaction
     })
   if (folder) noteWhole(folder)
   return folder ? { ...database, copyTo, freeBytes: () => freeBytes(filesIn(folder)) } : database

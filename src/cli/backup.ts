@@ -12,8 +12,8 @@ import { BadConfig, type Config } from '../config.ts'
 
 type Place = Pick<Config, 'DATABASE_URL' | 'DATA_DIR'>
 
-/** Writes the embedded database into a file that must not be there. `copyTo`: how the server that has it open copies its files; its writes
- *  wait meanwhile, and not while the copy is packed. Returns what to tell the operator. */
+/** Writes the embedded database into a file that must not be there. `copyTo`: how the server that has it open copies its files; what
+ *  needs the database waits meanwhile, and not while the copy is packed. Returns what to tell the operator. */
 export const writeBackup = async (
   config: Place,
   words: string[],
@@ -43,7 +43,7 @@ export const writeBackup = async (
 const copyUnused = async (folder: string, to: string) => {
   const lock = await lockFolder(folder)
   try {
-    if (!copyDatabase(folder, to))
+    if (!(await copyDatabase(folder, to)))
       throw new BadConfig(`There is no embedded database in ${folder}. Set DATA_DIR to the folder that has it.`)
   } finally {
     lock.release()

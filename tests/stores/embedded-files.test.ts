@@ -83,6 +83,23 @@ test('a backup of a database that lies elsewhere, behind a link, has its files',
   expect(holdsDatabase(join(restored, 'pg'))).toBe(true)
 })
 
+test('while the files are copied, statements wait, and what needs none does not', async () => {
+  await emptyFolderAt(folder)
+  const database = await openPglite(folder, noWarning)
+  let [turns, over] = [0, false]
+  const turn = () => {
+    turns++
+    if (!over) setTimeout(turn)
+  }
+  const copied = database.copyTo!(join(folder, 'copy')).then(() => (over = true))
+  const answered = database.query('select 1').then(() => over)
+  turn()
+  await copied
+  expect(await answered).toBe(true)
+  expect(turns).toBeGreaterThan(3)
+  await database.close()
+})
+
 test('a copy that is no whole database is never called a backup', async () => {
   const refused = writeBackup(at(folder), ['none.tgz'], folder, async (to) => void mkdirSync(to))
   await expect(refused).rejects.toThrow('no whole database')
@@ -91,7 +108,7 @@ test('a copy that is no whole database is never called a backup', async () => {
 
 test('a copy that cannot be written is told with its reason, also by the server that makes it', async () => {
   await emptyFolderAt(folder)
-  await expect(writeBackup(at(folder), ['x.tgz'], folder, async () => copyFiles(join(folder, 'pg'), '/dev/null/pg'))).rejects.toThrow(
+  await expect(writeBackup(at(folder), ['x.tgz'], folder, () => copyFiles(join(folder, 'pg'), '/dev/null/pg'))).rejects.toThrow(
     /could not be copied to \/dev\/null\/pg.*ENOTDIR.*, as user \d+\. .*with room/,
   )
   const database = await openPglite(folder, noWarning)
