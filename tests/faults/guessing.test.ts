@@ -48,7 +48,9 @@ describe.each(CASES)('%s', (_, environment: Record<string, string>) => {
       [wanted, { 'x-team-id': `${crypto.randomUUID()}.${newSecret()}`, authorization: `Bearer ${ACCESS_TOKEN}` }],
       [`/api/sessions/${room.session}/doc`, { cookie: `parley_person=${crypto.randomUUID()}.${newSecret()}` }],
       ...KEY_SCOPES.map((scope): [string, Record<string, string>] => ['/api/sessions', { authorization: `Bearer ${newKey(scope)}` }]),
-      ...(environment.ACCESS_TOKEN ? [['/api/sessions', { authorization: `Bearer ${newSecret()}` }] as [string, Record<string, string>]] : []),
+      ...(environment.ACCESS_TOKEN
+        ? [['/api/sessions', { authorization: `Bearer ${newSecret()}` }] as [string, Record<string, string>]]
+        : []),
     ]
   }
 

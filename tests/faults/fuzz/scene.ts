@@ -98,7 +98,7 @@ export const ask = async (
   { method, path, headers = {}, body }: Sent,
 ): Promise<Answered> => {
   const signal = AbortSignal.timeout(HELD_MS)
-  const watched = watch()
+  const watched = watchTurns()
   const given = { method, headers: { host: 'localhost', ...headers }, signal, ...(body === undefined ? {} : { body }) }
   const response = await send(new Request(`${LOCAL}${path}`, given))
   const type = response.headers.get('content-type') ?? ''
@@ -121,9 +121,9 @@ const readSome = async ({ body }: Response, signal: AbortSignal): Promise<string
   return text
 }
 
-// A timer that comes every few milliseconds comes late by the piece of work that ran meanwhile. Its processor time says how long that was,
-// however busy the machine is.
-const watch = () => {
+/** Watches this process until `end`, which returns the longest turn, as `Answered` has it. A timer that comes every few milliseconds comes late
+ *  by the piece of work that ran meanwhile. Its processor time says how long that was, however busy the machine is. */
+export const watchTurns = () => {
   let [last, longest] = [cpuMsNow(), 0]
   const turn = () => {
     const now = cpuMsNow()
