@@ -83,9 +83,7 @@ test('a person prompts the agent, watches it work, and has its answer in the fee
     await page.waitForTimeout(2_500) // the trace is read once more
     expect(await page.locator('#rows').getByText('It is mended.').count()).toBe(1) // its response is not shown twice
     expect(await fold.locator('details.trace-part[open]').count()).toBe(1)
-    const roster = await page.locator('#roster').textContent()
-    expect(roster).toContain('ready')
-    expect(roster).not.toMatch(/Idle|Asleep/)
+    expect(await page.locator('#roster li', { hasText: 'ready' }).textContent()).not.toMatch(/Idle|Asleep/)
     await page.reload()
     expect(await page.locator('#rows details[data-trace]').first().textContent()).toContain('Done')
     expect(complaints).toEqual([])
