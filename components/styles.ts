@@ -3,7 +3,7 @@
 // src/client/main.ts likewise, and beside it the licences of the libraries in it. A few milliseconds when nothing has changed.
 //   bun components/styles.ts [--force]
 import { spawnSync } from 'node:child_process'
-import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -12,89 +12,95 @@ import { licencesIn } from './licences.ts'
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
 interface Build {
-  output: string
-  /** The licences of what is bundled, in a file of their own: those who load the output may pass it on. */
-  licences?: string
+  /** What is made, by its name in the folder that the command writes to. */
+  outputs: Readonly<Record<string, string>>
   sources: [folder: string, names: RegExp][]
-  /** The arguments with which Bun writes the output to a file. */
-  command: (file: string) => string[]
+  /** The arguments with which Bun writes to a folder. */
+  command: (folder: string) => string[]
+  /** Makes more of what the command has written, in the same folder. */
+  afterwards?: (folder: string) => void
 }
 
 const STYLES: Build = {
-  output: 'public/app.css',
+  outputs: { 'app.css': 'public/app.css' },
   sources: [
     ['components', /\.(tsx|ts|css)$/],
     ['src/pages', /\.tsx$/],
   ],
-  command: (file) => [tailwind(), '--input', 'components/app.css', '--output', file, '--minify'],
-}
-const SCRIPTS: Build = {
-  output: 'public/app.js',
-  sources: [['public', /^(?!app\.js$|built\/).*\.js$/]],
-  command: (file) => ['build', 'public/main.js', '--minify', '--target=browser', '--format=iife', `--outfile=${file}`],
+  command: (folder) => [tailwind(), '--input', 'components/app.css', '--output', `${folder}/app.css`, '--minify'],
 }
 // What only some pages load, or a page only when it is wanted.
-const PARTS = ['agents', 'approvals', 'cards', 'counted', 'dialog', 'home', 'push', 'settings', 'sides', 'trace'].map((name): Build => ({
-  output: `public/built/${name}.js`,
-  sources: [['public', new RegExp(`^(?:${name}|kept|live/typed)\\.js$`)]],
-  command: (file) => ['build', `public/${name}.js`, '--minify', '--target=browser', '--format=iife', `--outfile=${file}`],
-}))
+const PARTS = ['agents', 'approvals', 'cards', 'counted', 'dialog', 'home', 'push', 'settings', 'sides', 'trace'].map(
+  (name) => `${name}.js`,
+)
+const SCRIPTS: Build = {
+  outputs: { 'main.js': 'public/app.js', ...Object.fromEntries(PARTS.map((name) => [name, `public/built/${name}`])) },
+  sources: [['public', /^(?!app\.js$|built\/).*\.js$/]],
+  command: (folder) => [
+    'build',
+    ...['main.js', ...PARTS].map((name) => `public/${name}`),
+    '--root=public',
+    '--minify',
+    '--target=browser',
+    '--format=iife',
+    `--outdir=${folder}`,
+  ],
+}
 const CLIENT: Build = {
-  output: 'public/client.mjs',
-  licences: 'public/client.LICENSES.txt',
+  outputs: { 'client.mjs': 'public/client.mjs', 'client.LICENSES.txt': 'public/client.LICENSES.txt' }, // those who load it may pass it on
   sources: [
     ['src/client', /\.ts$/],
     ['src/core', /\.ts$/],
     ['src/transcripts', /\.ts$/],
   ],
   // A library's ES modules, where it has them: Bun leaves the `require` of others as it is.
-  command: (file) => [
+  command: (folder) => [
     'build',
     'src/client/main.ts',
     ...['module', 'main'].map((field) => `--main-fields=${field}`),
     '--minify',
     '--target=node',
-    `--outfile=${file}`,
-    `--metafile=${metafileOf(file)}`,
+    `--outfile=${folder}/client.mjs`,
+    `--metafile=${folder}/client.json`,
   ],
+  afterwards: (folder) => writeFileSync(join(folder, 'client.LICENSES.txt'), licencesIn(join(folder, 'client.json'), ROOT)),
 }
-const metafileOf = (file: string) => `${file}.json`
 const VERSIONS = ['package.json', 'bun.lock'] // another version of a tool or a library has another result
 
 const main = () => {
-  for (const each of [SCRIPTS, ...PARTS, STYLES, CLIENT]) if (process.argv.includes('--force') || isOutdated(each)) build(each)
+  for (const each of [SCRIPTS, STYLES, CLIENT]) if (process.argv.includes('--force') || isOutdated(each)) build(each)
 }
 
-const isOutdated = ({ output, licences = output, sources }: Build): boolean => {
+const isOutdated = ({ outputs, sources }: Build): boolean => {
   const files = sources.flatMap(([folder, names]) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
       .filter((name) => names.test(name))
       .map((name) => join(folder, name)),
   )
-  return Math.min(changedAt(output), changedAt(licences)) <= Math.max(...[...VERSIONS, ...files].map(changedAt))
+  return Math.min(...Object.values(outputs).map(changedAt)) <= Math.max(...[...VERSIONS, ...files].map(changedAt))
 }
 
 const changedAt = (path: string): number => statSync(join(ROOT, path), { throwIfNoEntry: false })?.mtimeMs ?? 0
 
-// Writes a file of its own first: two builds at once, or a build that is stopped half-way, leave no broken output.
-const build = ({ output, licences, command }: Build) => {
+// Writes to a folder of its own first: two builds at once, or a build that is stopped half-way, leave no broken output.
+const build = ({ outputs, command, afterwards }: Build) => {
   const began = performance.now()
-  const fresh = `${output}.${process.pid}`
-  const { status, stderr, error } = spawnSync(process.execPath, command(fresh), { cwd: ROOT, encoding: 'utf8', timeout: 60_000 })
-  if (status !== 0) {
-    rmSync(join(ROOT, fresh), { force: true })
-    console.error(`${output} could not be built:\n${error?.message ?? stderr}`)
-    process.exit(1)
+  const made = Object.values(outputs)
+  mkdirSync(join(ROOT, 'public/built'), { recursive: true })
+  const folder = mkdtempSync(join(ROOT, 'public/built/fresh-'))
+  try {
+    const { status, stderr, error } = spawnSync(process.execPath, command(folder), { cwd: ROOT, encoding: 'utf8', timeout: 60_000 })
+    if (status !== 0) {
+      process.exitCode = 1
+      return console.error(`${made.join(', ')} could not be built:\n${error?.message ?? stderr}`)
+    }
+    afterwards?.(folder)
+    for (const [name, output] of Object.entries(outputs)) renameSync(join(folder, name), join(ROOT, output))
+  } finally {
+    rmSync(folder, { recursive: true })
   }
-  if (licences) writeLicences(join(ROOT, licences), join(ROOT, metafileOf(fresh)))
-  renameSync(join(ROOT, fresh), join(ROOT, output))
-  console.log(`${output}: ${Math.round(statSync(join(ROOT, output)).size / 1024)} KB in ${Math.round(performance.now() - began)} ms`)
-}
-
-const writeLicences = (file: string, metafile: string) => {
-  writeFileSync(`${file}.${process.pid}`, licencesIn(metafile, ROOT))
-  renameSync(`${file}.${process.pid}`, file)
-  rmSync(metafile)
+  const bytes = made.reduce((sum, path) => sum + statSync(join(ROOT, path)).size, 0)
+  console.log(`${made.join(', ')}: ${Math.round(bytes / 1024)} KB in ${Math.round(performance.now() - began)} ms`)
 }
 
 const tailwind = (): string => {
