@@ -38,7 +38,9 @@ onEveryEngine((parley) => {
     expect(await elsewhere()).toBe(200)
     const waiting = bea('wait_for_messages', { since_cursor: 4, timeout: 20 })
 
-    expect(await order(id, '--yes')).toMatchObject({ purged: 1 })
+    const answer = await order(id, '--yes')
+    expect(answer).toMatchObject({ purged: 1 })
+    expect(purgeReport(answer, purgeArguments([id, '--yes']))).toMatch(/Backups and exports .* and other sessions what they took from them/)
     expect(await order(id, '--yes')).toMatchObject({ purged: 0, unknown: [id] })
     expect((await waiting).ok === false || (await waiting).body.messages.length === 0).toBe(true)
     expect((await alex('get_history')).body.code).toBe('unauthorized')
