@@ -1,10 +1,12 @@
 // Purging: a session is gone from the log, the index and the memory of every instance, and what came of it stays whole.
 import { expect, test } from 'bun:test'
+import { bodySource } from '../../src/import/source.ts'
+import { importTranscript } from '../../src/import/transcript.ts'
 import { purge } from '../../src/process/purge.ts'
 import { askOverRest, indexed, trace } from '../support/history.ts'
 import { done, onEveryEngine, refused, room, seat, viaRest, type Parley, type Seat } from '../support/parley.ts'
 import { personAt, recordsOf } from '../support/records-scene.ts'
-import { dataFile, eventsOf, importFile, sessionRow } from '../support/transcripts.ts'
+import { claudeLine, dataFile, eventsOf, importFile, sessionRow } from '../support/transcripts.ts'
 import { controlScene } from '../support/control-scene.ts'
 import { purgeArguments, purgeReport } from '../../src/cli/purge.ts'
 
@@ -176,6 +178,27 @@ onEveryEngine((parley) => {
     expect(await sessionRow(parley(), id)).toMatchObject({ title, purged_at: null, archived_at: null, status: 'closed' })
     expect(await order(id, '--yes')).toMatchObject({ purged: 1 })
     expect(await eventsOf(parley(), id)).toEqual([])
+  })
+
+  test('one that comes again in more than one batch is named as it was, by what stands late in it', async () => {
+    const session = crypto.randomUUID()
+    const lines = [
+      claudeLine(1, 'user', 'Fix the lexer.', { session }),
+      claudeLine(2, 'assistant', 'word '.repeat(120_000), { session, end: true }), // as much as a batch takes
+      JSON.stringify({ type: 'custom-title', customTitle: 'The release', sessionId: session }),
+      JSON.stringify({ type: 'summary', summary: 'It ships.', leafUuid: 'line-2', sessionId: session }),
+    ]
+    const bring = () => importTranscript(parley().services, bodySource(new Response(lines.join('\n')).body, '', 1e9))
+    const { session_id: id } = await bring()
+    const { id: child } = await room(call())
+    await parley().database.query('update sessions set parent_session_id = $1 where id = $2', [id, child])
+    const before = await sessionRow(parley(), id)
+    expect(before).toMatchObject({ title: 'The release', description: 'It ships.' })
+    await order(id, '--yes')
+    await bring()
+    const { title, description } = await sessionRow(parley(), id)
+    expect([title, description]).toEqual([before.title, before.description])
+    await order(id, '--yes')
   })
 
   test('by age, rooms and traces apart', async () => {
