@@ -1,5 +1,5 @@
 // Whoever guesses tokens, sign-ins, keys and the access token finds none, however often they try. The tries cost no memory, and a team
-// elsewhere is answered meanwhile [S10].
+// elsewhere is answered meanwhile.
 //   FULL=1 bun test tests/faults/guessing.test.ts    100,000 tries each, instead of 2,000
 import { heapStats } from 'bun:jsc'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'

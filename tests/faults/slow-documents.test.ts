@@ -1,4 +1,4 @@
-// While a document that is made to be slow is rendered for a page, a hundred waits are woken [S6].
+// While a document that is made to be slow is rendered for a page, a hundred waits are woken.
 //   FULL=1 bun test tests/faults/slow-documents.test.ts    ten documents, instead of one
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { FULL } from '../support/full.ts'
