@@ -57,9 +57,11 @@ const STEPS = {
   closeOut: () => process.stdout.destroy(),
 }
 
+const DIGEST = 'You take this work over.' // a server's digest of what came before stands above the steps
+
 const stepsIn = (prompt) => {
   try {
-    const steps = JSON.parse(prompt.split('\n\n').at(-1)) // a digest of what came before may stand above it
+    const steps = JSON.parse(prompt.startsWith(DIGEST) ? prompt.split('\n\n').at(-1) : prompt)
     return Array.isArray(steps) ? steps : [{ say: prompt }]
   } catch {
     return [{ say: prompt }]
