@@ -4,6 +4,7 @@ import { refuse } from '../core/errors.ts'
 import { pause } from '../core/runtime/pause.ts'
 import type { Services } from '../process/services.ts'
 import { sessionOfEvent } from '../stores/imports.ts'
+import { isBelow } from '../stores/control/genealogy.ts'
 import { sessionById, setParent } from '../stores/sessions.ts'
 import { isObject, type Json } from '../transcripts/json.ts'
 import { newMemory, type Memory } from '../transcripts/memory.ts'
@@ -50,6 +51,7 @@ export const importTranscript = async (services: Services, source: TranscriptSou
       session_id: original,
     })
   const sessionId = sessionIdOf(recognised)
+  if (parent !== undefined) await refuseForeign(services, sessionId, parent)
   const progress = await importProgressOf(services.database, sessionId)
   const writer = new Writer(services, sessionId, recognised, parent)
   const reading = new TranscriptReader(writer, document ? { ...progress, ...START, memory: newMemory() } : progress, document)
@@ -62,7 +64,8 @@ export const importTranscript = async (services: Services, source: TranscriptSou
     const onwards = await afterTail(rest, progress.tail)
     if (onwards) await reading.all(linesOf(onwards, progress))
   }
-  if (parent !== undefined) await setParent(services.database, sessionId, parent) // also when nothing was new
+  // Also when nothing was new. Another import may have tied it meanwhile.
+  if (parent !== undefined && !(await setParent(services.database, sessionId, parent))) refuse('conflict', ANOTHERS)
   const session = await sessionById(services.database, sessionId)
   return {
     session_id: sessionId,
@@ -73,6 +76,21 @@ export const importTranscript = async (services: Services, source: TranscriptSou
     skipped: reading.skipped,
     skipped_count: reading.skippedCount,
   }
+}
+
+const ANOTHERS = 'This transcript belongs to another session, and stays there. Leave session_id out to import what is new in it.'
+
+const refuseForeign = async ({ database }: Services, id: string, parent: string) => {
+  if (parent === id || (await isBelow(database, id, parent)))
+    refuse(
+      'invalid_request',
+      'session_id is this transcript itself, or comes from it. Name the session that it belongs to, or leave it out.',
+      {
+        field: 'session_id',
+      },
+    )
+  const before = (await sessionById(database, id))?.parentSessionId ?? parent
+  if (before !== parent) refuse('conflict', ANOTHERS)
 }
 
 type Stream = ReturnType<typeof peekable>

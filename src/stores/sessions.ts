@@ -1,5 +1,5 @@
 // The sessions' own rows: insert, lock, change, find by id, list for pages.
-import { and, desc, eq, ilike, not, or, sql } from 'drizzle-orm'
+import { and, desc, eq, ilike, isNull, not, or, sql } from 'drizzle-orm'
 import { prepared, type Queries } from '../../db/database.ts'
 import { participants, sessionDocs, sessions } from '../../db/schema.ts'
 import { loops, wakes } from '../../db/session-schema.ts'
@@ -99,9 +99,16 @@ export const setMetadata = async ({ db }: Queries, id: string, values: { title: 
   return row!.updatedAt
 }
 
-/** Makes an imported session a child of the session that it belongs to. */
-export const setParent = async ({ db }: Queries, id: string, parentSessionId: string): Promise<void> =>
-  void (await db.update(sessions).set({ parentSessionId }).where(eq(sessions.id, id)))
+/** Makes an imported session a child of the session that it belongs to. False when it is another one's child. */
+export const setParent = async ({ db }: Queries, id: string, parentSessionId: string): Promise<boolean> => {
+  const free = or(isNull(sessions.parentSessionId), eq(sessions.parentSessionId, parentSessionId))
+  const set = await db
+    .update(sessions)
+    .set({ parentSessionId })
+    .where(and(eq(sessions.id, id), free))
+    .returning({ id: sessions.id })
+  return set.length > 0
+}
 
 export const setConvener = async ({ db }: Queries, id: string, teamId: string): Promise<void> =>
   void (await db.update(sessions).set({ convenerTeamId: teamId }).where(eq(sessions.id, id)))

@@ -144,6 +144,28 @@ onEveryEngine((parley, engine) => {
     expect((await post(text(), `?team_id=${alex.token}`)).status).toBe(400)
   })
 
+  test('a transcript that belongs to a session is taken by no other, and none belongs to itself or to what comes from it', async () => {
+    const [mine, theirs] = [await room(viaRest(parley())), await room(viaRest(parley()))]
+    const [text, own] = [session(), session()].map((one) => `${claudeLine(1, 'user', 'In the room', { session: one })}\n`)
+    const { session_id: id } = (await post(text!, `?session_id=${mine.id}`, { 'x-team-id': mine.alex.token })).body
+    const taken = await post(`${text}${claudeLine(2, 'user', 'More', { session: session() })}\n`, `?session_id=${theirs.id}`, {
+      'x-team-id': theirs.alex.token,
+    })
+    expect([taken.status, taken.body.error.code]).toEqual([409, 'conflict'])
+    expect(await eventsOf(parley(), id)).toHaveLength(1)
+    expect((await post(text!, `?session_id=${mine.id}`, { 'x-team-id': mine.alex.token })).status).toBe(200)
+    expect((await sessionRow(parley(), id)).parent_session_id).toBe(mine.id)
+
+    const cookie = await cookieOf(parley(), { name: 'Alex', role: 'person' })
+    const first = (await post(own!)).body.session_id
+    await parley().database.query('update sessions set parent_session_id = $1 where id = $2', [first, theirs.id])
+    for (const below of [first, theirs.id]) {
+      const refused = await post(own!, `?session_id=${below}`, { cookie })
+      expect([refused.status, refused.body.error.details]).toEqual([400, { field: 'session_id' }])
+    }
+    expect((await sessionRow(parley(), first)).parent_session_id).toBeNull()
+  })
+
   test('an argument that is misspelled is refused, and nothing is imported', async () => {
     const text = `${claudeLine(1, 'user', 'In no room', { session: session() })}\n`
     const { id, alex } = await room(viaRest(parley()))
