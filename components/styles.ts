@@ -1,5 +1,5 @@
 // Builds what others load, when one of its sources is newer. For browsers: public/app.css with Tailwind, public/app.js from public/main.js and
-// all that it imports, and public/built/ from the scripts that only some pages load. public/client.mjs, the program `parley`, from
+// all that it imports, and public/built/ from the scripts and styles that only some pages load. public/client.mjs, the program `parley`, from
 // src/client/main.ts likewise, and beside it the licences of the libraries in it. A few milliseconds when nothing has changed.
 //   bun components/styles.ts [--force]
 import { spawnSync } from 'node:child_process'
@@ -28,6 +28,12 @@ const STYLES: Build = {
     ['src/pages', /\.tsx$/],
   ],
   command: (folder) => [tailwind(), '--input', 'components/app.css', '--output', `${folder}/app.css`, '--minify'],
+}
+// Styles that only the pages of boards and records load.
+const BOARD_STYLES: Build = {
+  outputs: { 'board.css': 'public/built/board.css' },
+  sources: [['components', /^(board|records)\.css$/]],
+  command: (folder) => [tailwind(), '--input', 'components/board.css', '--output', `${folder}/board.css`, '--minify'],
 }
 // What only some pages load, or a page only when it is wanted.
 const PARTS = ['agents', 'approvals', 'cards', 'counted', 'dialog', 'home', 'push', 'settings', 'sides', 'trace'].map(
@@ -68,7 +74,7 @@ const CLIENT: Build = {
 const VERSIONS = ['package.json', 'bun.lock'] // another version of a tool or a library has another result
 
 const main = () => {
-  for (const each of [SCRIPTS, STYLES, CLIENT]) if (process.argv.includes('--force') || isOutdated(each)) build(each)
+  for (const each of [SCRIPTS, STYLES, BOARD_STYLES, CLIENT]) if (process.argv.includes('--force') || isOutdated(each)) build(each)
 }
 
 const isOutdated = ({ outputs, sources }: Build): boolean => {

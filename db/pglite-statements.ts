@@ -6,7 +6,9 @@ import type { RunStatement, SqlStatement } from './database.ts'
 const { serialize } = protocol
 type Message = Awaited<ReturnType<PGlite['execProtocol']>>['messages'][number]
 
-const MOST_PREPARED = 1_000 // several times as many as the program has: some are put together from parts
+// Several times as many as the program has: some are put together from parts. Beyond that all are forgotten at once, which is one
+// DEALLOCATE; to forget the oldest alone would take one more statement for each new one.
+const MOST_PREPARED = 1_000
 const CHANGES_TABLES = /^\s*(create|alter|drop)\b/i // plans from before are of no use then
 
 interface Prepared {

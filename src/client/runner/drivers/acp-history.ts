@@ -11,7 +11,7 @@ export const untilQuiet = async (lastUpdateAt: () => number): Promise<void> => {
   while (performance.now() - lastUpdateAt() < QUIET_MS && performance.now() - begun < LONGEST_MS) await sleep(CHECK_EVERY_MS)
 }
 
-const KEPT = 1000
+const KEPT = 1000 // the newest ids, without lru-cache: for this alone the client's one file would have to bring it
 const openedIn = new Map<string, number>() // the minute in which a conversation was last opened by this process, by its id
 const minute = () => Math.floor(Date.now() / 60_000)
 
