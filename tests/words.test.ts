@@ -45,7 +45,11 @@ const commentsIn = (text: string) => [...text.matchAll(/\/\*[^]*?\*\/|(?<=^|\s)\
 
 // `rooms/who-may.ts` may leave out `src/`, and a script's path `public/`; a bare name is a file of any folder. What a build makes is named too.
 const PATH_IN_COMMENT = /(?<![\w~$./{}<*:`-])((?:[\w-]+\/)*[\w.-]+\.(?:tsx?|css)|(?:[\w-]+\/)+[\w.-]+\.(?:m?js|md|sql))\b/g
-const BUILT = read('.gitignore').split('\n').filter(Boolean)
+const linesOf = (path: string) =>
+  read(path)
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+const BUILT = linesOf('.gitignore')
 const isSource = (path: string) => !BUILT.some((built) => `/${path}`.startsWith(built))
 
 test('each file that a comment cites is there', () => {
@@ -60,6 +64,20 @@ test('each file that a comment cites is there', () => {
   )
   expect(cited.length).toBeGreaterThan(150)
   expect(cited.filter(({ target }) => !isThere(target))).toEqual([])
+})
+
+// By name: each of these has a credential in it, or a whole database.
+const LEFT = [/\bbun run backup (\S+)/g, /\bDATA_DIR=(?:\.\/)?([a-z]\S*)/g, /--file=(\S+)/g, /\btee (\S+)/g, /\bcp -a data (\w+)/g]
+
+test('what the commands of the README leave in the checkout goes neither into git nor into the image', () => {
+  const code = [...README.matchAll(/```sh\n([^]*?)```|`([^`\n]+)`/g)].map(([, block, span]) => block ?? span!).join('\n')
+  const left = LEFT.map((pattern) => [...new Set([...code.matchAll(pattern)].map(([, name]) => name!))])
+  expect(left.every((names) => names.length > 0)).toBe(true)
+  for (const path of ['.gitignore', '.dockerignore']) {
+    const ignored = linesOf(path).map((line) => new Glob(line.replace(/^\/|\/$/g, '')))
+    const names = [...left.flat(), 'parley.tgz.a1B2c3'] // where a backup is made
+    expect([path, ...names.filter((name) => !ignored.some((glob) => glob.match(name)))]).toEqual([path])
+  }
 })
 
 test('a heading that is linked to, or cited by its name, is there', () => {
