@@ -81,7 +81,7 @@ test.concurrent(
       await Bun.sleep(5 * CHECK_MS)
       expect(begun()).toBe(1)
       proxy.silence()
-      await until('it listens again', 30_000, () => begun() === 2)
+      await until('it listens again', 30_000, () => begun() >= 2) // once more where a question was waiting for the new connection
     }),
   180_000,
 )
@@ -95,7 +95,7 @@ test.concurrent(
       proxy.cut()
       await until('it refuses the next connection', 5_000, () => proxy.refused === 2)
       proxy.refusing = false
-      await until('it listens again', 20_000, () => begun() === 2) // notifications may have been missed meanwhile, so this counts as a new beginning
+      await until('it listens again', 20_000, () => begun() >= 2) // notifications may have been missed meanwhile, so this counts as a new beginning
     }),
   180_000,
 )
