@@ -51,7 +51,7 @@ export const iconNamed = (name: string): IconName => (Object.hasOwn(SHAPES, name
 const symbol = (name: string, shape: string) =>
   `<symbol id="i-${name}" viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round">${shape}</symbol>`
 
-// Shapes that one kind of page uses alone. Without them the first visit to another page is 0.3 KiB smaller.
+// Shapes that one kind of page uses alone: the others go without, as with scripts (components/site/shell.tsx).
 const ONLY = {
   home: ['plus', 'fork'],
   trace: ['spark', 'thought', 'tool', 'result', 'fold'],

@@ -54,8 +54,8 @@ const HTMX = JSON.stringify({
   morphIgnore: ['data-htmx-powered', 'tabindex', 'open'],
 })
 
-// Scripts that one kind of page uses alone, or people who may act, run after those of all pages, and are sent as they are. The first visit to another page is 1.4 KiB
-// smaller.
+// Scripts that one kind of page uses alone, or people who may act: they run after those of all pages. Why they are files of their own: README,
+// "How it is built".
 const SCRIPTS = {
   home: ['home.js', 'counted.js'],
   settings: ['settings.js', 'push.js'],
