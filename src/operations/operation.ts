@@ -121,16 +121,16 @@ const secretKey = {
 
 /** The two ways to define an operation of a toolset: `op` one that is served, `pageOp` one of the pages' own. */
 export const operationsOf = <Context>(toolset: string) => ({
-  op: <const Kinds extends Callers, I extends z.ZodObject, O extends z.ZodObject>(operation: Served<Context, I, O> & OpenedBy<Kinds>) =>
+  op: <const Kinds extends CallerKinds, I extends z.ZodObject, O extends z.ZodObject>(operation: Served<Context, I, O> & OpenedBy<Kinds>) =>
     identified(toolset, operation),
-  pageOp: <const Kinds extends Callers, I extends z.ZodObject, O extends z.ZodObject>(
+  pageOp: <const Kinds extends CallerKinds, I extends z.ZodObject, O extends z.ZodObject>(
     operation: Operation<Context, I, O> & OpenedBy<Kinds>,
   ) => identified(toolset, operation),
 })
 
-type Callers = readonly AnyCallerKind[]
+type CallerKinds = readonly AnyCallerKind[]
 // An operation that keys may call says which keys: without a row of its own it would not compile.
-type OpenedBy<Kinds extends Callers> = { callers: Kinds } & ('key' extends Kinds[number]['kind'] ? { keyRow: KeyRow } : unknown)
+type OpenedBy<Kinds extends CallerKinds> = { callers: Kinds } & ('key' extends Kinds[number]['kind'] ? { keyRow: KeyRow } : unknown)
 
 const identified = <Op extends Operation<never, any, any>>(toolset: string, operation: Op): Op & Identity => {
   const carried = carriedBy(operation)
