@@ -29,6 +29,7 @@ export const filesIn = (folder: string) => join(folder, 'pg')
  *  changes, which takes no time and no room. Throws CopyFailed. */
 export const copyFiles = async (from: string, to: string): Promise<void> => {
   try {
+    if (!existsSync(dirname(to))) throw new Error(`${dirname(to)} is gone`) // so is whoever asked for it: cp would make it anew
     refuseWithoutRoom(from, to)
     await cp(from, to, { recursive: true, dereference: true, mode: constants.COPYFILE_FICLONE })
   } catch (error) {

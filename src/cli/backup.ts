@@ -24,17 +24,15 @@ export const writeBackup = async (
   if (config.DATABASE_URL) throw new BadConfig(POSTGRES.backup)
   if (existsSync(file)) throw new BadConfig(`${file} is there already, and a backup overwrites nothing. Name another file.`)
   return inPlace(file, async () => {
-    const scratch = mkdtempSync(`${file}.`) // of mode 0700, beside the file: there must be room for both
-    try {
+    // Of mode 0700, beside the file: there must be room for both.
+    await inScratch(`${file}.`, async (scratch) => {
       const copy = join(scratch, 'pg')
       await (copyTo ?? ((to) => copyUnused(config.DATA_DIR, to)))(copy)
       if (!holdsDatabase(copy)) throw new CannotOpen(`The copy of ${resolve(config.DATA_DIR)} is no whole database. Nothing was written.`)
       const packed = join(scratch, 'packed')
       await pipeline(pack(copy), createGzip(), createWriteStream(packed, { mode: 0o600 }))
       renameSync(packed, file)
-    } finally {
-      rmSync(scratch, { recursive: true, force: true })
-    }
+    })
     const mib = (statSync(file).size / 1024 ** 2).toFixed(1)
     return `Wrote ${file} (${mib} MiB). It has every session and the hashes of all credentials: keep it to yourself. DATA_DIR=a-new-folder bun run restore ${basename(file)} brings it back.`
   })
@@ -62,19 +60,38 @@ export const restoreBackup = async (config: Place, words: string[], folder: stri
       throw new BadConfig(
         `${resolve(config.DATA_DIR)} has a database, and a restore overwrites nothing. Move it away, or set DATA_DIR to a new folder.`,
       )
-    const scratch = mkdtempSync(join(config.DATA_DIR, 'restoring-'))
-    try {
+    await inScratch(join(config.DATA_DIR, 'restoring-'), async (scratch) => {
       const files = join(scratch, 'pg')
       await pipeline(createReadStream(file), createGunzip(), extract(files, { ignore: isNoFile })).catch((error) => notWhole(file, error))
       if (!existsSync(files) || !putDatabase(files, config.DATA_DIR)) notWhole(file)
       chmodSync(join(config.DATA_DIR, 'pg'), 0o700)
-    } finally {
-      rmSync(scratch, { recursive: true, force: true })
-    }
+    })
   } finally {
     lock.release()
   }
   return `Restored ${file} into ${resolve(config.DATA_DIR)}. Start Parley there: what was written after the backup is gone, and an agent whose cursor is beyond it is told so.`
+}
+
+const ENDED_BY = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } // with which exit code
+
+// The folder, whose name begins so, holds a whole database for a while: it is removed at the end, also when a signal ends this program.
+const inScratch = async (name: string, work: (scratch: string) => Promise<void>): Promise<void> => {
+  let scratch: string | undefined
+  // A server may be writing into it: then it is tried again.
+  const remove = () => scratch && rmSync(scratch, { recursive: true, force: true, maxRetries: 10 })
+  const end = (signal: keyof typeof ENDED_BY) => {
+    remove()
+    process.exit(ENDED_BY[signal])
+  }
+  const signals = Object.keys(ENDED_BY) as (keyof typeof ENDED_BY)[]
+  for (const signal of signals) process.on(signal, end)
+  try {
+    scratch = mkdtempSync(name)
+    await work(scratch)
+  } finally {
+    for (const signal of signals) process.off(signal, end)
+    remove()
+  }
 }
 
 // An archive that somebody has changed may hold links that lead out of the folder.
