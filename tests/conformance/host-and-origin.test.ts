@@ -54,6 +54,19 @@ onOneEngine((parley) => {
       expect(await status(named, { host: '10.0.0.1:7423' })).toBe(403)
       expect(await status(named, { host: 'meet.example' })).toBe(200)
     })
+
+    test.each([
+      ['192.168.1.5', '192.168.1.5:7423', '192.168.1.6:7423'],
+      ['fd00::5', '[fd00::5]:7423', '[fd00::6]:7423'],
+    ])('the address %s that it listens on passes beside the names of ALLOWED_HOSTS: commands call it there', async (HOST, host, other) => {
+      const served = await parley().beside({ HOST, ALLOWED_HOSTS: 'meet.example' })
+      for (const [one, answer] of [
+        [host, 200],
+        ['meet.example', 200],
+        [other, 403],
+      ] as const)
+        expect([one, await status(served, { host: one })]).toEqual([one, answer])
+    })
   })
 
   describe('Origin', () => {

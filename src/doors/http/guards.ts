@@ -1,5 +1,5 @@
 // Who may call what. `guards` runs before every handler; the other functions are asked by handlers about one session.
-import { answersAnyHost } from '../../core/address.ts'
+import { answersAnyHost, urlAt } from '../../core/address.ts'
 import { refuse } from '../../core/errors.ts'
 import { sameText } from '../../core/ids.ts'
 import { notOpened, OPENS, type KeyRow } from '../../core/key-scopes.ts'
@@ -70,7 +70,13 @@ const nameOf = (host: string) => host.replace(/:\d+$/, '')
 
 const hostAllowed = (services: Services, host: string) => {
   if (answersAnyHost(services.config)) return true
-  return isLoopbackHost(host) || ours(services).some((own) => own === host || nameOf(own) === nameOf(host))
+  return isLoopbackHost(host) || ours(services).some((own) => own === host || nameOf(own) === nameOf(host)) || isAtHost(services, host)
+}
+
+// The address that the start prints, and by which this machine's own commands call.
+const isAtHost = ({ config: { HOST, PORT } }: Services, host: string) => {
+  const at = urlAt(HOST, PORT)
+  return URL.canParse(at) && nameOf(new URL(at).host) === nameOf(host)
 }
 
 const originAllowed = (services: Services, origin: string, host: string) => {
