@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { newKey, newSecret } from '../../src/core/ids.ts'
 import { KEY_SCOPES } from '../../src/core/key-scopes.ts'
 import { FULL } from '../support/full.ts'
-import { LOCAL, openInProcess } from './engines.ts'
+import { startParley, type Parley } from '../support/parley.ts'
+import { LOCAL } from './engines.ts'
 import { expectSaid, numbers, openRoom, post, readFeed, wait, type Room, type Send } from './rooms.ts'
 
 const TRIES = FULL ? 100_000 : 2_000
@@ -22,11 +23,15 @@ const CASES = [
   ['where RATE_LIMIT and ACCESS_TOKEN are set', { RATE_LIMIT: String(RATE_LIMIT), ACCESS_TOKEN }],
 ] as const
 
+let first: Parley
+beforeAll(async () => void (first = await startParley({ engine: 'postgres' })), 180_000)
+afterAll(() => first?.close(), 60_000)
+
 describe.each(CASES)('%s', (_, environment: Record<string, string>) => {
-  let parley: Awaited<ReturnType<typeof openInProcess>>
+  let parley: Awaited<ReturnType<Parley['beside']>>
   let room: Room
   beforeAll(async () => {
-    parley = await openInProcess(environment)
+    parley = await first.beside(environment)
     room = await openRoom(LOCAL, 2, from('10.0.0.3'))
   }, 180_000)
   afterAll(() => parley?.close())
