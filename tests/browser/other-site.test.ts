@@ -1,5 +1,5 @@
 // A page at another port, or of another site, in the browser of a person who is signed in: whatever it tries at this server, nothing is done
-// and it reads nothing [S4].
+// and it reads nothing.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createApp } from '../../src/app.ts'
 import { FULL } from '../support/full.ts'

@@ -1,5 +1,5 @@
 // One address floods a server over real connections, with calls, sessions, waits, streams, and connections that say half a request and no
-// more. Fifty teams elsewhere post and hear each other meanwhile; the flood is told to come later, and costs a bounded memory [S11].
+// more. Fifty teams elsewhere post and hear each other meanwhile; the flood is told to come later, and costs a bounded memory.
 //   FULL=1 bun test tests/faults/flood.test.ts    80,000 calls, of which 20,000 for new sessions, 10,000 waits and 50,000 connections
 import { expect, test } from 'bun:test'
 import { newSecret } from '../../src/core/ids.ts'

@@ -4,6 +4,7 @@ import { sql, type SQL } from 'drizzle-orm'
 import { inTexts, inTitles, searchContent, CONTENT_TYPES } from '../../src/stores/records/content-search.ts'
 import { listDecisions } from '../../src/stores/records/decision-list.ts'
 import { personIdOf } from '../../src/stores/records/persons.ts'
+import { fewestStatements } from '../support/fewest-statements.ts'
 import { bearer, keyOf } from '../support/keys.ts'
 import { manyRecords } from '../support/many-records.ts'
 import { done, onOneEngine, viaRest } from '../support/parley.ts'
@@ -19,19 +20,19 @@ onOneEngine((parley, engine) => {
   }
 
   test('the number of statements is the same for one row and for fifty [E19]', async () => {
-    const { query, statements } = await database()
+    const { query } = await database()
     const as = { headers: bearer(await keyOf(parley(), 'read')) }
     const ask = (name: string, input: object) => done(viaRest(parley())(`records.${name}`, { ...input }, as))
-    /** The fewest of ten tries, or of more until they are no more than `enough`: jobs in the background send some too, and on a busy machine a
-     *  key is looked up again for each call. */
-    const cost = async (name: string, input: object, enough = Infinity): Promise<[rows: number, statements: number]> => {
-      let [rows, fewest] = [0, Infinity]
-      for (let n = 0; n < 10 || (n < 100 && fewest > enough); n++) {
-        const before = statements()
-        const answer = await ask(name, input)
-        fewest = Math.min(fewest, statements() - before)
-        rows = Math.max(...Object.values(answer).map((value) => (Array.isArray(value) ? value.length : 0)))
-      }
+    const cost = async (name: string, input: object, enough?: number): Promise<[rows: number, statements: number]> => {
+      let rows = 0
+      const fewest = await fewestStatements(
+        await database(),
+        async () => {
+          const answer = await ask(name, input)
+          rows = Math.max(...Object.values(answer).map((value) => (Array.isArray(value) ? value.length : 0)))
+        },
+        enough,
+      )
       return [rows, fewest]
     }
     const [little] = await query<{ id: string }>('select id from sessions order by created_at limit 1')

@@ -1,5 +1,6 @@
 // Lists cost the same number of queries however much there is. How long they take, bench/control-lists measures.
 import { expect } from 'bun:test'
+import { fewestStatements } from '../../support/fewest-statements.ts'
 import { test } from '../../support/foreign.ts'
 import { bearer, keyOf } from '../../support/keys.ts'
 import { manySessions } from '../../support/many-sessions.ts'
@@ -15,16 +16,8 @@ onOneEngine((parley) => {
   test('of many sessions and tasks: as many queries as of a few, whatever the size of a page', async () => {
     const [runner, as] = [await runnerAt(parley()), { headers: bearer(await keyOf(parley(), 'full')) }]
     const made = await done(call('control.create_session', { title: 'T', worktree_id: runner.worktree, initial_prompt: 'Go.' }, as))
-    // The least of several tries: what goes on in the background asks, too.
-    const queries = async (name: string, input: Record<string, unknown>) => {
-      const counts: number[] = []
-      for (let n = 0; n < 8; n++) {
-        const before = parley().database.statements()
-        await done(call(`control.${name}`, input, as))
-        counts.push(parley().database.statements() - before)
-      }
-      return Math.min(...counts)
-    }
+    const queries = (name: string, input: Record<string, unknown>, enough?: number) =>
+      fewestStatements(parley().database, () => done(call(`control.${name}`, input, as)), enough)
     const lists = (session_id: string): [string, Record<string, unknown>][] => [
       ['list_sessions', { limit: 1 }],
       ['list_sessions', { limit: 200 }],
@@ -38,7 +31,7 @@ onOneEngine((parley) => {
     for (const [name, input] of lists(made.session_id)) few.push(await queries(name, input))
     const first = await manySessions(parley().database, runner.worktree, COUNT)
     const many: number[] = []
-    for (const [name, input] of lists(first)) many.push(await queries(name, input))
+    for (const [i, [name, input]] of lists(first).entries()) many.push(await queries(name, input, few[i]))
     for (const [i, count] of many.entries()) expect([lists(first)[i]![0], count <= few[i]!]).toEqual([lists(first)[i]![0], true])
     expect(Math.max(...many.slice(0, -1))).toBeLessThanOrEqual(4)
 
