@@ -14,12 +14,15 @@ test('a single instance writes nothing for it', async () => {
   await say(alex, 'one')
   await done(bea('wait_for_messages', { since_cursor: 1, timeout: 0 })) // who Bea is, is looked up
   await soon('presence is at rest', () => parley.services.presence.drain().length === 0)
-  await say(alex, 'two')
-  await parley.services.indexer.run()
-  const before = parley.database.statements()
-  const { messages } = await done(bea('wait_for_messages', { timeout: 0 }))
-  expect(messages.length).toBeGreaterThan(0)
-  expect(parley.database.statements() - before).toBeLessThanOrEqual(2) // who Bea is, and a notification to itself
+  // The background has statements of its own, which may come between.
+  await soon('it costs two statements at most', async () => {
+    await say(alex, 'more')
+    await parley.services.indexer.run()
+    const before = parley.database.statements()
+    const { messages } = await done(bea('wait_for_messages', { timeout: 0 }))
+    expect(messages.length).toBeGreaterThan(0)
+    return parley.database.statements() - before <= 2 // who Bea is, and a notification to itself
+  })
 })
 
 test('two instances: what one has delivered the other does not deliver again right after', async () => {
