@@ -5,7 +5,7 @@ import postgres from 'postgres'
 import { SEARCHED_BY_DEFAULT } from '../src/core/events/event-types.ts'
 import type { SessionKind } from '../src/core/session-kind.ts'
 import { writeAdded } from '../src/search/event-index.ts'
-import { byTerm, indexRows, type Added, type LoggedEvent, type TermCount } from '../src/search/event-rows.ts'
+import { IndexRows, type LoggedEvent } from '../src/search/event-rows.ts'
 import { termsOf } from '../src/search/tokenizer.ts'
 import { history } from './corpus.ts'
 import { eventRow, timeOf, uuid } from './search-rows.ts'
@@ -42,8 +42,8 @@ const cell = (value: unknown) => (value === null ? '\\N' : String(value).replace
 
 class Copier {
   #rows: Record<Table, string[]> = { sessions: [], session_index: [], events: [], event_search: [] }
-  #terms = new Map<string, TermCount>()
-  #added: Omit<Added, 'terms'> = { events: 0, repeats: 0, length: 0, sessions: [] }
+  #kinds = new Map<string, SessionKind>()
+  #index = new IndexRows({ kinds: this.#kinds, ownTools: new Set(), giveWay: async () => {} })
   #began = new Date().toISOString()
 
   constructor(readonly sql: postgres.Sql) {}
@@ -73,42 +73,25 @@ class Copier {
         at,
       ])
     }
-    const kinds = new Map(logged.map(({ session_id }): [string, SessionKind] => [session_id, 'chat'])) // as a session begins
-    const rows = await indexRows(logged, { kinds, ownTools: new Set(), giveWay: async () => {} })
-    for (const row of rows.events)
+    for (const { session_id } of logged) if (!this.#kinds.has(session_id)) this.#kinds.set(session_id, 'chat') // as a session begins
+    const { events } = await this.#index.of(logged)
+    for (const row of events)
       this.#add(
         'event_search',
         TABLES.event_search.map((column) => row[column as keyof typeof row]),
       )
-    this.#count(rows)
     await this.#flush()
   }
 
   /** Writes what all events have added to the counts. */
   async end(url: string) {
     const database = await openPostgres(url)
-    const terms = [...this.#terms.values()].sort(byTerm)
-    await database.unhurried((tx) => writeAdded(tx, { ...this.#added, terms }, TERMS_AT_ONCE), MAY_TAKE_MS)
+    await database.unhurried((tx) => writeAdded(tx, this.#index.added, TERMS_AT_ONCE), MAY_TAKE_MS)
     await database.close()
   }
 
   #add(table: Table, values: unknown[]) {
     this.#rows[table].push(`${values.map(cell).join('\t')}\n`)
-  }
-
-  #count({ events, moves, length, sessions, terms }: Awaited<ReturnType<typeof indexRows>>) {
-    this.#added.events += events.length
-    this.#added.repeats += moves.length
-    this.#added.length += length
-    this.#added.sessions.push(...sessions)
-    for (const { term, events: having, levels } of terms) {
-      const counted = this.#terms.get(term)
-      if (!counted) this.#terms.set(term, { term, events: having, ...(levels && { levels }) })
-      else {
-        counted.events += having
-        if (levels) counted.levels = levels.map((of, level) => of + (counted.levels?.[level] ?? 0))
-      }
-    }
   }
 
   async #flush() {

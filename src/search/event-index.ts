@@ -3,7 +3,7 @@
 import type { Database, Queries } from '../../db/database.ts'
 import type { SessionKind } from '../core/session-kind.ts'
 import { pause } from '../core/runtime/pause.ts'
-import { indexRows, type Added, type LoggedEvent } from './event-rows.ts'
+import { IndexRows, type Added, type EventRows, type LoggedEvent } from './event-rows.ts'
 import { LEVELS } from './tokenizer.ts'
 import { plainArray } from '../../db/arrays.ts'
 import { repeatedBy } from '../stores/control/repeated.ts'
@@ -12,19 +12,22 @@ import { UPDATED } from '../stores/history.ts'
 /** The advisory lock of whoever writes the index. */
 export const INDEX_LOCK = 7_423_000_002
 
-// Content in a batch, in bytes; its first event always fits. Postgres: 1 MiB of large texts took 100 MiB more memory (bench/import). PGlite
-// works on this very thread: whatever else goes on here waits for the longest statement of a batch, and posts for all of it (bench/stall).
-const BATCH_BYTES = { pglite: 32 * 1024, postgres: 384 * 1024 }
+// Content that a batch reads at a time, in bytes; the first event always fits. Postgres: 384 KiB of large texts took 40 MiB more memory than
+// 256, and were indexed no faster (bench/import --bytes). PGlite works on this very thread: whatever else goes on here waits for the longest
+// statement of a batch, and posts for all of it (bench/stall).
+const READ_BYTES = { pglite: 32 * 1024, postgres: 256 * 1024 }
+const MOST_TERMS = 50_000 // different ones, after which a batch reads no more: they are kept in memory until its end
 // Pieces between which a batch gives way: events and terms in a statement. In one statement, the events of a batch held a processor for 0.7 to
 // 1.3 s on a busy machine, and questions waited for it.
 const EVENTS_AT_ONCE = 50
 const TERMS_AT_ONCE = { pglite: 500, postgres: 1_000 }
 
 // The size of the GIN indexes' pending lists, which gather entries before they are sorted in: more makes a batch cheaper, but every search
-// reads through it. So it is large while a lot is indexed at once, and small otherwise. PGlite sorts in on this very thread.
+// reads through it. So it is large while a lot is indexed and nobody asks, and small otherwise; the first search meets a large one, which
+// took it 79 ms at p99 in place of 41 (bench/search import, a question every 400 ms). PGlite sorts in on this very thread.
 const PENDING = { pglite: '64kB', postgres: '512kB' }
-const PENDING_IN_BULK = { ...PENDING, postgres: '1MB' } // 4MB made no batch cheaper (bench/import)
-const BULK = 1_000 // events in a batch
+const PENDING_IN_BULK = { ...PENDING, postgres: '8MB' }
+const BULK = 1_000 // events that a batch may index
 
 /** A session that was behind: how far it is indexed now, and where its log ended when the batch began. */
 export interface SessionProgress {
@@ -44,44 +47,59 @@ export interface BatchOptions {
   ownTools?: ReadonlySet<string>
   /** Called between the pieces of the batch. */
   giveWay?: () => Promise<void>
+  /** Whether the batch may read on once it has read what fits into memory at a time. A batch writes the count of each term once, whatever it
+   *  reads: with a few large texts in each, that took as long as their rows. */
+  goOn?: () => boolean
 }
 
 /** Indexes a batch of these sessions' events. Returns `busy` while another instance is at it. */
 export const indexBatch = (
   database: Database,
   sessionIds: string[],
-  { limit, leastFirst = false, ownTools = new Set(), giveWay = pause }: BatchOptions,
+  { limit, leastFirst = false, ownTools = new Set(), giveWay = pause, goOn = () => false }: BatchOptions,
 ): Promise<BatchResult> =>
   database.transaction(async (tx) => {
     const [lock] = await tx.query<{ mine: boolean }>('select pg_try_advisory_xact_lock($1) as mine', [INDEX_LOCK])
     if (!lock?.mine) return 'busy'
     const ranges = await unindexedRanges(tx, sessionIds, limit, leastFirst)
     if (ranges.length === 0) return { events: 0, more: false, progress: [] }
-    const logged = await read(tx, ranges, BATCH_BYTES[database.engine])
-    const pending = logged.length < BULK ? PENDING : PENDING_IN_BULK
+    const pending = eventsOf(ranges) < BULK ? PENDING : PENDING_IN_BULK
     await tx.query(`select set_config('gin_pending_list_limit', $1, true)`, [pending[database.engine]])
-    const kinds = new Map(ranges.map(({ session_id, mode }) => [session_id, mode]))
-    const rows = await indexRows(logged, { kinds, ownTools, giveWay })
-    await write(tx, rows, TERMS_AT_ONCE[database.engine], giveWay)
-    const indexedOf = new Map(rows.sessions.map(({ session_id, sequence }) => [session_id, sequence]))
-    const progress = ranges.map(({ session_id, from, newest }) => ({
-      session: session_id,
-      indexed: indexedOf.get(session_id) ?? from,
-      newest,
-    }))
-    return { events: logged.length, more: progress.some((session) => session.indexed < session.newest), progress }
+    const rows = new IndexRows({ kinds: new Map(ranges.map(({ session_id, mode }) => [session_id, mode])), ownTools, giveWay })
+    const bySession = new Map(ranges.map((range) => [range.session_id, range]))
+    const next = async () => {
+      const logged = await read(tx, ranges, READ_BYTES[database.engine])
+      for (const { session_id, sequence } of logged) bySession.get(session_id)!.indexed = sequence
+      return rows.of(logged)
+    }
+    const mayRead = () => ranges.some(({ indexed, to }) => indexed < to) && rows.terms < MOST_TERMS && goOn()
+    // The database writes a piece while this thread makes the rows of the next.
+    for (let piece: EventRows | undefined = await next(); piece;)
+      [piece] = await both(mayRead() ? next() : undefined, writeEvents(tx, piece, giveWay))
+    const { added } = rows
+    await writeAdded(tx, added, TERMS_AT_ONCE[database.engine], giveWay)
+    const progress = ranges.map(({ session_id, indexed, newest }) => ({ session: session_id, indexed, newest }))
+    return { events: added.events + added.repeats, more: progress.some((session) => session.indexed < session.newest), progress }
   }, BATCH_MAY_TAKE_MS)
 
 const BATCH_MAY_TAKE_MS = 60_000
+
+/** Both results once both are over: after a failure nothing more is sent in a transaction that is rolled back. */
+const both = async <A, B>(a: A, b: B): Promise<[Awaited<A>, Awaited<B>]> => {
+  await Promise.allSettled([a, b])
+  return [await a, await b]
+}
 
 interface UnindexedRange {
   n: number
   session_id: string
   mode: SessionKind
-  from: number
-  to: number
+  indexed: number // the sequence up to which it is
+  to: number // up to which this batch may index it
   newest: number
 }
+
+const eventsOf = (ranges: UnindexedRange[]) => ranges.reduce((events, { indexed, to }) => events + to - indexed, 0)
 
 const unindexedRanges = async ({ query }: Queries, sessionIds: string[], limit: number, leastFirst: boolean): Promise<UnindexedRange[]> => {
   const rows = await query<{ session_id: string; mode: SessionKind; indexed: number; last: number }>(
@@ -93,10 +111,10 @@ const unindexedRanges = async ({ query }: Queries, sessionIds: string[], limit: 
   )
   if (leastFirst) rows.sort((a, b) => a.last - a.indexed - (b.last - b.indexed))
   let left = limit
-  return rows.flatMap(({ session_id, mode, indexed: from, last }, n) => {
-    const to = Math.min(last, from + left)
-    left -= to - from
-    return [{ n, session_id, mode, from, to, newest: last }]
+  return rows.map(({ session_id, mode, indexed, last }, n) => {
+    const to = Math.min(last, indexed + left)
+    left -= to - indexed
+    return { n, session_id, mode, indexed, to, newest: last }
   })
 }
 
@@ -105,8 +123,8 @@ const read = ({ query }: Queries, ranges: UnindexedRange[], bytes: number) =>
   query<LoggedEvent>(
     `with sized as (
        select r.n, e.session_id, e.sequence, sum(e.size) over (order by r.n, e.sequence) - e.size as before
-       from json_to_recordset($1::json) as r(n int, session_id uuid, "from" bigint, "to" bigint)
-       join events e on e.session_id = r.session_id and e.sequence > r."from" and e.sequence <= r."to"
+       from json_to_recordset($1::json) as r(n int, session_id uuid, indexed bigint, "to" bigint)
+       join events e on e.session_id = r.session_id and e.sequence > r.indexed and e.sequence <= r."to"
      )
      select session_id, sequence, id, turn, type, author, content, tool_name, at,
        case when type = 'chat' and task_id is not null then ${repeatedBy('e')} end as repeats
@@ -119,12 +137,7 @@ function* inPieces<Item>(items: Item[], most: number): Generator<Item[]> {
   for (let from = 0; from < items.length; from += most) yield items.slice(from, from + most)
 }
 
-const write = async (
-  tx: Queries,
-  { events, moves, ...counts }: Awaited<ReturnType<typeof indexRows>>,
-  termsAtOnce: number,
-  giveWay: () => Promise<void>,
-) => {
+const writeEvents = async (tx: Queries, { events, moves }: EventRows, giveWay: () => Promise<void>) => {
   for (const some of inPieces(events, EVENTS_AT_ONCE)) {
     await giveWay()
     await tx.query(
@@ -141,7 +154,6 @@ const write = async (
        where e.session_id = r.session_id and e.turn = r.turn and e.sequence = r.repeats`,
       [JSON.stringify(moves)],
     )
-  await writeAdded(tx, { ...counts, events: events.length, repeats: moves.length }, termsAtOnce, giveWay)
 }
 
 /** Adds to the counts of terms, sessions and the whole corpus what events have added that are written. `termsAtOnce`: in one statement. */

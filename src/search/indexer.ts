@@ -17,7 +17,8 @@ const BUSY_MS = 100 // until the next try, while another instance is at it
 // A transcript that was imported before this process began has waited for an unknown time, at least as long as a start takes.
 const UNKNOWN_AGE_MS = 2_000
 // In a batch. PGlite works on this very thread: a post that comes meanwhile waits for all of it.
-const EVENTS_AT_ONCE = { pglite: 50, postgres: 2_000 }
+const EVENTS_AT_ONCE = { pglite: 50, postgres: 5_000 }
+const BATCH_MS = 1_000 // after which a batch reads no more
 const EVENTS_BESIDE_OTHERS = { pglite: 50, postgres: 200 }
 
 interface Options {
@@ -135,15 +136,16 @@ export class Indexer {
     const { engine } = this.database
     while (this.#moved.size > 0 && goOn()) {
       const from = performance.now()
-      const limit = (this.#pace.begin() ? EVENTS_BESIDE_OTHERS : EVENTS_AT_ONCE)[engine]
+      const besideOthers = this.#pace.begin()
       // Every other batch is of the sessions with the least to index: a post is found while a million events of an import still wait.
       const leastFirst = (this.#leastFirst = !this.#leastFirst)
       const sessions = this.#take(leastFirst ? SESSIONS_COMPARED : SESSIONS_AT_ONCE)
       const seen = this.#lag.newestOf(sessions)
       const batch = await indexBatch(this.database, sessions, {
-        limit,
+        limit: (besideOthers ? EVENTS_BESIDE_OTHERS : EVENTS_AT_ONCE)[engine],
         leastFirst,
         ownTools: this.#ownTools,
+        goOn: () => engine === 'postgres' && !this.#pace.isAsked && performance.now() - from < BATCH_MS,
         giveWay: engine === 'postgres' ? () => this.#pace.giveWay() : pause, // PGlite's transaction holds up all questions
       }).catch((error) => {
         this.#putBack(sessions)

@@ -39,13 +39,13 @@ export class Pace {
     this.#measured = { at, posted }
     this.#posts = perSecond / MANY_POSTS
     this.#workedFrom = at
-    return this.#posts > 1 || this.#asked()
+    return this.#posts > 1 || this.isAsked
   }
 
   /** Rests between two pieces of a batch: whatever else waits for this thread has its turn, and questions the processors. */
   async giveWay(): Promise<void> {
     const worked = performance.now() - this.#workedFrom
-    await pause(this.#asked() ? Math.min(RESTS_FOR_QUESTIONS * worked, LONGEST_REST_MS) : 0)
+    await pause(this.isAsked ? Math.min(RESTS_FOR_QUESTIONS * worked, LONGEST_REST_MS) : 0)
     this.#workedFrom = performance.now()
   }
 
@@ -55,7 +55,8 @@ export class Pace {
     if (this.#posts > 1) await pause(Math.min(RESTS_FOR_POSTS * this.#posts, RESTS_FOR_POSTS_AT_MOST) * tookMs)
   }
 
-  #asked() {
+  /** Whether a question is under way, or was just now. */
+  get isAsked() {
     return this.#questions > 0 || performance.now() - this.#answeredAt < STILL_ASKED_MS
   }
 }

@@ -28,7 +28,7 @@ export const termsOf = (text: string, wholes?: Set<string>): Map<string, number>
     if (count !== undefined) counts.set(term, Math.min(count + 1, MOST_COUNTED))
     else if ((left -= utf8Bytes(term)) >= 0) counts.set(term, 1)
   }
-  for (const [run] of shortened(text).normalize('NFKC').matchAll(RUN)) addRun(run, add)
+  for (const run of shortened(text).normalize('NFKC').match(RUN) ?? []) addRun(run, add)
   return counts
 }
 

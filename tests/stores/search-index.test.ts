@@ -60,6 +60,38 @@ test('short posts are taken many at once, the longest one by one', async () => {
   expect(await indexBatch(database, [long], { limit: 50 })).toEqual({ events: 0, more: false, progress: [] })
 })
 
+const indexOf = async (session: string) => {
+  const [through] = await database.query<{ n: number }>('select indexed_sequence as n from session_index where session_id = $1', [session])
+  const rows = await database.query<{ n: number }>('select sequence as n from event_search where session_id = $1 order by n', [session])
+  return { through: through!.n, rows: rows.map(({ n }) => n) }
+}
+
+test('a batch that may go on reads more, and counts each term once for all of it', async () => {
+  const common = `c${crypto.randomUUID().replaceAll('-', '')}`
+  const long = await sessionWith(Array.from({ length: 5 }, () => `${common} ${newWords(32 * 1024)}`))
+  let asked = 0
+  const some = await indexBatch(database, [long], { limit: 50, goOn: () => ++asked < 3 })
+  expect(some).toEqual({ events: 3, more: true, progress: [{ session: long, indexed: 3, newest: 5 }] })
+  expect(await indexOf(long)).toEqual({ through: 3, rows: [1, 2, 3] })
+  const others = await indexBatch(database, [long], { limit: 50, goOn: () => true })
+  expect(others).toEqual({ events: 2, more: false, progress: [{ session: long, indexed: 5, newest: 5 }] })
+  expect(await indexOf(long)).toEqual({ through: 5, rows: [1, 2, 3, 4, 5] })
+  expect(await database.query('select events from search_terms where term = $1', [common])).toEqual([{ events: 5 }])
+})
+
+test('of a batch that fails while it reads on nothing is left, and nothing comes after it', async () => {
+  const long = await sessionWith(Array.from({ length: 5 }, () => newWords(32 * 1024)))
+  await database.query(`create function refuse_third() returns trigger language plpgsql as $$ begin
+    if new.session_id = '${long}' and new.sequence = 3 then raise 'refused'; end if; return new; end $$`)
+  await database.query('create trigger refuse_third before insert on event_search for each row execute function refuse_third()')
+  const refused = indexBatch(database, [long], { limit: 50, goOn: () => true })
+  expect(((await refused.catch((error) => error)) as Error).message).toContain('refused')
+  expect(await indexOf(long)).toEqual({ through: 0, rows: [] })
+  await database.query('drop function refuse_third cascade')
+  expect(await indexBatch(database, [long], { limit: 50, goOn: () => true })).toMatchObject({ events: 5, more: false })
+  expect(await indexOf(long)).toEqual({ through: 5, rows: [1, 2, 3, 4, 5] })
+})
+
 test('of a text with thousands of new words, others have their turn between', async () => {
   const id = await sessionWith([newWords(32 * 1024)])
   const [known] = await database.query<{ terms: number }>('select count(*)::int as terms from search_terms')
