@@ -165,6 +165,20 @@ test(
 )
 
 test(
+  'a call is asked about whole, as long as a script that a person is to read',
+  async () => {
+    const { hub, site } = await scene()
+    await site.start(hub)
+    const input = { command: `${'echo a\n'.repeat(1_500)}rm -rf x` }
+    hub.decisions.push({ allow: false })
+    const task = hub.prompt(site.app, steps({ ask: { text: 'A script.', input } }))
+    await until(() => task.finished)
+    expect(task.asked[0].input).toEqual(input)
+  },
+  LONG_MS,
+)
+
+test(
   'where the CLI cannot go on with its conversation, a digest stands before the prompt and the log says so; without one the task fails',
   async () => {
     const { hub, site } = await scene()

@@ -42,8 +42,9 @@ const STEPS = {
   sh: (command) => void spawn('/bin/sh', ['-c', command], { stdio: ['ignore', 'ignore', 'ignore'] }).unref(),
   hold: () => void spawn('sleep', ['600'], { stdio: ['ignore', 'inherit', 'inherit'], detached: true }).unref(),
   sync: (command) => new Promise((resolve) => spawn('/bin/sh', ['-c', command], { stdio: 'ignore' }).once('exit', resolve)),
-  ask: async (text) => {
-    tell({ ask: { tool: 'Write', text, input: { file_path: 'a.txt' } } })
+  ask: async (question) => {
+    const { text, input } = typeof question === 'string' ? { text: question, input: { file_path: 'a.txt' } } : question
+    tell({ ask: { tool: 'Write', text, input } })
     STEPS.say(JSON.stringify(await new Promise((resolve) => answers.push(resolve))))
   },
   deaf: () => new Promise(() => setInterval(() => {}, 1_000)),
