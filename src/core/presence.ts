@@ -63,6 +63,13 @@ export class Presence {
     for (const { sessionId, teamId } of seen) this.#entry(sessionId, teamId).dirty = true
   }
 
+  /** The end of this session's log was deleted, and its numbers may be given to other events: the cursors in the database count. */
+  forgetCursors(sessionId: string) {
+    this.#delivered.clear() // of other sessions too: it happens rarely, and the database has them
+    for (const entry of this.#entries.values())
+      if (entry.sessionId === sessionId) entry.seenCursor = entry.deliveredCursor = entry.addressedCursor = 0
+  }
+
   #forget({ teamId, deliveredCursor }: Entry) {
     this.#entries.delete(teamId)
     if (deliveredCursor > 0) this.#delivered.set(teamId, deliveredCursor)

@@ -16,8 +16,9 @@ export const createFeeds = (database: Database) => {
     /** All events after `cursor`, trace included, up to `newest` or later; undefined when only the database has them. */
     recent: (session: string, cursor: number, newest: number) => recent.after(session, cursor, newest),
 
-    /** Drops all cached events: notifications may have been lost, the database replaced by a copy, or a session purged. */
-    forget: () => recent.clear(),
+    /** Drops all cached events, or those of a session that is being purged: notifications may have been lost, the database replaced by a
+     *  copy, or a session purged. */
+    forget: (session?: string) => recent.forget(session),
 
     /** A page of events after `cursor`, returned without a promise when memory has it. `newest`: the sequence that the caller knows to be
      *  committed; memory that ends before it is passed over. */

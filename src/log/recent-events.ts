@@ -43,9 +43,10 @@ export class RecentEvents<Event extends { sequence: number }> {
     return events.slice(cursor + 1 - events[0]!.sequence)
   }
 
-  /** Drops everything: the database may have been replaced by an older copy, which never had these events. */
-  clear() {
-    this.#bySession.clear()
+  /** Drops a session's events, or without a session everything: the database may have been replaced by an older copy, which never had them. */
+  forget(session?: string) {
+    if (session === undefined) this.#bySession.clear()
+    else this.#bySession.delete(session)
   }
 
   // Trims to half of what a session may reach, so that not every event trims.

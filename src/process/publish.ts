@@ -25,6 +25,8 @@ interface Subscribers {
 
 /** Moves when a session was deleted for good (purge.ts). */
 export const PURGED_TOPIC = 'purged'
+/** The topic of a session whose log was cut at its end: a piece of a purge. */
+export const CUT_TOPIC = 'cut'
 
 type EventListener = (session: string, events: readonly Event[]) => void
 type TopicListener = (id: string, newest: number) => void
@@ -101,6 +103,10 @@ export const createPublisher = (database: Database, { metrics, loops, notifier, 
   }
   on(DOC_TOPIC, docVersions.moved)
   on(TOKEN_TOPIC, memberCache.endToken)
+  on(CUT_TOPIC, (session) => {
+    feeds.forget(session)
+    memberCache.forget(session) // it is archived from the first piece on
+  })
   on(PURGED_TOPIC, (session) => {
     forget() // what is remembered of the session goes with all else: it happens rarely
     indexer.moved(session)

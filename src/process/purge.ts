@@ -7,7 +7,7 @@ import { forgetEvents, lockIndex } from '../search/forget.ts'
 import { cutLog, deleteOpenAnswers, deleteSession, logEndOf, purgeableByAge, purgeableById, type Purgeable } from '../stores/purge.ts'
 import { lockSession } from '../stores/sessions.ts'
 import type { Services } from './services.ts'
-import { PURGED_TOPIC } from './publish.ts'
+import { CUT_TOPIC, PURGED_TOPIC } from './publish.ts'
 
 /** What the words after `bun run purge` ask for. */
 export const purgeOrder = z.object({
@@ -45,7 +45,10 @@ export const purge = async (services: Services, { ids, days, kinds, yes }: Purge
 }
 
 const purgeOne = async ({ database, publishTopic }: Services, id: string): Promise<boolean> => {
-  while (await shorten(database, id)) await pause()
+  while (await shorten(database, id)) {
+    publishTopic(topicOf(CUT_TOPIC, id), Date.now())
+    await pause()
+  }
   const gone = await database.unhurried(async (tx) => {
     await lockIndex(tx)
     const rest = await logEndOf(tx, id) // what came meanwhile
@@ -56,13 +59,14 @@ const purgeOne = async ({ database, publishTopic }: Services, id: string): Promi
   return gone
 }
 
-// Deletes a piece of the session's log, from its end, from the log and the index alike. False when nothing is left.
+// Deletes a piece of the session's log, from its end, from the log and the index alike. False when what is left is a piece, which goes with
+// the session.
 const shorten = (database: Database, id: string): Promise<boolean> =>
   database.unhurried(async (tx) => {
     await lockIndex(tx)
     const session = await lockSession(tx, id)
     const end = session?.purgedAt === null ? await logEndOf(tx, id, PIECE[database.engine]) : undefined
-    if (!end) return false
+    if (!end || end.after === 0) return false
     await forgetEvents(tx, id, end)
     await cutLog(tx, id, end)
     return true

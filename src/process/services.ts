@@ -16,7 +16,7 @@ import { concurrencyLimit } from '../core/runtime/concurrency-limit.ts'
 import { createCredentials, lastUsesJob, type Credentials } from './credentials.ts'
 import { degradedModesJob } from './degraded.ts'
 import { processJobs } from './jobs.ts'
-import { createPublisher, type Publisher } from './publish.ts'
+import { CUT_TOPIC, createPublisher, type Publisher } from './publish.ts'
 import { LoopGuard, loopSettingsOf } from '../loops/guard.ts'
 import { Wakes, wakesPerHourOf } from '../loops/wakes.ts'
 import { needsOfSessions } from '../loops/store.ts'
@@ -70,6 +70,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
 
   const credentials = createCredentials(database, () => notifier?.hasHeardLately() ?? true)
   for (const kind of ['sign-in', 'key']) publisher.on(kind, credentials.forget)
+  publisher.on(CUT_TOPIC, (session) => presence.forgetCursors(session))
 
   const status: StatusWatch = createStatus({ database, notifier, instance, metrics }, () => services)
   clock.set(await writePresence(database, [], config.CLAIM_LEASE))

@@ -93,6 +93,13 @@ export const cutLog = async ({ query }: Queries, id: string, { after }: LogEnd):
        last_conversation_sequence = least(last_conversation_sequence, $2::int8) where id = $1`,
     [id, after],
   )
+  // Where it is restored, the numbers that are free again are given to other events, which these teams have not seen.
+  await query(
+    `update participants set last_seen_cursor = least(last_seen_cursor, $2::int8), delivered_cursor = least(delivered_cursor, $2::int8),
+       addressed_cursor = least(addressed_cursor, $2::int8), woken_cursor = least(woken_cursor, $2::int8)
+     where session_id = $1 and greatest(last_seen_cursor, delivered_cursor, addressed_cursor, woken_cursor) > $2::int8`,
+    [id, after],
+  )
 }
 
 /** Deletes the session's rows, all but those of the search index of events and those of `deleteOpenAnswers`. False when it is gone already. */

@@ -4,6 +4,7 @@ import { bodySource } from '../../src/import/source.ts'
 import { importTranscript } from '../../src/import/transcript.ts'
 import { purge } from '../../src/process/purge.ts'
 import { askOverRest, indexed, trace } from '../support/history.ts'
+import { bearer, keyOf } from '../support/keys.ts'
 import { done, onEveryEngine, refused, room, seat, viaRest, type Parley, type Seat } from '../support/parley.ts'
 import { personAt, recordsOf } from '../support/records-scene.ts'
 import { claudeLine, dataFile, eventsOf, importFile, sessionRow } from '../support/transcripts.ts'
@@ -134,6 +135,30 @@ onEveryEngine((parley) => {
     expect(await progressOf(id)).toEqual([progress!])
     expect(await order(id, '--yes')).toMatchObject({ purged: 1 })
     expect(await rowsAbout(parley(), id)).toEqual([])
+  })
+
+  test('one that is cut short takes its events out of memory too, and whoever restores the session misses nothing that is said then', async () => {
+    const { id, alex, bea } = await room(call())
+    const { database, services } = parley()
+    for (let n = 0; n < 60; n++) await say(alex, `${n} ${'x'.repeat(20_000)}`)
+    const waitFrom = async (since_cursor?: number) =>
+      (await done(bea('wait_for_messages', { timeout: 0, ...(since_cursor !== undefined && { since_cursor }) }))) as any
+    for (let cursor = 2; cursor < 61;) cursor = (await waitFrom(cursor)).next_cursor // all of it is delivered, and in memory
+    let left = 3
+    const ending: typeof database = {
+      ...database,
+      unhurried: (...args) => (left-- > 0 ? database.unhurried(...args) : Promise.reject(new Error('ended'))),
+    }
+    await expect(purge({ ...services, database: ending }, purgeArguments([id, '--yes']))).rejects.toThrow('ended')
+    const { last_sequence: end } = await sessionRow(parley(), id)
+    expect([end > 20, end < 61]).toEqual([true, true])
+    const sequences = async (from?: number) => (await waitFrom(from)).messages.map(({ sequence }: any) => sequence)
+    expect(await sequences(end - 1)).toEqual([end])
+    await done(call()('control.manage_session', { session_id: id, action: 'start' }, { headers: bearer(await keyOf(parley(), 'full')) }))
+    const said = await say(alex, 'And now?')
+    expect(await sequences(end)).toContain((said as any).cursor)
+    await say(alex, 'Are you there?')
+    expect(await sequences()).toEqual([(said as any).cursor + 1])
   })
 
   const progressOf = (id: string) =>
