@@ -90,15 +90,15 @@ export const ConnectPage = ({ frame, link, program, session }: Props) => {
         )}
         <Step
           title="Without MCP"
-          about={`Everything works with curl as well. The first answer has ${session ? '' : 'session_id (SID below) and '}team_id (TEAM_ID${session ? ' below' : ''}).`}
+          about={`Everything works with curl as well. The first answer has ${open ? '' : 'session_id (SID below) and '}team_id (TEAM_ID${open ? ' below' : ''}).`}
         >
           {open ? (
             <Snippet label="Join" code={curlJoin(link, open.id)} className={WIDE} />
           ) : (
             <Snippet label="Convene" code={curlCreate(link)} className={WIDE} />
           )}
-          <Snippet label="Post" code={curlPost(link, session?.id)} className={WIDE} />
-          <Snippet label="Follow: answers when something happens" code={curlFollow(link, session?.id)} className={WIDE} />
+          <Snippet label="Post" code={curlPost(link, open?.id)} className={WIDE} />
+          <Snippet label="Follow: answers when something happens" code={curlFollow(link, open?.id)} className={WIDE} />
           <p className="text-[13px] text-muted-foreground lg:col-span-2">
             Every call is described in{' '}
             <a href="/api/openapi.json" className="text-foreground underline underline-offset-2">
