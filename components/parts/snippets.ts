@@ -6,11 +6,11 @@ const json = (value: unknown) => JSON.stringify(value, null, 2)
 export const claude = ({ url, token }: ServerLink) =>
   `claude mcp add --transport http parley ${url}${token ? ' \\\n  --header "Authorization: Bearer $PARLEY_TOKEN"' : ''}`
 
-/** An MCP link with these toolsets, whatever toolsets it had. */
+/** An MCP link with all tools of these toolsets, whatever it was narrowed to. */
 export const withToolsets = (url: string, names: string): string => {
   const [address, query = ''] = url.split('?')
-  const others = query.split('&').filter((part) => part !== '' && !part.startsWith('toolsets='))
-  return `${address}?${[...others, `toolsets=${names}`].join('&')}`
+  const others = query.split('&').filter((part) => part !== '' && !/^tool(set)?s=/.test(part))
+  return `${address!.replace(/\/mcp\/\w+\/?$/, '/mcp')}?${[...others, `toolsets=${names}`].join('&')}`
 }
 
 /** The link with the tools of records beside those of rooms. */
