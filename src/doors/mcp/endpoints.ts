@@ -26,13 +26,16 @@ const namesIn = (c: Http, query: string): string[] | undefined => {
   return given && [...new Set(given.map((name) => name.trim()))]
 }
 
-const KEPT = 100 // whoever calls may name any of the tools: there is no end of their lists
+const KEPT = 100
 
-// Endpoints are made on first use. Those that were used last are kept.
+// Endpoints are made on first use. Those that were used last are kept. Whoever calls may name any of the tools, and there is no end of their
+// lists: these take the place of each other alone.
 const endpointCache = (toolsets: readonly Toolset[], services: Services, options: EndpointOptions) => {
-  const endpoints = new LRUCache<string, Promise<Endpoint>>({ max: KEPT })
+  const ofToolsets = new LRUCache<string, Promise<Endpoint>>({ max: KEPT })
+  const ofTools = new LRUCache<string, Promise<Endpoint>>({ max: KEPT })
   return (names: readonly string[], tools?: readonly string[]): Promise<Endpoint> => {
     const chosen = names.map((name) => toolsets.find((toolset) => toolset.name === name) ?? unknown('toolset', name, namesOf(toolsets)))
+    const endpoints = tools ? ofTools : ofToolsets
     const key = JSON.stringify([names, tools?.toSorted()])
     const kept = endpoints.get(key)
     if (kept) return kept
