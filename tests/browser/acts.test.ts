@@ -115,10 +115,11 @@ describe('the composer', () => {
         await route.continue()
       })
       /** Sends a text, and types on before the answer comes. */
-      const sendAnd = async (text: string, more: string) => {
+      const sendAnd = async (text: string, more: string, key = 'End') => {
         await message(page).fill(text)
         await message(page).press('Control+Enter')
         await page.locator('#composer button:disabled').waitFor()
+        await page.keyboard.press(key)
         await page.keyboard.type(more)
         await page.keyboard.press('Control+Enter')
         answer()
@@ -128,10 +129,13 @@ describe('the composer', () => {
       expect(await message(page).inputValue()).toBe('And what is next?')
       expect(await page.evaluate('document.activeElement.id')).toBe('message')
       expect(await said()).toMatchObject([{ content: { text: 'How far are you?' } }])
+      await sendAnd('Who takes the lexer?', 'First of all: ', 'Home')
+      await page.locator('#composer button:enabled').waitFor()
+      expect(await message(page).inputValue()).toBe('First of all:')
       await sendAnd(`Use ${token}`, ' now')
       await page.locator('#composer [role=alert]:visible').waitFor()
       expect(await message(page).inputValue()).toBe(`Use ${token} now`)
-      expect(asked).toBe(2)
+      expect(asked).toBe(3)
     }))
 
   test('keeps the text when the server is out of reach', () =>
@@ -263,6 +267,8 @@ for (const script of [true, false]) {
       expect(await page.getByRole('link', { name: 'Connect agent' }).count()).toBe(0)
       await page.goto(`/connect?session=${id}`)
       expect(await page.getByRole('region', { name: 'Join' }).count()).toBe(0)
+      const curl = await page.getByRole('region', { name: 'Without MCP' }).textContent()
+      expect([curl!.includes('/api/sessions/$SID/messages'), curl!.includes(id)]).toEqual([true, false]) // of the session that the first line opens
       await page.getByRole('link', { name: 'Resume', exact: true }).click()
       expect(await page.getByRole('textbox', { name: 'Title' }).inputValue()).toBe('Shipping it all')
       await page.getByRole('button', { name: 'Open the session' }).click()
