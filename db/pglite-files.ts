@@ -39,12 +39,17 @@ export const copyFiles = async (from: string, to: string): Promise<void> => {
 
 const asUser = () => (process.getuid ? `, as user ${process.getuid()}` : '')
 
+/** What must be free on the disk of a database for it to be written to: without space for its next 16 MiB of journal, PGlite never returns
+ *  and blocks this thread forever. */
+export const SPARE_BYTES = 64 * 1024 * 1024
+const PACKED = 1 / 3 // of the database, about; it is made beside the copy
+
 // Asked beforehand: a copy that fills the disk of a server that runs has it refuse what is written meanwhile.
 const refuseWithoutRoom = (from: string, to: string) => {
-  const [needed, free] = [bytesIn(from), freeBytes(dirname(to))]
+  const [needed, free] = [bytesIn(from) * (1 + PACKED) + SPARE_BYTES, freeBytes(dirname(to))]
   if (free === undefined || needed <= free || sharesFiles(from, dirname(to))) return
   const mib = (bytes: number) => `${Math.ceil(bytes / 1024 ** 2)} MiB`
-  throw new CopyFailed(to, `it takes ${mib(needed)}, and there are ${mib(free)} free`)
+  throw new CopyFailed(to, `it takes ${mib(needed)}, with what a server needs meanwhile, and there are ${mib(free)} free`)
 }
 
 const bytesIn = (folder: string): number =>

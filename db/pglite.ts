@@ -2,7 +2,7 @@
 import { PGlite } from '@electric-sql/pglite'
 import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm'
 import { CHANNEL, OID, queriesOver, rfc3339, unlessLate, withinDeadline, type Database, type RunStatement } from './database.ts'
-import { copyFiles, filesIn, freeBytes, noteWhole, preparedFolder } from './pglite-files.ts'
+import { copyFiles, filesIn, freeBytes, noteWhole, preparedFolder, SPARE_BYTES } from './pglite-files.ts'
 import { statementsOn } from './pglite-statements.ts'
 
 const asText = (value: unknown) => value as string
@@ -33,8 +33,6 @@ export class DiskFull extends Error {
   readonly code = '53100'
 }
 
-// Without space for its next 16 MiB of journal, PGlite never returns and blocks this thread forever.
-const SPARE_BYTES = 64 * 1024 * 1024
 const SPACE_CHECK_MS = 100
 
 const spaceIn = (files: string): (() => boolean) => {
