@@ -111,12 +111,14 @@ from sessions s join session_index i on i.session_id = s.id left join agents a o
 export const sessionDetails = async ({ query }: Queries, id: string): Promise<SessionDetails> =>
   (await query<SessionDetails>(DETAILS, [id]))[0]!
 
-// Forks, subsessions and others work in a worktree that was made for another session.
+// Forks, subsessions and others work in a worktree that was made for another session, also where a second runner of the machine offers it. That
+// a session has an agent is asked for its index alone.
 const KEPT = `
 select id from sessions where id = any($1::uuid[]) and archived_at is null
 union
-select w.made_for_session_id from worktrees w join sessions s on s.worktree_id = w.id and s.archived_at is null
-where w.made_for_session_id = any($1::uuid[])`
+select made.made_for_session_id from worktrees made join worktrees w on w.path = made.path
+join sessions s on s.worktree_id = w.id and s.archived_at is null and s.agent_status is not null
+where made.made_for_session_id = any($1::uuid[])`
 
 /** Of these sessions, those that are archived or no longer there, but for one in whose worktree a session works that is not. */
 export const archivedAmong = async ({ query }: Queries, ids: string[]): Promise<string[]> => {

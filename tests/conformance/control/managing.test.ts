@@ -379,7 +379,15 @@ throughEveryDoor((call, parley) => {
       const { worktree_id } = await done(runner.call('add_worktree', answer))
       const child = { session_id: mine, prompt: 'A part.', mode: 'subsession' }
       const part = (await done(call('control.send_prompt', child, as))).session_id as string
-      const others = [part, await create({ worktree_id }), await create({ repo_full_name: runner.repo, branch: 'new' })]
+      const second = await runnerAt(parley(), {
+        worktrees: [{ path: '/code/new', repo_full_name: runner.repo, branch: 'new', head: null }],
+      })
+      const others = [
+        part,
+        await create({ worktree_id }),
+        await create({ repo_full_name: runner.repo, branch: 'new' }),
+        await create({ worktree_id: second.worktree }), // of the same machine
+      ]
       const archive = (session_id: string) => done(call('control.manage_session', { session_id, action: 'delete' }, as))
       const archived = async () => (await done(runner.call('list_archived', { session_ids: [mine, UNKNOWN] }))).archived
       expect(await archived()).toEqual([UNKNOWN])
