@@ -27,12 +27,15 @@ const textOfBlock = (block: Json, texts: string[]): string => {
   return typeof block.encrypted_content === 'string' ? '' : JSON.stringify(block)
 }
 
+/** What stands for a picture or another file that is given in base64. */
+export const mediaMark = (kind: string, base64: string) => `[${kind}, ${Math.round((base64.length * 3) / 4).toLocaleString('en')} bytes]`
+
 // A picture is replaced by its type and size: its bytes can be neither read nor searched.
 const mediaOf = (block: Json): string | undefined => {
   const source = isObject(block.source) ? block.source : isObject(block.inlineData) ? block.inlineData : undefined
   const kind = textOr(source?.media_type) ?? textOr(source?.mimeType)
   const data = textOr(source?.data)
-  if (data !== undefined) return `[${kind ?? wordOf(block.type)}, ${Math.round((data.length * 3) / 4).toLocaleString('en')} bytes]`
+  if (data !== undefined) return mediaMark(kind ?? wordOf(block.type), data)
   if (!/image|audio|file/.test(wordOf(block.type))) return undefined
   const url = textOr(block.image_url) ?? textOr(source?.url) ?? ''
   return block.image_url === null ? '' : `[${wordOf(block.type)}${url && !url.startsWith('data:') ? ` ${url}` : ''}]`

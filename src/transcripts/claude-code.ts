@@ -1,5 +1,5 @@
 // Claude Code: ~/.claude/projects/<project>/<session>.jsonl, one record a line. A message of the model is spread over several lines.
-import { containsText, exitCodeIn, textOfBlocks, toolResponse } from './blocks.ts'
+import { containsText, exitCodeIn, mediaMark, textOfBlocks, toolResponse } from './blocks.ts'
 import type { Format } from './format.ts'
 import { isObject, nameOr, objectOr, shortId, textOr, wordOf, type Json } from './json.ts'
 import { TITLE, rememberCall, suggestTitle, summaryOr, takeCall, type Memory } from './memory.ts'
@@ -176,7 +176,18 @@ const ofAttachment = ({ type, ...attachment }: Json, memory: Memory, aside: bool
   if (type === 'queued_command') return ofQueued(attachment, memory, aside)
   const field = ['content', 'prompt', 'snippet'].find((name) => textOr(attachment[name]))
   const { [field ?? '']: text, ...data } = attachment
-  return runtime(`attachment_${wordOf(type ?? 'unknown')}`, { ...data, text })
+  return runtime(`attachment_${wordOf(type ?? 'unknown')}`, { ...withoutBytes(data), text })
+}
+
+// A picture or PDF that is attached is what the tool Read answers: its bytes in base64, beside its type.
+const withoutBytes = (attachment: Json): Json => {
+  const content = objectOr(attachment.content)
+  const file = objectOr(content.file)
+  if (typeof file.base64 !== 'string') return attachment
+  return {
+    ...attachment,
+    content: { ...content, file: { ...file, base64: mediaMark(textOr(file.type) ?? wordOf(content.type), file.base64) } },
+  }
 }
 
 // What came while the model worked, and went into its turn: no other record has it.

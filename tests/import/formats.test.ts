@@ -128,6 +128,27 @@ onOneEngine((parley) => {
     expect((await sessionRow(parley(), report.session_id)).title).toBe('Fix the lexer.')
   })
 
+  test('of a picture or PDF that is attached its type and size are kept, not its bytes', async () => {
+    const id = crypto.randomUUID()
+    const attached = (i: number, content: object) =>
+      JSON.stringify({
+        ...JSON.parse(claudeLine(i, 'user', '', { session: id })),
+        message: undefined,
+        type: 'attachment',
+        attachment: { type: 'file', filename: '/work/shot', content },
+      })
+    const base64 = 'iVBORw0KGgoA'.repeat(1_000)
+    const lines = [
+      claudeLine(1, 'user', 'What is wrong here?', { session: id }),
+      attached(2, { type: 'image', file: { base64, type: 'image/png', originalSize: 9_000 } }),
+      attached(3, { type: 'pdf', file: { base64, filePath: '/work/a.pdf' } }),
+    ]
+    const report = await importFile(parley(), files.write('attached.jsonl', lines.join('\n')))
+    const [, picture, pdf] = (await eventsOf(parley(), report.session_id)).map(({ content }) => (content as any).data?.content)
+    expect(picture).toEqual({ type: 'image', file: { base64: '[image/png, 9,000 bytes]', type: 'image/png', originalSize: 9_000 } })
+    expect(pdf).toEqual({ type: 'pdf', file: { base64: '[pdf, 9,000 bytes]', filePath: '/work/a.pdf' } })
+  })
+
   test('what a person typed while Claude Code worked is a prompt; what agents and its own tasks sent it then is none', async () => {
     const id = crypto.randomUUID()
     const queued = (i: number, attachment: object) =>
