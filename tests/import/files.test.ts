@@ -109,9 +109,15 @@ test('sent to a server, a file that is gone is no fault of the connection, and o
   ])
 })
 
-test('a proxy that does not reach Parley ends the import at once', async () => {
+test('a proxy that does not reach Parley ends the import at once, which tells what it could not read before', async () => {
   const paths = ['a', 'b'].map((name) => transcript(`${name}.jsonl`))
   const url = proxyThatAnswers({ 'a.jsonl': () => new Response('<html>', { status: 502 }) })
   const { summary, error } = await outcomeOf(paths, toServer(url, undefined))
   expect([summary, error!.message]).toEqual([undefined, expect.stringMatching(/answered 502.*run the command again/)])
+  const [gone, ...others] = ['0', 'a'].map((name) => transcript(`${name}.jsonl`))
+  const later = await outcomeOf([gone!, ...others], removing(gone!, toServer(url, undefined)))
+  expect([later.summary, later.error!.message]).toEqual([
+    expect.stringMatching(/0\.jsonl: ENOENT.*\n/),
+    expect.stringMatching(/answered 502/),
+  ])
 })

@@ -22,8 +22,8 @@ export class ImportFailed extends Stop {}
 /** This file could not be imported, which says nothing of the others. */
 export class FileFailed extends Error {}
 
-/** Imports all of these files and folders, one file after the other. Throws at the end if a file or folder could not be read or imported; a
- *  file within a folder that is no transcript is passed over. */
+/** Imports all of these files and folders, one file after the other. Throws at the end if a file or folder could not be read or imported, and
+ *  at once, after it has said which, if the others cannot be either; a file within a folder that is no transcript is passed over. */
 export const importAll = async (paths: string[], importFile: ImportFile, out: Terminal): Promise<void> => {
   const sums = { imported: 0, unchanged: 0, other: 0, events: 0, skipped: 0 }
   const failed: string[] = []
@@ -42,7 +42,11 @@ export const importAll = async (paths: string[], importFile: ImportFile, out: Te
       for (const { line, reason } of skipped.slice(0, SKIPPED_SHOWN)) bar.say(`${file.path}:${line}: ${reason}`)
       if (skipped_count > SKIPPED_SHOWN) bar.say(`${file.path}: ${count(skipped_count - SKIPPED_SHOWN, 'more line')} like these`)
     } catch (error) {
-      if (!(error instanceof Refusal || error instanceof FileFailed || isAboutFile(error, file.path))) throw error
+      if (!(error instanceof Refusal || error instanceof FileFailed || isAboutFile(error, file.path))) {
+        bar.clear()
+        for (const line of failed) out.write(`${line}\n`)
+        throw error
+      }
       if (error instanceof Refusal && error.code === 'invalid_request' && !file.named) sums.other++
       else failed.push(`${file.path}: ${error.message}`)
     }
