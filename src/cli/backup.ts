@@ -83,7 +83,8 @@ const inScratch = async (name: string, work: (scratch: string) => Promise<void>)
     remove()
     process.exit(ENDED_BY[signal])
   }
-  const signals = Object.keys(ENDED_BY) as (keyof typeof ENDED_BY)[]
+  // Without a terminal, SIGHUP is left as it is: nohup has it ignored.
+  const signals = (Object.keys(ENDED_BY) as (keyof typeof ENDED_BY)[]).filter((signal) => signal !== 'SIGHUP' || process.stdout.isTTY)
   for (const signal of signals) process.on(signal, end)
   try {
     scratch = mkdtempSync(name)

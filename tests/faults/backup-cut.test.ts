@@ -18,9 +18,10 @@ beforeAll(async () => {
 }, 180_000)
 
 /** Runs a command until there is something under this name in that folder, ends it then, and returns its exit code. */
-const endedAt = async (words: string[], folder: string, DATA_DIR: string, begins: string, signal: NodeJS.Signals) => {
+const endedAt = async (words: string[], folder: string, DATA_DIR: string, begins: string, signal: NodeJS.Signals, under: string[] = []) => {
   const { PATH = '', HOME = '' } = process.env
-  const child = spawn(process.execPath, [join(THIS_PROGRAM, 'src/server.ts'), ...words], { cwd: '/', env: { PATH, HOME, DATA_DIR } })
+  const [program, ...given] = [...under, process.execPath, join(THIS_PROGRAM, 'src/server.ts'), ...words]
+  const child = spawn(program!, given, { cwd: '/', env: { PATH, HOME, DATA_DIR } })
   const exit = new Promise<number | null>((resolve) => child.once('exit', resolve))
   const isThere = () => existsSync(folder) && readdirSync(folder).some((name) => name.startsWith(begins))
   while (child.exitCode === null && !isThere()) await Bun.sleep(2)
@@ -40,6 +41,13 @@ test.each([
   },
   60_000,
 )
+
+test('a backup that nohup runs goes on when its terminal is closed', async () => {
+  mkdirSync(place('SIGHUP'))
+  const file = join(place('SIGHUP'), 'x.tgz')
+  expect(await endedAt(['backup', file], place('SIGHUP'), place('data'), 'x.tgz.', 'SIGHUP', ['nohup'])).toBe(0)
+  expect(readdirSync(place('SIGHUP'))).toEqual(['x.tgz'])
+}, 60_000)
 
 test('a server that comes to the copy when the folder for it is gone makes none', async () => {
   const database = await openPglite(place('data'))
