@@ -182,7 +182,7 @@ const Worktree = ({ worktree, mayAct }: { worktree: WorktreeView; mayAct: boolea
 const changes = ({ changed, dirty }: WorktreeView): string =>
   changed === undefined
     ? dirty
-      ? 'with changes'
+      ? 'changes unknown'
       : 'clean'
     : changed === 0
       ? 'clean'

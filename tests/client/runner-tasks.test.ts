@@ -57,6 +57,26 @@ test(
 )
 
 test(
+  'where git does not tell what has changed, neither a result nor the next registration says that nothing has',
+  async () => {
+    const { hub, site } = await scene()
+    const runner = await site.start(hub)
+    expect(hub.registered.worktrees).toMatchObject([{ dirty: false, changed_files: 0 }])
+    const cut = steps({ sync: 'echo 1 > new.txt; printf x > .git/index' }) // as where git is killed while it writes
+    const task = hub.prompt(site.app, cut, { finish_takes: ['changed_files'] })
+    await until(() => task.finished)
+    expect(task.finished).toMatchObject({ status: 'completed', branch: 'main', head: expect.stringMatching(/^[0-9a-f]{40}$/) })
+    expect(task.finished).not.toHaveProperty('changed_files')
+    runner.child.kill('SIGTERM')
+    await runner.ended
+    const next = await site.start(hub)
+    expect(hub.registered.worktrees).toMatchObject([{ path: site.app, branch: 'main', dirty: true, changed_files: null }])
+    expect(next.output()).toMatch(/worktree  .*  not known what has changed\n/)
+  },
+  LONG_MS,
+)
+
+test(
   'a printed line is with the hub within 100 ms, and a task is started within 200 ms of being handed out',
   async () => {
     const { hub, site } = await scene()

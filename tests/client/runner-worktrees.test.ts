@@ -189,15 +189,16 @@ test(
     const { hub, site } = await scene()
     git(site.app, 'worktree', 'add', '-q', '-b', 'given', site.path('given'))
     const runner = await site.start(hub, ['--worktree', site.app, '--worktree', site.path('given')])
-    const branches = ['clean', 'dirty', 'loose', 'shared', 'given', 'alive']
+    const branches = ['clean', 'dirty', 'loose', 'cut', 'shared', 'given', 'alive']
     const sessions = [...branches, 'shared'].map((branch) => ({ branch, session_id: crypto.randomUUID(), repo_full_name: 'app' }))
     const second = sessions.at(-1)! // goes on where the first one worked
     for (const order of sessions) hub.wantWorktree(order)
-    await until(() => hub.made.length === 7)
+    await until(() => hub.made.length === 8)
     runner.child.kill('SIGTERM')
     await runner.ended
     const at = (branch: string): string => hub.made.find((made) => made.branch === branch).path
     writeFileSync(join(at('dirty'), 'new.txt'), 'not committed')
+    writeFileSync(git(at('cut'), 'rev-parse', '--git-path', 'index'), 'x') // as where git is killed while it writes
     git(at('clean'), 'checkout', '-q', '--detach') // its commit is on a branch
     git(at('loose'), 'checkout', '-q', '--detach')
     git(at('loose'), 'commit', '-q', '--allow-empty', '-m', 'On no branch')
@@ -209,13 +210,14 @@ test(
       return { code, out, there: branches.filter((branch) => existsSync(at(branch))) }
     }
     const first = await pruned()
-    expect(first).toMatchObject({ code: 0, there: ['dirty', 'loose', 'shared', 'given', 'alive'] })
+    expect(first).toMatchObject({ code: 0, there: ['dirty', 'loose', 'cut', 'shared', 'given', 'alive'] })
     expect(first.out).toContain(`kept     ${at('dirty')}: 1 changed file(s) that are in no commit\n`)
     expect(first.out).toContain(`kept     ${at('loose')}: commits that are on no branch\n`)
+    expect(first.out).toContain(`kept     ${at('cut')}: git does not tell what has changed there\n`)
     hub.archived.add(second.session_id)
-    expect(await pruned('--yes')).toEqual({ code: 0, out: expect.stringContaining('Removed 3 of the 4'), there: ['given', 'alive'] })
+    expect(await pruned('--yes')).toEqual({ code: 0, out: expect.stringContaining('Removed 3 of the 5'), there: ['cut', 'given', 'alive'] })
     const left = git(site.app, 'branch', '--format', '%(refname:short)').split('\n')
-    expect(left).toEqual(['alive', 'clean', 'dirty', 'given', 'loose', 'main', 'shared'])
+    expect(left).toEqual(['alive', 'clean', 'cut', 'dirty', 'given', 'loose', 'main', 'shared'])
     hub.revoke()
     const { code, err } = await site.run(['runner', 'prune', '--url', hub.url], { PARLEY_RUNNER_KEY: hub.key })
     expect([code, err]).toEqual([1, expect.stringContaining('Nothing was removed')])

@@ -80,7 +80,8 @@ export interface WorktreeState {
   branch: string | null
   /** null: there is no commit. */
   head: string | null
-  changed: number
+  /** undefined: git does not tell, as where its index is broken. Work may stand there that is in no commit. */
+  changed: number | undefined
 }
 
 /** Where a worktree stands now. */
@@ -90,7 +91,7 @@ export const stateOf = async (git: Git, path: string): Promise<WorktreeState> =>
     headOf(git, path),
     orNothing(git(path, 'status', '--porcelain=v1', '-z')),
   ])
-  return { branch: branch ?? null, head: head ?? null, changed: entriesIn(status ?? '') }
+  return { branch: branch ?? null, head: head ?? null, changed: status === undefined ? undefined : entriesIn(status) }
 }
 
 export const headOf = (git: Git, path: string): Promise<string | undefined> =>

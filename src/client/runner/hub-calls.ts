@@ -9,8 +9,10 @@ export interface WireWorktree {
   branch: string | null
   /** null: the repository has no commit. */
   head: string | null
+  /** Also where it is not known to be clean. */
   dirty: boolean
-  changed_files: number
+  /** null: git does not tell. */
+  changed_files: number | null
 }
 
 export interface Registering {

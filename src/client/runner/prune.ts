@@ -47,6 +47,7 @@ const isRemoved = async (machine: Machine, git: Git, { path, home }: Made, yes: 
   if (!existsSync(path)) return true
   try {
     const { branch, changed } = await stateOf(git, path)
+    if (changed === undefined) throw new GitFailed('git does not tell what has changed there')
     const lost = [
       ...(changed > 0 ? [`${changed} changed file(s) that are in no commit`] : []),
       ...(branch === null && (await hasLooseHead(git, path)) ? ['commits that are on no branch'] : []),

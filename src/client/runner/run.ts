@@ -122,9 +122,7 @@ const printStart = async ({ out, env }: Machine, options: RunnerOptions, { git, 
     `Everybody who signs in at ${options.base}, or holds a full key, can run code here as ${user}. What agents print is readable by ${readers}.`,
     `An agent can read what ${user} can read, this runner's key too: for work that you do not trust, run it as a user of its own.`,
     ...worktrees.map(({ path, repo_full_name: name, branch, head, changed_files: changed }) =>
-      ['  worktree', path, name, branch ?? 'no branch', head?.slice(0, 8) ?? 'no commit', ...(changed ? [`${changed} changed`] : [])].join(
-        '  ',
-      ),
+      ['  worktree', path, name, branch ?? 'no branch', head?.slice(0, 8) ?? 'no commit', ...changesIn(changed)].join('  '),
     ),
     ...agents.found.flatMap(({ driver: { agenticTool, howToGet, oldest }, version, program }) => [
       `  agent  ${agenticTool}  ${version ?? 'no version'}  ${program}`,
@@ -137,6 +135,8 @@ const printStart = async ({ out, env }: Machine, options: RunnerOptions, { git, 
   ]
   out.write(`${lines.map(plain).join('\n')}\n`)
 }
+
+const changesIn = (changed: number | null): string[] => (changed === 0 ? [] : [`${changed ?? 'not known what has'} changed`])
 
 const NOT_FOUND = '  careful  ps does not list the processes of this machine: what an agent leaves running is not ended with its task.'
 

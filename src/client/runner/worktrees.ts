@@ -72,7 +72,7 @@ export const wireWorktrees = (git: Git, given: Repository[], all: Repository[], 
 
 const wireWorktree = async (git: Git, { path, name }: Repository): Promise<WireWorktree> => {
   const { branch, head, changed } = await stateOf(git, path)
-  return { path, repo_full_name: name, branch, head, dirty: changed > 0, changed_files: changed }
+  return { path, repo_full_name: name, branch, head, dirty: changed !== 0, changed_files: changed ?? null }
 }
 
 /** The folder, links resolved, if it is one of these worktrees or lies below one; undefined otherwise, or if it is not there. */
