@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { gitIn, ownerAndName, repositoryAt, type Git } from '../../src/client/runner/git.ts'
+import { forgetMissing, gitIn, ownerAndName, repositoryAt, type Git } from '../../src/client/runner/git.ts'
 import { isSameHub, wireWorktrees } from '../../src/client/runner/worktrees.ts'
 import { git, until } from '../support/runner.ts'
 import { LONG_MS, steps, withRunners } from '../support/runner-scene.ts'
@@ -54,6 +54,21 @@ test('a git that is too old to say absolute paths, and says what it does not kno
   mkdirSync(join(folder, 'deep/er'), { recursive: true })
   for (const at of ['.', 'deep', 'deep/er'])
     expect(await repositoryAt(old, join(folder, at))).toEqual({ path: folder, home: folder, name: basename(folder) })
+})
+
+test('of worktrees whose folders are gone, git forgets one at a branch, and none that is locked or on no branch', async () => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'parley-git-')))
+  ending.push(() => rmSync(folder, { recursive: true }))
+  const at = (name: string) => join(folder, name)
+  git(folder, 'init', '-q', at('app'))
+  git(at('app'), '-c', 'user.email=a@example.org', '-c', 'user.name=A', 'commit', '-q', '--allow-empty', '-m', 'First')
+  for (const name of ['branch', 'locked', 'there']) git(at('app'), 'worktree', 'add', '-q', at(name))
+  git(at('app'), 'worktree', 'add', '-q', '--detach', at('detached'))
+  git(at('app'), 'worktree', 'lock', at('locked'))
+  for (const name of ['branch', 'locked', 'detached']) rmSync(at(name), { recursive: true })
+  for (const name of ['branch', 'locked', 'detached', 'never']) await forgetMissing(gitIn(process.env), at('app'), at(name))
+  const listed = git(at('app'), 'worktree', 'list', '--porcelain').match(/(?<=^worktree ).*/gm)
+  expect(listed?.toSorted()).toEqual(['app', 'detached', 'locked', 'there'].map(at))
 })
 
 test('a git that takes too long is said as one, and not by what it printed last', async () => {
@@ -174,6 +189,12 @@ test(
     expect(await told('app', 'main')).toMatchObject({ path: site.app, branch: 'main' })
     git(site.app, 'worktree', 'add', '-q', '-b', 'private', site.path('private'))
     expect((await told('app', 'private')).error.message).toContain(`is checked out in ${site.path('private')}, which this runner does not`)
+    for (const removed of [there, site.path('private')]) rmSync(removed, { recursive: true })
+    const anew = await told('app', 'there')
+    expect(anew).toMatchObject({ branch: 'there', head: git(site.app, 'rev-parse', 'there') })
+    expect(anew.path).not.toBe(there)
+    expect(git(anew.path, 'branch', '--show-current')).toBe('there')
+    expect((await told('app', 'private')).error.message).toContain(`at '${site.path('private')}'`) // its disk may be away
     expect((await told('acme/none', 'x')).error.message).toContain('has no repository "acme/none"')
     expect((await told('empty', 'x')).error.message).toContain('has no commit yet')
     const session = crypto.randomUUID()
@@ -189,16 +210,17 @@ test(
     const { hub, site } = await scene()
     git(site.app, 'worktree', 'add', '-q', '-b', 'given', site.path('given'))
     const runner = await site.start(hub, ['--worktree', site.app, '--worktree', site.path('given')])
-    const branches = ['clean', 'dirty', 'loose', 'cut', 'shared', 'given', 'alive']
+    const branches = ['clean', 'dirty', 'loose', 'cut', 'gone', 'shared', 'given', 'alive']
     const sessions = [...branches, 'shared'].map((branch) => ({ branch, session_id: crypto.randomUUID(), repo_full_name: 'app' }))
     const second = sessions.at(-1)! // goes on where the first one worked
     for (const order of sessions) hub.wantWorktree(order)
-    await until(() => hub.made.length === 8)
+    await until(() => hub.made.length === 9)
     runner.child.kill('SIGTERM')
     await runner.ended
     const at = (branch: string): string => hub.made.find((made) => made.branch === branch).path
     writeFileSync(join(at('dirty'), 'new.txt'), 'not committed')
     writeFileSync(git(at('cut'), 'rev-parse', '--git-path', 'index'), 'x') // as where git is killed while it writes
+    rmSync(at('gone'), { recursive: true })
     git(at('clean'), 'checkout', '-q', '--detach') // its commit is on a branch
     git(at('loose'), 'checkout', '-q', '--detach')
     git(at('loose'), 'commit', '-q', '--allow-empty', '-m', 'On no branch')
@@ -216,8 +238,9 @@ test(
     expect(first.out).toContain(`kept     ${at('cut')}: git does not tell what has changed there\n`)
     hub.archived.add(second.session_id)
     expect(await pruned('--yes')).toEqual({ code: 0, out: expect.stringContaining('Removed 3 of the 5'), there: ['cut', 'given', 'alive'] })
+    expect(git(site.app, 'worktree', 'list')).not.toContain(at('gone'))
     const left = git(site.app, 'branch', '--format', '%(refname:short)').split('\n')
-    expect(left).toEqual(['alive', 'clean', 'cut', 'dirty', 'given', 'loose', 'main', 'shared'])
+    expect(left).toEqual(['alive', 'clean', 'cut', 'dirty', 'given', 'gone', 'loose', 'main', 'shared'])
     hub.revoke()
     const { code, err } = await site.run(['runner', 'prune', '--url', hub.url], { PARLEY_RUNNER_KEY: hub.key })
     expect([code, err]).toEqual([1, expect.stringContaining('Nothing was removed')])

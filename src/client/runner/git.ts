@@ -42,7 +42,7 @@ const whyNot = (error: Error & { code?: unknown; killed?: boolean }, err: string
   )
 }
 
-const orNothing = (asked: Promise<string>): Promise<string | undefined> =>
+const orNothing = <Told>(asked: Promise<Told>): Promise<Told | undefined> =>
   asked.catch((error) => {
     if (error instanceof GitFailed) return undefined
     throw error
@@ -125,11 +125,23 @@ export const checkBranch = async (git: Git, folder: string, branch: string): Pro
   if ((await orNothing(git(folder, 'check-ref-format', `refs/heads/${branch}`))) === undefined) return no('git does not allow it')
 }
 
-/** The worktree of this repository at which the branch is checked out, links resolved; undefined where there is none. */
+/** The worktree of this repository at which the branch is checked out, links resolved; undefined where there is none. Its folder may be gone. */
 export const worktreeAtBranch = async (git: Git, folder: string, branch: string): Promise<string | undefined> => {
-  const listed = (await git(folder, 'worktree', 'list', '--porcelain')).split('\n\n').map((entry) => entry.split('\n'))
-  const path = listed.find((lines) => lines.includes(`branch refs/heads/${branch}`))?.[0]?.replace(/^worktree /, '')
-  return path !== undefined && existsSync(path) ? realpathSync(path) : undefined
+  const path = (await worktreesIn(git, folder)).find((each) => each.branch === `refs/heads/${branch}`)?.path
+  return path !== undefined && existsSync(path) ? realpathSync(path) : path
+}
+
+/** Has git forget a worktree whose folder is gone, for which it holds a branch that no other worktree gets. One on no branch holds none, and
+ *  its commits may be nowhere else: that one stays in git's list, as does one that is locked. */
+export const forgetMissing = async (git: Git, folder: string, path: string): Promise<void> => {
+  const listed = (await orNothing(worktreesIn(git, folder))) ?? []
+  if (listed.some((each) => each.path === path && each.branch !== undefined)) await orNothing(git(folder, 'worktree', 'remove', '--', path))
+}
+
+const worktreesIn = async (git: Git, folder: string): Promise<{ path: string | undefined; branch: string | undefined }[]> => {
+  const entries = (await git(folder, 'worktree', 'list', '--porcelain')).split('\n\n').map((entry) => entry.split('\n'))
+  const after = (lines: string[], word: string) => lines.find((line) => line.startsWith(word))?.slice(word.length)
+  return entries.map((lines) => ({ path: after(lines, 'worktree '), branch: after(lines, 'branch ') }))
 }
 
 export const hasBranch = async (git: Git, folder: string, branch: string): Promise<boolean> =>

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { confirmed } from '../ask.ts'
 import { Stop, type Machine } from '../machine.ts'
-import { GitFailed, hasLooseHead, stateOf, type Git } from './git.ts'
+import { forgetMissing, GitFailed, hasLooseHead, stateOf, type Git } from './git.ts'
 import { Refused, type HubCalls } from './hub-calls.ts'
 import { isSameHub, keepMade, madeOnes, type Made } from './worktrees.ts'
 
@@ -44,7 +44,10 @@ const archivedOf = async (hub: HubCalls, ids: string[]): Promise<Set<string>> =>
 }
 
 const isRemoved = async (machine: Machine, git: Git, { path, home }: Made, yes: boolean, say: (line: string) => void): Promise<boolean> => {
-  if (!existsSync(path)) return true
+  if (!existsSync(path)) {
+    await forgetMissing(git, home, path)
+    return true
+  }
   try {
     const { branch, changed } = await stateOf(git, path)
     if (changed === undefined) throw new GitFailed('git does not tell what has changed there')

@@ -144,7 +144,7 @@ const worktreeFor = async ({ parts, home }: Serving, order: Order & { order: 'wo
   const { git, hub, base, worktrees, say } = parts
   const of = { runner_id: runnerId, session_id: order.session_id }
   try {
-    const made = await makeWorktree(git, [...worktrees.values()], order)
+    const made = await makeWorktree(git, [...worktrees.values()], madeOnes(home), order)
     const others = madeOnes(home)
     // One that a person has given is not ours, and nothing may remove it.
     if (!worktrees.has(made.path) || others.some(({ path }) => path === made.path)) {

@@ -4,7 +4,18 @@ import { basename, dirname, isAbsolute, join, sep } from 'node:path'
 import { isLoopback } from '../../core/address.ts'
 import { parleyFolder, readOwn, writeOwn } from '../folder.ts'
 import { Stop } from '../machine.ts'
-import { checkBranch, GitFailed, hasBranch, headOf, repositoryAt, stateOf, worktreeAtBranch, type Git, type Repository } from './git.ts'
+import {
+  checkBranch,
+  forgetMissing,
+  GitFailed,
+  hasBranch,
+  headOf,
+  repositoryAt,
+  stateOf,
+  worktreeAtBranch,
+  type Git,
+  type Repository,
+} from './git.ts'
 import type { WireWorktree } from './hub-calls.ts'
 
 /** A worktree of our own making, as it is remembered: once for each session that wanted it. */
@@ -95,8 +106,9 @@ export interface WorktreeOrder {
 }
 
 /** Makes the worktree that a session wants, or finds the one that it has already, or one of the runner's at which its branch is checked out:
- *  git has a branch in one worktree at a time. Throws GitFailed, with a sentence. */
-export const makeWorktree = async (git: Git, repositories: Repository[], order: WorktreeOrder): Promise<Repository> => {
+ *  git has a branch in one worktree at a time. A person may have removed the folder of one that is among `made`, which then holds no branch; of
+ *  any other the disk may only be away. Throws GitFailed, with a sentence. */
+export const makeWorktree = async (git: Git, repositories: Repository[], made: Made[], order: WorktreeOrder): Promise<Repository> => {
   const repository = repositories.find(({ name }) => name === order.repo_full_name)
   if (!repository)
     throw new GitFailed(`This runner has no repository ${JSON.stringify(String(order.repo_full_name).slice(0, LONGEST_NAME))}.`)
@@ -105,7 +117,8 @@ export const makeWorktree = async (git: Git, repositories: Repository[], order: 
   const path = pathFor(home, order)
   if (existsSync(path)) return existing(git, path, home, order.branch)
   const taken = await worktreeAtBranch(git, home, order.branch)
-  if (taken !== undefined) return repositories.find((each) => each.path === taken) ?? notOffered(order.branch, taken)
+  if (taken !== undefined && existsSync(taken)) return repositories.find((each) => each.path === taken) ?? notOffered(order.branch, taken)
+  if (taken !== undefined && made.some((each) => each.path === taken)) await forgetMissing(git, home, taken)
   if ((await headOf(git, home)) === undefined) throw new GitFailed(`${home} has no commit yet, so that no branch can begin there.`)
   const isThere = await hasBranch(git, home, order.branch)
   await git(home, 'worktree', 'add', ...(isThere ? [] : ['-b', order.branch]), '--', path, isThere ? order.branch : 'HEAD')
