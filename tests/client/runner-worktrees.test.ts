@@ -1,9 +1,10 @@
 import { expect, test } from 'bun:test'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { forgetMissing, gitIn, ownerAndName, repositoryAt, type Git } from '../../src/client/runner/git.ts'
-import { isSameHub, wireWorktrees } from '../../src/client/runner/worktrees.ts'
+import { hubCalls } from '../../src/client/runner/hub-calls.ts'
+import { isSameHub, keepMade, namedWorktrees, neededPaths } from '../../src/client/runner/worktrees.ts'
 import { git, until } from '../support/runner.ts'
 import { LONG_MS, steps, withRunners } from '../support/runner-scene.ts'
 
@@ -23,22 +24,29 @@ test('the name of a repository is that of its origin, and of no folder', () => {
   for (const [origin, name] of Object.entries(names)) expect([origin, ownerAndName(origin)]).toEqual([origin, name])
 })
 
-test('of more worktrees than a hub takes, those that were given and the newest are named, and what is left out is said', async () => {
+test('of more worktrees than a hub takes, those that were given, are needed and are the newest are named, and what is left out is said', async () => {
   const all = Array.from({ length: 205 }, (_, i) => ({ path: `/w/${i}`, home: '/w/0', name: 'app' }))
-  const named = async (given: number, own: number) => {
+  let asked = 0
+  const named = async (given: number, own: number, spare: number[] = []) => {
     const said: string[] = []
-    const told = await wireWorktrees(
-      async () => '',
-      all.slice(0, given),
-      all.slice(0, given + own),
-      (line) => said.push(line),
-    )
+    const needed = async () => {
+      asked++
+      return new Set(all.map(({ path }) => path).filter((path) => !spare.includes(Number(path.slice(3)))))
+    }
+    const told = await namedWorktrees(all.slice(0, given), all.slice(0, given + own), needed, (line) => said.push(line))
     return [told.map(({ path }) => Number(path.slice(3))), said] as const
   }
   const [paths, said] = await named(2, 203)
   expect(paths).toEqual([0, 1, ...Array.from({ length: 198 }, (_, i) => 7 + i)])
-  expect(said).toEqual([expect.stringMatching(/^The 5 oldest of the 203 worktrees .*`parley runner prune`/)])
+  expect(said).toEqual([
+    expect.stringMatching(/^5 of the 203 worktrees .* 0 of archived sessions and the 5 oldest .*`parley runner prune`/),
+  ])
+  const without = (...left: number[]) => all.map((_, i) => i).filter((i) => !left.includes(i))
+  expect(await named(2, 203, [1, 9, 100, 204])).toEqual([without(2, 3, 9, 100, 204), [expect.stringContaining(' 3 of archived')]])
+  expect((await named(2, 203, without(204)))[0]).toEqual(without(2, 3, 4, 5, 6))
+  expect(asked).toBe(3)
   expect((await named(2, 198)).map(({ length }) => length)).toEqual([200, 0])
+  expect(asked).toBe(3)
   expect((await named(201, 2))[0]).toHaveLength(201) // which the hub refuses: a person named them
 })
 
@@ -203,6 +211,49 @@ test(
   },
   LONG_MS,
 )
+
+test(
+  'of more than 200 worktrees that a runner made, it leaves those out that sessions need no more',
+  async () => {
+    const { hub, site } = await scene()
+    const base = hub.url.replace('127.0.0.1', 'localhost') // the same hub
+    git(site.app, 'worktree', 'add', '-q', '-b', 'made', site.path('first'))
+    const copy = (i: number) => {
+      const path = site.path(`made-${i}`)
+      mkdirSync(path)
+      copyFileSync(site.path('first', '.git'), join(path, '.git')) // git takes seconds to make so many
+      return { hub: base, session_id: crypto.randomUUID(), path, home: site.app, branch: 'made' }
+    }
+    const made = Array.from({ length: 201 }, (_, i) => copy(i))
+    for (const i of [120, 150, 200]) hub.archived.add(made[i]!.session_id)
+    keepMade(site.path('home'), [...made, { ...made[120]!, session_id: crypto.randomUUID() }]) // which another one goes on in
+    const runner = site.launch(hub, ['--worktree', site.app])
+    await until(() => runner.output().includes('Registered as'), 60_000)
+    const named = hub.registered.worktrees.map(({ path }: { path: string }) => path)
+    expect(made.flatMap(({ path }, i) => (named.includes(path) ? [] : [i]))).toEqual([150, 200])
+    expect(runner.output()).toContain('2 of the 201 worktrees that this runner has made are not offered, 2 of archived sessions')
+  },
+  LONG_MS,
+)
+
+test('the worktrees that sessions need are those of sessions that are not archived, and all where the hub does not tell', async () => {
+  const { hub, site } = await scene()
+  const made = Array.from({ length: 250 }, (_, i) => ({
+    hub: hub.url,
+    session_id: crypto.randomUUID(),
+    path: `/w/${i}`,
+    home: '/w',
+    branch: 'b',
+  }))
+  const others = { ...made[0]!, hub: 'http://127.0.0.1:1', path: '/w/other' }
+  keepMade(site.path('home'), [...made, others])
+  for (const i of [3, 230]) hub.archived.add(made[i]!.session_id)
+  const calls = hubCalls(hub.url, hub.key, () => {})
+  const needed = async () => [...(await neededPaths(calls, { home: site.path('home'), base: hub.url }, new AbortController().signal))]
+  expect(await needed()).toEqual(made.flatMap(({ path }, i) => (i === 3 || i === 230 ? [] : [path])))
+  hub.knowNoMore('archived')
+  expect(await needed()).toEqual(made.map(({ path }) => path))
+})
 
 test(
   'prune removes the worktrees of archived sessions, and keeps what is in no commit unless it is told to',

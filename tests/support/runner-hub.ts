@@ -185,6 +185,8 @@ export const startRunnerHub = async (config: Record<string, unknown> = { pages_o
     lose: ({ task_id }: HubTask) => void lost.add(task_id),
     /** Refuses results that are so, with 400. */
     refuseResults: (so: (result: any) => boolean) => void (takesNot = so),
+    /** Does not know this call, as an earlier version. */
+    knowNoMore: (call: string) => void delete answers[call],
     loseNextTake: () => void (loseTakes = 1),
     revoke() {
       revoked = true

@@ -114,6 +114,18 @@ interface CallOptions {
   withinMs?: number
 }
 
+const MOST_ASKED = 200 // sessions of one request
+
+/** Of these sessions, those that are archived and whose worktree no other session works in. */
+export const archivedAmong = async (hub: HubCalls, ids: string[], options?: CallOptions): Promise<Set<string>> => {
+  const archived = new Set<string>()
+  for (let i = 0; i < ids.length; i += MOST_ASKED) {
+    const answer = await hub.ask<{ archived: string[] }>('archived', () => ({ session_ids: ids.slice(i, i + MOST_ASKED) }), options)
+    for (const id of answer.archived) archived.add(id)
+  }
+  return archived
+}
+
 const WAIT = [408, 425, 429] // asked again later, these may succeed
 
 const TOO_LARGE = 413

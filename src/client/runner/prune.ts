@@ -3,10 +3,8 @@ import { existsSync } from 'node:fs'
 import { confirmed } from '../ask.ts'
 import { Stop, type Machine } from '../machine.ts'
 import { forgetMissing, GitFailed, hasLooseHead, stateOf, type Git } from './git.ts'
-import { Refused, type HubCalls } from './hub-calls.ts'
+import { archivedAmong, Refused, type HubCalls } from './hub-calls.ts'
 import { isSameHub, keepMade, madeOnes, type Made } from './worktrees.ts'
-
-const MOST = 200 // sessions of one request
 
 /** `hub`: with the runner's key. Throws Stop where the hub does not tell. */
 export const prune = async (machine: Machine, git: Git, hub: HubCalls, { base, yes }: { base: string; yes: boolean }): Promise<void> => {
@@ -29,19 +27,11 @@ export const prune = async (machine: Machine, git: Git, hub: HubCalls, { base, y
   say(`Removed ${removed} of the ${paths.length} worktree(s) that this runner has made for sessions of ${base}.`)
 }
 
-const archivedOf = async (hub: HubCalls, ids: string[]): Promise<Set<string>> => {
-  const archived = new Set<string>()
-  try {
-    for (let i = 0; i < ids.length; i += MOST) {
-      const answer = await hub.ask<{ archived: string[] }>('archived', () => ({ session_ids: ids.slice(i, i + MOST) }))
-      for (const id of answer.archived) archived.add(id)
-    }
-  } catch (error) {
+const archivedOf = (hub: HubCalls, ids: string[]): Promise<Set<string>> =>
+  archivedAmong(hub, ids).catch((error) => {
     if (error instanceof Refused) throw new Stop(`The hub does not tell which sessions are archived: ${error.message} Nothing was removed.`)
     throw error
-  }
-  return archived
-}
+  })
 
 const isRemoved = async (machine: Machine, git: Git, { path, home }: Made, yes: boolean, say: (line: string) => void): Promise<boolean> => {
   if (!existsSync(path)) {

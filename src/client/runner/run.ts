@@ -20,7 +20,7 @@ import { prune } from './prune.ts'
 import { cliEnvironment, secretsIn } from './secrets.ts'
 import { serve } from './serve.ts'
 import type { RunnerParts } from './task.ts'
-import { madeIn, worktreesAt, wireWorktrees } from './worktrees.ts'
+import { madeIn, namedWorktrees, neededPaths, worktreesAt, wireWorktrees } from './worktrees.ts'
 
 const CONFIG_WITHIN_MS = 5_000
 const STOPS_WITHIN_MS = 8_000 // of the 10 s that a SIGTERM leaves
@@ -117,7 +117,7 @@ const printStart = async ({ out, env }: Machine, options: RunnerOptions, { git, 
   const user = userName(env)
   const readers =
     config?.pagesOpen === false ? 'everybody who signs in there or holds a key that reads' : 'everybody who reaches that address'
-  const worktrees = await wireWorktrees(git, repositories.given, repositories.all, () => {}) // said when it registers
+  const worktrees = await wireWorktrees(git, repositories.all)
   const lines = [
     `Everybody who signs in at ${options.base}, or holds a full key, can run code here as ${user}. What agents print is readable by ${readers}.`,
     `An agent can read what ${user} can read, this runner's key too: for work that you do not trust, run it as a user of its own.`,
@@ -180,10 +180,17 @@ const work = async (machine: Machine, options: RunnerOptions, { key, git, reposi
     say,
     shutOut: () => {},
   }
-  const registering = async (): Promise<Registering> => ({
+  const named = (signal: AbortSignal) =>
+    namedWorktrees(
+      repositories.given,
+      [...worktrees.values()],
+      () => neededPaths(parts.hub, { home: machine.home, base: options.base }, signal),
+      say,
+    )
+  const registering = async (signal: AbortSignal): Promise<Registering> => ({
     name: options.name,
     agents: agents.found.map(({ driver, version }) => ({ agentic_tool: driver.agenticTool, version })),
-    worktrees: await wireWorktrees(git, repositories.given, [...worktrees.values()], say),
+    worktrees: await wireWorktrees(git, await named(signal)),
     mcp_servers: Object.keys(options.mcpServers),
     allow_bypass: options.allowBypass,
     across: options.across,

@@ -17,7 +17,7 @@ export interface Serving {
   parts: RunnerParts & { worktrees: Map<string, Repository> }
   home: string
   /** What the hub is told of this runner now. */
-  registering(): Promise<Registering>
+  registering(signal: AbortSignal): Promise<Registering>
   registered(runnerId: string): void
 }
 
@@ -58,7 +58,7 @@ const inWords = ({ status, message }: Refused): string => {
 // Registers, and takes work as long as the hub knows this registration; returns when it does not.
 const takeAsOne = async (serving: Serving, tasks: Map<string, Task>, signal: AbortSignal): Promise<void> => {
   const { parts } = serving
-  const registering = await serving.registering()
+  const registering = await serving.registering(signal)
   const { runner_id: runnerId } = await parts.hub.ask<{ runner_id: string }>('register', () => registering, { signal })
   serving.registered(runnerId)
   const seen = new Set<string>()

@@ -16,7 +16,7 @@ import {
   type Git,
   type Repository,
 } from './git.ts'
-import type { WireWorktree } from './hub-calls.ts'
+import { archivedAmong, Refused, type HubCalls, type WireWorktree } from './hub-calls.ts'
 
 /** A worktree of our own making, as it is remembered: once for each session that wanted it. */
 export interface Made {
@@ -69,17 +69,45 @@ export const madeIn = async (git: Git, home: string, hub: string, repositories: 
 
 const MOST_NAMED = 200 // the hub takes no more (control/runner/register.ts)
 
-/** The worktrees of a runner as the hub is told of them: those that it was `given`, and the newest of its own making, which stand last in
- *  `all`. `say` hears what is left out. */
-export const wireWorktrees = (git: Git, given: Repository[], all: Repository[], say: (line: string) => void): Promise<WireWorktree[]> => {
+/** The worktrees of a runner that the hub is told of: those that it was `given`, and as many as the hub takes of its own making, which stand in
+ *  `all` with the newest last. Those that no session needs are left out first, then the oldest. `needed` is asked where some are left out, and
+ *  `say` hears of it. */
+export const namedWorktrees = async (
+  given: Repository[],
+  all: Repository[],
+  needed: () => Promise<ReadonlySet<string>>,
+  say: (line: string) => void,
+): Promise<Repository[]> => {
   const own = all.filter(({ path }) => !given.some((each) => each.path === path))
-  const left = Math.max(0, Math.min(own.length, given.length + own.length - MOST_NAMED))
-  if (left > 0)
-    say(
-      `The ${left} oldest of the ${own.length} worktrees that this runner has made are not offered: a hub takes ${MOST_NAMED}. \`parley runner prune\` removes those of archived sessions.`,
-    )
-  return Promise.all([...given, ...own.slice(left)].map((each) => wireWorktree(git, each)))
+  const surplus = Math.min(own.length, given.length + own.length - MOST_NAMED)
+  if (surplus <= 0) return [...given, ...own]
+  const paths = await needed()
+  const [kept, spare] = [own.filter(({ path }) => paths.has(path)), own.filter(({ path }) => !paths.has(path))]
+  const left = [...spare, ...kept].slice(0, surplus)
+  const spared = Math.min(spare.length, surplus)
+  say(
+    `${surplus} of the ${own.length} worktrees that this runner has made are not offered, ${spared} of archived sessions and the ${surplus - spared} oldest of others: a hub takes ${MOST_NAMED}. \`parley runner prune\` removes those of archived sessions.`,
+  )
+  return [...given, ...own.filter((each) => !left.includes(each))]
 }
+
+/** The worktrees of the runner's own making that a session of this hub needs, which is not archived; all of them where the hub does not tell. */
+export const neededPaths = async (
+  hub: HubCalls,
+  { home, base }: { home: string; base: string },
+  signal: AbortSignal,
+): Promise<Set<string>> => {
+  const made = madeOnes(home).filter((each) => isSameHub(each.hub, base))
+  const archived = await archivedAmong(hub, [...new Set(made.map(({ session_id: id }) => id))], { signal }).catch((error) => {
+    if (error instanceof Refused) return new Set<string>()
+    throw error
+  })
+  return new Set(made.filter(({ session_id: id }) => !archived.has(id)).map(({ path }) => path))
+}
+
+/** Worktrees as a hub is told of them. */
+export const wireWorktrees = (git: Git, worktrees: Repository[]): Promise<WireWorktree[]> =>
+  Promise.all(worktrees.map((each) => wireWorktree(git, each)))
 
 const wireWorktree = async (git: Git, { path, name }: Repository): Promise<WireWorktree> => {
   const { branch, head, changed } = await stateOf(git, path)
