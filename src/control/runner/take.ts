@@ -18,7 +18,7 @@ import {
   waitingSeconds,
   type Handed,
 } from '../../stores/control/handed-tasks.ts'
-import { setTask, wasPromptedBefore, type Task } from '../../stores/control/tasks.ts'
+import { setTask, wasBegunBefore, wasPromptedBefore, type Task } from '../../stores/control/tasks.ts'
 import type { Queries } from '../../../db/database.ts'
 import { digestOf } from '../genealogy/digest.ts'
 import { op, runnerRoute } from '../schemas.ts'
@@ -130,7 +130,8 @@ const withKey = async (context: Context, tx: Queries, { task, ...handed }: Hande
     })
     await setTask(tx, task.id, { keyId: id })
   }
-  const { agentic_tool, permission_mode, path, conversation, fork_conversation, fork_conversation_at, context_files, mcp_servers } = handed
+  const { agentic_tool, permission_mode, path, conversation, context_files, mcp_servers } = handed
+  const fork = await forkFor(tx, task, handed)
   return {
     task_id: task.id,
     session_id: task.sessionId,
@@ -139,11 +140,8 @@ const withKey = async (context: Context, tx: Queries, { task, ...handed }: Hande
     permission_mode,
     path,
     conversation,
-    fork:
-      conversation === null && fork_conversation !== null
-        ? { conversation: fork_conversation, conversation_at: fork_conversation_at }
-        : null,
-    digest: await digestFor(tx, task, conversation, fork_conversation),
+    fork,
+    digest: await digestFor(tx, task, conversation ?? fork?.conversation),
     context_files,
     mcp_servers,
     mcp_url: `${baseOf(context)}/mcp?toolsets=rooms,control`,
@@ -153,8 +151,16 @@ const withKey = async (context: Context, tx: Queries, { task, ...handed }: Hande
   }
 }
 
+type Conversations = Pick<Handed, 'conversation' | 'fork_conversation' | 'fork_conversation_at'>
+
+// The conversation that the agent's own begins as a copy of. It knows nothing of a task that was begun since and lost: there the digest does.
+const forkFor = async (tx: Queries, task: Task, { conversation, fork_conversation, fork_conversation_at }: Conversations) => {
+  if (conversation !== null || fork_conversation === null || (await wasBegunBefore(tx, task))) return null
+  return { conversation: fork_conversation, conversation_at: fork_conversation_at }
+}
+
 // For an agent that may not be able to open its conversation, and for one that has none although it was prompted before: that task was lost.
-const digestFor = async (tx: Queries, task: Task, conversation: string | null, forked: string | null): Promise<string | null> => {
-  if (conversation === null && forked === null && !(await wasPromptedBefore(tx, task))) return null
+const digestFor = async (tx: Queries, task: Task, conversation: string | undefined): Promise<string | null> => {
+  if (conversation === undefined && !(await wasPromptedBefore(tx, task))) return null
   return (await digestOf(tx, task.sessionId, task.startSequence - 1)) || null
 }

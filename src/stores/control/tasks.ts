@@ -104,6 +104,12 @@ export const lastEndedTask = async ({ db }: Queries, sessionId: string): Promise
 export const wasPromptedBefore = async ({ query }: Queries, { sessionId, startSequence }: Task): Promise<boolean> =>
   (await query('select from tasks where session_id = $1 and start_sequence < $2 limit 1', [sessionId, startSequence])).length > 0
 
+/** An earlier task of the session was given to a runner, which is when it gets its key: one that its runner may not run is refused before. */
+export const wasBegunBefore = async ({ query }: Queries, { sessionId, startSequence }: Task): Promise<boolean> => {
+  const begun = 'select from tasks where session_id = $1 and start_sequence < $2 and key_id is not null limit 1'
+  return (await query(begun, [sessionId, startSequence])).length > 0
+}
+
 /** The task that this message began. */
 export const taskOfPrompt = async ({ db }: Queries, messageId: string): Promise<Task | undefined> => {
   if (!isUuid(messageId)) return undefined

@@ -79,8 +79,10 @@ onEveryEngine((parley) => {
     expect(told.find(({ type }) => type === 'runtime')).toMatchObject({ task_id: fork.task_id, content: { event: 'digest_used' } })
   })
 
-  test('after a task that was lost an agent gets a digest of its session, and of what that was forked from', async () => {
-    const { runner, call, session_id, start } = await scene()
+  /** A scene whose runner can register again in its own place, which loses what it runs. */
+  const losing = async () => {
+    const all = await scene()
+    const { runner } = all
     const registered = {
       name: runner.name,
       agents: [],
@@ -89,6 +91,12 @@ onEveryEngine((parley) => {
     let runner_id = runner.id
     const next = async () => (await done(runner.call('take_tasks', { runner_id, timeout: 10 }))).tasks[0]
     const isLost = async () => void ({ runner_id } = await done(runner.call('register_runner', registered)))
+    const finish = (task_id: string, more: object) => done(runner.call('finish_task', { runner_id, task_id, status: 'completed', ...more }))
+    return { ...all, next, isLost, finish }
+  }
+
+  test('after a task that was lost an agent gets a digest of its session, and of what that was forked from', async () => {
+    const { call, session_id, start, next, isLost, finish } = await losing()
     await start('Build X.')
     expect((await next()).digest).toBe(null)
     await isLost()
@@ -96,7 +104,7 @@ onEveryEngine((parley) => {
     const { conversation, fork, digest } = await next()
     expect([conversation, fork, digest]).toEqual([null, null, expect.stringContaining('Build X.')])
     expect(digest).not.toContain('Go on.')
-    await done(runner.call('finish_task', { runner_id, task_id, status: 'completed', answer: 'X is there.' })) // no conversation again
+    await finish(task_id, { answer: 'X is there.' }) // no conversation again
     const other = { session_id, mode: 'fork', agentic_tool: 'gemini', prompt: 'Test it.' }
     const forked = (await done(call('send_prompt', other))).session_id
     expect((await next()).digest).toBe(null) // it stands before the prompt already
@@ -106,6 +114,28 @@ onEveryEngine((parley) => {
     const places = ['Build X.', 'X is there.', 'Test it.'].map((said) => again.indexOf(said))
     expect(places).toEqual(places.toSorted((a, b) => a - b))
     expect(places).not.toContain(-1)
+  })
+
+  test('a fork is opened as a copy until a task of it was begun: once that was lost, its agent gets a digest', async () => {
+    const { runner, call, session_id, start, next, isLost, finish } = await losing()
+    const { task_id } = await start('Build X.')
+    await next()
+    await finish(task_id, { answer: 'X is there.', conversation: 'c-1', conversation_at: 'm-1' })
+    const wanted = { session_id, mode: 'fork', prompt: 'Rewrite it.', permission_mode: 'bypassPermissions' }
+    const { session_id: forked, task_id: refusedTask } = await done(call('send_prompt', wanted))
+    await runner.call('take_tasks', { runner_id: runner.id, timeout: 0 })
+    expect((await done(call('get_task', { task_id: refusedTask }))).task.error.code).toBe('not_allowed')
+    await done(call('update_session', { session_id: forked, permission_mode: 'acceptEdits' }))
+    const prompt = (text: string) => done(call('send_prompt', { session_id: forked, prompt: text }))
+    const copy = { conversation: 'c-1', conversation_at: 'm-1' }
+    await prompt('Rewrite it all.')
+    expect(await next()).toMatchObject({ conversation: null, fork: copy })
+    expect(await next()).toMatchObject({ conversation: null, fork: copy }) // the same task, whose answer was lost
+    await isLost()
+    await prompt('Go on.')
+    const again = await next()
+    expect([again.prompt, again.conversation, again.fork]).toEqual(['Go on.', null, null])
+    for (const said of ['Build X.', 'X is there.', 'Rewrite it all.']) expect(again.digest).toContain(said)
   })
 
   test('a subsession inherits what is not said, and tells its parent when a task ends and when it is concluded [C6 C11 C13]', async () => {
