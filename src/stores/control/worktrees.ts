@@ -1,5 +1,5 @@
 // The folders that runners have registered, each with its repository.
-import { and, eq, isNull } from 'drizzle-orm'
+import { and, eq, isNull, sql } from 'drizzle-orm'
 import type { Queries } from '../../../db/database.ts'
 import { worktrees } from '../../../db/control-schema.ts'
 import { pgArray } from '../../../db/arrays.ts'
@@ -89,11 +89,13 @@ export const saveWorktree = async ({ db }: Queries, runnerId: string, named: Che
   const { path, repo_full_name: repoFullName, branch, head, dirty, changed_files: changedFiles } = named
   const place = { repoFullName, branch, head, goneAt: null }
   const now = { ...place, dirty, changedFiles }
+  // One that was there before is not as clean as a new one. It may be one that was made for this session, registered by its runner's next start
+  // after the answer to the order was lost.
+  const wanted = { ...place, madeForSessionId: sql`coalesce(${worktrees.madeForSessionId}, excluded.made_for_session_id)` }
   const [row] = await db
     .insert(worktrees)
     .values({ id: crypto.randomUUID(), runnerId, path, madeForSessionId: madeForSessionId ?? null, ...now })
-    // One that was there before the session wanted it is not as clean as a new one.
-    .onConflictDoUpdate({ target: [worktrees.runnerId, worktrees.path], set: madeForSessionId === undefined ? now : place })
+    .onConflictDoUpdate({ target: [worktrees.runnerId, worktrees.path], set: madeForSessionId === undefined ? now : wanted })
     .returning({ id: worktrees.id })
   return row!.id
 }

@@ -399,6 +399,22 @@ throughEveryDoor((call, parley) => {
       expect(await archived()).toEqual([mine, UNKNOWN])
     })
 
+    test('so is what its runner registered as it started again, before it could answer the order', async () => {
+      const { runner, as } = await working()
+      const create = async (more: object) => (await done(call('control.create_session', { title: 'T', ...more }, as))).session_id as string
+      const mine = await create({ repo_full_name: runner.repo, branch: 'new' })
+      const made = { path: '/code/new', branch: 'new', head: null }
+      const registered = { name: runner.name, agents: [], worktrees: [{ ...made, repo_full_name: runner.repo }] }
+      const { runner_id } = await done(runner.call('register_runner', registered))
+      const { worktree_id } = await done(runner.call('add_worktree', { runner_id, session_id: mine, ...made }))
+      const other = await create({ worktree_id })
+      const archived = async () => (await done(runner.call('list_archived', { session_ids: [mine] }))).archived
+      await done(call('control.manage_session', { session_id: mine, action: 'delete' }, as))
+      expect(await archived()).toEqual([])
+      await done(call('control.manage_session', { session_id: other, action: 'delete' }, as))
+      expect(await archived()).toEqual([mine])
+    })
+
     test('an agent manages those below it, and not itself', async () => {
       const { manage, agent, runner, as } = await working()
       const own = await agent()
