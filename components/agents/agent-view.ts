@@ -16,7 +16,7 @@ export interface AgentView {
   place: string[]
   /** The runner that has its worktree. */
   runner: { name: string; online: boolean } | undefined
-  /** Its worktree was not made: no runner can take its prompts. */
+  /** Its worktree was not made, or is gone: no runner can take its prompts. */
   placeless: boolean
   /** What its tree has used, and may: `used 1.2M tokens, $0.84 of $5.00`. */
   used: string | undefined

@@ -59,8 +59,10 @@ export const promptedBy = z.object({ kind: z.enum(['person', 'key', 'agent']), n
 export const held = z.object({ by: z.string().nullable(), since: time.nullable() })
 /** The permission request that a person is to answer; its task waits for that. */
 export const asksPermission = z.object({ request_id: z.string(), task_id: z.uuid(), tool_name: z.string(), since: time })
+/** The runner that no longer offers the agent's worktree: what is queued waits until it is started with that folder again. */
+export const noWorktree = z.object({ runner_name: z.string(), path: z.string(), since: time })
 /** What keeps a task or a session's agent from going on; absent where nothing does. */
-export const holdups = { held: held.optional(), asks_permission: asksPermission.optional() }
+export const holdups = { held: held.optional(), no_worktree: noWorktree.optional(), asks_permission: asksPermission.optional() }
 
 export const task = z.object({
   task_id: z.uuid(),

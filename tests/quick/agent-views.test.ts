@@ -113,6 +113,7 @@ const agent = (more: Partial<WatchedAgent>): WatchedAgent => ({
   runner_agents: [{ agentic_tool: 'codex', version: '0.157.0' }],
   allow_bypass: false,
   no_place: false,
+  gone_from: null,
   in_tree: false,
   tokens: 0,
   cost_usd: null,
@@ -155,6 +156,7 @@ test('the line of an agent', () => {
     renderToStaticMarkup(AgentLine({ agent: agentView(agent({ ...away, ...more }), undefined) }))
   expect(line({})).toContain('data-away')
   expect(line({ no_place: true })).not.toMatch(/data-away|no runner/) // none would help it
+  expect(line({ no_place: true, gone_from: 'laptop' })).toMatch(/no worktree.*gone: the runner laptop no longer offers it/)
 })
 
 const request = (more: Partial<WatchedRequest>): WatchedRequest => ({

@@ -5,7 +5,7 @@ import { agentOf, setAgent, type Agent } from '../../stores/control/agents.ts'
 import { documentAt, writeDocument } from '../../stores/documents.ts'
 import type { NewTask } from '../../stores/control/new-tasks.ts'
 import { isFinal, lastEndedTask, runningTask, taskById, type Task } from '../../stores/control/tasks.ts'
-import { worktreeById } from '../../stores/control/worktrees.ts'
+import { goneWorktree, worktreeById } from '../../stores/control/worktrees.ts'
 import { sessionById, type Session } from '../../stores/sessions.ts'
 import { nameOf } from '../reach.ts'
 import { noSuchTask } from '../reach.ts'
@@ -13,6 +13,7 @@ import type { PermissionMode } from '../../core/permission-modes.ts'
 import { planOf, type AgentPlan } from '../sessions/agent-plan.ts'
 import { openWithAgent } from '../sessions/create-session.ts'
 import { queuePrompt } from '../tasks/queue-prompt.ts'
+import { refuseGone } from '../worktrees/gone-worktree.ts'
 import { digestOf } from './digest.ts'
 
 export interface RelativeWanted {
@@ -27,7 +28,8 @@ export interface RelativeWanted {
 }
 
 /** Opens the new session and gives its agent the prompt. The caller has locked the origin. 400 where the origin has no agent to inherit from
- *  and no worktree is named, 404 for a task of another session, 409 for a fork at a task that has not ended. */
+ *  and no worktree is named, 404 for a task of another session, 409 for a fork at a task that has not ended, and where the
+ *  origin's worktree is gone and no other is named. */
 export const promptRelative = async (context: Context, origin: Session, wanted: RelativeWanted): Promise<NewTask> => {
   const { queries } = context
   const agent = await agentOf(queries, origin.id)
@@ -75,12 +77,15 @@ const named = (origin: Session, { mode, title }: RelativeWanted) => ({
 const inheritedPlan = async (context: Context, origin: Session, agent: Agent | undefined, wanted: RelativeWanted): Promise<AgentPlan> => {
   const { worktree_id, branch, agentic_tool, permission_mode } = wanted
   const here = origin.worktreeId === null ? undefined : await worktreeById(context.queries, origin.worktreeId)
+  const gone = origin.worktreeId === null || here ? undefined : await goneWorktree(context.queries, origin.worktreeId)
+  if (gone && worktree_id === undefined && branch === undefined) refuseGone(gone)
+  const was = here ?? gone
   const place =
     branch !== undefined
       ? {
-          repo_full_name: here?.repo_full_name ?? agent?.orderedRepo ?? undefined,
+          repo_full_name: was?.repo_full_name ?? agent?.orderedRepo ?? undefined,
           branch,
-          runner_id: here?.runner_id ?? agent?.orderedFrom ?? undefined,
+          runner_id: was?.runner_id ?? agent?.orderedFrom ?? undefined,
         }
       : { worktree_id: worktree_id ?? origin.worktreeId ?? undefined }
   if (branch !== undefined && worktree_id !== undefined)

@@ -4,6 +4,7 @@ import type { Session } from '../../stores/sessions.ts'
 import { agentOf } from '../../stores/control/agents.ts'
 import { listTasksOf } from '../../stores/control/session-tasks.ts'
 import type { Task } from '../../stores/control/tasks.ts'
+import { goneWorktree } from '../../stores/control/worktrees.ts'
 
 export interface WorkState {
   name: 'waiting' | 'working' | 'failed' | 'idle'
@@ -21,7 +22,9 @@ export const stateOf = async (queries: Queries, session: Session): Promise<WorkS
   return { name: 'idle', because: newest ? `the last task is ${newest.status}` : 'nothing was asked of it' }
 }
 
-const whyQueued = async (queries: Queries, { id }: Session): Promise<string> => {
+const whyQueued = async (queries: Queries, { id, worktreeId }: Session): Promise<string> => {
+  const gone = worktreeId === null ? undefined : await goneWorktree(queries, worktreeId)
+  if (gone) return `a prompt is queued, and the runner ${gone.runner_name} no longer offers its worktree`
   const agent = await agentOf(queries, id)
   if (!agent?.held) return 'a prompt is queued and no runner has taken it yet'
   return `a prompt is queued, and its agent was stopped${agent.heldBy === null ? '' : ` by ${agent.heldBy}`}`

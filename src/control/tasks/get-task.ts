@@ -24,7 +24,7 @@ export const taskAtItsEnd = async ({ services, call }: Context, task: Task, time
   return ended ?? (await taskById(services.database, task.id)) ?? task
 }
 
-/** Waits at most `timeout_ms` for the task's end; `held` and `asks_permission` say that it cannot go on by itself. `messages` is what was said and done for it, as a person would see it. 404 for a task that
+/** Waits at most `timeout_ms` for the task's end; `held`, `no_worktree` and `asks_permission` say that it cannot go on by itself. `messages` is what was said and done for it, as a person would see it. 404 for a task that
  *  the key does not reach. */
 export const getTask = op({
   name: 'get_task',

@@ -6,11 +6,13 @@ import { redacted } from '../../core/text/text.ts'
 import { agentOf } from '../../stores/control/agents.ts'
 import { insertTask, othersOpen, type NewTask } from '../../stores/control/new-tasks.ts'
 import type { Task } from '../../stores/control/tasks.ts'
+import { goneWorktree } from '../../stores/control/worktrees.ts'
 import { roster, type Participant } from '../../stores/members.ts'
 import { sessionById, type Session } from '../../stores/sessions.ts'
 import { nameKey } from '../../core/text/text.ts'
 import { nameOf, ownSession } from '../reach.ts'
 import { runnerTopic, taskTopic } from '../topics.ts'
+import { refuseGone } from '../worktrees/gone-worktree.ts'
 import { appendToTask, newEventId, type TaskEvent } from './task-log.ts'
 
 export const MOST_OPEN_TASKS = 50 // below one root, queued or running
@@ -26,7 +28,7 @@ export interface Prompt {
 }
 
 /** Writes the prompt and queues its task. The caller has locked the session. 403 when the session is closed or archived, 400 for a wrong
- *  `to`, and without one where there is no agent, 409 where its worktree was not made, 429 past 50 open tasks below one root. */
+ *  `to`, and without one where there is no agent, 409 where its worktree was not made or is gone, 429 past 50 open tasks below one root. */
 export const queuePrompt = async (context: Context, session: Session, { prompt, mode, to, before }: Prompt): Promise<NewTask> => {
   const { caller, queries } = context
   refuseOver(session)
@@ -61,6 +63,7 @@ export const queuePrompt = async (context: Context, session: Session, { prompt, 
     turnEvents: null,
   }
   const { others, runner_id } = await insertTask(queries, task)
+  if (runner_id === null && session.worktreeId !== null) await refuseWithoutWorktree(context, session.worktreeId) // undoes all of it
   if (hasAgent && others >= UNGUARDED && (await othersOpen(queries, task)) >= MOST_OPEN_TASKS) refuseOneMore() // undoes all of it
   if (before !== undefined) await appendToTask(context, (await sessionById(queries, session.id))!, task, [digestUsed()])
   if (runner_id) context.moved(runnerTopic(runner_id), Date.now())
@@ -92,6 +95,11 @@ const refuseWithoutPlace = async ({ queries }: Context, { id }: Session) => {
   if (agent?.orderedFrom) return
   const why = agent?.error ? ` What went wrong: ${agent.error.message}` : ''
   refuse('conflict', `The worktree of this session was not made, so its agent can work nowhere. Create another session.${why}`)
+}
+
+const refuseWithoutWorktree = async ({ queries }: Context, id: string) => {
+  const gone = await goneWorktree(queries, id)
+  if (gone) refuseGone(gone)
 }
 
 const refuseOneMore = () =>

@@ -46,8 +46,10 @@ const usedOf = (agent: WatchedAgent): string | undefined => {
 // Codex tells its tokens alone.
 const tellsNoCosts = ({ agentic_tool, untold }: WatchedAgent): boolean => untold || agentic_tool === 'codex'
 
-const stoppedOf = ({ session_id, archived, held, agent_status, error, spent_by }: WatchedAgent): string | undefined => {
+const stoppedOf = ({ session_id, archived, gone_from, held, agent_status, error, spent_by }: WatchedAgent): string | undefined => {
   if (archived) return 'This session is archived: its agent takes no prompts.'
+  if (gone_from !== null)
+    return `Its worktree is gone: the runner ${gone_from} no longer offers it. What is queued waits until it does; to go on elsewhere, fork the session with a branch of its own.`
   if (held) return 'Its agent is stopped: prompts wait until somebody starts it again.'
   if (spent_by === session_id) return 'The money is used up: prompts wait until somebody raises the limit.'
   if (spent_by !== null) return 'The money of a session above this one is used up: prompts wait until somebody raises its limit.'

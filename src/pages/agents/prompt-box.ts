@@ -6,20 +6,21 @@ import type { Runner } from '../../stores/control/runners.ts'
 import type { WatchedAgent } from '../../stores/control/watched.ts'
 
 const NO_PLACE = 'Its worktree is still being made.'
+const GONE = 'Its worktree is gone: a fork or a subsession works, with a branch.'
 
 /** Why a prompt cannot go on so now. */
-const unableOf = (agentStatus: string): Partial<Record<Mode, string>> =>
-  agentStatus === 'creating' ? { fork: NO_PLACE, subsession: NO_PLACE } : {}
+const unableOf = ({ agent_status, gone_from }: Pick<WatchedAgent, 'agent_status' | 'gone_from'>): Partial<Record<Mode, string>> =>
+  gone_from !== null ? { continue: GONE } : agent_status === 'creating' ? { fork: NO_PLACE, subsession: NO_PLACE } : {}
 
 export const promptBoxOf = (
-  agent: Pick<WatchedAgent, 'session_id' | 'agentic_tool' | 'agent_status' | 'runner_agents' | 'allow_bypass'>,
+  agent: Pick<WatchedAgent, 'session_id' | 'agentic_tool' | 'agent_status' | 'gone_from' | 'runner_agents' | 'allow_bypass'>,
   idempotencyKey: string,
 ): PromptBoxProps => ({
   sessionId: agent.session_id,
   agent: agentName(agent.agentic_tool),
   agents: agentChoices(agent.runner_agents ?? [], agent.agentic_tool),
   bypass: agent.allow_bypass ?? undefined,
-  unable: unableOf(agent.agent_status),
+  unable: unableOf(agent),
   idempotencyKey,
 })
 

@@ -1,5 +1,5 @@
-// What keeps sessions' agents from going on until somebody does something: an agent that was stopped, and permission that a person has to
-// give.
+// What keeps sessions' agents from going on until somebody does something: an agent that was stopped, a worktree that its runner no
+// longer offers, and permission that a person has to give.
 import type { Queries } from '../../../db/database.ts'
 import { pgArray } from '../../../db/arrays.ts'
 import { isOpen } from './permission-requests.ts'
@@ -8,6 +8,13 @@ import { isOpen } from './permission-requests.ts'
 export interface Held {
   by: string | null
   since: string | null
+}
+
+/** The folder in which its agent works is not offered any more: what is queued waits until this runner registers with it again. */
+export interface NoWorktree {
+  runner_name: string
+  path: string
+  since: string
 }
 
 /** What a person is asked to allow. */
@@ -20,27 +27,33 @@ export interface AskedPermission {
 
 export interface Holdups {
   held?: Held
+  noWorktree?: NoWorktree
   /** The oldest first. */
   asked: AskedPermission[]
 }
 
-type Row = { session_id: string; held: boolean; by: string | null; held_at: string | null } & {
-  [field in keyof AskedPermission]: AskedPermission[field] | null
-}
+type Row = { session_id: string; held: boolean; by: string | null; held_at: string | null; gone_at: string | null } & {
+  [field in 'runner_name' | 'path']: string | null
+} & { [field in keyof AskedPermission]: AskedPermission[field] | null }
 
 const HOLDUPS = `
-select a.session_id, a.held, a.held_by as by, a.held_at, p.id as request_id, p.task_id, p.tool_name, p.asked_at as since
-from agents a left join permission_requests p on p.session_id = a.session_id and ${isOpen('p', '$2')}
-where a.session_id = any($1::uuid[]) and (a.held or p.id is not null) order by p.asked_at, p.id`
+select a.session_id, a.held, a.held_by as by, a.held_at, w.gone_at, w.path, r.name as runner_name, p.id as request_id, p.task_id, p.tool_name,
+  p.asked_at as since
+from agents a join sessions s on s.id = a.session_id
+left join worktrees w on w.id = s.worktree_id and w.gone_at is not null left join runners r on r.id = w.runner_id
+left join permission_requests p on p.session_id = a.session_id and ${isOpen('p', '$2')}
+where a.session_id = any($1::uuid[]) and (a.held or w.id is not null or p.id is not null) order by p.asked_at, p.id`
 
 /** The holdups of those sessions that have any, by id. `permissionWait`: PERMISSION_WAIT, in seconds. */
 export const holdupsOf = async ({ query }: Queries, ids: string[], permissionWait: number): Promise<Map<string, Holdups>> => {
   const found = new Map<string, Holdups>()
   if (ids.length === 0) return found
-  for (const { session_id, held, by, held_at, ...asked } of await query<Row>(HOLDUPS, [pgArray(ids), permissionWait])) {
+  for (const row of await query<Row>(HOLDUPS, [pgArray(ids), permissionWait])) {
+    const { session_id, held, by, held_at, gone_at, path, runner_name, ...asked } = row
     const before = found.get(session_id)?.asked ?? []
     found.set(session_id, {
       ...(held && { held: { by, since: held_at } }),
+      ...(gone_at !== null && { noWorktree: { runner_name: runner_name!, path: path!, since: gone_at } }),
       asked: asked.request_id === null ? before : [...before, asked as AskedPermission],
     })
   }

@@ -21,8 +21,10 @@ export interface WatchedAgent {
   runner_online: boolean | null
   runner_agents: Runner['agents'] | null
   allow_bypass: boolean | null
-  /** It has no worktree, and none is being made. */
+  /** It has no worktree, or its runner no longer offers it, and none is being made. */
   no_place: boolean
+  /** The runner that no longer offers its worktree. */
+  gone_from: string | null
   /** There are other sessions in its tree. */
   in_tree: boolean
   /** What all sessions of its tree have used, and may. */
@@ -39,7 +41,8 @@ export interface WatchedAgent {
 const AGENTS = `
 select a.session_id, s.agentic_tool, s.agent_status, s.permission_mode, s.archived_at is not null as archived, a.held, a.error,
   coalesce(w.repo_full_name, a.ordered_repo) as repo_full_name, coalesce(a.ordered_branch, w.branch) as branch, w.changed_files,
-  s.worktree_id is null and a.ordered_from is null as no_place,
+  w.id is null and a.ordered_from is null as no_place,
+  (select o.name from worktrees g join runners o on o.id = g.runner_id where g.id = s.worktree_id and g.gone_at is not null) as gone_from,
   r.name as runner_name, ${isOnline('r')} as runner_online, r.agents as runner_agents, r.allow_bypass, used.tokens, used.cost_usd, used.untold,
   root.max_usd, (${spentLimits('a.session_id')} limit 1) as spent_by,
   exists (select from agents o where o.root_session_id = a.root_session_id and o.session_id <> a.session_id) as in_tree

@@ -29,15 +29,19 @@ export interface WorktreeRow extends Checkout {
   across: boolean
 }
 
-const ROWS = `
+const OF_RUNNERS = `
 select w.id as worktree_id, w.path, w.repo_full_name, w.branch, w.head, w.dirty, w.changed_files, r.id as runner_id, r.name as runner_name,
   ${isOnline('r')} as online, r.seen_at, r.agents, r.mcp_servers, r.allow_bypass, r.across
-from worktrees w join runners r on r.id = w.runner_id and r.ended_at is null
-where w.gone_at is null`
+from worktrees w join runners r on r.id = w.runner_id and r.ended_at is null`
+const ROWS = `${OF_RUNNERS} where w.gone_at is null`
 
 /** The worktree of this id, while its runner names it. */
 export const worktreeById = async ({ query }: Queries, id: string): Promise<WorktreeRow | undefined> =>
   isUuid(id) ? (await query<WorktreeRow>(`${ROWS} and w.id = $1`, [id]))[0] : undefined
+
+/** The worktree of this id, if its runner no longer names it. */
+export const goneWorktree = async ({ query }: Queries, id: string): Promise<WorktreeRow | undefined> =>
+  (await query<WorktreeRow>(`${OF_RUNNERS} where w.gone_at is not null and w.id = $1`, [id]))[0]
 
 /** The worktrees of a repository, of online runners first, then the newest. */
 export const worktreesOf = ({ query }: Queries, repoFullName: string): Promise<WorktreeRow[]> =>

@@ -5,7 +5,7 @@ import { watchedAgents } from '../../../src/stores/control/watched.ts'
 import { jobsOf } from '../../../src/operations/toolset.ts'
 import { toolsets } from '../../../src/toolsets.ts'
 import { bearer, keyOf } from '../../support/keys.ts'
-import { done, onEveryEngine, refused, room, viaRest } from '../../support/parley.ts'
+import { cookieOf, done, onEveryEngine, refused, room, viaRest } from '../../support/parley.ts'
 import { called, said } from '../../support/played-runner.ts'
 
 onEveryEngine(
@@ -217,6 +217,65 @@ onEveryEngine(
       expect(await watchedAgents(parley().database, [failed.session_id])).toMatchObject([{ no_place: true }])
       expect(await watchedAgents(parley().database, [waiting.session_id])).toMatchObject([{ no_place: false }])
       await done(prompt(waiting.session_id))
+    })
+
+    test('where a worktree is gone, a prompt is refused with what to do next, and what is queued there says so until it is back', async () => {
+      const { runner, call, session_id } = await scene()
+      const folder = (path: string, branch: string) => ({ path, repo_full_name: runner.repo, branch, head: null })
+      const [first, other] = [folder(runner.path, 'main'), folder('/code/other', 'other')]
+      const register = async (...worktrees: object[]) => {
+        const { runner_id, worktrees: kept } = await done(runner.call('register_runner', { name: runner.name, agents: [], worktrees }))
+        const ids = new Map(kept.map(({ path, worktree_id }: any) => [path, worktree_id as string]))
+        return { runner_id: runner_id as string, other: ids.get(other.path) }
+      }
+      const { task_id } = await start(call, session_id, 'Queued.')
+      const { runner_id, other: worktree_id } = await register(other)
+      const no_worktree = { runner_name: runner.name, path: runner.path, since: expect.stringMatching(/^20.*Z$/) }
+      const answers = async () => {
+        const { session } = await done(call('get_session', { session_id }))
+        return [
+          session,
+          session.tasks[0],
+          (await done(call('get_task', { task_id, timeout_ms: 1 }))).task,
+          (await done(call('list_tasks', { session_id }))).tasks[0],
+          (await done(call('list_sessions', { limit: 200 }))).sessions.find((one: any) => one.session_id === session_id),
+        ]
+      }
+      for (const answer of await answers()) expect(answer.no_worktree).toEqual(no_worktree)
+      const { summary } = await done(call('get_messages', { session_id, summarize: true }))
+      expect(summary).toContain(`${runner.name} no longer offers its worktree`)
+      expect((await answers())[2].status).toBe('queued')
+      expect(await watchedAgents(parley().database, [session_id])).toMatchObject([{ no_place: true, gone_from: runner.name }])
+      const logged = (await done(call('get_session', { session_id }))).session.last_sequence
+      const again = { session_id, prompt: 'Again.' }
+      for (const mode of ['continue', 'fork', 'subsession']) {
+        const { message } = await refused(call('send_prompt', { ...again, mode }), 'conflict')
+        for (const said of [runner.name, runner.path, '--worktree', 'mode fork', 'list_worktrees']) expect(message).toContain(said)
+      }
+      expect((await done(call('get_session', { session_id }))).session).toMatchObject({ last_sequence: logged, tasks: [{ task_id }] })
+      const cookie = await cookieOf(parley(), { role: 'person', name: 'Nora' })
+      const page = async (path: string, form?: Record<string, string>) => {
+        const sent = { headers: { cookie }, ...(form && { method: 'POST', body: new URLSearchParams(form) }) }
+        return (await parley().send(`/sessions/${session_id}${path}`, sent)).text()
+      }
+      const shown = await page('')
+      const says = (html: string, said: string) => html.includes(said) // a page is too long for a failure's report
+      expect(says(shown, `Its worktree is gone: the runner ${runner.name} no longer offers it.`)).toBe(true)
+      expect(says(shown, 'id="agent" data-away')).toBe(false) // by which it says that prompts wait for a runner, and how to start one
+      expect(says(await page('/prompt'), 'Its worktree is gone: a fork or a subsession works, with a branch.')).toBe(true)
+      expect(says(await page('/prompt', { prompt: 'By hand.' }), 'The worktree of this session is gone')).toBe(true)
+      // What the sentence advises.
+      const fork = await done(call('send_prompt', { ...again, mode: 'fork', worktree_id }))
+      const branched = await done(call('send_prompt', { ...again, mode: 'fork', branch: 'new' }))
+      const { tasks: taken, orders } = await done(runner.call('take_tasks', { runner_id, timeout: 0 }))
+      expect(taken).toMatchObject([{ task_id: fork.task_id, path: other.path }])
+      expect(orders).toEqual([{ order: 'worktree', session_id: branched.session_id, repo_full_name: runner.repo, branch: 'new' }])
+
+      const { runner_id: back } = await register(first, other)
+      for (const answer of await answers()) expect('no_worktree' in answer).toBe(false)
+      await start(call, session_id, 'Also.')
+      const { tasks } = await done(runner.call('take_tasks', { runner_id: back, timeout: 0 }))
+      expect(tasks).toMatchObject([{ task_id, path: runner.path }])
     })
 
     test('what a task leaves in no commit is told of its worktree, until another one tells otherwise', async () => {
