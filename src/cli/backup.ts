@@ -1,5 +1,15 @@
 // `bun run backup FILE` and `bun run restore FILE`: the embedded database as one file, a gzipped tar archive of its folder.
-import { chmodSync, createReadStream, createWriteStream, existsSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs'
+import {
+  chmodSync,
+  createReadStream,
+  createWriteStream,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
@@ -83,8 +93,7 @@ const inScratch = async (name: string, work: (scratch: string) => Promise<void>)
     remove()
     process.exit(ENDED_BY[signal])
   }
-  // Without a terminal, SIGHUP is left as it is: nohup has it ignored.
-  const signals = (Object.keys(ENDED_BY) as (keyof typeof ENDED_BY)[]).filter((signal) => signal !== 'SIGHUP' || process.stdout.isTTY)
+  const signals = (Object.keys(ENDED_BY) as (keyof typeof ENDED_BY)[]).filter((signal) => signal !== 'SIGHUP' || !ignoresHangup())
   for (const signal of signals) process.on(signal, end)
   try {
     scratch = mkdtempSync(name)
@@ -93,6 +102,13 @@ const inScratch = async (name: string, work: (scratch: string) => Promise<void>)
     for (const signal of signals) process.off(signal, end)
     remove()
   }
+}
+
+// As nohup has it. Only Linux tells; elsewhere nohup is what has no terminal.
+const ignoresHangup = (): boolean => {
+  if (!existsSync('/proc/self/status')) return !process.stdout.isTTY
+  const ignored = /^SigIgn:\s*\w*(\w)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0'
+  return (Number.parseInt(ignored, 16) & 1) === 1 // SIGHUP is 1
 }
 
 // An archive that somebody has changed may hold links that lead out of the folder.

@@ -66,8 +66,7 @@ export class Presence {
   /** The end of this session's log was deleted, and its numbers may be given to other events: the cursors in the database count. */
   forgetCursors(sessionId: string) {
     this.#delivered.clear() // of other sessions too: it happens rarely, and the database has them
-    for (const entry of this.#entries.values())
-      if (entry.sessionId === sessionId) entry.seenCursor = entry.deliveredCursor = entry.addressedCursor = 0
+    for (const [team, entry] of this.#entries) if (entry.sessionId === sessionId) this.#entries.delete(team) // a wait that is held moves no other
   }
 
   #forget({ teamId, deliveredCursor }: Entry) {

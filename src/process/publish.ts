@@ -105,7 +105,9 @@ export const createPublisher = (database: Database, { metrics, loops, notifier, 
   on(TOKEN_TOPIC, memberCache.endToken)
   on(CUT_TOPIC, (session) => {
     feeds.forget(session)
+    missed.clear()
     memberCache.forget(session) // it is archived from the first piece on
+    indexer.cut(session)
   })
   on(PURGED_TOPIC, (session) => {
     forget() // what is remembered of the session goes with all else: it happens rarely

@@ -23,14 +23,13 @@ const EVENTS_AT_ONCE = 50
 const TERMS_AT_ONCE = { pglite: 500, postgres: 1_000 }
 
 // The size of the GIN indexes' pending lists, which gather entries before they are sorted in: more makes a batch cheaper, but every search
-// reads through it. So it is large while a lot is indexed and nobody asks, and small otherwise; the first search meets a large one, which
-// took it 79 ms at p99 in place of 41 (bench/search import, a question every 400 ms). PGlite sorts in on this very thread.
+// reads through it. So it is large while a lot is indexed and nobody asks, and small otherwise. A search that meets a large one took 79 ms at
+// p99 in place of 41 (bench/search import, a question every 400 ms). PGlite sorts in on this very thread.
 const PENDING = { pglite: '64kB', postgres: '512kB' }
 const PENDING_IN_BULK = { ...PENDING, postgres: '8MB' }
 // What Postgres may use to sort such a list in. In its default of 4 MB it went through the index several times for one list, and large texts
 // were indexed by a sixth slower (bench/import --bytes).
 const WORK_MEM_IN_BULK = '64MB'
-const BULK = 1_000 // events that a batch may index
 
 /** A session that was behind: how far it is indexed now, and where its log ended when the batch began. */
 export interface SessionProgress {
@@ -50,8 +49,9 @@ export interface BatchOptions {
   ownTools?: ReadonlySet<string>
   /** Called between the pieces of the batch. */
   giveWay?: () => Promise<void>
-  /** Whether the batch may read on once it has read what fits into memory at a time. A batch writes the count of each term once, whatever it
-   *  reads: with a few large texts in each, that took as long as their rows. */
+  /** Given for a batch in bulk: whether it may read on once it has read what fits into memory at a time. It writes the count of each term
+   *  once, whatever it reads: with a few large texts in each batch, that took as long as their rows. No statement of it is hurried: on a slow
+   *  disk, sorting a large list in takes longer than a caller would wait. */
   goOn?: () => boolean
 }
 
@@ -59,16 +59,17 @@ export interface BatchOptions {
 export const indexBatch = (
   database: Database,
   sessionIds: string[],
-  { limit, leastFirst = false, ownTools = new Set(), giveWay = pause, goOn = () => false }: BatchOptions,
+  { limit, leastFirst = false, ownTools = new Set(), giveWay = pause, goOn }: BatchOptions,
 ): Promise<BatchResult> =>
-  database.transaction(async (tx) => {
+  (goOn ? database.unhurried : database.transaction)(async (tx) => {
     const [lock] = await tx.query<{ mine: boolean }>('select pg_try_advisory_xact_lock($1) as mine', [INDEX_LOCK])
     if (!lock?.mine) return 'busy'
     const ranges = await unindexedRanges(tx, sessionIds, limit, leastFirst)
     if (ranges.length === 0) return { events: 0, more: false, progress: [] }
-    const inBulk = eventsOf(ranges) >= BULK
-    await tx.query(`select set_config('gin_pending_list_limit', $1, true)`, [(inBulk ? PENDING_IN_BULK : PENDING)[database.engine]])
-    if (inBulk) await tx.query(`select set_config('work_mem', $1, true)`, [WORK_MEM_IN_BULK])
+    const setPending = (sizes: typeof PENDING) =>
+      tx.query(`select set_config('gin_pending_list_limit', $1, true)`, [sizes[database.engine]])
+    await setPending(goOn ? PENDING_IN_BULK : PENDING)
+    if (goOn) await tx.query(`select set_config('work_mem', $1, true)`, [WORK_MEM_IN_BULK])
     const rows = new IndexRows({ kinds: new Map(ranges.map(({ session_id, mode }) => [session_id, mode])), ownTools, giveWay })
     const bySession = new Map(ranges.map((range) => [range.session_id, range]))
     const next = async () => {
@@ -76,10 +77,13 @@ export const indexBatch = (
       for (const { session_id, sequence } of logged) bySession.get(session_id)!.indexed = sequence
       return rows.of(logged)
     }
-    const mayRead = () => ranges.some(({ indexed, to }) => indexed < to) && rows.terms < MOST_TERMS && goOn()
-    // The database writes a piece while this thread makes the rows of the next.
-    for (let piece: EventRows | undefined = await next(); piece;)
-      [piece] = await both(mayRead() ? next() : undefined, writeEvents(tx, piece, giveWay))
+    const mayRead = () => ranges.some(({ indexed, to }) => indexed < to) && rows.terms < MOST_TERMS && goOn?.() === true
+    // The database writes a piece while this thread makes the rows of the next. Those of the last sort in all that is pending: there may be no
+    // other for long.
+    for (let piece: EventRows | undefined = await next(); piece;) {
+      if (ranges.every(({ indexed, newest }) => indexed === newest)) await setPending(PENDING)
+      ;[piece] = await both(mayRead() ? next() : undefined, writeEvents(tx, piece, giveWay))
+    }
     const { added } = rows
     await writeAdded(tx, added, TERMS_AT_ONCE[database.engine], giveWay)
     const progress = ranges.map(({ session_id, indexed, newest }) => ({ session: session_id, indexed, newest }))
@@ -102,8 +106,6 @@ interface UnindexedRange {
   to: number // up to which this batch may index it
   newest: number
 }
-
-const eventsOf = (ranges: UnindexedRange[]) => ranges.reduce((events, { indexed, to }) => events + to - indexed, 0)
 
 const unindexedRanges = async ({ query }: Queries, sessionIds: string[], limit: number, leastFirst: boolean): Promise<UnindexedRange[]> => {
   const rows = await query<{ session_id: string; mode: SessionKind; indexed: number; last: number }>(

@@ -18,7 +18,8 @@ const BUSY_MS = 100 // until the next try, while another instance is at it
 const UNKNOWN_AGE_MS = 2_000
 // In a batch. PGlite works on this very thread: a post that comes meanwhile waits for all of it.
 const EVENTS_AT_ONCE = { pglite: 50, postgres: 5_000 }
-const BATCH_MS = 1_000 // after which a batch reads no more
+const BATCH_MS = 1_000 // after which a batch in bulk reads no more
+const BULK = 1_000 // events that were left by the last batch
 const EVENTS_BESIDE_OTHERS = { pglite: 50, postgres: 200 }
 
 interface Options {
@@ -37,6 +38,7 @@ export class Indexer {
   #comparison: Comparison
   #lag = new IndexLag()
   #leastFirst = false
+  #left = 0 // by the last batch, of its sessions
   #pace: Pace
   #ownTools: ReadonlySet<string>
 
@@ -55,6 +57,12 @@ export class Indexer {
     this.#moved.add(session)
     this.#sessions.moved(session)
     if (newest !== undefined) this.#lag.wrote(session, newest)
+  }
+
+  /** The end of the session's log was deleted: what was noted of it is found anew by comparing. */
+  cut(session: string) {
+    this.#lag.indexed(session, Infinity)
+    this.moved(session)
   }
 
   /** For how many seconds the oldest event that no search finds yet has been in the log; 0 when there is none. */
@@ -137,6 +145,8 @@ export class Indexer {
     while (this.#moved.size > 0 && goOn()) {
       const from = performance.now()
       const besideOthers = this.#pace.begin()
+      // One that failed is tried again as any other: so an index that takes too long to sort a large list in gets on.
+      const inBulk = engine === 'postgres' && !besideOthers && this.#left >= BULK && this.#suspects.size === 0
       // Every other batch is of the sessions with the least to index: a post is found while a million events of an import still wait.
       const leastFirst = (this.#leastFirst = !this.#leastFirst)
       const sessions = this.#take(leastFirst ? SESSIONS_COMPARED : SESSIONS_AT_ONCE)
@@ -145,7 +155,7 @@ export class Indexer {
         limit: (besideOthers ? EVENTS_BESIDE_OTHERS : EVENTS_AT_ONCE)[engine],
         leastFirst,
         ownTools: this.#ownTools,
-        goOn: () => engine === 'postgres' && !this.#pace.isAsked && performance.now() - from < BATCH_MS,
+        ...(inBulk && { goOn: () => !this.#pace.isAsked && performance.now() - from < BATCH_MS }),
         giveWay: engine === 'postgres' ? () => this.#pace.giveWay() : pause, // PGlite's transaction holds up all questions
       }).catch((error) => {
         this.#putBack(sessions)
@@ -159,6 +169,7 @@ export class Indexer {
       }
       for (const session of sessions) this.#suspects.delete(session)
       this.#note(seen, batch.progress)
+      this.#left = batch.progress.reduce((left, { indexed, newest }) => left + newest - indexed, 0)
       onBatch(batch.events)
       await this.#sessions.keepUp(goOn)
       await this.#pace.end(performance.now() - from)

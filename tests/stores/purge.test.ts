@@ -5,7 +5,7 @@ import { importTranscript } from '../../src/import/transcript.ts'
 import { purge } from '../../src/process/purge.ts'
 import { askOverRest, indexed, trace } from '../support/history.ts'
 import { bearer, keyOf } from '../support/keys.ts'
-import { done, onEveryEngine, refused, room, seat, viaRest, type Parley, type Seat } from '../support/parley.ts'
+import { done, onEveryEngine, refused, room, seat, soon, viaRest, type Parley, type Seat } from '../support/parley.ts'
 import { personAt, recordsOf } from '../support/records-scene.ts'
 import { claudeLine, dataFile, eventsOf, importFile, sessionRow } from '../support/transcripts.ts'
 import { controlScene } from '../support/control-scene.ts'
@@ -144,12 +144,15 @@ onEveryEngine((parley) => {
     const waitFrom = async (since_cursor?: number) =>
       (await done(bea('wait_for_messages', { timeout: 0, ...(since_cursor !== undefined && { since_cursor }) }))) as any
     for (let cursor = 2; cursor < 61;) cursor = (await waitFrom(cursor)).next_cursor // all of it is delivered, and in memory
+    const held = bea('wait_for_messages', { since_cursor: 61, timeout: 3 })
+    await soon('it waits', () => services.waits.held === 1)
     let left = 3
     const ending: typeof database = {
       ...database,
       unhurried: (...args) => (left-- > 0 ? database.unhurried(...args) : Promise.reject(new Error('ended'))),
     }
     await expect(purge({ ...services, database: ending }, purgeArguments([id, '--yes']))).rejects.toThrow('ended')
+    await held // which ends where it stood
     const { last_sequence: end } = await sessionRow(parley(), id)
     expect([end > 20, end < 61]).toEqual([true, true])
     const sequences = async (from?: number) => (await waitFrom(from)).messages.map(({ sequence }: any) => sequence)

@@ -100,7 +100,12 @@ const withShortValues = (input: unknown): unknown =>
     ? Object.fromEntries(Object.entries(input).map(([name, value]) => [name, typeof value === 'string' ? cutValue(value) : value]))
     : input
 
-const cutValue = (text: string): string =>
-  text.length <= VALUE_CHARACTERS
-    ? text
-    : `${text.slice(0, VALUE_CHARACTERS).toWellFormed()}\n[… ${text.length - VALUE_CHARACTERS} more characters, which are not shown]`
+// A runner cuts what is longer than it sends, and says by how much.
+const CUT_BY_RUNNER = /\n\[… cut by the runner: ([\d,]+) more\]$/
+
+const cutValue = (text: string): string => {
+  if (text.length <= VALUE_CHARACTERS) return text
+  const [mark = '', before = '0'] = CUT_BY_RUNNER.exec(text) ?? []
+  const left = text.length - mark.length - VALUE_CHARACTERS + Number(before.replaceAll(',', ''))
+  return `${text.slice(0, VALUE_CHARACTERS).toWellFormed()}\n[… ${left} more characters, which are not shown]`
+}

@@ -104,9 +104,10 @@ export const lastEndedTask = async ({ db }: Queries, sessionId: string): Promise
 export const wasPromptedBefore = async ({ query }: Queries, { sessionId, startSequence }: Task): Promise<boolean> =>
   (await query('select from tasks where session_id = $1 and start_sequence < $2 limit 1', [sessionId, startSequence])).length > 0
 
-/** An earlier task of the session was given to a runner, which is when it gets its key: one that its runner may not run is refused before. */
+/** An agent has worked on an earlier task of the session: it wrote something, or it was lost with its runner. */
 export const wasBegunBefore = async ({ query }: Queries, { sessionId, startSequence }: Task): Promise<boolean> => {
-  const begun = 'select from tasks where session_id = $1 and start_sequence < $2 and key_id is not null limit 1'
+  const begun = `select from tasks t where session_id = $1 and start_sequence < $2 and (error->>'code' = 'runner_lost' or exists (
+    select from events e where e.session_id = t.session_id and e.sequence > t.start_sequence and e.task_id = t.id and e.author = 'agent')) limit 1`
   return (await query(begun, [sessionId, startSequence])).length > 0
 }
 

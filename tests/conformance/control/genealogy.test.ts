@@ -130,7 +130,15 @@ onEveryEngine((parley) => {
     const copy = { conversation: 'c-1', conversation_at: 'm-1' }
     await prompt('Rewrite it all.')
     expect(await next()).toMatchObject({ conversation: null, fork: copy })
-    expect(await next()).toMatchObject({ conversation: null, fork: copy }) // the same task, whose answer was lost
+    const { task_id: unstarted } = await next() // the same task, whose answer was lost
+    await runner.call('finish_task', {
+      runner_id: runner.id,
+      task_id: unstarted,
+      status: 'failed',
+      error: { code: 'agent_failed', message: 'No claude.' },
+    })
+    await prompt('Rewrite it all.')
+    expect(await next()).toMatchObject({ conversation: null, fork: copy })
     await isLost()
     await prompt('Go on.')
     const again = await next()

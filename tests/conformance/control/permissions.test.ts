@@ -55,6 +55,8 @@ onEveryEngine(
       expect(await asked('long', { command: script(1_000), description: 'Write x' })).toBe(`Bash: ${script(1_000)}`)
       const cut = await asked('longer', { command: script(10_000), description: 'Write x' })
       expect(cut).toMatch(/^Bash: cat > x <<EOF\nline\n[^]*\n\[… 41836 more characters, which are not shown\]$/)
+      const ofRunner = `${'x'.repeat(16_384)}\n[… cut by the runner: 1,000,000 more]`
+      expect(await asked('longest', { command: ofRunner })).toEndWith('\n[… 1008192 more characters, which are not shown]')
     })
 
     test('nobody answers in time: denied, and the agent is told so', async () => {
