@@ -12,10 +12,11 @@ import { UPDATED } from '../stores/history.ts'
 /** The advisory lock of whoever writes the index. */
 export const INDEX_LOCK = 7_423_000_002
 
-// Content that a batch reads at a time, in bytes; the first event always fits. Postgres: 384 KiB of large texts took 40 MiB more memory than
-// 256, and were indexed no faster (bench/import --bytes). PGlite works on this very thread: whatever else goes on here waits for the longest
-// statement of a batch, and posts for all of it (bench/stall).
+// Content that a batch reads at a time, in bytes; the first event always fits. PGlite works on this very thread: whatever else goes on here
+// waits for the longest statement of a batch, and posts for all of it (bench/stall). In bulk, 256 KiB at a time were no faster than 64, and
+// took 30 to 80 MiB more memory (bench/import).
 const READ_BYTES = { pglite: 32 * 1024, postgres: 256 * 1024 }
+const READ_BYTES_IN_BULK = { ...READ_BYTES, postgres: 64 * 1024 }
 const MOST_TERMS = 50_000 // different ones, after which a batch reads no more: they are kept in memory until its end
 // Pieces between which a batch gives way: events and terms in a statement. In one statement, the events of a batch held a processor for 0.7 to
 // 1.3 s on a busy machine, and questions waited for it.
@@ -73,15 +74,15 @@ export const indexBatch = (
     const rows = new IndexRows({ kinds: new Map(ranges.map(({ session_id, mode }) => [session_id, mode])), ownTools, giveWay })
     const bySession = new Map(ranges.map((range) => [range.session_id, range]))
     const next = async () => {
-      const logged = await read(tx, ranges, READ_BYTES[database.engine])
+      const logged = await read(tx, ranges, (goOn ? READ_BYTES_IN_BULK : READ_BYTES)[database.engine])
       for (const { session_id, sequence } of logged) bySession.get(session_id)!.indexed = sequence
       return rows.of(logged)
     }
     const mayRead = () => ranges.some(({ indexed, to }) => indexed < to) && rows.terms < MOST_TERMS && goOn?.() === true
-    // The database writes a piece while this thread makes the rows of the next. Those of the last sort in all that is pending: there may be no
-    // other for long.
+    // The database writes a piece while this thread makes the rows of the next. In bulk, the rows of the last sort in all that is pending: there
+    // may be no others for long.
     for (let piece: EventRows | undefined = await next(); piece;) {
-      if (ranges.every(({ indexed, newest }) => indexed === newest)) await setPending(PENDING)
+      if (goOn && ranges.every(({ indexed, newest }) => indexed === newest)) await setPending(PENDING)
       ;[piece] = await both(mayRead() ? next() : undefined, writeEvents(tx, piece, giveWay))
     }
     const { added } = rows
