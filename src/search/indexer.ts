@@ -145,8 +145,7 @@ export class Indexer {
     while (this.#moved.size > 0 && goOn()) {
       const from = performance.now()
       const besideOthers = this.#pace.begin()
-      // One that failed is tried again as any other: so an index that takes too long to sort a large list in gets on.
-      const inBulk = engine === 'postgres' && !besideOthers && this.#left >= BULK && this.#suspects.size === 0
+      const inBulk = engine === 'postgres' && !besideOthers && this.#left >= BULK
       // Every other batch is of the sessions with the least to index: a post is found while a million events of an import still wait.
       const leastFirst = (this.#leastFirst = !this.#leastFirst)
       const sessions = this.#take(leastFirst ? SESSIONS_COMPARED : SESSIONS_AT_ONCE)
@@ -158,12 +157,14 @@ export class Indexer {
         ...(inBulk && { goOn: () => !this.#pace.isAsked && performance.now() - from < BATCH_MS }),
         giveWay: engine === 'postgres' ? () => this.#pace.giveWay() : pause, // PGlite's transaction holds up all questions
       }).catch((error) => {
+        this.#left = 0 // the next is not in bulk: sorting a large list in may have taken too long
         this.#putBack(sessions)
         if (isAway(error) || sessions.length === 1) throw error
         for (const session of sessions) this.#suspects.add(session)
       })
       if (!batch) continue
       if (batch === 'busy') {
+        this.#left = 0 // a batch in bulk has a connection of its own
         this.#putBack(sessions)
         return this.#followOther()
       }

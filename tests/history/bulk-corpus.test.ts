@@ -7,7 +7,7 @@ import { openPostgres } from '../../db/postgres.ts'
 import { Indexer } from '../../src/search/indexer.ts'
 import { freshDatabase, startPostgres } from '../support/postgres.ts'
 
-const EVENTS = 1_500 // of several sessions, so that each process has some
+const EVENTS = 4_000 // of several sessions, so that each process has some, and the indexer makes most of them in bulk
 
 const INDEX = {
   event_search: 'session_id, sequence',
