@@ -100,7 +100,8 @@ export const startControlSite = async ({ clients, env = {}, words = () => [] }: 
 /** A call of the REST API by a person who came by a link bound to their name. */
 export const personAt = async ({ url, server }: ControlSite, name: string) => {
   const { output } = await runServer(['key', 'person', name], { DATA_DIR: server.folder })
-  const entered = await fetch(/http\S+sign-in\?key=\S+/.exec(output)![0], { redirect: 'manual' })
+  const link = new URL(/http\S+sign-in\?key=\S+/.exec(output)![0])
+  const entered = await fetch(`${link.origin}/sign-in`, { method: 'POST', redirect: 'manual', body: link.searchParams })
   const cookie = entered.headers.get('set-cookie')!.split(';')[0]!
   return async (tool: string, input: object): Promise<any> => {
     const headers = { cookie, origin: url, 'content-type': 'application/json' }
