@@ -104,7 +104,7 @@ const inScratch = async (name: string, work: (scratch: string) => Promise<void>)
   }
 }
 
-// As nohup has it. Only Linux tells; elsewhere nohup is what has no terminal.
+// Whether SIGHUP is ignored, as by nohup. Linux alone tells; elsewhere a program without a terminal is taken to run under nohup.
 const ignoresHangup = (): boolean => {
   if (!existsSync('/proc/self/status')) return !process.stdout.isTTY
   const ignored = /^SigIgn:\s*\w*(\w)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0'

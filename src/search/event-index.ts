@@ -24,11 +24,11 @@ const EVENTS_AT_ONCE = 50
 const TERMS_AT_ONCE = { pglite: 500, postgres: 1_000 }
 
 // The size of the GIN indexes' pending lists, which gather entries before they are sorted in: more makes a batch cheaper, but every search
-// reads through it. So it is large while a lot is indexed and nobody asks, and small otherwise. A search that meets a large one took 79 ms at
+// reads through it. So the list is large while a lot is indexed and nobody asks, and small otherwise. A search that meets a large one took 79 ms at
 // p99 in place of 41 (bench/search import, a question every 400 ms). PGlite sorts in on this very thread.
 const PENDING = { pglite: '64kB', postgres: '512kB' }
 const PENDING_IN_BULK = { ...PENDING, postgres: '8MB' }
-// What Postgres may use to sort such a list in. In its default of 4 MB it went through the index several times for one list, and large texts
+// What Postgres may use to sort such a list in. With the default of 4 MB, Postgres went through the index several times for one list, and large texts
 // were indexed by a sixth slower (bench/import --bytes).
 const WORK_MEM_IN_BULK = '64MB'
 
@@ -50,8 +50,8 @@ export interface BatchOptions {
   ownTools?: ReadonlySet<string>
   /** Called between the pieces of the batch. */
   giveWay?: () => Promise<void>
-  /** Given for a batch in bulk: whether it may read on once it has read what fits into memory at a time. It writes the count of each term
-   *  once, whatever it reads: with a few large texts in each batch, that took as long as their rows. No statement of it is hurried: on a slow
+  /** Given for a batch in bulk: whether it may read on once it has read what fits into memory at a time. The batch writes the count of each
+   *  term once, whatever it reads: with a few large texts in each batch, that took as long as their rows. No statement of it is hurried: on a slow
    *  disk, sorting a large list in takes longer than a caller would wait. */
   goOn?: () => boolean
 }

@@ -93,7 +93,7 @@ export const cutLog = async ({ query }: Queries, id: string, { after }: LogEnd):
        last_conversation_sequence = least(last_conversation_sequence, $2::int8) where id = $1`,
     [id, after],
   )
-  // Where it is restored, the numbers that are free again are given to other events, which these teams have not seen.
+  // In a session that is restored, the numbers that are free again go to other events, which these teams have not seen.
   await query(
     `update participants set last_seen_cursor = least(last_seen_cursor, $2::int8), delivered_cursor = least(delivered_cursor, $2::int8),
        addressed_cursor = least(addressed_cursor, $2::int8), woken_cursor = least(woken_cursor, $2::int8)

@@ -128,15 +128,12 @@ onOneEngine((parley) => {
     expect((await sessionRow(parley(), report.session_id)).title).toBe('Fix the lexer.')
   })
 
+  const attachmentLine = (i: number, session: string, attachment: object) =>
+    JSON.stringify({ ...JSON.parse(claudeLine(i, 'user', '', { session })), message: undefined, type: 'attachment', attachment })
+
   test('of a picture or PDF that is attached its type and size are kept, not its bytes', async () => {
     const id = crypto.randomUUID()
-    const attached = (i: number, content: object) =>
-      JSON.stringify({
-        ...JSON.parse(claudeLine(i, 'user', '', { session: id })),
-        message: undefined,
-        type: 'attachment',
-        attachment: { type: 'file', filename: '/work/shot', content },
-      })
+    const attached = (i: number, content: object) => attachmentLine(i, id, { type: 'file', filename: '/work/shot', content })
     const base64 = 'iVBORw0KGgoA'.repeat(1_000)
     const lines = [
       claudeLine(1, 'user', 'What is wrong here?', { session: id }),
@@ -151,13 +148,7 @@ onOneEngine((parley) => {
 
   test('what a person typed while Claude Code worked is a prompt; what agents and its own tasks sent it then is none', async () => {
     const id = crypto.randomUUID()
-    const queued = (i: number, attachment: object) =>
-      JSON.stringify({
-        ...JSON.parse(claudeLine(i, 'user', '', { session: id })),
-        message: undefined,
-        type: 'attachment',
-        attachment: { type: 'queued_command', ...attachment },
-      })
+    const queued = (i: number, attachment: object) => attachmentLine(i, id, { type: 'queued_command', ...attachment })
     const picture = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgoA' } }
     const report = await importFile(
       parley(),

@@ -153,7 +153,8 @@ const withKey = async (context: Context, tx: Queries, { task, ...handed }: Hande
 
 type Conversations = Pick<Handed, 'conversation' | 'fork_conversation' | 'fork_conversation_at'>
 
-// The conversation that the agent's own begins as a copy of. It knows nothing of a task that was begun since and lost: there the digest does.
+// The conversation that the agent's own begins as a copy of. That conversation knows nothing of a task that was begun
+// since and lost: the digest does.
 const forkFor = async (tx: Queries, task: Task, { conversation, fork_conversation, fork_conversation_at }: Conversations) => {
   if (conversation !== null || fork_conversation === null || (await wasBegunBefore(tx, task))) return null
   return { conversation: fork_conversation, conversation_at: fork_conversation_at }

@@ -28,8 +28,8 @@ const namesIn = (c: Http, query: string): string[] | undefined => {
 
 const KEPT = 100
 
-// Endpoints are made on first use. Those that were used last are kept. Whoever calls may name any of the tools, and there is no end of their
-// lists: these take the place of each other alone.
+// Endpoints are made on first use. Those that were used last are kept. There is no end of the lists of tools that a
+// caller may name: endpoints of such lists take the place of each other alone.
 const endpointCache = (toolsets: readonly Toolset[], services: Services, options: EndpointOptions) => {
   const ofToolsets = new LRUCache<string, Promise<Endpoint>>({ max: KEPT })
   const ofTools = new LRUCache<string, Promise<Endpoint>>({ max: KEPT })

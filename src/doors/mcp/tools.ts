@@ -25,7 +25,7 @@ export const asNamedHere = (text: string, toolset: string, operations: Map<strin
 
 const schemas = new WeakMap<ServedOp['input'], JsonSchema>()
 
-// Made once for each operation: there is no end of the lists of tools that a link may name.
+// A schema is made once for each operation: there is no end of the lists of tools that a link may name.
 const schemaOf = (input: ServedOp['input']): JsonSchema => {
   const schema = schemas.get(input) ?? inputSchema(input)
   schemas.set(input, schema)

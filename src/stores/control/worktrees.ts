@@ -93,8 +93,8 @@ export const saveWorktree = async ({ db }: Queries, runnerId: string, named: Che
   const { path, repo_full_name: repoFullName, branch, head, dirty, changed_files: changedFiles } = named
   const place = { repoFullName, branch, head, goneAt: null }
   const now = { ...place, dirty, changedFiles }
-  // One that was there before is not as clean as a new one. It may be one that was made for this session, registered by its runner's next start
-  // after the answer to the order was lost.
+  // A worktree that was there before is not as clean as a new one. It may have been made for this session, and registered by its runner's next
+  // start after the answer to the order was lost.
   const wanted = { ...place, madeForSessionId: sql`coalesce(${worktrees.madeForSessionId}, excluded.made_for_session_id)` }
   const [row] = await db
     .insert(worktrees)
