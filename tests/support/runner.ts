@@ -1,6 +1,17 @@
 // A runner as a process of its own under Node, in a home folder and with worktrees of its own.
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { spawn, spawnSync, type ChildProcess, type SpawnOptions } from 'node:child_process'
+import {
+  closeSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { outcomeOf, RUNTIME, type Ran } from './client.ts'
@@ -60,7 +71,13 @@ export const newSite = (program: string, name = 'app') => {
   /** The same without waiting for it. */
   const launch = (hub: HubOfRunner, words: string[], more: Record<string, string> = {}): Started => {
     const given = { PARLEY_RUNNER_KEY: hub.key, ...more }
-    const runner = started(spawn(RUNTIME, [program, 'runner', '--url', hub.url, ...words], { cwd: folder, env: env(given) }))
+    // A file, not a pipe: what a pipe brings may come after what the hub was told later.
+    const file = `${folder}.${runners.length}.log`
+    const printed = openSync(file, 'a')
+    const options = { cwd: folder, env: env(given), stdio: ['ignore', printed, printed] } satisfies SpawnOptions
+    const child = spawn(RUNTIME, [program, 'runner', '--url', hub.url, ...words], options)
+    closeSync(printed)
+    const runner = { child, output: () => readOr(file), ended: endOf(child) }
     runners.push(runner)
     return runner
   }
@@ -90,7 +107,7 @@ export const newSite = (program: string, name = 'app') => {
     async drop() {
       for (const { child } of runners) child.kill('SIGKILL')
       await Promise.all(runners.map(({ ended }) => ended))
-      rmSync(folder, { recursive: true, force: true })
+      for (const made of [folder, ...runners.map((_, i) => `${folder}.${i}.log`)]) rmSync(made, { recursive: true, force: true })
     },
   }
 }
@@ -112,8 +129,10 @@ export interface Started {
 export const started = (child: ChildProcess): Started => {
   let output = ''
   for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (chunk) => (output += chunk))
-  return { child, output: () => output, ended: new Promise((resolve) => child.once('close', resolve)) }
+  return { child, output: () => output, ended: endOf(child) }
 }
+
+const endOf = (child: ChildProcess): Promise<number | null> => new Promise((resolve) => child.once('close', resolve))
 
 /** Waits until it is so; throws after `ms`. */
 export const until = async (isSo: () => unknown, ms = 15_000, what = isSo.toString()): Promise<void> => {

@@ -1,6 +1,6 @@
 // The real server as a child process, the way an operator runs it: for faults, races and whole sessions.
 import { spawn, type ChildProcess } from 'node:child_process'
-import { cpSync, existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
+import { closeSync, cpSync, existsSync, mkdtempSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ export interface TestServer {
   folder: string
   readonly pid: number
   readonly running: boolean
-  /** Everything it has printed since the first start. */
+  /** Everything it has printed since the first start. What it printed before it answered a request is there when the answer is. */
   output(): string
   /** SIGKILL; resolves when it is gone. */
   kill(): Promise<void>
@@ -36,18 +36,22 @@ export const startServer = async (environment: Record<string, string> = {}, prog
   if (!environment.DATABASE_URL) await emptyFolderAt(folder)
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
-  const printed: string[] = []
+  // A file, not a pipe: what a pipe brings may come after the answer to a request that was printed before.
+  const printed = `${folder}.log`
+  const output = () => readFileSync(printed, 'utf8')
   let child: ChildProcess | undefined
   let pid = 0
 
   const start = async (next = program) => {
     const from = performance.now()
     program = next
-    const started = run([], { DATA_DIR: folder, PORT: String(port), ...environment }, printed, program)
+    const file = openSync(printed, 'a')
+    const started = run([], { DATA_DIR: folder, PORT: String(port), ...environment }, file, program)
+    closeSync(file)
     child = started
     pid = started.pid!
     started.once('exit', () => child === started && (child = undefined))
-    await untilReady(url, () => child === started, printed)
+    await untilReady(url, () => child === started, output)
     return performance.now() - from
   }
   const end = async (signal: NodeJS.Signals) => {
@@ -60,7 +64,7 @@ export const startServer = async (environment: Record<string, string> = {}, prog
   }
   const remove = async () => {
     await end('SIGKILL')
-    rmSync(folder, { recursive: true, force: true })
+    for (const path of [folder, printed]) rmSync(path, { recursive: true, force: true })
   }
 
   await start().catch(async (error) => {
@@ -77,7 +81,7 @@ export const startServer = async (environment: Record<string, string> = {}, prog
     get running() {
       return child !== undefined
     },
-    output: () => printed.join(''),
+    output,
     kill: async () => void (await end('SIGKILL')),
     terminate: () => end('SIGTERM'),
     restart: start,
@@ -119,7 +123,8 @@ export const makeEmptyDatabase = async (folder: string): Promise<void> => {
 export const runServer = async (args: string[], environment: Record<string, string>, withinMs = READY_WITHIN_MS) => {
   const printed: string[] = []
   const from = performance.now()
-  const child = run(args, environment, printed)
+  const child = run(args, environment, 'pipe')
+  for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (chunk: Buffer) => printed.push(chunk.toString()))
   const timer = setTimeout(() => child.kill('SIGKILL'), withinMs)
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
   clearTimeout(timer)
@@ -127,7 +132,7 @@ export const runServer = async (args: string[], environment: Record<string, stri
 }
 
 /** Starts `bun src/server.ts` and leaves it alone, for tests that kill it while it starts. */
-export const spawnServer = (environment: Record<string, string>): ChildProcess => run([], environment, [])
+export const spawnServer = (environment: Record<string, string>): ChildProcess => run([], environment, 'ignore')
 
 export const gone = (child: ChildProcess): Promise<void> =>
   new Promise((resolve) => (child.exitCode === null && child.signalCode === null ? child.once('exit', () => resolve()) : resolve()))
@@ -136,19 +141,21 @@ export const gone = (child: ChildProcess): Promise<void> =>
 const LITTLE_COMPILING = { BUN_JSC_useOMGJIT: '0', BUN_JSC_useFTLJIT: '0' }
 
 // In a folder without .env files, and with nothing of our own environment that would configure it.
-const run = (args: string[], environment: Record<string, string>, printed: string[], program = THIS_PROGRAM): ChildProcess => {
+const run = (
+  args: string[],
+  environment: Record<string, string>,
+  output: 'pipe' | 'ignore' | number,
+  program = THIS_PROGRAM,
+): ChildProcess => {
   const { PATH = '', HOME = '' } = process.env
-  const child = spawn(process.execPath, [join(program, 'src/server.ts'), ...args], {
+  return spawn(process.execPath, [join(program, 'src/server.ts'), ...args], {
     cwd: tmpdir(),
     env: { PATH, HOME, ...LITTLE_COMPILING, ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', output, output],
   })
-  child.stdout!.on('data', (chunk: Buffer) => printed.push(chunk.toString()))
-  child.stderr!.on('data', (chunk: Buffer) => printed.push(chunk.toString()))
-  return child
 }
 
-const untilReady = async (url: string, alive: () => boolean, printed: string[]) => {
+const untilReady = async (url: string, alive: () => boolean, output: () => string) => {
   const deadline = performance.now() + READY_WITHIN_MS
   for (;;) {
     const ready = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2_000) }).then(
@@ -156,8 +163,8 @@ const untilReady = async (url: string, alive: () => boolean, printed: string[]) 
       () => false,
     )
     if (ready) return
-    if (!alive()) throw new Error(`The server ended before it was ready:\n${printed.join('')}`)
-    if (performance.now() > deadline) throw new Error(`The server was not ready in time:\n${printed.join('')}`)
+    if (!alive()) throw new Error(`The server ended before it was ready:\n${output()}`)
+    if (performance.now() > deadline) throw new Error(`The server was not ready in time:\n${output()}`)
     await sleep(10)
   }
 }
