@@ -1,6 +1,7 @@
 // What fails inside a handler is told as ours, with a reference to the log: nothing of the database, of the code or of a credential is in it.
 // Real failures: tables are away, so that what asks for them throws. FULL=1: each table alone too.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { isLockTimeout, isUndone } from '../../db/errors.ts'
 import { findCredentials } from '../support/credential-scan.ts'
 import { FULL } from '../support/full.ts'
 import { operations, restRequest } from '../support/parley.ts'
@@ -14,6 +15,7 @@ const PAGES = ['/', '/sessions/ID', '/search?q=parser', '/approvals', '/records'
 // The first tells of each of its sessions by itself, the second is for a key that nobody here has, and the third asks for sessions alone.
 const DRAWS = 5 // of an input whose texts may be refused by chance
 const DO_WITHOUT = ['wait_for_any', 'control.set_session_name']
+const GIVES_WAY_MS = 300 // before Postgres looks for a deadlock, after a second
 const INSIDE = /relation|does not exist|_away|\bat \S+ \(|node_modules|select |insert |postgres|\.ts:\d/i
 
 let scene: Scene
@@ -29,10 +31,20 @@ afterAll(() => scene?.close())
 
 /** Does the work while these tables have other names. */
 const without = async (away: readonly string[], work: () => Promise<void>) => {
-  const rename = (from: (table: string) => string, to: (table: string) => string) =>
-    scene.database.transaction(async ({ query }) => {
-      for (const table of away) await query(`alter table ${from(table)} rename to ${to(table)}`)
-    })
+  // The hub's jobs lock some of the tables in another order: this gives way to them, and begins anew.
+  const rename = async (from: (table: string) => string, to: (table: string) => string) => {
+    const renamed = () =>
+      scene.database.transaction(async ({ query }) => {
+        await query(`set local lock_timeout = ${GIVES_WAY_MS}`)
+        for (const table of away) await query(`alter table ${from(table)} rename to ${to(table)}`)
+      })
+    for (let tried = 1; ; tried++)
+      try {
+        return await renamed()
+      } catch (error) {
+        if (!(isLockTimeout(error) || isUndone(error)) || tried === 100) throw error
+      }
+  }
   const other = (table: string) => `${table}_away`
   await rename(String, other)
   try {

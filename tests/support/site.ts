@@ -1,7 +1,7 @@
 // A whole Parley behind a port of its own, with its pages, for tests in a real browser.
 import { afterAll, beforeAll, expect } from 'bun:test'
 import { join } from 'node:path'
-import { chromium, type Browser, type BrowserContext, type Page } from 'playwright'
+import { chromium, type Browser, type BrowserContext, type Locator, type Page } from 'playwright'
 import type { Database } from '../../db/database.ts'
 import { createApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
@@ -113,10 +113,36 @@ const signIn = async (url: string): Promise<string> => {
 export const usingPage = async <T>(browser: Browser, baseURL: string, options: ContextOptions, work: Work<T>): Promise<T> => {
   const context = await browser.newContext({ baseURL, ...options })
   try {
+    context.on('page', seenWhole)
     const page = await context.newPage()
     return await work(page, complaintsOf(page), context)
   } finally {
     await context.close()
+  }
+}
+
+// A click or key waits until the page that it leads to begins, not until it is whole: what is counted or read at once would miss a part of it.
+const ACTIONS = ['click', 'press', 'check', 'selectOption', 'tap']
+
+const seenWhole = (page: Page) => {
+  const whole = () => page.waitForLoadState()
+  waitAfter(page, ACTIONS, whole)
+  waitAfter(page.keyboard, ACTIONS, whole)
+  waitAfter(Object.getPrototypeOf(page.locator('html')), ACTIONS, (locator: Locator) => locator.page().waitForLoadState())
+}
+
+const waiting = new WeakSet<object>()
+
+const waitAfter = (subject: any, names: string[], wait: (self: any) => Promise<void>) => {
+  if (waiting.has(subject)) return // all locators have one prototype
+  waiting.add(subject)
+  for (const name of names.filter((each) => each in subject)) {
+    const act = subject[name]
+    subject[name] = async function (...given: unknown[]) {
+      const result = await act.apply(this, given)
+      await wait(this)
+      return result
+    }
   }
 }
 
