@@ -2,14 +2,14 @@
 // answer while the agent holds a wait. The two alternate.
 //   PARLEY_CLIENTS=FOLDER bun bench/wake-client.ts [ROUNDS]
 import { readdirSync } from 'node:fs'
-import { loadavg } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Entry } from '../src/client/watch/sessions.ts'
 import { buildClient, newHome } from '../tests/support/client.ts'
 import { startHub, type Team } from '../tests/support/hub.ts'
 import { claudeIsThere, realClaude, SKIPPED } from '../tests/support/real-claude.ts'
+import { load, median, row, spread } from './support.ts'
 
-const ROUNDS = Number(process.argv[2] ?? 20)
+const ROUNDS = Number(process.argv[2] ?? 50)
 const SETTLE_MS = 2_500
 
 const main = async () => {
@@ -59,10 +59,9 @@ const main = async () => {
   await claude.stop()
   await hub.server.remove()
   home.drop()
-  const at = (all: number[], part: number) => Math.round(all.toSorted((a, b) => a - b)[Math.floor((all.length - 1) * part)]!)
-  for (const [name, all] of Object.entries(times))
-    console.log(`${name.padEnd(6)} p50 ${at(all, 0.5)} ms, p90 ${at(all, 0.9)} ms, ${at(all, 0)} to ${at(all, 1)} ms`)
-  console.log(`beyond p50 ${at(times.idle, 0.5) - at(times.awake, 0.5)} ms; ${ROUNDS} rounds, load ${loadavg()[0]!.toFixed(1)}`)
+  for (const [name, all] of Object.entries(times)) row(`${name}, ms`, spread(all, 0))
+  row('idle beyond awake, ms', (median(times.idle) - median(times.awake)).toFixed(0))
+  load()
 }
 
 await main()

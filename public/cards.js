@@ -26,7 +26,10 @@
   }
 
   const afterSwap = ({ detail: { ctx } }) => {
-    if (ctx.target?.id?.startsWith('together-')) ctx.target.focus({ preventScroll: true })
+    if (ctx.target?.id?.startsWith('together-')) {
+      ctx.target.hidden = false // where the stream told of the first approvals before this answer came (approvals.js)
+      ctx.target.focus({ preventScroll: true })
+    }
     if (!sent || ctx.target?.id !== sent.id) return
     const { id, next, top } = sent
     sent = undefined

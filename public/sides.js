@@ -11,16 +11,19 @@
   const shown = () => $('panel')?.dataset.panel ?? 'document'
   const tabs = $('tabs')
   let loading = false
+  let chosen // changes with each choice, so that an answer to an earlier one is dropped
   let filter = location.search // of the board or the records in place
 
-  /** Puts the panel in place as it is now. */
+  /** Puts the panel in place as it is now, unless another is chosen meanwhile. */
   const load = async (search, mark) => {
+    const mine = chosen
     const query = new URLSearchParams(search)
     query.set('part', 'panel')
     if (mark) query.set('mark', mark)
     const response = await fetch(`${pages[shown()]}?${query}`, { headers: { accept: 'text/html' } })
     if (!response.ok || response.redirected) throw new Error(`${response.url}: ${response.status}`)
-    await htmx.swap({ text: await response.text(), sourceElement: $('live'), swap: 'none' })
+    const text = await response.text()
+    if (mine === chosen) await htmx.swap({ text, sourceElement: $('live'), swap: 'none' })
   }
   // While one is on its way another may come due.
   const refresh = async (mark) => {
@@ -30,8 +33,9 @@
     loading = false
   }
 
-  /** Puts another part into place; false where its page must be opened. */
+  /** Puts another part into place. Resolves to false where its page must be opened, and to undefined where another was chosen meanwhile. */
   const put = async (name, search = '') => {
+    const mine = (chosen = Symbol(name))
     if (name === 'document') {
       if (!$('document')) return false
       $('panel')?.remove()
@@ -50,12 +54,15 @@
       () => true,
       () => false,
     )
+    if (mine !== chosen) return undefined
     if (done && $('document')) $('document').hidden = true
     return done
   }
 
   const go = async ({ pathname, search, hash, href }, name) => {
-    if (!(await put(name, search))) return location.assign(href)
+    const done = await put(name, search)
+    if (done === undefined) return
+    if (!done) return location.assign(href)
     history.pushState(null, '', pathname + search)
     if (hash) location.hash = hash // scrolls there, and marks it
     else document.querySelector('#panel [role=region]')?.scrollTo(0, 0)
@@ -73,7 +80,7 @@
   addEventListener('popstate', async () => {
     const name = nameOf(location.pathname)
     const isShown = name === shown() && (name === 'document' || location.search === filter)
-    if (name && !isShown && !(await put(name, location.search))) location.reload()
+    if (name && !isShown && (await put(name, location.search)) === false) location.reload()
   })
 
   const mark = $('side-mark')

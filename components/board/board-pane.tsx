@@ -11,7 +11,7 @@ import type { BoardView, ListName, WorkItem, WorkLine } from './board-view.ts'
 import { PlanLine } from './plan-line.tsx'
 import { WorkRow } from './work-row.tsx'
 
-const NAMES: Record<ListName, string> = { ready: 'Ready', blocked: 'Blocked', claimed: 'Claimed', done: 'Done', dropped: 'Dropped' }
+const NAMES: Record<ListName, string> = { ready: 'Free to take', blocked: 'Blocked', claimed: 'Claimed', done: 'Done', dropped: 'Dropped' }
 
 /** A session's board: what can be taken, what waits, who does what, what came of it. The same for all viewers: what only some may do shows
  *  to those (shell.tsx). */

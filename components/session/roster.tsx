@@ -106,7 +106,7 @@ const Holds = ({ session, holds }: { session: string; holds: HeldWork[] }) => {
   )
 }
 
-const AGENT = { active: 'working', asleep: 'ready', idle: 'ready', disconnected: 'no runner' }
+const AGENT = { active: 'working', asleep: 'ready', idle: 'ready', disconnected: 'away' } // why, the agent's line says
 const NOT_WOKEN = 'no message wakes it'
 
 // A team that is away shows only for how long; pointing at its chip shows the rest.

@@ -28,6 +28,10 @@ const goOffline = async (page: Page) => {
   await page.context().setOffline(true)
   await page.waitForFunction(`fetch('/healthz').then(() => false, () => true)`)
 }
+const goOnline = async (page: Page) => {
+  await page.context().setOffline(false)
+  await page.waitForFunction(`fetch('/healthz').then(() => true, () => false)`)
+}
 const message = (page: Page) => page.getByRole('textbox', { name: 'Message to all teams' })
 
 describe('the composer', () => {
@@ -147,7 +151,7 @@ describe('the composer', () => {
       await message(page).press('Control+Enter')
       await page.getByText('Not sent: the server').waitFor()
       expect(await message(page).inputValue()).toBe('On a train')
-      await page.context().setOffline(false)
+      await goOnline(page)
       await message(page).press('Control+Enter')
       await page.locator('#rows .row-message', { hasText: 'On a train' }).waitFor()
       expect(await said()).toHaveLength(1)
@@ -189,6 +193,7 @@ describe('with the keyboard alone', () => {
       await dialog.locator('#preview strong', { hasText: 'parser' }).waitFor()
       await press(page, 'Control+Enter')
       await page.getByText('Concluded', { exact: true }).first().waitFor()
+      await dialog.waitFor({ state: 'hidden' }) // the stream may be faster than the answer
       expect(new URL(page.url()).pathname).toBe(at)
       expect((await get('/doc')).content).toContain('## Conclusion\n\nThe **parser** ships.')
       await focusOn(page, 'button', 'More actions')
@@ -215,7 +220,7 @@ describe('with the keyboard alone', () => {
       await press(page, 'Tab')
       await page.keyboard.type('Robin')
       await press(page, 'Enter')
-      await page.getByRole('heading', { name: 'New session' }).waitFor()
+      await page.locator('#title:focus').waitFor()
       await page.keyboard.type('Ship <the> parser')
       await press(page, 'Tab')
       await page.keyboard.type('By tonight.')
@@ -380,12 +385,17 @@ test('while the server cannot be reached, an act says so and can be tried again'
     await goOffline(page)
     await page.getByRole('link', { name: 'Conclude' }).click()
     await page.getByText('Parley cannot be reached. Try again.').waitFor()
-    await page.context().setOffline(false)
+    await goOnline(page)
     await page.getByRole('link', { name: 'Conclude' }).click()
     await dialog.getByLabel('Conclusion', { exact: true }).fill('It ships.')
     for (const answer of [502, undefined]) {
-      await page.route('**/conclude', (route) => (answer ? route.fulfill({ status: answer, body: '<p>A proxy' }) : route.abort()))
+      const met = Promise.withResolvers<void>()
+      await page.route('**/conclude', async (route) => {
+        await (answer ? route.fulfill({ status: answer, body: '<p>A proxy' }) : route.abort())
+        met.resolve()
+      })
       await dialog.getByRole('button', { name: 'Conclude', exact: true }).click()
+      await met.promise
       await dialog.getByText('Not sent: the server').waitFor()
       expect(await dialog.getByLabel('Conclusion', { exact: true }).inputValue()).toBe('It ships.')
       await page.unroute('**/conclude')

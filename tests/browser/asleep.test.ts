@@ -15,7 +15,7 @@ const meeting = async () => {
   /** Bea's Team holds a peek until it is woken or lets go. */
   const sleep = async () => {
     const gone = new AbortController()
-    const url = `${parley.url}/api/sessions/${id}/unread?timeout=30`
+    const url = `${parley.url}/api/sessions/${id}/unread?timeout=120`
     const answer = fetch(url, { headers: { 'x-team-id': bea.team_id! }, signal: gone.signal }).then((response) => response.json())
     answer.catch(() => {})
     while (services.peeks.held === 0) await Bun.sleep(5)

@@ -21,7 +21,12 @@ const meeting = async (...texts: string[]) => {
 
 const usingAsRobin = (options: Parameters<typeof using>[0], work: (page: Page, complaints: string[]) => Promise<void>) =>
   using(options, async (page, complaints) => {
-    page.setDefaultTimeout(8_000)
+    page.setDefaultTimeout(30_000)
+    // A tick stands for 1.5 s, of which a busy machine may leave nothing to look at.
+    await page.addInitScript(() => {
+      const set = window.setTimeout
+      window.setTimeout = ((work: () => void, ms?: number) => set(work, ms === 1_500 ? 6_000 : ms)) as typeof window.setTimeout
+    })
     await asRobin(page)
     await work(page, complaints)
   })

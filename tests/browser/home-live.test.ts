@@ -114,7 +114,7 @@ test('whoever reads further down keeps the place and the focus while a session g
     const read = await page.locator('#sessions li').nth(7).getAttribute('id')
     await page.locator(`#${read} a`).focus()
     await page.evaluate(() => scrollTo(0, 300))
-    await page.waitForTimeout(200) // the browser chooses what it keeps in place when it paints
+    await page.screenshot() // the browser chooses what it keeps in place when it paints
     const top = () => page.locator(`#${read}`).evaluate((element) => Math.round(element.getBoundingClientRect().top))
     const before = await top()
     await page.evaluate((id) => Object.assign(document.getElementById(id)!, { same: true }), read!)

@@ -24,6 +24,7 @@ test.each([true, false])(
       expect(await page.isVisible('button[aria-label="Copy: Key"]')).toBe(javaScriptEnabled)
       if (javaScriptEnabled) {
         await page.click('button[aria-label="Copy: Key"]')
+        await page.locator('[aria-label="Copy: Key"] use[href="#i-tick"]').waitFor({ state: 'attached' })
         expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(key)
       }
       const ask = async () => (await fetch(`${parley.url}/api/config`, { headers: { authorization: `Bearer ${key}` } })).status

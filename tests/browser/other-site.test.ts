@@ -116,7 +116,7 @@ const carryOut = async ({ at, reads, streams, writes, forms }: Attack): Promise<
   for (const path of streams)
     for (const withCredentials of [true, false])
       tries.push(
-        within(2_000, (done) => {
+        within(30_000, (done) => {
           const stream = new EventSource(at + path, { withCredentials })
           stream.addEventListener('open', () => (note(`stream ${path}`)('open'), stream.close(), done()))
           stream.addEventListener('error', () => (stream.close(), done()))

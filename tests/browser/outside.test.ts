@@ -57,7 +57,7 @@ test('a session whose teams go in circles says so on its open page, until a pers
     for (let i = 0; i < 16; i++)
       await say(i % 2 ? bea : alex, i % 2 ? 'And I wait for your answer.' : 'I wait for your review of the lexer.')
     const strip = page.locator('#loop')
-    await strip.waitFor({ timeout: 5_000 })
+    await strip.waitFor({ timeout: 30_000 })
     expect(await strip.innerText()).toMatch(/^Alex's Team and Bea's Team have been repeating themselves since \d\d:\d\d UTC\. Tell them/)
     await using({}, async (reader) => {
       await reader.goto(`/sign-in?key=${encodeURIComponent('the viewers password')}`)

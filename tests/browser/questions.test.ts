@@ -29,9 +29,9 @@ const becomes = (page: Page, mark: string, text: string) =>
   })
 /** Opens a session's page and waits until its stream is there. */
 const follow = async (page: Page, path: string) => {
-  const before = parley.services.streams.open
+  const stream = page.waitForResponse((response) => new URL(response.url()).pathname.endsWith('/live'))
   await page.goto(path)
-  for (let tries = 0; parley.services.streams.open <= before && tries < 1_000; tries++) await Bun.sleep(10)
+  await stream
 }
 
 test('a question waits for those whom it asks, and each answer is linked at once, there and back', () =>
@@ -140,7 +140,7 @@ for (const script of [true, false])
       await page.getByRole('button', { name: 'Send' }).click()
       await mark.getByRole('link', { name: `answered by Robin, #${Number(cursor) + 1}` }).waitFor()
       expect(await mark.getByRole('link', { name: 'Answer', exact: true }).count()).toBe(0)
-      expect(await answers.count()).toBe(0)
+      await answers.waitFor({ state: 'detached' }) // the stream may be faster than the answer to the post
       expect(complaints).toEqual([])
     }))
 

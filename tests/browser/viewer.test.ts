@@ -135,7 +135,7 @@ test('no key leads away from an open dialog, wherever one clicked in it', async 
   const { path } = await room()
   await using(MOBILE, async (page) => {
     await page.goto(path)
-    await page.locator('#jump').waitFor({ state: 'hidden' }) // the page's script is there
+    await page.locator('[hx-sse\\:connect]').waitFor({ state: 'attached' }) // the page's script is there
     await page.keyboard.press('?')
     const dialog = page.getByRole('dialog', { name: 'Keys' })
     await dialog.waitFor()

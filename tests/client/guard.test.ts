@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test'
 import { existsSync, mkdirSync } from 'node:fs'
 import { withHub } from '../support/hub-and-clients.ts'
 import type { Ran } from '../support/client.ts'
+import { whileBusy } from '../support/cpu.ts'
 import { meeting } from '../support/watching.ts'
 
 const LONG_MS = 120_000
@@ -11,7 +12,10 @@ const SETTINGS = '.claude/settings.json'
 
 const { hub, home, client } = withHub()
 
-const denied = ({ code, out, err }: Ran) => {
+const denied = async (edits: () => Promise<Ran>) => {
+  let ran = await edits()
+  for (let tries = 0; ran.out === '' && tries < 10; tries++) ran = await edits() // an edit passes where the hub takes longer than a second
+  const { code, out, err } = ran
   expect([code, err]).toEqual([0, ''])
   const { hookEventName, permissionDecision, permissionDecisionReason } = JSON.parse(out).hookSpecificOutput
   expect([hookEventName, permissionDecision]).toEqual(['PreToolUse', 'deny'])
@@ -36,12 +40,12 @@ test(
     expect(await agent.edits('src/lexer/lexer.ts')).toEqual(PASSES)
     const item = await planned(bea, 'Write the\u202e "lexer"', ['src/lexer', 'packages/**/*.md'])
     await planned(alex, 'Write the parser', ['src/parser'])
-    const reason = denied(await agent.edits(home.path('project/src/lexer/lexer.ts')))
+    const reason = await denied(() => agent.edits(home.path('project/src/lexer/lexer.ts')))
     expect(reason).toContain('src/lexer/lexer.ts belongs to work that another team')
     expect(reason).toContain(`"Bea's Team", item ${item.item_id} ("Write the⟨U+202E⟩ \\"lexer\\"")`)
-    denied(await agent.edits('src/lexer'))
-    denied(await agent.edits('./packages/app/README.md'))
-    denied(await agent.edits('packages/app/notes.md', 'notebook_path'))
+    await denied(() => agent.edits('src/lexer'))
+    await denied(() => agent.edits('./packages/app/README.md'))
+    await denied(() => agent.edits('packages/app/notes.md', 'notebook_path'))
     for (const free of ['src/parser/parser.ts', 'src/lexers.ts', '../src/lexer/lexer.ts', '/etc/src/lexer/x', home.path('src/lexer/x')])
       expect(await agent.edits(free), free).toEqual(PASSES)
     await hub.call(`/${bea.session_id}/work/${item.item_id}`, { status: 'done' }, bea.team_id)
@@ -58,7 +62,7 @@ test(
     const agent = client({ cwd: home.path('project/packages/app') })
     await agent.joined(alex)
     await planned(bea, 'The app itself', ['packages/app/src'])
-    denied(await agent.edits('src/main.ts'))
+    await denied(() => agent.edits('src/main.ts'))
     expect(await agent.edits('main.ts')).toEqual(PASSES)
   },
   LONG_MS,
@@ -71,12 +75,12 @@ test(
     const agent = client({ cwd: repository() })
     await agent.joined(alex)
     await planned(bea, 'Everything in src', ['src'])
-    denied(await agent.edits('src/a.ts'))
+    await denied(() => agent.edits('src/a.ts'))
     const call = (path: string, body: object) => hub.call(`/${alex.session_id}${path}`, body, alex.team_id)
     const { items } = await call('/work', { items: [{ title: 'One file of it', paths: ['src/a.ts'] }] })
     await call('/work/claim', { item_id: items[0].item_id, allow_overlap: true })
     expect(await agent.edits('src/a.ts')).toEqual(PASSES)
-    denied(await agent.edits('src/b.ts'))
+    await denied(() => agent.edits('src/b.ts'))
     await call('/conclude', { summary_section: 'Enough.' })
     expect(await agent.edits('src/b.ts')).toEqual(PASSES)
   },
@@ -91,16 +95,16 @@ test(
     expect(await agent.edits('src/a.ts')).toEqual(PASSES)
     await agent.joined(alex)
     await planned(bea, 'Everything in src', ['src'])
-    denied(await agent.edits('src/a.ts'))
+    await denied(() => agent.edits('src/a.ts'))
     process.kill(hub.server.pid, 'SIGSTOP')
     try {
       const began = performance.now()
       expect(await agent.edits('src/a.ts')).toEqual(PASSES)
-      expect(performance.now() - began).toBeLessThan(4_000) // a second for the hub, the rest for a busy machine
+      expect(performance.now() - began).toBeLessThan(whileBusy(4_000)) // a second for the hub, the rest for a busy machine
     } finally {
       process.kill(hub.server.pid, 'SIGCONT')
     }
-    denied(await agent.edits('src/a.ts'))
+    await denied(() => agent.edits('src/a.ts'))
     expect(await agent.edits('')).toEqual(PASSES)
   },
   LONG_MS,

@@ -39,7 +39,13 @@ onEveryEngine(
         expect(await statusOf(alex, bea)).toBe('asleep')
       }
       await wake()
-      expect(await statusOf(alex, bea)).toBe('asleep')
+      await soon('it is asleep for a moment more', async () => {
+        if ((await statusOf(alex, bea)) === 'asleep') return true
+        await (
+          await asleep(bea)
+        )() // the moment was over before it was asked
+        return false
+      })
       await becomes(alex, bea, 'disconnected')
       await silent(parley(), bea, 5)
       expect(await statusOf(alex, bea)).toBe('idle')

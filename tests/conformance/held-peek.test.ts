@@ -160,7 +160,7 @@ throughEveryDoor((call, parley) => {
 
     test('ends when its session is purged, and is the end of no other that is asked with it', async () => {
       const [gone, stays] = [await three(), await three()]
-      const watching = watch(gone.bea, { timeout: 0.5 })
+      const watching = watch(gone.bea, { timeout: 3 }) // the purge is over by then
       await held(1)
       const { services } = parley()
       expect(await purge(services, purgeArguments([gone.id, '--yes']))).toMatchObject({ purged: 1 })

@@ -1,6 +1,6 @@
 import { describe, expect } from 'bun:test'
 import { test } from '../support/foreign.ts'
-import { BASE, onOneEngine, type Served } from '../support/parley.ts'
+import { BASE, onOneEngine, soon, type Served } from '../support/parley.ts'
 
 const status = async (served: Served, headers: Record<string, string>, path = '/api/config', method = 'GET') => {
   const response = await served.send(path, { method, headers, ...(method === 'POST' && { body: '{}' }) })
@@ -42,9 +42,12 @@ onOneEngine((parley) => {
       for (const host of ['parley.example', 'meet.example', 'meet.example:7423', 'other.example:8080'])
         expect(await status(served, { host })).toBe(200)
       expect(await status(served, { host: 'evil.example' })).toBe(403)
+      const other = (link: string | undefined) => soon('the other instance has heard', () => parley().services.setting('mcp_url') === link)
       await served.services.changeSetting('mcp_url', 'https://saved.example/mcp')
       expect(await status(served, { host: 'saved.example' })).toBe(200)
+      await other('https://saved.example/mcp')
       await served.services.changeSetting('mcp_url', undefined)
+      await other(undefined)
     })
 
     test('where it listens beyond loopback any host passes, until ALLOWED_HOSTS names some', async () => {

@@ -7,6 +7,7 @@ import { sha256 } from '../../src/core/ids.ts'
 import { KEY_SCOPES, OPENS, prefixOf, type KeyScope } from '../../src/core/key-scopes.ts'
 import { test } from '../support/foreign.ts'
 import { bearer, endsWithin, keyOf } from '../support/keys.ts'
+import { fewestStatements } from '../support/fewest-statements.ts'
 import { cookieOf, done, feedOf, onOneEngine, room, soon, viaRest, type Seat, type Sending, type Served } from '../support/parley.ts'
 
 const CLOSED = { ACCESS_TOKEN: 'an-access-token-of-some-length', VIEWER_PASSWORD: 'look-but-do-not-touch' }
@@ -208,7 +209,7 @@ onOneEngine((parley) => {
       const streams = await Promise.all(
         [`/api/sessions/${id}/stream`, `/sessions/${id}/live?after=0&doc=0`].map((path) => served.send(path, { headers: bearer(key) })),
       )
-      const ends = streams.map((stream) => endsWithin(stream, 5_000))
+      const ends = streams.map((stream) => endsWithin(stream, 60_000))
       await soon('all are held', () => served.services.waits.held === 3 && served.services.streams.open === 2)
       const from = performance.now()
       await revokeKey(here.services, await idOf(key))
@@ -216,7 +217,7 @@ onOneEngine((parley) => {
       const refused = await overMcp
       expect([refused.isError, (refused.structuredContent as any).error.code]).toEqual([true, 'unauthorized'])
       expect(await Promise.all(ends)).toEqual([true, true])
-      expect(performance.now() - from).toBeLessThan(5_000)
+      expect(performance.now() - from).toBeLessThan(15_000) // they are held for 20 s
       expect(served.services.waits.held).toBe(1) // the other key's
       await done(alex('post_message', { content: 'go on' }))
       expect((await spared).status).toBe(200)
@@ -236,9 +237,10 @@ onOneEngine((parley) => {
         await ask()
         return served.database.statements() === before
       })
-      const before = served.database.statements()
-      for (let n = 0; n < 200; n++) expect((await ask()).status).toBe(200)
-      expect(served.database.statements() - before).toBeLessThan(40) // background jobs, and a proof now and then
+      const often = async () => {
+        for (let n = 0; n < 20; n++) expect((await ask()).status).toBe(200)
+      }
+      expect(await fewestStatements(served.database, often, 4)).toBeLessThan(5) // background jobs, and a proof now and then
       await served.close()
     })
   })

@@ -134,6 +134,7 @@ onEveryEngine(
       await storm([alex, bea], 16) // the last of a burst may be too few for a look of their own
       await marked(alex)
       await served.services.changeSetting('loop_guard', undefined)
+      await served.close() // off again, it would take the next test's mark away
     })
 
     // Last: where it is off, an instance takes the marks of all sessions away, and that may be a moment later.
@@ -172,8 +173,13 @@ test('a team that talks alone, however fast, is not read again and again, and a 
     }
     await alone(8)
     await soon('it was read once', async () => (await readsOfALook()) === 0)
-    await alone(100)
-    expect(await readsOfALook()).toBe(0)
+    // The instance's own look may come in the middle of a burst, and other jobs send statements too: the fewest is what such a look reads.
+    let fewest = Infinity
+    for (let n = 0; n < 10 && fewest > 0; n++) {
+      await alone(100)
+      fewest = Math.min(fewest, await readsOfALook())
+    }
+    expect(fewest).toBe(0)
     await storm([bea, alex], 16)
     await marked(alex)
   } finally {

@@ -45,12 +45,18 @@ test('each of two instances shows the other, with its own figures', async () => 
   expect((await statusAt(parley)).instances).toHaveLength(1)
   const opened = { database: await openPostgres(parley.url!), url: parley.url!, drop: async () => {} } // listens for itself
   const other = await startParley({ engine: 'postgres', opened, env: { MAX_WAITS: '7' } })
+  // An instance waits a second for the others' answers.
+  const both = async (served: Served): Promise<any[]> => {
+    let instances: any[] = []
+    await soon('both are shown', async () => ({ instances } = await statusAt(served)).instances.length === 2)
+    return instances
+  }
   for (const served of [parley, other]) {
-    const { instances } = await statusAt(served)
+    const instances = await both(served)
     expect(instances.map(({ id }: any) => id).toSorted()).toEqual([parley.services.instance!, other.services.instance!].toSorted())
     expect(instances.find(({ own }: any) => own).id).toBe(served.services.instance!)
   }
-  const { instances } = await statusAt(parley)
+  const instances = await both(parley)
   expect(instances[1].checks.find(({ name }: any) => name === 'waits').value).toBe('0 of 7')
   await other.close()
 }, 60_000)
@@ -115,13 +121,15 @@ test('notifications that do not come through fire, and are red on the page', asy
   }
 }, 120_000)
 
-/** Takes a lock, until the function that this returns is called. */
-const holding = (lock: string) => {
-  const over = Promise.withResolvers<void>()
+/** Takes a lock, until the function that this resolves with is called. */
+const holding = async (lock: string) => {
+  const [taken, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const held = parley.database.transaction(async ({ query }) => {
     await query(lock)
+    taken.resolve()
     await over.promise
   }, 60_000)
+  await Promise.race([taken.promise, held])
   return () => {
     over.resolve()
     return held
@@ -130,7 +138,7 @@ const holding = (lock: string) => {
 
 test('an index that is far behind fires, until it has caught up', async () => {
   const { database } = parley
-  const release = holding('select pg_advisory_xact_lock(7423000002)') // as an instance has it that is indexing
+  const release = await holding('select pg_advisory_xact_lock(7423000002)') // as an instance has it that is indexing
   try {
     const { id } = await room(viaRest(parley))
     await database.query(`update events set at = at - interval '1 hour' where session_id = $1`, [id])
@@ -167,7 +175,7 @@ test('a notice that nobody got fires', async () => {
 }, 120_000)
 
 test('a database that keeps a question waiting fires, until it answers', async () => {
-  const release = holding('lock table settings in access exclusive mode')
+  const release = await holding('lock table settings in access exclusive mode')
   await comesToFire('ParleyDatabaseSlow', parley).finally(release)
   await firesNot('ParleyDatabaseSlow', parley)
 }, 60_000)

@@ -7,7 +7,7 @@ import { pathsOverlap } from '../../src/core/text/path-overlap.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
 const AGENT = join(import.meta.dir, '../support/board-agent.ts')
-const LEASE_S = 2
+const LEASE_S = 8
 
 // Four parts, each designed, built and tested: each step waits for the one before, and the parts of one layer share a folder.
 const PARTS = ['lexer', 'parser', 'printer', 'loader']

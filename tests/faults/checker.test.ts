@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { entriesOf, expectFaultless, faultsOf, KINDS, linesOf, type Entry, type Seen } from './checker.ts'
-import { FULL } from '../support/full.ts'
+import { DRAWN, FULL } from '../support/full.ts'
 
 const RUNS = FULL ? 5_000 : 100 // generated logs
 
@@ -125,7 +125,7 @@ const changed = (log: Entry[], at: number, change: (events: Seen[], n: number) =
 test('a generated good log has no fault', () => {
   fc.assert(
     fc.property(goodLog, (log) => expect(faultsOf(log)).toEqual([])),
-    { numRuns: RUNS },
+    { ...DRAWN, numRuns: RUNS },
   )
 })
 
@@ -136,6 +136,6 @@ test.each(KINDS)('a fault planted anywhere in a generated log is found, and name
       expect([...new Set(faults.map((fault) => fault.kind))]).toEqual([kind])
       expect(faults).toHaveLength(1)
     }),
-    { numRuns: RUNS },
+    { ...DRAWN, numRuns: RUNS },
   )
 })

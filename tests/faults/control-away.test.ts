@@ -104,7 +104,7 @@ describe('with a server in this process', () => {
     await until(async () => !['queued', 'running'].includes((await taskOf(task_id)).status), within)
     return taskOf(task_id)
   }
-  const cliIsGone = (site: Site) => until(() => processesWith(`${site.path('bin')}/scripted-agent`).length === 0, 5_000)
+  const cliIsGone = (site: Site) => until(() => processesWith(`${site.path('bin')}/scripted-agent`).length === 0)
   /** As though this runner had last called so long ago. */
   const silentFor = (session_id: string, seconds: number) =>
     served.services.database.query(
@@ -116,7 +116,7 @@ describe('with a server in this process', () => {
   test(
     'a runner that was silent for longer than its lease loses its task; heard again, it ends the CLI, changes nothing, and works on',
     async () => {
-      const { site, runner, session_id, send, said, task_id } = await scene([{ sleep: 2_000 }, { say: 'not mine any more' }, { deaf: 1 }])
+      const { site, runner, session_id, send, said, task_id } = await scene([{ sleep: 5_000 }, { say: 'not mine any more' }, { deaf: 1 }])
       runner.child.kill('SIGSTOP')
       await silentFor(session_id, 61)
       expect(await ended(task_id)).toMatchObject({ status: 'failed', error: { code: 'runner_lost' } })
@@ -147,7 +147,7 @@ describe('with a server in this process', () => {
   test(
     'a session that is concluded while its CLI works gets the rest and the answer; what was queued behind ends',
     async () => {
-      const { session_id, send, log, task_id } = await scene([{ sleep: 2_000 }, { say: 'the rest' }])
+      const { session_id, send, log, task_id } = await scene([{ sleep: 5_000 }, { say: 'the rest' }])
       const queued = await send({ say: 'never' })
       await ask(`sessions/${session_id}/conclude`, { summary_section: 'Over.' })
       expect((await control('get_session', { session_id })).session.room_status).toBe('closed')

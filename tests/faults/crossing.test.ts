@@ -8,7 +8,7 @@ import { FULL } from '../support/full.ts'
 const TEAMS = 8
 const PACED = FULL ? { posts: 200, pauseMs: 1_000 } : { posts: 8, pauseMs: 500 }
 const HURRIED = { posts: FULL ? 40 : 10, pauseMs: 0 }
-const MAY_TAKE_MS = FULL ? 900_000 : 60_000
+const MAY_TAKE_MS = FULL ? 900_000 : 180_000
 
 interface Written {
   by: string
@@ -89,7 +89,7 @@ describe.each(engines.map(([engine]) => engine))('on %s', (engine) => {
         const all = await allTeams(parleys, PACED, [50, 150])
         expectNoneCrossed(all, PACED.posts)
         const tries = all.written.map((post) => post.tries).toSorted((a, b) => a - b)
-        if (!FULL) return expect(tries.at(-1)).toBeLessThanOrEqual(60)
+        if (!FULL) return expect(tries.at(-1)).toBeLessThanOrEqual(200)
         const [p50, p99, most] = [0.5, 0.99, 1].map((share) => tries[Math.ceil(tries.length * share) - 1]!)
         console.log(`${engine}: tries p50 ${p50}, p99 ${p99}, at most ${most}`)
         expect(p99).toBeLessThanOrEqual(10)

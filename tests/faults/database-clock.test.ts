@@ -10,7 +10,7 @@ import { startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { steppingDatabase } from '../support/stepping-database.ts'
 import { expectFaultless, type Entry } from './checker.ts'
-import { acked, call, follow, followStream, openRoom, post, readBy, readFeed, wait, type Item } from './rooms.ts'
+import { acked, call, follow, followStream, openRoom, post, readBy, readFeed, until, wait, type Item } from './rooms.ts'
 
 const HOUR_MS = 3_600_000
 const OFF_MS = [HOUR_MS, -HOUR_MS, 24 * HOUR_MS, -24 * HOUR_MS, 0]
@@ -35,10 +35,10 @@ describe('two servers on one Postgres', () => {
     await database?.drop()
   })
 
-  const setAndReset = async () => {
+  const setAndReset = async (meanwhile: () => Promise<void> = async () => {}) => {
     for (const offMs of Array.from({ length: ROUNDS }, () => OFF_MS).flat()) {
       await database.setClock(offMs)
-      await Bun.sleep(STEP_EVERY_MS)
+      await Promise.all([Bun.sleep(STEP_EVERY_MS), meanwhile()])
     }
   }
 
@@ -58,6 +58,10 @@ describe('two servers on one Postgres', () => {
         said++
       }
     }
+    const somethingSaid = () => {
+      const from = said
+      return until('something is said at that time', 60_000, () => said > from + WRITERS).then(() => {})
+    }
     let lines = 0
     const append = async () => {
       for (; setting; lines++) {
@@ -67,7 +71,11 @@ describe('two servers on one Postgres', () => {
         expect(status).toBe(200)
       }
     }
-    await Promise.all([...room.teams.map((_, writer) => write(writer)), append(), setAndReset().finally(() => (setting = false))])
+    await Promise.all([
+      ...room.teams.map((_, writer) => write(writer)),
+      append(),
+      setAndReset(somethingSaid).finally(() => (setting = false)),
+    ])
     const feed = (await readFeed(room)) as (Item & { at: string })[]
     const all = feed.length
     const [waited, streamed] = await Promise.all([follow(rooms[1]!, room.teams[2]!, all), followStream(room, all, 3)])

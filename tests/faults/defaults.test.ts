@@ -68,7 +68,7 @@ const expectTalk = async (room: Room) => {
   expect(append.status).toBe(200)
   const { body } = await call(room.url, 'GET', `/api/sessions/${room.session}/doc`, { team: room.teams[0]! })
   expect(body.content).toContain(TEXT)
-  await until('it is found', 5_000, async () => {
+  await until('it is found', 60_000, async () => {
     const found = await call(room.url, 'POST', '/api/history/search_sessions', {
       body: { query: '蜂鳥 backslash' },
     })

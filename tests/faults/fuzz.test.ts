@@ -224,8 +224,8 @@ describe('a server process', () => {
   afterAll(() => server?.remove())
 
   test('answers a request to each route, and lives', async () => {
-    for (const { method, path } of routes) {
-      const [body] = fc.sample(fc.constantFrom(...NAUGHTY_BODIES), 1)
+    for (const [n, { method, path }] of routes.entries()) {
+      const body = NAUGHTY_BODIES[n % NAUGHTY_BODIES.length]
       const address = `${server.url}${path.replace(/:\w+(\{.*?\})?/g, 'x')}`
       const response = await fetch(address, {
         method,

@@ -147,7 +147,7 @@ describe('after a whole session no answer, stream, log, metric or row holds a se
     )
     await database`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`
     await Promise.all(cut)
-    await until('the database is back', 5_000, async () => (await fetch(`${server.url}/readyz`)).ok)
+    await until('the database is back', 60_000, async () => (await fetch(`${server.url}/readyz`)).ok)
   }, 180_000)
 
   test('one leaves, one concludes, and all is read in every form', async () => {

@@ -99,7 +99,7 @@ test('a newer program that comes while this one runs ends it, in good order, if 
     const room = await openRoom(server.url)
     expect((await post(room, 'before')).status).toBe(200)
     newer.migrate(environment)
-    await until('it has ended', 20_000, () => !server.running)
+    await until('it has ended', 60_000, () => !server.running)
     expect(server.output()).toContain(SENTENCE)
   } finally {
     newer.remove()

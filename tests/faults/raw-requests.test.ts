@@ -63,14 +63,14 @@ describe('over a raw socket', () => {
   // As HAProxy asks by default.
   test('a health check in HTTP/1.0 without a Host is answered', async () => {
     const line = dial(server.port, 'GET /healthz HTTP/1.0\r\n\r\n')
-    await line.ended(2_000)
+    await line.ended(60_000)
     line.socket.destroy()
     expect(line.received()).toMatch(/^HTTP\/1\.[01] 200 /)
   })
 
   test('two requests in one packet get two answers in order', async () => {
     const line = dial(server.port, requestText('GET', '/healthz', {}) + requestText('GET', '/nothing', { connection: 'close' }))
-    await line.ended(3_000)
+    await line.ended(60_000)
     line.socket.destroy()
     expect([...line.received().matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => status!)).toEqual(['200', '404'])
   })

@@ -10,7 +10,7 @@ import { call, numbers, openRoom, post, wait, type Room } from './rooms.ts'
 const WAITS = 100
 const TEAMS = 4 // a team holds 32 waits at the most
 const DOCUMENTS = FULL ? 10 : 1
-const WAKES = 3 // while it is rendered, at the least: there are ten, and one without a pause
+const WAKES = 2 // while it is rendered, at the least: there are ten, and one without a pause
 const LONGEST_TURN_MS = 200 // of processor time: without a pause the document takes 300 ms of it
 const MOST_CHARACTERS = 500_000 // a document has 512 KiB
 

@@ -59,7 +59,7 @@ test('a server whose embedded database is removed or replaced ends within second
     try {
       const room = await openRoom(own.url)
       harm(join(own.folder, 'pg'))
-      await until('it ends', 20_000, () => !own.running)
+      await until('it ends', 60_000, () => !own.running)
       expect(own.output()).toContain(`The embedded database in ${own.folder} was removed or replaced`)
       await expect(post(room, 'Is it kept?')).rejects.toThrow()
     } finally {

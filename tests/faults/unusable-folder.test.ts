@@ -44,7 +44,7 @@ const { PATH = '', HOME = '' } = process.env
 const refusal = (as: string[], words: string[], folder: string) => {
   const [program, ...args] = [...as, process.execPath, SERVER, ...words] as [string, ...string[]]
   const env = { PATH, HOME, PORT: '0', DATA_DIR: folder }
-  const { status, stdout, stderr } = spawnSync(program, args, { cwd: '/', env, encoding: 'utf8', timeout: 30_000 })
+  const { status, stdout, stderr } = spawnSync(program, args, { cwd: '/', env, encoding: 'utf8', timeout: 170_000 })
   expect(stdout).toBe('')
   expect(status).toBe(1)
   expect(stderr.trim().split('\n')).toHaveLength(1)

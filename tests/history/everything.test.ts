@@ -5,7 +5,7 @@ import { perform } from '../../src/operations/perform.ts'
 import { searchEverything } from '../../src/history/page-search.ts'
 import { indexedSession } from '../../src/search/session-index.ts'
 import { FULL } from '../support/full.ts'
-import { trace, type Step } from '../support/history.ts'
+import { sessionsIndexed, trace, type Step } from '../support/history.ts'
 import { cookieOf, done, onEveryEngine, room, soon, viaRest } from '../support/parley.ts'
 
 const DAY = '2026-03-01T00:00:00.000Z'
@@ -21,16 +21,7 @@ onEveryEngine((parley, engine) => {
   const hits = async (input: Record<string, unknown>): Promise<string[]> => (await search(input)).data.results.map(({ id }: any) => id)
   const sessions = async (query: string, more = {}): Promise<any[]> =>
     (await search({ query, sessions: 50, hits: 0, ...more })).data.sessions
-  // A session whose text took long to index rests before its next turn, on a busy machine every one.
-  const settled = () =>
-    soon('all is indexed', async () => {
-      await parley().services.indexer.run()
-      const behind = await parley().database.query(
-        `select from sessions s left join session_docs d on d.session_id = s.id left join session_search i on i.session_id = s.id
-         where i.doc_version is distinct from coalesce(d.version, 0) limit 1`,
-      )
-      return behind.length === 0
-    })
+  const settled = () => sessionsIndexed(parley())
   const call = () => viaRest(parley())
 
   describe('authors', () => {

@@ -1,6 +1,6 @@
 // search_sessions: what is found, how it is ranked, and what is refused [B1-B28].
 import { describe, expect, test } from 'bun:test'
-import { indexed, throughHistory, trace, type Step } from '../support/history.ts'
+import { indexed, sessionsIndexed, throughHistory, trace, type Step } from '../support/history.ts'
 import { done, room, say, soon, viaRest, type Seat } from '../support/parley.ts'
 
 const SEARCHABLE = ['user_input', 'assistant_response', 'reasoning', 'tool_call', 'tool_response', 'compaction', 'system', 'runtime']
@@ -261,7 +261,7 @@ throughHistory((ask, parley) => {
   })
 
   describe('a session', () => {
-    const settled = () => parley().services.indexer.run()
+    const settled = () => sessionsIndexed(parley())
     const first = async (seat: Seat, content = 'I take the lexer.') => `event:${(await done(seat('post_message', { content }))).message_id}`
 
     test('is found by its title, with the first that was said in it', async () => {

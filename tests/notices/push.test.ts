@@ -183,7 +183,7 @@ onOneEngine((parley) => {
         await conclude()
         await arrived(quick, n)
       }
-      expect(service.at(pathOf(slow))).toHaveLength(3)
+      await soon('the slow one was sent all three', () => service.at(pathOf(slow)).length === 3)
       silence.resolve(new Response(null, { status: 201 }))
     })
 

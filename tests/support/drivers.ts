@@ -189,7 +189,7 @@ export const clientBin = (name: string): string | undefined => {
 }
 
 /** Resolves once a `tail` with the mark among its words runs, or none does. */
-export const runningWith = async (mark: string, wanted: boolean, withinMs = 2_000) => {
+export const runningWith = async (mark: string, wanted: boolean, withinMs = 60_000) => {
   for (const end = performance.now() + withinMs; performance.now() < end;) {
     if (isRunningWith(mark) === wanted) return
     await Bun.sleep(50)

@@ -9,5 +9,8 @@ export const VARIABLE = 'PARLEY_TEST_EMPTY'
 
 const given = process.env[VARIABLE]
 
+/** A folder that all processes of a run share; undefined when there is no run around this process. */
+export const folderOfRun = given
+
 /** Where a server's empty data folder and the dump for one in memory lie; undefined when there is no run around this process. */
 export const madeForAll = given === undefined ? undefined : pathsIn(given)

@@ -5,6 +5,17 @@ import { uuid7 } from '../../src/core/ids.ts'
 import { utf8Bytes } from '../../src/core/text/text.ts'
 import { onEveryEngine, operationNamed, soon, transportsOn, type As, type Environment, type Parley, type Served } from './parley.ts'
 
+/** Waits until the index of sessions is as far as their titles and documents. One that was just indexed may rest: a run leaves it out. */
+export const sessionsIndexed = ({ database, services }: Served) =>
+  soon('all sessions are indexed', async () => {
+    await services.indexer.run()
+    const behind = await database.query(
+      `select from sessions s left join session_docs d on d.session_id = s.id left join session_search i on i.session_id = s.id
+       where i.doc_version is distinct from coalesce(d.version, 0) limit 1`,
+    )
+    return behind.length === 0
+  })
+
 export type Ask = (tool: string, input?: Record<string, unknown>, as?: As) => Promise<any>
 
 // What holds for every answer: one envelope with `data`, or the same with `error` in its place [B6 B7].

@@ -4,7 +4,8 @@ import { chmodSync, existsSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { freePort, makeHome, unprivilegedUser } from './postgres.ts'
+import { makeHome, unprivilegedUser } from './postgres.ts'
+import { freePort } from './server.ts'
 
 export type PoolMode = 'session' | 'transaction' | 'statement'
 

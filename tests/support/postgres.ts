@@ -228,7 +228,9 @@ const kill = async (server: Server, signal: NodeJS.Signals): Promise<void> => {
   child.kill(signal)
   // A frozen process takes no signal but SIGKILL, and its children could not see that it died.
   thaw(server)
-  if (ENDING.includes(signal)) await gone
+  if (!ENDING.includes(signal)) return
+  await gone
+  await untilGone(server.orphans, Date.now() + PATIENCE) // until then they answer
 }
 
 const freeze = async (server: Server): Promise<void> => {

@@ -1,6 +1,7 @@
 // A hub as a runner sees it: it answers what a runner calls (src/control/runner) over HTTP, keeps what it is told, and can be away, forget, revoke and lose answers.
 import type { Server } from 'bun'
 import { newKey } from '../../src/core/ids.ts'
+import { freePort } from './server.ts'
 
 export interface HubTask {
   task_id: string
@@ -132,7 +133,7 @@ export const startRunnerHub = async (config: Record<string, unknown> = { pages_o
     Response.json({ error: { code: 'unauthorized', message: 'This key was revoked.', details: {} } }, { status: 401 })
   let server: Server<undefined> | undefined
   const listen = (port: number) => Bun.serve({ port, hostname: '127.0.0.1', idleTimeout: 60, fetch: answer })
-  server = listen(0)
+  server = listen(await freePort()) // nobody is given it while it is away
   const port = server.port!
   const hub = {
     url: `http://127.0.0.1:${port}`,

@@ -90,12 +90,12 @@ export const newSite = (program: string, name = 'app') => {
     /** Starts a runner of this hub, and returns once it has registered or ended; its worktree is `app` unless `words` say otherwise. */
     async start(hub: HubOfRunner, words: string[] = ['--worktree', app], more: Record<string, string> = {}): Promise<Started> {
       const runner = launch(hub, words, more)
-      await until(() => runner.output().includes('Registered as') || runner.child.exitCode !== null, 20_000)
+      await until(() => runner.output().includes('Registered as') || runner.child.exitCode !== null, 60_000)
       return runner
     },
     /** Runs it to its end. */
     run: (words: string[], more: Record<string, string> = {}, cwd = folder): Promise<Ran> =>
-      outcomeOf(spawn(RUNTIME, [program, ...words], { cwd, env: env(more), timeout: 30_000 })),
+      outcomeOf(spawn(RUNTIME, [program, ...words], { cwd, env: env(more), timeout: 60_000 })),
     /** How often the scripted agent was started. */
     starts: () => readOr(path('starts')).split('\n').filter(Boolean).length,
     /** The prompts that reached it, in that order. */
@@ -135,7 +135,7 @@ export const started = (child: ChildProcess): Started => {
 const endOf = (child: ChildProcess): Promise<number | null> => new Promise((resolve) => child.once('close', resolve))
 
 /** Waits until it is so; throws after `ms`. */
-export const until = async (isSo: () => unknown, ms = 15_000, what = isSo.toString()): Promise<void> => {
+export const until = async (isSo: () => unknown, ms = 60_000, what = isSo.toString()): Promise<void> => {
   for (const ends = Date.now() + ms; !(await isSo());) {
     if (Date.now() > ends) throw new Error(`Not within ${ms} ms: ${what}`)
     await Bun.sleep(20)

@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { madeForAll } from './empty.ts'
+import { folderOfRun, madeForAll } from './empty.ts'
 import { makeEmpty } from './pglite.ts'
 
 export interface TestServer {
@@ -169,12 +169,23 @@ const untilReady = async (url: string, alive: () => boolean, output: () => strin
   }
 }
 
+/** A port that nobody else of this run is given, also while its server is down. */
 // Below the range that the system hands out to clients: a client that dials a port nobody listens on, while the server is down,
 // can be given that very port and end up talking to itself.
 export const freePort = async (): Promise<number> => {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 12_000)
-    if (await isFree(port)) return port
+    if (isNewHere(port) && (await isFree(port))) return port
+  }
+}
+
+const isNewHere = (port: number): boolean => {
+  if (folderOfRun === undefined) return true
+  try {
+    closeSync(openSync(join(folderOfRun, `port-${port}`), 'wx'))
+    return true
+  } catch {
+    return false
   }
 }
 

@@ -124,7 +124,7 @@ test('what it says and does becomes events: pieces are joined, stages are one ca
 
 test('a loaded conversation: nothing of what it tells again is new, also what it tells after it has answered', async () => {
   const more = `
-    methods['session/load'] = () => { say('old'); setTimeout(() => say('also old'), 100); return {} }`
+    methods['session/load'] = () => { say('old'); setImmediate(() => say('also old')); return {} }`
   const task = run(
     { capabilities: { loadSession: true }, more, prompt: `await new Promise((resolve) => setTimeout(resolve, 300)); say('new')` },
     { conversation: 's1' },

@@ -4,6 +4,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Driver } from '../../../src/client/runner/drivers/driver.ts'
 import { addedDriver, builtInDrivers } from '../../../src/client/runner/drivers/drivers.ts'
+import { whileBusy } from '../../support/cpu.ts'
 import { HUB_KEY, newStage, type Stage, type Task } from '../../support/drivers.ts'
 
 const LONG_MS = 30_000
@@ -105,7 +106,7 @@ describe.each(DRIVERS)('%s', (_, name, driver) => {
       const task = run(`require('fs').closeSync(1);setInterval(()=>{},1000)`, driver, name)
       const begin = performance.now()
       expect(await task.result).toMatchObject({ status: 'failed', error: { message: expect.stringContaining('SIGTERM') } })
-      expect(performance.now() - begin).toBeLessThan(10_000)
+      expect(performance.now() - begin).toBeLessThan(whileBusy(10_000))
     },
     LONG_MS,
   )
@@ -149,7 +150,7 @@ describe('Claude Code', () => {
     const left = `require('child_process').spawn('sleep',['20'],{stdio:['ignore',1,'ignore'],detached:true}).unref();`
     const begin = performance.now()
     expect((await run(`${left}${print(INIT, RESULT)}setTimeout(()=>process.exit(0),50)`).result).status).toBe('completed')
-    expect(performance.now() - begin).toBeLessThan(5_000)
+    expect(performance.now() - begin).toBeLessThan(15_000) // it would hold it for 20 s
   })
 
   test('says a thing again: its key is the same; two results: the last one counts, usage is the sum', async () => {

@@ -113,7 +113,7 @@ describe('the session is told by itself', () => {
         const call = viaRest(parley())
         const { id, alex, bea } = await room(call)
         const closed = await room(call)
-        await using _ = { [Symbol.asyncDispose]: (await parley().beside({ CLAIM_LEASE: '1' })).close }
+        await using _ = { [Symbol.asyncDispose]: (await parley().beside({ CLAIM_LEASE: '3' })).close }
         const [item] = await plan(alex, ['Write the lexer'])
         const [left] = await plan(closed.alex, ['Never finished'])
         await claim(bea, item)
@@ -121,14 +121,14 @@ describe('the session is told by itself', () => {
         await done(closed.alex('conclude_session', { summary_section: 'Enough.' }))
         const began = performance.now()
         await soon('it is told', async () => released(await workEvents(parley(), id)).length > 0)
-        expect(performance.now() - began).toBeLessThan(15_000) // 1 s of lease and 5 s, on a busy machine
+        expect(performance.now() - began).toBeLessThan(20_000) // 3 s of lease and 5 s, on a busy machine
         await Bun.sleep(2_500) // the other instance looks too
         expect(released(await workEvents(parley(), id))).toMatchObject([{ type: 'system', reason: 'lease_expired', item_id: item.item_id }])
         expect(released(await workEvents(parley(), closed.id))).toEqual([])
         expect(await itemOf(closed.alex, left)).toMatchObject({ status: 'open' })
       })
     },
-    { CLAIM_LEASE: '1' },
+    { CLAIM_LEASE: '3' },
     { jobs: board.jobs! },
   )
 })

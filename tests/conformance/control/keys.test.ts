@@ -244,7 +244,7 @@ onOneEngine((parley) => {
       const from = performance.now()
       await revokeKey(parley().services, id)
       expect([(await held).status, (await prompted).status]).toEqual([401, 401])
-      expect(performance.now() - from).toBeLessThan(5_000)
+      expect(performance.now() - from).toBeLessThan(15_000)
       for (const served of [parley(), there])
         for (const row of TOOLS)
           expect([row, (await overRest(served, row.slice(8), ABOUT[row]!(own), bearer(key))).status]).toEqual([row, 401])

@@ -7,12 +7,13 @@ import { requestsByIds } from '../../../src/stores/control/watched.ts'
 import { controlScene, controlWith } from '../../support/control-scene.ts'
 import { cookieOf, done, onEveryEngine, refused, viaRest } from '../../support/parley.ts'
 
+const WRITE = { tool_name: 'Write', text: 'Write notes.md', input: { file_path: 'notes.md' } }
+
 onEveryEngine(
   (parley) => {
     const scene = (more: Record<string, unknown> = {}) => controlScene(parley(), more)
     const asPerson = async (name: string, input: object) =>
       viaRest(parley())(`control.${name}`, { ...input }, { person: await cookieOf(parley(), { role: 'person', name: 'Nora' }) })
-    const WRITE = { tool_name: 'Write', text: 'Write notes.md', input: { file_path: 'notes.md' } }
 
     test('a tool waits for a person, who allows it', async () => {
       const { runner, call, session_id, start, log } = await scene()
@@ -57,15 +58,6 @@ onEveryEngine(
       expect(cut).toMatch(/^Bash: cat > x <<EOF\nline\n[^]*\n\[… 41836 more characters, which are not shown\]$/)
       const ofRunner = `${'x'.repeat(16_384)}\n[… cut by the runner: 1,000,000 more]`
       expect(await asked('longest', { command: ofRunner })).toEndWith('\n[… 1008192 more characters, which are not shown]')
-    })
-
-    test('nobody answers in time: denied, and the agent is told so', async () => {
-      const { runner, start, log } = await scene()
-      const { task_id } = await start()
-      await runner.takeOne()
-      const answer = await done(runner.call('ask_permission', { runner_id: runner.id, task_id, request_id: 'r1', ...WRITE, timeout: 20 }))
-      expect(answer).toEqual({ allow: false, message: expect.stringContaining('No person answered') })
-      expect((await log()).at(-1)).toMatchObject({ event: 'permission_decided', by: 'nobody', allow: false })
     })
 
     test('a question whose task has ended is told as such, not as one that nobody answered', async () => {
@@ -138,6 +130,20 @@ onEveryEngine(
         }),
       )
       expect(JSON.stringify(await log())).not.toContain(key)
+    })
+  },
+  { PERMISSION_WAIT: '20' },
+)
+
+onEveryEngine(
+  (parley) => {
+    test('nobody answers in time: denied, and the agent is told so', async () => {
+      const { runner, start, log } = await controlScene(parley())
+      const { task_id } = await start()
+      await runner.takeOne()
+      const answer = await done(runner.call('ask_permission', { runner_id: runner.id, task_id, request_id: 'r1', ...WRITE, timeout: 20 }))
+      expect(answer).toEqual({ allow: false, message: expect.stringContaining('No person answered') })
+      expect((await log()).at(-1)).toMatchObject({ event: 'permission_decided', by: 'nobody', allow: false })
     })
   },
   { PERMISSION_WAIT: '2' },

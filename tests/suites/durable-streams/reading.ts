@@ -5,7 +5,7 @@ import type { Answer, Feed } from './feed.ts'
 import { tailOf, type Stream } from './stream.ts'
 import { answered, cacheCursor, CLOSED, CURSOR, cursorOf, NEXT_OFFSET, offsetOf, UP_TO_DATE } from './wire.ts'
 
-const HELD_S = 1 // of a long-poll: the suite waits out some of them
+const HELD_S = 2 // of a long-poll: the suite waits out some of them
 
 export const read = async (stream: Stream, url: URL, request: Request): Promise<Response> => {
   const [offset, ...others] = url.searchParams.getAll('offset')

@@ -1,5 +1,6 @@
 // An agent's CLI as a child process: what it prints, what it is told, and how it ended.
 import type { Readable } from 'node:stream'
+import { finished } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Job, Spawn } from './driver.ts'
 import { readLines, type Sink } from './lines.ts'
@@ -57,9 +58,10 @@ const attend = (child: ReturnType<Spawn>, sink: Sink): Cli => {
   })
   void read.then(() => over || endIn(DEAF_MS))
   const words = lastWords(child.stderr)
+  const heard = finished(child.stderr).catch(() => {})
   child.stdin.on('error', () => {}) // it went before it had read all
   const gone = howItEnds(child).then(async (how) => {
-    await Promise.race([read, sleep(DRAIN_MS)])
+    await Promise.race([Promise.all([read, heard]), sleep(DRAIN_MS)])
     over = true
     clearTimeout(timer)
     return { how, words: words() }
