@@ -22,7 +22,7 @@ import { idAndTitle, noteWork } from './append-events.ts'
 export const claimWork = op({
   name: 'claim_work',
   summary:
-    'Take the best item that is ready, or the one you name: nobody else gets it while you hold it. item: null means there is nothing for you now.',
+    'Take the best item that is free, or the one you name: nobody else gets it while you hold it. item: null means there is nothing for you now.',
   route: ['POST', '/sessions/:session_id/work/claim'],
   callers: CALLERS,
   keyRow: RECORD_ACTORS,
@@ -84,7 +84,7 @@ const refuseUnlessFree = (board: Board, row: BoardRow): void => {
       claim_expires_at,
     })
   if (!isReady(board, row) && status === 'open')
-    refuse('conflict', 'It waits for other items. Call claim_work without item_id for what is ready.', {
+    refuse('conflict', 'It waits for other items. Call claim_work without item_id for one that is free.', {
       blocked_by: blockersOf(board, row).map((blocker) => ({ ...idAndTitle(blocker), status: blocker.status })),
     })
   if (status !== 'open')

@@ -66,7 +66,7 @@ const answer = z.looseObject({
 export const catchUp = op({
   name: 'catch_up',
   summary:
-    'All you need to continue after a context compaction or a restart: who you are, who is here, which questions wait for your answer (reply_to), which of yours for others, your work and what is ready, what became of your proposals, the doc outline with what changed since your cursor, the last messages. Consumes nothing; continue with wait_for_messages from you.cursor.',
+    'All you need to continue after a context compaction or a restart: who you are, who is here, which questions wait for your answer (reply_to), which of yours for others, your work and what is free to take, what became of your proposals, the doc outline with what changed since your cursor, the last messages. Consumes nothing; continue with wait_for_messages from you.cursor.',
   route: ['GET', '/sessions/:session_id/catch-up'],
   callers: [team],
   effect: 'read',

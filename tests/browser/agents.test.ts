@@ -155,7 +155,7 @@ test.each([
       task_id,
       `req-${session}`,
       { tool_name: 'Bash', text: 'rm -r fixtures/v2', input: { command: 'rm -r fixtures/v2', cwd: '.' } },
-      120,
+      30,
     )
     const card = page.locator('section[aria-label="Permission for Bash"]')
     await card.getByText('rm -r fixtures/v2').first().waitFor(SOON)

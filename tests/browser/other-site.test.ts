@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createApp } from '../../src/app.ts'
 import { FULL } from '../support/full.ts'
+import { indexed, sessionsIndexed } from '../support/history.ts'
 import { asset, withSite } from '../support/site.ts'
 
 const { parley, using, asRobin, robin } = withSite()
@@ -30,6 +31,8 @@ beforeAll(async () => {
     method,
     path: path.replace(/:(?:session_)?id\b/g, session).replace(/:\w+(\{.*?\})?/g, 'x'),
   }))
+  await indexed(parley.services)
+  await sessionsIndexed(parley) // whose rows would be counted as somebody else's
   const page = '<!doctype html><title>Elsewhere</title>'
   other = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response(page, { headers: { 'content-type': 'text/html' } }) })
 }, 120_000)

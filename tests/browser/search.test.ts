@@ -4,7 +4,7 @@ import type { Page } from 'playwright'
 import { violations } from '../support/axe.ts'
 import { FULL } from '../support/full.ts'
 import { HOSTILE } from '../support/payloads.ts'
-import { indexed, trace } from '../support/history.ts'
+import { indexed, sessionsIndexed, trace } from '../support/history.ts'
 import { MOBILE, serveSite, withSite } from '../support/site.ts'
 
 const LINES = 120 // before and after what is looked for: more than a page of the feed
@@ -36,7 +36,8 @@ beforeAll(async () => {
   for (const text of HOSTILE) await say(`payload ${text}`)
   const written = `# Notes\n\n## Decisions\n\n- **quillVault** keeps the spans.\n- ${HOSTILE.filter((text) => text.includes('<')).join('\n- ')}\n`
   await parley.post(`${at}/doc`, { content: written, expected_version: 0 }, alex.team_id)
-  await indexed({ database: parley.services.database } as never)
+  await indexed(parley.services)
+  await sessionsIndexed(parley)
 }, 120_000)
 
 const hits = (page: Page) => page.locator('main ol > li')

@@ -1,16 +1,18 @@
 import { expect, test } from 'bun:test'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { within } from '../support/fake-client.ts'
+import { newHome } from '../support/client.ts'
+import { fakeClient, within } from '../support/fake-client.ts'
 import { withHub } from '../support/hub-and-clients.ts'
+import { withShortPeeks } from '../support/short-peeks.ts'
 import { armed, idleAt, meeting, sessionFiles } from '../support/watching.ts'
 import { FULL } from '../support/full.ts'
 
 const LONG_MS = 120_000
 const SHORT_MS = 1_500
-const LONGER_THAN_HELD_MS = 33_000
+const IDLE_AFTER = '1'
 
-const { hub, home, client } = withHub()
+const { hub, home, client } = withHub({ IDLE_AFTER })
 
 test(
   'a message wakes the agent: code 2, and a line with counts and handles, without a name or a text',
@@ -35,16 +37,25 @@ test(
   'what was told once and left unread wakes nobody again; the next message does',
   async () => {
     const { alex, bea } = await meeting(hub)
-    const agent = client()
-    const first = idleAt(agent, alex)
-    await armed(home)
-    await hub.post(bea, 'one')
-    expect((await first).code).toBe(2)
-    const second = agent.ended()
-    expect(await within(LONGER_THAN_HELD_MS, second)).toBeUndefined()
-    await hub.post(bea, 'two')
-    const { code, err } = await second
-    expect([code, err]).toEqual([2, expect.stringContaining('unread')])
+    const short = withShortPeeks(hub.server.url, 1)
+    const own = newHome(short.link)
+    const agent = fakeClient(own, short.link)
+    try {
+      const first = idleAt(agent, alex)
+      await armed(own)
+      await hub.post(bea, 'one')
+      expect((await first).code).toBe(2)
+      const second = agent.ended()
+      const before = short.rounds
+      while (short.rounds < before + 2) expect(await within(100, second)).toBeUndefined()
+      await hub.post(bea, 'two')
+      const { code, err } = await second
+      expect([code, err]).toEqual([2, expect.stringContaining('unread')])
+    } finally {
+      agent.kill()
+      own.drop()
+      short.stop()
+    }
   },
   LONG_MS,
 )
@@ -89,7 +100,7 @@ test(
     const { alex, bea } = await meeting(hub)
     void idleAt(client(), alex)
     await armed(home)
-    await Bun.sleep(10_500) // IDLE_AFTER: until then it counts as active
+    await Bun.sleep(1_000 * Number(IDLE_AFTER) + 500) // until then it counts as active
     expect(await hub.asleep(bea)).toBe(1)
   },
   LONG_MS,

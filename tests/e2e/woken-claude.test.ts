@@ -7,12 +7,12 @@ import { buildClient, newHome, type Home } from '../support/client.ts'
 import { callsTo, startHub, type Hub, type Team } from '../support/hub.ts'
 import { CLAUDE_VERSION, claudeIsThere, realClaude, SKIPPED, type RealClaude } from '../support/real-claude.ts'
 import { freePort, spawnServer } from '../support/server.ts'
+import { FULL } from '../support/full.ts'
 import { withShortPeeks } from '../support/short-peeks.ts'
 
 if (!claudeIsThere) console.log(SKIPPED)
 
 const LONG_MS = 300_000
-const FULL = process.env.FULL === '1'
 const HOUR = FULL ? 120 : 15 // rounds: a hook holds one peek after the other, each for 30 s, which last a second here
 
 describe.skipIf(!claudeIsThere)(`Claude Code ${CLAUDE_VERSION} is woken`, () => {

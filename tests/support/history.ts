@@ -6,9 +6,9 @@ import { utf8Bytes } from '../../src/core/text/text.ts'
 import { onEveryEngine, operationNamed, soon, transportsOn, type As, type Environment, type Parley, type Served } from './parley.ts'
 
 /** Waits until the index of sessions is as far as their titles and documents. One that was just indexed may rest: a run leaves it out. */
-export const sessionsIndexed = ({ database, services }: Served) =>
+export const sessionsIndexed = ({ services: { database, indexer } }: Pick<Served, 'services'>) =>
   soon('all sessions are indexed', async () => {
-    await services.indexer.run()
+    await indexer.run()
     const behind = await database.query(
       `select from sessions s left join session_docs d on d.session_id = s.id left join session_search i on i.session_id = s.id
        where i.doc_version is distinct from coalesce(d.version, 0) limit 1`,
@@ -70,7 +70,7 @@ export const throughHistory = (body: (ask: Ask, parley: () => Parley) => void, e
   }, env)
 
 /** Resolves once everything written so far is indexed. */
-export const indexed = ({ database }: Served) =>
+export const indexed = ({ database }: Pick<Served, 'database'>) =>
   soon(
     'the index is as far as the log',
     async () => {

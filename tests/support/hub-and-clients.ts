@@ -6,13 +6,13 @@ import { startHub, type Hub } from './hub.ts'
 
 const START_MS = 180_000
 
-/** One hub for all tests of a file, and an empty home for each. Both are there when a test runs. */
-export const withHub = () => {
+/** One hub for all tests of a file, and an empty home for each. Both are there when a test runs. `env`: the hub's variables. */
+export const withHub = (env: Record<string, string> = {}) => {
   const [hub, home] = [{} as Hub, {} as Home]
   const clients: FakeClient[] = []
   beforeAll(async () => {
     buildClient()
-    Object.assign(hub, await startHub())
+    Object.assign(hub, await startHub(env))
   }, START_MS)
   afterAll(() => hub.server?.remove())
   beforeEach(() => void Object.assign(home, newHome(hub.link)))
