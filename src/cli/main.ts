@@ -62,13 +62,13 @@ const operatorKey = async (config: Config, log: Log) => {
 const key = async (config: Config, log: Log, words: string[], asset: Place['asset']) => {
   const order = keyArguments(words)
   const server = await servingHere(config)
-  if (server) return tell((await (await command(server, 'key', order)).json()) as KeyAnswer)
+  if (server) return printAnswer((await (await command(server, 'key', order)).json()) as KeyAnswer)
   return once(config, log, async (services) => {
     const link = services.setting('mcp_url') ?? config.MCP_URL ?? `${urlAt(config.HOST, config.PORT)}/mcp`
     const base = baseOfLink(link)
     const { programPath, readClientProgram } = await import('../doors/rest/client-package.ts')
     const program = await readClientProgram(asset) // a server that was started from this checkout serves the same
-    tell(await carryOut(services, order, { base, program: program && base + programPath(program) }).catch(inWords))
+    printAnswer(await carryOut(services, order, { base, program: program && base + programPath(program) }).catch(inWords))
   })
 }
 
@@ -81,7 +81,7 @@ const runner = async (config: Config, machine: Machine, words: string[]) => {
   process.exit(await runRunnerHere(machine, words, config, server && { url: server.url, makeKey }))
 }
 
-const tell = ({ out, note }: KeyAnswer) => {
+const printAnswer = ({ out, note }: KeyAnswer) => {
   console.log(out)
   if (note) console.error(note)
 }

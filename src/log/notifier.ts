@@ -21,7 +21,7 @@ const ANSWERED_WITHIN_MS = 2_000
 const ECHO_WITHIN_MS = 2_000
 const PROOF_LASTS_MS = 1_000
 const CLOCKS_DIFFER_MS = 50
-const HEARD_LASTS_MS = 2_000 // for this long a silent listener may go unnoticed by those who ask hasHeardLately
+const RECEIVED_LASTS_MS = 2_000 // for this long a silent listener may go unnoticed by those who ask hasReceivedLately
 
 const DEAF =
   'Notifications of the database do not come through: what other instances write is noticed seconds later. If DATABASE_URL names a pooler, use a direct connection, or a pooler in session mode.'
@@ -166,13 +166,13 @@ export class Notifier {
 
   /** Whether this instance has received all that the others sent until two seconds ago. Sends itself a notification when its proof ages, so
    *  that the next caller may get true; a caller that gets false must ask the database instead. */
-  hasHeardLately(): boolean {
+  hasReceivedLately(): boolean {
     const age = ageOf(this.#proof)
-    if (age > HEARD_LASTS_MS / 2 && performance.now() - this.#proofAsked > HEARD_LASTS_MS / 2) {
+    if (age > RECEIVED_LASTS_MS / 2 && performance.now() - this.#proofAsked > RECEIVED_LASTS_MS / 2) {
       this.#proofAsked = performance.now()
       void this.#trySend(HERE)
     }
-    return age < HEARD_LASTS_MS
+    return age < RECEIVED_LASTS_MS
   }
 
   /** Sends that a topic has moved to `newest`. What moves while one notification is under way goes with the next. */

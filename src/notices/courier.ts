@@ -64,7 +64,7 @@ export const createCourier = (parts: Parts) => {
       .finally(() => underWay.delete(made))
     underWay.add(made)
   }
-  const tell = async () => {
+  const notify = async () => {
     await notifyPeople(database, await needs())
     if (!(await isSomethingWaiting(database))) return
     const notifyUrl = config.NOTIFY_URL !== undefined
@@ -77,7 +77,7 @@ export const createCourier = (parts: Parts) => {
     await removeEnded(database, keys())
   }
   const jobs: Job[] = [
-    { name: 'notices', everyMs: EVERY_MS, run: tell },
+    { name: 'notices', everyMs: EVERY_MS, run: notify },
     { name: 'old-notices', everyMs: FORGET_EVERY_MS, run: forget },
   ]
   const end = async () => {

@@ -20,9 +20,9 @@ with fresh as (
   update notices n set addressed = true from fresh where n.id = fresh.id returning n.id
 )
 insert into notice_deliveries (id, notice_id, subscription_id)
-select gen_random_uuid(), taken.id, told.id
+select gen_random_uuid(), taken.id, receivers.id
 from taken, (select p.id from push_subscriptions p join sign_ins s on s.id = p.sign_in_id where ${signInHolds('s', '$1')}
-  union all select null::uuid where $2) as told`
+  union all select null::uuid where $2) as receivers`
 
 /** Gives each new notice a delivery to every browser whose sign-in holds, and one to NOTIFY_URL if there is one. */
 export const addressNotices = async ({ query }: Queries, keys: string, notifyUrl: boolean): Promise<void> =>

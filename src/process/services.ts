@@ -68,7 +68,7 @@ export const createServices = async (database: Database, config: Config, log: Lo
   const publisher = createPublisher(database, { metrics, loops, notifier, ownTools })
   const overviewOf = createBatchLoader((ids: string[]) => overviewsOf(database, ids, wakes.perHour()))
 
-  const credentials = createCredentials(database, () => notifier?.hasHeardLately() ?? true)
+  const credentials = createCredentials(database, () => notifier?.hasReceivedLately() ?? true)
   for (const kind of ['sign-in', 'key']) publisher.on(kind, credentials.forget)
   publisher.on(CUT_TOPIC, (session) => presence.forgetCursors(session))
 

@@ -4,7 +4,7 @@ import { shortened } from '../core/events/event-text.ts'
 import type { Context } from '../operations/context.ts'
 import { sessionById, type Session } from '../stores/sessions.ts'
 
-const TOLD_CHARACTERS = 2_000
+const TEXT_CHARACTERS = 2_000
 
 /** What ended: a task, or with `task_id: null` the session itself. */
 export interface Finished {
@@ -21,5 +21,5 @@ export const appendToParent = async (context: Context, session: Session, { text,
   if (!parent || parent.status === 'closed') return
   const { text: title } = shortened(session.title)
   const event = { event: 'subsession_finished', session_id: session.id, title, ...finished }
-  await context.append(parent.id, { ...event, text: [...text].slice(0, TOLD_CHARACTERS).join('') }, { evenClosed: true })
+  await context.append(parent.id, { ...event, text: [...text].slice(0, TEXT_CHARACTERS).join('') }, { evenClosed: true })
 }

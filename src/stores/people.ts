@@ -54,7 +54,7 @@ export interface LinkState {
 }
 
 /** What has become of a link, which stays as it is; undefined for one that is unknown: not whole, or replaced by a newer one. */
-export const lookAtLink = async ({ query }: Queries, { handle, secret }: Token): Promise<LinkState | undefined> => {
+export const linkState = async ({ query }: Queries, { handle, secret }: Token): Promise<LinkState | undefined> => {
   const [row] = await query<LinkState & { hash: string }>(
     'select name, link_hash as hash, link_expires_at as "expiresAt", link_used_at as used, link_expires_at <= clock_timestamp() as expired from people where link_id = $1',
     [handle],

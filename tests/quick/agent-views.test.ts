@@ -118,7 +118,7 @@ const agent = (more: Partial<WatchedAgent>): WatchedAgent => ({
   tokens: 0,
   cost_usd: null,
   max_usd: null,
-  untold: false,
+  costs_missing: false,
   spent_by: null,
   ...more,
 })
@@ -142,9 +142,11 @@ test('the line of an agent', () => {
   for (const mode of ['bypassPermissions', 'allow-all']) expect(agentView(agent({ permission_mode: mode }), undefined).unlimited).toBe(true)
   const used = (more: Partial<WatchedAgent>) => agentView(agent({ agentic_tool: 'claude-code', ...more }), undefined).used
   expect(used({ tokens: 2_000, cost_usd: 0.001, max_usd: 5 })).toBe('used 2K tokens, $0.01 of $5.00')
-  expect(used({ tokens: 2_000, cost_usd: 1, max_usd: 5, untold: true })).toBe('used 2K tokens, $1.00 of $5.00, but not all costs are told')
+  expect(used({ tokens: 2_000, cost_usd: 1, max_usd: 5, costs_missing: true })).toBe(
+    'used 2K tokens, $1.00 of $5.00, but not all costs are told',
+  )
   expect(used({ agentic_tool: 'codex', max_usd: 5 })).toBe('may use $5.00, but not all costs are told')
-  expect(used({ tokens: 2_000, in_tree: true, untold: true })).toBe('all of its tree used 2K tokens')
+  expect(used({ tokens: 2_000, in_tree: true, costs_missing: true })).toBe('all of its tree used 2K tokens')
   expect(agentView(agent({ spent_by: 's' }), undefined).stopped).toMatch(/^The money is used up/)
   expect(agentView(agent({ spent_by: 'above' }), undefined).stopped).toMatch(/^The money of a session above/)
   expect(agentView(agent({ agent_status: 'failed', error: { code: 'no_runner', message: 'Nobody came.' } }), undefined).stopped).toBe(

@@ -10,7 +10,7 @@ import { bad, good, note, type Finding } from './findings.ts'
 
 const WITHIN_MS = 30_000
 
-export const lookAtClient = (machine: Machine, connection: Connection): Finding[] => {
+export const checkClient = (machine: Machine, connection: Connection): Finding[] => {
   const { title, wakes } = CLIENTS[connection.client]
   const gone = connection.files.filter((file) => file.made.length > 0 && !has(file, readSettings(file.path) ?? ''))
   if (gone.length > 0)

@@ -2,9 +2,9 @@
 import { connectionsOf, type Connection } from '../connections.ts'
 import type { Machine } from '../machine.ts'
 import { packageOf } from '../package.ts'
-import { lookAtClient } from './client.ts'
+import { checkClient } from './client.ts'
 import { bad, note, show } from './findings.ts'
-import { lookAtHub } from './hub.ts'
+import { checkHub } from './hub.ts'
 
 /** `link`: one hub, also one that nothing is connected to. Returns the exit code: 1 where something is wrong. */
 export const doctor = async (machine: Machine, link: string | undefined): Promise<number> => {
@@ -17,7 +17,7 @@ export const doctor = async (machine: Machine, link: string | undefined): Promis
     out.write(`${each}\n`)
     const own = connections.filter((connection) => connection.link === each)
     const token = own[0]?.token ?? env.PARLEY_TOKEN
-    const found = [...(await lookAtHub({ link: each, token }, packageOf(program).version)), ...clients(machine, own)]
+    const found = [...(await checkHub({ link: each, token }, packageOf(program).version)), ...clients(machine, own)]
     allGood = show(out, found) && allGood
   }
   return allGood ? 0 : 1
@@ -25,5 +25,5 @@ export const doctor = async (machine: Machine, link: string | undefined): Promis
 
 const clients = (machine: Machine, connections: Connection[]) =>
   connections.length > 0
-    ? connections.flatMap((connection) => lookAtClient(machine, connection))
+    ? connections.flatMap((connection) => checkClient(machine, connection))
     : [note('No client on this machine is connected to it: run connect.')]

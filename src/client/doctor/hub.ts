@@ -6,12 +6,12 @@ import { bad, good, note, type Finding } from './findings.ts'
 const WITHIN_MS = 10_000
 const CLOCKS_APART_MS = 5_000
 
-export const lookAtHub = async (hub: Hub, version: string): Promise<Finding[]> => {
+export const checkHub = async (hub: Hub, version: string): Promise<Finding[]> => {
   const began = performance.now()
   try {
     const answer = await askHub(baseOfLink(hub.link), '/api/config', { token: hub.token, withinMs: WITHIN_MS })
     const ms = Math.round(performance.now() - began)
-    return [...reached(hub, answer, ms, version), ...(answer.status === 200 ? await lookAtMcp(hub) : [])]
+    return [...reached(hub, answer, ms, version), ...(answer.status === 200 ? await checkMcp(hub) : [])]
   } catch (error) {
     if (!(error instanceof Unreachable)) throw error
     return [
@@ -54,7 +54,7 @@ const clock = ({ headers }: HubAnswer): Finding => {
 }
 
 // As a client would ask.
-const lookAtMcp = async (hub: Hub): Promise<Finding[]> => {
+const checkMcp = async (hub: Hub): Promise<Finding[]> => {
   const hello = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'parley-doctor', version: '1' } }
   const begun = await callMcp(hub, 'initialize', hello)
   const listed = begun && (await callMcp(hub, 'tools/list', {}))

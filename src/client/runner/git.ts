@@ -42,7 +42,7 @@ const whyNot = (error: Error & { code?: unknown; killed?: boolean }, err: string
   )
 }
 
-const orNothing = <Told>(asked: Promise<Told>): Promise<Told | undefined> =>
+const orNothing = <Answer>(asked: Promise<Answer>): Promise<Answer | undefined> =>
   asked.catch((error) => {
     if (error instanceof GitFailed) return undefined
     throw error

@@ -124,7 +124,7 @@ const interrupt = ({ parts }: Serving, taskId: string, { runnerId, tasks, ending
   if (task) return task.interrupt()
   if (ending.has(taskId)) return
   ending.add(taskId)
-  const end = { runner_id: runnerId, task_id: taskId, status: 'failed', error: { code: 'agent_failed', message: ENDED_UNTOLD } }
+  const end = { runner_id: runnerId, task_id: taskId, status: 'failed', error: { code: 'agent_failed', message: ENDED_UNREPORTED } }
   parts.hub
     .ask('finish', () => end, { signal })
     .catch((error) => {
@@ -133,7 +133,7 @@ const interrupt = ({ parts }: Serving, taskId: string, { runnerId, tasks, ending
     .finally(() => ending.delete(taskId))
 }
 
-const ENDED_UNTOLD = 'The agent had ended before, and how could not be told. What it did stands in the log and in its worktree.'
+const ENDED_UNREPORTED = 'The agent had ended before, and how could not be told. What it did stands in the log and in its worktree.'
 
 const remember = (seen: Set<string>, id: string) => {
   seen.add(id)

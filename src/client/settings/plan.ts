@@ -26,8 +26,8 @@ export const planOf = (change: Change, earlier: Connection | undefined, all: Con
   const text = before ?? ''
   if (!valueOf(change, text)) throw notUnderstood(change)
   const former = earlier?.files.find((file) => file.path === path)
-  const isWished = !former || isDeepStrictEqual(former.entries, change.entries) // else something of ours is to go
-  if (isWished && has(change, text))
+  const isWanted = !former || isDeepStrictEqual(former.entries, change.entries) // else something of ours is to go
+  if (isWanted && has(change, text))
     return { path, before, after: before, file: former ?? { ...change, made: [], wasMissing: false }, later: [] }
   const base = former ? unstacked(text, former, earlier!, all) : { text, later: [] }
   const made = has(change, base.text) ? [] : add(change, base.text)

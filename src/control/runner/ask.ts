@@ -16,7 +16,7 @@ import { ownTask } from './events.ts'
 import { RUNNER, runnerId } from './schemas.ts'
 
 const LONGEST_S = 30
-const TOLD_CHARACTERS = 4 * 1024 // of a call, in its event
+const INPUT_CHARACTERS = 4 * 1024 // of a call, in its event
 const SHOWN_CHARACTERS = 16 * 1024 // on its card: people allow what they read
 const VALUE_CHARACTERS = 8 * 1024 // of each of its arguments there
 const TEXT_CHARACTERS = 2_000
@@ -58,7 +58,7 @@ export const ask = op({
       raise: null,
     }
     await insertRequest(context.queries, { ...row, input: cutInput(withShortValues(row.input), SHOWN_CHARACTERS) })
-    await appendAsked(context, { ...row, input: cutInput(row.input, TOLD_CHARACTERS) })
+    await appendAsked(context, { ...row, input: cutInput(row.input, INPUT_CHARACTERS) })
     return { waiting: true as const }
   },
   async afterwards(context, answer, { task_id, request_id, timeout }) {

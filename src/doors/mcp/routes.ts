@@ -110,7 +110,7 @@ const afterHandshake: Answer = (message, c, parts, call) => {
   if (Array.isArray(message)) return batch(message, exchange, call)
   if (!isRequest(message)) return isOneWay(message) ? accepted() : json(rpcError(ErrorCode.InvalidRequest, NOT_JSON_RPC), 400)
   const ask: Ask = (request, caller) => exchange.ask(request, caller)
-  return answered(message, c, { services, call, operation: calledBy(message, parts), ask, tellsOfChanges: true, progressMs })
+  return answered(message, c, { services, call, operation: calledBy(message, parts), ask, notifiesOfChanges: true, progressMs })
 }
 
 // A message of revision 2026-07-28.
@@ -122,7 +122,7 @@ const perRequest: Answer = (message, c, parts, call) => {
   if (refused) return json({ jsonrpc: '2.0', id: message.id, error: refused.error }, refused.status)
   const ask: Ask = async (request, caller) =>
     inThisRevision(request.method, discoveryFor(request, discovered) ?? (await exchange.ask(request, caller)))
-  return answered(message, c, { services, call, operation, ask, tellsOfChanges: false, progressMs })
+  return answered(message, c, { services, call, operation, ask, notifiesOfChanges: false, progressMs })
 }
 
 const calledBy = ({ method, params }: JSONRPCRequest, { operations }: EndpointParts) =>
@@ -137,15 +137,15 @@ interface Asker {
   operation: ServedOp | undefined
   ask: Ask
   /** Does the stream of a call say that it changed the list of resources? */
-  tellsOfChanges: boolean
+  notifiesOfChanges: boolean
   progressMs: number
 }
 
 const answered = async (request: JSONRPCRequest, c: Http, asker: Asker): Promise<Response> => {
   const invalid = invalidParamsIn(request)
   if (invalid) return json(invalid)
-  const { services, call, operation, ask, tellsOfChanges } = asker
-  const changing = tellsOfChanges && operation?.changesResources === true
+  const { services, call, operation, ask, notifiesOfChanges } = asker
+  const changing = notifiesOfChanges && operation?.changesResources === true
   const needsStream = operation?.held || changing || request.params?._meta?.progressToken !== undefined
   if (needsStream && c.req.header('accept')?.includes('text/event-stream')) return streamed(request, asker, changing)
   const answer = json(encoded(await ask(request, call)))

@@ -37,14 +37,14 @@ const placeOf = ({ repo_full_name, branch, changed_files, agent_status }: Watche
 
 const usedOf = (agent: WatchedAgent): string | undefined => {
   const { tokens, cost_usd, max_usd, in_tree } = agent
-  const untold = tellsNoCosts(agent) ? ', but not all costs are told' : ''
-  if (tokens === 0) return max_usd === null ? undefined : `may use ${dollars(max_usd)}${untold}`
-  const of = max_usd === null ? '' : ` of ${dollars(max_usd)}${untold}`
+  const costsMissing = hidesCosts(agent) ? ', but not all costs are told' : ''
+  if (tokens === 0) return max_usd === null ? undefined : `may use ${dollars(max_usd)}${costsMissing}`
+  const of = max_usd === null ? '' : ` of ${dollars(max_usd)}${costsMissing}`
   return `${in_tree ? 'all of its tree used' : 'used'} ${usageWords(tokens, cost_usd)}${of}`
 }
 
 // Codex tells its tokens alone.
-const tellsNoCosts = ({ agentic_tool, untold }: WatchedAgent): boolean => untold || agentic_tool === 'codex'
+const hidesCosts = ({ agentic_tool, costs_missing }: WatchedAgent): boolean => costs_missing || agentic_tool === 'codex'
 
 const stoppedOf = ({ session_id, archived, gone_from, held, agent_status, error, spent_by }: WatchedAgent): string | undefined => {
   if (archived) return 'This session is archived: its agent takes no prompts.'

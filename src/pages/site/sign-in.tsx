@@ -18,7 +18,7 @@ import { parseToken, type Token } from '../../core/ids.ts'
 import { holdsSecret } from '../../core/text/text.ts'
 import { isMadeHere } from '../../process/operator-key.ts'
 import { signInByLink } from '../../process/sign-ins.ts'
-import { lookAtLink, type LinkState } from '../../stores/people.ts'
+import { linkState, type LinkState } from '../../stores/people.ts'
 import { Allowance } from '../../doors/http/allowance.ts'
 import { personName, personOf, roleOf, setSignIn, signIn, signOut } from '../../doors/http/cookies.ts'
 import { endSubscription } from '../../doors/http/push-subscription-cookie.ts'
@@ -49,7 +49,7 @@ export const signInRoutes = (site: Site) => {
 
   // A link's secret is as random as a key that was made here, and needs no limit either.
   const offer = async (c: Http, link: Token, next: string) => {
-    const state = await lookAtLink(services.database, link)
+    const state = await linkState(services.database, link)
     if (!state || state.used || state.expired) return form(c, next, { status: 401, text: whyNot(state) })
     const { name, expiresAt } = state
     const frame = { ...frameOf(c, site), path: '/' }
@@ -106,7 +106,7 @@ export const signInRoutes = (site: Site) => {
 
   async function enterByLink(c: Http, link: Token, next: string) {
     const linked = await signInByLink(services, link)
-    if (!linked) return form(c, next, { status: 401, text: whyNot(await lookAtLink(services.database, link)) })
+    if (!linked) return form(c, next, { status: 401, text: whyNot(await linkState(services.database, link)) })
     setSignIn(c, services, linked)
     return seeOther(c, next)
   }

@@ -87,14 +87,14 @@ export const runningOn = async ({ query }: Queries, runnerId: string): Promise<n
   (await query<{ count: number }>(`select count(*)::int as count from tasks where runner_id = $1 and status = 'running'`, [runnerId]))[0]!
     .count
 
-const TOLD_AGAIN_S = 2 // an order stays until it is answered, which takes a moment
+const SENT_AGAIN_S = 2 // an order stays until it is answered, which takes a moment
 
 /** The tasks that this runner is to interrupt and has not just been told of. Marks them as told. */
 export const interruptOrders = async ({ query }: Queries, runnerId: string): Promise<{ task_id: string }[]> =>
   query(
     `update tasks set interrupt_told_at = clock_timestamp()
      where runner_id = $1 and status = 'running' and interrupt_asked_at is not null
-       and (interrupt_told_at is null or ${elapsed('interrupt_told_at', TOLD_AGAIN_S)})
+       and (interrupt_told_at is null or ${elapsed('interrupt_told_at', SENT_AGAIN_S)})
      returning id as task_id`,
     [runnerId],
   )

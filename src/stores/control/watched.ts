@@ -32,7 +32,7 @@ export interface WatchedAgent {
   cost_usd: number | null
   max_usd: number | null
   /** An agent of its tree told tokens and no costs. */
-  untold: boolean
+  costs_missing: boolean
   /** The session whose limit, used up, keeps its prompts waiting: itself or one above it. */
   spent_by: string | null
 }
@@ -43,7 +43,7 @@ select a.session_id, s.agentic_tool, s.agent_status, s.permission_mode, s.archiv
   coalesce(w.repo_full_name, a.ordered_repo) as repo_full_name, coalesce(a.ordered_branch, w.branch) as branch, w.changed_files,
   w.id is null and a.ordered_from is null as no_place,
   (select o.name from worktrees g join runners o on o.id = g.runner_id where g.id = s.worktree_id and g.gone_at is not null) as gone_from,
-  r.name as runner_name, ${isOnline('r')} as runner_online, r.agents as runner_agents, r.allow_bypass, used.tokens, used.cost_usd, used.untold,
+  r.name as runner_name, ${isOnline('r')} as runner_online, r.agents as runner_agents, r.allow_bypass, used.tokens, used.cost_usd, used.costs_missing,
   root.max_usd, (${spentLimits('a.session_id')} limit 1) as spent_by,
   exists (select from agents o where o.root_session_id = a.root_session_id and o.session_id <> a.session_id) as in_tree
 from agents a join sessions s on s.id = a.session_id
@@ -52,7 +52,7 @@ left join runners r on r.id = coalesce(w.runner_id, a.ordered_from)
 left join agents root on root.session_id = a.root_session_id
 cross join lateral (
   select coalesce(sum((t.usage->>'input_tokens')::float8 + (t.usage->>'output_tokens')::float8), 0) as tokens, sum((t.usage->>'cost_usd')::float8) as cost_usd,
-    coalesce(bool_or(t.usage->>'cost_usd' is null), false) as untold
+    coalesce(bool_or(t.usage->>'cost_usd' is null), false) as costs_missing
   from agents member join tasks t on t.session_id = member.session_id where member.root_session_id = a.root_session_id and t.usage is not null
 ) used
 where a.session_id = any($1::uuid[])`

@@ -344,14 +344,14 @@ onEveryEngine(
       const { runner, call, session_id } = await scene()
       const { details } = await refused(call('create_session', { title: 'A', max_usd: 5 }), 'invalid_request')
       expect(details).toEqual({ field: 'max_usd' })
-      const untold = async () => (await watchedAgents(parley().database, [session_id]))[0]!.untold
+      const costsMissing = async () => (await watchedAgents(parley().database, [session_id]))[0]!.costs_missing
       for (const [cost_usd, is] of [
         [0.1, false],
         [null, true],
       ] as const) {
         await start(call, session_id)
         await runner.work('Done.', [], { usage: { input_tokens: 10, output_tokens: 5, cost_usd } })
-        expect(await untold()).toBe(is)
+        expect(await costsMissing()).toBe(is)
       }
     })
 

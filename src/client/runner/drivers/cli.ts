@@ -48,9 +48,9 @@ const attend = (child: ReturnType<Spawn>, sink: Sink): Cli => {
       timer = setTimeout(() => child.kill('SIGKILL'), TERM_MS)
     }, ms)
   }
-  const guarded = (tell: () => void) => {
+  const guarded = (pass: () => void) => {
     if (quiet !== undefined && !over) endIn(quiet)
-    if (!over) tell()
+    if (!over) pass()
   }
   const read = readLines(child.stdout, {
     record: (record) => guarded(() => sink.record(record)),
@@ -58,10 +58,10 @@ const attend = (child: ReturnType<Spawn>, sink: Sink): Cli => {
   })
   void read.then(() => over || endIn(DEAF_MS))
   const words = lastWords(child.stderr)
-  const heard = finished(child.stderr).catch(() => {})
+  const errorsRead = finished(child.stderr).catch(() => {})
   child.stdin.on('error', () => {}) // it went before it had read all
   const gone = howItEnds(child).then(async (how) => {
-    await Promise.race([Promise.all([read, heard]), sleep(DRAIN_MS)])
+    await Promise.race([Promise.all([read, errorsRead]), sleep(DRAIN_MS)])
     over = true
     clearTimeout(timer)
     return { how, words: words() }

@@ -10,20 +10,20 @@ export interface Sink {
 }
 
 const LONGEST_TEXT = 64 * 1024 // characters of a line that is no record
-const TEXTS_TOLD = 1000 // lines that are no record, of one CLI; a program that prints nothing else would fill the log
+const TEXTS_PASSED = 1000 // lines that are no record, of one CLI; a program that prints nothing else would fill the log
 
 /** Reads until the output ends. A line longer than 16 MiB is text, of which the first 64 KiB are kept. Never rejects. */
 export const readLines = async (output: Readable, { record, text }: Sink): Promise<void> => {
   let texts = 0
-  const tell = (line: string, left: number) => {
-    if (line.trim() === '' || ++texts > TEXTS_TOLD + 1) return
-    text(texts > TEXTS_TOLD ? 'More lines that are not of the protocol follow; they are left out.' : shortened(line, left))
+  const passText = (line: string, left: number) => {
+    if (line.trim() === '' || ++texts > TEXTS_PASSED + 1) return
+    text(texts > TEXTS_PASSED ? 'More lines that are not of the protocol follow; they are left out.' : shortened(line, left))
   }
   try {
     for await (const { text: line, left } of linesOf(output, { bytes: 0, lines: 0, open: false })) {
       const value = left > 0 ? undefined : parsed(line)
       if (isObject(value)) record(value)
-      else tell(line, left)
+      else passText(line, left)
     }
   } catch {
     // The pipe broke: what the program's end says about it follows.
