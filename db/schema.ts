@@ -68,7 +68,7 @@ export const sessions = pgTable(
     agentStatus: text(),
     permissionMode: text(),
     worktreeId: uuid(),
-    source: text().notNull().default('room'), // or the transcript format that it was imported from
+    source: text().notNull().default('room'), // 'room': teams meet in it; else the transcript format that it was imported from
   },
   (t) => [
     index('sessions_created').on(t.createdAt, t.id),

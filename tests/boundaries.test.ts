@@ -53,7 +53,8 @@ const MAY: Record<string, string[]> = {
 const ENTRY = 'src/server.ts'
 const ENTRIES = [ENTRY, 'src/client/main.ts'] // these may read the environment; the client's runs under Node too
 
-// What of Node's is used where in src/, the entry and the client program aside: that one is a program for Node. A runtime that lacks one of these cannot serve what imports it.
+// What of Node's is used where in src/, the entry and the program `parley` (src/client/) aside: that one is for Node. A runtime that lacks
+// one of these cannot serve what imports it.
 const NODE: Record<string, string[]> = {
   'src/cli/backup.ts': ['node:fs', 'node:path', 'node:stream/promises', 'node:zlib'],
   'src/cli/install.ts': ['node:child_process', 'node:fs', 'node:path', 'node:timers/promises'],

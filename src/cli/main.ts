@@ -23,7 +23,7 @@ import { baseOfLink } from '../core/address.ts'
 import { purge, type PurgeAnswer } from '../process/purge.ts'
 import { createServices, type Services } from '../process/services.ts'
 
-interface Place {
+interface Surroundings {
   machine: Machine
   /** Reads a file of public/. */
   asset(path: string): Promise<Response | undefined>
@@ -31,7 +31,13 @@ interface Place {
 
 /** Runs a command with the words that follow it. Throws BadConfig, CannotOpen, ImportFailed or NoSuchPath, with a sentence for the person at
  *  the terminal. */
-export const runCommand = async (name: string, words: string[], config: Config, log: Log, { machine, asset }: Place): Promise<void> => {
+export const runCommand = async (
+  name: string,
+  words: string[],
+  config: Config,
+  log: Log,
+  { machine, asset }: Surroundings,
+): Promise<void> => {
   outliveReaders(process.stdout, process.stderr)
   if (name === 'migrate') return bringUpToDate(config, log)
   if (name === 'operator-key') return operatorKey(config, log)
@@ -59,7 +65,7 @@ const operatorKey = async (config: Config, log: Log) => {
   console.log(`${server.url}/sign-in?key=${answer.key}`)
 }
 
-const key = async (config: Config, log: Log, words: string[], asset: Place['asset']) => {
+const key = async (config: Config, log: Log, words: string[], asset: Surroundings['asset']) => {
   const order = keyArguments(words)
   const server = await servingHere(config)
   if (server) return printAnswer((await (await command(server, 'key', order)).json()) as KeyAnswer)

@@ -39,7 +39,7 @@ const BATCH_BYTES = 512 * 1024
 const SKIPPED_REPORTED = 1000
 const START = { bytes: 0, lines: 0, open: false, tail: '' }
 
-/** Imports a transcript, or what is new in one that was imported before. `parent`: the room that it belongs to. */
+/** Imports a transcript, or what is new in one that was imported before. `parent`: the session that it belongs to. */
 export const importTranscript = async (services: Services, source: TranscriptSource, parent?: string): Promise<ImportReport> => {
   const stream = peekable(source.read(0))
   const begun =

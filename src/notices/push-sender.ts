@@ -1,6 +1,6 @@
 // Sends to the push services of browsers. Their endpoints come from whoever is signed in, so this is where a request must not be led to
 // where only this server gets: https alone, each name looked up once, every address of it judged, and connected to as looked up, so that
-// no second look-up can answer otherwise. By node:https, which takes the addresses and still checks the certificate against the name.
+// no second lookup can answer otherwise. By node:https, which takes the addresses and still checks the certificate against the name.
 import { lookup as systemLookup } from 'node:dns/promises'
 import { request, type RequestOptions } from 'node:https'
 import ipaddr from 'ipaddr.js'
@@ -35,7 +35,7 @@ export const createPushSender = ({ lookup = lookupAll, isAllowed = isPublicAddre
   }
 }
 
-// node:dns has no way to end a look-up: it goes on, and its result is dropped.
+// node:dns has no way to end a lookup: it goes on, and its result is dropped.
 const orAbort = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
   new Promise((resolve, reject) => {
     signal.throwIfAborted()

@@ -17,7 +17,8 @@ import { op, proposalType, recordId, text, time } from './schemas.ts'
 import { recordSubject, type LockedProposal } from './subjects.ts'
 import { INSTEAD, refuseUnless } from './who-may.ts'
 
-/** Only a signed-in person. A decision is `withdrawn`, and struck through in the doc of an open session, an action item `dropped`. 409 for one that is so already. */
+/** Only a signed-in person. A decision is `withdrawn`, and struck through in the document of an open session, an action item `dropped`. 409
+ *  for one that is so already. */
 export const withdrawRecord = op({
   name: 'withdraw_record',
   summary: 'Withdraw a decision or drop an action item, as a signed-in person.',
@@ -49,7 +50,7 @@ export const withdrawRecord = op({
   },
 })
 
-// Strikes the decision through in the doc, while the session takes writes.
+// Strikes the decision through in the document, while the session takes writes.
 const strikeInDoc = async (context: Context, session: Session, { id, data }: Proposal, by: string, reason: string): Promise<void> => {
   if (!takesWrites(session)) return
   const { content } = await readDocument(context.queries, session.id)

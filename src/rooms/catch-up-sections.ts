@@ -125,7 +125,7 @@ const rowOf = ({ id, sequence, at, type, content, author, posted_by_team_id: _, 
   ...(type === 'system' ? changes !== undefined && { changed: Object.keys(changes as object) } : (content as object)),
 })
 
-/** The outline of the doc, with the sections that changed since the team's cursor. */
+/** The outline of the document, with the sections that changed since the team's cursor. */
 export const docSection = async ({ queries }: Context, { session: { id } }: Member, cursor: number): Promise<CatchUpSection> => {
   const [now, before, versions] = await Promise.all([
     readDocument(queries, id),

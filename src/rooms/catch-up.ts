@@ -13,7 +13,7 @@ import {
   questionSections,
   type CatchUpSection,
 } from './catch-up-sections.ts'
-import { originOf } from './origin.ts'
+import { forkedFrom } from './forked-from.ts'
 import { characterLimit, event, op, outlineRow, sessionId, time, version } from './schemas.ts'
 import { workSection } from './work/work-section.ts'
 import { team } from './team-caller.ts'
@@ -106,7 +106,7 @@ const headOf = async (
   const [overview, counts] = await Promise.all([services.overviewOf(id), unreadOf(queries, id, teamId, cursor, cursor)])
   const { title, description, status, createdAt, convenerTeamId, lastConversationSequence } = overview!.session
   const share = Math.floor(limit / 10)
-  const origin = originOf(overview!.session, baseOf({ call, services }))
+  const forked_from = forkedFrom(overview!.session, baseOf({ call, services }))
   return {
     session: {
       session_id: id,
@@ -114,7 +114,7 @@ const headOf = async (
       description: cutText(description, share),
       status,
       created_at: createdAt,
-      ...(origin && { forked_from: origin }),
+      ...(forked_from && { forked_from }),
     },
     you: {
       handle: teamId,

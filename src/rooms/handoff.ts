@@ -15,7 +15,7 @@ import { decisionEntry, withoutEntriesOf } from './document/decisions.ts'
 import { sectionsOf, type Section } from './document/outline.ts'
 import { openQuestions, teamKeys } from './feed/questions.ts'
 import { boardNow, openWorkLines } from './work/open-work.ts'
-import { originOf } from './origin.ts'
+import { forkedFrom } from './forked-from.ts'
 import { participantOf } from './roster.ts'
 
 // Characters of each part: at most about 40,000 in all, some 10,000 tokens; mostly far fewer.
@@ -77,7 +77,7 @@ const quoted = (text: string, room: number, more: string): string => {
 }
 
 const standing = (services: Services, session: Session, teams: Participant[], version: number, base: string): string => {
-  const origin = originOf(session, base)
+  const from = forkedFrom(session, base)
   const rows = teams.map((team) => participantOf(services, team, session))
   const listed = rows.slice(0, TEAMS).map(({ team_name, status, left_at, is_convener }) => {
     const state = left_at ? 'left' : status
@@ -90,7 +90,7 @@ const standing = (services: Services, session: Session, teams: Participant[], ve
     `- Feed: ${session.lastSequence} events${session.lastEventAt ? `, the last at ${session.lastEventAt}` : ''}`,
     `- Document: version ${version}`,
     ...(session.resumedFromSessionId ? [`- Resumed from session ${session.resumedFromSessionId}`] : []),
-    ...(origin ? [`- Forked from session ${origin.session_id} at #${origin.sequence}, what came before: ${origin.url}`] : []),
+    ...(from ? [`- Forked from session ${from.session_id} at #${from.sequence}, what came before: ${from.url}`] : []),
   ].join('\n')
 }
 

@@ -108,5 +108,5 @@ export const holder = participant.extend({
   holds: z.array(z.object({ item_id: z.uuid(), title: z.string(), since: time })),
 })
 
-/** A section of the doc. `chars` counts its subsections too, `change` is about its own text alone. */
+/** A section of the document. `chars` counts its subsections too, `change` is about its own text alone. */
 export const outlineRow = z.object({ section: z.string(), level: z.int(), chars: z.int(), change: z.enum(['added', 'changed']).optional() })

@@ -58,7 +58,7 @@ const OVERVIEWS = prepared((db) =>
     .prepare('overviews'),
 )
 
-/** Sessions with their doc's version, their convener and whether they need a person, in one statement; undefined for an unknown id.
+/** Sessions with their document's version, their convener and whether they need a person, in one statement; undefined for an unknown id.
  *  `perHour`: the wakes that a session has. */
 export const overviewsOf = async (queries: Queries, ids: string[], perHour: number): Promise<(SessionOverview | undefined)[]> => {
   const rows: SessionOverview[] = await OVERVIEWS(queries).execute({ ids: plainArray([...new Set(ids)]), perHour })

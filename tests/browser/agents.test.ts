@@ -144,7 +144,7 @@ test('a task is interrupted with one tap; queued ones say their place; a failure
 test.each([
   ['Allow once', true],
   ['Deny', false],
-] as const)('what the agent asks leave for is answered on its card: %s', (label, allow) =>
+] as const)('what the agent asks permission for is answered on its card: %s', (label, allow) =>
   using(MOBILE, async (page, complaints) => {
     const agents = await agentsOf()
     const session = await agents.create()

@@ -283,7 +283,7 @@ test('with a password on the pages the inbox, a card and the number that waits a
   }
 })
 
-test('what an agent asks leave for stands first, and is answered there', () =>
+test('what an agent asks permission for stands first, and is answered there', () =>
   using(WIDE, async (page, complaints) => {
     const { propose } = await room()
     await propose({ title: 'Freeze the syntax' })

@@ -1,4 +1,4 @@
-// A machine whose clock is hours off: its client program does all that it does elsewhere.
+// A machine whose clock is hours off: its program `parley` does all that it does elsewhere.
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { RUNTIME } from '../support/client.ts'

@@ -1,4 +1,4 @@
-// The real Gemini CLI and opencode list the hub that the client program has connected them to, until it is taken out again.
+// The real Gemini CLI and opencode list the hub that the program `parley` has connected them to, until it is taken out again.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { delimiter } from 'node:path'
 import { buildClient, newHome, type Home } from '../support/client.ts'

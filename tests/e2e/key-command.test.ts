@@ -148,7 +148,7 @@ describe('without a server', () => {
     SLOW_MS,
   )
 
-  test('the line of a runner for a server without the client program is for a checkout of Parley, and has a place for the repository', () => {
+  test('the line of a runner for a server without the program `parley` is for a checkout of Parley, and has a place for the repository', () => {
     const line = 'PARLEY_RUNNER_KEY=… bun run runner --worktree PATH --url https://parley.example'
     expect(runnerLine('https://parley.example', undefined)).toBe(line)
   })

@@ -1,4 +1,4 @@
-// The real Claude Code, connected by the client program, is woken by messages.
+// The real Claude Code, connected by the program `parley`, is woken by messages.
 //   FULL=1 PARLEY_CLIENTS=FOLDER bun test tests/e2e/woken-claude.test.ts    as many rounds as an idle hour has, twice (six minutes)
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// The real Codex, connected by the client program, is woken through its queue.
+// The real Codex, connected by the program `parley`, is woken through its queue.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { buildClient, newHome } from '../support/client.ts'

@@ -197,7 +197,7 @@ onEveryEngine((parley, engine) => {
     })
   })
 
-  describe('look-ups', () => {
+  describe('lookups', () => {
     const ASKED = 15
     test('members asked for at the same time share a statement, and each gets its own answer', async () => {
       const call = viaRest(parley())

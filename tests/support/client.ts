@@ -1,4 +1,4 @@
-// The client program as people have it: built, unpacked beside a package.json that names the hub, and run in a home folder of its own.
+// The program `parley` as people have it: built, unpacked beside a package.json that names the hub, and run in a home folder of its own.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

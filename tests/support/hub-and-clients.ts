@@ -1,4 +1,4 @@
-// What tests of the client program begin with: a hub, homes that are connected to it or not, and clients in them. All ends with the test.
+// What tests of the program `parley` begin with: a hub, homes that are connected to it or not, and clients in them. All ends with the test.
 import { afterAll, afterEach, beforeAll, beforeEach } from 'bun:test'
 import { buildClient, newHome, type Home } from './client.ts'
 import { fakeClient, type FakeClient } from './fake-client.ts'

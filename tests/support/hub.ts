@@ -15,7 +15,7 @@ const BUILD = join(import.meta.dir, '../../components/styles.ts')
 export type Hub = Awaited<ReturnType<typeof startHub>>
 
 export const startHub = async (env: Record<string, string> = {}) => {
-  spawnSync(process.execPath, [BUILD]) // the client program that it serves
+  spawnSync(process.execPath, [BUILD]) // the program `parley` that it serves
   const server = await startServer(env)
   return { ...callsTo(server.url, env.ACCESS_TOKEN), server, link: `${server.url}/mcp` }
 }

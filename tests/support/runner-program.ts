@@ -1,4 +1,4 @@
-// The client program with one agent more: the scripted one, driven by a driver of its own.
+// The program `parley` with one agent more: the scripted one, driven by a driver of its own.
 import { homedir } from 'node:os'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'

@@ -12,7 +12,7 @@ export const meeting = async (hub: Pick<Hub, 'create' | 'join' | 'read'>) => {
   return { alex, bea }
 }
 
-/** What the client program keeps of sessions: `.json` for each team, `.watch` for each that is watched now. */
+/** What the program `parley` keeps of sessions: `.json` for each team, `.watch` for each that is watched now. */
 export const sessionFiles = (home: Home, ending = ''): string[] => {
   try {
     return readdirSync(home.path('.parley/sessions')).filter((name) => name.endsWith(ending))

@@ -17,12 +17,12 @@ import type { Call } from '../../operations/call.ts'
 import type { Completion, Offers, Prompt } from '../../operations/offers.ts'
 import { errorBody } from '../../operations/perform.ts'
 import type { Services } from '../../process/services.ts'
-import type { Exchange } from './transport.ts'
+import type { RequestTransport } from './transport.ts'
 import { invalidParams, ProtocolError } from './errors.ts'
 
 /** Serves what these toolsets offer. */
-export const serveOffers = (server: Server, exchange: Exchange<Call>, services: Services, offers: readonly Offers[]) => {
-  const callOf = ({ requestId }: { requestId: RequestId }) => exchange.callerOf(requestId)
+export const serveOffers = (server: Server, transport: RequestTransport<Call>, services: Services, offers: readonly Offers[]) => {
+  const callOf = ({ requestId }: { requestId: RequestId }) => transport.callerOf(requestId)
   // The SDK sends the client the message of any error: one that is not meant for it is logged and replaced.
   const guarded = <Result>(work: Promise<Result>): Promise<Result> =>
     work.catch((error) => {

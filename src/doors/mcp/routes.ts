@@ -14,7 +14,7 @@ import type { ServedOp } from '../../operations/context.ts'
 import type { Services } from '../../process/services.ts'
 import type { Toolset } from '../../operations/toolset.ts'
 import { whileAwaited } from '../http/event-stream.ts'
-import { exchangeWith, type Exchange } from './transport.ts'
+import { connectedTransport, type RequestTransport } from './transport.ts'
 import { credentialsOf } from '../http/credentials.ts'
 import { mayRead } from '../http/guards.ts'
 import { bodyText, json, whyNot, type Http } from '../http/http.ts'
@@ -63,7 +63,7 @@ export const mcpEndpoint = async (
   const instructions = toolsets.map(({ name, instructions }) => asNamedHere(instructions, name, all)).join('\n\n')
   const offers = toolsets.flatMap(({ offers }) => offers ?? [])
   const capabilities: ServerCapabilities = { tools: {}, ...(offers.length > 0 && { resources: {}, prompts: {}, completions: {} }) }
-  const exchange = await exchangeWith<Call>((own) => {
+  const transport = await connectedTransport<Call>((own) => {
     const announced = { ...capabilities, ...(offers.length > 0 && { resources: { listChanged: true } }) }
     const server = new Server(SERVER_INFO, { capabilities: announced, instructions })
     serveTools(server, own, services, operations, all)
@@ -71,14 +71,14 @@ export const mcpEndpoint = async (
     return server
   })
   const discovered = discovery(capabilities, instructions)
-  return { operations, answer: (c) => receive(c, { services, limit, progressMs, exchange, operations, discovered }) }
+  return { operations, answer: (c) => receive(c, { services, limit, progressMs, transport, operations, discovered }) }
 }
 
 interface EndpointParts {
   services: Services
   limit: RateLimit | undefined
   progressMs: number
-  exchange: Exchange<Call>
+  transport: RequestTransport<Call>
   operations: Map<string, ServedOp>
   discovered: Discovery
 }
@@ -103,25 +103,25 @@ type Answer = (message: unknown, c: Http, parts: EndpointParts, call: Call) => R
 
 // A message of a revision up to 2025-11-25. The handshake itself leaves nothing behind.
 const afterHandshake: Answer = (message, c, parts, call) => {
-  const { services, exchange, progressMs } = parts
+  const { services, transport, progressMs } = parts
   const revision = c.req.header('mcp-protocol-version')
   if (revision !== undefined && !REVISIONS.includes(revision))
     return json(rpcError(ErrorCode.InvalidRequest, `This server speaks MCP ${REVISIONS.join(', ')}.`), 400)
-  if (Array.isArray(message)) return batch(message, exchange, call)
+  if (Array.isArray(message)) return batch(message, transport, call)
   if (!isRequest(message)) return isOneWay(message) ? accepted() : json(rpcError(ErrorCode.InvalidRequest, NOT_JSON_RPC), 400)
-  const ask: Ask = (request, caller) => exchange.ask(request, caller)
+  const ask: Ask = (request, caller) => transport.ask(request, caller)
   return answered(message, c, { services, call, operation: calledBy(message, parts), ask, notifiesOfChanges: true, progressMs })
 }
 
 // A message of revision 2026-07-28.
 const perRequest: Answer = (message, c, parts, call) => {
   if (!isRequest(message)) return isNotification(message) ? accepted() : json(rpcError(ErrorCode.InvalidRequest, ONE_MESSAGE), 400)
-  const { services, exchange, discovered, progressMs } = parts
+  const { services, transport, discovered, progressMs } = parts
   const operation = calledBy(message, parts)
   const refused = refusedBy({ request: message, header: (name) => c.req.header(name), operation, ...discovered })
   if (refused) return json({ jsonrpc: '2.0', id: message.id, error: refused.error }, refused.status)
   const ask: Ask = async (request, caller) =>
-    inThisRevision(request.method, discoveryFor(request, discovered) ?? (await exchange.ask(request, caller)))
+    inThisRevision(request.method, discoveryFor(request, discovered) ?? (await transport.ask(request, caller)))
   return answered(message, c, { services, call, operation, ask, notifiesOfChanges: false, progressMs })
 }
 
@@ -165,11 +165,11 @@ const encoded = (message: JSONRPCMessage): string => {
 const toolsEncoded = new WeakMap<object, string>()
 
 // Only clients of revision 2025-03-26 send batches.
-const batch = async (messages: unknown[], exchange: Exchange<Call>, call: Call): Promise<Response> => {
+const batch = async (messages: unknown[], transport: RequestTransport<Call>, call: Call): Promise<Response> => {
   if (messages.length === 0 || messages.length > 100) return json(rpcError(ErrorCode.InvalidRequest, 'A batch has 1 to 100 messages.'), 400)
   const requests = messages.filter((message) => !isOneWay(message))
   const answers = requests.map((message) =>
-    isRequest(message) ? (invalidParamsIn(message) ?? exchange.ask(message, call)) : rpcError(ErrorCode.InvalidRequest, NOT_JSON_RPC),
+    isRequest(message) ? (invalidParamsIn(message) ?? transport.ask(message, call)) : rpcError(ErrorCode.InvalidRequest, NOT_JSON_RPC),
   )
   return answers.length > 0 ? json(await Promise.all(answers)) : accepted()
 }

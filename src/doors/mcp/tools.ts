@@ -11,7 +11,7 @@ import type { Services } from '../../process/services.ts'
 import { inputSchema, type JsonSchema } from '../rest/json-schema.ts'
 import { refusalOf } from '../rest/routes.ts'
 import { invalidParams } from './errors.ts'
-import type { Exchange } from './transport.ts'
+import type { RequestTransport } from './transport.ts'
 
 /** The operations that are tools, by the name they have where these toolsets are served together. */
 export const toolNames = (toolsets: readonly Toolset[]): Map<string, ServedOp> =>
@@ -57,7 +57,7 @@ export const toolsOf = (operations: Map<string, ServedOp>, all = operations) =>
 /** Lists these operations as tools, and performs what is called. */
 export const serveTools = (
   server: Server,
-  exchange: Exchange<Call>,
+  transport: RequestTransport<Call>,
   services: Services,
   operations: Map<string, ServedOp>,
   all: Map<string, ServedOp>,
@@ -67,7 +67,7 @@ export const serveTools = (
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { requestId }) => {
     const operation = operations.get(params.name)
     if (!operation) return invalidParams(`There is no tool named ${redacted(params.name)} here. tools/list has the names.`)
-    const call = { ...exchange.callerOf(requestId), thread: threadIn(params._meta) }
+    const call = { ...transport.callerOf(requestId), thread: threadIn(params._meta) }
     const given = params.arguments ?? {}
     const outcome = await perform(operation, services, call, given)
     return resultOf(outcome, refusalOf(operation, outcome, given, call))

@@ -11,7 +11,7 @@ interface OpenRequest<Caller> {
   answer(message: JSONRPCMessage): void
 }
 
-export class Exchange<Caller> implements Transport {
+export class RequestTransport<Caller> implements Transport {
   onmessage?: NonNullable<Transport['onmessage']>
   onclose?: () => void
   #next = 1
@@ -43,8 +43,10 @@ export class Exchange<Caller> implements Transport {
   }
 }
 
-export const exchangeWith = async <Caller>(serverOf: (exchange: Exchange<Caller>) => Server): Promise<Exchange<Caller>> => {
-  const exchange = new Exchange<Caller>()
-  await serverOf(exchange).connect(exchange as Transport)
-  return exchange
+export const connectedTransport = async <Caller>(
+  serverOf: (transport: RequestTransport<Caller>) => Server,
+): Promise<RequestTransport<Caller>> => {
+  const transport = new RequestTransport<Caller>()
+  await serverOf(transport).connect(transport as Transport)
+  return transport
 }

@@ -19,7 +19,7 @@ interface ImportKey {
   keyHash: string
 }
 
-/** The Idempotency-Key of an import, if it has one. `parent`: the room that the transcript belongs to. */
+/** The Idempotency-Key of an import, if it has one. `parent`: the session that the transcript belongs to. */
 export const idempotencyKeyOf = (c: Http, services: Services, parent: string | undefined): ImportKey | undefined => {
   const text = c.req.header('idempotency-key')
   if (text === undefined) return undefined

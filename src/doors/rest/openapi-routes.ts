@@ -77,8 +77,8 @@ const TRACES = {
   security: READABLE,
   parameters: [
     { in: 'query', name: 'name', schema: TEXT, description: "The file's name." },
-    { in: 'query', name: 'session_id', schema: TEXT, description: 'The room it belongs to: for its teams and for people.' },
-    { ...CREDENTIAL, description: 'The team_id of a team of that room.' },
+    { in: 'query', name: 'session_id', schema: TEXT, description: 'The session it belongs to: for its teams and for people.' },
+    { ...CREDENTIAL, description: 'The team_id of a team of that session.' },
     {
       in: 'header',
       name: 'Idempotency-Key',

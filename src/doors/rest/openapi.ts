@@ -57,7 +57,7 @@ const entry = (operation: ServedOp, operationName: string, method: string, path:
   )
   const parameters: object[] = inPath.map((name) => (name === 'session_id' ? SESSION_ID : inUrl('path', name, properties[name]!, true)))
   if ('team_id' in properties && !operation.peopleOnly) parameters.push(CREDENTIAL)
-  if (operation.effect !== 'read') parameters.push(idempotencyKeyOf(properties))
+  if (operation.effect !== 'read') parameters.push(idempotencyHeader(properties))
   if (operation.conditional) parameters.push({ in: 'header', name: 'If-None-Match', schema: { type: 'string' } })
   if (method === 'GET') parameters.push(...rest.map(([name, schema]) => inUrl('query', name, schema, required.includes(name))))
   else if (operation.markdownBody) parameters.push(...besideMarkdown(operation, rest))
@@ -99,7 +99,7 @@ const inUrl = (place: 'path' | 'query', name: string, { description, ...schema }
   schema,
 })
 
-const idempotencyKeyOf = ({ idempotency_key: { description, ...schema } = {} }: JsonSchema['properties']) => ({
+const idempotencyHeader = ({ idempotency_key: { description, ...schema } = {} }: JsonSchema['properties']) => ({
   in: 'header',
   name: 'Idempotency-Key',
   description,

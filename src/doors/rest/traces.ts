@@ -34,12 +34,12 @@ const importTrace = (services: Services) => async (c: Http) => {
 const ARGUMENTS = ['name', 'session_id']
 
 interface Owner {
-  room?: string
-  /** The team of the room that sent it has left: a retry gets its earlier answer, a new import is refused. */
+  sessionId?: string
+  /** The team that sent it has left the session: a retry gets its earlier answer, a new import is refused. */
   left?: boolean
 }
 
-const imported = async (c: Http, services: Services, limit: number, { room: parent, left }: Owner): Promise<Response> => {
+const imported = async (c: Http, services: Services, limit: number, { sessionId: parent, left }: Owner): Promise<Response> => {
   const name = c.req.query('name') ?? ''
   const idempotencyKey = idempotencyKeyOf(c, services, parent)
   if (!idempotencyKey && left) unauthorized()
@@ -57,17 +57,17 @@ const imported = async (c: Http, services: Services, limit: number, { room: pare
   }
 }
 
-/** The room that `session_id` ties the transcript to. Only a team of that room, a person or a key may name it. */
+/** The session that `session_id` ties the transcript to. Only a team of that session, a person or a key may name it. */
 const ownerOf = async (c: Http, services: Services): Promise<Owner> => {
   const given = c.req.query('session_id')
   if (given === undefined) return {}
-  const room = idWithin(given)
+  const sessionId = idWithin(given)
   if (actorOf(c, services) !== undefined || c.get('key')) {
-    const found = isUuid(room) && (await sessionById(services.database, room))
-    return found ? { room } : refuse('not_found', 'There is no session with that session_id.', { field: 'session_id' })
+    const found = isUuid(sessionId) && (await sessionById(services.database, sessionId))
+    return found ? { sessionId } : refuse('not_found', 'There is no session with that session_id.', { field: 'session_id' })
   }
-  const member = await memberBy(services, room, c.req.header('x-team-id'))
-  return member ? { room, left: member.left } : unauthorized()
+  const member = await memberBy(services, sessionId, c.req.header('x-team-id'))
+  return member ? { sessionId, left: member.left } : unauthorized()
 }
 
 const refuseInterrupted = (c: Http, error: unknown): never => {

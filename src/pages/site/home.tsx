@@ -132,7 +132,7 @@ const summaries = async ({ services, eventKinds }: Site, sessions: Session[], ne
     conclusionsOf(database, concluded, 2 * LINE),
     titlesOf(
       database,
-      sessions.flatMap((session) => originOf(session) ?? []),
+      sessions.flatMap((session) => precedingSession(session) ?? []),
     ),
     familiesOf(database, hasAgents ? ids : []),
   ])
@@ -165,11 +165,11 @@ const summaries = async ({ services, eventKinds }: Site, sessions: Session[], ne
 
 const isAsleep = ({ status }: { status: Status }) => status === 'asleep'
 
-const originOf = ({ resumedFromSessionId, forkedFromSessionId, parentSessionId }: Session) =>
+const precedingSession = ({ resumedFromSessionId, forkedFromSessionId, parentSessionId }: Session) =>
   resumedFromSessionId ?? forkedFromSessionId ?? parentSessionId ?? undefined
 
 const fromOf = (session: Session, titles: Map<string, string>): SessionSummary['from'] => {
-  const title = titles.get(originOf(session) ?? '')
+  const title = titles.get(precedingSession(session) ?? '')
   return title === undefined
     ? undefined
     : { how: session.resumedFromSessionId ? 'resumed' : session.forkedFromSessionId ? 'forked' : 'started', title }

@@ -1,4 +1,4 @@
-// Makes the record of an approved proposal: a decision, which also goes into the doc of an open session, or an item of the board.
+// Makes the record of an approved proposal: a decision, which also goes into the document of an open session, or an item of the board.
 import type { Context } from '../../operations/context.ts'
 import { decisionEntry, withDecision } from '../../rooms/document/decisions.ts'
 import { writeDoc } from '../../rooms/document/doc-write.ts'

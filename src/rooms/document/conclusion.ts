@@ -1,9 +1,9 @@
-// The doc's `## Conclusion` section: from that level-2 heading, outside code fences, to the next heading of level 1 or 2.
+// The document's `## Conclusion` section: from that level-2 heading, outside code fences, to the next heading of level 1 or 2.
 import { headingsOf, withFenceClosed, withHeadingsDeeper, type Heading } from '../../markdown/headings.ts'
 import { sectionsOf, type Section } from './outline.ts'
 
-/** The doc with `summary` as its conclusion: in place of the one it has, else at the end. `summary` may begin with the heading; its other
- *  headings are moved below it, because they would end the section. */
+/** The document with `summary` as its conclusion: in place of the one it has, else at the end. `summary` may begin with the heading; its
+ *  other headings are moved below it, because they would end the section. */
 export const withConclusion = (doc: string, summary: string): string => {
   const section = `## Conclusion\n\n${withFenceClosed(below(withoutHeading(summary).trim()))}\n`
   const found = conclusionIn(doc)
@@ -14,7 +14,7 @@ export const withConclusion = (doc: string, summary: string): string => {
   return `${before}${before && '\n'}${section}${after && `\n${after}`}`
 }
 
-/** The text of the conclusion without its heading; undefined when the doc has none. */
+/** The text of the conclusion without its heading; undefined when the document has none. */
 export const conclusionOf = (doc: string): string | undefined => {
   const found = conclusionIn(doc)
   const lines = found && doc.split('\n').slice(found.next, found.to)

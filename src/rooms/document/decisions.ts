@@ -1,4 +1,4 @@
-// The doc's `## Decisions` section, in which each approved decision stands as one list entry: a line that links its proposal.
+// The document's `## Decisions` section, in which each approved decision stands as one list entry: a line that links its proposal.
 import { oneLine } from '../../core/text/escape-invisible.ts'
 import { headingsOf, withFenceClosed, type Heading } from '../../markdown/headings.ts'
 import type { SessionDecision } from '../../stores/records/decisions.ts'
@@ -29,7 +29,7 @@ const said = ({ title, description }: Pick<WrittenDecision, 'title' | 'descripti
 
 const plain = (text: string) => oneLine(text).replace(/[~|&]/g, '\\$&')
 
-/** The doc with this entry at the end of the section's own text, before its subsections. A section that is missing is made before the
+/** The document with this entry at the end of the section's own text, before its subsections. A section that is missing is made before the
  *  conclusion, else at the end. */
 export const withDecision = (doc: string, entry: string): string => {
   const headings = headingsOf(doc)
@@ -51,7 +51,7 @@ const inserted = (lines: string[], at: number, given: string[]): string => {
 }
 const ENTRY = /^- (?:~~)?\*\*.*\[record\]\(\/approvals\/([0-9a-f-]{36})\)\)\r?$/
 
-/** The doc with this entry in place of the one of the same proposal; undefined when no line is that entry any more. */
+/** The document with this entry in place of the one of the same proposal; undefined when no line is that entry any more. */
 export const withEntryReplaced = (doc: string, proposalId: string, entry: string): string | undefined => {
   const lines = doc.split('\n')
   const at = lines.findIndex((line) => idIn(line) === proposalId)

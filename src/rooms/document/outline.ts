@@ -1,4 +1,4 @@
-// The sections of the doc. Each has a unique name, by which `section` names it when the doc is read or written.
+// The sections of the document. Each has a unique name, by which `section` names it when the document is read or written.
 import type { z } from 'zod'
 import { fitting } from '../../core/budget.ts'
 import { headingsOf, withHeadingsDeeper } from '../../markdown/headings.ts'
@@ -17,7 +17,7 @@ export interface Section {
 const TOP = '(top)' // the name of the text before the first heading
 const NAME_CHARACTERS = 200
 
-/** All sections, in the doc's order. Each reaches to the next heading of its level or above. */
+/** All sections, in the document's order. Each reaches to the next heading of its level or above. */
 export const sectionsOf = (doc: string): Section[] => {
   const lines = doc.split('\n')
   const headings = headingsOf(doc)
@@ -58,8 +58,8 @@ export const sectionNamed = (doc: string, name: string): Section | undefined =>
 /** The text of a section, with its heading and subsections. */
 export const textOf = (doc: string, { from, to }: Section): string => doc.split('\n').slice(from, to).join('\n').trimEnd()
 
-/** The doc with `content` in place of a section. If `content` begins with a heading of the section's level or above, that replaces the old
- *  heading (one from above is moved down to the section's level, and the headings below it by as much); otherwise the old heading stays.
+/** The document with `content` in place of a section. If `content` begins with a heading of the section's level or above, that replaces the
+ *  old heading (one from above is moved down to the section's level, and the headings below it by as much); otherwise the old heading stays.
  *  Undefined when `content` leaves a code fence open, which would hide the headings that follow. */
 export const withSection = (doc: string, { from, next, to, level }: Section, content: string): string | undefined => {
   const lines = doc.split('\n')
@@ -107,8 +107,8 @@ const startsOf = (lines: string[]): number[] => {
   return starts
 }
 
-/** As many rows as take at most `limit` characters, in the doc's order. Changed sections are kept first, then those of the highest
- *  levels. */
+/** As many rows as take at most `limit` characters, in the document's order. Changed sections are kept first, then those of the
+ *  highest levels. */
 export const fittingOutline = (outline: OutlineRow[], limit: number): OutlineRow[] => {
   const rank = ({ change, level }: OutlineRow) => (change ? 0 : 7) + level
   const kept = new Set(

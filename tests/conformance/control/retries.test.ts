@@ -34,7 +34,7 @@ const SAMPLES: Record<string, Sample> = {
   set_session_name: { as: 'sess', input: () => ({ name: 'Named' }), other: { name: 'Renamed' } },
   answer_permission: {
     as: 'person',
-    input: ({ session_id }) => ({ session_id, request_id: 'leave', allow: true }),
+    input: ({ session_id }) => ({ session_id, request_id: 'permission', allow: true }),
     other: { allow: false },
   },
   register_runner: { as: 'runner', input: ({ runner }) => ({ name: runner.name, agents: [], worktrees: [] }), other: { parallel: 2 } },
@@ -79,8 +79,8 @@ throughEveryDoor((call, parley, transport) => {
     const opened = { title: 'T', worktree_id: runner.worktree, initial_prompt: 'Go.' }
     const { session_id, task_id } = await done(call('control.create_session', opened, full))
     await runner.takeOne()
-    const leave = { runner_id: runner.id, task_id, request_id: 'leave', tool_name: 'Bash', text: 'rm x', input: {}, timeout: 0 }
-    await done(runner.call('ask_permission', leave))
+    const asked = { runner_id: runner.id, task_id, request_id: 'permission', tool_name: 'Bash', text: 'rm x', input: {}, timeout: 0 }
+    await done(runner.call('ask_permission', asked))
     const { as: who, input: inputOf, other } = SAMPLES[name]!
     const input = await inputOf({ session_id, task_id, runner })
     if (name === 'add_worktree') {

@@ -58,7 +58,7 @@ export const giveWork = async (scene: Scene): Promise<Part> => {
       await expectTold(sql, prompts, book)
       await expectGenealogy(sql, prompts)
       await expectOneOfEachName(sql)
-      return `${prompts.length} prompts, ${lost} lost with ${book.deaths} deaths of runners, ${book.allowed.size} leaves given`
+      return `${prompts.length} prompts, ${lost} lost with ${book.deaths} deaths of runners, ${book.allowed.size} permissions answered`
     },
   }
 }

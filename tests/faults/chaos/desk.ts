@@ -1,5 +1,5 @@
-// A runner as these tests play it: it takes tasks from whichever instance answers, tells what their agents print, asks for leave, and ends
-// them. Now and then it dies and registers again, and knows nothing of what it ran.
+// A runner as these tests play it: it takes tasks from whichever instance answers, tells what their agents print, asks for permission, and
+// ends them. Now and then it dies and registers again, and knows nothing of what it ran.
 import { good, type Answer } from './ask.ts'
 import { PACE_MS, withKey, type Scene } from './scene.ts'
 
@@ -12,7 +12,7 @@ export interface Book {
   handed: { task: string; runner: string }[]
   said: Map<string, string[]>
   finished: Map<string, string>
-  /** Leave that was given, by request. */
+  /** What was answered to a request for permission, by its id. */
   allowed: Map<string, boolean>
   /** Tasks that were handed out while another one of their session ran. */
   together: string[]
@@ -103,7 +103,7 @@ const work = async (scene: Scene, book: Book, call: Call, { runner_id, task_id, 
       if (status !== 200) return
       book.said.set(task_id, [...(book.said.get(task_id) ?? []), `${prompt}, line ${n}`])
     }
-    if (Math.random() < ASKS) await askLeave(scene, book, call, { runner_id, task_id, session_id })
+    if (Math.random() < ASKS) await askPermission(scene, book, call, { runner_id, task_id, session_id })
     if (dead()) return
     over() // once the end is under way, the next one may come
     const { status } = await call('runner/finish', { runner_id, task_id, status: 'completed', answer: `Answer to ${prompt}` })
@@ -114,8 +114,8 @@ const work = async (scene: Scene, book: Book, call: Call, { runner_id, task_id, 
 }
 
 // Two persons answer at once: one of them is heard, and the runner hears that one.
-const askLeave = async ({ ask, people }: Scene, book: Book, call: Call, { session_id, ...task }: Omit<Taken, 'prompt'>) => {
-  const request_id = `leave for ${task.task_id}`
+const askPermission = async ({ ask, people }: Scene, book: Book, call: Call, { session_id, ...task }: Omit<Taken, 'prompt'>) => {
+  const request_id = `permission for ${task.task_id}`
   const asked = { ...task, request_id, tool_name: 'Bash', text: 'rm -rf build', timeout: 0 }
   if ((await call('runner/ask', asked)).status !== 200) return
   const words = [true, false]

@@ -1,4 +1,4 @@
-// A runner's calls, played: it registers, takes tasks, tells what their agents print, asks for leave, and ends them.
+// A runner's calls, played: it registers, takes tasks, tells what their agents print, asks for permission, and ends them.
 import { pick, refuses, upTo, type Command, type Verdict } from '../command.ts'
 import { named, workOf } from './sessions.ts'
 import { shown, taskNamed } from './tasks.ts'

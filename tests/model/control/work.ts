@@ -14,7 +14,7 @@ export interface Task {
   printed: string[] // the keys of its events
 }
 
-/** A question of an agent for leave; `allow` is null while it waits. */
+/** A request of an agent for permission; `allow` is null while it waits. */
 export interface Question {
   id: string
   task: string

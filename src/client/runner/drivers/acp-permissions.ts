@@ -32,7 +32,10 @@ export const answerPermission = async (
       ({ allow }) => allow,
       () => false,
     )
-  return choice(listOr(options).map(objectOr), isOwnRoom(call) || (await isAllowed(permissionOf(permissionMode), wordOf(call.kind), ask)))
+  return choice(
+    listOr(options).map(objectOr),
+    isOwnSession(call) || (await isAllowed(permissionOf(permissionMode), wordOf(call.kind), ask)),
+  )
 }
 
 const isAllowed = (rule: PermissionRule, kind: string, ask: () => Promise<boolean>): boolean | Promise<boolean> => {
@@ -41,8 +44,8 @@ const isAllowed = (rule: PermissionRule, kind: string, ask: () => Promise<boolea
   return rule === 'edits' && EDITING.has(kind) ? true : ask()
 }
 
-// The tools of its own room: what it may do there is the hub's to decide.
-const isOwnRoom = ({ title, kind }: Json) =>
+// The tools of its own session: what it may do there is the hub's to decide.
+const isOwnSession = ({ title, kind }: Json) =>
   (kind === undefined || kind === 'other') && /^parley[_.:]|\(parley MCP Server\)/.test(textOr(title) ?? '')
 
 export const CANCELLED = { outcome: { outcome: 'cancelled' } }

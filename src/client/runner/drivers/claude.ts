@@ -105,7 +105,8 @@ const answer = async ({ request_id, request }: Json, listener: Listener, cli: Cl
     endedBy(wordOf(tool_use_id))
     return respond({ behavior: 'deny', message: 'The next prompt is the answer.', interrupt: true })
   }
-  if (tool.startsWith('mcp__parley__')) return respond({ behavior: 'allow', updatedInput: objectOr(input) }) // its own room: the hub decides
+  // The tools of its own session: the hub decides.
+  if (tool.startsWith('mcp__parley__')) return respond({ behavior: 'allow', updatedInput: objectOr(input) })
   const { allow, message } = await listener.ask({ tool, text: callLine(tool, objectOr(input)), input }).catch(notAsked)
   respond(allow ? { behavior: 'allow', updatedInput: objectOr(input) } : { behavior: 'deny', message: message ?? 'Denied.' })
 }
