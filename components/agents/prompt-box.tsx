@@ -19,7 +19,7 @@ export type Mode = keyof typeof MODES
 export interface PromptBoxProps {
   sessionId: string
   agent: string
-  /** Those that can be chosen for a new session. */
+  /** The agents that can be chosen for a new session. */
   agents: AgentChoice[]
   bypass: boolean | undefined
   /** Why a mode cannot be chosen. */

@@ -7,11 +7,11 @@ import { Select } from '../ui/select.tsx'
 export interface WorkFieldsProps {
   values: Record<string, string>
   problem: Problem | undefined
-  /** Whom it can be for. */
+  /** Who may own the item. */
   owners: string[]
-  /** What it can wait for. */
+  /** The items that this one may depend on. */
   others: { id: string; title: string }[]
-  /** The ids of what it waits for. */
+  /** The ids of the items that this one depends on. */
   waitsFor: string[]
 }
 

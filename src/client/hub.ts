@@ -52,7 +52,7 @@ export interface HubConfig {
   program: string | undefined
 }
 
-/** The same, checked; undefined for what is no Parley. */
+/** The hub's configuration, checked; undefined when the answer is not Parley's. */
 export const hubConfigOf = ({ status, body }: HubAnswer): HubConfig | undefined => {
   if (status !== 200 || typeof body?.mcp_url !== 'string' || !/^https?:/.test(body.mcp_url) || !URL.canParse(body.mcp_url)) return undefined
   return { link: body.mcp_url, program: typeof body.client === 'string' ? body.client : undefined }

@@ -63,11 +63,11 @@ left join push_subscriptions s on s.id = t.subscription_id`
 export const takeDeliveries = ({ query }: Queries, keys: string, notifyUrl: boolean, limit: number): Promise<Delivery[]> =>
   query<Delivery>(TAKE, [keys, notifyUrl, limit])
 
-/** The delivery is over. */
+/** Removes a delivery that is over. */
 export const endDelivery = async ({ query }: Queries, id: string): Promise<void> =>
   void (await query('delete from notice_deliveries where id = $1', [id]))
 
-/** It is to be tried again. */
+/** Puts a failed delivery off by `seconds`. */
 export const postponeDelivery = async ({ query }: Queries, id: string, seconds: number): Promise<void> =>
   void (await query(`update notice_deliveries set due_at = now() + $2::int * interval '1 second' where id = $1`, [id, seconds]))
 

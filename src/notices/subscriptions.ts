@@ -39,15 +39,15 @@ export const saveSubscription = (database: Database, keys: string, subscription:
     return row!.id
   })
 
-/** Those whose sign-in still holds, the oldest first. */
+/** The subscriptions whose sign-in still holds, the oldest first. */
 export const subscriptionsOf = ({ db }: Queries, keys: string): Promise<Subscription[]> =>
   db.select().from(pushSubscriptions).where(isSignedIn(keys)).orderBy(asc(pushSubscriptions.madeAt))
 
-/** Forgets one, and what was still to be sent to it. */
+/** Removes a subscription, and its unsent deliveries. */
 export const removeSubscription = async ({ db }: Queries, id: string): Promise<void> =>
   void (await db.delete(pushSubscriptions).where(eq(pushSubscriptions.id, id)))
 
-/** Forgets those whose sign-in no longer holds: nothing is sent to them any more. */
+/** Removes the subscriptions whose sign-in no longer holds: nothing is sent to them any more. */
 export const removeEnded = async ({ db }: Queries, keys: string): Promise<void> =>
   void (await db.delete(pushSubscriptions).where(not(isSignedIn(keys))))
 

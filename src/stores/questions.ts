@@ -65,7 +65,7 @@ export interface QuestionToPeople extends Question {
   /** Of the team that asks. */
   hue: number | null
   at: string
-  /** Its beginning. */
+  /** The first characters of the question. */
   text: string
 }
 

@@ -9,7 +9,7 @@ export interface WireWorktree {
   branch: string | null
   /** null: the repository has no commit. */
   head: string | null
-  /** Also where it is not known to be clean. */
+  /** true also where git cannot tell. */
   dirty: boolean
   /** null: git does not tell. */
   changed_files: number | null

@@ -65,9 +65,9 @@ export const runRunner = async ([word, ...words]: string[], machine: Machine, ki
 }
 
 interface Offered {
-  /** By whoever started the runner. */
+  /** Worktrees named by whoever started the runner. */
   given: Repository[]
-  /** With those of its own making, the newest last. */
+  /** The given worktrees and those of the runner's own making, the newest last. */
   all: Repository[]
 }
 

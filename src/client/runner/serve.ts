@@ -146,7 +146,7 @@ const worktreeFor = async ({ parts, home }: Serving, order: Order & { order: 'wo
   try {
     const made = await makeWorktree(git, [...worktrees.values()], madeOnes(home), order)
     const others = madeOnes(home)
-    // One that a person has given is not ours, and nothing may remove it.
+    // A worktree that a person registered is not ours, and nothing may remove it.
     if (!worktrees.has(made.path) || others.some(({ path }) => path === made.path)) {
       worktrees.delete(made.path) // it is the newest now
       worktrees.set(made.path, made)

@@ -58,7 +58,7 @@ export const worktreesAt = async (git: Git, folders: string[]): Promise<Reposito
   return [...new Map(found.map((each) => [each.path, each])).values()]
 }
 
-/** Those that the runner has made for sessions of this hub, in one of these repositories, and that are still there; the newest last. */
+/** The worktrees that the runner has made for sessions of this hub, in one of these repositories, and that are still there; newest last. */
 export const madeIn = async (git: Git, home: string, hub: string, repositories: Repository[]): Promise<Repository[]> => {
   const homes = new Set(repositories.map((each) => each.home))
   const made = madeOnes(home).filter((each) => isSameHub(each.hub, hub) && homes.has(each.home) && existsSync(each.path))

@@ -21,7 +21,7 @@ export interface Ending {
   conversationAt?: string | undefined
   branch?: string | null | undefined
   head?: string | null | undefined
-  /** That are in no commit. */
+  /** How many files have changes that are in no commit. */
   changedFiles?: number | undefined
   usage?: Task['usage'] | undefined
   changes?: Task['changes'] | undefined

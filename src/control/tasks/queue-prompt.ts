@@ -89,7 +89,7 @@ export const refuseOver = ({ status, archivedAt }: Session) => {
   if (status === 'closed') refuse('session_closed', 'This session is concluded and takes no prompts. Reopen it, or create another one.')
 }
 
-// Its worktree was not made, and no runner is to make it any more: this prompt would wait for ever.
+// Refuses a prompt whose session's worktree was not made, and which no runner is to make any more: it would wait for ever.
 const refuseWithoutPlace = async ({ queries }: Context, { id }: Session) => {
   const agent = await agentOf(queries, id)
   if (agent?.orderedFrom) return

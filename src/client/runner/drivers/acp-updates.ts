@@ -89,7 +89,7 @@ export const newUpdates = (agent: string, report: Report) => {
       reportCall(id, call)
       return { key: `call/${id}`, toolName: call.toolName, input: call.input }
     },
-    /** What was heard so far was of the past. */
+    /** Drops what came so far: the agent repeated its past conversation. */
     begin(name: unknown) {
       model = nameOr(name)
       calls.clear()

@@ -67,7 +67,7 @@ const ABOUT = ['model', 'permissionMode', 'claude_code_version', 'apiKeySource',
 const pick = (record: Json, names: string[]) =>
   Object.fromEntries(names.filter((name) => name in record).map((name) => [name, record[name]]))
 
-// Its own words in the model's place: 2.1.197 marks them by `error` alone.
+// Claude Code's own text in place of the model's: 2.1.197 marks it by `error` alone.
 const isApiError = ({ is_api_error_message, error, message }: Json) =>
   is_api_error_message === true || (textOr(error) !== undefined && isObject(message) && message.model === '<synthetic>')
 

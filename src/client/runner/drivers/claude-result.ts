@@ -9,7 +9,7 @@ export const resultOf = (record: Json): Pick<Result, 'status' | 'answer' | 'erro
   return { status: 'failed', error: { code: 'agent_failed', message: answer ?? errorsOf(record) } }
 }
 
-// Its errors begin with lines for its makers.
+// Claude Code's errors begin with diagnostics for its developers, which are left out.
 const errorsOf = ({ errors, subtype }: Json) => {
   const said = listOr(errors).filter((error): error is string => typeof error === 'string')
   const meant = said.filter((error) => !error.startsWith('[ede_diagnostic]'))

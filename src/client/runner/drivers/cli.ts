@@ -14,11 +14,11 @@ export interface Gone {
 }
 
 export interface Cli {
-  /** Tells it one message, as a line of JSON. */
+  /** Sends the CLI one message, as a line of JSON. */
   send(message: object): void
-  /** It has nothing more to do: standard input ends, and it must be gone once it has printed nothing for so long. */
+  /** The CLI has nothing more to do: its standard input ends, and it must be gone once it has printed nothing for so long. */
   finish(quietMs?: number): void
-  /** Nothing that it prints is told after this. Never rejects. */
+  /** How the CLI ended. Nothing that it prints is passed on after this. Never rejects. */
   gone: Promise<Gone>
 }
 

@@ -69,7 +69,7 @@ const converse = async (job: Job, listener: Listener, peer: Peer, state: State, 
     state.turn = wordOf(objectOr(turn).id)
     if (thread.path !== undefined) followed = followTurn(thread.path, from, state.turn, (key, events) => report(listener, key, events))
     await over
-    // Its commands outlive an interrupt, and a turn that left one in the background.
+    // Codex's commands outlive an interrupt, and a turn that left one in the background.
     await peer.call('thread/backgroundTerminals/clean', { threadId: thread.id }).catch(() => {})
   } catch (error) {
     unasked = error instanceof RpcError ? error : undefined
@@ -80,7 +80,7 @@ const converse = async (job: Job, listener: Listener, peer: Peer, state: State, 
   return unasked?.code === undefined ? conclude(state, followed, gone) : refused(job, state, unasked)
 }
 
-// It answered a call with an error. Without a thread, the conversation that was named is none of its own.
+// The result when Codex answers a call with an error. Without a thread, the conversation that was named is none of Codex's.
 const refused = ({ conversation, fork }: Job, { thread }: State, { message }: RpcError): Result => {
   const missing = thread === undefined && (conversation ?? fork) !== undefined
   const words = missing ? `Codex cannot go on with its conversation ${conversation ?? fork?.conversation}: ${message}` : `Codex: ${message}`
