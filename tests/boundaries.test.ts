@@ -72,6 +72,7 @@ const NODE: Record<string, string[]> = {
 // Of these, what a request can reach.
 const SERVED = ['node:crypto', 'node:fs', 'node:path', 'node:util', 'node:zlib']
 const READS_FILES = 'src/import/source.ts'
+const MOST_LINES = 250 // README, "How it is built"
 
 interface Source {
   path: string
@@ -170,6 +171,11 @@ test('no files import each other in a circle, not even for a type', async () => 
     { path: 'src/core/b.ts', text: b },
   ]
   expect(circlesIn(made)).toEqual(['src/core/a.ts → src/core/b.ts → src/core/a.ts'])
+})
+
+test(`no file has more than ${MOST_LINES} lines`, async () => {
+  const linesOf = ({ path, text }: Source) => ({ path, lines: text.trimEnd().split('\n').length })
+  expect((await sources()).map(linesOf).filter(({ lines }) => lines > MOST_LINES)).toEqual([])
 })
 
 describe('an import that points outwards is found', () => {
