@@ -3,7 +3,7 @@
 // One load generator, variants in turn. `bun bench/mcp.ts`
 import { Hono } from 'hono'
 import { loadFrom } from './client.ts'
-import { bench, median, newRoom, percentile, row, type Room } from './support.ts'
+import { bench, newRoom, printRates, type Room } from './support.ts'
 
 const ROUNDS = 5
 const SECONDS = 2
@@ -61,13 +61,7 @@ await bench(async ({ url }) => {
       ;(times[name] ??= []).push(...took)
     }
   }
-  for (const name of Object.keys(variants)) {
-    const ratios = rates[name]!.map((rate, i) => rate / rates['bare Hono JSON POST']![i]!)
-    row(
-      name,
-      `${median(rates[name]!).toFixed(0).padStart(7)}/s  ratio ${median(ratios).toFixed(2)}  p50 ${percentile(times[name]!, 0.5).toFixed(2)}  p95 ${percentile(times[name]!, 0.95).toFixed(2)}  p99 ${percentile(times[name]!, 0.99).toFixed(2)} ms`,
-    )
-  }
+  printRates(rates, times, 'bare Hono JSON POST')
   console.log('aims: REST at least 0.5 × bare, MCP at least 0.25 ×')
   await bare.stop(true)
 })

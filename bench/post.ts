@@ -3,7 +3,7 @@
 // turns. `bun bench/post.ts`
 import postgres from 'postgres'
 import { loadFrom } from './client.ts'
-import { bench, median, newRoom, percentile, row, throughput } from './support.ts'
+import { bench, newRoom, printRates, row, throughput } from './support.ts'
 
 const ROUNDS = 5
 const SECONDS = 2
@@ -55,13 +55,7 @@ await bench(async ({ url, databaseUrl, services }) => {
       ;(times[name] ??= []).push(...took)
     }
   }
-  for (const name of Object.keys(variants)) {
-    const ratios = rates[name]!.map((rate, i) => rate / rates.raw![i]!)
-    row(
-      name,
-      `${median(rates[name]!).toFixed(0).padStart(7)}/s  ratio ${median(ratios).toFixed(2)}  p50 ${percentile(times[name]!, 0.5).toFixed(2)}  p95 ${percentile(times[name]!, 0.95).toFixed(2)}  p99 ${percentile(times[name]!, 0.99).toFixed(2)} ms`,
-    )
-  }
+  printRates(rates, times, 'raw')
   console.log('aims: in process at least 4 × raw, through REST at least 1.5 ×')
   await sql.end()
 })

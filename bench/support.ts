@@ -15,6 +15,18 @@ export const median = (samples: number[]) => percentile(samples, 0.5)
 export const spread = (samples: number[], digits = 2) =>
   [0.5, 0.95, 0.99].map((part) => `p${part * 100} ${percentile(samples, part).toFixed(digits)}`).join('  ')
 
+/** The median of some rounds, and the least and the most of them. */
+export const range = (rounds: number[], digits = 0) =>
+  `${median(rounds).toFixed(digits)} (${Math.min(...rounds).toFixed(digits)} to ${Math.max(...rounds).toFixed(digits)})`
+
+/** How often a second each variant was done, per round, and how often beside `base` in the same round; and how long each call took, in ms. */
+export const printRates = (rates: Record<string, number[]>, times: Record<string, number[]>, base: string) => {
+  for (const [name, perSecond] of Object.entries(rates)) {
+    const ratios = perSecond.map((rate, i) => rate / rates[base]![i]!)
+    row(name, `${range(perSecond)}/s  ratio ${range(ratios, 2)}  ${spread(times[name]!)} ms`)
+  }
+}
+
 export const row = (name: string, text: string) => console.log(`${name.padEnd(44)} ${text}`)
 export const load = () => row('load of the machine (1 min)', loadavg()[0]!.toFixed(1))
 
