@@ -4,7 +4,7 @@ import { holdFor } from '../../operations/hold.ts'
 import { perform } from '../../operations/perform.ts'
 import type { Context } from '../../operations/context.ts'
 import { refuse } from '../../core/errors.ts'
-import { storable } from '../../transcripts/storable.ts'
+import { storable, storableText } from '../../transcripts/storable.ts'
 import { insertRequest, requestById, type PermissionRequest } from '../../stores/control/permission-requests.ts'
 import { decide, TOO_LATE } from '../permissions/decide.ts'
 import { appendAsked } from '../permissions/append-events.ts'
@@ -45,13 +45,14 @@ export const ask = op({
   refuses: ['conflict', 'forbidden'],
   async run(context, { runner_id, request_id, tool_name, text, input }) {
     const { session, task }: LockedTask = await ownTask(context, runner_id)
-    const known = await requestById(context.queries, session.id, request_id)
+    const id = storableText(request_id)
+    const known = await requestById(context.queries, session.id, id)
     if (known)
       return known.taskId === task.id
         ? answerOf(known)
         : refuse('conflict', 'Another task of this session has asked under this request_id.')
     const row = {
-      id: request_id,
+      id,
       sessionId: session.id,
       taskId: task.id,
       ...storable({ toolName: tool_name.slice(0, 200), text: text.slice(0, TEXT_CHARACTERS), input: input ?? null }),
@@ -65,7 +66,7 @@ export const ask = op({
     if (answer.waiting === undefined) return answer
     const { services, call } = context
     const session = await sessionOf(context, task_id)
-    const find = async () => decidedOrLate(context, session, request_id)
+    const find = async () => decidedOrLate(context, session, storableText(request_id))
     const decided = await holdFor(services, call, { topic: taskTopic(task_id), timeoutMs: timeout * 1_000, everyMs: LATE_MS }, find)
     return decided ? answerOf(decided) : answer
   },

@@ -1,6 +1,7 @@
 // A runner has made the worktree that a session wanted, or could not.
 import { z } from 'zod'
 import { refuse } from '../../core/errors.ts'
+import { storable } from '../../transcripts/storable.ts'
 import { agentOf, noOrder, setAgent, setAgentState } from '../../stores/control/agents.ts'
 import { openTasks } from '../../stores/control/tasks.ts'
 import { saveWorktree } from '../../stores/control/worktrees.ts'
@@ -28,7 +29,8 @@ export const madeWorktree = op({
   }),
   output: z.object({ worktree_id: z.uuid().nullable() }),
   refuses: ['conflict', 'forbidden'],
-  async run(context, { runner_id, path, branch = null, head = null, error: failure }) {
+  async run(context, { runner_id, session_id: _, ...given }) {
+    const { path, branch = null, head = null, error: failure } = storable(given)
     await stillRunner(context, runner_id)
     const { queries } = context
     const session = context.session!

@@ -114,6 +114,21 @@ onEveryEngine(
       expect(await log()).toHaveLength(before)
     })
 
+    test('whatever a CLI calls its request is stored and found again', async () => {
+      const { runner, session_id, start, log } = await scene()
+      const { task_id } = await start()
+      await runner.takeOne()
+      for (const request_id of ['a\0b', 'half \ud800', '\udc00 "{}']) {
+        const ask = () => runner.call('ask_permission', { runner_id: runner.id, task_id, request_id, ...WRITE, timeout: 0 })
+        expect(await done(ask())).toEqual({ waiting: true })
+        const asked = (await log()).at(-1)
+        expect(await done(ask())).toEqual({ waiting: true })
+        expect((await log()).at(-1)).toEqual(asked)
+        await done(asPerson('answer_permission', { session_id, request_id: asked.request_id, allow: true }))
+        expect(await done(ask())).toEqual({ allow: true, message: null })
+      }
+    })
+
     test('a secret in what is asked reaches no log', async () => {
       const { runner, start, log, key } = await scene()
       const { task_id } = await start()

@@ -198,6 +198,25 @@ onEveryEngine(
       expect((await done(call('get_task', { task_id: failed.task_id }))).task).toMatchObject({ status: 'failed', error })
     })
 
+    test('what git says of a worktree that could not be made is stored, without a credential of ours', async () => {
+      const { runner, call, key } = await scene()
+      for (const message of ['a\0b', 'half \ud800', `fatal: unable to access https://x:${key}@example.org`]) {
+        const { session_id, task_id } = await done(
+          call('create_session', { title: 'Branch', repo_full_name: runner.repo, branch: 'feature/z', initial_prompt: 'Go.' }),
+        )
+        const error = { code: 'agent_failed', message }
+        await done(runner.call('add_worktree', { runner_id: runner.id, session_id, error }))
+        const told = JSON.stringify([await done(call('get_task', { task_id })), await done(call('get_session', { session_id }))])
+        expect(told).toContain('agent_failed')
+        expect(told).not.toContain(key)
+      }
+      const { session_id } = await done(call('create_session', { title: 'Branch', repo_full_name: runner.repo, branch: 'feature/z' }))
+      const { worktree_id } = await done(
+        runner.call('add_worktree', { runner_id: runner.id, session_id, path: '/code/\udc00', branch: 'a\0b', head: '\ud800' }),
+      )
+      expect(worktree_id).toBeString()
+    })
+
     test('a prompt for an agent whose worktree was not made is refused with the reason, and waits for no runner', async () => {
       const { runner, call } = await scene()
       const create = () => done(call('create_session', { title: 'Branch', repo_full_name: runner.repo, branch: 'feature/z' }))
