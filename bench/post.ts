@@ -3,7 +3,7 @@
 // turns. `bun bench/post.ts`
 import postgres from 'postgres'
 import { loadFrom } from './client.ts'
-import { bench, newRoom, printRates, row, throughput } from './support.ts'
+import { bench, newRoom, printRates, throughput } from './support.ts'
 
 const ROUNDS = 5
 const SECONDS = 2
