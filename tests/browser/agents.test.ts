@@ -5,7 +5,7 @@ import { violations } from '../support/axe.ts'
 import { fillAgents, startAgents, tool, type Agents } from '../support/demo-agents.ts'
 import { shortOf } from '../support/full.ts'
 import { HOSTILE } from '../support/payloads.ts'
-import { KEY, MOBILE, serveSite, withSite } from '../support/site.ts'
+import { KEY, MOBILE, openLive, serveSite, withSite } from '../support/site.ts'
 
 const SOON = { timeout: 30_000 }
 const { parley, using, asRobin } = withSite({}, { reducedMotion: 'reduce' })
@@ -20,9 +20,8 @@ const until = async (holds: () => boolean | Promise<boolean>, ms = 30_000) => {
 
 /** Opens the session's page as Robin, and waits until its stream is there. */
 const follow = async (page: Page, session: string) => {
-  const stream = page.waitForResponse((response) => new URL(response.url()).pathname.endsWith('/live'))
-  await asRobin(page, `/sessions/${session}`)
-  await stream
+  await asRobin(page)
+  await openLive(page, `/sessions/${session}`)
 }
 
 /** Robin's cookie at another server. */
@@ -80,7 +79,7 @@ test('a person prompts the agent, watches it work, and has its answer in the fee
     await fold.getByText(/^Done · .* · 2K tokens, \$0\.02$/).waitFor(SOON)
     expect(await fold.getAttribute('open')).not.toBe(null) // what the reader has unfolded stays so
     await page.locator('#agent', { hasText: 'used 2K tokens, $0.02' }).waitFor(SOON)
-    // Its response is not shown twice, once the trace was read again.
+    // The agent's response is not shown twice, once the trace was read again.
     await until(async () => (await page.locator('#rows').getByText('It is mended.').count()) === 1)
     expect(await fold.locator('details.trace-part[open]').count()).toBe(1)
     expect(await page.locator('#roster li', { hasText: 'ready' }).textContent()).not.toMatch(/Idle|Asleep/)

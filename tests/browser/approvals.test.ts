@@ -6,7 +6,7 @@ import { whileBusy } from '../support/cpu.ts'
 import { startAgents } from '../support/demo-agents.ts'
 import { fillProposals, proposalRoom } from '../support/demo-proposals.ts'
 import { shortOf } from '../support/full.ts'
-import { KEY, leastShift, MOBILE, observeShifts, serveSite, withSite } from '../support/site.ts'
+import { KEY, leastShift, MOBILE, observeShifts, openLive, serveSite, withSite } from '../support/site.ts'
 import { withTwoSites } from '../support/two-sites.ts'
 
 const SOON = { timeout: 10_000 }
@@ -40,15 +40,9 @@ const hasFocus = (page: Page, id: string, field?: string) =>
     SOON,
   )
 
-/** Opens a page, and waits until its stream is there. */
-const open = async (page: Page, path: string) => {
-  const stream = page.waitForResponse((response) => response.url().includes('/live'))
-  await page.goto(path)
-  await stream
-}
 const follow = async (page: Page, path: string) => {
   await asRobin(page)
-  await open(page, path)
+  await openLive(page, path)
 }
 
 /** How long it takes, from its beginning, until the page shows what `act` brings about: an element with this text. */
@@ -375,7 +369,7 @@ test('what somebody else decides at another instance changes the open cards with
     async (page, complaints) => {
       await page.goto(`/sign-in?key=${KEY}&name=Robin`)
       for (const at of ['/approvals', path, `/approvals?meeting=${id}`]) {
-        await open(page, at)
+        await openLive(page, at)
         expect(
           await quickest(async (n) => {
             const one = await propose({ title: `Freeze the syntax of ${at.length}, ${n}` })

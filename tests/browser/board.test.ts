@@ -4,7 +4,7 @@ import type { Page } from 'playwright'
 import { violations } from '../support/axe.ts'
 import { whileBusy } from '../support/cpu.ts'
 import { fillRecords, recordsTeams, type RecordsDemo } from '../support/demo-records.ts'
-import { leastShift, MOBILE, observeShifts, type Site, withSite } from '../support/site.ts'
+import { leastShift, MOBILE, observeShifts, openLive, type Site, withSite } from '../support/site.ts'
 import { withTwoSites } from '../support/two-sites.ts'
 
 const SOON = { timeout: 10_000 }
@@ -38,13 +38,6 @@ const titlesIn = async (page: Page, name: string) =>
   (await list(page, name).locator('> div > p:first-child').allInnerTexts()).map((text) => text.trim())
 const sideways = (page: Page) => page.evaluate('document.documentElement.scrollWidth - innerWidth')
 
-/** Opens a page, and waits until its stream is there. */
-const follow = async (page: Page, path: string) => {
-  const stream = page.waitForResponse((response) => response.url().includes('/live'))
-  await page.goto(path)
-  await stream
-}
-
 /** How long it takes until the page shows what `act` brings about, from its end: the answer is there, so it is committed. */
 const shows = async (page: Page, selector: string, act: () => Promise<unknown>): Promise<number> => {
   const shown = page.evaluate(
@@ -71,7 +64,7 @@ test('what teams claim, note, finish and hand back at another instance is on the
   await using(
     WIDE,
     async (page, complaints) => {
-      await follow(page, board)
+      await openLive(page, board)
       expect(await titlesIn(page, 'ready')).toEqual(['Write the lexer', 'Write the printer'])
       const took = {
         claimed: await shows(page, `section[aria-labelledby=board-claimed] #w${lexer}`, () =>
@@ -106,7 +99,7 @@ test('a person adds, edits, takes back, finishes, drops and opens again, in dial
     const { board, bea, lexer, printer, parser } = await scene()
     await asRobin(page)
     await bea.claim(lexer)
-    await follow(page, board)
+    await openLive(page, board)
     const act = async (id: string, name: string) => {
       await item(page, id).hover()
       await item(page, id).getByRole('link', { name, exact: true }).click()
@@ -166,7 +159,7 @@ test('beside the feed the parts change places without another page: what is type
   using(WIDE, async (page, complaints) => {
     const { at, board, bea, lexer } = await scene()
     await asRobin(page)
-    await follow(page, at)
+    await openLive(page, at)
     await page.locator('#message').fill('Half a thought')
     const side = (name: string) => page.locator('#side').getByRole('link', { name })
     await side('Board').click()
@@ -209,7 +202,7 @@ test('of two parts that are chosen one right after the other, the later one stay
   using(WIDE, async (page, complaints) => {
     const { at, board } = await scene()
     await asRobin(page)
-    await follow(page, at)
+    await openLive(page, at)
     const boardCame = Promise.withResolvers<void>()
     await page.route(/\/records\?.*part=panel/, async (route) => {
       await boardCame.promise
@@ -222,7 +215,7 @@ test('of two parts that are chosen one right after the other, the later one stay
     await page.locator('.board').waitFor(SOON)
     boardCame.resolve()
     await (await late).finished()
-    await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 100))) // it would be put in place by then
+    await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 100))) // a swap would be over by then
     expect(await page.locator('.board').count()).toBe(1)
     expect(new URL(page.url()).pathname).toBe(board)
     expect(complaints).toEqual([])
@@ -231,7 +224,7 @@ test('of two parts that are chosen one right after the other, the later one stay
 test('on a phone the lists stand below each other, and all that can be done is in reach of a thumb', () =>
   using(MOBILE, async (page, complaints) => {
     await asRobin(page)
-    await follow(page, `/sessions/${demo.session}`)
+    await openLive(page, `/sessions/${demo.session}`)
     await page.locator('#tabs').getByRole('link', { name: 'Board' }).tap()
     await page.waitForURL('**/board') // until it is loaded
     await page.locator('.board').waitFor(SOON)

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { Page } from 'playwright'
 import { thatCanBeCut } from '../support/proxy.ts'
-import { leastShift, MOBILE, observeShifts, serveSite, withSite } from '../support/site.ts'
+import { leastShift, MOBILE, observeShifts, openLive, serveSite, withSite } from '../support/site.ts'
 
 const SOON = { timeout: 20_000 } // what is promised is 300 ms; bench/pages measures it
 const LATER = { timeout: 15_000 }
@@ -31,17 +31,11 @@ const until = async (holds: () => boolean | Promise<boolean>, ms = 30_000) => {
   for (const end = performance.now() + ms; performance.now() < end; await Bun.sleep(10)) if (await holds()) return
   throw new Error(`not within ${ms} ms`)
 }
-/** Opens a session's page and waits until its stream is there. */
-const follow = async (page: Page, path: string) => {
-  const stream = page.waitForResponse((response) => new URL(response.url()).pathname.endsWith('/live'))
-  await page.goto(path)
-  await stream
-}
 
 test('a post is on the open page at once, under one name with the one before', () =>
   using({}, async (page, complaints) => {
     const { path, say } = await room(3)
-    await follow(page, path)
+    await openLive(page, path)
     const took: number[] = []
     for (let n = 0; n < 10; n++) {
       const begin = performance.now()
@@ -59,7 +53,7 @@ test('a post is on the open page at once, under one name with the one before', (
 test('document, teams, title and conclusion follow; a reopened session goes on', () =>
   using({}, async (page, complaints) => {
     const { path, alex, bea, say, post } = await room(2)
-    await follow(page, path)
+    await openLive(page, path)
     await post(`${path}/doc/append`, { text: '# Plan\n\n- lexer' }, bea.team_id)
     await page.locator('#doc h1', { hasText: 'Plan' }).waitFor(LATER)
     expect(await page.locator('#written').textContent()).toContain("v1Bea's Team")
@@ -94,7 +88,7 @@ test('document, teams, title and conclusion follow; a reopened session goes on',
 test('teams out of sight are counted, and come in sight', () =>
   using({ viewport: { width: 640, height: 800 } }, async (page) => {
     const { path, post } = await room(2)
-    await follow(page, path)
+    await openLive(page, path)
     const more = page.locator('#teams button')
     expect(await more.isVisible()).toBe(false)
     for (let n = 1; n <= 9; n++) await post(`${path}/join`, { team_name: `Team number ${n}` })
@@ -136,7 +130,7 @@ test('three seconds without a network lose nothing and repeat nothing', () =>
     const proxy = await thatCanBeCut(parley.url)
     try {
       const { path, say } = await room(2)
-      await follow(page, proxy.url + path)
+      await openLive(page, proxy.url + path)
       await say('before')
       await row(page, 'before')
       proxy.cut()
@@ -189,7 +183,7 @@ test('who does not want to wait for the next attempt makes one', () =>
 test('a hidden tab lets go of its stream and catches up when it is seen again', () =>
   using({}, async (page, complaints) => {
     const { path, say } = await room(1)
-    await follow(page, path)
+    await openLive(page, path)
     const hide = (hidden: boolean) =>
       page.evaluate((hidden) => {
         Object.defineProperty(document, 'hidden', { value: hidden, configurable: true })
@@ -209,7 +203,7 @@ test('half-typed text, focus, a selection and where one reads stay as they are',
     const { path, say, post, bea } = await room(40)
     await post(`${path}/doc/append`, { text: `# Plan\n\nkeep this selected\n\n${'- line\n'.repeat(80)}` }, bea.team_id)
     await asRobin(page)
-    await follow(page, path)
+    await openLive(page, path)
     await page.evaluate(() => {
       document.querySelector('#doc')!.parentElement!.scrollTop = 120
       getSelection()!.selectAllChildren(document.querySelector('#doc p')!)
@@ -245,7 +239,7 @@ test('an edit that goes on changes its row wherever that stands, and takes no fo
     const { path, alex, bea, post } = await room(2)
     const append = (who: typeof bea) => post(`${path}/doc/append`, { text: '- a line' }, who.team_id)
     await append(bea)
-    await follow(page, path)
+    await openLive(page, path)
     await page.keyboard.press('k')
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('d1')
     await page.evaluate(() => document.querySelector('#rows')!.append(document.createElement('li'))) // no longer the last
@@ -266,7 +260,7 @@ test('an edit that goes on changes its row wherever that stands, and takes no fo
 test('what came since the last visit stands under a line', () =>
   using({}, async (page) => {
     const { path, say } = await room(5)
-    await follow(page, path)
+    await openLive(page, path)
     expect(await page.locator('#unread').count()).toBe(0)
     await page.goto('/')
     await say('while away')
@@ -320,7 +314,7 @@ test('who comes back, or loads the page again, is where they were', () =>
       await page.waitForFunction((id) => history.state?.row === Number(id.slice(1)), row)
       expect(await place()).toBe(row)
     }
-    await follow(page, path)
+    await openLive(page, path)
     await lookAt('m320')
     await page.goto('/settings')
     await say('meanwhile')
@@ -398,7 +392,7 @@ test(
   () =>
     using({}, async (page) => {
       const { path, say } = await room(2_150)
-      await follow(page, path)
+      await openLive(page, path)
       await until(async () => (await sequences(page)).length === 2_000, 60_000)
       await Promise.all(Array.from({ length: 120 }, (_, n) => say(`more ${n}`)))
       await until(async () => {
@@ -450,7 +444,7 @@ test('keys go from message to message, to the end and to the search; a message i
 test('at 390 px nothing scrolls sideways, also after what came live', () =>
   using(MOBILE, async (page, complaints) => {
     const { path, say, post, bea } = await room(5)
-    await follow(page, path)
+    await openLive(page, path)
     await say(`${'word'.repeat(300)}\n\n|a|b|\n|-|-|\n|${'x'.repeat(200)}|2|\n\n\`\`\`\n${'code '.repeat(100)}\n\`\`\``)
     await post(`${path}/metadata`, { title: 'W'.repeat(200), reason: 'w'.repeat(300) }, bea.team_id)
     await page.locator('#m8').waitFor({ state: 'attached', ...SOON })
@@ -474,7 +468,7 @@ test('a page with 100 messages takes at most 60 KiB, all in, and nothing in it j
     // Both wait while the page loads: on a slow machine one of them would be away by then, and the roster would say so.
     for (const { team_id } of [alex, bea])
       void fetch(`${parley.url}/api${path}/wait?only=addressed&timeout=30`, { headers: { 'x-team-id': team_id! } }).catch(() => {})
-    await follow(page, path)
+    await openLive(page, path)
     await Bun.sleep(2_000)
     console.log(`the page with 100 messages: ${(bytes / 1024).toFixed(1)} KiB`)
     expect(bytes).toBeGreaterThan(30_000)

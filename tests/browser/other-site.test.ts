@@ -32,7 +32,7 @@ beforeAll(async () => {
     path: path.replace(/:(?:session_)?id\b/g, session).replace(/:\w+(\{.*?\})?/g, 'x'),
   }))
   await indexed(parley.services)
-  await sessionsIndexed(parley) // whose rows would be counted as somebody else's
+  await sessionsIndexed(parley) // the index's rows would be counted as the other page's
   const page = '<!doctype html><title>Elsewhere</title>'
   other = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response(page, { headers: { 'content-type': 'text/html' } }) })
 }, 120_000)

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import type { Page } from 'playwright'
 import { thatCanBeCut } from '../support/proxy.ts'
 import { violations } from '../support/axe.ts'
-import { MOBILE, withSite } from '../support/site.ts'
+import { MOBILE, openLive, withSite } from '../support/site.ts'
 
 const { parley, using, robin, asRobin } = withSite()
 
@@ -27,17 +27,11 @@ const becomes = (page: Page, mark: string, text: string) =>
   page.waitForFunction(([id, wanted]) => (document.querySelector(id!) as HTMLElement | null)?.innerText === wanted, [mark, text], {
     timeout: 10_000,
   })
-/** Opens a session's page and waits until its stream is there. */
-const follow = async (page: Page, path: string) => {
-  const stream = page.waitForResponse((response) => new URL(response.url()).pathname.endsWith('/live'))
-  await page.goto(path)
-  await stream
-}
 
 test('a question waits for those whom it asks, and each answer is linked at once, there and back', () =>
   using({}, async (page, complaints) => {
     const { path, bea, cleo, say, ask } = await room()
-    await follow(page, path)
+    await openLive(page, path)
     const { reply_to, mark } = await ask('Who takes the printer?', bea, cleo)
     await becomes(page, mark, "Question · waiting for Bea's Team, Cleo")
     await page.locator(mark).evaluate((element) => element.setAttribute('data-kept', '')) // it is changed in place
@@ -64,7 +58,7 @@ test('what was loaded long ago is marked as well, and an answer to what is not l
     const loaded = await ask('Loaded?', cleo)
     for (let n = 0; n < 60; n++) await say(alex, `more work ${n}`)
     await page.addInitScript(() => Object.assign(window, { requestIdleCallback: () => 0 })) // loads no older rows by itself
-    await follow(page, path)
+    await openLive(page, path)
     expect(await page.locator(old.mark).count()).toBe(0)
     await say(bea, 'An answer.', { reply_to: old.reply_to })
     const answer = await say(cleo, 'Yes.', { reply_to: loaded.reply_to })
@@ -78,7 +72,7 @@ test('a question that is withdrawn says so, and its withdrawal is no answer', ()
   using({}, async (page) => {
     const { path, alex, bea, cleo, say, ask } = await room()
     const { reply_to, mark } = await ask('Who takes it?', bea, cleo)
-    await follow(page, path)
+    await openLive(page, path)
     const answer = await say(cleo, 'Not me.', { reply_to })
     const never = await say(alex, 'Never mind.', { reply_to })
     const all = `Question · answered by Cleo, #${answer.cursor} · withdrawn, #${never.cursor}`
@@ -100,7 +94,7 @@ test('an answer that came while the page was cut off is marked when it is back',
     try {
       const { path, bea, say, ask } = await room()
       const { reply_to, mark } = await ask('Are you there?', bea)
-      await follow(page, proxy.url + path)
+      await openLive(page, proxy.url + path)
       proxy.cut()
       const answer = await say(bea, 'I am.', { reply_to })
       proxy.heal()
@@ -156,7 +150,7 @@ test('what a person is asked stands in the inbox and in the header of that perso
     for (const { path } of [here, there]) expect((await fetch(`${parley.url}/api${path}/messages`, written)).status).toBe(200)
     const before = Number(await page.locator('#approvals-link').getAttribute('data-waiting'))
     const ask = (of: typeof here, text: string) => of.say(of.alex, text, { to: ['Robin'], expects_reply: true })
-    await follow(page, here.path)
+    await openLive(page, here.path)
     const first = await ask(here, 'Shall we **ship** it?')
     await waitsFor(page, before + 1)
     await page.goto('/approvals')
@@ -177,7 +171,7 @@ test('what a person is asked stands in the inbox and in the header of that perso
     })
     await page.goto(`/approvals?meeting=${there.path.split('/').at(-1)}`)
     expect(await page.locator('[data-asked]').allInnerTexts()).toEqual([expect.stringContaining('And when?')])
-    await follow(page, '/approvals')
+    await openLive(page, '/approvals')
     await there.say(there.alex, 'Never mind.', { reply_to: second.message_id })
     await asked.filter({ hasText: 'And when?' }).waitFor({ state: 'detached', ...SOON })
     expect(await asked.getByRole('link', { name: 'Shipping the parser' }).getAttribute('href')).toBe(
@@ -198,7 +192,7 @@ for (const script of [true, false]) {
     using({ javaScriptEnabled: script }, async (page) => {
       const { path, alex, bea, ask, post } = await room()
       const { mark } = await ask('Are you there?', bea)
-      if (script) await follow(page, path)
+      if (script) await openLive(page, path)
       else await page.goto(path)
       expect(await marked(page, mark)).toBe("Question · waiting for Bea's Team")
       await post(`${path}/conclude`, { summary_section: 'The end.' }, alex.team_id)
@@ -215,7 +209,7 @@ test('many names and long ones fit on a phone, and cannot pass for markup', () =
     const others = []
     for (const name of names) others.push(await join(name))
     const { reply_to, mark } = await ask('Everybody?', ...others, bea, cleo)
-    await follow(page, path)
+    await openLive(page, path)
     const text = await marked(page, mark)
     expect(text).toContain(`waiting for ${names.slice(0, 3).join(', ')} and 4 more`)
     expect(await page.locator(`${mark} [title]`).getAttribute('title')).toContain('Farid')

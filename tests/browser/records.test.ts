@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright'
 import { violations } from '../support/axe.ts'
 import { fillRecords, recordsTeams, type RecordsDemo } from '../support/demo-records.ts'
-import { MOBILE, withSite } from '../support/site.ts'
+import { MOBILE, openLive, withSite } from '../support/site.ts'
 
 const SOON = { timeout: 10_000 }
 const WIDE = { viewport: { width: 1280, height: 800 } }
@@ -114,9 +114,7 @@ test('what is approved while the page is open comes by itself', () =>
     const { convene, approve } = await recordsTeams(parley, await robin())
     const session = await convene('What to decide', '')
     await asRobin(page)
-    const stream = page.waitForResponse((response) => response.url().includes('/live'))
-    await page.goto(`${session.at}/records`)
-    await stream
+    await openLive(page, `${session.at}/records`)
     await page.getByText('Nothing is decided yet').waitFor(SOON)
     await approve((await session.as(0).propose('decision', { title: 'Spaces, not tabs', description: 'Two.' })).id)
     await page.locator('li.record', { hasText: 'Spaces, not tabs' }).waitFor(SOON)

@@ -46,7 +46,7 @@ test(
     const home = homeOf(old)
     const { alex, bea } = await meeting(hub)
     const { ended } = await idle(home, clientOf(home, old), alex)
-    while (!home.read('.parley/hubs.json')?.includes(`127.0.0.1:${port}`)) await Bun.sleep(20) // it has heard of the other one
+    while (!home.read('.parley/hubs.json')?.includes(`127.0.0.1:${port}`)) await Bun.sleep(20) // the watch has heard of the other address
     await hub.server.terminate()
     const moved = spawnServer({ PORT: String(port), DATA_DIR: hub.server.folder, MCP_URL: `http://127.0.0.1:${port}/mcp` })
     atTheEnd(() => moved.kill('SIGKILL'))

@@ -147,7 +147,7 @@ onEveryEngine((parley) => {
     await done(alex('update_session_doc', { content: sections(2), expected_version: 1 }))
     const last = (await done(alex('get_session'))).last_sequence
     expect(last).toBeGreaterThanOrEqual(2_000)
-    await indexed(parley()) // which takes processor time too
+    await indexed(parley()) // indexing takes processor time too
     for (const max_chars of [undefined, 2_000, 4_000, 8_000, 32_000]) {
       let answer!: Awaited<ReturnType<typeof caughtUp>>
       const took = await cpuMsAsync(async () => (answer = await caughtUp(bea, { max_chars })))

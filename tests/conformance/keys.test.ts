@@ -217,7 +217,7 @@ onOneEngine((parley) => {
       const refused = await overMcp
       expect([refused.isError, (refused.structuredContent as any).error.code]).toEqual([true, 'unauthorized'])
       expect(await Promise.all(ends)).toEqual([true, true])
-      expect(performance.now() - from).toBeLessThan(15_000) // they are held for 20 s
+      expect(performance.now() - from).toBeLessThan(15_000) // the waits are held for 20 s
       expect(served.services.waits.held).toBe(1) // the other key's
       await done(alex('post_message', { content: 'go on' }))
       expect((await spared).status).toBe(200)

@@ -6,6 +6,7 @@ import { createPushSender } from '../../src/notices/push-sender.ts'
 import { problemOf } from '../../src/pages/forms/perform-as-person.ts'
 import { RULES } from '../../src/process/status/alerts.ts'
 import { LIMITS, levelOf } from '../../src/process/status/limits.ts'
+import { holdLock } from '../support/held-lock.ts'
 import { samplesOf, type Sample } from '../support/metrics.ts'
 import { startNotifyReceiver } from '../support/notify-receiver.ts'
 import { done, refused, room, say, soon, startParley, viaRest, type Parley, type Served } from '../support/parley.ts'
@@ -121,24 +122,9 @@ test('notifications that do not come through fire, and are red on the page', asy
   }
 }, 120_000)
 
-/** Takes a lock, until the function that this resolves with is called. */
-const holding = async (lock: string) => {
-  const [taken, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  const held = parley.database.transaction(async ({ query }) => {
-    await query(lock)
-    taken.resolve()
-    await over.promise
-  }, 60_000)
-  await Promise.race([taken.promise, held])
-  return () => {
-    over.resolve()
-    return held
-  }
-}
-
 test('an index that is far behind fires, until it has caught up', async () => {
   const { database } = parley
-  const release = await holding('select pg_advisory_xact_lock(7423000002)') // as an instance has it that is indexing
+  const release = await holdLock(parley.database, 'select pg_advisory_xact_lock(7423000002)') // as an instance has it that is indexing
   try {
     const { id } = await room(viaRest(parley))
     await database.query(`update events set at = at - interval '1 hour' where session_id = $1`, [id])
@@ -175,7 +161,7 @@ test('a notice that nobody got fires', async () => {
 }, 120_000)
 
 test('a database that keeps a question waiting fires, until it answers', async () => {
-  const release = await holding('lock table settings in access exclusive mode')
+  const release = await holdLock(parley.database, 'lock table settings in access exclusive mode')
   await comesToFire('ParleyDatabaseSlow', parley).finally(release)
   await firesNot('ParleyDatabaseSlow', parley)
 }, 60_000)

@@ -76,7 +76,7 @@ test.skipIf(!disk)(
     writeFileSync(ballast(), '')
     const before = texts.length
     await until('posts pass again', MAY_TAKE_MS, async () => {
-      if (database.pid === undefined) await database.start() // it ends itself where it has no space for its journal, and may do so a moment later
+      if (database.pid === undefined) await database.start() // Postgres ends itself, perhaps a moment later, where its journal has no space
       return texts.length > before + POSTERS
     })
     over = true

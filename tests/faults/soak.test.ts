@@ -56,7 +56,7 @@ test.skipIf(process.platform !== 'linux')(
         reader(hub, rooms, over),
       ]
       const working = Promise.all(work)
-      working.catch(() => {}) // it is awaited when it is over
+      working.catch(() => {}) // a failure is thrown where all of it is awaited
       const looks = await lookOn(hub, sql)
       const lagMs = 1_000 * (await gauge(hub.url, 'event_loop_lag_seconds'))
       over.now = true

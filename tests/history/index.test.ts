@@ -5,6 +5,7 @@ import { SEARCHED_BY_DEFAULT } from '../../src/core/events/event-types.ts'
 import { B, K1, termsOf } from '../../src/search/tokenizer.ts'
 import { databaseOf, HERE } from '../faults/engines.ts'
 import { openRoom, post } from '../faults/rooms.ts'
+import { holdLock } from '../support/held-lock.ts'
 import { askOverRest, indexed, trace, type Step } from '../support/history.ts'
 import { done, onEveryEngine, room, soon, viaRest, type Served } from '../support/parley.ts'
 import { runServer, startServer } from '../support/server.ts'
@@ -231,13 +232,7 @@ onEveryEngine((parley, engine) => {
       const { database } = parley()
       const other = await parley().beside({})
       const lagOf = ({ services }: Served) => services.indexer.lagSeconds
-      const [taken, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-      const indexing = database.transaction(async ({ query }) => {
-        await query('select pg_advisory_xact_lock(7423000002)') // as an instance has it that is indexing
-        taken.resolve()
-        await over.promise
-      }, 120_000)
-      await Promise.race([taken.promise, indexing])
+      const release = await holdLock(database, 'select pg_advisory_xact_lock(7423000002)') // as an instance has it that is indexing
       const { alex, id } = await room(viaRest(parley()))
       await done(alex('post_message', { content: word() }))
       await soon('both know that it is behind', async () => lagOf(parley()) > 2 && lagOf(other) > 2)
@@ -246,26 +241,18 @@ onEveryEngine((parley, engine) => {
         [id],
       )
       await soon('both know that it is not', async () => lagOf(parley()) === 0 && lagOf(other) === 0)
-      over.resolve()
-      await indexing
+      await release()
     }, 180_000)
 
     test('a search that the database does not answer ends in time, and says so', async () => {
       const { database } = parley()
-      const [taken, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-      const held = database.transaction(async ({ query }) => {
-        await query('lock table search_corpus in access exclusive mode')
-        taken.resolve()
-        await over.promise
-      }, 60_000)
-      await Promise.race([taken.promise, held])
+      const release = await holdLock(database, 'lock table search_corpus in access exclusive mode')
       const { error } = await askOverRest(parley())('search_sessions', { query: 'lexer' })
       expect(error).toMatchObject({
         code: 'deadline_exceeded',
         message: 'search_sessions took longer than 4500 ms; ask for less at a time',
       })
-      over.resolve()
-      await held
+      await release()
     }, 60_000)
   }
 })

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { ANSWER_WITHIN_MS } from '../../db/database.ts'
 import { GroupCommit } from '../../src/log/group-commit.ts'
 import type { Appended, Draft } from '../../src/log/append.ts'
+import { holdLock } from '../support/held-lock.ts'
 import {
   chat,
   NEVER_MS,
@@ -196,21 +197,9 @@ onEveryEngine((parley, engine) => {
 
   if (engine === 'postgres') {
     /** Holds the sessions' locks until it is told otherwise. */
-    const lockOf = async (...ids: string[]) => {
-      const { promise: released, resolve: release } = Promise.withResolvers<void>()
-      const { promise: locked, resolve: isLocked } = Promise.withResolvers<void>()
-      const holder = parley().database.transaction(async ({ query }) => {
-        // As posts lock it: what only refers to a session, as the index does in the background, does not wait.
-        await query('select 1 from sessions where id = any($1::uuid[]) for no key update', [`{${ids.join()}}`])
-        isLocked()
-        await released
-      })
-      await locked
-      return () => {
-        release()
-        return holder
-      }
-    }
+    const lockOf = (...ids: string[]) =>
+      // As posts lock a session: what only refers to it, as the index does in the background, does not wait.
+      holdLock(parley().database, `select 1 from sessions where id = any('{${ids.join()}}'::uuid[]) for no key update`)
     const waitingForLocks = async () =>
       (
         await parley().database.query<{ n: number }>(

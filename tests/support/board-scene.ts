@@ -49,7 +49,7 @@ export const silentFor = async ({ database, services }: Served, sessionId: strin
     )
     return newer.length === 0
   }
-  // What was being written of it when it was forgotten here may come after this: until it stands.
+  // Presence that was being written when the team was forgotten here may land after these updates: they are made until they stand.
   for (let stood = 0; stood < 3; stood = (await isSilent()) ? stood + 1 : 0) {
     await database.query(`update items set claim_renewed_at = ${ago()} where ${where} claimed_team_id = $2`, [sessionId, handle])
     await database.query(`update participants set last_seen_at = ${ago()}, polling_until = null where ${where} team_id = $2`, [

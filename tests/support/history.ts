@@ -5,7 +5,7 @@ import { uuid7 } from '../../src/core/ids.ts'
 import { utf8Bytes } from '../../src/core/text/text.ts'
 import { onEveryEngine, operationNamed, soon, transportsOn, type As, type Environment, type Parley, type Served } from './parley.ts'
 
-/** Waits until the index of sessions is as far as their titles and documents. One that was just indexed may rest: a run leaves it out. */
+/** Waits until the index of sessions is as far as their titles and documents. A session that was just indexed may rest: a run leaves it out. */
 export const sessionsIndexed = ({ services: { database, indexer } }: Pick<Served, 'services'>) =>
   soon('all sessions are indexed', async () => {
     await indexer.run()

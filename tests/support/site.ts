@@ -146,6 +146,13 @@ const waitAfter = (subject: any, names: string[], wait: (self: any) => Promise<v
   }
 }
 
+/** Opens a page, and waits until its stream is there. */
+export const openLive = async (page: Page, path: string): Promise<void> => {
+  const stream = page.waitForResponse((response) => new URL(response.url()).pathname.endsWith('/live'))
+  await page.goto(path)
+  await stream
+}
+
 /** Adds up how far the layout of each page that is opened from now on shifts. */
 export const observeShifts = (page: Page) =>
   page.addInitScript(() => {

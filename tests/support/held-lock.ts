@@ -1,0 +1,18 @@
+import type { Database } from '../../db/database.ts'
+
+const HELD_AT_MOST_MS = 120_000
+
+/** Takes a lock in a transaction of its own. Resolves, once the lock is held, with the function that ends the transaction. */
+export const holdLock = async (database: Database, statement: string): Promise<() => Promise<void>> => {
+  const [taken, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const held = database.transaction(async ({ query }) => {
+    await query(statement)
+    taken.resolve()
+    await over.promise
+  }, HELD_AT_MOST_MS)
+  await Promise.race([taken.promise, held])
+  return () => {
+    over.resolve()
+    return held
+  }
+}
