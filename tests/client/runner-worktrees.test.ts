@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { forgetMissing, gitIn, ownerAndName, repositoryAt, type Git } from '../../src/client/runner/git.ts'
+import { forgetMissing, gitIn, ownerAndName, repositoryAt, stateOf, type Git } from '../../src/client/runner/git.ts'
 import { hubCalls } from '../../src/client/runner/hub-calls.ts'
 import { isSameHub, keepMade, namedWorktrees, neededPaths } from '../../src/client/runner/worktrees.ts'
 import { git, until } from '../support/runner.ts'
@@ -62,6 +62,48 @@ test('a git that is too old to say absolute paths, and says what it does not kno
   mkdirSync(join(folder, 'deep/er'), { recursive: true })
   for (const at of ['.', 'deep', 'deep/er'])
     expect(await repositoryAt(old, join(folder, at))).toEqual({ path: folder, home: folder, name: basename(folder) })
+})
+
+// A runner that starts asks this of each of its worktrees, and may have two hundred.
+test('where a worktree stands is one question to git, and whose it is are two', async () => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'parley-git-')))
+  ending.push(() => rmSync(folder, { recursive: true }))
+  const at = join(folder, 'a\nb') // which is asked once more
+  const ask = gitIn(process.env)
+  let asked = 0
+  const counted: Git = (place, ...words) => {
+    asked++
+    return ask(place, ...words)
+  }
+  const state = async () => {
+    asked = 0
+    const found = await stateOf(counted, at)
+    expect(asked).toBe(1)
+    return found
+  }
+  git(folder, 'init', '-q', '-b', 'main', at)
+  expect(await state()).toEqual({ branch: 'main', head: null, changed: 0 })
+  writeFileSync(join(at, '# before'), 'The text by which git knows it again.\n')
+  git(at, 'add', '.')
+  git(at, '-c', 'user.email=a@example.org', '-c', 'user.name=A', 'commit', '-q', '-m', 'First')
+  const head = git(at, 'rev-parse', 'HEAD')
+  git(at, 'mv', '# before', 'after')
+  writeFileSync(join(at, 'new'), '')
+  expect(await state()).toEqual({ branch: 'main', head, changed: 2 })
+  git(at, 'checkout', '-q', '--detach')
+  expect(await state()).toEqual({ branch: null, head, changed: 2 })
+  writeFileSync(join(at, '.git/index'), 'x')
+  expect(await stateOf(ask, at)).toEqual({ branch: null, head, changed: undefined })
+  git(folder, 'init', '-q', join(folder, 'plain'))
+  mkdirSync(join(folder, 'plain/deep'))
+  for (const [place, found, questions] of [
+    [join(folder, 'plain/deep'), join(folder, 'plain'), 2],
+    [at, at, 4],
+  ] as const) {
+    asked = 0
+    expect(await repositoryAt(counted, place)).toEqual({ path: found, home: found, name: basename(found) })
+    expect(asked).toBe(questions)
+  }
 })
 
 test('of worktrees whose folders are gone, git forgets one at a branch, and none that is locked or on no branch', async () => {

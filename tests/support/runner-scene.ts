@@ -3,7 +3,7 @@ import { afterEach, beforeAll } from 'bun:test'
 import { buildRunner, newSite, type Site } from './runner.ts'
 import { startRunnerHub, type RunnerHub } from './runner-hub.ts'
 
-export const LONG_MS = 90_000
+export const LONG_MS = 150_000
 
 /** `scene` makes a hub and a site; what is pushed to `ending` is called after the test. */
 export const withRunners = () => {

@@ -59,13 +59,21 @@ export interface Repository {
 
 /** The worktree that a folder belongs to. Throws GitFailed where it belongs to none. */
 export const repositoryAt = async (git: Git, folder: string): Promise<Repository> => {
-  const path = realpathSync(await git(folder, 'rev-parse', '--show-toplevel'))
-  const common = realpathSync(resolve(path, await git(path, 'rev-parse', '--git-common-dir'))) // git has --path-format since 2.31 alone
+  const [top, commonDir] = await foldersOf(git, folder)
+  const path = realpathSync(top)
+  const common = realpathSync(resolve(folder, commonDir)) // git has --path-format since 2.31 alone
   const isPlain = basename(common) === '.git' && lstatSync(common).isDirectory()
   // A submodule's lies in its superproject's .git/modules, a bare repository has no folder around it.
   const home = isPlain ? dirname(common) : path
   const origin = await orNothing(git(path, 'config', '--get', 'remote.origin.url'))
   return { path, home, name: (origin && ownerAndName(origin)) || basename(home) }
+}
+
+// One call for both: a runner asks this of each of its worktrees, of which it may have hundreds. A folder's name may hold a line end.
+const foldersOf = async (git: Git, folder: string): Promise<[top: string, commonDir: string]> => {
+  const lines = (await git(folder, 'rev-parse', '--show-toplevel', '--git-common-dir')).split('\n')
+  if (lines.length === 2) return [lines[0]!, lines[1]!]
+  return Promise.all([git(folder, 'rev-parse', '--show-toplevel'), git(folder, 'rev-parse', '--git-common-dir')])
 }
 
 /** `owner/name` in the address of a repository on another machine; undefined for a folder on this one. */
@@ -86,26 +94,27 @@ export interface WorktreeState {
 
 /** Where a worktree stands now. */
 export const stateOf = async (git: Git, path: string): Promise<WorktreeState> => {
-  const [branch, head, status] = await Promise.all([
-    orNothing(git(path, 'symbolic-ref', '--quiet', '--short', 'HEAD')),
-    headOf(git, path),
-    orNothing(git(path, 'status', '--porcelain=v1', '-z')),
-  ])
-  return { branch: branch ?? null, head: head ?? null, changed: status === undefined ? undefined : entriesIn(status) }
+  const status = await orNothing(git(path, 'status', '--porcelain=v2', '--branch', '--no-ahead-behind', '-z'))
+  if (status !== undefined) return stateIn(status)
+  const [branch, head] = await Promise.all([orNothing(git(path, 'symbolic-ref', '--quiet', '--short', 'HEAD')), headOf(git, path)])
+  return { branch: branch ?? null, head: head ?? null, changed: undefined }
 }
 
 export const headOf = (git: Git, path: string): Promise<string | undefined> =>
   orNothing(git(path, 'rev-parse', '--verify', '--quiet', 'HEAD^{commit}'))
 
-// A renamed file has a second entry, its name before.
-const entriesIn = (status: string): number => {
+// The second format of `git status`: headers, then an entry for each changed file, of a renamed one with its name before as one more.
+const stateIn = (status: string): WorktreeState => {
   const parts = status.split('\0').filter(Boolean)
-  let entries = 0
-  for (let i = 0; i < parts.length; i++) {
-    entries++
-    if (/^(R|C|.R|.C)/.test(parts[i]!)) i++
+  const firstEntry = parts.findIndex((part) => !part.startsWith('# '))
+  const [headers, entries] = firstEntry < 0 ? [parts, []] : [parts.slice(0, firstEntry), parts.slice(firstEntry)]
+  const valueOf = (name: string, none: string): string | null => {
+    const value = headers.find((header) => header.startsWith(`# branch.${name} `))?.slice(`# branch.${name} `.length)
+    return value === undefined || value === none ? null : value
   }
-  return entries
+  let changed = 0
+  for (let i = 0; i < entries.length; i += entries[i]!.startsWith('2 ') ? 2 : 1) changed++
+  return { branch: valueOf('head', '(detached)'), head: valueOf('oid', '(initial)'), changed }
 }
 
 /** Whether nothing but this worktree leads to its commit: it stands on no branch, and on no tag. */
