@@ -104,7 +104,13 @@ const runAll = async (database: TestPostgres, browser: string | undefined): Prom
 const TIMINGS = 'tests/timings.json' // in milliseconds; `bun run test --timings` measures them anew
 const PARALLEL = [`--parallel=${2 * availableParallelism()}`, '--no-isolate', `--timings=${TIMINGS}`]
 
+// A process of tests lives for minutes. In that time neither the last step of compiling WebAssembly, which is the embedded database's, nor
+// giving memory back to the system pays: without them the same tests take a third less processor time (26 s, then 17 s, for tests/conformance/board
+// and feed).
+const CHEAPER = { BUN_JSC_useOMGJIT: '0', MIMALLOC_PURGE_DELAY: '-1' }
+
 const testEnv = ({ url, pid, dir, port }: TestPostgres, browser: string | undefined): Record<string, string> => ({
+  ...CHEAPER,
   TEST_DATABASE_URL: url,
   ...(pid ? { PARLEY_TEST_POSTGRES: JSON.stringify({ pid, dir, port }) } : {}),
   ...(browser ? { CHROMIUM_PATH: browser } : {}),

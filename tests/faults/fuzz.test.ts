@@ -2,6 +2,7 @@
 // operation's own schema, and from the forms of the pages. FULL=1: thousands for each route.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { slowness } from '../support/cpu.ts'
 import { DRAWN, FULL } from '../support/full.ts'
 import { operations } from '../support/parley.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -37,7 +38,7 @@ const fuzzed = new Set<string>()
 const named = ({ method, path }: Route) => `${method} ${path}`
 
 /** Sends it. What held everybody up is sent again, as often as it takes until its code is compiled, and then has to do so three times of
- *  three. */
+ *  three. The limit is that of a machine with a core to spare. */
 const answerTo = async (request: Sent): Promise<Answered> => {
   const answered = await ask(scene.send, request)
   if (answered.turnMs <= LONGEST_TURN_MS) return answered
@@ -47,6 +48,7 @@ const answerTo = async (request: Sent): Promise<Answered> => {
     turns.push((await ask(scene.send, await anew(request))).turnMs)
     if (turns.at(-1)! <= LONGEST_TURN_MS) return answered
   }
+  if (Math.min(...turns) <= LONGEST_TURN_MS * slowness()) return answered // all work takes longer now
   throw new Error(`held the process up for ${turns.join(', ')} ms: ${JSON.stringify(request).slice(0, 2_000)}`)
 }
 

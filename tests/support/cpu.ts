@@ -18,6 +18,28 @@ export const cpuMsAsync = async (work: () => Promise<unknown>): Promise<number> 
   return (user + system) / 1_000
 }
 
+/** How many times as long as usual a fixed piece of work takes now, in processor time of this thread; one at the least. A slow machine, and
+ *  processes that share its cores and caches, make all work take longer. */
+export const slowness = (): number => {
+  for (let n = 0; n < PIECES; n++) pieceOfWork() // its code is compiled
+  const from = process.threadCpuUsage()
+  for (let n = 0; n < PIECES; n++) pieceOfWork()
+  const { user, system } = process.threadCpuUsage(from)
+  return Math.max(1, (user + system) / 1_000 / USUAL_MS)
+}
+
+const PIECES = 10
+const USUAL_MS = 75 // of processor time, on the machine of README's figures with nothing else running
+
+const pieceOfWork = (): number => {
+  const counts = new Map<string, number>()
+  for (let i = 0; i < 60_000; i++) {
+    const word = `word ${(i * 7_919) % 5_003}`
+    counts.set(word, (counts.get(word) ?? 0) + 1)
+  }
+  return JSON.stringify([...counts]).length
+}
+
 // The load is a mean of the last minute, which begins low: in the first minutes of a run it says little of the processes beside this one.
 const BESIDE_OTHERS = madeForAll && !FULL ? 3 : 1
 

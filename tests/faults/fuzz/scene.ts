@@ -88,7 +88,7 @@ export interface Answered {
   status: number
   type: string
   text: string
-  /** The longest that this process worked without letting others have their turn, in milliseconds of its processor time. */
+  /** The longest that this process worked without letting others have their turn, in milliseconds of its thread's processor time. */
   turnMs: number
 }
 
@@ -122,7 +122,7 @@ const readSome = async ({ body }: Response, signal: AbortSignal): Promise<string
 }
 
 /** Watches this process until `end`, which returns the longest turn, as `Answered` has it. A timer that comes every few milliseconds comes late
- *  by the piece of work that ran meanwhile. Its processor time says how long that was, however busy the machine is. */
+ *  by the piece of work that ran meanwhile. The processor time of its thread says how long that was, however busy the machine is. */
 export const watchTurns = () => {
   let [last, longest] = [cpuMsNow(), 0]
   const turn = () => {
@@ -141,6 +141,6 @@ export const watchTurns = () => {
 }
 
 const cpuMsNow = () => {
-  const { user, system } = process.cpuUsage()
+  const { user, system } = process.threadCpuUsage() // compiling and collecting garbage in other threads hold nobody up
   return (user + system) / 1_000
 }
