@@ -8,6 +8,10 @@ import { until } from '../rooms.ts'
 
 export const OPERATOR_KEY = 'chosen by a person'
 
+/** How long a claim lasts without a call of its team, and a proposal without a decision. */
+export const LEASE_S = 6
+export const EXPIRES_AFTER_S = 5
+
 const INSTANCES = 3
 const STEPPING = `--preload=${join(import.meta.dir, '../../support/stepping-clock.mjs')}`
 const FAILOVER_WITHIN_MS = 120_000 // for what hangs
@@ -41,6 +45,8 @@ export const startCluster = async ({ standby }: { standby: boolean }): Promise<C
       const server = await startServer({
         DATABASE_URL: url.replace(new URL(url).host, hosts.join()),
         OPERATOR_KEY,
+        CLAIM_LEASE: String(LEASE_S),
+        PROPOSAL_EXPIRES_AFTER: String(EXPIRES_AFTER_S),
         BUN_OPTIONS: STEPPING,
       })
       return { server, networks }
