@@ -92,7 +92,7 @@ export interface WorktreeState {
   changed: number | undefined
 }
 
-/** Where a worktree stands now. */
+/** Where a worktree stands now. A git before 2.17 tells no changes. */
 export const stateOf = async (git: Git, path: string): Promise<WorktreeState> => {
   const status = await orNothing(git(path, 'status', '--porcelain=v2', '--branch', '--no-ahead-behind', '-z'))
   if (status !== undefined) return stateIn(status)
