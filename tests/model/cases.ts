@@ -22,6 +22,11 @@ export const CASES: Record<'rooms' | 'records' | 'control', Cases> = {
   },
   records: {
     alone: [
+      // The model took a retry that brought an invitation besides for another use of its key.
+      [
+        { op: 'join_session', door: 'REST', at: 0, by: 0, key: 1, name: 0, replay: 7, invite: 0 },
+        { op: 'join_session', door: 'REST', at: 0, by: 0, key: 1, name: 0, replay: 3, invite: 3 },
+      ],
       // Who has left, and brings a key, was told that there is no such proposal.
       [
         { op: 'leave_session', door: 'REST', at: 0, by: 0, key: 0 },

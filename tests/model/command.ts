@@ -205,9 +205,11 @@ const keptUnder = ({ scope }: Command, { op, session, team, person, caller, key,
   return JSON.stringify(isOpen ? [key] : [scope?.(input) ?? session, person ? BY_PERSON : (caller ?? team?.handle), key])
 }
 
+// A credential is no part of what a key was used for: a retry may bring another.
 const inputText = ({ op, input }: Asked): string => {
-  const { preconditions = [] } = operationNamed(op)
-  return JSON.stringify(Object.entries(input).filter(([name, value]) => value !== undefined && !preconditions.includes(name)))
+  const { preconditions = [], carried } = operationNamed(op)
+  const left = [...preconditions, ...carried]
+  return JSON.stringify(Object.entries(input).filter(([name, value]) => value !== undefined && !left.includes(name)))
 }
 
 /** Brings the state to where it is once the call was answered so. */
