@@ -12,7 +12,7 @@ import { fillRecords, type RecordsDemo } from './support/demo-records.ts'
 import { demoTranscript } from './support/demo-transcript.ts'
 import { KEY, MOBILE, serveSite, startBrowser, usingPage, type Site } from './support/site.ts'
 
-const README_LIMIT = 200 * 1024
+const README_LIMIT = 250 * 1024
 const WIDE = { viewport: { width: 1280, height: 800 } }
 const LOOKS = {
   light: WIDE,
