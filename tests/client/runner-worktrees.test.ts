@@ -94,6 +94,10 @@ test('where a worktree stands is one question to git, and whose it is are two', 
   expect(await state()).toEqual({ branch: null, head, changed: 2 })
   writeFileSync(join(at, '.git/index'), 'x')
   expect(await stateOf(ask, at)).toEqual({ branch: null, head, changed: undefined })
+  const old: Git = (place, ...words) => ask(place, ...words.map((word) => word.replace('--no-ahead-behind', '--unknown')))
+  rmSync(join(at, '.git/index'))
+  expect(await stateOf(old, at)).toMatchObject({ branch: null, head })
+  expect((await stateOf(old, at)).changed).toBeGreaterThan(0)
   git(folder, 'init', '-q', join(folder, 'plain'))
   mkdirSync(join(folder, 'plain/deep'))
   for (const [place, found, questions] of [

@@ -92,9 +92,12 @@ export interface WorktreeState {
   changed: number | undefined
 }
 
-/** Where a worktree stands now. A git before 2.17 tells no changes. */
+const STATUS = ['status', '--porcelain=v2', '--branch', '-z']
+
+/** Where a worktree stands now. */
 export const stateOf = async (git: Git, path: string): Promise<WorktreeState> => {
-  const status = await orNothing(git(path, 'status', '--porcelain=v2', '--branch', '--no-ahead-behind', '-z'))
+  const quick = await orNothing(git(path, ...STATUS, '--no-ahead-behind')) // which git knows since 2.17
+  const status = quick ?? (await orNothing(git(path, ...STATUS)))
   if (status !== undefined) return stateIn(status)
   const [branch, head] = await Promise.all([orNothing(git(path, 'symbolic-ref', '--quiet', '--short', 'HEAD')), headOf(git, path)])
   return { branch: branch ?? null, head: head ?? null, changed: undefined }
