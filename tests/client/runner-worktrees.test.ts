@@ -108,6 +108,10 @@ test('where a worktree stands is one question to git, and whose it is are two', 
     expect(await repositoryAt(counted, place)).toEqual({ path: found, home: found, name: basename(found) })
     expect(asked).toBe(questions)
   }
+  asked = 0
+  const plain = join(folder, 'plain')
+  expect(await repositoryAt(counted, plain, new Map([[plain, 'acme/app']]))).toEqual({ path: plain, home: plain, name: 'acme/app' })
+  expect(asked).toBe(1)
 })
 
 test('of worktrees whose folders are gone, git forgets one at a branch, and none that is locked or on no branch', async () => {
@@ -274,7 +278,7 @@ test(
     for (const i of [120, 150, 200]) hub.archived.add(made[i]!.session_id)
     keepMade(site.path('home'), [...made, { ...made[120]!, session_id: crypto.randomUUID() }]) // which another one goes on in
     const runner = site.launch(hub, ['--worktree', site.app])
-    await until(() => runner.output().includes('Registered as'), 60_000)
+    await until(() => runner.output().includes('Registered as'), LONG_MS)
     const named = hub.registered.worktrees.map(({ path }: { path: string }) => path)
     expect(made.flatMap(({ path }, i) => (named.includes(path) ? [] : [i]))).toEqual([150, 200])
     expect(runner.output()).toContain('2 of the 201 worktrees that this runner has made are not offered, 2 of archived sessions')

@@ -57,16 +57,21 @@ export interface Repository {
   name: string
 }
 
-/** The worktree that a folder belongs to. Throws GitFailed where it belongs to none. */
-export const repositoryAt = async (git: Git, folder: string): Promise<Repository> => {
+/** The worktree that a folder belongs to. Throws GitFailed where it belongs to none. `names`: of repositories, by their folder, whose name is
+ *  known already; it is the same for all worktrees of one. */
+export const repositoryAt = async (git: Git, folder: string, names: ReadonlyMap<string, string> = new Map()): Promise<Repository> => {
   const [top, commonDir] = await foldersOf(git, folder)
   const path = realpathSync(top)
   const common = realpathSync(resolve(folder, commonDir)) // git has --path-format since 2.31 alone
   const isPlain = basename(common) === '.git' && lstatSync(common).isDirectory()
   // A submodule's lies in its superproject's .git/modules, a bare repository has no folder around it.
   const home = isPlain ? dirname(common) : path
+  return { path, home, name: names.get(home) ?? (await nameOf(git, path, home)) }
+}
+
+const nameOf = async (git: Git, path: string, home: string): Promise<string> => {
   const origin = await orNothing(git(path, 'config', '--get', 'remote.origin.url'))
-  return { path, home, name: (origin && ownerAndName(origin)) || basename(home) }
+  return (origin && ownerAndName(origin)) || basename(home)
 }
 
 // One call for both: a runner asks this of each of its worktrees, of which it may have hundreds. A folder's name may hold a line end.

@@ -60,10 +60,10 @@ export const worktreesAt = async (git: Git, folders: string[]): Promise<Reposito
 
 /** The worktrees that the runner has made for sessions of this hub, in one of these repositories, and that are still there; newest last. */
 export const madeIn = async (git: Git, home: string, hub: string, repositories: Repository[]): Promise<Repository[]> => {
-  const homes = new Set(repositories.map((each) => each.home))
-  const made = madeOnes(home).filter((each) => isSameHub(each.hub, hub) && homes.has(each.home) && existsSync(each.path))
+  const names = new Map(repositories.map((each) => [each.home, each.name]))
+  const made = madeOnes(home).filter((each) => isSameHub(each.hub, hub) && names.has(each.home) && existsSync(each.path))
   const paths = [...new Set(made.map(({ path }) => path).toReversed())].toReversed()
-  const found = await Promise.all(paths.map((path) => repositoryAt(git, path).catch(() => undefined)))
+  const found = await Promise.all(paths.map((path) => repositoryAt(git, path, names).catch(() => undefined)))
   return found.filter((each) => each !== undefined && paths.includes(each.path)) as Repository[]
 }
 
