@@ -177,7 +177,7 @@ const WAITS: Mutant[] = [
     file: 'src/process/jobs.ts',
     from: `if (woken !== undefined && last_sequence > woken) grew(id, last_sequence)`,
     to: `void [woken, grew]`,
-    tests: tests('faults/waiting', 'faults/delivery'),
+    tests: tests('stores/log'),
   },
   {
     name: 'wait: closed comes before the last page',
@@ -585,7 +585,7 @@ const ASLEEP: Mutant[] = [
     file: WAKES,
     from: `order by p.session_id, p.team_id for no key update of p`,
     to: `order by p.session_id, p.team_id`,
-    tests: tests('conformance/wakes'),
+    tests: tests('stores/wakes'),
   },
   {
     name: 'asleep: a person’s word takes wakes',
