@@ -100,8 +100,10 @@ test('where a worktree stands is one question to git, and whose it is are two', 
   expect((await stateOf(old, at)).changed).toBeGreaterThan(0)
   git(folder, 'init', '-q', join(folder, 'plain'))
   mkdirSync(join(folder, 'plain/deep'))
+  symlinkSync(join(folder, 'plain/deep'), join(folder, 'link'))
   for (const [place, found, questions] of [
     [join(folder, 'plain/deep'), join(folder, 'plain'), 2],
+    [join(folder, 'link'), join(folder, 'plain'), 2],
     [at, at, 4],
   ] as const) {
     asked = 0

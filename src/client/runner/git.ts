@@ -62,7 +62,8 @@ export interface Repository {
 export const repositoryAt = async (git: Git, folder: string, names: ReadonlyMap<string, string> = new Map()): Promise<Repository> => {
   const [top, commonDir] = await foldersOf(git, folder)
   const path = realpathSync(top)
-  const common = realpathSync(resolve(folder, commonDir)) // git has --path-format since 2.31 alone
+  // Relative to where the folder's links lead. git has --path-format since 2.31 alone.
+  const common = realpathSync(resolve(realpathSync(folder), commonDir))
   const isPlain = basename(common) === '.git' && lstatSync(common).isDirectory()
   // A submodule's lies in its superproject's .git/modules, a bare repository has no folder around it.
   const home = isPlain ? dirname(common) : path
