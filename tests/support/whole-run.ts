@@ -1,5 +1,5 @@
-// What a whole run of tests is given, beside each other's processes: a folder in memory, empty databases that are made once, and settings by
-// which its processes take less processor time.
+// What a whole run gives all of its test processes: a folder in memory, empty databases that are made once, and settings by which they take
+// less processor time.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { freemem, tmpdir } from 'node:os'

@@ -10,6 +10,7 @@ import { PACE_MS, type Part, type Scene } from './scene.ts'
 
 const LEFT_ALONE = 6 // of so many proposals one
 const DECIDED_LATE = 4 // of so many one, as close to its end as can be
+const REJECTED = 5 // by the second person of so many one
 const WRITTEN_WITHIN_MS = 60_000 // for what hangs
 
 export const decide = async ({ ask, urls, people, over, openRoom }: Scene): Promise<Part> => {
@@ -26,7 +27,7 @@ export const decide = async ({ ask, urls, people, over, openRoom }: Scene): Prom
   }
   // Of the two people one is heard; neither is, if the time is over.
   const decideBy = async ({ id, become }: Awaited<ReturnType<typeof propose>>, round: number) => {
-    const action = round % 4 === 0 ? 'reject' : 'approve'
+    const action = round % REJECTED === 0 ? 'reject' : 'approve'
     const both = await Promise.all(
       people.map((cookie, n) => ask(`/api/approvals/${id}`, { body: { action: n === 0 ? 'approve' : action }, headers: { cookie } })),
     )
