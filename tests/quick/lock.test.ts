@@ -65,6 +65,7 @@ describe('the lock of the embedded folder', () => {
       const pid = Number(new TextDecoder().decode(value))
       held({ pid, born: bornAt(pid) })
       expect(isAlive(readHolder(folder)!)).toBe(true)
+      while (readFileSync(`/proc/${parent.pid}/comm`, 'utf8') !== 'sleep\n') await Bun.sleep(20) // a shell would look at once
       process.kill(pid)
       while (!readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ')) await Bun.sleep(20)
       expect(isAlive(readHolder(folder)!)).toBe(false)
