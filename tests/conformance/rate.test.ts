@@ -96,6 +96,31 @@ onOneEngine((parley) => {
     expect(await granted(LIMIT, () => ask('10.0.0.2', invented()))).toBe(LIMIT)
   })
 
+  test('whoever invents tokens spends nobody else’s, however many one request has', async () => {
+    const served = await parley().beside({ RATE_LIMIT: String(LIMIT) })
+    const { granted } = await limited()
+    const { id, alex } = await room(viaRest(parley()))
+    const message = () => ({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'get_session', arguments: { session_id: id, team_id: invented() } },
+    })
+    const send = async (messages: number) => {
+      const body = JSON.stringify(Array.from({ length: messages }, message))
+      return (await served.send('/mcp', { method: 'POST', body, address: '10.0.0.1', headers: { accept: 'application/json' } })).status
+    }
+    const most = LIMIT * TEAMS_AN_ADDRESS
+    expect([await send(most), await send(1)]).toEqual([200, 429]) // each message is one of the address's
+    for (let n = 0; n < 5; n++) expect([400, 429]).toContain(await send(25_000)) // more names than all of RATE_LIMIT's counters
+    const ask = (address: string, team?: string) =>
+      served.send('/api/config', { address, headers: team === undefined ? {} : { 'x-team-id': team } })
+    expect(await granted(LIMIT, () => ask('10.0.0.1', alex.token))).toBe(0) // and takes nothing from the team
+    expect(await granted(LIMIT, () => ask('10.0.0.2', alex.token))).toBe(LIMIT)
+    expect(await granted(LIMIT, () => ask('10.0.0.3'))).toBe(LIMIT)
+    await served.close()
+  })
+
   test('the public half of a token spends nothing of its team’s', async () => {
     const { ask, granted } = await limited()
     const { alex } = await room(viaRest(parley()))

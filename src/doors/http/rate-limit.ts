@@ -12,7 +12,8 @@ import { addressOf } from './origin.ts'
 const TEAMS_AN_ADDRESS = 20
 
 /** One quota per token, else per key, else per address; and a total of twenty quotas per address. So up to twenty busy teams
- *  behind one address do not use up each other's. Throws a Refusal with `retry_after`. */
+ *  behind one address do not use up each other's. The total is asked first but charged last: an invented token makes no counter once it is
+ *  spent, and a team over its own quota does not use up its neighbours'. Throws a Refusal with `retry_after`. */
 export class RateLimit {
   #perToken: Allowance
   #perAddress: Allowance
@@ -23,20 +24,25 @@ export class RateLimit {
     this.#perAddress = new Allowance(RATE_LIMIT * TEAMS_AN_ADDRESS)
   }
 
-  /** Counts a request. The token of an MCP request may be in its body: `countMessage` counts that. */
+  /** Counts a request. The tokens of an MCP request may be in its body: `countMessages` counts those. */
   countRequest(c: Http) {
     const address = addressOf(c, this.services)
     const token = c.req.header('x-team-id')
-    // Check the address's total first but charge it last: a request with an invented token creates no counter once the total is spent, and a
-    // team over its own quota does not use up its neighbours'.
-    const own = token === undefined && isMcp(c.req.path) ? 0 : this.#own(c, address, token)
-    granted(this.#perAddress.waitOf(address) || own || this.#perAddress.take(address))
+    if (token === undefined && isMcp(c.req.path)) granted(this.#perAddress.take(address))
+    else this.#count(c, address, token)
   }
 
-  /** Counts one message of an MCP request for the token in its arguments, unless the request's header had one. */
-  countMessage(c: Http, token: unknown) {
-    if (c.req.header('x-team-id') === undefined) granted(this.#own(c, addressOf(c, this.services), token))
+  /** Counts each message of an MCP request for the token in its arguments, unless the request's header had one. The first is the request
+   *  itself, which its address was charged for. */
+  countMessages(c: Http, [first, ...others]: unknown[]) {
+    if (c.req.header('x-team-id') !== undefined) return
+    const address = addressOf(c, this.services)
+    granted(this.#own(c, address, first))
+    for (const token of others) this.#count(c, address, token)
   }
+
+  #count = (c: Http, address: string, token: unknown) =>
+    granted(this.#perAddress.waitOf(address) || this.#own(c, address, token) || this.#perAddress.take(address))
 
   // Counted by the whole token: by its public half alone, a stranger could use up another team's quota.
   #own = (c: Http, address: string, token: unknown) =>

@@ -37,6 +37,8 @@ import { methodNotAllowed, observeWake } from '../rest/routes.ts'
 import type { RateLimit } from '../http/rate-limit.ts'
 
 const BODY_LIMIT = 4 * 1024 * 1024
+const MOST_MESSAGES = 100 // of a batch
+const BATCH_SIZE = `A batch has 1 to ${MOST_MESSAGES} messages.`
 const PROGRESS_MS = 10_000 // also keeps proxies from closing a quiet connection
 
 export interface EndpointOptions {
@@ -92,9 +94,14 @@ const receive = async (c: Http, parts: EndpointParts): Promise<Response> => {
   } catch (error) {
     return json(rpcError(ErrorCode.ParseError, `The body is not JSON (${whyNot(error)}).`), 400)
   }
+  const messages = Array.isArray(message) ? message : [message]
+  if (messages.length > MOST_MESSAGES) return json(rpcError(ErrorCode.InvalidRequest, BATCH_SIZE), 400)
   const { services, limit } = parts
-  await refuseUninvited(c, services, [message].flat())
-  if (limit) for (const one of [message].flat()) limit.countMessage(c, one?.params?.arguments?.team_id)
+  await refuseUninvited(c, services, messages)
+  limit?.countMessages(
+    c,
+    messages.map((one) => one?.params?.arguments?.team_id),
+  )
   const answer = isPerRequest(message, c.req.header('mcp-protocol-version')) ? perRequest : afterHandshake
   return answer(message, c, parts, callOf(c, services))
 }
@@ -166,7 +173,7 @@ const toolsEncoded = new WeakMap<object, string>()
 
 // Only clients of revision 2025-03-26 send batches.
 const batch = async (messages: unknown[], transport: RequestTransport<Call>, call: Call): Promise<Response> => {
-  if (messages.length === 0 || messages.length > 100) return json(rpcError(ErrorCode.InvalidRequest, 'A batch has 1 to 100 messages.'), 400)
+  if (messages.length === 0) return json(rpcError(ErrorCode.InvalidRequest, BATCH_SIZE), 400)
   const requests = messages.filter((message) => !isOneWay(message))
   const answers = requests.map((message) =>
     isRequest(message) ? (invalidParamsIn(message) ?? transport.ask(message, call)) : rpcError(ErrorCode.InvalidRequest, NOT_JSON_RPC),
