@@ -49,7 +49,7 @@ export interface Operation<Context, I extends z.ZodObject = z.ZodObject, O exten
   needsKnownHosts?: boolean
   /** Its texts are what a program printed: `run` cleans them (transcripts/storable.ts) where those of a caller would be refused. */
   cleansTexts?: boolean
-  /** Looks at a write before its transaction begins, and may refuse it; what it does itself then stays done. */
+  /** Looks at a write before its transaction begins, and may refuse it; what it does itself then stays done. Not asked for a replay. */
   beforehand?(context: Context, input: z.output<I>): Promise<void>
   run(context: Context, input: z.output<I>): Promise<z.output<O>>
   /** Runs once the write is committed, outside of its transaction, and waits for what follows; after a replay, too. Goes with `held`. */

@@ -16,6 +16,7 @@ import { keyRowOf } from './operation.ts'
 import { notAuthenticated } from './not-authenticated.ts'
 import type { Services } from '../process/services.ts'
 import { isAway, isFull, isUndone } from '../../db/errors.ts'
+import { findAnswer } from '../stores/idempotency.ts'
 import { write } from './transaction.ts'
 
 /** Calls an operation. The checks come in one order: a credential is there (401), the shape is right (400), the credential is good (401),
@@ -87,7 +88,8 @@ const attempt = async (operation: AnyOp, services: Services, given: Call, raw: u
     if (caller.ended && operation.effect !== 'append' && idempotency === undefined) notAuthenticated(operation)
     const request = { operation, services, call, caller, input }
     if (operation.effect === 'write') {
-      await operation.beforehand?.(createContext(request, {}), input)
+      if (operation.beforehand && !(idempotency && (await findAnswer(services.database, idempotency))))
+        await operation.beforehand(createContext(request, {}), input)
       const written = await write({ ...request, subject, idempotency })
       if (!written.ok || !operation.afterwards) return written
       return { ...written, data: await operation.afterwards(createContext(request, { waiter }), written.data, input) }

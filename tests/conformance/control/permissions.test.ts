@@ -90,6 +90,24 @@ onEveryEngine(
       await done(agent('create_session', free))
     })
 
+    test('what an agent was answered it is answered again by its key, also when it may have less by now, and nobody is asked', async () => {
+      const { runner, session_id, start, log } = await scene()
+      await start()
+      const agent = controlWith(parley(), (await runner.takeOne()).agent_key)
+      const calls = [
+        ['create_session', { title: 'Child', worktree_id: runner.worktree, permission_mode: 'acceptEdits', idempotency_key: 'child' }],
+        ['send_prompt', { session_id, prompt: 'Go.', mode: 'subsession', permission_mode: 'acceptEdits', idempotency_key: 'prompt' }],
+        ['update_session', { session_id, permission_mode: 'acceptEdits', idempotency_key: 'update' }],
+      ] as const
+      const answers: unknown[] = []
+      for (const [name, input] of calls) answers.push(await done(agent(name, input)))
+      await done(asPerson('update_session', { session_id, permission_mode: 'plan' }))
+      const before = await log()
+      for (const [i, [name, input]] of calls.entries()) expect(await done(agent(name, input))).toEqual(answers[i] as object)
+      expect(await log()).toEqual(before)
+      for (const [name, input] of calls) await refused(agent(name, { ...input, idempotency_key: `other ${name}` }), 'forbidden')
+    })
+
     test('a raise that a person denies raises nothing, and may be asked for again', async () => {
       const { runner, session_id, start } = await scene({ allow_bypass: true })
       await start()
