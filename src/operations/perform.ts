@@ -138,17 +138,15 @@ const withCarried = (call: Call, { team_id: token, invite }: Record<string, unkn
     : call
 
 const parsed = (operation: AnyOp, raw: unknown): Record<string, any> => {
-  const result = operation.input.safeParse(withoutNulls(raw ?? {}), { error: validationMessage })
+  const result = operation.input.safeParse(withoutNulls(operation, raw ?? {}), { error: validationMessage })
   return result.success ? result.data : invalid(result.error, Object.keys(operation.input.shape))
 }
 
-// Many clients send null for an argument that they leave out.
-const withoutNulls = (raw: unknown): unknown => {
-  if (typeof raw !== 'object' || raw === null) return raw
-  for (const name in raw)
-    if ((raw as Record<string, unknown>)[name] === null)
-      return Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== null))
-  return raw
+// Many clients send null for an argument that they leave out. It stays where it means something, as no branch does.
+const withoutNulls = ({ input: { shape } }: AnyOp, raw: unknown): unknown => {
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw) || !Object.values(raw).includes(null)) return raw
+  const means = (name: string) => Object.hasOwn(shape, name) && shape[name].safeParse(null).success
+  return Object.fromEntries(Object.entries(raw).filter(([name, value]) => value !== null || means(name)))
 }
 
 const ISSUES_NAMED = 5 // in the message; all of them are in the details

@@ -19,7 +19,9 @@ export interface Ending {
   interruptedBy?: Task['interruptedBy'] | undefined
   conversation?: string | undefined
   conversationAt?: string | undefined
+  /** null: no branch is checked out. */
   branch?: string | null | undefined
+  /** null: there is no commit. */
   head?: string | null | undefined
   /** How many files have changes that are in no commit. */
   changedFiles?: number | undefined
@@ -92,9 +94,10 @@ const freeAgent = async (context: Context, session: Session, agent: Agent, task:
   await setAgentState(queries, session.id, { agentStatus })
   session.agentStatus = agentStatus
   if (session.worktreeId) {
+    const isTold = typeof branch === 'string' || typeof head === 'string' // a worktree has one at least, unless git could not look
     const state = {
-      ...(branch !== undefined && { branch }),
-      ...(head !== undefined && { head }),
+      ...(isTold && branch !== undefined && { branch }),
+      ...(isTold && head !== undefined && { head }),
       ...(changedFiles !== undefined && { changedFiles, dirty: changedFiles > 0 }),
     }
     await setGitState(queries, session.worktreeId, state)

@@ -325,6 +325,21 @@ onEveryEngine(
       await refused(runner.call('finish_task', wrong), 'invalid_request')
     })
 
+    test('a task that leaves its worktree on no branch, or without a commit, says so; where git could not look, what was told before stays', async () => {
+      const { runner, call, session_id } = await scene()
+      const [branch, head] = ['topic', 'f'.repeat(40)]
+      const after = async (more: Record<string, unknown>) => {
+        await start(call, session_id)
+        await runner.work('Done.', [], more)
+        return (await done(call('get_session', { session_id }))).session.git_state
+      }
+      expect(await after({ branch, head })).toMatchObject({ branch, head })
+      expect(await after({ branch: null, head })).toMatchObject({ branch: null, head })
+      expect(await after({ branch, head: null })).toMatchObject({ branch, head: null })
+      expect(await after({ branch: null, head: null })).toMatchObject({ branch, head: null })
+      expect(await after({})).toMatchObject({ branch, head: null })
+    })
+
     test('what it may cost is used up: prompts wait', async () => {
       const { runner, call } = await scene()
       const { session_id } = await done(
