@@ -77,6 +77,7 @@ export const agents = pgTable(
     // While its worktree is being made:
     orderedFrom: uuid(), // the runner
     orderedRepo: text(),
+    orderedRepoPath: text(), // of a worktree of the clone that it is to be one of: a runner may have several of a repository
     orderedBranch: text(),
     orderedAt: at(),
     orderToldAt: at(),

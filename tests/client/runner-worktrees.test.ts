@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { forgetMissing, gitIn, ownerAndName, repositoryAt, stateOf, type Git } from '../../src/client/runner/git.ts'
 import { hubCalls } from '../../src/client/runner/hub-calls.ts'
-import { isSameHub, keepMade, namedWorktrees, neededPaths } from '../../src/client/runner/worktrees.ts'
+import { isSameHub, keepMade, makeWorktree, namedWorktrees, neededPaths } from '../../src/client/runner/worktrees.ts'
 import { git, until } from '../support/runner.ts'
 import { LONG_MS, steps, withRunners } from '../support/runner-scene.ts'
 
@@ -129,6 +129,24 @@ test('of worktrees whose folders are gone, git forgets one at a branch, and none
   for (const name of ['branch', 'locked', 'detached', 'never']) await forgetMissing(gitIn(process.env), at('app'), at(name))
   const listed = git(at('app'), 'worktree', 'list', '--porcelain').match(/(?<=^worktree ).*/gm)
   expect(listed?.toSorted()).toEqual(['app', 'detached', 'locked', 'there'].map(at))
+})
+
+test('of two clones of a repository, a worktree is made of the one that is named, else of the first', async () => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'parley-git-')))
+  ending.push(() => rmSync(folder, { recursive: true }))
+  const clones = ['stable', 'next'].map((name) => join(folder, name))
+  for (const clone of clones) {
+    git(folder, 'init', '-q', '-b', 'main', clone)
+    git(clone, '-c', 'user.email=a@example.org', '-c', 'user.name=A', 'commit', '-q', '--allow-empty', '-m', clone)
+    git(clone, 'remote', 'add', 'origin', 'https://example.org/acme/app')
+  }
+  const ask = gitIn(process.env)
+  const repositories = await Promise.all(clones.map((clone) => repositoryAt(ask, clone)))
+  for (const [repo_path, home] of [...clones.map((clone) => [clone, clone]), [null, clones[0]!], ['/elsewhere', clones[0]!]] as const) {
+    const order = { session_id: crypto.randomUUID(), repo_full_name: 'acme/app', repo_path, branch: `for-${crypto.randomUUID()}` }
+    const made = await makeWorktree(ask, repositories, [], order)
+    expect([made.home, git(made.path, 'log', '--format=%s')]).toEqual([home, home])
+  }
 })
 
 test('a git that takes too long is said as one, and not by what it printed last', async () => {

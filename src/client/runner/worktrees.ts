@@ -130,6 +130,8 @@ export const isWithin = (folder: string, path: string): boolean =>
 export interface WorktreeOrder {
   session_id: string
   repo_full_name: string
+  /** Of one of the runner's worktrees: the new one belongs to the same clone. */
+  repo_path?: string | null
   branch: string
 }
 
@@ -137,7 +139,8 @@ export interface WorktreeOrder {
  *  git has a branch in one worktree at a time. A person may have removed the folder of one that is among `made`, which then holds no branch; of
  *  any other the disk may only be away. Throws GitFailed, with a sentence. */
 export const makeWorktree = async (git: Git, repositories: Repository[], made: Made[], order: WorktreeOrder): Promise<Repository> => {
-  const repository = repositories.find(({ name }) => name === order.repo_full_name)
+  const ofThatName = repositories.filter(({ name }) => name === order.repo_full_name)
+  const repository = ofThatName.find(({ path }) => path === order.repo_path) ?? ofThatName[0]
   if (!repository)
     throw new GitFailed(`This runner has no repository ${JSON.stringify(String(order.repo_full_name).slice(0, LONGEST_NAME))}.`)
   const { home } = repository

@@ -79,13 +79,12 @@ const inheritedPlan = async (context: Context, origin: Session, agent: Agent | u
   const here = origin.worktreeId === null ? undefined : await worktreeById(context.queries, origin.worktreeId)
   const gone = origin.worktreeId === null || here ? undefined : await goneWorktree(context.queries, origin.worktreeId)
   if (gone && worktree_id === undefined && branch === undefined) refuseGone(gone)
-  const was = here ?? gone
   const place =
     branch !== undefined
       ? {
-          repo_full_name: was?.repo_full_name ?? agent?.orderedRepo ?? undefined,
+          ...(here ? { worktree_id: here.worktree_id } : { repo_full_name: gone?.repo_full_name ?? agent?.orderedRepo ?? undefined }),
           branch,
-          runner_id: was?.runner_id ?? agent?.orderedFrom ?? undefined,
+          runner_id: gone?.runner_id ?? agent?.orderedFrom ?? undefined,
         }
       : { worktree_id: worktree_id ?? origin.worktreeId ?? undefined }
   if (branch !== undefined && worktree_id !== undefined)

@@ -50,7 +50,13 @@ const handed = z.object({
 
 const order = z.union([
   z.object({ task_id: z.uuid(), order: z.literal('interrupt') }),
-  z.object({ session_id: z.uuid(), order: z.literal('worktree'), repo_full_name: z.string(), branch: z.string() }),
+  z.object({
+    session_id: z.uuid(),
+    order: z.literal('worktree'),
+    repo_full_name: z.string(),
+    repo_path: z.string().nullable(),
+    branch: z.string(),
+  }),
 ])
 
 type Answer = { tasks: z.infer<typeof handed>[]; orders: z.infer<typeof order>[] }

@@ -24,7 +24,7 @@ export interface AgentPlan {
   permissionMode: PermissionMode
   contextFiles: string[]
   mcpServers: string[]
-  /** The worktree it works in, or the runner that is to make one. */
+  /** The worktree it works in, or one of the clone that a new one is to be made of, by its runner. */
   worktree: WorktreeRow
   /** The branch of a worktree that is still to be made. */
   branch: string | undefined
@@ -79,7 +79,7 @@ const placeOf = async (context: Context, { worktree_id, repo_full_name, branch, 
   if (!worktree || !isWithin(worktree)) return noSuchWorktree(worktree_id)
   return branch === undefined || branch === worktree.branch
     ? { worktree, branch: undefined }
-    : byBranch(context, isWithin, { repo: worktree.repo_full_name, branch, runner: worktree.runner_id })
+    : byBranch(context, isWithin, { repo: worktree.repo_full_name, branch, runner: worktree.runner_id }, worktree)
 }
 
 type Reach = (worktree: WorktreeRow) => boolean
@@ -105,14 +105,19 @@ interface OfBranch {
 
 // A worktree that has the branch checked out is used; otherwise one is made, by the first runner that has the repository. A runner that was
 // named is waited for.
-const byBranch = async ({ queries }: Context, isWithin: Reach, { repo, branch, runner }: OfBranch): Promise<WorktreePlan> => {
+const byBranch = async (
+  { queries }: Context,
+  isWithin: Reach,
+  { repo, branch, runner }: OfBranch,
+  beside?: WorktreeRow,
+): Promise<WorktreePlan> => {
   if (repo === undefined || branch === undefined)
     return refuse('invalid_request', 'repo_full_name and branch belong together: the repository, and the branch to work on.', {
       field: repo === undefined ? 'repo_full_name' : 'branch',
     })
   refuseBranch(branch)
   const all = (await worktreesOf(queries, repo)).filter((one) => isWithin(one) && (runner === undefined || one.runner_id === runner))
-  const first = all[0]
+  const first = beside ?? all[0]
   if (!first)
     return refuse('not_found', `No runner has the repository ${redacted(repo)}. Start one in a checkout of it: parley runner.`, {
       repo_full_name: redacted(repo),

@@ -35,6 +35,8 @@ export const setAgentState = async (
 export interface WorktreeOrder {
   session_id: string
   repo_full_name: string
+  /** Of a worktree of the clone that it is to be one of; null where an earlier version ordered it. */
+  repo_path: string | null
   branch: string
 }
 
@@ -45,7 +47,7 @@ export const worktreeOrders = ({ query }: Queries, runnerId: string): Promise<Wo
   query(
     `update agents set order_told_at = clock_timestamp()
      where ordered_from = $1 and (order_told_at is null or ${elapsed('order_told_at', SENT_AGAIN_S)})
-     returning session_id, ordered_repo as repo_full_name, ordered_branch as branch`,
+     returning session_id, ordered_repo as repo_full_name, ordered_repo_path as repo_path, ordered_branch as branch`,
     [runnerId],
   )
 
@@ -53,10 +55,18 @@ export const worktreeOrders = ({ query }: Queries, runnerId: string): Promise<Wo
 export const moveOrders = async ({ db }: Queries, former: string, runnerId: string): Promise<void> =>
   void (await db.update(agents).set({ orderedFrom: runnerId, orderToldAt: null }).where(eq(agents.orderedFrom, former)))
 
-export const noOrder = { orderedFrom: null, orderedRepo: null, orderedBranch: null, orderedAt: null, orderToldAt: null }
-export const orderOf = (runnerId: string, repo: string, branch: string) => ({
-  orderedFrom: runnerId,
-  orderedRepo: repo,
+export const noOrder = {
+  orderedFrom: null,
+  orderedRepo: null,
+  orderedRepoPath: null,
+  orderedBranch: null,
+  orderedAt: null,
+  orderToldAt: null,
+}
+export const orderOf = (beside: { runner_id: string; repo_full_name: string; path: string }, branch: string) => ({
+  orderedFrom: beside.runner_id,
+  orderedRepo: beside.repo_full_name,
+  orderedRepoPath: beside.path,
   orderedBranch: branch,
   orderedAt: sql`clock_timestamp()`,
 })

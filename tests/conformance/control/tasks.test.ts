@@ -178,7 +178,8 @@ onEveryEngine(
       expect(made).toMatchObject({ status: 'creating', session: { repo_full_name: runner.repo, branch: 'feature/x' } })
       const { tasks, orders } = await runner.take()
       expect(tasks).toEqual([])
-      expect(orders).toEqual([{ session_id: made.session_id, order: 'worktree', repo_full_name: runner.repo, branch: 'feature/x' }])
+      const wanted = { repo_full_name: runner.repo, repo_path: runner.path, branch: 'feature/x' }
+      expect(orders).toEqual([{ session_id: made.session_id, order: 'worktree', ...wanted }])
       await done(
         runner.call('add_worktree', {
           runner_id: runner.id,
@@ -196,6 +197,24 @@ onEveryEngine(
       const error = { code: 'agent_failed', message: 'The disk is full.' }
       await done(runner.call('add_worktree', { runner_id: runner.id, session_id: failed.session_id, error }))
       expect((await done(call('get_task', { task_id: failed.task_id }))).task).toMatchObject({ status: 'failed', error })
+    })
+
+    test('where a runner has several clones of a repository, a worktree is made of the one that was chosen', async () => {
+      const { runner, call } = await scene()
+      const clones = ['/code/stable', '/code/next'].map((path) => ({ path, repo_full_name: runner.repo, branch: 'main', head: null }))
+      const body = { name: runner.name, agents: [{ agentic_tool: 'claude-code', version: null }], worktrees: clones }
+      const { runner_id, worktrees } = await done(runner.call('register_runner', body))
+      for (const [i, { path }] of clones.entries()) {
+        const { worktree_id } = worktrees[i]
+        const made = await done(call('create_session', { title: 'New', worktree_id, branch: `made-${i}` }))
+        const { session_id: origin } = await done(call('create_session', { title: 'Origin', worktree_id }))
+        const forked = await done(call('send_prompt', { session_id: origin, prompt: 'Go.', mode: 'fork', branch: `fork-${i}` }))
+        const { orders } = await done(runner.call('take_tasks', { runner_id, timeout: 5 }))
+        const told = orders.map(({ session_id, branch, repo_path }: any) => ({ session_id, branch, repo_path }))
+        expect(told).toHaveLength(2)
+        expect(told).toContainEqual({ session_id: made.session_id, branch: `made-${i}`, repo_path: path })
+        expect(told).toContainEqual({ session_id: forked.session_id, branch: `fork-${i}`, repo_path: path })
+      }
     })
 
     test('what git says of a worktree that could not be made is stored, without a credential of ours', async () => {
@@ -288,7 +307,8 @@ onEveryEngine(
       const branched = await done(call('send_prompt', { ...again, mode: 'fork', branch: 'new' }))
       const { tasks: taken, orders } = await done(runner.call('take_tasks', { runner_id, timeout: 0 }))
       expect(taken).toMatchObject([{ task_id: fork.task_id, path: other.path }])
-      expect(orders).toEqual([{ order: 'worktree', session_id: branched.session_id, repo_full_name: runner.repo, branch: 'new' }])
+      const wanted = { repo_full_name: runner.repo, repo_path: other.path, branch: 'new' }
+      expect(orders).toEqual([{ order: 'worktree', session_id: branched.session_id, ...wanted }])
 
       const { runner_id: back } = await register(first, other)
       for (const answer of await answers()) expect('no_worktree' in answer).toBe(false)
