@@ -12,6 +12,7 @@ import { postToNotifyUrl } from './notify-url.ts'
 import type { Outcome } from './outcomes.ts'
 import {
   addressNotices,
+  dropLateDeliveries,
   endDelivery,
   forgetOldNotices,
   isSomethingWaiting,
@@ -69,6 +70,7 @@ export const createCourier = (parts: Parts) => {
     if (!(await isSomethingWaiting(database))) return
     const notifyUrl = config.NOTIFY_URL !== undefined
     await addressNotices(database, keys(), notifyUrl)
+    await dropLateDeliveries(database, notifyUrl)
     const free = AT_ONCE - underWay.size
     if (free > 0) for (const delivery of await takeDeliveries(database, keys(), notifyUrl, free)) start(delivery)
   }

@@ -28,6 +28,14 @@ from taken, (select p.id from push_subscriptions p join sign_ins s on s.id = p.s
 export const addressNotices = async ({ query }: Queries, keys: string, notifyUrl: boolean): Promise<void> =>
   void (await query(ADDRESS, [keys, notifyUrl]))
 
+/** Drops what came too late to be told: after a day, or to a NOTIFY_URL that there is no more. */
+export const dropLateDeliveries = async ({ query }: Queries, notifyUrl: boolean): Promise<void> =>
+  void (await query(
+    `delete from notice_deliveries d using notices n
+     where n.id = d.notice_id and d.due_at <= now() and (n.at < now() - interval '1 day' or (d.subscription_id is null and not $1))`,
+    [notifyUrl],
+  ))
+
 /** A delivery that this process has taken. */
 export interface Delivery {
   id: string

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { figureIn } from '../support/metrics.ts'
 import { startNotifyReceiver } from '../support/notify-receiver.ts'
 import { done, onOneEngine, room, soon, viaRest, type Served } from '../support/parley.ts'
+import { isSomethingWaiting } from '../../src/notices/outbox.ts'
 import { createPushSender } from '../../src/notices/push-sender.ts'
 
 onOneEngine((parley) => {
@@ -16,8 +17,8 @@ onOneEngine((parley) => {
     await receiver.stop()
     await served.close()
   })
-  const serve = (NOTIFY_URL: string): Promise<Served> =>
-    parley().beside({ NOTIFY_URL }, {}, { pushSender: createPushSender(), intervals: { notices: 30 } })
+  const serve = (NOTIFY_URL: string | undefined): Promise<Served> =>
+    parley().beside({ ...(NOTIFY_URL && { NOTIFY_URL }) }, {}, { pushSender: createPushSender(), intervals: { notices: 30 } })
 
   const concluded = async (by: Served = served) => {
     const { id, alex } = await room(viaRest(by))
@@ -78,6 +79,26 @@ onOneEngine((parley) => {
     receiver.answers(() => new Response('no', { status: 500 }))
     await postponed(await concluded(), 1)
     expect(warnings()).toHaveLength(2)
+  })
+
+  test('what waits when NOTIFY_URL is taken away, or for more than a day, is not sent any more', async () => {
+    receiver.answers(() => new Response('no', { status: 500 }))
+    const [old, waiting] = [await concluded(), await concluded()]
+    for (const id of [old, waiting]) await postponed(id, 1)
+    await served.database.query(`update notices set at = at - interval '25 hours' where session_id = $1`, [old])
+    receiver.answers(() => new Response('ok'))
+    await tryNow()
+    for (const id of [old, waiting]) await over(id)
+    expect([old, waiting].map((id) => receiver.of(id).length)).toEqual([1, 2])
+
+    receiver.answers(() => new Response('no', { status: 500 }))
+    const left = await concluded()
+    await postponed(left, 1)
+    await served.close()
+    served = await serve(undefined)
+    await tryNow()
+    await over(left)
+    expect(await isSomethingWaiting(served.database)).toBe(false)
   })
 
   test('Retry-After is heeded, up to an hour', async () => {
