@@ -8,8 +8,8 @@ const FIND_AGAIN_MS = 10_000 // a notification that another instance sent can ge
 export interface Hold {
   topic: Topic
   timeoutMs: number
-  /** `find` runs at least this often, where something other than news of the topic may change the answer. */
-  everyMs?: number
+  /** `find` runs at least this often, where something other than news of the topic may change the answer. Asked after each run. */
+  everyMs?: () => number
 }
 
 /** Calls `find` at once and whenever the topic moves, until it finds something. Returns that; undefined when the time is up, the caller has
@@ -17,7 +17,7 @@ export interface Hold {
 export const holdFor = async <Found>(
   { waiters, stopping }: Services,
   { signal, held }: Pick<Call, 'signal' | 'held'>,
-  { topic, timeoutMs, everyMs = FIND_AGAIN_MS }: Hold,
+  { topic, timeoutMs, everyMs = () => FIND_AGAIN_MS }: Hold,
   find: () => Promise<Found | undefined>,
 ): Promise<Found | undefined> => {
   const over = AbortSignal.any([signal(), stopping])
@@ -31,7 +31,7 @@ export const holdFor = async <Found>(
       const left = until - performance.now()
       if (found !== undefined || left <= 0 || over.aborted) return found
       if (first) held?.()
-      const timer = setTimeout(end, Math.min(left, everyMs))
+      const timer = setTimeout(end, Math.min(left, everyMs()))
       await waiter.woken()
       clearTimeout(timer)
     } finally {

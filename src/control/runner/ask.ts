@@ -67,7 +67,7 @@ export const ask = op({
     const { services, call } = context
     const session = await sessionOf(context, task_id)
     const find = async () => decidedOrLate(context, session, storableText(request_id))
-    const decided = await holdFor(services, call, { topic: taskTopic(task_id), timeoutMs: timeout * 1_000, everyMs: LATE_MS }, find)
+    const decided = await holdFor(services, call, { topic: taskTopic(task_id), timeoutMs: timeout * 1_000, everyMs: () => LATE_MS }, find)
     return decided ? answerOf(decided) : answer
   },
 })

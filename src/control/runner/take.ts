@@ -14,6 +14,8 @@ import {
   handedOut,
   handOut,
   interruptOrders,
+  isInterrupting,
+  SENT_AGAIN_S,
   runningOn,
   waitingSeconds,
   type Handed,
@@ -82,8 +84,13 @@ export const take = op({
     const { services, call } = context
     await stillRunner(context, runner_id)
     await acknowledgeTasks(services.database, runner_id, running)
-    const hold = { topic: runnerTopic(runner_id), timeoutMs: timeout * 1_000, everyMs: FIND_EVERY_MS }
-    const found = await holdFor(services, call, hold, () => findWork(context, runner_id))
+    let everyMs = FIND_EVERY_MS
+    const hold = { topic: runnerTopic(runner_id), timeoutMs: timeout * 1_000, everyMs: () => everyMs }
+    const found = await holdFor(services, call, hold, async () => {
+      const work = await findWork(context, runner_id)
+      everyMs = work === 'interrupting' ? SENT_AGAIN_S * 1_000 : FIND_EVERY_MS // nothing else says that the answer with the order was lost
+      return typeof work === 'string' ? undefined : work
+    })
     // What was handed out is not kept from a runner that was replaced just now: its next call is refused.
     if (!found) await stillRunner(context, runner_id)
     return { ...(found ?? { tasks: [], orders: [] }), waiting_s: await waitingSeconds(services.database, runner_id) }
@@ -92,10 +99,11 @@ export const take = op({
 
 const FIND_EVERY_MS = 10_000
 
-const findWork = async (context: Context, id: string): Promise<Answer | undefined> => {
+/** 'interrupting': nothing new, but a task is still running of which this runner was told that it is to end. */
+const findWork = async (context: Context, id: string): Promise<Answer | 'interrupting' | undefined> => {
   const { services } = context
   if (!(await mayHaveNews(services.database, id))) return undefined
-  const { orders, tasks, forbidden } = await services.database.transaction(async (tx) => {
+  const { orders, tasks, forbidden, interrupting } = await services.database.transaction(async (tx) => {
     const runner = (await lockRunner(tx, id)) ?? refuseReplaced(id)
     if (runner.endedAt !== null || runner.keyId !== keyIdOf(context)) refuseReplaced(id)
     await handOut(tx, id, runner.parallel - (await runningOn(tx, id)))
@@ -106,11 +114,13 @@ const findWork = async (context: Context, id: string): Promise<Answer | undefine
     const worktrees = (await worktreeOrders(tx, id)).map((wanted) => ({ ...wanted, order: 'worktree' as const }))
     const tasks: Answer['tasks'] = []
     for (const one of allowed) tasks.push(await withKey(context, tx, one))
-    return { tasks, orders: [...interrupts, ...worktrees], forbidden: all.filter((task) => !mayRun(runner, task)) }
+    const forbidden = all.filter((task) => !mayRun(runner, task))
+    return { tasks, orders: [...interrupts, ...worktrees], forbidden, interrupting: await isInterrupting(tx, id) }
   })
   for (const { task } of forbidden)
     await perform(failTask, services, { signal: context.call.signal }, { task_id: task.id, code: 'not_allowed', message: NOT_ALLOWED })
-  return tasks.length > 0 || orders.length > 0 ? { tasks, orders } : undefined
+  if (tasks.length > 0 || orders.length > 0) return { tasks, orders }
+  return interrupting ? 'interrupting' : undefined
 }
 
 const NOT_ALLOWED =

@@ -26,7 +26,7 @@ interface HandedRow extends Omit<Handed, 'task'> {
 }
 
 // The oldest queued task of each session that works in the runner's worktrees and runs nothing now, the oldest first. Tasks of sessions
-// that are held, archived or past a cost limit wait.
+// that are held, archived or past a cost limit wait. The agent's row is locked too, so that one that is being held just now is passed over.
 const NEXT = `
 select t.id from tasks t
 join sessions s on s.id = t.session_id and s.archived_at is null
@@ -35,7 +35,7 @@ join worktrees w on w.id = s.worktree_id and w.runner_id = $1 and w.gone_at is n
 where t.status = 'queued' and s.status = 'active' and not exists (${spentLimits('t.session_id')})
   and not exists (select from tasks o where o.session_id = t.session_id
     and ((o.status = 'running' and o.runner_id is not null) or (o.status = 'queued' and o.start_sequence < t.start_sequence)))
-order by t.created_at, t.id limit $2::int for update of t skip locked`
+order by t.created_at, t.id limit $2::int for no key update of t, a skip locked`
 
 /** Hands at most `limit` queued tasks out to a runner, whose row the caller has locked; returns their ids. */
 export const handOut = async ({ query }: Queries, runnerId: string, limit: number): Promise<string[]> => {
@@ -87,7 +87,8 @@ export const runningOn = async ({ query }: Queries, runnerId: string): Promise<n
   (await query<{ count: number }>(`select count(*)::int as count from tasks where runner_id = $1 and status = 'running'`, [runnerId]))[0]!
     .count
 
-const SENT_AGAIN_S = 2 // an order stays until it is answered, which takes a moment
+/** An order stays until it is answered, which takes a moment: after so long the runner is told of it again. */
+export const SENT_AGAIN_S = 2
 
 /** The tasks that this runner is to interrupt and has not just been told of. Marks them as told. */
 export const interruptOrders = async ({ query }: Queries, runnerId: string): Promise<{ task_id: string }[]> =>
@@ -98,6 +99,15 @@ export const interruptOrders = async ({ query }: Queries, runnerId: string): Pro
      returning id as task_id`,
     [runnerId],
   )
+
+/** Whether this runner has a task that it is to interrupt. */
+export const isInterrupting = async ({ query }: Queries, runnerId: string): Promise<boolean> => {
+  const [row] = await query<{ found: boolean }>(
+    `select exists (select from tasks where runner_id = $1 and status = 'running' and interrupt_asked_at is not null) as found`,
+    [runnerId],
+  )
+  return row!.found
+}
 
 /** How long the oldest prompt that waits for this runner has waited, in seconds; 0 when none does. */
 export const waitingSeconds = async ({ query }: Queries, runnerId: string): Promise<number> => {

@@ -119,7 +119,9 @@ onEveryEngine(
       await runner.takeOne()
       const waiting = runner.take(20, [task_id])
       expect(await done(call('interrupt_session', { session_id }))).toEqual({ interrupted: true })
-      expect((await waiting).orders).toEqual([{ task_id, order: 'interrupt' }])
+      const orders = [{ task_id, order: 'interrupt' }]
+      expect((await waiting).orders).toEqual(orders)
+      expect((await runner.take(8, [task_id])).orders).toEqual(orders) // where the answer with it was lost
       await runner.finish(task_id, undefined, { status: 'interrupted' })
       expect((await done(call('get_task', { task_id }))).task.status).toBe('interrupted')
     })
