@@ -2,12 +2,12 @@
 // its own.
 import type { Queries } from '../../db/database.ts'
 import { plainArray } from '../../db/arrays.ts'
-import { CONVERSATION, page, PAGE_EVENTS, type Event, type Page } from './events.ts'
+import { CONVERSATION, DONE_BY, page, PAGE_EVENTS, type Event, type Page } from './events.ts'
 
 // The first line is the partial index events_addressed: a team's few messages are found without reading the feed.
 // Of 20,000 messages 300 with `to`, 100 of them to the team: 0.3 ms, without the index 7 ms (explain analyze, PostgreSQL 15).
 export const ADDRESSED = (team: string) => `(to_team_ids is not null or reply_to is not null)
-  and posted_by_team_id is distinct from ${team} and (to_team_ids @> array[${team}] or exists (
+  and coalesce(posted_by_team_id, by_team_id) is distinct from ${team} and (to_team_ids @> array[${team}] or exists (
     select 1 from events answered where answered.id = events.reply_to and answered.session_id = events.session_id
       and answered.posted_by_team_id = ${team}))`
 
@@ -17,7 +17,7 @@ export const addressedAfter = (queries: Queries, sessionId: string, teamId: stri
 
 /** The events among these, all of one session, that are addressed to the team. */
 export const addressedAmong = async ({ query }: Queries, teamId: string, events: Event[]): Promise<Event[]> => {
-  const others = events.filter(({ posted_by_team_id }) => posted_by_team_id !== teamId)
+  const others = events.filter((event) => (event.posted_by_team_id ?? event[DONE_BY]) !== teamId)
   const answers = others.flatMap(({ reply_to, to }) => (reply_to && !isTo(to, teamId) ? [reply_to as string] : []))
   const own =
     answers.length === 0

@@ -87,6 +87,44 @@ throughEveryDoor((call, parley) => {
       expect(page).toMatchObject({ next_cursor: page.messages[1].sequence, has_more: false, session_closed: false })
     })
 
+    test('gives a team that left and came back the answer to what it had asked before', async () => {
+      const { id, alex, bea } = await three()
+      const { message_id: reply_to } = await done(bea('post_message', { content: 'Which port?', to: [alex.handle], expects_reply: true }))
+      const asked = await done(bea('post_message', { content: 'Which host?' }))
+      await done(bea('leave_session'))
+      const again = seat(call, await done(call('join_session', { session_id: id, team_name: "Bea's Team" })))
+      const since_cursor = (await waited(again)).next_cursor
+      for (const [content, more] of [
+        ['8080', { reply_to }],
+        ['localhost', { reply_to: asked.message_id, to: 'Cleo' }],
+      ] as const)
+        await done(alex('post_message', { content, ...more }))
+      expect(texts((await waited(again, { only: 'addressed', since_cursor })).messages)).toEqual(['8080', 'localhost'])
+      expect(await done(again('peek', { after: since_cursor }))).toMatchObject({ unread: 2, addressed: 2 })
+      expect((await done(again('catch_up'))).asked ?? []).toEqual([])
+      await done(alex('post_message', { content: 'Why?', reply_to, to: 'Cleo', expects_reply: true })) // asks nobody else
+      expect((await done(again('catch_up'))).unanswered ?? []).toEqual([])
+    })
+
+    test('is not ended by what the team itself did, though it names it', async () => {
+      const { alex, bea } = await three()
+      const proposed = { title: 'The port', description: 'We listen on 8080.', rationale: 'It is free.' }
+      const { id: proposal_id } = await done(call('records.propose_decision', proposed, { team: alex.token }))
+      const { item_id } = (await done(alex('plan_work', { items: [{ title: 'The lexer' }], claim: true }))).items[0]
+      const { next_cursor: since_cursor } = await waited(alex)
+      await done(call('records.cancel_proposal', { proposal_id }, { team: alex.token }))
+      for (const status of ['done', 'open']) await done(alex('update_work', { item_id, status }))
+      const own = async (who: Seat) => {
+        const { messages } = await waited(who, { only: 'addressed', since_cursor })
+        const { addressed } = await done(who('peek', { after: since_cursor }))
+        return [messages.map(({ event }: any) => event), addressed]
+      }
+      expect(await own(alex)).toEqual([[], 0])
+      const { item_id: taken } = (await done(bea('plan_work', { items: [{ title: 'The parser' }], claim: true }))).items[0]
+      await done(alex('update_work', { item_id: taken, status: 'open' }))
+      expect(await own(bea)).toEqual([['work_released'], 1])
+    })
+
     test('is not ended by a message to others, and is by one to the team or an answer', async () => {
       const { alex, bea, cleo } = await three()
       const question = await say(bea, 'question')

@@ -33,6 +33,14 @@ export const addresseesNamed = async (queries: Context['queries'], sessionId: st
   return { teams: unique(found.map(({ team }) => team)), people: unique(found.map(({ person }) => person)) }
 }
 
+/** The handle of the team that is here under the name of this team, which has left; undefined where it has not, or none is. */
+export const returnedAs = async (queries: Context['queries'], sessionId: string, handle: string): Promise<string | undefined> => {
+  const teams = await roster(queries, sessionId)
+  const team = teams.find(({ teamId }) => teamId === handle)
+  const here = team && team.leftAt !== null ? teamsByWord(teams)(team.teamName) : undefined
+  return here?.leftAt === null ? here.teamId : undefined
+}
+
 const refuseUnknown = (word: string) =>
   refuse(
     'invalid_request',

@@ -10,7 +10,7 @@ import { assertSameUse } from '../../operations/idempotency.ts'
 import { eventById, type Event } from '../../stores/events.ts'
 import { findAnswer } from '../../stores/idempotency.ts'
 import { isPresent } from '../../stores/members.ts'
-import { addressees, addresseesNamed, namesLeftBefore, type Addressees } from './addressees.ts'
+import { addressees, addresseesNamed, namesLeftBefore, returnedAs, type Addressees } from './addressees.ts'
 import { missedBefore, refuseUnread } from './crossing.ts'
 import { refuseRepetition } from '../loops.ts'
 import { existingMessage, existingSession, refuseBeyondEnd, refuseClosed, stillOpen } from '../preconditions.ts'
@@ -93,9 +93,17 @@ const speakerOf = ({ caller }: Context): Speaker => {
 /** Those addressed. Refuses what the log does not judge: repetitions, and arguments that name nothing. */
 const checkedAddressees = async (context: Context, { session_id, content, reply_to, to, expects_reply }: PostInput) => {
   await refuseRepetition(context, session_id, content.text)
-  if (reply_to !== undefined) await existingMessage(context, session_id, reply_to, 'reply_to')
+  const answered = reply_to === undefined ? undefined : await existingMessage(context, session_id, reply_to, 'reply_to')
   if (expects_reply && !to) refuse('invalid_request', 'expects_reply: name those whom you ask in `to`.', { field: 'expects_reply' })
-  return to && (await addresseesNamed(context.queries, session_id, to))
+  const named = to && (await addresseesNamed(context.queries, session_id, to))
+  return expects_reply || !answered ? named : withAsker(context, session_id, answered, named)
+}
+
+// An answer is meant for the team that asked, which may have left and come back since, under a new handle. A question would ask it, too.
+const withAsker = async ({ queries }: Context, sessionId: string, { posted_by_team_id: asker }: Event, named: Addressees | undefined) => {
+  const here = typeof asker === 'string' ? await returnedAs(queries, sessionId, asker) : undefined
+  if (here === undefined || named?.teams.includes(here)) return named
+  return { people: [], ...named, teams: [...(named?.teams ?? []), here] }
 }
 
 // People have no handles: their names stand in the content. A message to people alone has a list of teams all the same, which is empty: by
