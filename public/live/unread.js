@@ -23,22 +23,24 @@ export const countUnread = ({ live, scroller, rows, onMessages }) => {
   const announce = announcer()
   let newest = lastShown(rows)
   let unseen = 0
+  // Where one pane shows, the feed may lie behind another one: its end is not seen then.
+  const seesEnd = () => atEnd(scroller) && !document.hidden && scroller.checkVisibility({ visibilityProperty: true })
   const show = () => {
-    const end = atEnd(scroller)
-    if (end && !document.hidden) {
+    if (seesEnd()) {
       unseen = 0
       if (!$('gap')) rememberSeen(live.dataset.session, newest)
     }
-    jump.hidden = end
+    jump.hidden = atEnd(scroller)
     jump.lastElementChild.textContent = unseen === 0 ? 'Jump to latest' : newMessages(unseen)
     document.title = unseen === 0 ? pageTitle() : `(${unseen}) ${pageTitle()}`
+    document.querySelector('#tabs [data-side=feed]').toggleAttribute('data-news', unseen > 0)
   }
   const count = (changes) => {
     const added = changes.flatMap(({ addedNodes }) => [...addedNodes]).filter((row) => sequenceOf(row) > newest)
     newest = Math.max(newest, ...added.map(sequenceOf))
     const messages = added.filter((row) => row.classList.contains('row-message')).length
     if (messages > 0) {
-      if (!atEnd(scroller) || document.hidden) unseen += messages
+      if (!seesEnd()) unseen += messages
       announce(messages)
       onMessages()
     }
@@ -48,6 +50,7 @@ export const countUnread = ({ live, scroller, rows, onMessages }) => {
   live.addEventListener('htmx:sse:after:message', show)
   scroller.addEventListener('scroll', show, { passive: true })
   document.addEventListener('visibilitychange', show)
+  for (const name of ['hashchange', 'resize']) addEventListener(name, show) // another pane shows, or both
   show()
 }
 

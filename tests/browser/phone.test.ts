@@ -2,7 +2,7 @@
 import { beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright'
 import { violations } from '../support/axe.ts'
-import { MOBILE, withSite } from '../support/site.ts'
+import { MOBILE, openLive, withSite } from '../support/site.ts'
 
 const DESCRIPTION = 'Which parser ships with release 4, and who ports the callers. '.repeat(12)
 const MESSAGES = 130 // more than a page begins with
@@ -115,6 +115,37 @@ test('the tab says the newest version, and to those who hear the page which one 
     expect(await violations(page)).toEqual([])
     await tab(page, 'Document').click()
     await news.waitFor({ state: 'detached' })
+    expect(complaints).toEqual([])
+  }))
+
+test('messages that come while something else shows are news: the title and the tab say so, and the next visit does', () =>
+  using(MOBILE, async (page, complaints) => {
+    const alex = await parley.post('/sessions', { title: 'Naming the release', description: '', creator_team_name: "Alex's Team" })
+    const path = `/sessions/${alex.session_id}`
+    const say = (text: string) => parley.post(`${path}/messages`, { content: { text } }, alex.team_id)
+    const titled = (title: string) => page.waitForFunction((is) => document.title === is, title, SOON)
+    const news = page.locator('#tabs [data-side=feed][data-news]')
+    await openLive(page, path)
+    await say('seen')
+    await page.locator('#m1').waitFor(SOON)
+    await tab(page, 'Document').click()
+    for (const text of ['one', 'two']) await say(text)
+    await titled('(2) Naming the release · Parley')
+    expect(await news.count()).toBe(1)
+    await page.goto('/')
+    await page.goto(path)
+    expect(await page.locator('#unread + .row').getAttribute('id')).toBe('m2')
+    await titled('Naming the release · Parley')
+    await openLive(page, `${path}/board`)
+    await say('three')
+    await titled('(1) Naming the release · Parley')
+    expect(await news.count()).toBe(1)
+    await openLive(page, `${path}#document`)
+    await say('four')
+    await titled('(1) Naming the release · Parley')
+    await tab(page, 'Feed').click()
+    await titled('Naming the release · Parley')
+    expect(await news.count()).toBe(0)
     expect(complaints).toEqual([])
   }))
 
