@@ -66,7 +66,9 @@ document.addEventListener('notice', ({ detail: text }) => {
 async function textFor(button) {
   if (button.dataset.copy === '') return button.closest('figure').querySelector('pre').textContent
   const { version } = document.getElementById('doc').dataset
-  return version === '0' ? '' : (await fetch(`${button.dataset.copy}/${version}.md`)).text()
+  const answer = await fetch(`${button.dataset.copy}/${version}.md`)
+  if (!answer.ok || answer.redirected) throw new Error(`${answer.url}: ${answer.status}`) // why, or a page to sign in, is not the document
+  return answer.text()
 }
 
 addEventListener('keydown', (event) => {

@@ -31,7 +31,15 @@ export const DocumentPane = ({ document, written, history, guest, tabs }: Props)
       )}
       <Written written={written} history={guest ? undefined : history} />
       {!guest && (
-        <Button variant="ghost" size="icon" hidden data-copy={history} aria-label="Copy the document" title="Copy the document">
+        <Button
+          variant="ghost"
+          size="icon"
+          hidden
+          data-copy={history}
+          aria-label="Copy the document"
+          title="Copy the document"
+          className="in-[#document:not(:has(article))]:hidden" // there is nothing to copy yet
+        >
           <Icon name="copy" />
         </Button>
       )}

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright'
 import { violations } from '../support/axe.ts'
-import { MOBILE, withSite } from '../support/site.ts'
+import { MOBILE, openLive, withSite } from '../support/site.ts'
 
 const { parley, using, asRobin } = withSite()
 
@@ -263,8 +263,10 @@ describe('what is copied', () => {
   test('nothing, if the browser refuses or the text does not come: everybody is told, and what was said before is taken back', () =>
     usingAsRobin(CLIPBOARD, async (page) => {
       const { at, write } = await meeting('one')
+      await openLive(page, at)
+      expect(await page.locator('#document [data-copy]').isVisible()).toBe(false) // there is nothing to copy
       await write('# Plan')
-      await page.goto(at)
+      await page.locator('#document [data-copy]').waitFor()
       const notice = page.locator('[role=status].notice')
       await page.route('**/history/1.md', (route) => route.abort())
       await page.locator('#document [data-copy]').click()
@@ -275,6 +277,17 @@ describe('what is copied', () => {
       await page.locator('#copy-message').click()
       await notice.waitFor({ state: 'detached' })
       expect(await signsOf(page, '#copy-message')).toEqual(COPIED)
+      for (const answer of [
+        { status: 503, body: 'not now' },
+        { status: 303, headers: { location: '/sign-in' } },
+      ]) {
+        await page.route('**/history/1.md', (route) => route.fulfill(answer))
+        await page.locator('#document [data-copy]').click()
+        await notice.waitFor()
+        expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('one')
+        await page.locator('#copy-message').click()
+        await notice.waitFor({ state: 'detached' })
+      }
       await page.evaluate(() => {
         const { clipboard } = navigator
         const refuses = () => Promise.reject(new DOMException('no', 'NotAllowedError'))
