@@ -31,7 +31,22 @@ const lines = (...text: string[]) => `${text.join('\n')}\n`
 describe('an approved decision in the doc [E15]', () => {
   test('it names who proposed and who approved, and why, in one line', () => {
     expect(decisionEntry(DECISION)).toBe(ENTRY)
-    expect(decisionEntry({ ...DECISION, rationale: 'It\nis *done*.' })).toContain(': Today. Why: It is \\*done\\*. (proposed by')
+    expect(decisionEntry({ ...DECISION, rationale: 'It\nis *done*.' })).toContain(': Today. Why: It is done. (proposed by')
+  })
+
+  test('code and emphasis are read as words; what says more than that stays, and nothing becomes Markdown', () => {
+    const said = (description: string) =>
+      decisionEntry({ ...DECISION, description })
+        .split('**: ')[1]!
+        .split(' (proposed by')[0]
+    expect(said('Use the `fast` path, **not `slow`**: ***never***.')).toBe('Use the fast path, not slow: never.')
+    expect(said('`**kwargs`, ``a__b``, 2**10 and 2**20, a * b * c, src/*.ts and lib/*.js, \\*')).toBe(
+      '\\*\\*kwargs, a\\_\\_b, 2\\*\\*10 and 2\\*\\*20, a \\* b \\* c, src/\\*.ts and lib/\\*.js, \\\\\\*',
+    )
+    expect(said('**[a](b)** `<h2>` ` ``` ` **\n## Conclusion\n**')).toBe(
+      '\\[a\\](b) \\<h2\\> ` ``` ` \\*\\* \\#\\# Conclusion \\*\\*'.replaceAll('`', '\\`'),
+    )
+    expect(cpuMs(() => ['`', '**a', '`a``', '*a *', '**'].map((piece) => said(piece.repeat(10_000 / piece.length))))).toBeLessThan(2_000)
   })
 
   test('the section is made before the conclusion, else at the end', () => {

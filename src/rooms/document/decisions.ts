@@ -13,7 +13,7 @@ export type WrittenDecision = Pick<SessionDecision, 'proposalId' | 'title' | 'de
  *  open a fence or begin a heading. `base`: this server's address, for a text that is read elsewhere. */
 export const decisionEntry = (decision: WrittenDecision, base = ''): string => {
   const { proposalId, rationale, proposedBy, approvedBy, at } = decision
-  const why = rationale === null ? '' : ` Why: ${plain(rationale)}`
+  const why = rationale === null ? '' : ` Why: ${plain(unmarked(rationale))}`
   const who = `proposed by ${plain(proposedBy.name)}, approved by ${plain(approvedBy.name)}, ${at.slice(0, 10)}`
   return `- ${said(decision)}${why} (${who}, [record](${base}/approvals/${proposalId}))`
 }
@@ -25,7 +25,14 @@ export const withdrawnEntry = (
   reason: string,
 ): string => `- ~~${said(decision)}~~ Withdrawn: ${plain(reason)} (by ${plain(by)}, [record](/approvals/${decision.proposalId}))`
 
-const said = ({ title, description }: Pick<WrittenDecision, 'title' | 'description'>) => `**${plain(title)}**: ${plain(description)}`
+const said = ({ title, description }: Pick<WrittenDecision, 'title' | 'description'>) =>
+  `**${plain(unmarked(title))}**: ${plain(unmarked(description))}`
+
+// Code and emphasis as people read them, for escaped marks would stand there to be seen. What says more stays as it was written: the address
+// of a link, the numbers of a list, a star that emphasizes no words (2**10, src/*.ts).
+const MARKED = /(?<!`)(`+)(?!`)([^`]+)\1(?!`)|(?<=^|[\s("'“])(\*{1,3})([\p{L}\p{N}`"'“([](?:[^*]*[^\s*\\])?)\3(?=$|[\s.,;:!?)"'”])/gu
+const unmarked = (text: string): string =>
+  text.replace(MARKED, (_, _ticks, code: string | undefined, _stars, words: string) => code ?? unmarked(words))
 
 const plain = (text: string) => oneLine(text).replace(/[~|&]/g, '\\$&')
 
