@@ -1,11 +1,13 @@
 // The inbox, and the page of one proposal, while they are open: what is decided elsewhere changes in place, what comes goes to the end of its
 // part, and keys lead from card to card. Nothing that is read or typed moves.
 import { keepIn } from './kept.js'
+import { connectionBar } from './live/bar.js'
 
 {
   const [RETRY_MS, SILENT_MS, AT_ONCE] = [10_000, 40_000, 50]
   const $ = (id) => document.getElementById(id)
   const inbox = $('inbox')
+  const bar = connectionBar()
   const cards = () => [...document.querySelectorAll('main [data-card]')]
   const isOpen = (card) => card.dataset.card === 'open'
 
@@ -102,9 +104,10 @@ import { keepIn } from './kept.js'
     source = new EventSource('/approvals/live')
     const onPing = () => {
       clearTimeout(silence)
-      silence = setTimeout(follow, SILENT_MS) // the server sends something every 15 s
+      silence = setTimeout(onSilence, SILENT_MS) // the server sends something every 15 s
     }
     onPing()
+    source.addEventListener('open', bar.hide)
     source.addEventListener('ping', onPing)
     source.addEventListener('html', ({ data }) => (onPing(), htmx.swap({ text: data, sourceElement: inbox, swap: 'none' })))
     source.addEventListener('waiting', ({ data }) => {
@@ -116,12 +119,24 @@ import { keepIn } from './kept.js'
       ])
       catchUp()
     })
-    source.addEventListener('error', ({ target }) => {
-      if (target.readyState === EventSource.CLOSED) retry = setTimeout(follow, RETRY_MS) // refused; what was only lost, the browser repeats
-    })
+    source.addEventListener('error', onLost)
+  }
+  const onSilence = () => {
+    bar.showLost()
+    follow()
+  }
+  const onLost = async ({ target }) => {
+    bar.showLost()
+    if (target.readyState !== EventSource.CLOSED) return // the browser tries again
+    retry = setTimeout(follow, RETRY_MS)
+    const { status } = await fetch('/approvals/live', { method: 'HEAD' }).catch(() => ({})) // EventSource does not say it
+    if (target !== source || (status !== 401 && status !== 403)) return
+    leave()
+    bar.showRefused()
   }
   if (inbox) {
     document.addEventListener('visibilitychange', follow)
+    for (const name of ['online', 'reconnect']) addEventListener(name, follow)
     document.addEventListener('htmx:finally:request', catchUp)
     follow()
   }

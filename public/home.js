@@ -1,7 +1,10 @@
 // The home page while it is open: refreshes list and figures every 15 seconds while the page is visible.
+import { connectionBar } from './live/bar.js'
+
 {
   const [EVERY_MS, TIMEOUT_MS] = [15_000, 10_000]
   const sessions = () => document.querySelector('#sessions[data-live]')
+  const bar = connectionBar()
   let next
   let refreshedAt = performance.now()
 
@@ -10,7 +13,8 @@
     address.searchParams.set('part', 'live')
     const response = await fetch(address, { headers: { accept: 'text/html' }, signal: AbortSignal.timeout(TIMEOUT_MS) })
     if (response.redirected) return false // closed to this reader now: the page stays as it is, and asks no more
-    if (response.ok) await htmx.swap({ text: await response.text(), sourceElement: sessions(), swap: 'none' })
+    if (!response.ok) throw new Error(`${address}: ${response.status}`)
+    await htmx.swap({ text: await response.text(), sourceElement: sessions(), swap: 'none' })
     return true
   }
   const wait = () => {
@@ -19,13 +23,22 @@
   }
   const again = async () => {
     refreshedAt = performance.now()
-    const goesOn = await refresh().catch(() => true) // the network may come back
-    if (goesOn) wait()
-    else document.removeEventListener('visibilitychange', wait)
+    try {
+      if (!(await refresh())) return end()
+      bar.hide()
+    } catch {
+      bar.showLost() // the network may come back
+    }
+    wait()
+  }
+  const end = () => {
+    bar.showRefused()
+    document.removeEventListener('visibilitychange', wait)
   }
 
   if (sessions()) {
     document.addEventListener('visibilitychange', wait)
+    addEventListener('reconnect', again)
     wait()
   }
 }

@@ -2,6 +2,7 @@ import type { ServerLink } from '../../src/core/server-link.ts'
 import { PromptBox, PromptOrMessage } from '../agents/prompt-box.tsx'
 import { Composer, type ComposerProps } from './composer.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { Reconnecting } from '../parts/reconnecting.tsx'
 import { Lanes } from './lanes.tsx'
 import { Listening } from './roster.tsx'
 import type { SessionView } from './session-view.ts'
@@ -100,17 +101,7 @@ export const Gap = ({ session, after, until }: { session: string; after: number;
 // Hidden until the script shows them.
 const Floating = () => (
   <>
-    <p
-      id="reconnecting"
-      role="status"
-      hidden
-      className="absolute inset-x-0 top-0 z-10 border-b bg-warn/15 px-4 py-1 text-center text-[12px] text-warn-foreground backdrop-blur-sm"
-    >
-      <span>Reconnecting…</span>{' '}
-      <button type="button" className="cursor-pointer font-medium underline underline-offset-2">
-        Retry now
-      </button>
-    </p>
+    <Reconnecting />
     <button
       id="jump"
       type="button"

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
 import { Icon, Icons } from '../parts/icon.tsx'
+import { Reconnecting } from '../parts/reconnecting.tsx'
 import { SearchBox } from '../search/search-box.tsx'
 import { ApprovalsLink } from './approvals-link.tsx'
 import { THEMES, type Theme } from './theme.ts'
@@ -102,6 +103,11 @@ export const Shell = ({ frame, title, crumbs = [], full = false, skips = [TO_CON
         </a>
       ))}
       <Header frame={frame} crumbs={crumbs} />
+      {(kind === 'home' || kind === 'approvals') && (
+        <div className="sticky top-0 z-10">
+          <Reconnecting />
+        </div>
+      )}
       {children}
       <Icons kind={kind} />
     </body>

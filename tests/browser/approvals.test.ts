@@ -6,6 +6,7 @@ import { whileBusy } from '../support/cpu.ts'
 import { startAgents } from '../support/demo-agents.ts'
 import { fillProposals, proposalRoom } from '../support/demo-proposals.ts'
 import { shortOf } from '../support/full.ts'
+import { thatCanBeCut } from '../support/proxy.ts'
 import { KEY, leastShift, MOBILE, observeShifts, openLive, serveSite, withSite } from '../support/site.ts'
 import { withTwoSites } from '../support/two-sites.ts'
 
@@ -329,6 +330,28 @@ test('what comes while the page is open moves nothing, and what is typed and fol
     await card(page, first).getByText('Approved by Robin').waitFor(SOON)
     expect(await card(page, first).innerText()).toContain('What you had typed: Not while plugins need it.')
     expect(complaints).toEqual([])
+  }))
+
+test('an inbox that cannot follow says so until it can again, and one that was closed to its reader says that', () =>
+  using(WIDE, async (page) => {
+    const { id, propose } = await room()
+    const bar = page.locator('#reconnecting')
+    const proxy = await thatCanBeCut(parley.url)
+    try {
+      await openLive(page, `${proxy.url}/approvals?meeting=${id}`)
+      expect(await bar.isVisible()).toBe(false)
+      proxy.cut()
+      await bar.getByText('Reconnecting…').waitFor(SOON)
+      const one = await propose({ title: 'Freeze the syntax' })
+      proxy.heal()
+      await card(page, one).waitFor(SOON)
+      await bar.waitFor({ state: 'hidden', ...SOON })
+    } finally {
+      await proxy.close()
+    }
+    await page.route('**/approvals/live', (route) => route.fulfill({ status: 401 }))
+    await page.goto(`/approvals?meeting=${id}`)
+    await bar.getByText('You no longer have access to this page.').waitFor(SOON)
   }))
 
 test('what is half typed into a card of the feed is not lost when somebody else decides it, and what was sent is not said again', () =>

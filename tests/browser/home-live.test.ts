@@ -184,6 +184,26 @@ test('nothing is asked for while nobody sees it, and at once when somebody does 
     expect(asked()).toBe(1)
   }))
 
+test('while the server is away the page says that it is not up to date, and when it was closed to its reader, that it was', () =>
+  atHome('/', async (page) => {
+    const bar = page.locator('#reconnecting')
+    const shown = async (text: string) => {
+      while (!(await bar.filter({ hasText: text }).isVisible())) await page.clock.runFor(1_000)
+    }
+    expect(await bar.isVisible()).toBe(false)
+    await page.route('**/*part=live', (route) => route.abort('connectionrefused'))
+    await shown('Reconnecting…')
+    await page.unroute('**/*part=live')
+    const later = await begin('A later one')
+    await bar.getByRole('button', { name: 'Retry now' }).click()
+    await row(page, later.id).waitFor()
+    await bar.waitFor({ state: 'hidden' })
+    await page.route('**/*part=live', (route) => route.fulfill({ status: 503, body: 'not now' }))
+    await shown('Reconnecting…')
+    await page.route('**/*part=live', (route) => route.fulfill({ status: 303, headers: { location: '/sign-in' } }))
+    await shown('You no longer have access to this page.')
+  }))
+
 test('what a search has found stays as it was given', () =>
   atHome('/?q=session', async (page, asked) => {
     await page.clock.runFor(4 * EVERY_MS)
