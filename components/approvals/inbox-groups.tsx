@@ -72,7 +72,7 @@ const ApproveTogether = ({ together: { anchor, team, proposals } }: { together: 
         <Button type="submit" className="h-11 w-full sm:w-fit">
           Approve all <span data-count="">{proposals.length}</span> as they are
         </Button>
-        <NotSent />
+        <NotSent typed={false} />
       </form>
     </details>
   </div>

@@ -24,7 +24,7 @@ export const ProposalActs = ({ proposal, attempt }: { proposal: ProposalView; at
   return (
     <div className={`acts border-t p-3 sm:px-4 ${FOR_ACTORS}`}>
       {approve && <Problems problem={approve.problem} />}
-      <ActForm proposal={proposal} form="approve">
+      <ActForm proposal={proposal} form="approve" className="contents">
         <Button type="submit" data-shortcut="a" className={ACT}>
           Approve
         </Button>
@@ -67,20 +67,30 @@ const Problems = ({ problem }: { problem: Problem }) => (problem.field === undef
 interface FormProps {
   proposal: ProposalView
   form: Attempt['form']
+  className?: string | undefined
   children: ReactNode
 }
 
 /** A form of a card, which is answered with the card. */
-const ActForm = ({ proposal: { id, idempotencyKey }, form, children }: FormProps) => (
-  <CardForm action={`/approvals/${id}`} card={anchorOf(id)}>
+const ActForm = ({ proposal: { id, idempotencyKey }, form, className, children }: FormProps) => (
+  <CardForm action={`/approvals/${id}`} card={anchorOf(id)} typed={form !== 'approve'} className={className}>
     <input type="hidden" name="act" value={form} />
     <input type="hidden" name="key" value={`${form}.${idempotencyKey}`} />
     {children}
   </CardForm>
 )
 
-/** `card`: the id of the card that the answer replaces. */
-export const CardForm = ({ action, card, children }: { action: string; card: string; children: ReactNode }) => (
+interface CardFormProps {
+  action: string
+  /** The id of the card that the answer replaces. */
+  card: string
+  /** It has a field for text. */
+  typed?: boolean
+  className?: string | undefined
+  children: ReactNode
+}
+
+export const CardForm = ({ action, card, typed = true, className = 'grid min-w-0 content-start gap-3', children }: CardFormProps) => (
   <form
     method="post"
     action={action}
@@ -88,10 +98,10 @@ export const CardForm = ({ action, card, children }: { action: string; card: str
     hx-target={`#${card}`}
     hx-swap="outerMorph"
     hx-disable="find [type=submit]"
-    className="grid min-w-0 content-start gap-3"
+    className={className}
   >
     {children}
-    <NotSent />
+    <NotSent typed={typed} />
   </form>
 )
 

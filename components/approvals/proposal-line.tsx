@@ -89,7 +89,7 @@ export const ProposalLine = ({ proposal, where, problem, whole }: Props) => {
         {outcome.record && outcome.withdrawn === undefined && <Withdraw proposal={proposal} outcome={outcome} />}
         {status === 'expired' && (
           <div className={FOR_ACTORS}>
-            <CardForm action={`/approvals/${id}/renew`} card={anchor}>
+            <CardForm action={`/approvals/${id}/renew`} card={anchor} typed={false}>
               <input type="hidden" name="key" value={`renew.${proposal.idempotencyKey}`} />
               <Button type="submit" variant="outline" className="h-11">
                 Bring back

@@ -80,10 +80,10 @@ const RestoredNote = () => (
   </p>
 )
 
-/** Shown by public/forms.js. */
-export const NotSent = () => (
+/** Shown by public/forms.js. `typed`: the form has a field for text. */
+export const NotSent = ({ typed = true }: { typed?: boolean }) => (
   <p role="alert" hidden className="text-[12.5px] text-destructive-foreground">
-    Not sent: the server cannot be reached. Your text is kept; send it again.
+    Not sent: the server cannot be reached. {typed ? 'Your text is kept; send it again.' : 'Try again.'}
   </p>
 )
 

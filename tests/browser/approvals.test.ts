@@ -354,6 +354,20 @@ test('an inbox that cannot follow says so until it can again, and one that was c
     await bar.getByText('You no longer have access to this page.').waitFor(SOON)
   }))
 
+test('a vote that could not be sent says so below all three buttons', () =>
+  using(MOBILE, async (page) => {
+    const { id, propose } = await room()
+    const one = await propose({ title: 'Freeze the syntax' })
+    await follow(page, `/approvals?meeting=${id}`)
+    await page.route(`**/approvals/${one}`, (route) => route.abort('connectionrefused'))
+    await card(page, one).getByRole('button', { name: 'Approve', exact: true }).click()
+    const note = card(page, one).getByText('Not sent: the server cannot be reached. Try again.')
+    await note.waitFor(SOON)
+    const [said, reject] = [await note.boundingBox(), await card(page, one).getByText('Reject', { exact: true }).boundingBox()]
+    expect(said!.x + said!.width).toBe(reject!.x + reject!.width)
+    expect(said!.y).toBeGreaterThan(reject!.y + reject!.height)
+  }))
+
 test('what is half typed into a card of the feed is not lost when somebody else decides it, and what was sent is not said again', () =>
   using(WIDE, async (page, complaints) => {
     const { path, propose } = await room()
