@@ -84,7 +84,7 @@ const NoRunner = ({ command }: { command: string }) => (
   <div className="rounded-lg border bg-card shadow-xs">
     <Empty icon={<Icon name="tool" />} title="No runner yet">
       Start one in a checkout of a repository, on the machine that has the agent’s program.
-      <div className="mx-auto mt-5 max-w-2xl text-left">
+      <div className="mx-auto mt-5 max-w-2xl text-left text-wrap">
         <HowToStart command={command} />
       </div>
     </Empty>
@@ -93,7 +93,7 @@ const NoRunner = ({ command }: { command: string }) => (
 
 const HowToStart = ({ command }: { command: string }) => (
   <>
-    <Snippet label="In a checkout of the repository" code={command} text />
+    <Snippet label="In a checkout of the repository" code={command} />
     <p className="mt-2 text-[12.5px] text-muted-foreground">
       A signed-in person makes the key, of the scope run, at{' '}
       <a href="/settings/keys" className="text-foreground underline underline-offset-2">

@@ -10,7 +10,7 @@ interface Props {
 
 /** Something to copy: a command, whose lines stay whole, or a `text`, whose lines break. The button appears where the small script runs; without it the text can still be selected. */
 export const Snippet = ({ label, code, text = false, className }: Props) => (
-  <figure className={cn('min-w-0 overflow-hidden rounded-lg border text-left', className)}>
+  <figure className={cn('min-w-0 overflow-hidden rounded-lg border text-left text-wrap', className)}>
     <figcaption className="flex min-h-8 items-center gap-2 border-b bg-muted/60 py-1 pr-1 pl-3 text-[12px] font-medium text-foreground">
       {label}
       <button
