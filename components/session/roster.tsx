@@ -131,7 +131,10 @@ export const Listening = ({ teams, concluded, quietFor, wakes }: Pick<SessionSta
   const listening = concluded ? [] : teams.filter(({ polling }) => polling)
   const asleep = concluded ? '' : sleepersOf(teams, wakes === undefined)
   return (
-    <p id="listening" className="flex h-9 shrink-0 items-center gap-2 border-t px-4 text-[12px] text-muted-foreground">
+    <p
+      id="listening"
+      className="flex min-h-9 shrink-0 items-center gap-x-2 border-t px-4 py-1 text-[12px] text-muted-foreground max-sm:flex-wrap"
+    >
       {listening.length > 0 ? (
         <>
           <span className="flex shrink-0 gap-0.5">
