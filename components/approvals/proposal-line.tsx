@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { cn } from '../parts/cn.ts'
+import { editedFields } from '../parts/edited-fields.ts'
 import { moment } from '../parts/time.ts'
 import { ProblemNote } from '../forms/act-form.tsx'
 import { FormField, type Problem } from '../forms/form-field.tsx'
@@ -60,7 +61,7 @@ export const ProposalLine = ({ proposal, where, problem, whole }: Props) => {
               </a>
             </>
           )}
-          {outcome.edited.length > 0 && <>, with another {listed(outcome.edited.map((field) => FIELDS[field] ?? field))}</>}
+          {outcome.edited.length > 0 && <>, with another {editedFields(outcome.edited)}</>}
           {outcome.withdrawn !== undefined && <b className="font-medium text-warn-foreground">, withdrawn since</b>}
         </p>
         <h3
@@ -103,13 +104,6 @@ export const ProposalLine = ({ proposal, where, problem, whole }: Props) => {
 }
 
 const LINK = cn(buttonVariants({ variant: 'ghost', size: 'sm' }), 'h-8 list-none px-1.5 max-sm:h-11 underline underline-offset-2')
-
-const FIELDS: Record<string, string> = { due_date: 'due date', decided_by: '“decided by”' }
-
-const listed = (words: string[]): string => {
-  const [last, ...rest] = [...new Set(words)].reverse()
-  return rest.length === 0 ? last! : `${rest.reverse().join(', ')} and ${last}`
-}
 
 const Words = ({ text }: { text: string }) => (
   <q dir="auto" className="mt-0.5 block whitespace-pre-wrap wrap-anywhere">

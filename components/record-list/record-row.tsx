@@ -1,6 +1,7 @@
 import { renderMarkdown } from '../../src/markdown/render.ts'
 import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
 import { itemAnchor } from '../board/board-view.ts'
+import { editedFields } from '../parts/edited-fields.ts'
 import { cn } from '../parts/cn.ts'
 import { clock, day, moment, shortDay } from '../parts/time.ts'
 import { inDialog } from '../session/session-actions.tsx'
@@ -84,12 +85,13 @@ export const RecordRow = ({ record, within }: Props) => {
 }
 
 const LINK = 'underline underline-offset-2 hover:text-foreground'
+const WHOLE = 'shrink-0 whitespace-nowrap'
 
 const Status = ({ record: { id, type, status, session, team }, className }: { record: RecordView; className: string }) => {
-  if (type === 'decision') return <span className={className}>{status}</span>
+  if (type === 'decision') return <span className={cn(WHOLE, className)}>{status}</span>
   const word = status === 'claimed' && team !== undefined ? 'in hand' : status
   return (
-    <a href={`/sessions/${session.id}/board#${itemAnchor(id)}`} className={cn(LINK, className)}>
+    <a href={`/sessions/${session.id}/board#${itemAnchor(id)}`} className={cn(LINK, WHOLE, className)}>
       {word}
     </a>
   )
@@ -150,7 +152,7 @@ const Provenance = ({ record }: { record: RecordView }) => {
       <time dateTime={approvedAt} title={moment(approvedAt)} className="whitespace-nowrap tabular-nums">
         at {clock(approvedAt)}
       </time>
-      {edited.length > 0 && <> with another {edited.join(', ')}</>}
+      {edited.length > 0 && <> with another {editedFields(edited)}</>}
       {' · '}
       <a href={`/approvals/${proposal}`} className={`${LINK} in-data-guest:hidden`}>
         what was proposed

@@ -75,7 +75,7 @@ for (const [name, options] of [
         )
         expect(await titles(page)).toEqual(['Small thing 3', 'Tell the editors’ teams about byte spans before the beta'])
         expect(await page.locator('li.record').last().innerText()).toMatch(/AI-assisted\s+proposed by Chidi's Team, approved by Robin/)
-        expect(await page.locator('li.record').last().innerText()).toContain('with another title, priority')
+        expect(await page.locator('li.record').last().innerText()).toContain('with another title and priority')
 
         await page.goto(`/sessions/${demo.session}/records`)
         await page.getByText('One of 2 sessions').click()

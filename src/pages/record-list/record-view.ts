@@ -14,17 +14,9 @@ export const recordView = (row: ListedRecord): RecordView => {
     proposedBy: who(proposal.proposedBy),
     approvedBy: who(proposal.resolvedBy!),
     approvedAt: proposal.resolvedAt!,
-    edited: [...new Set((proposal.edited ?? []).map((field) => FIELDS[field] ?? field))],
+    edited: proposal.edited ?? [],
     source: sourceView(proposal.source),
   }
-}
-
-const FIELDS: Record<string, string> = {
-  due_date: 'due date',
-  owner_id: 'owner',
-  owner_name: 'owner',
-  decided_by: '“decided by”',
-  decided_by_id: '“decided by”',
 }
 
 const who = ({ person_id, name }: Named): Who => ({ id: person_id ?? undefined, name })
