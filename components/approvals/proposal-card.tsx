@@ -98,7 +98,7 @@ const Text = ({ text }: { text: string }) => (
   <div className="prose prose-sm md-feed" dangerouslySetInnerHTML={{ __html: renderMarkdown(text) }} />
 )
 
-const Origin = ({ proposal: { by, session, age, at } }: { proposal: ProposalView }) => (
+const Origin = ({ proposal: { id, by, session, age, at } }: { proposal: ProposalView }) => (
   <p className="origin wrap-anywhere">
     <TeamName team={by} /> in{' '}
     <a dir="auto" href={`/sessions/${session.id}`} className="underline underline-offset-2 hover:text-foreground">
@@ -106,10 +106,13 @@ const Origin = ({ proposal: { by, session, age, at } }: { proposal: ProposalView
     </a>
     <time dateTime={at} title={moment(at)} className="whitespace-nowrap tabular-nums">
       {' · '}
-      {age} ago
+      <AgeMark id={id} age={age} />
     </time>
   </p>
 )
+
+/** How long ago it was proposed. An open inbox puts a new one in its place. */
+export const AgeMark = ({ id, age }: { id: string; age: string }) => <span id={`${anchorOf(id)}-age`}>{age} ago</span>
 
 const PRIORITIES = { high: 'font-medium text-warn-foreground', medium: '', low: 'text-muted-foreground' }
 

@@ -332,6 +332,16 @@ test('what comes while the page is open moves nothing, and what is typed and fol
     expect(complaints).toEqual([])
   }))
 
+test('for how long something waits goes on while the inbox is open', () =>
+  using(WIDE, async (page, complaints) => {
+    const { id, propose } = await room()
+    const one = await propose({ title: 'Freeze the syntax' })
+    await follow(page, `/approvals?meeting=${id}`)
+    await parley.services.database.query(`update proposals set created_at = created_at - interval '5 minutes' where id = $1`, [one])
+    await card(page, one).getByText('5m ago').waitFor(SOON)
+    expect(complaints).toEqual([])
+  }))
+
 test('an inbox that cannot follow says so until it can again, and one that was closed to its reader says that', () =>
   using(WIDE, async (page) => {
     const { id, propose } = await room()

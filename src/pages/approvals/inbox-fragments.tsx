@@ -5,9 +5,10 @@ import { SecondsLeft } from '../../../components/agents/permission-card.tsx'
 import { DecidedToday, Needy } from '../../../components/approvals/inbox-page.tsx'
 import { AskedList } from '../../../components/approvals/asked-list.tsx'
 import type { AskedView, NeedyView } from '../../../components/approvals/inbox-view.ts'
-import { TimeLeftMark } from '../../../components/approvals/proposal-card.tsx'
+import { AgeMark, TimeLeftMark } from '../../../components/approvals/proposal-card.tsx'
 import { anchorOf } from '../../../components/approvals/proposal-view.ts'
 import { timeLeft } from '../../../components/approvals/time-left.ts'
+import { agoRoughly } from '../../../components/parts/time.ts'
 import type { WaitingProposal } from '../../stores/records/waiting.ts'
 import { approvalsLink } from '../live/frames.tsx'
 import { partial } from '../live/partial.ts'
@@ -25,9 +26,13 @@ export const inboxFragments = ({ proposals, requests, needy, today, now }: Looke
   needy: partial('#needy', 'outerMorph', renderToStaticMarkup(<Needy sessions={needy} />)),
   today: partial('#today', 'outerMorph', renderToStaticMarkup(<DecidedToday today={today} />)),
   ...Object.fromEntries(
-    proposals.map(({ id, expires_at }) => {
-      const place = `${anchorOf(id)}-left`
-      return [place, partial(`#${place}`, 'outerMorph', renderToStaticMarkup(<TimeLeftMark id={id} left={timeLeft(expires_at, now)} />))]
+    proposals.map(({ id, created_at, expires_at }) => {
+      const place = anchorOf(id)
+      const marks = [
+        partial(`#${place}-age`, 'outerMorph', renderToStaticMarkup(<AgeMark id={id} age={agoRoughly(created_at, now)} />)),
+        partial(`#${place}-left`, 'outerMorph', renderToStaticMarkup(<TimeLeftMark id={id} left={timeLeft(expires_at, now)} />)),
+      ]
+      return [place, marks.join('')]
     }),
   ),
   ...Object.fromEntries(

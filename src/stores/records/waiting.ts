@@ -18,13 +18,14 @@ interface WaitingThing {
 }
 
 export interface WaitingProposal extends WaitingThing {
+  created_at: string
   expires_at: string
 }
 
 /** The proposals that wait, the oldest first. */
 export const waitingProposals = ({ query }: Queries, limit: number): Promise<WaitingProposal[]> =>
   query(
-    `select id, session_id, expires_at from proposals where status = 'pending' and expires_at > clock_timestamp() order by created_at, id limit $1`,
+    `select id, session_id, created_at, expires_at from proposals where status = 'pending' and expires_at > clock_timestamp() order by created_at, id limit $1`,
     [limit],
   )
 
