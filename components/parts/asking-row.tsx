@@ -18,7 +18,7 @@ export const AskingRow = ({ sequence, at, sign, heading, children }: AskingRowPr
     </span>
     <div className="min-w-0 flex-1">
       <p className="mb-1 flex items-baseline gap-2 text-[13px]">
-        <span className="min-w-0">{heading}</span>
+        <span className="min-w-0 wrap-anywhere">{heading}</span>
         <a
           href={`#m${sequence}`}
           aria-label={`Message ${sequence}, ${clock(at)}`}

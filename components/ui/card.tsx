@@ -10,7 +10,7 @@ export const CardHeader = ({ className, ...props }: ComponentProps<'div'>) => (
 )
 
 export const CardTitle = ({ className, ...props }: ComponentProps<'h2'>) => (
-  <h2 data-slot="card-title" className={cn('text-sm leading-5 font-semibold tracking-tight', className)} {...props} />
+  <h2 data-slot="card-title" className={cn('text-sm leading-5 font-semibold tracking-tight wrap-anywhere', className)} {...props} />
 )
 
 export const CardDescription = ({ className, ...props }: ComponentProps<'p'>) => (
