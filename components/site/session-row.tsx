@@ -1,6 +1,7 @@
 import type { FamilyMember } from '../agents/agent-view.ts'
 import { countOf, Descendants } from '../agents/family.tsx'
 import { escapeInvisible } from '../../src/core/text/escape-invisible.ts'
+import { cn } from '../parts/cn.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Marked } from '../parts/marked.tsx'
 import { Sparkline } from '../parts/sparkline.tsx'
@@ -82,7 +83,12 @@ export const SessionRow = ({ session, terms = [] }: { session: SessionSummary; t
           )
         )}
       </div>
-      <p className="mt-0.5 truncate text-[12.5px] text-muted-foreground [&_mark]:text-foreground!">
+      <p
+        className={cn(
+          'mt-0.5 text-[12.5px] text-muted-foreground [&_mark]:text-foreground!',
+          terms.length > 0 ? 'line-clamp-3 wrap-anywhere' : 'truncate', // what was found is not cut off
+        )}
+      >
         <Marked text={session.lastLine} terms={terms} />
       </p>
     </div>
