@@ -21,7 +21,7 @@ import { streamRoute } from './doors/rest/stream.ts'
 import { traceRoutes } from './doors/rest/traces.ts'
 import { errorBody } from './operations/perform.ts'
 import { readAssets, type ReadAsset } from './pages/assets.ts'
-import { addSecurityHeaders } from './pages/respond.tsx'
+import { addSecurityHeaders, wantsPage } from './pages/respond.tsx'
 import { createWaiting } from './pages/approvals/waiting.ts'
 import { errorFor, linkInBrowser, pageRoutes } from './pages/routes.tsx'
 import { firstOperatorKey } from './process/operator-key.ts'
@@ -68,7 +68,7 @@ export const createApp = async (services: Services, { toolsets = all, commandSec
   const failed = (error: unknown, c: Http) => errorFor(c, site, errorOf(error, services))
   app.onError(failed)
   app.notFound((c) => {
-    const message = 'There is nothing at this address. /AGENTS.md and /api/openapi.json list what there is.'
+    const message = `There is nothing at this address.${wantsPage(c) ? '' : ' /AGENTS.md and /api/openapi.json list what there is.'}`
     return errorFor(c, site, { code: 'not_found', message, details: {} })
   })
 

@@ -220,11 +220,12 @@ test('the link for agents leads a browser to the page that explains it, and an a
 
 test('what is not there is a page for people and JSON for programs', async () => {
   const browserLike = { headers: { accept: 'text/html,*/*' } }
-  for (const path of ['/nothing', '/sessions/nothing', `/sessions/${crypto.randomUUID()}`]) {
+  for (const path of ['/nothing', '/sessions/nothing', `/sessions/${crypto.randomUUID()}`, `/approvals/${crypto.randomUUID()}`]) {
     const response = await fetch(parley.url + path, browserLike)
     expect(response.status).toBe(404)
     expect(response.headers.get('content-type')).toStartWith('text/html')
     expect(response.headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
+    expect(await response.text()).not.toMatch(/AGENTS|openapi|get_/) // that is for programs
     expect((await fetch(parley.url + path)).headers.get('content-type')).toStartWith('application/json')
   }
   expect((await fetch(`${parley.url}/api/nothing`, browserLike)).headers.get('content-type')).toStartWith('application/json')
