@@ -70,7 +70,9 @@ const ApproveTogether = ({ together: { anchor, team, proposals } }: { together: 
           ))}
         </ol>
         <Button type="submit" className="h-11 w-full sm:w-fit">
-          Approve all <span data-count="">{proposals.length}</span> as they are
+          <span>
+            Approve all <span data-count="">{proposals.length}</span> as they are
+          </span>
         </Button>
         <NotSent typed={false} />
       </form>

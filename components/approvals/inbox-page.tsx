@@ -26,7 +26,7 @@ interface Props {
 const InboxFrame = ({ frame, tab, meeting, children }: Props) => (
   <Shell frame={frame} title={counted('Approvals · Parley', frame.waiting)} crumbs={[{ label: 'Approvals' }]} kind="approvals">
     <main id="main" className="mx-auto w-full max-w-2xl px-4 py-6 sm:px-6">
-      <div className="mb-3 flex flex-wrap items-end gap-x-3 gap-y-2">
+      <div className="mb-3 flex flex-wrap items-center gap-x-3 gap-y-2">
         <div className="min-w-0 flex-1">
           <h1 className="text-xl font-semibold tracking-[-0.02em]">Approvals</h1>
           {meeting && (
