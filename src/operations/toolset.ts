@@ -61,6 +61,9 @@ export const namesOf = (toolsets: readonly Toolset[]): Map<string, ServedOp> => 
   return named
 }
 
+/** A tool of control whose name rooms has too, in a sentence for callers at every address. */
+export const inControl = (name: 'create_session' | 'get_session'): string => `control_${name} (at /mcp/control: ${name})`
+
 /** The background jobs of these toolsets, for createServices. */
 export const jobsOf =
   (toolsets: readonly Toolset[]) =>

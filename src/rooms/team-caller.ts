@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { refuse } from '../core/errors.ts'
 import { parseToken } from '../core/ids.ts'
 import type { CallerKind } from '../operations/callers.ts'
+import { inControl } from '../operations/toolset.ts'
 import { mayHaveSeats, seatedMember, seatHolderOf } from '../stores/control/seats.ts'
 import { isPresent } from '../stores/members.ts'
 
@@ -39,6 +40,6 @@ const BY_SEAT = 'seat'
 const refuseCurrent = (): never =>
   refuse(
     'invalid_request',
-    '`current` is known to control_get_session (at /mcp/control: get_session). Call that with it, and give the session_id that it answers here.',
+    `\`current\` is known to ${inControl('get_session')}. Call that with it, and give the session_id that it answers here.`,
     { field: 'session_id' },
   )

@@ -1,5 +1,6 @@
 // New sessions that come from another one: a fork goes on from a point of it, a subsession works for it.
 import type { Context } from '../../operations/context.ts'
+import { inControl } from '../../operations/toolset.ts'
 import { refuse } from '../../core/errors.ts'
 import { agentOf, setAgent, type Agent } from '../../stores/control/agents.ts'
 import { documentAt, writeDocument } from '../../stores/documents.ts'
@@ -100,9 +101,11 @@ const inheritedPlan = async (context: Context, origin: Session, agent: Agent | u
   })
   return (
     plan ??
-    refuse('invalid_request', 'This session has no agent to inherit from. Name a worktree_id for the new one, or use create_session.', {
-      field: 'worktree_id',
-    })
+    refuse(
+      'invalid_request',
+      `This session has no agent to inherit from. Name a worktree_id for the new one, or use ${inControl('create_session')}.`,
+      { field: 'worktree_id' },
+    )
   )
 }
 

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { key, person } from '../../operations/callers.ts'
 import type { Context } from '../../operations/context.ts'
+import { inControl } from '../../operations/toolset.ts'
 import { refuse } from '../../core/errors.ts'
 import { refuseArchived, stillOpen } from '../../rooms/preconditions.ts'
 import { description, reason, title } from '../../rooms/schemas.ts'
@@ -90,7 +91,8 @@ const rename = async (context: Context, session: Session, { title, description, 
 
 const refuseWithoutAgent = ({ agentStatus }: Session) => {
   if (agentStatus === null) refuse('conflict', 'This session has no agent: it has a title and a description alone.')
-  if (agentStatus === 'creating') refuse('conflict', "The agent's worktree is being made. Wait until get_session no longer says creating.")
+  if (agentStatus === 'creating')
+    refuse('conflict', `The agent's worktree is being made. Wait until ${inControl('get_session')} no longer says creating.`)
 }
 
 const toStatus = async ({ queries }: Context, session: Session, to: z.infer<typeof status>) => {

@@ -1,5 +1,6 @@
 // A prompt: it stands in the log at once, and a task is queued for the session's agent.
 import type { Context } from '../../operations/context.ts'
+import { inControl } from '../../operations/toolset.ts'
 import { refuse } from '../../core/errors.ts'
 import { isUuid } from '../../core/ids.ts'
 import { redacted } from '../../core/text/text.ts'
@@ -133,7 +134,7 @@ const refuseUnanswerable = (teams: Participant[]): never => {
     teams.length > 0 ? `Name in \`to\` whom you ask (here: ${namesOf(teams)}), or prompt` : 'No team is here to answer either: prompt'
   return refuse(
     'invalid_request',
-    `This session has no agent. ${ask} a session that has one: list_sessions shows which have an agentic_tool, and create_session with a worktree_id makes one.`,
+    `This session has no agent. ${ask} a session that has one: list_sessions shows which have an agentic_tool, and ${inControl('create_session')} with a worktree_id makes one.`,
     { field: 'to' },
   )
 }

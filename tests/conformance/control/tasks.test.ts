@@ -432,6 +432,18 @@ onEveryEngine(
       expect((await done(waiting)).task).toMatchObject({ status: 'completed', answer: { text: 'It is.' } })
     })
 
+    test('a refusal names a tool that rooms has too as it is called beside rooms, and alone', async () => {
+      const { runner, call } = await scene()
+      const { id } = await room(viaRest(parley()))
+      const made = await done(call('create_session', { title: 'A', repo_full_name: runner.repo, branch: 'feature/y' }))
+      const both = (name: string) => `control_${name} (at /mcp/control: ${name})`
+      const prompt = { session_id: id, prompt: 'Go.' }
+      for (const input of [prompt, { ...prompt, mode: 'fork' }])
+        expect((await refused(call('send_prompt', input), 'invalid_request')).message).toContain(both('create_session'))
+      const early = call('update_session', { session_id: made.session_id, status: 'idle' })
+      expect((await refused(early, 'conflict')).message).toContain(both('get_session'))
+    })
+
     test('a prompt that nobody could answer is refused, and one that no team answers ends when it is interrupted or its session is concluded', async () => {
       const call = control(await fullKey())
       const { alex, id } = await room(viaRest(parley()))
