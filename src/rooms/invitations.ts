@@ -128,10 +128,13 @@ const parseCode = (text: string | undefined) => (text === undefined ? undefined 
 // Takes the code out of a whole link, which a person may have handed over.
 const codeWithin = (text: string) => text.trim().replace(/^.*\/join\//, '')
 
-/** Does the call bring the code of an invitation to this session, in whatever state? */
+/** Does the call bring the code of an invitation to this session, in whatever state? 401 for a code of none, so that whoever mistyped one is
+ *  not sent for the access token. */
 export const bringsInvitation = async ({ database }: Services, call: Call, sessionId: string): Promise<boolean> => {
   const code = codeOf(call)
-  return code !== undefined && code !== 'misshapen' && (await invitationBy(database, code))?.sessionId === sessionId
+  if (code === undefined) return false
+  const invitation = code === 'misshapen' ? undefined : await invitationBy(database, code)
+  return invitation?.sessionId === sessionId || refuse('unauthorized', NOT_INVITED)
 }
 
 /** Counts a join by the invitation that the call brings, and returns its id; undefined when it brings none. 401 for one that is not valid. */

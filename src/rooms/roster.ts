@@ -49,7 +49,7 @@ export const joinSession = op({
   derivedAs: 'join_session',
   alsoCarries: [team, invite],
   letsIn: async (services, call, { session_id }) =>
-    (await bringsInvitation(services, call, session_id)) || (await memberBy(services, session_id, call.token))?.invited === true,
+    (await memberBy(services, session_id, call.token))?.invited === true || bringsInvitation(services, call, session_id),
   example: { team_name: "Bea's Team" },
   input: z.strictObject({
     session_id: sessionId,

@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { NOT_INVITED } from '../../src/rooms/invitations.ts'
 import { test } from '../support/foreign.ts'
 import { bearer, keyOf } from '../support/keys.ts'
 import {
@@ -150,8 +151,13 @@ throughEveryDoor((_, parley, transport) => {
       answers.push(await refused(as(parley(), { 'x-invite': bad })('join_session', { session_id: id, team_name: 'Two' }), 'unauthorized'))
     }
     const unknown = `${crypto.randomUUID()}.${'A'.repeat(32)}`
-    for (const bad of [unknown, elsewhere.code, 'nonsense'])
+    for (const bad of [unknown, elsewhere.code, 'nonsense', `${code}x`]) {
       answers.push(await refused(as(parley(), { 'x-invite': bad })('join_session', { session_id: id, team_name: 'Two' }), 'unauthorized'))
+      const given = { session_id: id, team_name: 'Two', invite: bad } // the header lets an MCP client connect
+      answers.push(await refused(as(served, { 'x-invite': code })('join_session', given), 'unauthorized'))
+    }
+    const unheard = { session_id: crypto.randomUUID(), team_name: 'Two' }
+    answers.push(await refused(as(served, { 'x-invite': code })('join_session', unheard), 'unauthorized'))
     for (const answer of answers) expect(answer).toEqual(answers[0])
     await served.close()
   })
@@ -226,14 +232,12 @@ onOneEngine((parley) => {
   })
 
   describe('without the access token', () => {
-    test('a stranger is told of nothing but the token, whatever is sent', async () => {
+    test('a stranger is told of nothing but the token, or of the code that was sent to join by, whatever is sent', async () => {
       const served = await locked()
       const { id, alex } = await begin(served)
       for (const [path, body, headers] of [
         [`/api/sessions/${id}/join`, '{"team_name":"X"}', {}],
-        [`/api/sessions/${id}/join`, '{"team_name":"X"}', { 'x-invite': 'nonsense' }],
         [`/api/sessions/${id}/join`, '{"team_name":"X"}', { 'x-team-id': alex.token }],
-        [`/api/sessions/${crypto.randomUUID()}/join`, '{"team_name":"X"}', { 'x-invite': `${crypto.randomUUID()}.${'A'.repeat(32)}` }],
         [`/api/sessions/${id}/messages`, '{"content":"x"}', { 'x-team-id': alex.token }],
         [`/api/sessions/${id}/messages`, 'no json {', {}],
         [`/api/sessions/${id}/messages`, JSON.stringify({ content: 'x', team_id: alex.token }), {}],
@@ -245,6 +249,18 @@ onOneEngine((parley) => {
         expect([path, response.status]).toEqual([path, 401])
         expect(((await response.json()) as any).error.message).toContain('access token')
       }
+      for (const [session, body, headers] of [
+        [id, { team_name: 'X' }, {}],
+        [id, { team_name: 'X', replay_from: 1_000 }, {}],
+        [id, { team_name: 'X' }, { 'x-team-id': alex.token }],
+        [crypto.randomUUID(), { team_name: 'X' }, {}],
+      ] as [string, object, Record<string, string>][])
+        for (const code of ['nonsense', `${crypto.randomUUID()}.${'A'.repeat(32)}`]) {
+          const request = { method: 'POST', body: JSON.stringify(body), headers: { ...headers, 'x-invite': code } }
+          const response = await served.send(`/api/sessions/${session}/join`, request)
+          expect(response.status).toBe(401)
+          expect(((await response.json()) as any).error).toEqual({ code: 'unauthorized', message: NOT_INVITED, details: {} })
+        }
       for (const path of ['stream', 'handoff.md', 'messages', 'wait?timeout=0'])
         expect([path, (await served.send(`/api/sessions/${id}/${path}`, { headers: { 'x-team-id': alex.token } })).status]).toEqual([
           path,
@@ -258,6 +274,8 @@ onOneEngine((parley) => {
         >[]) {
           const response = await served.send('/mcp', { method: 'POST', body, headers })
           expect([message, response.status, response.headers.get('www-authenticate')]).toEqual([message, 401, 'Bearer'])
+          const told = 'x-invite' in headers ? NOT_INVITED : 'access token'
+          expect(((await response.json()) as any).error.message).toContain(told)
         }
       }
       await served.close()

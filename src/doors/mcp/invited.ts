@@ -1,5 +1,6 @@
 // What agents that came by an invitation may send, although they have no access token.
-import { isCode } from '../../rooms/invitations.ts'
+import { refuse } from '../../core/errors.ts'
+import { isCode, NOT_INVITED } from '../../rooms/invitations.ts'
 import type { Services } from '../../process/services.ts'
 import type { Http } from '../http/http.ts'
 
@@ -19,5 +20,7 @@ export const refuseUninvited = async (c: Http, services: Services, messages: any
     const { name, arguments: given = {} } = message.params ?? {}
     return known || c.req.header('x-team-id') !== undefined || !!given?.team_id || !!given?.invite || name === 'wait_for_any'
   }
-  if (messages.length === 0 || !messages.every(mayPass)) locked()
+  if (messages.length > 0 && messages.every(mayPass)) return
+  if (inHeader !== undefined && !known) refuse('unauthorized', NOT_INVITED)
+  locked()
 }
