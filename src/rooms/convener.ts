@@ -17,12 +17,14 @@ import { team } from './team-caller.ts'
 // leaves, and one that thinks for some minutes must not lose its role.
 const GONE_AFTER_SILENCES = 10
 
-/** A convener that was not seen since then (ms) is gone, unless it has posted. */
-export const goneBefore = ({ clock, config }: Pick<Context['services'], 'clock' | 'config'>): number =>
-  clock.now() - config.DISCONNECTED_AFTER * GONE_AFTER_SILENCES * 1000
+const goneAfter = ({ config }: Pick<Context['services'], 'config'>) => config.DISCONNECTED_AFTER * GONE_AFTER_SILENCES
 
-/** Refuses with 403 for other teams while the convener is there, 404 for a handle or name that is not present, 409 for the convener's
- *  own. */
+/** A convener that was not seen since then (ms) is gone, unless it has posted. */
+export const goneBefore = (services: Pick<Context['services'], 'clock' | 'config'>): number =>
+  services.clock.now() - goneAfter(services) * 1000
+
+/** Refuses with 409 for the convener's own handle or name, whoever calls: a convener that handed over and asks again learns that it is done.
+ *  403 for other teams while the convener is there, 404 for a handle or name that is not present. */
 export const transferConvener = op({
   name: 'transfer_convener',
   summary:
@@ -42,13 +44,13 @@ export const transferConvener = op({
   async run(context, { to }) {
     const session = writableSession(context)
     const teams = await roster(context.queries, session.id)
-    const convener = teams.find(({ teamId }) => teamId === session.convenerTeamId)
-    if (context.caller.kind === 'team' && !isConvener(context, session)) await assertMayTakeOver(context, convener)
     const present = teams.filter(({ leftAt }) => leftAt === null)
     const wanted = nameKey(to)
     const next = present.find(({ teamId }) => teamId === wanted) ?? present.find(({ teamName }) => nameKey(teamName) === wanted)
+    if (next && next.teamId === session.convenerTeamId) return refuse('conflict', `${next.teamName} is already the convener.`)
+    const convener = teams.find(({ teamId }) => teamId === session.convenerTeamId)
+    if (context.caller.kind === 'team' && !isConvener(context, session)) await assertMayTakeOver(context, convener)
     if (!next) return refuse('not_found', 'No team with that handle or name is present. list_participants has both.', { field: 'to' })
-    if (next.teamId === session.convenerTeamId) return refuse('conflict', `${next.teamName} is already the convener.`)
     await setConvener(context.queries, session.id, next.teamId)
     const by = authorOf(context).name
     const { at } = await context.append(session.id, { event: 'convener_changed', team: next.teamName, team_id: next.teamId, by })
@@ -62,8 +64,13 @@ const assertMayTakeOver = async ({ services, queries }: Context, convener: Parti
   const row = participantOf(services, convener, { convenerTeamId: convener.teamId })
   const since = goneBefore(services)
   // A sleeping convener counts as absent: a message wakes it, but its agent may not come for long.
-  const unseen = (row.status === 'disconnected' || row.status === 'asleep') && Date.parse(row.last_seen_at) < since
+  const isAway = row.status === 'disconnected' || row.status === 'asleep'
   // A convener that posts is at work, even if it does not poll.
-  if (unseen && !(await hasPosted(queries, convener.sessionId, convener.teamId, since))) return
-  refuse('forbidden', `${convener.teamName} convenes this session and is still here. Ask it in the feed to hand over.`)
+  if (isAway && Date.parse(row.last_seen_at) < since && !(await hasPosted(queries, convener.sessionId, convener.teamId, since))) return
+  refuse(
+    'forbidden',
+    isAway
+      ? `${convener.teamName} convenes this session and last polled at ${row.last_seen_at}. Ask it in the feed to hand over. Once it has neither polled nor posted for ${goneAfter(services)} s, any team may take over.`
+      : `${convener.teamName} convenes this session and is still here. Ask it in the feed to hand over.`,
+  )
 }

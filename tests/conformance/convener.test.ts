@@ -147,15 +147,21 @@ throughEveryDoor((call, parley) => {
       const { alex, bea } = await room(call)
       await done(alex('transfer_convener', { to: bea.handle }))
       await refused(alex('transfer_convener', { to: alex.handle }), 'forbidden')
+      for (const to of [bea.handle, "Bea's Team"])
+        expect((await refused(alex('transfer_convener', { to }), 'conflict')).message).toContain('is already the convener')
       await done(bea('transfer_convener', { to: alex.handle }))
       expect(await convenersOf(bea)).toEqual(["Alex's Team"])
     })
 
     test('another team may not while the convener is here, even when it is silent for some minutes', async () => {
       const { id, alex, bea } = await room(call)
-      await refused(bea('transfer_convener', { to: bea.handle }), 'forbidden')
+      const here = await refused(bea('transfer_convener', { to: bea.handle }), 'forbidden')
+      expect(here.message).toContain('is still here')
       await silence(parley(), id, alex, 300)
-      await refused(bea('transfer_convener', { to: bea.handle }), 'forbidden')
+      const away = await refused(bea('transfer_convener', { to: bea.handle }), 'forbidden')
+      const { participants } = await done(bea('list_participants'))
+      expect(participants[0]).toMatchObject({ team_name: "Alex's Team", status: 'disconnected' })
+      for (const word of [`last polled at ${participants[0].last_seen_at}`, 'for 600 s']) expect(away.message).toContain(word)
       expect(await convenersOf(bea)).toEqual(["Alex's Team"])
     })
 

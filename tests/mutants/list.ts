@@ -607,7 +607,7 @@ const ASLEEP: Mutant[] = [
     name: 'asleep: a sleeping convener counts as present',
     breaks: 'a held peek makes no convener present',
     file: 'src/rooms/convener.ts',
-    from: `(row.status === 'disconnected' || row.status === 'asleep')`,
+    from: `row.status === 'disconnected' || row.status === 'asleep'`,
     to: `row.status === 'disconnected'`,
     tests: tests('conformance/asleep'),
   },

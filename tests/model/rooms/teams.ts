@@ -117,11 +117,11 @@ const transferConvener: Command = {
   judge({ room, self, speaker, input: { to } }: Known) {
     if (room.closed) return refuses('session_closed')
     const convener = room.teams.find(({ handle }) => handle === room.convener)!
-    if (self && self !== convener && !convener.left) return refuses('forbidden')
     const present = presentTeams(room)
     const next = present.find(({ handle }) => handle === to) ?? present.find(({ name }) => sameName(name, to))
+    if (next && next === convener) return refuses('conflict')
+    if (self && self !== convener && !convener.left) return refuses('forbidden')
     if (!next) return refuses('not_found')
-    if (next === convener) return refuses('conflict')
     return {
       answers: { convener: { team_id: next.handle, team_name: next.name } },
       after() {
