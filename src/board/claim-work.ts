@@ -84,9 +84,11 @@ const refuseUnlessFree = (board: Board, row: BoardRow): void => {
       claim_expires_at,
     })
   if (!isReady(board, row) && status === 'open')
-    refuse('conflict', 'It waits for other items. Call claim_work without item_id for one that is free.', {
-      blocked_by: blockersOf(board, row).map((blocker) => ({ ...idAndTitle(blocker), status: blocker.status })),
-    })
+    refuse(
+      'conflict',
+      'It waits for other items. Call claim_work without item_id for one that is free. If it need not wait, whoever planned it changes its depends_on by update_work.',
+      { blocked_by: blockersOf(board, row).map((blocker) => ({ ...idAndTitle(blocker), status: blocker.status })) },
+    )
   if (status !== 'open')
     refuse('conflict', `It is ${status}. Call claim_work without item_id for other work.`, { status, claimed_by: claimantOf(row) })
 }

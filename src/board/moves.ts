@@ -44,6 +44,8 @@ export const moveOf = (row: BoardRow, status: 'done' | 'open' | 'dropped' | unde
 // A retry after a lost answer finds the status that it asks for, and succeeds. A team that lost its claim is told who holds it now.
 const unmoved = (row: BoardRow, status: 'done' | 'open' | 'dropped', { did, role }: Standing): undefined => {
   if (status === row.status && (did || status !== 'done')) return undefined
+  if (status === 'dropped' && row.status === 'open')
+    return refuse('forbidden', 'Insufficient permissions. Only its holder, the convener or a person drops it: claim_work it first.')
   if (status !== 'done') return refuseUnless(role, 'take work back') as undefined
   const { claimedTeamName, expiresAt: claim_expires_at } = row
   const now = { status: row.status, claimed_by: claimantOf(row), claim_expires_at }

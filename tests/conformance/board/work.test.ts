@@ -294,6 +294,17 @@ throughEveryDoor((call) => {
       expect(await update(alex, item, { status: 'done' })).toMatchObject({ status: 'done', claimed_by: { team_id: alex.handle } })
     })
 
+    test('a planner drops its own item, though it waits for another, by the way that each refusal says', async () => {
+      const { bea } = await threeTeams(call)
+      const [, wrong] = await plan(bea, [LEXER, { title: 'Write the docs twice', depends_on: ['#1'] }])
+      const { item_id } = wrong
+      expect((await refused(bea('update_work', { item_id, status: 'dropped' }), 'forbidden')).message).toContain('claim_work it first')
+      expect((await refused(bea('claim_work', { item_id }), 'conflict')).message).toContain('depends_on by update_work')
+      expect(await update(bea, wrong, { depends_on: [] })).toMatchObject({ ready: true })
+      await claim(bea, wrong)
+      expect(await update(bea, wrong, { status: 'dropped' })).toMatchObject({ status: 'dropped' })
+    })
+
     test('its holder and its planner say what it is; others may not', async () => {
       const { bea, cleo, alex } = await threeTeams(call)
       const [item, other] = await plan(bea, [LEXER, 'Another item'])
