@@ -139,7 +139,7 @@ const withCarried = (call: Call, { team_id: token, invite }: Record<string, unkn
 
 const parsed = (operation: AnyOp, raw: unknown): Record<string, any> => {
   const result = operation.input.safeParse(withoutNulls(operation, raw ?? {}), { error: validationMessage })
-  return result.success ? result.data : invalid(result.error, Object.keys(operation.input.shape))
+  return result.success ? result.data : invalid(result.error)
 }
 
 // Many clients send null for an argument that they leave out. It stays where it means something, as no branch does.
@@ -151,14 +151,13 @@ const withoutNulls = ({ input: { shape } }: AnyOp, raw: unknown): unknown => {
 
 const ISSUES_NAMED = 5 // in the message; all of them are in the details
 
-const invalid = ({ issues }: z.ZodError, known: string[]): never => {
+const invalid = ({ issues }: z.ZodError): never => {
   const all = issues.map((issue) => ({ field: redacted(fieldOf(issue)), message: redacted(issue.message) })) // unknown names are told
-  const said = ({ field, message }: { field: string; message: string }, i: number) =>
-    field && issues[i]!.code !== 'unrecognized_keys' ? `${field}: ${message}` : message // zod's text names the fields
-  const named = all.slice(0, ISSUES_NAMED).map(said)
-  if (issues.some(({ code, path }) => code === 'unrecognized_keys' && path.length === 0))
-    named.push(`the arguments are ${known.join(', ')}`)
-  return refuse('invalid_request', named.join('; '), { field: all[0]!.field, issues: all })
+  const said = ({ field, message }: { field: string; message: string }, i: number) => {
+    const at = issues[i]!.code === 'unrecognized_keys' ? issues[i]!.path.join('.') : field // the message names what is unknown
+    return at ? `${at}: ${message}` : message
+  }
+  return refuse('invalid_request', all.slice(0, ISSUES_NAMED).map(said).join('; '), { field: all[0]!.field, issues: all })
 }
 
 const fieldOf = (issue: z.core.$ZodIssue) =>

@@ -39,6 +39,22 @@ throughEveryDoor((call, _, transport) => {
     expect(message).toBe('expected_version: must be a whole number, 0 or more')
   })
 
+  test('what is wrong within a list or an object is named by its place, with what there is there', async () => {
+    const { alex, id } = await room(call)
+    const there = 'the arguments are title, description, priority, depends_on, paths, owner'
+    for (const [name, input, message] of [
+      ['plan_work', { items: [{ title: 'Write docs', assignee: 'Bea' }] }, `items.0: unknown argument assignee; ${there}`],
+      ['plan_work', { items: ['Write docs'] }, `items.0: must be an object; ${there}`],
+      ['post_message', { content: { text: 'x', format: 'md' } }, 'content: unknown argument format; the arguments are text'],
+      [
+        'wait_for_any',
+        { waits: [{ session_id: id, team_id: alex.token, cursor: 0 }] },
+        'waits.0: unknown argument cursor; the arguments are',
+      ],
+    ] as const)
+      expect((await refused(alex(name, input), 'invalid_request')).message).toStartWith(message)
+  })
+
   test('a version may be a text of digits, as a cursor may, and a limit that is too small is said once', async () => {
     const { alex } = await room(call)
     for (const [n, expected_version] of ['0', 1].entries())

@@ -19,11 +19,19 @@ const bound = (origin: string, word: string, count: unknown) => {
 
 const typeName = (expected: string) => TYPE_NAMES[expected] ?? expected
 
+// What an object takes, for whoever sent it something else.
+const argumentsOf = ({ inst }: z.core.$ZodRawIssue) => {
+  const { shape } = (inst ?? {}) as Partial<z.ZodObject>
+  return shape ? `; the arguments are ${Object.keys(shape).join(', ')}` : ''
+}
+
 /** For zod's `safeParse(…, { error })`. Undefined leaves zod's own message. */
 export const validationMessage: z.core.$ZodErrorMap = (issue) => {
   switch (issue.code) {
     case 'invalid_type':
-      return issue.input === undefined ? `is required (${typeName(issue.expected)})` : `must be ${typeName(issue.expected)}`
+      return issue.input === undefined
+        ? `is required (${typeName(issue.expected)})`
+        : `must be ${typeName(issue.expected)}${argumentsOf(issue)}`
     case 'invalid_value':
       return `must be ${issue.values.map((value) => JSON.stringify(value)).join(' or ')}`
     case 'too_big':
@@ -31,7 +39,7 @@ export const validationMessage: z.core.$ZodErrorMap = (issue) => {
     case 'too_small':
       return bound(issue.origin, 'at least', issue.minimum)
     case 'unrecognized_keys':
-      return `unknown argument ${issue.keys.join(', ')}`
+      return `unknown argument ${issue.keys.join(', ')}${argumentsOf(issue)}`
     default:
       return undefined
   }
