@@ -91,6 +91,8 @@ describe('withConclusion', () => {
     '\n\n## Conclusion\nWe ship.\n\n',
     '## conclusion ##\r\n\r\nWe ship.',
     'Conclusion\n----------\n\nWe ship.',
+    '# Conclusion\n\nWe ship.',
+    '### Conclusion\n\nWe ship.',
   ])('a summary given as %j has the heading once', (summary) => {
     expect(withConclusion('# S\n', summary)).toBe('# S\n\n## Conclusion\n\nWe ship.\n')
   })

@@ -2,8 +2,8 @@
 import { headingsOf, withFenceClosed, withHeadingsDeeper, type Heading } from '../../markdown/headings.ts'
 import { sectionsOf, type Section } from './outline.ts'
 
-/** The document with `summary` as its conclusion: in place of the one it has, else at the end. `summary` may begin with the heading; its
- *  other headings are moved below it, because they would end the section. */
+/** The document with `summary` as its conclusion: in place of the one it has, else at the end. `summary` may begin with the heading, of
+ *  whatever level; its other headings are moved below it, because they would end the section. */
 export const withConclusion = (doc: string, summary: string): string => {
   const section = `## Conclusion\n\n${withFenceClosed(below(withoutHeading(summary).trim()))}\n`
   const found = conclusionIn(doc)
@@ -24,7 +24,7 @@ export const conclusionOf = (doc: string): string | undefined => {
 const withoutHeading = (summary: string): string => {
   const text = summary.trimStart()
   const [first] = headingsOf(text)
-  return first?.line === 0 && isConclusion(first) ? text.split('\n').slice(first.next).join('\n') : text
+  return first?.line === 0 && saysConclusion(first) ? text.split('\n').slice(first.next).join('\n') : text
 }
 
 // All headings move by the same number of levels, so that they keep their order.
@@ -35,7 +35,8 @@ const below = (text: string): string => {
 }
 const SECTION = 2
 
-const isConclusion = ({ level, text }: Heading) => level === SECTION && text.toLowerCase() === 'conclusion'
+const saysConclusion = ({ text }: Heading) => text.toLowerCase() === 'conclusion'
+const isConclusion = (heading: Heading) => heading.level === SECTION && saysConclusion(heading)
 
 /** The conclusion's section. Found by its line, because after a deeper heading of that name it is called "Conclusion (2)". */
 export const conclusionIn = (doc: string): Section | undefined => {
