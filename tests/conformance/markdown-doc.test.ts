@@ -154,7 +154,8 @@ onOneEngine((parley) => {
 
     test('an empty append, or one of more than 64 KiB', async () => {
       const { write } = await begin()
-      expect((await write('POST', '/append', '')).body.error.message).toStartWith('text: the body is empty')
+      const { message } = (await write('POST', '/append', '')).body.error
+      expect(message).toBe('text: the body is empty, as curl sends it for a file that it cannot read.')
       expect((await write('POST', '/append', 'x'.repeat(64 * KIB + 1))).body.error.message).toBe('text: must have at most 64 KiB')
     })
 

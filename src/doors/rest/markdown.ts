@@ -12,19 +12,17 @@ export const hasMarkdownBody = (c: Http, { markdownBody }: ServedOp): boolean =>
 
 /** The argument that a body of markdown is, as it came; a byte order mark is no part of the text. Refuses what is empty or not UTF-8, more
  *  than `limit` bytes, and the same argument in the URL. */
-export const markdownInput = async (c: Http, { markdownBody }: ServedOp, limit: number): Promise<object> => {
+export const markdownInput = async (c: Http, { markdownBody, input }: ServedOp, limit: number): Promise<object> => {
   const name = markdownBody!
   if (c.req.query(name) !== undefined) refuse('invalid_request', `${name} is the body here: leave it out of the URL.`, { field: name })
   if (!/^(utf-?8|us-ascii)$/i.test(charsetOf(c) ?? 'utf-8'))
     refuse('invalid_request', 'The body must be UTF-8: convert it, or leave charset out of the Content-Type.', { field: 'content-type' })
   const text = await bodyText(c.req.raw, limit)
   // A JSON body may be meant to empty a document. This one more likely comes from a file that curl did not find.
-  if (text === '')
-    refuse(
-      'invalid_request',
-      `${name}: the body is empty, as curl sends it for a file that it cannot read. If ${name} is to be empty, send it as JSON.`,
-      { field: name },
-    )
+  if (text === '') {
+    const asJson = input.shape[name].safeParse('').success ? ` If ${name} is to be empty, send it as JSON.` : ''
+    refuse('invalid_request', `${name}: the body is empty, as curl sends it for a file that it cannot read.${asJson}`, { field: name })
+  }
   return { [name]: text }
 }
 
