@@ -1,6 +1,18 @@
 import { describe, expect } from 'bun:test'
 import { test } from '../support/foreign.ts'
-import { cookieOf, done, onEveryEngine, room, say, seat, throughEveryDoor, viaRest, type Call, type Seat } from '../support/parley.ts'
+import {
+  cookieOf,
+  done,
+  onEveryEngine,
+  refused,
+  room,
+  say,
+  seat,
+  throughEveryDoor,
+  viaRest,
+  type Call,
+  type Seat,
+} from '../support/parley.ts'
 
 const caughtUp = (who: Seat) => done(who('catch_up'))
 const ask = async (who: Seat, text: string, ...to: Seat[]): Promise<string> =>
@@ -80,6 +92,15 @@ throughEveryDoor((call) => {
       expect(await asked(alex)).toEqual([[question, [bea.handle]]])
     })
 
+    test('to oneself alone is refused, and without expects_reply said to all', async () => {
+      const { alex } = await room(call)
+      for (const to of [alex.team, alex.handle]) {
+        const { details } = await refused(alex('post_message', { content: 'And I?', to: [to], expects_reply: true }), 'invalid_request')
+        expect(details).toEqual({ field: 'to' })
+      }
+      await done(alex('post_message', { content: 'A note.', to: [alex.team] }))
+    })
+
     test('waits for a team that left and came back, which answers for both its handles, or withdraws its own', async () => {
       const { alex, bea, join } = await three(call)
       const first = await ask(alex, 'Can you take the lexer?', bea)
@@ -111,6 +132,9 @@ onEveryEngine((parley) => {
     await kim({ content: 'I think so.', reply_to: question })
     expect([await unanswered(alex), await unanswered(bea)]).toEqual([[], [question]])
     await robin({ content: 'Enough.', reply_to: question })
+    const person = await cookieOf(parley(), { name: 'Robin', role: 'person' })
+    const alone = { session_id: id, content: 'And I?', to: 'robin', expects_reply: true }
+    await refused(call('post_message', alone, { person }), 'invalid_request')
     expect(await unanswered(bea)).toEqual([])
   })
 })

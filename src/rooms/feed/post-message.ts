@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { refuse, unauthorized } from '../../core/errors.ts'
 import { secondsSince } from '../../core/runtime/metrics.ts'
+import { nameKey } from '../../core/text/text.ts'
 import type { Appended, Draft } from '../../log/append.ts'
 import { person } from '../../operations/callers.ts'
 import type { Context } from '../../operations/context.ts'
@@ -55,7 +56,7 @@ export const postMessage = op({
     if (!speaker.teamId) await existingSession(context.queries, input.session_id)
     let addressed: Addressees | undefined
     try {
-      addressed = await checkedAddressees(context, input)
+      addressed = await checkedAddressees(context, speaker, input)
     } catch (refusal) {
       const earlier = await earlierAnswer(context, input.session_id, speaker.teamId)
       if (earlier) return replayed(context, input, earlier)
@@ -91,13 +92,21 @@ const speakerOf = ({ caller }: Context): Speaker => {
 }
 
 /** Those addressed. Refuses what the log does not judge: repetitions, and arguments that name nothing. */
-const checkedAddressees = async (context: Context, { session_id, content, reply_to, to, expects_reply }: PostInput) => {
+const checkedAddressees = async (context: Context, speaker: Speaker, input: PostInput) => {
+  const { session_id, content, reply_to, to, expects_reply } = input
   await refuseRepetition(context, session_id, content.text)
   const answered = reply_to === undefined ? undefined : await existingMessage(context, session_id, reply_to, 'reply_to')
   if (expects_reply && !to) refuse('invalid_request', 'expects_reply: name those whom you ask in `to`.', { field: 'expects_reply' })
   const named = to && (await addresseesNamed(context.queries, session_id, to))
+  if (expects_reply && named && isSpeakerAlone(named, speaker))
+    refuse('invalid_request', 'to: a question to yourself alone waits for nobody. Name those whom you ask, or leave out expects_reply.', {
+      field: 'to',
+    })
   return expects_reply || !answered ? named : withAsker(context, session_id, answered, named)
 }
+
+const isSpeakerAlone = ({ teams, people }: Addressees, { teamId, authorName = '' }: Speaker) =>
+  teams.every((handle) => handle === teamId) && people.every((name) => nameKey(name) === nameKey(authorName))
 
 // An answer is meant for the team that asked, which may have left and come back since, under a new handle. A question would ask it, too.
 const withAsker = async ({ queries }: Context, sessionId: string, { posted_by_team_id: asker }: Event, named: Addressees | undefined) => {

@@ -46,6 +46,7 @@ const postMessage: Command = {
     const [word] = to ?? []
     const toPerson = word === PERSON
     if (word && !room.teams.some(({ handle }) => handle === word) && !(toPerson && hasSpoken(room))) return refuses('invalid_request')
+    if (expects_reply && (self ? word === self.handle : toPerson)) return refuses('invalid_request') // to oneself alone
     if (expected_cursor > endOf(room)) return refuses('invalid_request', { last_sequence: endOf(room) })
     if (expected_cursor !== undefined && news(room, speaker.whose, expected_cursor) > 0) return crossed(known, expected_cursor)
     const missed = self && expected_cursor === undefined ? news(room, speaker.whose, self.delivered) : 0
