@@ -384,6 +384,14 @@ onOneEngine((parley) => {
       expect((await served.client('/mcp?toolsets=control,rooms')).getInstructions()).toContain(control.instructions)
     })
 
+    test('a query that lacks its last letter is refused with the right one', async () => {
+      for (const name of ['toolset', 'tool']) {
+        const asked = await rpc(parley(), { jsonrpc: '2.0', id: 1, method: 'ping' }, { path: `/mcp?${name}=rooms` })
+        expect(asked.status).toBe(400)
+        expect((await asked.answer()).error).toMatchObject({ code: 'invalid_request', message: expect.stringContaining(`?${name}s=`) })
+      }
+    })
+
     test('one that is not there is 404, alone or among others, and so is a tool', async () => {
       const toolsets = ['/mcp/nothing', '/api/mcp/nothing', '/mcp?toolsets=nothing', '/mcp?toolsets=rooms,nothing', '/mcp?toolsets=']
       const tools = ['/mcp?tools=nothing', '/mcp?tools=join_session,nothing', '/mcp?tools=', '/mcp/history?tools=join_session']

@@ -21,7 +21,10 @@ export const mcpRoutes = (toolsets: readonly Toolset[], services: Services, opti
   return app
 }
 
-const namesIn = (c: Http, query: string): string[] | undefined => {
+const namesIn = (c: Http, query: 'toolsets' | 'tools'): string[] | undefined => {
+  const oneShort = query.slice(0, -1)
+  if (c.req.query(oneShort) !== undefined)
+    refuse('invalid_request', `There is no ?${oneShort}= here: write ?${query}=, with one name or several.`, { field: oneShort })
   const given = c.req.queries(query)?.join(',').split(',')
   return given && [...new Set(given.map((name) => name.trim()))]
 }
