@@ -67,7 +67,8 @@ const ENDED: ErrorBody = {
   details: {},
 }
 
-const attempt = async (operation: AnyOp, services: Services, given: Call, raw: unknown): Promise<Outcome> => {
+const attempt = async (operation: AnyOp, services: Services, given: Call, sent: unknown): Promise<Outcome> => {
+  const raw = withTokenTrimmed(sent)
   const fields = (typeof raw === 'object' && raw !== null ? raw : {}) as Record<string, unknown>
   // A call that lacks the access token and brings no team's token is refused before anything is said of its arguments.
   if (given.locked && !operation.letsIn && !isToken(fields.team_id ?? given.token)) given.locked()
@@ -101,6 +102,12 @@ const attempt = async (operation: AnyOp, services: Services, given: Call, raw: u
   } finally {
     waiter?.unsubscribe()
   }
+}
+
+// A team_id that was read from a file has its line's end.
+const withTokenTrimmed = (sent: unknown): unknown => {
+  const { team_id } = (sent ?? {}) as { team_id?: unknown }
+  return typeof team_id === 'string' && team_id !== team_id.trim() ? { ...(sent as object), team_id: team_id.trim() } : sent
 }
 
 // The first of the operation's kinds of callers whose credential the call brings, with that credential.

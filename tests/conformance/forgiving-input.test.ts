@@ -26,6 +26,17 @@ throughEveryDoor((call, _, transport) => {
     expect(messages.at(-1).to).toEqual([bea.handle])
   })
 
+  test('a team_id may have blanks around it, as the line of a file has', async () => {
+    const { alex, id } = await room(call)
+    for (const team_id of [`${alex.token}\n`, `  ${alex.token}\r\n`]) {
+      await done(call('post_message', { session_id: id, content: 'From a file.', team_id }))
+      const again = await done(call('join_session', { session_id: id, team_name: 'Whoever', team_id }))
+      expect(again.team_id).toBe(alex.token)
+      const { results } = await done(call('wait_for_any', { waits: [{ session_id: id, team_id, since_cursor: 0 }], timeout: 0 }))
+      expect(results[0].error).toBeUndefined()
+    }
+  })
+
   test('arguments that are missing, misnamed or of another type are all named, with those that there are', async () => {
     const { alex } = await room(call)
     const missing = await refused(call('create_session', { team_name: "Alex's Team" }), 'invalid_request')

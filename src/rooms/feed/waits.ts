@@ -78,6 +78,7 @@ export const waitForMessages = op({
 const credential = z
   .string()
   .max(200)
+  .trim()
   .transform((text) => () => parseToken(text))
 
 const waitEntry = z.strictObject({
