@@ -273,6 +273,59 @@ test('another name takes effect in each client, also beside a server that the pe
   }
 })
 
+const APPROVAL = '[mcp_servers.parley.tools.post_message]\napproval_mode = "approve"\n'
+const GH = '[mcp_servers.gh]\ncommand = "gh"\n'
+
+const CODEX_EDITS: Record<string, [edit: (text: string) => string, left: string]> = {
+  'a table below it': [(text) => `${text}\n${APPROVAL}`, GH],
+  'a table below it that stands elsewhere': [
+    (text) => `${APPROVAL}\n${text}\n# mine\n[tools]\nweb = true\n`,
+    `${GH}# mine\n[tools]\nweb = true\n`,
+  ],
+  'lines in it': [
+    (text) => `${text}enabled = false\nargs = [\n  ["x"]\n]\n# mine\n[tools]\nweb = true\n`,
+    `${GH}# mine\n[tools]\nweb = true\n`,
+  ],
+  'another heading': [(text) => text.replace('[mcp_servers.parley]', '[ mcp_servers . "parley" ] # hub'), GH],
+}
+for (const [name, [edit, left]] of Object.entries(CODEX_EDITS))
+  test(`Codex, ${name}: connect leaves it, disconnect takes it out with ours, and what stands around it stays`, async () => {
+    home = newHome(HUB)
+    home.write('.codex/config.toml', GH)
+    await connected('codex')
+    const edited = edit(home.read('.codex/config.toml')!)
+    home.write('.codex/config.toml', edited)
+    expect((await connected('codex')).out).toContain('nothing to change')
+    expect(home.read('.codex/config.toml')).toBe(edited)
+    await disconnected('codex')
+    expect(home.read('.codex/config.toml')!.replaceAll(/\n+/g, '\n')).toBe(left)
+  })
+
+test('Codex: another hub is taken out beside what was added to our table', async () => {
+  home = newHome(HUB)
+  await connected('codex', '--hub', OTHER)
+  await connected('codex')
+  const added = '\n[mcp_servers.parley-127-0-0-1-9.tools.wait]\napproval_mode = "approve"\n'
+  home.write('.codex/config.toml', home.read('.codex/config.toml')! + added)
+  await disconnected('codex', '--hub', OTHER)
+  const left = home.read('.codex/config.toml')!
+  expect([left.includes(added), left.includes(OTHER), left.includes(HUB)]).toEqual([true, false, true])
+  await disconnected('codex')
+  expect(home.read('.codex/config.toml')).toBeUndefined()
+})
+
+test('Codex: a server that was written in another way is not said to be gone', async () => {
+  home = newHome(HUB)
+  await connected('codex')
+  const text = `[mcp_servers]\nparley = { url = "${HUB}" }\n`
+  home.write('.codex/config.toml', text)
+  const { code, out, err } = await home.run(['disconnect', 'codex', '--yes'])
+  expect([code, out, err]).toEqual([1, '', expect.stringContaining('Take out this by hand')])
+  expect(home.read('.codex/config.toml')).toBe(text)
+  home.write('.codex/config.toml', '')
+  await disconnected('codex')
+})
+
 test('what Codex is woken for is kept although no setting says it; a client that nothing wakes refuses the choice', async () => {
   home = newHome(HUB)
   await connected('codex')

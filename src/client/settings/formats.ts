@@ -1,4 +1,5 @@
 // The two formats of settings, by the same functions.
+import { Stop } from '../machine.ts'
 import type { Insertion } from './insertion.ts'
 import { addJson, hasJson, jsonValue, removeJson, type JsonEntry } from './json-settings.ts'
 import { addToml, hasToml, removeToml, tomlValue, type TomlEntry } from './toml-settings.ts'
@@ -17,8 +18,8 @@ export const has = (wanted: Wanted, text: string): boolean =>
 export const add = (wanted: Wanted, text: string): Insertion[] | undefined =>
   wanted.format === 'json' ? addJson(text, wanted.entries) : addToml(text, wanted.entries)
 
-/** The text without what was inserted; where that was edited since, without the entries. */
-export const remove = (wanted: Wanted, text: string, made: Insertion[]): string =>
+/** The text without what was inserted; where that was edited since, without the entries; undefined where these stand in another way. */
+export const remove = (wanted: Wanted, text: string, made: Insertion[]): string | undefined =>
   wanted.format === 'json' ? removeJson(text, wanted.entries, made) : removeToml(text, wanted.entries, made)
 
 /** The entries as a person would paste them. */
@@ -26,6 +27,10 @@ export const snippet = (wanted: Wanted): string =>
   wanted.format === 'toml'
     ? wanted.entries.map(({ lines }) => lines.join('\n')).join('\n\n')
     : JSON.stringify(merged(wanted.entries), null, 2)
+
+/** Ends the program: the person is to do by hand what it cannot. */
+export const notUnderstood = (change: Wanted & { path: string }, verb = 'Add') =>
+  new Stop(`${change.path} is not as this program knows it, and was left alone. ${verb} this by hand:\n\n${snippet(change)}`)
 
 const merged = (entries: JsonEntry[]): object => {
   const whole: Record<string, any> = {}

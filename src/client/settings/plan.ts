@@ -3,8 +3,7 @@ import { structuredPatch } from 'diff'
 import { isDeepStrictEqual } from 'node:util'
 import type { Change } from '../clients.ts'
 import type { ChangedFile, Connection } from '../connections.ts'
-import { Stop } from '../machine.ts'
-import { add, has, snippet, valueOf } from './formats.ts'
+import { add, has, notUnderstood, valueOf } from './formats.ts'
 import { insert } from './insertion.ts'
 import { readSettings, refuseReadOnly } from './settings-file.ts'
 import { unstacked, type Later } from './stack.ts'
@@ -50,9 +49,6 @@ export const withoutChange = (file: ChangedFile, connection: Connection, all: Co
   const isEmpty = text.trim() === '' || text.replaceAll(/\s/g, '') === '{}'
   return { path, before, after: file.wasMissing && isEmpty ? undefined : text, file, later }
 }
-
-const notUnderstood = (change: Change, verb = 'Add') =>
-  new Stop(`${change.path} is not as this program knows it, and was left alone. ${verb} this by hand:\n\n${snippet(change)}`)
 
 const AROUND = 2 // lines shown around a change
 

@@ -1,6 +1,6 @@
 // Several hubs in one settings file lie upon each other: what the first one put in may hold the second one's entry.
 import type { ChangedFile, Connection } from '../connections.ts'
-import { add, remove } from './formats.ts'
+import { add, notUnderstood, remove } from './formats.ts'
 import { insert } from './insertion.ts'
 
 export interface Unstacked {
@@ -14,21 +14,35 @@ export interface Later {
   file: ChangedFile
 }
 
-/** The text of a file without what `connection` put there. `all`: the connections of the client, in the order in which they were made. */
+/** The text of a file without what `connection` put there. `all`: the connections of the client, in the order in which they were made. Throws
+ *  Stop with the lines to take out where they stand in another way than they were put there. */
 export const unstacked = (text: string, file: ChangedFile, connection: Connection, all: Connection[]): Unstacked => {
-  const above = all.slice(all.indexOf(connection) + 1).flatMap((other): Later[] => {
-    const lying = other.files.find(({ path, made }) => path === file.path && made.length > 0)
-    return lying ? [{ connection: other, file: lying }] : []
-  })
+  const above = all
+    .slice(all.indexOf(connection) + 1)
+    .flatMap((other): Later[] => {
+      const lying = other.files.find(({ path, made }) => path === file.path && made.length > 0)
+      return lying ? [{ connection: other, file: lying }] : []
+    })
+    .map((each, n) => (n === 0 ? { ...each, file: heirOf(file, each.file) } : each))
+  if (file.format === 'toml') return { text: removed(text, file), later: above } // a table there lies in no other one's text
   const bare = above.reduceRight((left, { file: lying }) => removed(left, lying), text)
   let now = removed(bare, file)
-  const later = above.map(({ connection: other, file: lying }, n) => {
+  const later = above.map(({ connection: other, file: lying }) => {
     const made = add(lying, now) ?? []
     now = made.reduce(insert, now)
-    const first = n === 0 && { wasMissing: file.wasMissing || lying.wasMissing, madeFolder: file.madeFolder ?? lying.madeFolder }
-    return { connection: other, file: { ...lying, made, ...first } }
+    return { connection: other, file: { ...lying, made } }
   })
   return { text: now, later }
 }
 
-const removed = (text: string, file: ChangedFile): string => (file.made.length > 0 ? remove(file, text, file.made) : text)
+// What was made for the one that goes is for the next one to remove.
+const heirOf = ({ wasMissing, madeFolder }: ChangedFile, next: ChangedFile): ChangedFile => {
+  return { ...next, wasMissing: wasMissing || next.wasMissing, madeFolder: madeFolder ?? next.madeFolder }
+}
+
+const removed = (text: string, file: ChangedFile): string => {
+  if (file.made.length === 0) return text
+  const left = remove(file, text, file.made)
+  if (left === undefined) throw notUnderstood(file, 'Take out')
+  return left
+}
