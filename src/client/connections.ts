@@ -1,8 +1,8 @@
 // What `connect` has changed on this machine, kept in ~/.parley so that `disconnect` can take out exactly that.
-import { rmSync } from 'node:fs'
+import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Change, ClientName, WakeFor } from './clients.ts'
-import { parleyFolder, readOwn, writeOwn } from './folder.ts'
+import { parleyFolder, readOwn, RUNNER, writeOwn } from './folder.ts'
 import type { Insertion } from './settings/insertion.ts'
 
 /** One settings file as it was changed. */
@@ -45,9 +45,16 @@ export const keepFile = (home: string, connection: Connection, file: ChangedFile
   writeOwn(fileIn(home), { connections: all })
 }
 
-/** Forgets a connection. After the last one nothing of ours is left on this machine. */
+/** Forgets a connection. After the last one nothing is left on this machine but what a runner keeps. */
 export const dropConnection = (home: string, connection: Connection): void => {
   const others = connectionsOf(home).filter((other) => !sameConnection(other, connection))
   if (others.length > 0) writeOwn(fileIn(home), { connections: others })
-  else rmSync(parleyFolder(home), { recursive: true, force: true })
+  else dropAllButRunners(parleyFolder(home))
+}
+
+// Without its memory a runner would not find the worktrees again that it has made, nor `runner prune` remove them.
+const dropAllButRunners = (folder: string): void => {
+  const names = readdirSync(folder)
+  for (const name of names) if (name !== RUNNER) rmSync(join(folder, name), { recursive: true, force: true })
+  if (!names.includes(RUNNER)) rmSync(folder, { recursive: true, force: true })
 }

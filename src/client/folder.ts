@@ -1,4 +1,5 @@
-// ~/.parley, where the program keeps its copy, what it changed in settings, and the sessions it watches. Nobody else may read there.
+// ~/.parley, where the program keeps its copy, what it changed in settings, the sessions it watches, and what runners remember. Nobody else
+// may read there.
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Stop } from './machine.ts'
@@ -6,6 +7,9 @@ import { Stop } from './machine.ts'
 export const OWN = 0o600
 
 export const parleyFolder = (home: string): string => join(home, '.parley')
+
+/** The folder in it where runners keep what they remember. */
+export const RUNNER = 'runner'
 
 /** The JSON in a file of ours; undefined where there is none that can be read. */
 export const readOwn = <Kept>(path: string): Kept | undefined => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { buildClient, newHome, type Home } from '../support/client.ts'
 
 const HUB = 'http://127.0.0.1:9/mcp' // nothing listens there: settings are written all the same
@@ -222,6 +222,15 @@ test('the copy that the hook calls works without the package, and so does discon
   expect((await home.run(['--version'], {}, copy)).out).toBe('0.1.0-btest\n')
   expect((await home.run(['disconnect', 'claude', '--yes'], {}, copy)).code).toBe(0)
   expect(existsSync(home.path('.parley'))).toBe(false)
+})
+
+test('the last disconnect leaves a runner its memory of the worktrees that it has made, and nothing else', async () => {
+  home = newHome(HUB)
+  home.write('.parley/runner/worktrees.json', '[]\n')
+  home.write('.parley/hubs.json', '{}')
+  await connected('gemini')
+  await disconnected('gemini')
+  expect([readdirSync(home.path('.parley')), home.read('.parley/runner/worktrees.json')]).toEqual([['runner'], '[]\n'])
 })
 
 test('connecting again keeps what was chosen, says so, and gives each up when it is told to', async () => {

@@ -3,7 +3,7 @@
 import { execFile } from 'node:child_process'
 import { accessSync, constants, realpathSync, statSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
-import { parleyFolder, readOwn, writeOwn } from '../folder.ts'
+import { parleyFolder, readOwn, RUNNER, writeOwn } from '../folder.ts'
 import type { Driver } from './drivers/driver.ts'
 import { cliEnvironment, type Environment } from './secrets.ts'
 
@@ -25,7 +25,7 @@ export interface Agents {
 
 /** Looks for the programs of these drivers. */
 export const agentsFor = async (drivers: readonly Driver[], env: Environment, home: string): Promise<Agents> => {
-  const file = join(parleyFolder(home), 'runner', 'versions.json')
+  const file = join(parleyFolder(home), RUNNER, 'versions.json')
   const known = readOwn<Record<string, Known>>(file) ?? {}
   const asked = await Promise.all(
     drivers.map(async (driver) => {

@@ -2,7 +2,7 @@
 import { existsSync, lstatSync, mkdirSync, realpathSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, sep } from 'node:path'
 import { isLoopback } from '../../core/address.ts'
-import { parleyFolder, readOwn, writeOwn } from '../folder.ts'
+import { parleyFolder, readOwn, RUNNER, writeOwn } from '../folder.ts'
 import { Stop } from '../machine.ts'
 import {
   checkBranch,
@@ -31,7 +31,7 @@ export interface Made {
 const MADE_IN = '.parley-worktrees'
 const LONGEST_NAME = 100 // a folder's name has at most 255 bytes on most disks, and there is more in it than the branch
 
-const fileOf = (home: string): string => join(parleyFolder(home), 'runner', 'worktrees.json')
+const fileOf = (home: string): string => join(parleyFolder(home), RUNNER, 'worktrees.json')
 
 export const madeOnes = (home: string): Made[] => readOwn<Made[]>(fileOf(home)) ?? []
 export const keepMade = (home: string, made: Made[]): void => writeOwn(fileOf(home), made)
