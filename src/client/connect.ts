@@ -8,7 +8,7 @@ import { baseOfLink } from '../core/address.ts'
 import { askHub, hostWord, hubConfigOf, isUnguarded, Unreachable } from './hub.ts'
 import { Stop, type Machine } from './machine.ts'
 import { packageOf } from './package.ts'
-import { writeSettings } from './settings/settings-file.ts'
+import { changeAll } from './settings/change-all.ts'
 import { planOf, shownDiff, type Planned } from './settings/plan.ts'
 import { ownServer, serverNamed } from './settings/servers.ts'
 
@@ -49,11 +49,11 @@ export const connect = async (machine: Machine, client: ClientName, options: Con
   machine.out.write(`${kind.title} is connected to ${link} as "${wish.server}". ${NEXT}\n${kept}`)
 }
 
-const carryOut = (machine: Machine, client: ClientName, { link, server, token, wakeFor, guard }: Wish, planned: Planned[]) => {
-  const files = planned.map(({ path, after, file, before }) => ({ ...file, ...(before !== after && written(path, after!)) }))
-  for (const { connection, file } of planned.flatMap(({ later }) => later)) keepFile(machine.home, connection, file)
-  keepConnection(machine.home, { client, link, server, token, wakeFor, guard, version: packageOf(machine.program).version, files })
-}
+const carryOut = (machine: Machine, client: ClientName, { link, server, token, wakeFor, guard }: Wish, planned: Planned[]) =>
+  changeAll(planned, (files) => {
+    for (const { connection, file } of planned.flatMap(({ later }) => later)) keepFile(machine.home, connection, file)
+    keepConnection(machine.home, { client, link, server, token, wakeFor, guard, version: packageOf(machine.program).version, files })
+  })
 
 const NEXT = 'Start it anew, then tell your agent to convene or join a session.'
 const CANNOT_WAKE = (title: string) => `${title} has nothing that can wake its agent: it must hold a wait to hear the others.`
@@ -61,11 +61,6 @@ const CANNOT_WAKE = (title: string) => `${title} has nothing that can wake its a
 // Codex has no hook in its settings: what wakes it is kept with the connection alone.
 const unchanged = ({ wakeFor }: Wish, earlier: Connection): string =>
   wakeFor === earlier.wakeFor ? 'nothing to change.' : `--wake ${wakeFor} holds for the sessions that it joins from now on.`
-
-const written = (path: string, text: string) => {
-  const madeFolder = writeSettings(path, text)
-  return madeFolder === undefined ? {} : { madeFolder }
-}
 
 const hidden = (text: string, token: string | undefined): string => (token ? text.replaceAll(token, '…') : text)
 

@@ -3,7 +3,7 @@ import { confirmed } from './ask.ts'
 import { CLIENTS, type ClientName } from './clients.ts'
 import { connectionsOf, dropConnection, keepFile, type Connection } from './connections.ts'
 import { Stop, type Machine } from './machine.ts'
-import { removeSettings, writeSettings } from './settings/settings-file.ts'
+import { changeAll } from './settings/change-all.ts'
 import { shownDiff, withoutChange } from './settings/plan.ts'
 
 /** `link`: which hub, where the client is connected to several. Throws Stop where it cannot be done; nothing is changed then. */
@@ -15,12 +15,10 @@ export const disconnect = async (machine: Machine, client: ClientName, link: str
   const left = own.files.flatMap((file) => withoutChange(file, own, all) ?? [])
   if (left.length > 0) machine.out.write(`${hidden(left.map(shownDiff).join('\n\n'), own)}\n\n`)
   if (!yes && !(await confirmed(machine, `Take this out of the settings of ${title}?`))) throw new Stop('Nothing was changed.')
-  for (const { path, file, after } of left) {
-    if (after === undefined) removeSettings(path, file.madeFolder)
-    else writeSettings(path, after)
-  }
-  for (const { connection: other, file } of left.flatMap(({ later }) => later)) keepFile(machine.home, other, file)
-  dropConnection(machine.home, own)
+  changeAll(left, () => {
+    for (const { connection: other, file } of left.flatMap(({ later }) => later)) keepFile(machine.home, other, file)
+    dropConnection(machine.home, own)
+  })
   machine.out.write(`${title} is no longer connected to ${own.link}.\n`)
 }
 

@@ -26,16 +26,27 @@ export const writeOwn = (path: string, kept: unknown): void => {
   writeWhole(path, `${JSON.stringify(kept, null, 2)}\n`, OWN)
 }
 
-/** Writes beside the file and puts the result in its place. Throws Stop, and leaves the file as it was. */
+/** Writes beside the file and puts the result in its place, or into the file where that is mounted by itself, as into a container. Throws
+ *  Stop, and leaves the file as it was. */
 export const writeWhole = (path: string, text: string, mode: number): void => {
   const fresh = `${path}.${process.pid}.parley`
   try {
     writeFileSync(fresh, text, { mode })
     chmodSync(fresh, mode) // the mask of the process does not count
-    renameSync(fresh, path)
+    putInPlace(fresh, path, text)
   } catch (error) {
     rmSync(fresh, { force: true })
     throw new Stop(`${path} could not be written: ${reasonOf(error)}. Nothing in it has changed.`)
+  }
+}
+
+const putInPlace = (fresh: string, path: string, text: string): void => {
+  try {
+    renameSync(fresh, path)
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'EBUSY') throw error
+    writeFileSync(path, text)
+    rmSync(fresh)
   }
 }
 

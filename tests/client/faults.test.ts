@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { writeFileSync } from 'node:fs'
+import { readdirSync, writeFileSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
 import { RUNTIME, type Home } from '../support/client.ts'
 import { within, type FakeClient } from '../support/fake-client.ts'
@@ -186,6 +186,47 @@ test(
     expect(child.stderr.toString()).toContain('No settings were changed.')
     expect(child.stderr.toString()).not.toMatch(/^\s+at /m)
     expect([home.read('.claude.json'), home.read('.claude/settings.json')]).toEqual(['{}', undefined])
+  },
+  LONG_MS,
+)
+
+test(
+  'a second settings file that cannot be written: connect and disconnect put the first one back',
+  async () => {
+    const home = homeOf('http://127.0.0.1:9/mcp')
+    const large = JSON.stringify({ note: 'x'.repeat(100_000) })
+    const settings = () => [home.read('.claude.json'), home.read('.claude/settings.json')]
+    const short = (command: string) =>
+      Bun.spawnSync(['/bin/sh', '-c', `ulimit -f 32; trap '' XFSZ; exec ${RUNTIME} ${home.program} ${command} claude --yes`], {
+        env: { PATH: process.env.PATH, HOME: home.home },
+      })
+    await home.run(['connect', 'gemini', '--yes']) // the copy of the program is larger than what is left
+    home.write('.claude/settings.json', large)
+    const connecting = short('connect')
+    expect([connecting.exitCode, connecting.stderr.toString()]).toEqual([1, expect.stringContaining('Nothing in it has changed')])
+    expect(settings()).toEqual([undefined, large])
+    expect(await home.run(['connect', 'claude', '--yes'])).toMatchObject({ code: 0 })
+    const connected = settings()
+    expect(short('disconnect').exitCode).toBe(1)
+    expect(settings()).toEqual(connected)
+    expect(await home.run(['disconnect', 'claude', '--yes'])).toMatchObject({ code: 0 })
+    expect(settings()).toEqual([undefined, large])
+  },
+  LONG_MS,
+)
+
+const MOUNTING = ['unshare', '--user', '--map-root-user', '--mount']
+const canMount = Bun.which(MOUNTING[0]!) !== null && Bun.spawnSync([...MOUNTING, 'true']).exitCode === 0
+test.skipIf(!canMount)(
+  'a settings file that is mounted by itself is written where it is',
+  async () => {
+    const home = homeOf('http://127.0.0.1:9/mcp')
+    for (const file of ['.claude/settings.json', 'mounted.json']) home.write(file, '{}')
+    const [from, to] = [home.path('mounted.json'), home.path('.claude/settings.json')]
+    const line = `mount --bind ${from} ${to} && exec ${RUNTIME} ${home.program} connect claude --yes`
+    const { exitCode } = Bun.spawnSync([...MOUNTING, '/bin/sh', '-c', line], { env: { PATH: process.env.PATH, HOME: home.home } })
+    expect([exitCode, home.read('mounted.json')]).toEqual([0, expect.stringContaining('watch')])
+    expect(readdirSync(home.path('.claude'))).toEqual(['settings.json'])
   },
   LONG_MS,
 )
