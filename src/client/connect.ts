@@ -2,7 +2,7 @@
 import { confirmed, typed } from './ask.ts'
 import { keptFrom, refuseImpossible, type Choices } from './choices.ts'
 import { CLIENTS, type Change, type ClientName, type Wish } from './clients.ts'
-import { connectionsOf, keepConnection, keepFile, sameConnection, type Connection } from './connections.ts'
+import { connectionsOf, keepConnection, keepFile, renewConnection, sameConnection, type Connection } from './connections.ts'
 import { callOf, makeCopy } from './copy.ts'
 import { baseOfLink } from '../core/address.ts'
 import { askHub, hostWord, hubConfigOf, isUnguarded, Unreachable } from './hub.ts'
@@ -38,7 +38,8 @@ export const connect = async (machine: Machine, client: ClientName, options: Con
   const planned = changesFor(machine, client, wish, earlier).map((change) => planOf(change, earlier, all))
   const changed = planned.filter(({ before, after }) => before !== after)
   if (changed.length === 0 && earlier) {
-    if (wish.wakeFor !== earlier.wakeFor) keepConnection(machine.home, { ...earlier, wakeFor: wish.wakeFor })
+    const { token, wakeFor } = wish
+    renewConnection(machine.home, { ...earlier, token, wakeFor, files: planned.map(({ file }) => file) })
     return void machine.out.write(`${kind.title} is connected to ${link}: ${unchanged(wish, earlier)}\n${kept}`)
   }
   machine.out.write(`${changed.map((each) => hidden(shownDiff(each), wish.token)).join('\n\n')}\n\n`)
@@ -58,9 +59,14 @@ const carryOut = (machine: Machine, client: ClientName, { link, server, token, w
 const NEXT = 'Start it anew, then tell your agent to convene or join a session.'
 const CANNOT_WAKE = (title: string) => `${title} has nothing that can wake its agent: it must hold a wait to hear the others.`
 
-// Codex has no hook in its settings: what wakes it is kept with the connection alone.
-const unchanged = ({ wakeFor }: Wish, earlier: Connection): string =>
-  wakeFor === earlier.wakeFor ? 'nothing to change.' : `--wake ${wakeFor} holds for the sessions that it joins from now on.`
+// What no setting had to be changed for: Codex has no hook there, and a person may have written a new token by hand.
+const unchanged = ({ wakeFor, token }: Wish, earlier: Connection): string => {
+  const renewed = [
+    token !== earlier.token && 'the access token is kept as it is now.',
+    wakeFor !== earlier.wakeFor && `--wake ${wakeFor} holds for the sessions that it joins from now on.`,
+  ].filter((each) => each !== false)
+  return renewed.join(' ') || 'nothing to change.'
+}
 
 const hidden = (text: string, token: string | undefined): string => (token ? text.replaceAll(token, '…') : text)
 

@@ -38,11 +38,14 @@ export const keepConnection = (home: string, connection: Connection): void => {
   writeOwn(fileIn(home), { connections: [...others, connection] })
 }
 
+/** Keeps a connection as it is now, in its place among the others: what it put into settings lies where it lay. */
+export const renewConnection = (home: string, connection: Connection): void =>
+  writeOwn(fileIn(home), { connections: connectionsOf(home).map((other) => (sameConnection(other, connection) ? connection : other)) })
+
 /** Keeps how one file of a connection stands now. */
 export const keepFile = (home: string, connection: Connection, file: ChangedFile): void => {
-  const withFile = (other: Connection) => ({ ...other, files: other.files.map((each) => (each.path === file.path ? file : each)) })
-  const all = connectionsOf(home).map((other) => (sameConnection(other, connection) ? withFile(other) : other))
-  writeOwn(fileIn(home), { connections: all })
+  const now = connectionsOf(home).find((other) => sameConnection(other, connection))
+  if (now) renewConnection(home, { ...now, files: now.files.map((each) => (each.path === file.path ? file : each)) })
 }
 
 /** Forgets a connection. After the last one nothing is left on this machine but what a runner keeps. */

@@ -356,6 +356,20 @@ test('a connection over plain http stays allowed, and a hub that is down takes n
   expect(home.read('.gemini/settings.json')).toContain('of-the-hub-itself')
 })
 
+test('a new access token that the person has written by hand is kept by connecting again', async () => {
+  home = newHome(HUB)
+  const withToken = (token: string) => home.run(['connect', 'claude', '--yes'], { env: { PARLEY_TOKEN: token } })
+  await withToken('the-old-one')
+  home.write('.claude.json', home.read('.claude.json')!.replace('the-old-one', 'the-new-one'))
+  const { code, out } = await withToken('the-new-one')
+  expect([code, out]).toEqual([0, expect.stringContaining('the access token is kept as it is now')])
+  expect(home.read('.parley/connections.json')).toContain('the-new-one')
+  expect(home.read('.parley/connections.json')).not.toContain('the-old-one')
+  expect((await withToken('the-new-one')).out).toContain('nothing to change')
+  await disconnected('claude')
+  expect([home.read('.claude.json'), home.read('.claude/settings.json')]).toEqual([undefined, undefined])
+})
+
 test('a command or an option that there is not, or a client: a sentence and code 2', async () => {
   home = newHome(HUB)
   for (const words of [['knit'], ['connect'], ['connect', 'emacs'], ['connect', 'claude', '--wake', 'never'], ['--nothing'], []]) {
