@@ -102,7 +102,7 @@ const runWatch = (machine: Machine, link: string, values: Values): Promise<numbe
 
 const importTo = async (machine: Machine, link: string, paths: string[]) => {
   if (paths.length === 0) throw new BadCall('Name the transcripts, or folders of them: parley import ~/.claude/projects')
-  const token = connectionsOf(machine.home).find((connection) => connection.link === link)?.token ?? machine.env.PARLEY_TOKEN
+  const token = machine.env.PARLEY_TOKEN ?? connectionsOf(machine.home).find((connection) => connection.link === link)?.token
   const config = await askConfig(machine.home, { link, token })
   const line = config && updateLine(machine.home, link, config, packageOf(machine.program).version)
   if (line) machine.err.write(`${line}\n`)

@@ -44,6 +44,25 @@ test('--url sends the files to any server', async () => {
   expect(refused.output).toContain('access token')
 }, 60_000)
 
+test('a server that does not take the token ends the command at the first file, with the variable to set', async () => {
+  for (const [token, says] of [
+    ['', 'needs its access token'],
+    ['another-token-of-some-length', 'does not take this access token'],
+  ] as const) {
+    const { code, output } = await runServer(['import', files.folder, '--url', server.url], { ACCESS_TOKEN: token })
+    expect([code, output.trim().split('\n')]).toEqual([1, [expect.stringMatching(new RegExp(`${says}.*PARLEY_TOKEN.*ACCESS_TOKEN`))]])
+  }
+}, 60_000)
+
+test('of several folders, one that is not there is named and stops nothing', async () => {
+  const [nowhere, none] = [join(files.folder, 'nowhere'), join(files.folder, 'none')]
+  const path = files.write('there.jsonl', `${claudeLine(1, 'user', 'There', { session: crypto.randomUUID() })}\n`)
+  const environment = { DATA_DIR: server.folder }
+  const { code, output } = await runServer(['import', nowhere, path, none], environment)
+  expect([code, output.trim()]).toEqual([0, `Imported 1 event from 1 transcript.\nThere is nothing at ${nowhere}, ${none}.`])
+  expect((await runServer(['import', nowhere, none], environment)).code).toBe(1)
+}, 60_000)
+
 test('a body that breaks off leaves what came whole, and sent again adds the rest', async () => {
   const id = crypto.randomUUID()
   const lines = Array.from({ length: 3_000 }, (_, i) => `${claudeLine(i, 'user', `Step ${i}`, { session: id })}\n`)

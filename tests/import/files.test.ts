@@ -73,7 +73,13 @@ test('a folder that may not be read stops no other and is told', () => {
   const closed = join(files.folder, 'closed')
   mkdirSync(closed, { mode: 0o000 })
   const [path, told] = [transcript('open.jsonl'), [] as string[]]
-  const found = asNobody(() => transcriptFiles([files.folder], (line) => told.push(line)))
+  const found = asNobody(() =>
+    transcriptFiles(
+      [files.folder],
+      () => {},
+      (line) => told.push(line),
+    ),
+  )
   expect(found.map((file) => file.path)).toContain(path)
   expect(told).toEqual([expect.stringMatching(/closed: EACCES/)])
   rmSync(closed, { recursive: true })

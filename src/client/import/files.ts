@@ -12,12 +12,15 @@ export interface TranscriptFile {
 
 const TRANSCRIPT_NAME = /\.jsonl$|(?:^|\/)session-[^/]*\.json$/
 
-/** Throws NoSuchPath for a path that does not exist. `cannot` gets a line for each folder that cannot be read. */
-export const transcriptFiles = (paths: string[], cannot: (line: string) => void): TranscriptFile[] =>
+/** `absent` gets each path that does not exist, `cannot` a line for each folder that cannot be read. */
+export const transcriptFiles = (paths: string[], absent: (path: string) => void, cannot: (line: string) => void): TranscriptFile[] =>
   paths.flatMap((given): TranscriptFile[] => {
     const path = resolve(given)
     const found = statSync(path, { throwIfNoEntry: false })
-    if (!found) throw new NoSuchPath(`There is nothing at ${given}.`)
+    if (!found) {
+      absent(given)
+      return []
+    }
     if (!found.isDirectory()) return [{ path, size: found.size, named: true }]
     return namesBelow(path, cannot)
       .filter((file) => TRANSCRIPT_NAME.test(file))
@@ -50,4 +53,5 @@ const sizeOf = (file: string): number | undefined => {
   }
 }
 
+/** None of the paths exists. */
 export class NoSuchPath extends Stop {}

@@ -4,7 +4,7 @@ import { Refusal } from '../../core/errors.ts'
 import { isAboutFile } from '../../core/file-error.ts'
 import { Stop, type Terminal } from '../machine.ts'
 import { Bar } from './bar.ts'
-import { transcriptFiles, type TranscriptFile } from './files.ts'
+import { NoSuchPath, transcriptFiles, type TranscriptFile } from './files.ts'
 
 /** What an import of one file says, in the wire's names. */
 export interface ImportReport {
@@ -22,12 +22,20 @@ export class ImportFailed extends Stop {}
 /** This file could not be imported, which says nothing of the others. */
 export class FileFailed extends Error {}
 
-/** Imports all of these files and folders, one file after the other. Throws at the end if a file or folder could not be read or imported, and
+/** Imports all of these files and folders, one file after the other; a path that does not exist is named at the end, for not everybody has
+ *  every client. Throws NoSuchPath if none exists, at the end if a file or folder could not be read or imported, and
  *  at once, after it has said which, if the others cannot be either; a file within a folder that is no transcript is passed over. */
 export const importAll = async (paths: string[], importFile: ImportFile, out: Terminal): Promise<void> => {
   const sums = { imported: 0, unchanged: 0, other: 0, events: 0, skipped: 0 }
   const failed: string[] = []
-  const files = transcriptFiles(paths, (line) => failed.push(line))
+  const absent: string[] = []
+  const files = transcriptFiles(
+    paths,
+    (path) => absent.push(path),
+    (line) => failed.push(line),
+  )
+  const nothing = `There is nothing at ${absent.join(', ')}.`
+  if (absent.length === paths.length) throw new NoSuchPath(nothing)
   const bar = new Bar(
     out,
     files.reduce((sum, { size }) => sum + size, 0),
@@ -60,6 +68,7 @@ export const importAll = async (paths: string[], importFile: ImportFile, out: Te
     ...(sums.skipped ? [`${count(sums.skipped, 'line')} skipped`] : []),
   ]
   out.write(`Imported ${parts.join(', ')}.\n`)
+  if (absent.length > 0) out.write(`${nothing}\n`)
   if (failed.length > 0) throw new ImportFailed(failed.join('\n'))
 }
 

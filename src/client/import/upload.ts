@@ -20,6 +20,7 @@ export const toServer =
     })
     const answer = (await response.json().catch(() => undefined)) as (ErrorResponse & ImportReport) | undefined
     if (response.ok && answer) return answer
+    if (answer?.error?.code === 'unauthorized') throw lockedOut(to.origin, accessToken)
     if (answer?.error) return throwError(answer)
     throw notUnderstood(to.origin, response.status)
   }
@@ -27,6 +28,12 @@ export const toServer =
 const AGAIN = 'What was sent before is kept: run the command again to continue.'
 
 const causeOf = ({ cause, code, message }: Error & { cause?: { code?: string }; code?: string }) => cause?.code ?? code ?? message
+
+// It would refuse every other file too.
+const lockedOut = (origin: string, token: string | undefined): Error =>
+  new ImportFailed(
+    `${origin} ${token ? 'does not take this access token' : 'needs its access token'}: ask its operator, set PARLEY_TOKEN (in a checkout ACCESS_TOKEN), and run this again.`,
+  )
 
 // Parley says in each refusal what is wrong: this is the answer of a proxy before it, or of another program.
 const notUnderstood = (origin: string, status: number): Error => {
