@@ -56,6 +56,7 @@ const REASONS: Record<string, string> = {
   EACCES: 'you may not write there',
   EPERM: 'you may not write there',
   EROFS: 'its disk is read-only',
+  ENOTDIR: 'a file is where its folder should be',
 }
 
 export const reasonOf = (error: unknown): string => {

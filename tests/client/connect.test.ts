@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { buildClient, newHome, type Home } from '../support/client.ts'
 
 const HUB = 'http://127.0.0.1:9/mcp' // nothing listens there: settings are written all the same
@@ -368,6 +368,32 @@ test('a new access token that the person has written by hand is kept by connecti
   expect((await withToken('the-new-one')).out).toContain('nothing to change')
   await disconnected('claude')
   expect([home.read('.claude.json'), home.read('.claude/settings.json')]).toEqual([undefined, undefined])
+})
+
+test('a file or a broken link where a folder should be: a sentence; doctor tells of it and goes on', async () => {
+  home = newHome(HUB)
+  symlinkSync(home.path('nowhere'), home.path('.config'))
+  home.write('.claude', '')
+  for (const [client, file] of [
+    ['opencode', '.config'],
+    ['claude', '.claude'],
+  ] as const) {
+    const { code, err } = await home.run(['connect', client, '--yes'])
+    expect([code, err]).toEqual([1, expect.stringContaining(home.path(file))])
+    expect(err).not.toMatch(/^\s+at /m)
+  }
+  rmSync(home.path('.claude'))
+  await connected('claude')
+  await connected('gemini')
+  rmSync(home.path('.claude'), { recursive: true })
+  home.write('.claude', '')
+  const { out } = await home.run(['doctor'])
+  for (const line of [
+    '✗ The hub is not reached',
+    `✗ Claude Code: ${home.path('.claude/settings.json')} could not be read`,
+    '✓ Gemini CLI: its settings',
+  ])
+    expect(out).toContain(line)
 })
 
 test('a command or an option that there is not, or a client: a sentence and code 2', async () => {

@@ -3,14 +3,24 @@ import { spawnSync } from 'node:child_process'
 import { CLIENTS } from '../clients.ts'
 import type { Connection } from '../connections.ts'
 import { noteOf } from '../hub-notes.ts'
-import type { Machine } from '../machine.ts'
+import { Stop, type Machine } from '../machine.ts'
 import { has } from '../settings/formats.ts'
 import { readSettings } from '../settings/settings-file.ts'
 import { bad, good, note, type Finding } from './findings.ts'
 
 const WITHIN_MS = 30_000
 
+/** A settings file that cannot be read is a finding too: what else there is to find is told all the same. */
 export const checkClient = (machine: Machine, connection: Connection): Finding[] => {
+  try {
+    return checkSettings(machine, connection)
+  } catch (error) {
+    if (!(error instanceof Stop)) throw error
+    return [bad(`${CLIENTS[connection.client].title}: ${error.message}`)]
+  }
+}
+
+const checkSettings = (machine: Machine, connection: Connection): Finding[] => {
   const { title, wakes } = CLIENTS[connection.client]
   const gone = connection.files.filter((file) => file.made.length > 0 && !has(file, readSettings(file.path) ?? ''))
   if (gone.length > 0)

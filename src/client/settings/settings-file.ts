@@ -1,7 +1,7 @@
 // A client's settings on the disk: read as text, and written through links, with the rights that they had.
 import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { OWN, writeWhole } from '../folder.ts'
+import { OWN, reasonOf, writeWhole } from '../folder.ts'
 import { Stop } from '../machine.ts'
 
 const ANYBODY_WRITES = 0o222
@@ -26,7 +26,14 @@ const bytesOf = (path: string): Buffer => {
   }
 }
 
-const isLink = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false
+// Throws Stop where a file is in the place of its folder.
+const isLink = (path: string): boolean => {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false
+  } catch (error) {
+    throw new Stop(`${path} could not be read: ${reasonOf(error)}.`)
+  }
+}
 
 /** Throws Stop where the file is marked as read-only. */
 export const refuseReadOnly = (path: string): void => {
@@ -34,16 +41,24 @@ export const refuseReadOnly = (path: string): void => {
     throw new Stop(`${path} is read-only. Allow writing to it (chmod u+w), then run this again.`)
 }
 
-/** Writes the text. Returns the outermost folder that it had to make. */
+/** Writes the text. Returns the outermost folder that it had to make. Throws Stop where that fails. */
 export const writeSettings = (path: string, text: string): string | undefined => {
   if (existsSync(path)) {
     const real = realpathSync(path)
     writeWhole(real, text, statSync(real).mode & 0o777)
     return undefined
   }
-  const folder = mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  const folder = folderFor(path)
   writeWhole(path, text, OWN)
   return folder
+}
+
+const folderFor = (path: string): string | undefined => {
+  try {
+    return mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  } catch (error) {
+    throw new Stop(`${dirname(path)} could not be made: ${reasonOf(error)}. Make it yourself, then run this again.`)
+  }
 }
 
 /** Removes a file that we made, and the folders from `folder` on that were made for it, if they are empty. */
