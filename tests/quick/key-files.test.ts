@@ -15,3 +15,17 @@ test('a file with a key is its user’s alone, goes when it is dropped, and othe
   expect([existsSync(dirname(left.file)), existsSync(other)]).toEqual([false, true])
   rmSync(other, { recursive: true })
 })
+
+const NOBODY = 65_534
+test.skipIf(process.getuid?.() !== 0)('a folder of that name that is another user’s keeps none of the others from going', () => {
+  const foreign = mkdtempSync(join(tmpdir(), `parley-runner-${process.pid}-`))
+  process.seteuid!(NOBODY)
+  try {
+    const own = writeKeyFile('mcp.json', 'a')
+    dropKeyFilesOf(process.pid)
+    expect([existsSync(own.file), existsSync(foreign)]).toEqual([false, true])
+  } finally {
+    process.seteuid!(0)
+    rmSync(foreign, { recursive: true })
+  }
+})

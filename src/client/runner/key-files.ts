@@ -14,8 +14,12 @@ export const writeKeyFile = (name: string, text: string): { file: string; drop: 
   return { file, drop: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
-/** Removes what the runner with this process id has left. */
+/** Removes what the runner with this process id has left. A folder of that name may be another user's, and stays. */
 export const dropKeyFilesOf = (pid: number): void => {
-  for (const name of readdirSync(tmpdir()))
-    if (name.startsWith(prefixOf(pid))) rmSync(join(tmpdir(), name), { recursive: true, force: true })
+  for (const name of readdirSync(tmpdir()).filter((each) => each.startsWith(prefixOf(pid))))
+    try {
+      rmSync(join(tmpdir(), name), { recursive: true, force: true })
+    } catch {
+      // The others are removed all the same.
+    }
 }
