@@ -163,6 +163,7 @@ test(
     try {
       expect((await home.run(['--help'])).out).toContain('parley runner')
       expect(await home.run(['runner', '--help'])).toMatchObject({ code: 0, out: expect.stringContaining('--allow-bypass') })
+      expect((await home.run(['runner', '--help'])).out).toContain('files that git ignores go without it') // node_modules would keep every worktree
       const env = { PARLEY_RUNNER_KEY: KEY }
       expect(await home.run(['runner'], { env })).toMatchObject({ code: 1, err: expect.stringContaining('is no worktree of git') })
       const refused = await home.run(['runner'], { env, cwd: site.app })

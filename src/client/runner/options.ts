@@ -25,7 +25,7 @@ export const USAGE = `parley runner: lets the people of a hub have agents work i
       --open                 also where everybody who reaches the hub can read what agents print
       --insecure             also over plain http to another machine
   parley runner prune        removes the worktrees that it made for sessions which are archived
-      --yes                  also what is in no commit there, or on no branch
+      --yes                  also what is in no commit there, or on no branch; files that git ignores go without it
 
   A person makes the key: \`bun run key run NAME\` where the hub runs, or its page /settings/keys.`
 
