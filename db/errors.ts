@@ -39,6 +39,9 @@ export const isTimeout = (error: unknown): boolean => sqlStateOf(error) === '570
 
 const timedOut = (error: unknown): boolean => error instanceof DatabaseTimeout || (error instanceof Error && timedOut(error.cause))
 
+/** The embedded database's files are not where they were; the message says what to do about it. */
+export class FilesGone extends Error {}
+
 /** The embedded database's files could not be copied; the message says why, and what to do about it. */
 export class CopyFailed extends Error {
   constructor(to: string, reason: string) {

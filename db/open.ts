@@ -1,5 +1,6 @@
 // Opens the configured database, or tells the operator why it cannot be opened.
 import type { Database } from './database.ts'
+import { FilesGone } from './errors.ts'
 import { lockFolder } from './lock.ts'
 import { openPglite } from './pglite.ts'
 import { lossDetector } from './pglite-files.ts'
@@ -26,6 +27,7 @@ export const openDatabase = async (
     return { database: await openPglite(DATA_DIR, warn), lock, isLost: lossDetector(DATA_DIR) }
   } catch (error) {
     lock.release()
+    if (error instanceof FilesGone) throw new CannotOpen(`${error.message} Nothing was changed.`)
     throw new CannotOpen(
       `The embedded database in ${DATA_DIR} cannot be opened: ${reasonOf(error)}. Nothing in it was changed. Check the folder's permissions and free disk space, or set DATA_DIR to another folder.`,
     )

@@ -20,7 +20,7 @@ import {
 } from 'node:fs'
 import { cp } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { CopyFailed } from './errors.ts'
+import { CopyFailed, FilesGone } from './errors.ts'
 
 /** Where the files of the database of a data folder are. */
 export const filesIn = (folder: string) => join(folder, 'pg')
@@ -122,6 +122,7 @@ export const preparedFolder = (folder: string, warn: (line: string) => void) => 
   const data = filesIn(folder)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   refuseLinkToNothing(data)
+  refuseLoss(folder)
   // A process that was killed while it made the very first database leaves files that cannot be opened and hold nothing: they are removed.
   // Files that came here in another way, such as a backup, are used if they are a database, and else kept under another name.
   if (existsSync(data) && !existsSync(join(folder, DONE))) {
@@ -130,7 +131,6 @@ export const preparedFolder = (folder: string, warn: (line: string) => void) => 
     else if (begunHere || !whole) setAside(data, warn)
   }
   if (!existsSync(data)) {
-    rmSync(join(folder, DONE), { force: true })
     writeFileSync(join(folder, BEGUN), '')
     mkdirSync(data, { mode: 0o700 })
   }
@@ -141,7 +141,16 @@ export const preparedFolder = (folder: string, warn: (line: string) => void) => 
 // Where a disk is not mounted, what is on it is not lost: no new database takes its place.
 const refuseLinkToNothing = (data: string) => {
   if (!lstatSync(data, { throwIfNoEntry: false })?.isSymbolicLink() || holdsDatabase(data)) return
-  throw new Error(`${data} is a link to ${readlinkSync(data)}, and there is no database there: is its disk mounted?`)
+  throw new FilesGone(`${data} is a link to ${readlinkSync(data)}, and there is no database there: is its disk mounted?`)
+}
+
+// PGlite makes a new database over files that lack their PG_VERSION, as after a copy that was cut short.
+const refuseLoss = (folder: string) => {
+  const [data, done] = [filesIn(folder), join(folder, DONE)]
+  if (!existsSync(done) || holdsDatabase(data)) return
+  throw new FilesGone(
+    `There was a database in ${data}, and no whole one is there now: is its disk mounted, and may Parley read it? If it is lost, restore a backup, or delete ${done} for a new one.`,
+  )
 }
 
 // PGlite makes files that everybody may read and write. The data folder may have been there before, open to all: of it, only this is ours.

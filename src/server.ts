@@ -188,7 +188,7 @@ const endIfLost = ({ isLost }: OpenedDatabase, { DATA_DIR }: Config, log: Log) =
     if (!isLost()) return
     log(
       'error',
-      `The embedded database in ${DATA_DIR} was removed or replaced while it was in use. Put it back, or start again for a new one.`,
+      `The embedded database in ${DATA_DIR} was removed or replaced while it was in use. Put it back or restore a backup, and start again.`,
     )
     process.exit(1)
   }

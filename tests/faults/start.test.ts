@@ -115,6 +115,33 @@ test('what stands in the place of the database and is none is kept, and a line s
 }, 180_000)
 
 test.each([
+  ['lacks its first file', (pg: string) => rmSync(join(pg, 'PG_VERSION'))],
+  [
+    'is empty, as where its disk is not mounted',
+    (pg: string) => readdirSync(pg).forEach((name) => rmSync(join(pg, name), { recursive: true })),
+  ],
+  ['is gone', (pg: string) => rmSync(pg, { recursive: true })],
+])(
+  'where a database that was whole %s no new one is made, until somebody says so',
+  async (_, harm) => {
+    const folder = await emptyFolderAt(join(empty, crypto.randomUUID()))
+    const pg = join(folder, 'pg')
+    writeFileSync(join(folder, 'initialised'), '')
+    harm(pg)
+    const files = () => readdirSync(folder, { recursive: true }).map(String).toSorted()
+    const left = files()
+    const { code, output } = await runServer(['migrate'], { DATA_DIR: folder })
+    expect([code, output]).toEqual([1, expect.stringContaining(`There was a database in ${pg}, and no whole one is there now`)])
+    expect(output).toContain(`delete ${join(folder, 'initialised')} for a new one. Nothing was changed.`)
+    expect(files()).toEqual(left)
+    if (left.includes('pg')) return
+    rmSync(join(folder, 'initialised'))
+    expect((await runServer(['migrate'], { DATA_DIR: folder })).code).toBe(0)
+  },
+  180_000,
+)
+
+test.each([
   ['an unreachable DATABASE_URL', async () => `postgres://parley:${PASSWORD}@127.0.0.1:${await freePort()}/parley`],
   ['a DATABASE_URL whose host does not exist', async () => `postgres://parley:${PASSWORD}@nowhere.invalid/parley`],
   ['a DATABASE_URL of another scheme', async () => `mysql://parley:${PASSWORD}@127.0.0.1/parley`],
