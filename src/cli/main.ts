@@ -1,6 +1,5 @@
 // Runs a command that server.ts was given, and ends. While a server has the embedded database open, commands go through that server
 // (doors/rest/local-commands.ts).
-import { serverOn, type Server } from '../../db/lock.ts'
 import { migrate } from '../../db/migrate.ts'
 import { CannotOpen, openDatabase } from '../../db/open.ts'
 import { BadConfig, type Config } from '../config.ts'
@@ -16,6 +15,7 @@ import { purgeArguments, purgeReport } from './purge.ts'
 import { progressBar } from './progress.ts'
 import { importAll } from '../client/import/run.ts'
 import { toServer } from '../client/import/upload.ts'
+import { command, passProxyBy, servingHere } from './local-server.ts'
 import { importArguments, intoDatabase, throughLocalServer } from './import.ts'
 import { runRunnerHere } from './runner.ts'
 import { newOperatorKey, OPERATOR_KEY_IS_SET } from '../process/operator-key.ts'
@@ -39,15 +39,16 @@ export const runCommand = async (
   { machine, asset }: Surroundings,
 ): Promise<void> => {
   outliveReaders(process.stdout, process.stderr)
+  passProxyBy(machine.env) // also where --url names a server of this machine
   if (name === 'migrate') return bringUpToDate(config, log)
-  if (name === 'operator-key') return operatorKey(config, log)
-  if (name === 'key') return key(config, log, words, asset)
+  if (name === 'operator-key') return operatorKey(config, log, machine)
+  if (name === 'key') return key(config, log, words, { machine, asset })
   if (name === 'runner') return runner(config, machine, words)
-  if (name === 'import') return importTranscripts(config, log, words)
-  if (name === 'reindex') return reindex(config, log)
+  if (name === 'import') return importTranscripts(config, log, words, machine)
+  if (name === 'reindex') return reindex(config, log, machine)
   if (name === 'backup') return backup(config, words, machine)
   if (name === 'restore') return restore(config, words, machine)
-  if (name === 'purge') return purgeSessions(config, log, words)
+  if (name === 'purge') return purgeSessions(config, log, words, machine)
   throw new BadConfig(
     `There is no command ${name}. Use migrate, operator-key, key, runner, import, reindex, backup, restore or purge, or none to serve.`,
   )
@@ -56,18 +57,18 @@ export const runCommand = async (
 const bringUpToDate = (config: Config, log: Log) =>
   once(config, log, async (_, ran) => console.log(ran === 0 ? 'The database is up to date.' : `Applied ${ran} migration(s).`))
 
-const operatorKey = async (config: Config, log: Log) => {
+const operatorKey = async (config: Config, log: Log, { env }: Machine) => {
   if (config.OPERATOR_KEY) throw new BadConfig(OPERATOR_KEY_IS_SET)
-  const server = await servingHere(config)
+  const server = await servingHere(config, env)
   if (!server) return once(config, log, async (services) => console.log(await newOperatorKey(services)))
   const response = await command(server, 'operator-key')
   const answer = (await response.json()) as { key: string }
   console.log(`${server.url}/sign-in?key=${answer.key}`)
 }
 
-const key = async (config: Config, log: Log, words: string[], asset: Surroundings['asset']) => {
+const key = async (config: Config, log: Log, words: string[], { machine: { env }, asset }: Surroundings) => {
   const order = keyArguments(words)
-  const server = await servingHere(config)
+  const server = await servingHere(config, env)
   if (server) return printAnswer((await (await command(server, 'key', order)).json()) as KeyAnswer)
   return once(config, log, async (services) => {
     const link = services.setting('mcp_url') ?? config.MCP_URL ?? `${urlAt(config.HOST, config.PORT)}/mcp`
@@ -79,7 +80,7 @@ const key = async (config: Config, log: Log, words: string[], asset: Surrounding
 }
 
 const runner = async (config: Config, machine: Machine, words: string[]) => {
-  const server = await servingHere(config)
+  const server = await servingHere(config, machine.env)
   const makeKey = async (name: string) => {
     const response = await command(server!, 'key', { do: 'make', scope: 'run', name })
     return ((await response.json()) as KeyAnswer).out
@@ -97,10 +98,10 @@ const inWords = (error: unknown): never => {
 }
 
 // Sends to the server of --url, or else to the one that has the embedded database open, or else writes into the database.
-const importTranscripts = async (config: Config, log: Log, words: string[]) => {
+const importTranscripts = async (config: Config, log: Log, words: string[], { env }: Machine) => {
   const { paths, url } = importArguments(words)
   if (url) return importAll(paths, toServer(url, config.ACCESS_TOKEN), process.stderr)
-  const server = await servingHere(config)
+  const server = await servingHere(config, env)
   if (server) return importAll(paths, throughLocalServer(server.url, server.secret), process.stderr)
   return once(config, log, async (services) => {
     await importAll(paths, intoDatabase(services), process.stderr)
@@ -108,9 +109,9 @@ const importTranscripts = async (config: Config, log: Log, words: string[]) => {
   })
 }
 
-const reindex = async (config: Config, log: Log) => {
+const reindex = async (config: Config, log: Log, { env }: Machine) => {
   const bar = progressBar('Indexing', (text) => process.stdout.write(text), process.stdout.isTTY)
-  const server = await servingHere(config)
+  const server = await servingHere(config, env)
   if (!server) return once(config, log, (services) => services.indexer.rebuild(bar))
   for await (const { done, all, error } of jsonLines<Progress>((await command(server, 'reindex')).body!)) {
     if (error) throw new CannotOpen(`The server at ${server.url} could not rebuild the index: ${error}`)
@@ -118,15 +119,15 @@ const reindex = async (config: Config, log: Log) => {
   }
 }
 
-const backup = async (config: Config, words: string[], { folder }: Machine) => {
-  const server = await servingHere(config)
+const backup = async (config: Config, words: string[], { env, folder }: Machine) => {
+  const server = await servingHere(config, env)
   const copyTo = server && (async (to: string) => void (await command(server, 'backup', { to })))
   console.log(await writeBackup(config, words, folder, copyTo))
 }
 
-const purgeSessions = async (config: Config, log: Log, words: string[]) => {
+const purgeSessions = async (config: Config, log: Log, words: string[], { env }: Machine) => {
   const order = purgeArguments(words)
-  const server = await servingHere(config)
+  const server = await servingHere(config, env)
   if (server) return console.log(purgeReport((await (await command(server, 'purge', order)).json()) as PurgeAnswer, order))
   return once(config, log, async (services) => console.log(purgeReport(await purge(services, order), order)))
 }
@@ -152,19 +153,4 @@ const once = async (config: Config, log: Log, work: (services: Services, migrati
     lock?.release()
   }
   process.exit(0)
-}
-
-/** The server that has the embedded database open, if one has. */
-const servingHere = async ({ DATABASE_URL, DATA_DIR }: Config): Promise<Server | undefined> =>
-  DATABASE_URL ? undefined : serverOn(DATA_DIR)
-
-const command = async ({ url, secret }: Server, name: string, order?: object) => {
-  const headers = { authorization: `Bearer ${secret}` }
-  const body = order && { body: JSON.stringify(order) }
-  // A purge or a backup answers once, when it is done, and that may take hours.
-  const response = await fetch(`${url}/api/commands/${name}`, { method: 'POST', headers, ...body, timeout: false })
-  if (response.ok) return response
-  const { error } = (await response.json()) as { error: { message: string } }
-  if (order && response.status < 500) throw new BadConfig(error.message)
-  throw new CannotOpen(`The server at ${url} refused: ${error.message}`)
 }

@@ -1,0 +1,32 @@
+// How a command reaches the server of this machine that has the embedded database open.
+import { serverOn, type Server } from '../../db/lock.ts'
+import { CannotOpen } from '../../db/open.ts'
+import type { Machine } from '../client/machine.ts'
+import { BadConfig, type Config } from '../config.ts'
+
+/** The server that has the embedded database open, if one has. */
+export const servingHere = async ({ DATABASE_URL, DATA_DIR }: Config, env: Machine['env']): Promise<Server | undefined> => {
+  const server = DATABASE_URL ? undefined : await serverOn(DATA_DIR)
+  if (server) passProxyBy(env, server.url)
+  return server
+}
+
+/** Has calls of this machine, by its loopback names or the host of `url`, pass the proxy of HTTP_PROXY by: they carry secrets, and from
+ *  there they would not arrive. */
+export const passProxyBy = (env: Machine['env'], url?: string): void => {
+  const name = env.no_proxy ? 'no_proxy' : 'NO_PROXY' // where both are set, Bun goes by the first
+  const hosts = [...(env[name]?.split(',') ?? []), 'localhost', '127.0.0.1', '[::1]', ...(url ? [new URL(url).hostname] : [])]
+  env[name] = [...new Set(hosts)].filter(Boolean).join(',')
+}
+
+/** Has the server carry out a command. */
+export const command = async ({ url, secret }: Server, name: string, order?: object) => {
+  const headers = { authorization: `Bearer ${secret}` }
+  const body = order && { body: JSON.stringify(order) }
+  // A purge or a backup answers once, when it is done, and that may take hours.
+  const response = await fetch(`${url}/api/commands/${name}`, { method: 'POST', headers, ...body, timeout: false })
+  if (response.ok) return response
+  const { error } = (await response.json()) as { error: { message: string } }
+  if (order && response.status < 500) throw new BadConfig(error.message)
+  throw new CannotOpen(`The server at ${url} refused: ${error.message}`)
+}
