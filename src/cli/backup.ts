@@ -20,6 +20,11 @@ import { CannotOpen, reasonOf } from '../../db/open.ts'
 import { copyDatabase, hasDatabase, holdsDatabase, putDatabase } from '../../db/pglite-files.ts'
 import { BadConfig, type Config } from '../config.ts'
 
+export const USAGE = {
+  backup: 'Use it as: bun run backup FILE, which writes the embedded database into a new file',
+  restore: 'Use it as: bun run restore FILE, which makes the embedded database of a backup, in a data folder that has none',
+}
+
 type Place = Pick<Config, 'DATABASE_URL' | 'DATA_DIR'>
 
 /** Writes the embedded database into a file that must not be there. `copyTo`: how the server that has it open copies its files; what
@@ -130,9 +135,9 @@ const inPlace = async <Result>(file: string, work: () => Promise<Result>): Promi
   }
 }
 
-const fileIn = (words: string[], folder: string, command: string): string => {
+const fileIn = (words: string[], folder: string, command: keyof typeof USAGE): string => {
   const [file, ...more] = words
-  if (file === undefined || more.length > 0 || file.startsWith('-')) throw new BadConfig(`Use it as: bun run ${command} FILE`)
+  if (file === undefined || more.length > 0 || file.startsWith('-')) throw new BadConfig(USAGE[command])
   return resolve(folder, file)
 }
 

@@ -13,7 +13,7 @@ export interface ImportArguments {
   url: string | undefined
 }
 
-const USAGE = 'Usage: bun run import PATH… [--url http://host:port], where a PATH is a transcript or a folder of them.'
+export const USAGE = 'Usage: bun run import PATH… [--url http://host:port], where a PATH is a transcript or a folder of them.'
 
 export const importArguments = (words: string[]): ImportArguments => {
   const { paths, url } = parsed(words)

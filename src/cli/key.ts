@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 import type { KeyOrder } from '../control/keys/command.ts'
 import { BadConfig } from '../config.ts'
 
-const USAGE = `Use it as one of these:
+export const USAGE = `Use it as one of these:
   bun run key full|read|run NAME           makes a key, and prints it
   bun run key sess NAME --session ID       makes a key that belongs to one session
   bun run key person NAME                  prints a link that signs NAME in, once

@@ -18,6 +18,7 @@ import { toServer } from '../client/import/upload.ts'
 import { command, passProxyBy, servingHere } from './local-server.ts'
 import { importArguments, intoDatabase, throughLocalServer } from './import.ts'
 import { runRunnerHere } from './runner.ts'
+import { helpFor, takesNoWords } from './usage.ts'
 import { newOperatorKey, OPERATOR_KEY_IS_SET } from '../process/operator-key.ts'
 import { baseOfLink } from '../core/address.ts'
 import { purge, type PurgeAnswer } from '../process/purge.ts'
@@ -39,6 +40,9 @@ export const runCommand = async (
   { machine, asset }: Surroundings,
 ): Promise<void> => {
   outliveReaders(process.stdout, process.stderr)
+  const help = helpFor(name, words)
+  if (help !== undefined) return console.log(help)
+  if (name === 'migrate' || name === 'operator-key' || name === 'reindex') takesNoWords(name, words)
   passProxyBy(machine.env) // also where --url names a server of this machine
   if (name === 'migrate') return bringUpToDate(config, log)
   if (name === 'operator-key') return operatorKey(config, log, machine)

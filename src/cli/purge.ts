@@ -4,7 +4,7 @@ import { BadConfig } from '../config.ts'
 import { idWithin, isUuid } from '../core/ids.ts'
 import type { PurgeAnswer, PurgeOrder } from '../process/purge.ts'
 
-const USAGE = `Use it as one of these; without --yes it says what it would delete, and deletes nothing:
+export const USAGE = `Use it as one of these; without --yes it says what it would delete, and deletes nothing:
   bun run purge SESSION… [--yes]                           these sessions, with all that was said and done in them
   bun run purge --older-than DAYS --rooms [--yes]          rooms whose last event is older than so many days
   bun run purge --older-than DAYS --traces [--yes]         imported transcripts, likewise`

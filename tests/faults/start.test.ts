@@ -5,6 +5,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { passProxyBy } from '../../src/cli/local-server.ts'
+import { shortOf } from '../support/full.ts'
 import { emptyFolderAt, freePort, runServer, startServer, type TestServer } from '../support/server.ts'
 import { expectUnbroken, openRoom, post, readFeed, textsOf, until } from './rooms.ts'
 
@@ -182,6 +183,16 @@ test('an unknown command says which there are', async () => {
   expect(code).toBe(1)
   expect(output).toMatch(/migrate.*operator-key/)
 })
+
+test('a command that takes no words does nothing when it is given some, and each says by --help how it is used', async () => {
+  const link = /sign in +(\S+)/.exec(server.output())![1]!
+  const run = (...words: string[]) => runServer(words, { DATA_DIR: server.folder })
+  for (const name of shortOf(['operator-key', 'reindex', 'migrate'], 1))
+    expect(await run(name, 'now')).toMatchObject({ code: 1, output: expect.stringMatching(/^Use it as: bun run \S+, which .*\n$/) })
+  for (const name of shortOf(['operator-key', 'key', 'import', 'reindex', 'migrate', 'backup', 'restore', 'purge'], 3))
+    expect(await run(name, '--help')).toMatchObject({ code: 0, output: expect.stringMatching(/^Us(e it as|age)\b[^]*bun run [^]*\n$/) })
+  expect((await fetch(link, { redirect: 'manual' })).headers.get('set-cookie')).toContain('parley_person=')
+}, 180_000)
 
 test('the link that the first start prints signs in at once', async () => {
   const link = /sign in +(\S+)/.exec(server.output())![1]!
