@@ -100,7 +100,11 @@ const listen = ({ PORT, HOST, MAX_TRACE_BYTES }: Config, answer: App['fetch'], l
     })
   } catch (error) {
     const { code } = error as { code?: string }
-    if (code === 'EINVAL' || code === 'EADDRNOTAVAIL')
+    if (code === 'EACCES')
+      throw new CannotOpen(
+        `Port ${PORT} on ${HOST} is not for this user to listen on. Set PORT to one above 1023, and have a proxy lead to it.`,
+      )
+    if (code === 'EINVAL' || code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
       throw new CannotOpen(`HOST is ${HOST}, which is no address of this machine. Set it to one that is, or to 0.0.0.0 for all of them.`)
     if (code !== 'EADDRINUSE') throw error
     throw new CannotOpen(`Port ${PORT} on ${HOST} is taken. Stop what listens there, or set PORT to another one (0 takes any free port).`)

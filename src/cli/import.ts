@@ -18,7 +18,8 @@ export const USAGE = 'Usage: bun run import PATH… [--url http://host:port], wh
 export const importArguments = (words: string[]): ImportArguments => {
   const { paths, url } = parsed(words)
   if (paths.length === 0) throw new ImportFailed(USAGE)
-  if (url !== undefined && !URL.canParse(url)) throw new ImportFailed(`--url needs a URL, and ${JSON.stringify(url)} is none. ${USAGE}`)
+  if (url !== undefined && !/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
+    throw new ImportFailed(`--url needs an http:// or https:// URL, and ${JSON.stringify(url)} is none. ${USAGE}`)
   return { paths, url }
 }
 

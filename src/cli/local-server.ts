@@ -24,9 +24,19 @@ export const command = async ({ url, secret }: Server, name: string, order?: obj
   const headers = { authorization: `Bearer ${secret}` }
   const body = order && { body: JSON.stringify(order) }
   // A purge or a backup answers once, when it is done, and that may take hours.
-  const response = await fetch(`${url}/api/commands/${name}`, { method: 'POST', headers, ...body, timeout: false })
+  const response = await unlessItEnds(url, () => fetch(`${url}/api/commands/${name}`, { method: 'POST', headers, ...body, timeout: false }))
   if (response.ok) return response
   const { error } = (await response.json()) as { error: { message: string } }
   if (order && response.status < 500) throw new BadConfig(error.message)
   throw new CannotOpen(`The server at ${url} refused: ${error.message}`)
+}
+
+/** What the server at `url` answers. Throws CannotOpen when it ends meanwhile. */
+export const unlessItEnds = async <Result>(url: string, answer: () => Promise<Result>): Promise<Result> => {
+  try {
+    return await answer()
+  } catch (error) {
+    if (!String((error as { code?: unknown }).code).startsWith('ECONN')) throw error
+    throw new CannotOpen(`The server at ${url} ended before this was done: run the command again.`)
+  }
 }

@@ -15,7 +15,7 @@ import { purgeArguments, purgeReport } from './purge.ts'
 import { progressBar } from './progress.ts'
 import { importAll } from '../client/import/run.ts'
 import { toServer } from '../client/import/upload.ts'
-import { command, passProxyBy, servingHere } from './local-server.ts'
+import { command, passProxyBy, servingHere, unlessItEnds } from './local-server.ts'
 import { importArguments, intoDatabase, throughLocalServer } from './import.ts'
 import { runRunnerHere } from './runner.ts'
 import { helpFor, takesNoWords } from './usage.ts'
@@ -106,7 +106,7 @@ const importTranscripts = async (config: Config, log: Log, words: string[], { en
   const { paths, url } = importArguments(words)
   if (url) return importAll(paths, toServer(url, config.ACCESS_TOKEN), process.stderr)
   const server = await servingHere(config, env)
-  if (server) return importAll(paths, throughLocalServer(server.url, server.secret), process.stderr)
+  if (server) return unlessItEnds(server.url, () => importAll(paths, throughLocalServer(server.url, server.secret), process.stderr))
   return once(config, log, async (services) => {
     await importAll(paths, intoDatabase(services), process.stderr)
     await services.indexer.run().catch((error) => log('warn', 'the search index is behind; the server will catch up', describeError(error)))
@@ -117,10 +117,12 @@ const reindex = async (config: Config, log: Log, { env }: Machine) => {
   const bar = progressBar('Indexing', (text) => process.stdout.write(text), process.stdout.isTTY)
   const server = await servingHere(config, env)
   if (!server) return once(config, log, (services) => services.indexer.rebuild(bar))
-  for await (const { done, all, error } of jsonLines<Progress>((await command(server, 'reindex')).body!)) {
-    if (error) throw new CannotOpen(`The server at ${server.url} could not rebuild the index: ${error}`)
-    if (all !== undefined) bar(done!, all)
-  }
+  return unlessItEnds(server.url, async () => {
+    for await (const { done, all, error } of jsonLines<Progress>((await command(server, 'reindex')).body!)) {
+      if (error) throw new CannotOpen(`The server at ${server.url} could not rebuild the index: ${error}`)
+      if (all !== undefined) bar(done!, all)
+    }
+  })
 }
 
 const backup = async (config: Config, words: string[], { env, folder }: Machine) => {

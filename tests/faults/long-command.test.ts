@@ -1,5 +1,7 @@
-// A command that a server carries out may take longer than a connection may be idle otherwise.
+// A command that a server carries out may take longer than a connection may be idle otherwise, and longer than the server runs.
 import { afterAll, expect, test } from 'bun:test'
+import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { lockFolder } from '../../db/lock.ts'
 import { scratch } from '../support/transcripts.ts'
 import { runServer } from '../support/server.ts'
@@ -38,3 +40,29 @@ test('a purge, and the import of a file, are waited for as long as the server ta
   expect([purged.code, purged.output]).toEqual([0, expect.stringContaining('Purged 0 session(s)')])
   expect([imported.code, imported.output]).toEqual([0, expect.stringContaining('Imported 1 event from 1 transcript')])
 }, 60_000)
+
+test.each([
+  [['purge', '--older-than', '1', '--rooms', '--yes'], ''],
+  [['reindex'], 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n14\r\n{"done":1,"all":2} \n\r\n'],
+  [['import', files.write('cut.jsonl', '{}\n')], 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'],
+])(
+  '%j says so when its server ends meanwhile',
+  async (words, answer) => {
+    const folder = join(files.folder, crypto.randomUUID())
+    const ending = createServer((socket) => socket.once('data', () => socket.write(answer, () => socket.destroy())))
+    const port = await new Promise<number>((resolve) =>
+      ending.listen(0, '127.0.0.1', () => resolve((ending.address() as AddressInfo).port)),
+    )
+    const held = await lockFolder(folder)
+    held.announce(`http://127.0.0.1:${port}`, 'a-secret')
+    try {
+      const { code, output } = await runServer(words, { DATA_DIR: folder })
+      expect([code, output]).toEqual([1, expect.stringContaining(`The server at http://127.0.0.1:${port} ended before this was done`)])
+      expect(output).not.toContain('ECONN')
+    } finally {
+      held.release()
+      ending.close()
+    }
+  },
+  60_000,
+)

@@ -86,6 +86,14 @@ test('a taken port ends the start with a sentence that names the port, and the f
   }
 }, 180_000)
 
+test('a HOST that is written as a URL ends the start with a sentence', async () => {
+  const { code, output } = await runServer([], { DATA_DIR: await emptyFolderAt(join(empty, 'host')), HOST: 'http://0.0.0.0', PORT: '0' })
+  expect([code, output.trim()]).toEqual([
+    1,
+    expect.stringMatching(/^HOST is http:\/\/0\.0\.0\.0, which is no address of this machine\..*$/),
+  ])
+}, 180_000)
+
 test('a backup of the database alone is used as it is', async () => {
   const [first, backup] = [await startServer(), join(empty, 'backup')]
   try {

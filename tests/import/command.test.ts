@@ -90,6 +90,7 @@ test('a path that is not there, a file that is no transcript and an unknown word
     [[join(files.folder, 'notes.jsonl')], 'Parley cannot read this transcript'],
     [['--fast', files.folder], 'Usage: bun run import PATH'],
     [[], 'Usage: bun run import PATH'],
+    [[files.folder, '--url', 'localhost:7423'], '--url needs an http:// or https:// URL, and "localhost:7423" is none.'],
   ] as const) {
     const { code, output } = await runServer(['import', ...words], environment)
     expect([code, output]).toEqual([1, expect.stringContaining(sentence)])
