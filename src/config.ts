@@ -3,16 +3,34 @@
 import { z } from 'zod'
 
 const flag = z.enum(['true', 'false', '1', '0']).transform((text) => text === 'true' || text === '1')
-const seconds = z.coerce.number().positive().max(86_400)
-const whole = (min: number, max: number) => z.coerce.number().int().min(min).max(max)
+const seconds = z.coerce.number('must be a number of seconds').positive().max(86_400)
+const whole = (min: number, max: number) => {
+  const says = `must be a whole number from ${min} to ${max}`
+  return z.coerce.number(says).int(says).min(min, says).max(max, says)
+}
 const httpUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
   .refine((url) => !/["'`$\\\s]/.test(url), 'must not contain quotes, spaces or $')
+// As baseOfLink (core/address.ts) takes it apart.
+const mcpLink = httpUrl.refine(
+  (url) => /\/mcp(\/[^/]+)?\/?$/.test(URL.parse(url)?.pathname ?? ''),
+  'must be the link to MCP, whose path ends in /mcp: http://127.0.0.1:7423/mcp, for instance',
+)
+// What a header carries as it is: it is trimmed on its way, and clients send other letters in one encoding or another.
+const token = z
+  .string()
+  .min(16, 'must have at least 16 characters')
+  .regex(/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/, 'must be of ASCII letters, digits and signs, with no space at either end')
 const list = z.string().transform((text) =>
   text
     .split(',')
     .map((item) => item.trim().toLowerCase())
     .filter(Boolean),
+)
+
+const hosts = list.refine(
+  (names) => !names.some((name) => /[/*@\s]/.test(name)),
+  'must be host names alone, comma-separated, without http:// and *: parley.example.org, for instance',
 )
 
 const CONVENER_ACTS = ['conclude', 'metadata'] as const
@@ -43,13 +61,13 @@ export const VARIABLES = {
   ),
   DATA_DIR: variable(z.string().min(1), 'folder of the embedded database; one process at a time', { fallback: './data' }),
   MCP_URL: variable(
-    httpUrl,
+    mcpLink,
     'the link that agents are given; a link saved on the settings page comes first, then this, then the origin of the request + /mcp',
   ),
-  ALLOWED_HOSTS: variable(list, 'additional host names the server answers to, comma-separated', { fallback: '' }),
+  ALLOWED_HOSTS: variable(hosts, 'additional host names the server answers to, comma-separated', { fallback: '' }),
   TRUST_PROXY: variable(flag, 'trust X-Forwarded-Proto, -Host and -For', { fallback: 'false' }),
   ACCESS_TOKEN: variable(
-    z.string().min(16, 'must have at least 16 characters'),
+    token,
     'if set, every call of an agent needs it as Authorization: Bearer (or a key, or an invitation), and pages need somebody signed in',
     { secret: true },
   ),

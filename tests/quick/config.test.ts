@@ -51,7 +51,14 @@ describe('the configuration', () => {
     ['MCP_URL', 'parley.example/mcp'],
     ['MCP_URL', 'ftp://parley.example'],
     ['MCP_URL', 'http://x/$(id)'],
+    ['MCP_URL', 'http://127.0.0.1:7423'],
+    ['MCP_URL', 'https://parley.example/mcp-of-others'],
+    ['ALLOWED_HOSTS', 'https://parley.example'],
+    ['ALLOWED_HOSTS', 'parley.example,*'],
+    ['ALLOWED_HOSTS', 'one.example two.example'],
     ['TRUST_PROXY', 'yes'],
+    ['ACCESS_TOKEN', 'of sixteen characters, and a space '],
+    ['ACCESS_TOKEN', 'über-sechzehn-zeichen'],
     ['ACCESS_TOKEN', 'short'],
     ['VIEWER_PASSWORD', 'short'],
     ['OPERATOR_KEY', 'short'],
@@ -72,6 +79,22 @@ describe('the configuration', () => {
     ['LOG_LEVEL', 'loud'],
   ])('%s=%s stops the start with a sentence that names it', (name, value) => {
     expect(wrong({ [name]: value })).toContain(`${name}: `)
+  })
+
+  test.each([
+    'http://127.0.0.1:7423/mcp',
+    'https://parley.example/team/mcp?toolsets=rooms,control',
+    'https://parley.example/api/mcp',
+    'https://parley.example/mcp/history',
+  ])('MCP_URL=%s is a link to MCP', (MCP_URL) => {
+    expect(readConfig({ MCP_URL }).MCP_URL).toBe(MCP_URL)
+  })
+
+  test('a number that is none is told what it may be', () => {
+    expect(wrong({ PORT: 'eighty', MAX_STREAMS: '1.5' })).toMatch(
+      /PORT: must be a whole number from 0 to 65535\n  MAX_STREAMS: must be a whole number from 1 to 1000000\n/,
+    )
+    expect(wrong({ IDLE_AFTER: 'soon' })).toContain('IDLE_AFTER: must be a number of seconds\n')
   })
 
   test('all that is wrong is named at once, and no secret is repeated', () => {
