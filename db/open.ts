@@ -57,6 +57,9 @@ const addressOf = (url: string): string => {
   return several ? several[1]! : '?'
 }
 
-/** An error's message, or its code or name when it has none. */
-export const reasonOf = (error: unknown) =>
-  error instanceof Error ? error.message || String((error as { code?: unknown }).code ?? error.name) : String(error)
+/** The message of whatever was thrown, or its code or name when it has none: PGlite throws objects that are no errors. */
+export const reasonOf = (error: unknown): string => {
+  if (typeof error !== 'object' || error === null) return String(error)
+  const { message, code, name } = error as { message?: unknown; code?: unknown; name?: unknown }
+  return String(message || (code ?? name ?? 'for no reason that it told'))
+}

@@ -77,7 +77,9 @@ export const restoreBackup = async (config: Place, words: string[], folder: stri
       )
     await inScratch(join(config.DATA_DIR, 'restoring-'), async (scratch) => {
       const files = join(scratch, 'pg')
-      await pipeline(createReadStream(file), createGunzip(), extract(files, { ignore: isNoFile })).catch((error) => notWhole(file, error))
+      await pipeline(createReadStream(file), createGunzip(), extract(files, { ignore: isNoFile })).catch((error) =>
+        OF_THE_FOLDER.has(error.code) && error.path !== file ? notPut(config.DATA_DIR, error) : notWhole(file, error),
+      )
       if (!existsSync(files) || !putDatabase(files, config.DATA_DIR)) notWhole(file)
       chmodSync(join(config.DATA_DIR, 'pg'), 0o700)
     })
@@ -123,6 +125,14 @@ const isNoFile = (_: string, header?: { type?: string | null | undefined }) =>
 const notWhole = (file: string, error?: unknown): never => {
   const reason = error === undefined ? '' : ` (${reasonOf(error)})`
   throw new CannotOpen(`${file} is no whole backup of Parley${reason}. Nothing was changed.`)
+}
+
+const OF_THE_FOLDER = new Set(['ENOSPC', 'EDQUOT', 'EACCES', 'EPERM', 'EROFS'])
+
+const notPut = (folder: string, error: NodeJS.ErrnoException): never => {
+  throw new CannotOpen(
+    `The backup could not be put into ${resolve(folder)} (${reasonOf(error)}). Nothing was changed. Make room there, or set DATA_DIR to another folder.`,
+  )
 }
 
 const inPlace = async <Result>(file: string, work: () => Promise<Result>): Promise<Result> => {

@@ -16,6 +16,7 @@ import {
 import { execFileSync } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { reasonOf } from '../../db/open.ts'
 import { openPglite } from '../../db/pglite.ts'
 import { copyFiles, holdsDatabase, preparedFolder } from '../../db/pglite-files.ts'
 import { createApp } from '../../src/app.ts'
@@ -137,6 +138,23 @@ test.if(small !== undefined)('a copy that its disk has no room for is not begun'
     /it takes \d+ MiB, with what .*, and there are \d+ MiB free/,
   )
   expect(readdirSync(small!.path)).toEqual([])
+})
+
+test.if(small !== undefined)('a restore onto a full disk says so, and does not blame the backup', async () => {
+  await emptyFolderAt(folder)
+  await writeBackup(at(folder), ['good.tgz'], folder)
+  const full = smallDisk(5)!
+  try {
+    await expect(restoreBackup(at(full.path), ['good.tgz'], folder)).rejects.toThrow(/could not be put into .*ENOSPC.*Make room there/)
+    expect(readdirSync(full.path)).toEqual([])
+  } finally {
+    full.remove()
+  }
+})
+
+test('why PGlite failed is told also where it throws no error', () => {
+  expect(reasonOf({ name: 'ErrnoError', errno: 51 })).toBe('ErrnoError')
+  expect(reasonOf({ message: 'no space left', code: '53100' })).toBe('no space left')
 })
 
 const otherDisk = ['/dev/shm', '/tmp', import.meta.dir].find((place) => existsSync(place) && statSync(place).dev !== statSync(tmpdir()).dev)
