@@ -10,7 +10,7 @@ import {
   rmSync,
   statSync,
 } from 'node:fs'
-import { basename, dirname, join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import { extract, pack } from 'tar-fs'
@@ -49,7 +49,7 @@ export const writeBackup = async (
       renameSync(packed, file)
     })
     const mib = (statSync(file).size / 1024 ** 2).toFixed(1)
-    return `Wrote ${file} (${mib} MiB). It has every session and the hashes of all credentials: keep it to yourself. DATA_DIR=a-new-folder bun run restore ${basename(file)} brings it back.`
+    return `Wrote ${file} (${mib} MiB). It has every session and the hashes of all credentials: keep it to yourself. DATA_DIR=a-new-folder bun run restore '${file}' brings it back.`
   })
 }
 

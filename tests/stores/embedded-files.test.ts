@@ -142,7 +142,8 @@ test.if(small !== undefined)('a copy that its disk has no room for is not begun'
 
 test.if(small !== undefined)('a restore onto a full disk says so, and does not blame the backup', async () => {
   await emptyFolderAt(folder)
-  await writeBackup(at(folder), ['good.tgz'], folder)
+  const said = await writeBackup(at(folder), ['good.tgz'], folder)
+  expect(said).toContain(`bun run restore '${join(folder, 'good.tgz')}' brings it back`) // from whatever folder it is given in
   const full = smallDisk(5)!
   try {
     await expect(restoreBackup(at(full.path), ['good.tgz'], folder)).rejects.toThrow(/could not be put into .*ENOSPC.*Make room there/)
