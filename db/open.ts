@@ -42,12 +42,18 @@ const checkedPostgres = async (url: string, warn: (line: string) => void) => {
 }
 
 const cannotUse = (url: string, error: unknown): never => {
+  if (isCutShort(url)) throw new CannotOpen(CUT_SHORT)
   if (error instanceof Unfit)
     throw new CannotOpen(`The Postgres database in DATABASE_URL (${addressOf(url)}) cannot be used. ${error.message}`)
   throw new CannotOpen(
     `The Postgres server in DATABASE_URL (${addressOf(url)}) cannot be used: ${reasonOf(error).replace(/\.$/, '')}. Check that it is running and that user, password and database are right; unset DATABASE_URL to use the embedded database.`,
   )
 }
+
+// A / ? or # in a password ends what a URL takes for its host: a part of the password, which no line may show.
+const isCutShort = (url: string) => !url.slice(url.lastIndexOf('@') + 1).startsWith(URL.parse(url)?.hostname ?? '')
+const CUT_SHORT =
+  'The password in DATABASE_URL has a sign that ends the host of a URL. Write it percent-encoded: / as %2F, ? as %3F, # as %23, @ as %40.'
 
 // The host and database of a URL, from behind its last @ only: a password may contain anything.
 const addressOf = (url: string): string => {

@@ -48,5 +48,5 @@ export const purgeReport = ({ sessions, unknown, purged }: PurgeAnswer, { yes }:
       ? `Purged ${purged} session(s). Backups and exports that you made still have them, and other sessions what they took from them: answers of children, what forks and resumed sessions began with.`
       : sessions.length === 0
         ? 'Nothing would be deleted.'
-        : `This would delete ${sessions.length} session(s) for good, and deleted nothing. Add --yes to do it; bun run backup FILE first keeps a copy.`,
+        : `This would delete ${sessions.length} session(s) for good, and deleted nothing. Add --yes to do it; a backup first keeps a copy (bun run backup FILE, or pg_dump of Postgres).`,
   ].join('\n')

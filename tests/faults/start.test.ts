@@ -156,6 +156,7 @@ test.each([
   ['a DATABASE_URL whose host does not exist', async () => `postgres://parley:${PASSWORD}@nowhere.invalid/parley`],
   ['a DATABASE_URL of another scheme', async () => `mysql://parley:${PASSWORD}@127.0.0.1/parley`],
   ['a DATABASE_URL that is no URL', async () => `postgres://parley:${PASSWORD}@127.0.0.1:port/parley`],
+  ['a DATABASE_URL whose password is not encoded', async () => `postgres://parley:p@${PASSWORD}/w#rd@127.0.0.1:5432/parley`],
   ['a DATABASE_URL with a stray percent sign', async () => `postgres://parley:${PASSWORD}%@127.0.0.1:5432/parley`],
 ])(
   '%s ends the start with a sentence that names the variable and not the password',
