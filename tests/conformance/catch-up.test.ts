@@ -138,7 +138,7 @@ onEveryEngine((parley) => {
           return say(
             who,
             `${batch}.${n} ${'something said at some length '.repeat(n % 12)}`,
-            n % 10 === 0 ? { to: [bea.handle], expects_reply: true } : {},
+            n % 10 === 0 ? { to: [who === bea ? alex.handle : bea.handle], expects_reply: true } : {},
           )
         }),
       )

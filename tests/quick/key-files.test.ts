@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { dropKeyFilesOf, writeKeyFile } from '../../src/client/runner/key-files.ts'
@@ -18,14 +18,20 @@ test('a file with a key is its user’s alone, goes when it is dropped, and othe
 
 const NOBODY = 65_534
 test.skipIf(process.getuid?.() !== 0)('a folder of that name that is another user’s keeps none of the others from going', () => {
+  const usual = process.env.TMPDIR
+  const shared = mkdtempSync('/tmp/parley-shared-') // as /tmp is: everybody makes, and removes what is theirs
+  chmodSync(shared, 0o1777)
+  process.env.TMPDIR = shared
   const foreign = mkdtempSync(join(tmpdir(), `parley-runner-${process.pid}-`))
   process.seteuid!(NOBODY)
   try {
     const own = writeKeyFile('mcp.json', 'a')
     dropKeyFilesOf(process.pid)
-    expect([existsSync(own.file), existsSync(foreign)]).toEqual([false, true])
+    expect([dirname(dirname(own.file)), existsSync(own.file), existsSync(foreign)]).toEqual([shared, false, true])
   } finally {
     process.seteuid!(0)
-    rmSync(foreign, { recursive: true })
+    if (usual === undefined) delete process.env.TMPDIR
+    else process.env.TMPDIR = usual
+    rmSync(shared, { recursive: true })
   }
 })
