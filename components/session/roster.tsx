@@ -133,28 +133,28 @@ export const Listening = ({ teams, concluded, quietFor, wakes }: Pick<SessionSta
   return (
     <p
       id="listening"
-      className="flex min-h-9 shrink-0 items-center gap-x-2 border-t px-4 py-1 text-[12px] text-muted-foreground max-sm:flex-wrap"
+      className="flex min-h-9 shrink-0 items-center justify-between gap-x-2 border-t px-4 py-1 text-[12px] text-muted-foreground max-sm:flex-wrap"
     >
       {listening.length > 0 ? (
-        <>
-          <span className="flex shrink-0 gap-0.5">
+        <span className="flex shrink-0 items-center gap-2">
+          <span className="flex gap-0.5">
             {listening.slice(0, 8).map((team) => (
               <TeamMark key={team.id} team={team} size="tiny" />
             ))}
           </span>
-          <span className="shrink-0">
+          <span>
             <span className="font-medium text-foreground">
               {listening.length === 1 ? '1 team is' : `${listening.length} teams are`} listening
             </span>
             <span className="max-sm:hidden"> · {asleep || 'waiting for the next message'}</span>
           </span>
-        </>
+        </span>
       ) : (
         <span className={cn('shrink-0', quietFor && 'font-medium text-warn-foreground')}>
           {(!concluded && atWork(teams)) || silence(concluded, quietFor, asleep || deafness(teams))}
         </span>
       )}
-      {!concluded && <span className="ml-auto min-w-0 truncate">{duty(teams)}</span>}
+      {!concluded && <span className="min-w-0 truncate">{duty(teams)}</span>}
     </p>
   )
 }
