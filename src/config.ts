@@ -16,7 +16,7 @@ const mcpLink = httpUrl.refine(
   (url) => /\/mcp(\/[^/]+)?\/?$/.test(URL.parse(url)?.pathname ?? ''),
   'must be the link to MCP, whose path ends in /mcp: http://127.0.0.1:7423/mcp, for instance',
 )
-// What a header carries as it is: it is trimmed on its way, and clients send other letters in one encoding or another.
+// A header's value is trimmed on its way, and clients send letters beyond ASCII in one encoding or another.
 const token = z
   .string()
   .min(16, 'must have at least 16 characters')

@@ -84,7 +84,7 @@ interface CardFormProps {
   action: string
   /** The id of the card that the answer replaces. */
   card: string
-  /** It has a field for text. */
+  /** The form has a field for text. */
   typed?: boolean
   className?: string | undefined
   children: ReactNode

@@ -59,7 +59,7 @@ const carryOut = (machine: Machine, client: ClientName, { link, server, token, w
 const NEXT = 'Start it anew, then tell your agent to convene or join a session.'
 const CANNOT_WAKE = (title: string) => `${title} has nothing that can wake its agent: it must hold a wait to hear the others.`
 
-// What no setting had to be changed for: Codex has no hook there, and a person may have written a new token by hand.
+// A choice may change no setting: Codex has no hook there, and a person may have written a new token by hand.
 const unchanged = ({ wakeFor, token }: Wish, earlier: Connection): string => {
   const renewed = [
     token !== earlier.token && 'the access token is kept as it is now.',

@@ -149,7 +149,7 @@ const parsed = (operation: AnyOp, raw: unknown): Record<string, any> => {
   return result.success ? result.data : invalid(result.error)
 }
 
-// Many clients send null for an argument that they leave out. It stays where it means something, as no branch does.
+// Many clients send null for an argument that they leave out. A null stays where the argument takes one, as `branch` does for none.
 const withoutNulls = ({ input: { shape } }: AnyOp, raw: unknown): unknown => {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw) || !Object.values(raw).includes(null)) return raw
   const means = (name: string) => Object.hasOwn(shape, name) && shape[name].safeParse(null).success

@@ -29,7 +29,7 @@ const AGAIN = 'What was sent before is kept: run the command again to continue.'
 
 const causeOf = ({ cause, code, message }: Error & { cause?: { code?: string }; code?: string }) => cause?.code ?? code ?? message
 
-// It would refuse every other file too.
+// A server that refuses the token refuses it with every other file too.
 const lockedOut = (origin: string, token: string | undefined): Error =>
   new ImportFailed(
     `${origin} ${token ? 'does not take this access token' : 'needs its access token'}: ask its operator, set PARLEY_TOKEN (in a checkout ACCESS_TOKEN), and run this again.`,

@@ -35,7 +35,7 @@ export const unstacked = (text: string, file: ChangedFile, connection: Connectio
   return { text: now, later }
 }
 
-// What was made for the one that goes is for the next one to remove.
+// A file or folder that was made for the connection that goes is for the next one to remove.
 const heirOf = ({ wasMissing, madeFolder }: ChangedFile, next: ChangedFile): ChangedFile => {
   return { ...next, wasMissing: wasMissing || next.wasMissing, madeFolder: madeFolder ?? next.madeFolder }
 }

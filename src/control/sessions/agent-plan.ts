@@ -79,7 +79,7 @@ const placeOf = async (context: Context, { worktree_id, repo_full_name, branch, 
   if (!worktree || !isWithin(worktree)) return noSuchWorktree(worktree_id)
   return branch === undefined || branch === worktree.branch
     ? { worktree, branch: undefined }
-    : byBranch(context, isWithin, { repo: worktree.repo_full_name, branch, runner: worktree.runner_id }, worktree)
+    : byBranch(context, isWithin, { repo: worktree.repo_full_name, branch, runner: worktree.runner_id, beside: worktree })
 }
 
 type Reach = (worktree: WorktreeRow) => boolean
@@ -101,16 +101,13 @@ interface OfBranch {
   repo: string | undefined
   branch: string | undefined
   runner: string | undefined
+  /** A worktree of the clone that a new one is to be made of. */
+  beside?: WorktreeRow
 }
 
 // A worktree that has the branch checked out is used; otherwise one is made, by the first runner that has the repository. A runner that was
 // named is waited for.
-const byBranch = async (
-  { queries }: Context,
-  isWithin: Reach,
-  { repo, branch, runner }: OfBranch,
-  beside?: WorktreeRow,
-): Promise<WorktreePlan> => {
+const byBranch = async ({ queries }: Context, isWithin: Reach, { repo, branch, runner, beside }: OfBranch): Promise<WorktreePlan> => {
   if (repo === undefined || branch === undefined)
     return refuse('invalid_request', 'repo_full_name and branch belong together: the repository, and the branch to work on.', {
       field: repo === undefined ? 'repo_full_name' : 'branch',

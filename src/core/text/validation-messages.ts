@@ -19,7 +19,7 @@ const bound = (origin: string, word: string, count: unknown) => {
 
 const typeName = (expected: string) => TYPE_NAMES[expected] ?? expected
 
-// What an object takes, for whoever sent it something else.
+// The arguments of the object that was sent something else.
 const argumentsOf = ({ inst }: z.core.$ZodRawIssue) => {
   const { shape } = (inst ?? {}) as Partial<z.ZodObject>
   return shape ? `; the arguments are ${Object.keys(shape).join(', ')}` : ''
