@@ -1,9 +1,12 @@
 // Each caller gets its own answer from Postgres, whatever became of what others asked on the same connection.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { heapStats } from 'bun:jsc'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import type { Database } from '../../db/database.ts'
 import { openPostgres } from '../../db/postgres.ts'
 import { isAway, isTimeout } from '../../db/errors.ts'
+import { checkPostgres } from '../../db/start-checks.ts'
 import { freshDatabase, startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { thatCanBeEmpty } from '../support/proxy.ts'
 import { until } from './rooms.ts'
@@ -144,3 +147,32 @@ test('of several hosts none of which serves, each is tried a few times a second,
     await drop()
   }
 }, 180_000)
+
+const hasIPv6 = Object.values(networkInterfaces()).some((addresses) => addresses?.some(({ address }) => address === '::1'))
+
+test.skipIf(!hasIPv6)('an IPv6 address is a host as any other, alone and beside others', async () => {
+  const { url, drop } = await freshDatabase(database.url)
+  const { hostname, port } = new URL(url)
+  const sockets = new Set<Socket>()
+  const server = createServer((client) => {
+    const upstream = connect(Number(port), hostname)
+    for (const socket of [client, upstream]) sockets.add(socket.on('error', () => {}))
+    client.pipe(upstream).pipe(client)
+  })
+  await new Promise<void>((listening) => server.listen(0, '::1', listening))
+  const own = `[::1]:${(server.address() as AddressInfo).port}`
+  try {
+    for (const hosts of [own, `${own},${hostname}:${port}`, `${hostname}:1,${own}`]) {
+      const at = url.replace(/@[^/]*/, `@${hosts}`)
+      await checkPostgres(at, () => {})
+      const pool = await openPostgres(at)
+      expect(await pool.query('select $1::int as number', [1])).toEqual([{ number: 1 }])
+      await pool.close()
+    }
+    expect(sockets.size).toBeGreaterThanOrEqual(6)
+  } finally {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+    await drop()
+  }
+})
