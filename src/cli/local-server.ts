@@ -37,6 +37,8 @@ export const unlessItEnds = async <Result>(url: string, answer: () => Promise<Re
     return await answer()
   } catch (error) {
     if (!String((error as { code?: unknown }).code).startsWith('ECONN')) throw error
-    throw new CannotOpen(`The server at ${url} ended before this was done: run the command again.`)
+    throw endedEarly(url)
   }
 }
+
+export const endedEarly = (url: string) => new CannotOpen(`The server at ${url} ended before this was done: run the command again.`)

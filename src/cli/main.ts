@@ -2,6 +2,7 @@
 // (doors/rest/local-commands.ts).
 import { migrate } from '../../db/migrate.ts'
 import { CannotOpen, openDatabase } from '../../db/open.ts'
+import { hasDatabase } from '../../db/pglite-files.ts'
 import { BadConfig, type Config } from '../config.ts'
 import { carryOut, type KeyAnswer } from '../control/keys/command.ts'
 import { urlAt } from '../core/address.ts'
@@ -15,7 +16,7 @@ import { purgeArguments, purgeReport } from './purge.ts'
 import { progressBar } from './progress.ts'
 import { importAll } from '../client/import/run.ts'
 import { toServer } from '../client/import/upload.ts'
-import { command, passProxyBy, servingHere, unlessItEnds } from './local-server.ts'
+import { command, endedEarly, passProxyBy, servingHere, unlessItEnds } from './local-server.ts'
 import { importArguments, intoDatabase, throughLocalServer } from './import.ts'
 import { runRunnerHere } from './runner.ts'
 import { helpFor, takesNoWords } from './usage.ts'
@@ -118,10 +119,13 @@ const reindex = async (config: Config, log: Log, { env }: Machine) => {
   const server = await servingHere(config, env)
   if (!server) return once(config, log, (services) => services.indexer.rebuild(bar))
   return unlessItEnds(server.url, async () => {
+    let rebuilt = false
     for await (const { done, all, error } of jsonLines<Progress>((await command(server, 'reindex')).body!)) {
       if (error) throw new CannotOpen(`The server at ${server.url} could not rebuild the index: ${error}`)
       if (all !== undefined) bar(done!, all)
+      rebuilt = all === undefined // the last line says how many there were, and no more
     }
+    if (!rebuilt) throw endedEarly(server.url)
   })
 }
 
@@ -148,9 +152,15 @@ interface Progress {
 
 /** Opens the database, does one thing and closes it. */
 const once = async (config: Config, log: Log, work: (services: Services, migrationsRun: number) => Promise<void>) => {
+  const isNew = !config.DATABASE_URL && !hasDatabase(config.DATA_DIR)
   const { database, lock } = await openDatabase(config, (line) => log('warn', line))
   try {
     const ran = await migrate(database)
+    if (isNew)
+      log(
+        'warn',
+        `There was no database in ${config.DATA_DIR}, so a new one was made. If your server has another DATA_DIR, set the same here.`,
+      )
     const { ownTools } = await import('../toolsets.ts') // of these commands only those that work on the database itself need it
     const services = await createServices(database, config, log, { ownTools })
     await work(services, ran)

@@ -131,6 +131,18 @@ describe('without a server', () => {
   const key = (...words: string[]) => runServer(['key', ...words], { DATA_DIR: folder, MCP_URL: 'https://parley.example/mcp' })
 
   test(
+    'where there was no database, it says that it made one: the server may have another DATA_DIR',
+    async () => {
+      const DATA_DIR = join(folder, 'mistyped')
+      const note = `There was no database in ${DATA_DIR}, so a new one was made.`
+      const made = await runServer(['key', 'list'], { DATA_DIR })
+      expect([made.code, made.output]).toEqual([0, expect.stringContaining(note)])
+      expect((await runServer(['key', 'list'], { DATA_DIR })).output).not.toContain(note)
+    },
+    SLOW_MS,
+  )
+
+  test(
     'it works on the database itself, and a link leads to where agents are told to go',
     async () => {
       expect((await key('list')).output).toContain('There are no keys')

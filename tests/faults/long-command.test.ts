@@ -44,6 +44,7 @@ test('a purge, and the import of a file, are waited for as long as the server ta
 test.each([
   [['purge', '--older-than', '1', '--rooms', '--yes'], ''],
   [['reindex'], 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n14\r\n{"done":1,"all":2} \n\r\n'],
+  [['reindex'], 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n14\r\n{"done":2,"all":2} \n\r\n0\r\n\r\n'],
   [['import', files.write('cut.jsonl', '{}\n')], 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'],
 ])(
   '%j says so when its server ends meanwhile',
