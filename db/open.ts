@@ -50,8 +50,12 @@ const cannotUse = (url: string, error: unknown): never => {
   )
 }
 
-// A / ? or # in a password ends what a URL takes for its host: a part of the password, which no line may show.
-const isCutShort = (url: string) => !url.slice(url.lastIndexOf('@') + 1).startsWith(URL.parse(url)?.hostname ?? '')
+// A / ? or # in a password ends what a URL takes for its host, and the @ of the host comes behind it, where only a value of an option may have
+// one. What stands there is a part of the password, which no line may show.
+const isCutShort = (url: string): boolean => {
+  const [, authority = '', rest = ''] = /^\w+:\/\/([^/?#]*)(.*)$/s.exec(url) ?? []
+  return /[:@]/.test(authority) && /^(?:\/[^?]*|[?#][^=]*)@/.test(rest)
+}
 const CUT_SHORT =
   'The password in DATABASE_URL has a sign that ends the host of a URL. Write it percent-encoded: / as %2F, ? as %3F, # as %23, @ as %40.'
 

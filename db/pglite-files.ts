@@ -149,7 +149,7 @@ const refuseLoss = (folder: string) => {
   const [data, done] = [filesIn(folder), join(folder, DONE)]
   if (!existsSync(done) || holdsDatabase(data)) return
   throw new FilesGone(
-    `There was a database in ${data}, and no whole one is there now: is its disk mounted, and may Parley read it? If it is lost, restore a backup, or delete ${done} for a new one.`,
+    `There was a database in ${data}, and no whole one is there now: is its disk mounted, and may Parley read it? If it is lost, ${existsSync(data) ? `move ${data} away and ` : ''}restore a backup, or delete ${done} for a new one.`,
   )
 }
 

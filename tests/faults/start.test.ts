@@ -172,6 +172,18 @@ test.each([
 )
 
 test.each([
+  [`postgres://parley:sec/${PASSWORD}@127.0.0.1:1/parley`, true],
+  [`postgres://parley:sec#${PASSWORD}@127.0.0.1:1/parley`, true],
+  [`postgres://parley:p@sec?${PASSWORD}@127.0.0.1:1/parley`, true],
+  ['postgres://127.0.0.1:1/parley', false],
+  ['postgres://127.0.0.1:1/parley?sslmode=disable', false],
+  [`postgres://parley:${PASSWORD}@127.0.0.1:1/parley?options=a@b`, false],
+])('of %s the start says whether its password is to be encoded: %p', async (DATABASE_URL, encoded) => {
+  const { code, output } = await runServer([], { DATABASE_URL, PORT: '0' })
+  expect([code, output.includes('Write it percent-encoded'), output.includes(PASSWORD)]).toEqual([1, encoded, false])
+})
+
+test.each([
   [{ PORT: 'eighty' }, ['PORT']],
   [{ PORT: '70000' }, ['PORT']],
   [{ IDLE_LIMIT: '0', LOG_LEVEL: 'loud' }, ['IDLE_LIMIT', 'LOG_LEVEL']],
