@@ -48,8 +48,8 @@ export interface Context {
 export interface AppendOptions {
   /** Append even to a closed session. */
   evenClosed?: boolean
-  /** The handle of the team whose doing it is, if that is not the caller. */
-  doneBy?: string
+  /** The handle of the team whose doing it is, if that is not the caller; null: nobody's. To its own doings a team is not woken. */
+  doneBy?: string | null
   /** The handles of those that it is addressed to; readers see them in its field `to`. */
   to?: string[]
 }

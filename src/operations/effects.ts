@@ -32,7 +32,7 @@ export const createEffects = (tx: Queries, caller: Caller) => {
     void grown.set(sessionId, { newest, count: count + (grown.get(sessionId)?.count ?? 0) })
   const draftOf = (sessionId: string, content: Draft['content'], { evenClosed = false, doneBy = own, to }: AppendOptions = {}) => {
     const addressed = to && to.length > 0 ? { to, content: { ...content, to } } : { content }
-    return { sessionId, author: 'system', doneBy, evenClosed, ...addressed } as const
+    return { sessionId, author: 'system', doneBy: doneBy ?? undefined, evenClosed, ...addressed } as const
   }
 
   return {

@@ -1,5 +1,5 @@
 // The system events of proposals and records; those of an outcome are addressed to the team that proposed.
-import type { Context } from '../../operations/context.ts'
+import type { AppendOptions, Context } from '../../operations/context.ts'
 import type { Event } from '../../stores/events.ts'
 import type { Proposal } from '../../stores/records/proposals.ts'
 
@@ -16,12 +16,21 @@ export const appendMade = (context: Context, proposal: Proposal): Promise<Event>
   })
 
 /** Writes the event of what became of a proposal, into a closed session too. */
-export const appendOutcome = (context: Context, event: string, proposal: ProposalFacts, fields: Record<string, unknown>): Promise<Event> =>
+export const appendOutcome = (
+  context: Context,
+  event: string,
+  proposal: ProposalFacts,
+  fields: Record<string, unknown>,
+  options: Pick<AppendOptions, 'doneBy'> = {},
+): Promise<Event> =>
   context.append(
     proposal.sessionId,
     { event, ...about(proposal), ...fields },
-    { evenClosed: true, ...(proposal.teamId !== null && { to: [proposal.teamId] }) },
+    { evenClosed: true, ...(proposal.teamId !== null && { to: [proposal.teamId] }), ...options },
   )
 
-export const appendExpired = (context: Context, proposal: Proposal): Promise<Event> =>
-  appendOutcome(context, 'proposal_expired', proposal, { by: proposal.proposedBy.name, expires_at: proposal.expiresAt })
+/** Its own team hears of it too, whoever's call found that the time was over. */
+export const appendExpired = (context: Context, proposal: Proposal): Promise<Event> => {
+  const fields = { by: proposal.proposedBy.name, expires_at: proposal.expiresAt }
+  return appendOutcome(context, 'proposal_expired', proposal, fields, { doneBy: null })
+}

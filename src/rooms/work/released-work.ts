@@ -20,7 +20,8 @@ export const appendReleased = async (
   if (!takesWrites(session)) return
   for (const { id, title, teamId, teamName } of released) {
     const content = { event: 'work_released', item_id: id, title, team: teamName, team_id: teamId, by, reason, note: note ?? null }
-    await context.append(session.id, content, reason === 'taken_back' && teamId !== null ? { to: [teamId] } : {})
+    const to = reason === 'taken_back' && teamId !== null ? { to: [teamId] } : {}
+    await context.append(session.id, content, { ...to, ...(by === null && { doneBy: null }) })
   }
 }
 

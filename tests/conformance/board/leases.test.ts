@@ -53,6 +53,15 @@ onEveryEngine(
       expect(released(await workEvents(parley(), id))[0]).toMatchObject({ team: bea.team, team_id: bea.handle, by: null, note: null })
     })
 
+    test('who held it hears of it too where its own call is the first that finds it over', async () => {
+      const { bea, item, ago } = await scene()
+      const { next_cursor: since_cursor } = await done(bea('wait_for_messages', { timeout: 0 }))
+      await ago(LEASE_S + 1)
+      await claim(bea, item)
+      const { messages } = await done(bea('wait_for_messages', { since_cursor, timeout: 0, only: 'others' }))
+      expect(messages).toMatchObject([{ event: 'work_released', reason: 'lease_expired' }])
+    })
+
     test('what is over stays over: being seen again does not bring it back', async () => {
       const { alex, bea, item, ago } = await scene()
       await ago(LEASE_S + 1)

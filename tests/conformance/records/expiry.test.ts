@@ -57,6 +57,16 @@ onEveryEngine((parley) => {
       expect(await proposal(proposal_id)).toMatchObject({ status: 'expired', resolved_at: expired.expires_at })
     })
 
+    test('and its own team, which makes that next proposal, hears of it as of any outcome [E18]', async () => {
+      const { alex, proposal_id, overdue, seats } = await scene()
+      const { next_cursor: since_cursor } = await done(seats.alex('wait_for_messages', { timeout: 0 }))
+      await overdue()
+      await done(alex('propose_action_item', { title: 'Another one' }))
+      const { messages } = await done(seats.alex('wait_for_messages', { since_cursor, timeout: 0, only: 'addressed' }))
+      expect(messages).toMatchObject([{ event: 'proposal_expired', proposal_id }])
+      expect(await done(seats.alex('peek', { after: since_cursor }))).toMatchObject({ addressed: 1 })
+    })
+
     test('a decision on another one of its session does so too [E18]', async () => {
       const { alex, overdue, resolve, kinds } = await scene()
       const other = (await done(alex('propose_decision', DECISION))).id
