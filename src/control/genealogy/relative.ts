@@ -6,7 +6,7 @@ import { agentOf, setAgent, type Agent } from '../../stores/control/agents.ts'
 import { documentAt, writeDocument } from '../../stores/documents.ts'
 import type { NewTask } from '../../stores/control/new-tasks.ts'
 import { isFinal, lastEndedTask, runningTask, taskById, type Task } from '../../stores/control/tasks.ts'
-import { goneWorktree, worktreeById } from '../../stores/control/worktrees.ts'
+import { goneWorktree, worktreeById, worktreesOf } from '../../stores/control/worktrees.ts'
 import { sessionById, type Session } from '../../stores/sessions.ts'
 import { nameOf } from '../reach.ts'
 import { noSuchTask } from '../reach.ts'
@@ -80,10 +80,11 @@ const inheritedPlan = async (context: Context, origin: Session, agent: Agent | u
   const here = origin.worktreeId === null ? undefined : await worktreeById(context.queries, origin.worktreeId)
   const gone = origin.worktreeId === null || here ? undefined : await goneWorktree(context.queries, origin.worktreeId)
   if (gone && worktree_id === undefined && branch === undefined) refuseGone(gone)
+  const beside = here ?? (await orderedBeside(context, agent))
   const place =
     branch !== undefined
       ? {
-          ...(here ? { worktree_id: here.worktree_id } : { repo_full_name: gone?.repo_full_name ?? agent?.orderedRepo ?? undefined }),
+          ...(beside ? { worktree_id: beside.worktree_id } : { repo_full_name: gone?.repo_full_name ?? agent?.orderedRepo ?? undefined }),
           branch,
           runner_id: gone?.runner_id ?? agent?.orderedFrom ?? undefined,
         }
@@ -107,6 +108,13 @@ const inheritedPlan = async (context: Context, origin: Session, agent: Agent | u
       { field: 'worktree_id' },
     )
   )
+}
+
+// Of an origin whose worktree is still being made, the clone that it is made of.
+const orderedBeside = async ({ queries }: Context, agent: Agent | undefined) => {
+  if (!agent?.orderedRepo || agent.orderedRepoPath === null) return undefined
+  const clones = await worktreesOf(queries, agent.orderedRepo)
+  return clones.find(({ runner_id, path }) => runner_id === agent.orderedFrom && path === agent.orderedRepoPath)
 }
 
 const taskOf = async ({ queries }: Context, origin: Session, id: string): Promise<Task> => {

@@ -211,9 +211,14 @@ onEveryEngine(
         const made = await done(call('create_session', { title: 'New', worktree_id, branch: `made-${i}` }))
         const { session_id: origin } = await done(call('create_session', { title: 'Origin', worktree_id }))
         const forked = await done(call('send_prompt', { session_id: origin, prompt: 'Go.', mode: 'fork', branch: `fork-${i}` }))
+        const ofUnmade = (mode: string) =>
+          done(call('send_prompt', { session_id: made.session_id, prompt: 'Go.', mode, branch: `${mode}-${i}` }))
+        const beside = [await ofUnmade('fork'), await ofUnmade('subsession')]
         const { orders } = await done(runner.call('take_tasks', { runner_id, timeout: 5 }))
         const told = orders.map(({ session_id, branch, repo_path }: any) => ({ session_id, branch, repo_path }))
-        expect(told).toHaveLength(2)
+        expect(told).toHaveLength(4)
+        for (const { session_id } of beside)
+          expect(told.find((order: any) => order.session_id === session_id)).toMatchObject({ repo_path: path })
         expect(told).toContainEqual({ session_id: made.session_id, branch: `made-${i}`, repo_path: path })
         expect(told).toContainEqual({ session_id: forked.session_id, branch: `fork-${i}`, repo_path: path })
       }
