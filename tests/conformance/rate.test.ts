@@ -161,6 +161,40 @@ onOneEngine((parley) => {
       ).status,
     ).toBe(200)
     expect((await ask(message(), '10.0.0.2')).status).toBe(429)
+    for (const team of [alex.token, bea.token]) expect(await granted(LIMIT + 2, () => ask(message(`${team}\n`), '10.0.0.3'))).toBe(0)
+  })
+
+  test('over MCP, too, a team that goes on past its own takes nothing from the others', async () => {
+    const served = await parley().beside({ RATE_LIMIT: String(LIMIT) })
+    const { granted } = await limited()
+    const [eager, calm] = [invented(), invented()]
+    const ask = (team_id: string) => {
+      const params = { name: 'leave_session', arguments: { session_id: crypto.randomUUID(), team_id } }
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+      return served.send('/mcp', { method: 'POST', body, address: '10.0.0.1', headers: { accept: 'application/json' } })
+    }
+    expect(await granted(LIMIT * TEAMS_AN_ADDRESS * 2, () => ask(eager))).toBe(LIMIT)
+    expect(await granted(LIMIT, () => ask(calm))).toBe(LIMIT)
+    await served.close()
+  })
+
+  test('a batch is counted by its messages under whatever header it comes', async () => {
+    const served = await parley().beside({ RATE_LIMIT: String(LIMIT) })
+    const { id, alex, bea } = await room(viaRest(parley()))
+    const batch = async (messages: number, header: string, team_id?: string) => {
+      const message = {
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: { name: 'get_session', arguments: { session_id: id, team_id } },
+      }
+      const body = JSON.stringify(Array.from({ length: messages }, () => message))
+      const headers = { accept: 'application/json', 'x-team-id': header }
+      return (await served.send('/mcp', { method: 'POST', body, address: '10.0.0.1', headers })).status
+    }
+    expect([await batch(LIMIT + 1, alex.token), await batch(LIMIT + 2, 'x', bea.token)]).toEqual([429, 429])
+    expect(await batch(LIMIT + 2, invented(), alex.token)).toBe(429)
+    await served.close()
   })
 
   test('health checks are left alone', async () => {

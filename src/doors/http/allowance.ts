@@ -17,6 +17,13 @@ export class Allowance {
     return 0
   }
 
+  /** Takes back one that was taken, for what was not granted after all. */
+  giveBack(name: string) {
+    const counted = this.#counted(name)
+    const taken = this.#taken.get(counted) ?? 0 // none, where a minute has ended since
+    if (taken > 0) this.#taken.set(counted, taken - 1)
+  }
+
   /** What `take` would return; takes nothing. */
   waitOf(name: string): number {
     const now = performance.now()

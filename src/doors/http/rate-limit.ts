@@ -32,21 +32,26 @@ export class RateLimit {
     else this.#count(c, address, token)
   }
 
-  /** Counts each message of an MCP request for the token in its arguments, unless the request's header had one. The first is the request
-   *  itself, which its address was charged for. */
+  /** Counts each message of an MCP request for the token in its arguments, or else in the request's header. The first is the request
+   *  itself, which `countRequest` charged its header's team for, or its address. */
   countMessages(c: Http, [first, ...others]: unknown[]) {
-    if (c.req.header('x-team-id') !== undefined) return
-    const address = addressOf(c, this.services)
-    granted(this.#own(c, address, first))
-    for (const token of others) this.#count(c, address, token)
+    const [address, header] = [addressOf(c, this.services), c.req.header('x-team-id')]
+    if (header === undefined) {
+      const wait = this.#own(c, address, first)
+      if (wait > 0) this.#perAddress.giveBack(address)
+      granted(wait)
+    }
+    for (const token of others) this.#count(c, address, token ?? header)
   }
 
   #count = (c: Http, address: string, token: unknown) =>
     granted(this.#perAddress.waitOf(address) || this.#own(c, address, token) || this.#perAddress.take(address))
 
   // Counted by the whole token: by its public half alone, a stranger could use up another team's quota.
-  #own = (c: Http, address: string, token: unknown) =>
-    this.#perToken.take(typeof token === 'string' && parseToken(token) ? token : (keyIn(c) ?? address))
+  #own = (c: Http, address: string, token: unknown) => {
+    const own = typeof token === 'string' ? token.trim() : ''
+    return this.#perToken.take(parseToken(own) ? own : (keyIn(c) ?? address))
+  }
 }
 
 const keyIn = (c: Http) => {
