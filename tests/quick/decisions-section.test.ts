@@ -43,6 +43,8 @@ describe('an approved decision in the doc [E15]', () => {
     expect(said('`**kwargs`, ``a__b``, 2**10 and 2**20, a * b * c, src/*.ts and lib/*.js, \\*')).toBe(
       '\\*\\*kwargs, a\\_\\_b, 2\\*\\*10 and 2\\*\\*20, a \\* b \\* c, src/\\*.ts and lib/\\*.js, \\\\\\*',
     )
+    expect(said('Use:\n```sh\nbun start\n```\nor ```x```, ~~~ and\n```\na\nb\n```\n.')).toBe('Use: bun start or x, \\~\\~\\~ and a b .')
+    expect(said('Keep \\`x\\` and _y_')).toBe('Keep \\\\\\`x\\\\\\` and \\_y\\_')
     expect(said('**[a](b)** `<h2>` ` ``` ` **\n## Conclusion\n**')).toBe(
       '\\[a\\](b) \\<h2\\> ` ``` ` \\*\\* \\#\\# Conclusion \\*\\*'.replaceAll('`', '\\`'),
     )

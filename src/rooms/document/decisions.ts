@@ -30,9 +30,12 @@ const said = ({ title, description }: Pick<WrittenDecision, 'title' | 'descripti
 
 // Code and emphasis as people read them, for escaped marks would stand there to be seen. What says more stays as it was written: the address
 // of a link, the numbers of a list, a star that emphasizes no words (2**10, src/*.ts).
-const MARKED = /(?<!`)(`+)(?!`)([^`]+)\1(?!`)|(?<=^|[\s("'“])(\*{1,3})([\p{L}\p{N}`"'“([](?:[^*]*[^\s*\\])?)\3(?=$|[\s.,;:!?)"'”])/gu
+const MARKED = /(?<![`\\])(`+)(?!`)([^`]+)\1(?!`)|(?<=^|[\s("'“])(\*{1,3})([\p{L}\p{N}`"'“([](?:[^*]*[^\s*\\])?)\3(?=$|[\s.,;:!?)"'”])/gu
 const unmarked = (text: string): string =>
-  text.replace(MARKED, (_, _ticks, code: string | undefined, _stars, words: string) => code ?? unmarked(words))
+  text.replace(MARKED, (_, ticks: string | undefined, code: string, _stars, words: string) => {
+    if (ticks === undefined) return unmarked(words)
+    return ticks.length < 3 ? code : code.replace(/^[^\n]*\n/, '') // a fence's first line says its language
+  })
 
 const plain = (text: string) => oneLine(text).replace(/[~|&]/g, '\\$&')
 
