@@ -102,6 +102,9 @@ throughEveryDoor((call, parley) => {
       expect(texts((await waited(again, { only: 'addressed', since_cursor })).messages)).toEqual(['8080', 'localhost'])
       expect(await done(again('peek', { after: since_cursor }))).toMatchObject({ unread: 2, addressed: 2 })
       expect((await done(again('catch_up'))).asked ?? []).toEqual([])
+      const own = await done(again('post_message', { content: 'Found it myself.', reply_to }))
+      const { messages } = await done(alex('get_history', { limit: 100 }))
+      expect(messages.find((message: any) => message.id === own.message_id)).not.toHaveProperty('to')
       await done(alex('post_message', { content: 'Why?', reply_to, to: 'Cleo', expects_reply: true })) // asks nobody else
       expect((await done(again('catch_up'))).unanswered ?? []).toEqual([])
     })

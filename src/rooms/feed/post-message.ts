@@ -102,16 +102,22 @@ const checkedAddressees = async (context: Context, speaker: Speaker, input: Post
     refuse('invalid_request', 'to: a question to yourself alone waits for nobody. Name those whom you ask, or leave out expects_reply.', {
       field: 'to',
     })
-  return expects_reply || !answered ? named : withAsker(context, session_id, answered, named)
+  return expects_reply || !answered ? named : withAsker(context, session_id, speaker, answered, named)
 }
 
 const isSpeakerAlone = ({ teams, people }: Addressees, { teamId, authorName = '' }: Speaker) =>
   teams.every((handle) => handle === teamId) && people.every((name) => nameKey(name) === nameKey(authorName))
 
 // An answer is meant for the team that asked, which may have left and come back since, under a new handle. A question would ask it, too.
-const withAsker = async ({ queries }: Context, sessionId: string, { posted_by_team_id: asker }: Event, named: Addressees | undefined) => {
+const withAsker = async (
+  { queries }: Context,
+  sessionId: string,
+  { teamId: own }: Speaker,
+  { posted_by_team_id: asker }: Event,
+  named: Addressees | undefined,
+) => {
   const here = typeof asker === 'string' ? await returnedAs(queries, sessionId, asker) : undefined
-  if (here === undefined || named?.teams.includes(here)) return named
+  if (here === undefined || here === own || named?.teams.includes(here)) return named
   return { people: [], ...named, teams: [...(named?.teams ?? []), here] }
 }
 
