@@ -70,7 +70,7 @@ export const createCourier = (parts: Parts) => {
     if (!(await isSomethingWaiting(database))) return
     const notifyUrl = config.NOTIFY_URL !== undefined
     await addressNotices(database, keys(), notifyUrl)
-    await dropLateDeliveries(database, notifyUrl)
+    await dropLateDeliveries(database, keys(), notifyUrl)
     const free = AT_ONCE - underWay.size
     if (free > 0) for (const delivery of await takeDeliveries(database, keys(), notifyUrl, free)) start(delivery)
   }

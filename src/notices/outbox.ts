@@ -28,12 +28,16 @@ from taken, (select p.id from push_subscriptions p join sign_ins s on s.id = p.s
 export const addressNotices = async ({ query }: Queries, keys: string, notifyUrl: boolean): Promise<void> =>
   void (await query(ADDRESS, [keys, notifyUrl]))
 
-/** Drops what came too late to be told: after a day, or to a NOTIFY_URL that there is no more. */
-export const dropLateDeliveries = async ({ query }: Queries, notifyUrl: boolean): Promise<void> =>
+const HAS_RECEIVER = `case when d.subscription_id is null then $2 else exists
+  (select from push_subscriptions p join sign_ins s on s.id = p.sign_in_id where p.id = d.subscription_id and ${signInHolds('s', '$1')}) end`
+
+/** Drops what nobody receives any more (a NOTIFY_URL that is taken away, a sign-in that has ended), and what failed and is older than a day.
+ *  What was never tried, because no server ran, is sent however old it is. */
+export const dropLateDeliveries = async ({ query }: Queries, keys: string, notifyUrl: boolean): Promise<void> =>
   void (await query(
     `delete from notice_deliveries d using notices n
-     where n.id = d.notice_id and d.due_at <= now() and (n.at < now() - interval '1 day' or (d.subscription_id is null and not $1))`,
-    [notifyUrl],
+     where n.id = d.notice_id and d.due_at <= now() and ((d.tries > 0 and n.at < now() - interval '1 day') or not ${HAS_RECEIVER})`,
+    [keys, notifyUrl],
   ))
 
 /** A delivery that this process has taken. */
@@ -53,9 +57,7 @@ const HELD_S = 30
 
 const TAKE = `
 with due as (
-  select id from notice_deliveries d where due_at <= now()
-    and case when subscription_id is null then $2 else exists
-      (select from push_subscriptions p join sign_ins s on s.id = p.sign_in_id where p.id = d.subscription_id and ${signInHolds('s', '$1')}) end
+  select id from notice_deliveries d where due_at <= now() and ${HAS_RECEIVER}
   order by due_at limit $3 for update skip locked
 ), taken as (
   update notice_deliveries d set tries = d.tries + 1, due_at = now() + ${HELD_S} * interval '1 second'

@@ -101,6 +101,17 @@ onOneEngine((parley) => {
     expect(await isSomethingWaiting(served.database)).toBe(false)
   })
 
+  test('what was never tried, because no server ran meanwhile, is sent however old it is', async () => {
+    await served.close()
+    served = await parley().beside({ NOTIFY_URL: receiver.url }, {}, { pushSender: createPushSender(), intervals: { notices: 86_400_000 } })
+    const id = await concluded()
+    await served.database.query(`update notices set at = at - interval '50 hours' where session_id = $1`, [id])
+    await served.close()
+    served = await serve(receiver.url)
+    await over(id)
+    expect(receiver.of(id)).toHaveLength(1)
+  })
+
   test('Retry-After is heeded, up to an hour', async () => {
     for (const [asked, waits] of [
       ['120', 120],
