@@ -12,8 +12,8 @@ import { addressOf } from './origin.ts'
 const TEAMS_AN_ADDRESS = 20
 
 /** One quota per token, else per key, else per address; and a total of twenty quotas per address. So up to twenty busy teams
- *  behind one address do not use up each other's. The total is asked first but charged last: an invented token makes no counter once it is
- *  spent, and a team over its own quota does not use up its neighbours'. Throws a Refusal with `retry_after`. */
+ *  behind one address do not use up each other's. The total is asked first, and has in the end what was granted alone: an invented token makes
+ *  no counter once it is spent, and a team over its own quota does not use up its neighbours'. Throws a Refusal with `retry_after`. */
 export class RateLimit {
   #perToken: Allowance
   #perAddress: Allowance

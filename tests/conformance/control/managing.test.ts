@@ -1,6 +1,7 @@
 // Changing a session: its title and mode, its agent stopped and started, archived and brought back, and named by its own key.
 import { describe, expect } from 'bun:test'
 import { test } from '../../support/foreign.ts'
+import { holdLock } from '../../support/held-lock.ts'
 import { bearer, keyOf } from '../../support/keys.ts'
 import {
   cookieOf,
@@ -533,5 +534,17 @@ onOneEngine((parley) => {
       [task_id],
     )
     expect(task).toEqual({ asked: true })
+  })
+
+  test('an agent that is being stopped just then is handed no task', async () => {
+    const { runner, session_id, start } = await controlScene(parley())
+    await start()
+    const release = await holdLock(parley().database, `update agents set held = true where session_id = '${session_id}'`)
+    try {
+      expect((await runner.take(0)).tasks).toEqual([])
+    } finally {
+      await release()
+    }
+    expect((await runner.take(0)).tasks).toEqual([])
   })
 })
