@@ -15,6 +15,7 @@ import {
   seat,
   throughEveryDoor,
   viaRest,
+  type Answer,
 } from '../support/parley.ts'
 
 interface Sample {
@@ -25,6 +26,14 @@ interface Sample {
 }
 
 const AT_ONCE = FULL ? 50 : 20 // equal requests
+
+// A busy machine may not answer all of them in time: a client sends such a call again, with the same key.
+const untilAvailable = async (send: () => Promise<Answer>): Promise<Answer> => {
+  for (let tried = 1; ; tried++) {
+    const answer = await send()
+    if (answer.ok || answer.body.code !== 'unavailable' || tried === 5) return answer
+  }
+}
 
 const BEA = "the handle of Bea's Team"
 const INVITATION = 'an invitation to the session'
@@ -133,7 +142,7 @@ throughEveryDoor((call, parley, transport) => {
       const events = async () => (await stateOf(id)) as any[]
       const [before] = await events()
       const key = newKey()
-      const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => call(name, filled, as(key))))
+      const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => untilAvailable(() => call(name, filled, as(key)))))
       for (const { ok, body } of answers) {
         expect(ok, JSON.stringify(body)).toBe(true)
         expect(body).toEqual(answers[0]!.body)
