@@ -48,7 +48,7 @@ export interface Context {
 export interface AppendOptions {
   /** Append even to a closed session. */
   evenClosed?: boolean
-  /** The handle of the team whose doing it is, if that is not the caller; null: nobody's. To its own doings a team is not woken. */
+  /** The handle of the team whose doing it is, if that is not the caller; null: nobody's. A team is not woken by what it did itself. */
   doneBy?: string | null
   /** The handles of those that it is addressed to; readers see them in its field `to`. */
   to?: string[]
