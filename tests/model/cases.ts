@@ -18,7 +18,14 @@ export const CASES: Record<'rooms' | 'records' | 'control', Cases> = {
         { op: 'wait_for_messages', door: 'REST', at: 0, by: 0, key: 0, since: 2, only: 'others' },
       ],
     ],
-    atOnce: [],
+    atOnce: [
+      // The model took it that of two waits at once, without cursors, one is handed nothing; both are handed the same.
+      [
+        [{ op: 'wait_for_messages', door: 'MCP', at: 0, by: 0, key: 0, since: null }],
+        [{ op: 'wait_for_messages', door: 'MCP', at: 0, by: 0, key: 0, since: null }],
+        [{ op: 'join_session', door: 'REST', at: 0, by: 9, key: 0, name: 0, replay: 0, invite: 0 }],
+      ],
+    ],
   },
   records: {
     alone: [

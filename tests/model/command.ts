@@ -30,6 +30,9 @@ export interface Asked {
   input: Record<string, any>
   /** A read that was answered although its team left meanwhile: who calls is asked once, before what is read. */
   outlivesLeaving?: boolean
+  /** A wait without a cursor that was held beside other calls of its team: where it began in each session, for it is asked once what was
+   *  delivered, and they may be handed the same meanwhile. */
+  began?: Record<string, number>
 }
 
 /** What a call is judged by. `self`: the team that calls, if it is one of the session. */
@@ -40,6 +43,7 @@ export interface Known {
   person: boolean
   speaker: Speaker
   input: any
+  began: Record<string, number>
   /** What `beforehand` did. */
   prepared: boolean
 }
@@ -165,7 +169,7 @@ export const judged = (command: Command, call: Asked, state: State, prepared = f
   if (!isOpen && self?.left && !call.outlivesLeaving) return refuses('unauthorized')
   const team = self ?? call.team
   const speaker = team ? { whose: team.handle, name: team.name } : { whose: BY_PERSON, name: PERSON }
-  return command.judge({ state, room, self, person: call.person, speaker, input: call.input, prepared })
+  return command.judge({ state, room, self, person: call.person, speaker, input: call.input, began: call.began ?? {}, prepared })
 }
 
 const judgedOfControl = (command: Command, call: Asked, state: State): Verdict => {
@@ -179,6 +183,7 @@ const judgedOfControl = (command: Command, call: Asked, state: State): Verdict =
     person: call.person,
     speaker,
     input: call.input,
+    began: {},
     prepared: false,
   })
 }

@@ -88,12 +88,12 @@ const deliver = (self: Team, delivered: number, seen = 0) => {
 
 type Wait = { since_cursor?: number; only?: 'others' | 'addressed' }
 
-const sinceOf = (room: Room, self: Team, { since_cursor, only }: Wait) =>
-  since_cursor ?? Math.min(only === 'addressed' ? Math.max(self.delivered, self.addressed) : self.delivered, endOf(room))
+const sinceOf = (room: Room, self: Team, { since_cursor, only }: Wait, began = endOf(room)) =>
+  since_cursor ?? Math.min(only === 'addressed' ? Math.max(self.delivered, self.addressed) : self.delivered, endOf(room), began)
 
 // A page, as a team is handed it that asked for it.
-const handed = (room: Room, self: Team, wait: Wait) => {
-  const since = sinceOf(room, self, wait)
+const handed = (room: Room, self: Team, wait: Wait, began?: number) => {
+  const since = sinceOf(room, self, wait, began)
   const wanted = conversation(room, since).filter((event) => {
     if (wait.only === 'addressed') return isAddressedTo(room, event, self.handle)
     return wait.only !== 'others' || event.whose !== self.handle
@@ -123,9 +123,9 @@ const waitForMessages: Command = {
   draws: WAIT,
   weight: 6,
   input: (room, choices) => ({ ...waitInput(room, choices), timeout: 0 }),
-  judge({ room, self, input }) {
+  judge({ room, self, input, began }) {
     if (input.since_cursor > endOf(room)) return refuses('invalid_request', { last_sequence: endOf(room) })
-    const { answers, isRight, after } = handed(room, self!, input)
+    const { answers, isRight, after } = handed(room, self!, input, began[room.id])
     return {
       answers,
       also: isRight,
@@ -152,13 +152,13 @@ const waitForAny: Command = {
     return { waits: one.session_id === two.session_id && one.team_id === two.team_id && twice > 0 ? [one] : [one, two], timeout: 0 }
   },
   misshapen: ({ waits: [one, two] }) => one.session_id === two?.session_id && one.team_id === two.team_id,
-  judge({ state, input: { waits } }) {
+  judge({ state, input: { waits }, began }) {
     const entries = (waits as any[]).map(({ session_id, team_id, ...wait }) => {
       const room = roomOf(state, session_id)
       const self = room.teams.find(({ token }) => token === team_id)!
       if (self.left) return { result: { session_id, error: { code: 'unauthorized' } }, wait, self }
       if (wait.since_cursor > endOf(room)) return { result: { session_id, error: { code: 'invalid_request' } }, wait, self }
-      const page = handed(room, self, wait)
+      const page = handed(room, self, wait, began[session_id])
       return { result: page.moved ? { session_id, ...page.answers } : undefined, wait, self, page }
     })
     const told = entries.filter(({ result }) => result !== undefined)
