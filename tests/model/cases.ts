@@ -52,6 +52,14 @@ export const CASES: Record<'rooms' | 'records' | 'control', Cases> = {
         { op: 'control.finish_task', door: 'MCP', at: 0, by: 1, key: 0, which: 0, old: 1, status: 0, answer: 1 },
         { op: 'control.answer_permission', door: 'MCP', at: 1, by: 6, key: 0, on: 1, request: 0, allow: 0 },
       ],
+      // The model took the end of a task, told again by a runner that had registered anew, for the same call.
+      [
+        { op: 'control.send_prompt', door: 'REST', at: 0, by: 0, key: 0, on: 0, prompt: 0, mode: 0 },
+        { op: 'control.take_tasks', door: 'REST', at: 0, by: 0, key: 0, names: 0, old: 1 },
+        { op: 'control.finish_task', door: 'REST', at: 0, by: 0, key: 0, which: 0, old: 1, status: 0, answer: 1 },
+        { op: 'control.register_runner', door: 'REST', at: 0, by: 0, key: 0, other: 1 },
+        { op: 'control.finish_task', door: 'REST', at: 0, by: 0, key: 0, which: 0, old: 1, status: 0, answer: 1 },
+      ],
       // The key of a session that was deleted is refused by MCP's door, before the tool.
       [
         { op: 'control.manage_session', door: 'REST', at: 0, by: 0, key: 0, on: 0, action: 4 },

@@ -126,7 +126,7 @@ const finish: Command = {
     const found = taskOf(control, task_id)
     if (!found) return refuses('not_found')
     const { of, task } = found
-    const told = JSON.stringify([status, answer])
+    const told = JSON.stringify([runner_id, status, answer])
     if (runner_id !== control.runner.id || task.status === 'queued') return refuses('conflict')
     if (task.finish === told) return { answers: { task: shown(taskAnswer(of, task)) } }
     if (task.status !== 'running') return refuses('conflict')

@@ -10,7 +10,7 @@ export interface Task {
   error: string | null
   handed: boolean // and its runner has not named it yet
   interruptAsked: boolean
-  finish: string | null // what its runner told
+  finish: string | null // which runner told what: after it registered anew, it is another one
   printed: string[] // the keys of its events
 }
 
