@@ -38,9 +38,12 @@ interface Wanted {
 
 export type ControlSite = Awaited<ReturnType<typeof startControlSite>>
 
+// Codex's sandbox has a /dev of its own, without what lies in /dev/shm, where a run of all tests has its files.
+const ON_DISK = '/tmp'
+
 export const startControlSite = async ({ clients, env = {}, words = () => [] }: Wanted) => {
   const hub = await startControlled(env)
-  const site = newSite(PROGRAM)
+  const site = newSite(PROGRAM, 'app', ON_DISK)
   const agents = startScriptedAgents()
   const { openai, anthropicUrl, googleEnv } = agents
   mkdirSync(site.path('home/.codex'))
@@ -56,6 +59,7 @@ export const startControlSite = async ({ clients, env = {}, words = () => [] }: 
     ANTHROPIC_BASE_URL: anthropicUrl,
     ANTHROPIC_API_KEY: MODEL_KEY,
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    TMPDIR: ON_DISK,
     ...googleEnv,
     GEMINI_API_KEY: MODEL_KEY,
     ...(clients.includes('opencode') && {

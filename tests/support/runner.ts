@@ -41,9 +41,9 @@ type HubOfRunner = Pick<RunnerHub, 'url' | 'key'>
 
 export type Site = ReturnType<typeof newSite>
 
-/** A home, a folder in PATH that has the scripted agent, and one repository with a commit. */
-export const newSite = (program: string, name = 'app') => {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'parley-site-')))
+/** A home, a folder in PATH that has the scripted agent, and one repository with a commit; all of it in a folder within `place`. */
+export const newSite = (program: string, name = 'app', place = tmpdir()) => {
+  const folder = realpathSync(mkdtempSync(join(place, 'parley-site-')))
   const path = (...names: string[]) => join(folder, ...names)
   for (const each of ['home', 'bin']) mkdirSync(path(each))
   cpSync(join(import.meta.dir, 'scripted-agent.mjs'), path('bin', 'scripted-agent'))
