@@ -103,8 +103,11 @@ const headOf = async (
   cursor: number,
   limit: number,
 ) => {
-  const [overview, counts] = await Promise.all([services.overviewOf(id), unreadOf(queries, id, teamId, cursor, cursor)])
-  const { title, description, status, createdAt, convenerTeamId, lastConversationSequence } = overview!.session
+  const [overview, { unread, addressed, lastCursor }] = await Promise.all([
+    services.overviewOf(id),
+    unreadOf(queries, id, teamId, cursor, cursor),
+  ])
+  const { title, description, status, createdAt, convenerTeamId } = overview!.session
   const share = Math.floor(limit / 10)
   const forked_from = forkedFrom(overview!.session, baseOf({ call, services }))
   return {
@@ -121,8 +124,9 @@ const headOf = async (
       team_name: teamName,
       is_convener: teamId === convenerTeamId,
       cursor,
-      ...counts,
-      last_cursor: lastConversationSequence,
+      unread,
+      addressed,
+      last_cursor: lastCursor,
     },
   }
 }

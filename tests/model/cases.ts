@@ -19,6 +19,11 @@ export const CASES: Record<'rooms' | 'records' | 'control', Cases> = {
       ],
     ],
     atOnce: [
+      // A message that came while a team caught up was the newest, and not among what it has not read.
+      [
+        [{ op: 'catch_up', door: 'REST', at: 0, by: 0, key: 0 }],
+        [{ op: 'post_message', door: 'REST', at: 0, by: 1, key: 0, text: 0, bare: false, to: 10, reply: 7, asks: 3, expects: 0 }],
+      ],
       // The model took it that of two waits at once, without cursors, one is handed nothing; both are handed the same.
       [
         [{ op: 'wait_for_messages', door: 'MCP', at: 0, by: 0, key: 0, since: null }],
