@@ -26,7 +26,7 @@ interface HandedRow extends Omit<Handed, 'task'> {
 }
 
 // The oldest queued task of each session that works in the runner's worktrees and runs nothing now, the oldest first. Tasks of sessions
-// that are held, archived or past a cost limit wait. The agent's row is locked too, so that one that is being held just now is passed over.
+// that are held, archived or past a cost limit wait.
 const NEXT = `
 select t.id from tasks t
 join sessions s on s.id = t.session_id and s.archived_at is null
@@ -35,17 +35,19 @@ join worktrees w on w.id = s.worktree_id and w.runner_id = $1 and w.gone_at is n
 where t.status = 'queued' and s.status = 'active' and not exists (${spentLimits('t.session_id')})
   and not exists (select from tasks o where o.session_id = t.session_id
     and ((o.status = 'running' and o.runner_id is not null) or (o.status = 'queued' and o.start_sequence < t.start_sequence)))
-order by t.created_at, t.id limit $2::int for no key update of t, a skip locked`
+order by t.created_at, t.id limit $2::int for no key update of t skip locked`
 
 /** Hands at most `limit` queued tasks out to a runner, whose row the caller has locked; returns their ids. */
 export const handOut = async ({ query }: Queries, runnerId: string, limit: number): Promise<string[]> => {
   if (limit <= 0) return []
+  const next = await query<{ id: string }>(NEXT, [runnerId, limit])
+  if (next.length === 0) return []
+  // Whoever holds an agent locks its tasks. One that did so before these were locked may be too new for the first statement, not for this one.
   const rows = await query<{ id: string }>(
-    `with next as materialized (${NEXT})
-     update tasks set status = 'running', runner_id = $1, started_at = clock_timestamp(), acknowledged = false,
-       permission_mode = (select permission_mode from sessions where id = session_id)
-     where id in (select id from next) returning id`,
-    [runnerId, limit],
+    `update tasks t set status = 'running', runner_id = $1, started_at = clock_timestamp(), acknowledged = false,
+       permission_mode = (select permission_mode from sessions where id = t.session_id)
+     from agents a where t.id = any($2::uuid[]) and a.session_id = t.session_id and not a.held returning t.id`,
+    [runnerId, pgArray(next.map(({ id }) => id))],
   )
   return rows.map(({ id }) => id)
 }
